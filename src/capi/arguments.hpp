@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What C passes and gets: handles of objects, lists and texts. A handle's value is the address of
-// the object's header (tenon::Object); whether an object still lives there is looked up, never read
-// from its memory, so a stale or foreign pointer is an error and not a crash. Lists and texts are
-// copied, with a check of what was passed.
+// Conversion between arguments of C and objects of C++:
+//   deref(handle, name)     the object behind a handle, checked
+//   give(&handle, object)   passes a new reference to the caller
+//   take(handle, name)      takes over the caller's reference
+//   listOf, textOf          checked copies of arrays and strings
+//   copyList, copyText      results into the caller's arrays
+// The value of a handle is the address of the object's base class tenon::Object. The address is
+// looked up in the list of live objects before its memory is read, so a stale or foreign pointer is
+// an error, not a crash.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -26,9 +31,8 @@
 
 namespace tenon {
 
-// Which class a handle points to: one line for each class. The class is only declared here, so that
-// a call's file reads the classes that it works on and no others: it includes the header of each
-// class whose handles it takes.
+// The class that a type of handle points to, one line per class. The class is only declared, to
+// keep compile times short: each source file includes the headers of the classes that it uses.
 template <class Handle>
 struct ClassOf;
 template <>
@@ -64,7 +68,8 @@ struct ClassOf<TenonReductionPrograms> : std::type_identity<class ReductionProgr
 template <>
 struct ClassOf<TenonPlan> : std::type_identity<class LayerPlan> {};
 
-// The object behind any handle; `name` is the argument's name in messages.
+// Returns the object behind a handle of any class; `name` is the argument's name in error texts.
+// Throws TENON_ERR_NULL or TENON_ERR_HANDLE.
 Object& derefObject(const void* handle, const char* name, const char* expectedClass);
 [[noreturn]] void throwWrongClass(const Object& object, const char* name, const char* expected);
 
@@ -72,10 +77,10 @@ template <class Handle>
 auto& deref(Handle handle, const char* name) {
   using Class = typename ClassOf<Handle>::type;
   Object& object = derefObject(handle, name, Class::kClass);
-  if (typeid(object) == typeid(Class)) // spares most handles the cast, which is slow
+  if (typeid(object) == typeid(Class)) // the usual case, much cheaper than a dynamic_cast
     return static_cast<Class&>(object);
-  if (auto* found = dynamic_cast<Class*>(&object))
-    return *found;
+  if (auto* derived = dynamic_cast<Class*>(&object))
+    return *derived;
   throwWrongClass(object, name, Class::kClass);
 }
 
@@ -87,14 +92,14 @@ T& required(T* pointer, const char* name) {
   return *pointer;
 }
 
-// The handle by which an object is lent to a user's function, without a reference. C has no handle
-// of a constant object, so the compiler's knowledge that the object is not to be changed ends here.
+// Makes a borrowed handle, for a user function: it holds no reference, and is valid during the
+// call. C has no handles of constant objects, hence the const_cast.
 template <class Handle>
 Handle handleOf(const typename ClassOf<Handle>::type& object) {
   return reinterpret_cast<Handle>(const_cast<Object*>(static_cast<const Object*>(&object)));
 }
 
-// Hands a reference over to the caller. The address must have passed required().
+// Passes a reference to the caller as a handle. The address must have passed required().
 template <class Handle, class T>
 void give(Handle* handle, Ref<T> object) {
   Object* header = object.detach();
@@ -102,9 +107,10 @@ void give(Handle* handle, Ref<T> object) {
   *handle = reinterpret_cast<Handle>(header);
 }
 
-// Takes back the reference that a caller's handle holds. That reference ends with the calls that
-// work on the object, and the one that is returned is another. A handle that Tenon only lent to the
-// caller holds no reference.
+// Takes over the reference that a user's handle holds, and returns a new one. The user's reference
+// is released only when the calls that use the object have returned, so a user function can destroy
+// the object on which it was called. Throws TENON_ERR_HANDLE for a borrowed handle, which holds no
+// reference.
 template <class Handle>
 auto take(Handle handle, const char* name) {
   auto& object = deref(handle, name);
@@ -114,12 +120,12 @@ auto take(Handle handle, const char* name) {
                             "is not to be destroyed or given away",
                             name));
   object.dropHandle();
-  const auto another = Ref<std::remove_reference_t<decltype(object)>>::share(&object);
+  const auto reference = Ref<std::remove_reference_t<decltype(object)>>::share(&object);
   releaseAfterCalls(object);
-  return another;
+  return reference;
 }
 
-// The body of every Destroy.
+// The body of every Destroy: releases the reference and sets the handle to NULL.
 template <class Handle>
 void destroy(Handle* handle, const char* name) {
   if (!required(handle, name))
@@ -128,9 +134,8 @@ void destroy(Handle* handle, const char* name) {
   *handle = nullptr;
 }
 
-// The communicator of a collective call: that of its first live handle, so that a wrong handle on
-// one rank becomes an error on all ranks wherever another handle of the call still names the
-// communicator.
+// Returns the communicator of a collective call: that of the first valid handle among the
+// arguments. A rank with one invalid handle can then still report the error to the other ranks.
 template <class Handle, class... Handles>
 CommPtr commOf(const char* name, Handle handle, Handles... others) {
   if constexpr (sizeof...(others) > 0) {
@@ -140,7 +145,7 @@ CommPtr commOf(const char* name, Handle handle, Handles... others) {
   return deref(handle, name).comm();
 }
 
-// A copy of `count` values at `values`, which may be NULL only if there are none.
+// Copies an array of `count` values. `values` may be NULL only if count is 0.
 template <class T>
 std::vector<T> listOf(const T* values, TenonInt count, const char* name) {
   if (count < 0)
@@ -163,15 +168,17 @@ inline std::string textOrEmpty(const char* text) {
   return text ? text : "";
 }
 
-// The buffer into which a call copies a text. A caller leaves the buffer NULL to ask for the size
-// alone, and `needed` NULL if he does not want to know it.
+// The user's buffer for a text: its address, its size in bytes, and the address for the size that
+// is needed, terminating zero included. `text` may be NULL to query the size only, and `needed` may
+// be NULL.
 struct TextBuffer {
   char* text;
   TenonInt length;
   TenonInt* needed;
 };
 
-// Copies a text into the buffer, with its terminating zero.
+// Copies a text into the buffer, with its terminating zero. Throws TENON_ERR_ARG if the buffer is
+// too short.
 inline void copyText(const std::string& text, const TextBuffer& buffer, const char* name) {
   const auto needed = static_cast<TenonInt>(text.size()) + 1;
   if (buffer.needed)
@@ -188,8 +195,7 @@ inline void copyText(const std::string& text, const TextBuffer& buffer, const ch
   std::memcpy(buffer.text, text.c_str(), text.size() + 1);
 }
 
-// The same where a call returns more than the text, so that neither the buffer nor the size need be
-// asked for.
+// The same for calls that also return other values: text and needed may both be NULL.
 inline void copyTextIfWanted(const std::string& text, const TextBuffer& buffer, const char* name) {
   if (buffer.text || buffer.needed)
     copyText(text, buffer, name);
@@ -236,16 +242,17 @@ inline void copyBox(const Box& box, TenonInt* low, TenonInt* high) {
   }
 }
 
-// Copies numbers into an array of this length; an array that is NULL receives nothing.
-inline void copyUpTo(const std::vector<Index>& found, TenonInt length, TenonInt* values,
+// Copies integers into an array of the given length, unless it is NULL. Throws TENON_ERR_ARG if it
+// is too short; `what` names the list in the error text.
+inline void copyUpTo(const std::vector<Index>& source, TenonInt length, TenonInt* values,
                      const std::string& what) {
   if (!values)
     return;
-  if (length < static_cast<TenonInt>(found.size()))
+  if (length < static_cast<TenonInt>(source.size()))
     throw Error(TENON_ERR_ARG, fmt::format("{} has {} values, but length is {}; pass a longer "
                                            "array",
-                                           what, found.size(), length));
-  std::copy(found.begin(), found.end(), values);
+                                           what, source.size(), length));
+  std::copy(source.begin(), source.end(), values);
 }
 
 } // namespace tenon

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of TenonCheckpoint. What belongs to a checkpoint is added locally, and what touches a
-// file is collective: a NULL in place of the path, or no memory for it, on one rank is an error on
-// all of them and no wait without end.
+// TenonCheckpoint, a list of layers, optimizers, tensors and values that are written to one HDF5
+// file, and read from it on any number of ranks:
+//   Create, AddLayer, AddOptimizer, AddTensor, SetInt, ...   the contents
+//   Write, WriteStep, Read, ReadLatest                       files
+//   OnSignal, GetSignal                                      writing before a job is killed
+// Add and Set are local. Calls that access a file are collective, and the path is checked inside
+// the collective body: a path that is NULL on one rank is an error on all ranks, not a deadlock.
 #include "io/checkpoint.hpp"
 
 #include "capi/collective.hpp"
@@ -18,7 +22,8 @@ using namespace tenon;
 
 namespace {
 
-// A value of the caller's, which must have the type by which it is requested.
+// Returns the user's value of this key. Throws TENON_ERR_TYPE if it has another type; integers and
+// reals are not converted to each other.
 template <class T>
 const T& storedValue(TenonCheckpoint handle, const char* key, const char* expected) {
   const Checkpoint& checkpoint = deref(handle, "checkpoint");
@@ -30,7 +35,7 @@ const T& storedValue(TenonCheckpoint handle, const char* key, const char* expect
                           checkpoint.title(), expected));
 }
 
-// A collective call with a path: body(checkpoint, path).
+// The body of a collective call with a path: body(checkpoint, path).
 template <class Body>
 void withPath(TenonCheckpoint handle, const char* path, const char* name, Body body) {
   checkInitialized();
@@ -43,10 +48,10 @@ void withPath(TenonCheckpoint handle, const char* path, const char* name, Body b
 TenonErrorCode TenonCheckpointCreate(MPI_Comm comm, TenonCheckpoint* checkpoint) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    const CommPtr own = Communicator::of(comm);
+    const CommPtr communicator = Communicator::of(comm);
     createTogether(
-        *own, checkpoint, "checkpoint", "a new checkpoint",
-        [&] { return makeRef<Checkpoint>(own); },
+        *communicator, checkpoint, "checkpoint", "a new checkpoint",
+        [&] { return makeRef<Checkpoint>(communicator); },
         [](const Ref<Checkpoint>&) { return std::string("empty"); });
   });
 }
@@ -140,12 +145,14 @@ TenonErrorCode TenonCheckpointReadLatest(TenonCheckpoint checkpoint, const char*
                                          TenonInt* step) noexcept {
   return guard(__func__, [&] {
     withPath(checkpoint, folder, "folder", [&](Checkpoint& c, const std::string& from) {
-      required(step, "step");
+      required(step, "step"); // before the file is read, which may take long
       *step = c.readLatest(from).value_or(-1);
     });
   });
 }
 
+// A signal reaches the ranks at different times, or only some of them. GetSignal is therefore a
+// reduction: all ranks see the signal after the same step and can write one checkpoint.
 TenonErrorCode TenonCheckpointOnSignal(TenonCheckpoint checkpoint, int signal) noexcept {
   return guard(__func__, [&] { deref(checkpoint, "checkpoint").setSignal(signal); });
 }
@@ -159,13 +166,14 @@ TenonErrorCode TenonCheckpointGetSignal(TenonCheckpoint checkpoint, int* signal)
   });
 }
 
+// Files are viewed on one process, without MPI.
 TenonErrorCode TenonCheckpointViewFile(const char* path) noexcept {
   return guard(__func__, [&] {
     const std::string name = textOf(path, "path");
     requireHdf5();
     const FileView view = viewFile(name);
     print(view.text);
-    // The contents are printed before the error: they say which datasets can still be used.
+    // The contents are printed before the error, since they show which datasets are undamaged.
     if (!view.damaged.empty())
       throw Error(TENON_ERR_FORMAT, fmt::format("file '{}' is damaged: the digest is wrong of {}",
                                                 name, view.damaged));

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The pattern of collective calls: the arguments are checked and the object is made in one local
-// body, its outcome and the text that describes the arguments are agreed on, and only then is the
-// handle given away.
+// The bodies of collective calls. Each rank checks its arguments and creates its object locally.
+// Then the ranks agree: all succeed, or all return the same error. The user gets the handle only
+// after that, so no rank holds an object that failed elsewhere.
+//   createTogether(...)   a call that creates an object
+//   together(...)         any other collective call
+//   derefToApply(...)     calls of a time step, which do not agree, see guardApply()
 #pragma once
 
 #include "capi/arguments.hpp"
@@ -12,8 +15,8 @@
 
 namespace tenon {
 
-// The body of a call that creates an object: make() returns the reference to it, describe(object)
-// the text on which the ranks must agree.
+// The body of a call that creates an object: make() returns a reference to it, and describe(object)
+// a text that must be the same on all ranks, called `what` in the error text.
 template <class Handle, class Make, class Describe>
 void createTogether(Communicator& comm, Handle* handle, const char* name, const char* what,
                     Make&& make, Describe&& describe) {
@@ -27,8 +30,8 @@ void createTogether(Communicator& comm, Handle* handle, const char* name, const 
   give(handle, std::move(object));
 }
 
-// Runs the body of a collective call that agrees in several steps. What one rank alone cannot do
-// between them becomes an error of all ranks, which meet in the next step or at the end.
+// Runs the body of a collective call, which can contain agreements itself. A rank that fails
+// between two of them reports its error in the next one, or in the one at the end.
 template <class Body>
 void together(Communicator& comm, Body&& body) {
   collectively(comm, [&] {
@@ -37,9 +40,9 @@ void together(Communicator& comm, Body&& body) {
   });
 }
 
-// For guardApply(): whether this process alone takes part in a call on the object behind a handle.
-// A handle that is not valid, or of another class, names no communicator; then all processes of the
-// program may be waiting.
+// The argument isAlone of guardApply(): whether the communicator of the object has one rank. An
+// invalid handle has no communicator; then all ranks of the program count, since any of them could
+// be waiting.
 template <class Handle>
 auto isAlone(Handle handle) {
   return [handle]() noexcept {
@@ -47,23 +50,23 @@ auto isAlone(Handle handle) {
     if (!isInitialized())
       return true;
     if (isLiveObject(handle))
-      if (const auto* known = dynamic_cast<const typename ClassOf<Handle>::type*>(
+      if (const auto* object = dynamic_cast<const typename ClassOf<Handle>::type*>(
               reinterpret_cast<const Object*>(handle)))
-        return known->comm()->size() == 1;
+        return object->comm()->size() == 1;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     return size == 1;
   };
 }
 
-// The object behind the handle of a call in which other ranks wait, such as an Apply, which is
-// looked up first.
+// deref() for calls during which other ranks wait, such as Apply. It also checks that the library
+// is initialised.
 template <class Handle>
 auto& derefToApply(Handle handle, const char* name) {
   checkInitialized();
   return deref(handle, name);
 }
 
-// The text of a view as it is printed: whole lines that are not too long.
+// Prepares the text of a view for printing: wraps long lines and ends the last one.
 inline std::string viewText(const std::string& text) {
   return wrapped(text) + (text.ends_with('\n') ? "" : "\n");
 }

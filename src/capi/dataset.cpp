@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of TenonDataset. The constructors read the files and agree on what they found; here the
-// ranks agree that each of them has the dataset. A batch is filled locally, since each rank knows
-// the order of the samples.
+// The calls of TenonDataset, samples in HDF5 files that are read batch by batch. They are:
+//   CreateHDF5   opens the files                                           collective
+//   SetUp        fixes the layouts of the tensors x and labels of a batch  collective
+//   GetBatch     fills this rank's blocks of them                          local
+// GetBatch does not communicate. Each rank computes the order of the samples, a function of the
+// seed and the epoch.
 #include "train/dataset.hpp"
 
 #include "capi/collective.hpp"
@@ -16,13 +19,15 @@ using namespace tenon;
 
 namespace {
 
-// make(comm) returns the reference to the dataset.
+// The body of a constructor: make(comm) returns a reference to the dataset. The constructors of the
+// datasets agree on the contents of the files themselves, so the text here is a constant.
 template <class Make>
 void createDataset(MPI_Comm comm, TenonDataset* dataset, Make make) {
   checkInitialized();
-  const CommPtr own = Communicator::of(comm);
+  const CommPtr communicator = Communicator::of(comm);
   createTogether(
-      *own, dataset, "dataset", "a new dataset", [&]() -> Ref<Dataset> { return make(own); },
+      *communicator, dataset, "dataset", "a new dataset",
+      [&]() -> Ref<Dataset> { return make(communicator); },
       [](const Ref<Dataset>&) { return std::string("of files"); });
 }
 
@@ -31,8 +36,8 @@ void createDataset(MPI_Comm comm, TenonDataset* dataset, Make make) {
 TenonErrorCode TenonDatasetCreateHDF5(MPI_Comm comm, const char* path, const char* data,
                                       const char* labels, TenonDataset* dataset) noexcept {
   return guard(__func__, [&] {
-    createDataset(comm, dataset, [&](const CommPtr& own) {
-      return makeRef<Hdf5Dataset>(own, textOf(path, "path"), textOf(data, "data"),
+    createDataset(comm, dataset, [&](const CommPtr& communicator) {
+      return makeRef<Hdf5Dataset>(communicator, textOf(path, "path"), textOf(data, "data"),
                                   textOrEmpty(labels));
     });
   });
@@ -41,10 +46,10 @@ TenonErrorCode TenonDatasetCreateHDF5(MPI_Comm comm, const char* path, const cha
 TenonErrorCode TenonDatasetGetShape(TenonDataset dataset, TenonInt length, TenonInt shape[],
                                     int* ndim) noexcept {
   return guard(__func__, [&] {
-    const Dataset& known = deref(dataset, "dataset");
+    const Dataset& object = deref(dataset, "dataset");
     if (ndim)
-      *ndim = static_cast<int>(known.shape().size());
-    copyUpTo(known.shape(), length, shape, fmt::format("the shape of {}", known.title()));
+      *ndim = static_cast<int>(object.shape().size());
+    copyUpTo(object.shape(), length, shape, fmt::format("the shape of {}", object.title()));
   });
 }
 

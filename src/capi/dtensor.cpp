@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls that create a TenonDTensor and reach its local array. Strides that are not given are
-// those of a dense row-major array of the owned elements with their ghosts, which is what a solver
-// in C has; and an array that was got for writing counts as changed from the Get on, since nobody
-// sees the writes themselves.
+// Creation of TenonDTensor, and access to its local array:
+//   PlaceArray ... ResetArray         the tensor uses the caller's array
+//   PlaceArrays, PlaceComponents      the tensor is gathered from several arrays of the caller
+//   GetArray ... RestoreArray         the caller reads or writes the tensor's array
+// Strides default to a dense row-major array of the owned elements and their ghosts, the usual
+// array of a solver in C. GetArray counts as a change of the tensor, since the writes that follow
+// it are invisible to the library. All calls but the creation are local.
 #include "dtensor/dtensor.hpp"
 
 #include "capi/collective.hpp"
@@ -28,7 +31,7 @@ std::vector<Index> ghostsOf(const TenonInt* ghosts, int rank, const char* name) 
   return widths;
 }
 
-// The strides of a row-major array of the owned elements with their ghosts.
+// Strides of a dense row-major array of the owned elements and their ghosts.
 std::vector<Index> denseStrides(const DTensor& x, const std::vector<Index>& low,
                                 const std::vector<Index>& high) {
   Shape extent = extents(x.layout().ownedBox(x.position()));
@@ -42,15 +45,14 @@ void place(TenonDTensor handle, const void* firstOwned, const TenonInt* strides,
   DTensor& x = deref(handle, "x");
   const auto low = ghostsOf(ghostsLow, x.rank(), "ghostsLow");
   const auto high = ghostsOf(ghostsHigh, x.rank(), "ghostsHigh");
-  // A tensor on a constant array remembers that it is read only and refuses to be written, so the
-  // cast is safe.
+  // The cast is safe: a tensor that is placed with readOnly rejects every write.
   x.placeArray(const_cast<void*>(firstOwned),
                strides ? listOf(strides, x.rank(), "strides") : denseStrides(x, low, high), low,
                high, readOnly, length);
 }
 
-// The strides of one of several arrays, of which dimension `dim` counts the arrays and has extent 1
-// in each.
+// The same for one of several arrays that are stacked along dimension `dim`: its extent is 1 there,
+// without ghosts.
 std::vector<Index> denseStridesOfOne(const DTensor& x, int dim, const std::vector<Index>& low,
                                      const std::vector<Index>& high) {
   Shape extent = extents(x.layout().ownedBox(x.position()));
@@ -59,6 +61,8 @@ std::vector<Index> denseStridesOfOne(const DTensor& x, int dim, const std::vecto
   return rowMajorStrides(extent);
 }
 
+// Places several arrays of equal shape: array number i is element i of this rank's block along
+// dimension `dim`, such as one field of a solver per channel.
 void placeEach(TenonDTensor handle, int dim, const std::vector<void*>& firstOwned,
                const TenonInt* strides, const TenonInt* ghostsLow, const TenonInt* ghostsHigh,
                TenonInt length, bool readOnly) {
@@ -71,14 +75,14 @@ void placeEach(TenonDTensor handle, int dim, const std::vector<void*>& firstOwne
                 low, high, readOnly, length);
 }
 
-// These lend the local array to the program, where `values` is the tensor's hostValues or
-// deviceValues. Until it is restored, an array lent for writing bars every other use of the tensor,
-// and one lent for reading bars writing.
+// The bodies of GetArray and GetArrayRead; `values` is DTensor::hostValues or deviceValues. Until
+// RestoreArray, an array for writing locks the tensor against any use, and one for reading locks it
+// against writing.
 template <class Values>
 void lendForWriting(TenonDTensor handle, Values values, TenonDataType type, void** array) {
   DTensor& x = deref(handle, "x");
   required(array, "array");
-  // The checks come first, so that a refused call has lent nothing.
+  // All checks are made before the lock, so a failed call leaves the tensor unlocked.
   x.checkWritable();
   *array = (x.*values)(type);
   x.changed();
@@ -98,12 +102,12 @@ TenonErrorCode TenonDTensorCreate(TenonLayout layout, TenonDataType type,
                                   TenonDTensor* x) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    const LayoutObject& object = deref(layout, "layout");
+    const LayoutObject& layoutObject = deref(layout, "layout");
     createTogether(
-        *object.comm(), x, "x", "layout and data type",
-        [&] { return makeRef<DTensor>(object.comm(), object.layout(), type); },
-        [&](const Ref<DTensor>& made) {
-          return fmt::format("{}, {}", made->layout().describe(), dataTypeName(type));
+        *layoutObject.comm(), x, "x", "layout and data type",
+        [&] { return makeRef<DTensor>(layoutObject.comm(), layoutObject.layout(), type); },
+        [&](const Ref<DTensor>& tensor) {
+          return fmt::format("{}, {}", tensor->layout().describe(), dataTypeName(type));
         });
   });
 }
@@ -136,6 +140,7 @@ TenonErrorCode TenonDTensorPlaceArraysRead(TenonDTensor x, int dim, int count,
                                            const TenonInt ghostsLow[], const TenonInt ghostsHigh[],
                                            TenonInt length) noexcept {
   return guard(__func__, [&] {
+    // As in place(): a tensor placed with readOnly rejects every write.
     auto* arrays = const_cast<void* const*>(firstOwned);
     placeEach(x, dim, listOf(arrays, count, "firstOwned"), strides, ghostsLow, ghostsHigh, length,
               true);
@@ -151,18 +156,19 @@ TenonErrorCode TenonDTensorPlaceComponents(TenonDTensor x, int dim, int count,
     const int rank = tensor.rank();
     std::vector<Component> components;
     for (void* first : listOf(firstOwned, count, "firstOwned")) {
-      // The lists have an entry for each dimension of each array, one array after the other.
-      const auto of = [&](const TenonInt* list) {
+      // The lists are [count][rank]: an entry per dimension, one array after the other.
+      const auto rowOf = [&](const TenonInt* list) {
         return list ? list + components.size() * static_cast<std::size_t>(rank) : nullptr;
       };
-      Component one{.firstOwned = first,
-                    .strides = {},
-                    .ghostsLow = ghostsOf(of(ghostsLow), rank, "ghostsLow"),
-                    .ghostsHigh = ghostsOf(of(ghostsHigh), rank, "ghostsHigh"),
-                    .length = lengths ? lengths[components.size()] : 0};
-      one.strides = strides ? listOf(of(strides), rank, "strides")
-                            : denseStridesOfOne(tensor, dim, one.ghostsLow, one.ghostsHigh);
-      components.push_back(std::move(one));
+      Component component{.firstOwned = first,
+                          .strides = {},
+                          .ghostsLow = ghostsOf(rowOf(ghostsLow), rank, "ghostsLow"),
+                          .ghostsHigh = ghostsOf(rowOf(ghostsHigh), rank, "ghostsHigh"),
+                          .length = lengths ? lengths[components.size()] : 0};
+      component.strides =
+          strides ? listOf(rowOf(strides), rank, "strides")
+                  : denseStridesOfOne(tensor, dim, component.ghostsLow, component.ghostsHigh);
+      components.push_back(std::move(component));
     }
     tensor.placeComponents(dim, components, false);
   });

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls that fill, combine and measure the values of a TenonDTensor, and those that ask what it
-// is. Fills and arithmetic are local, and so are their errors; the measures are sums over ranks and
-// no hot path, so they agree on their arguments before they communicate.
+// Values of TenonDTensor: fills (constant, random), arithmetic (y <- alpha x + beta y), measures
+// (norm, pairing, largest absolute value) and queries. Fills and arithmetic are local, and so are
+// their errors. The measures are reductions over all ranks. They are not on a hot path, so the
+// ranks first agree that all arguments are valid: a rank that returned early would leave the others
+// waiting in the reduction.
 #include "capi/collective.hpp"
 #include "comm/layout_object.hpp"
 #include "dtensor/arithmetic.hpp"
@@ -18,17 +20,19 @@ using namespace tenon;
 
 namespace {
 
+// Seeds and streams use all 64 bits, negative numbers included.
 std::uint64_t bitsOf(TenonInt number) {
   return static_cast<std::uint64_t>(number);
 }
 
-// All fills are one event of the log.
+// All fills are logged as one event.
 int fillEvent() {
   static const int event = logEvent("DTensorFill");
   return event;
 }
 
-// `check` finds what is wrong on this rank; after the agreement `measure` communicates.
+// The body of a measure. check() throws if this rank's arguments are invalid; after the agreement
+// on its outcome, measure() reduces over the ranks.
 template <class Check, class Measure>
 void measureTogether(int event, const CommPtr& comm, double* result, const char* name, Check check,
                      Measure measure) {
@@ -41,8 +45,9 @@ void measureTogether(int event, const CommPtr& comm, double* result, const char*
   *result = measure();
 }
 
-// What arithmetic on two tensors needs: two tensors of one layout, whose elements do not overlap
-// halfway.
+// Checks the tensors of y <- alpha x + beta y: two objects on one communicator, of one layout, both
+// integer or both floating point. Their arrays must be separate or identical: with a partial
+// overlap, the result would depend on the order of the loop.
 void checkAlike(const DTensor& x, const DTensor& y) {
   if (&x == &y)
     throw Error(TENON_ERR_ARG,

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Edges of meshes, and lists handed to layers. As with index maps the lists of a rank are its own
-// matter, and are copied and checked in bodies whose failure on one rank is one of all.
+// TenonEdges, the edges between the nodes of one or two index maps, and the calls that pass edges
+// and index maps to layers. Edges are listed in one of two ways:
+//   TenonEdgesCreate()         each edge on the rank that owns its target
+//   TenonEdgesCreateShared()   on any ranks, also on several; a key identifies the edge, and each
+//                              of its ranks has a share, a factor of its weight in sums
+// The lists differ between ranks. They are copied and checked in collective bodies, so an invalid
+// list on one rank is an error on all ranks.
 #include "capi/layer/create.hpp"
 #include "comm/layout_object.hpp"
 #include "layer/networks/message_passing.hpp"
@@ -13,24 +18,25 @@ using namespace tenon;
 
 namespace {
 
-// What a call that creates edges was given.
-struct GivenEdges {
+// Checked copies of the arguments of a call that creates edges.
+struct EdgeArguments {
   IndexMapPtr targets, sources;
   ListedEdges listed;
   std::vector<double> shares;
 };
 
+// The arrays of such a call, each of length `count`; keys, shares and weights may be NULL.
 struct EdgeLists {
   TenonInt count;
   const TenonInt *target, *source, *keys;
   const double *shares, *weights;
 
-  GivenEdges copied(const IndexMapObject& there, const IndexMapObject& here) const {
-    if (there.comm() != here.comm())
+  EdgeArguments copied(const IndexMapObject& targets, const IndexMapObject& sources) const {
+    if (targets.comm() != sources.comm())
       throw Error(TENON_ERR_ARG,
                   "targets and sources are on different communicators; create both on one");
-    return {there.map(),
-            here.map(),
+    return {targets.map(),
+            sources.map(),
             {listOf(target, count, "target"), listOf(source, count, "source"),
              keys ? listOf(keys, count, "keys") : std::vector<Index>(),
              weights ? listOf(weights, count, "weights") : std::vector<double>()},
@@ -38,6 +44,7 @@ struct EdgeLists {
   }
 };
 
+// Creates the object and its handle. The allocation is collective, since it can fail on one rank.
 void giveEdges(const CommPtr& comm, TenonEdges* edges, const EdgesPtr& made) {
   give(edges, collectively(*comm, [&] { return makeRef<EdgesObject>(comm, made); }));
 }
@@ -51,12 +58,12 @@ TenonErrorCode TenonEdgesCreate(TenonIndexMap targets, TenonIndexMap sources, Te
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr comm = commOf("targets", targets, sources);
-    GivenEdges given = collectively(*comm, [&] {
+    EdgeArguments lists = collectively(*comm, [&] {
       required(edges, "edges");
       return EdgeLists{count, target, source, keys, nullptr, weights}.copied(
           deref(targets, "targets"), deref(sources, "sources"));
     });
-    giveEdges(comm, edges, makeEdges(comm, given.targets, given.sources, std::move(given.listed)));
+    giveEdges(comm, edges, makeEdges(comm, lists.targets, lists.sources, std::move(lists.listed)));
   });
 }
 
@@ -67,25 +74,27 @@ TenonErrorCode TenonEdgesCreateShared(TenonIndexMap targets, TenonIndexMap sourc
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr comm = commOf("targets", targets, sources);
-    GivenEdges given = collectively(*comm, [&] {
+    EdgeArguments lists = collectively(*comm, [&] {
       required(edges, "edges");
+      // Only the key tells that two ranks list the same edge.
       if (count > 0)
         required(keys, "keys");
       return EdgeLists{count, target, source, keys, shares, weights}.copied(
           deref(targets, "targets"), deref(sources, "sources"));
     });
     giveEdges(comm, edges,
-              makeSharedEdges(comm, given.targets, given.sources, std::move(given.listed),
-                              std::move(given.shares)));
+              makeSharedEdges(comm, lists.targets, lists.sources, std::move(lists.listed),
+                              std::move(lists.shares)));
   });
 }
 
+// The number of edges is known from the lists, so the caller passes 0 for it in the shape.
 TenonErrorCode TenonEdgesGetLayout(TenonEdges edges, int ndim, const TenonInt shape[],
                                    TenonLayout* layout) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr comm = commOf("edges", edges);
-    auto made = collectively(
+    auto created = collectively(
         *comm, "the shape",
         [&] {
           required(layout, "layout");
@@ -93,28 +102,31 @@ TenonErrorCode TenonEdgesGetLayout(TenonEdges edges, int ndim, const TenonInt sh
               comm,
               givenRowsLayout(deref(edges, "edges").edges()->pattern(), ndim, shape, "edges"));
         },
-        [](const auto& one) { return one->layout().describe(); });
-    give(layout, std::move(made));
+        [](const auto& object) { return object->layout().describe(); });
+    give(layout, std::move(created));
   });
 }
 
 TenonErrorCode TenonLayerSetEdges(TenonLayer layer, const char* name, TenonEdges edges) noexcept {
   return specifyLayer(__func__, layer, [&](Layer& l) {
-    const EdgesObject& given = deref(edges, "edges");
-    checkOnComm(given, l, "edges");
-    l.setList("TenonLayerSetEdges()", textOf(name, "name"), given.edges());
+    const EdgesObject& edgesObject = deref(edges, "edges");
+    checkOnComm(edgesObject, l, "edges");
+    l.setList("TenonLayerSetEdges()", textOf(name, "name"), edgesObject.edges());
   });
 }
 
 TenonErrorCode TenonLayerSetIndexMap(TenonLayer layer, const char* name,
                                      TenonIndexMap map) noexcept {
   return specifyLayer(__func__, layer, [&](Layer& l) {
-    const IndexMapObject& given = deref(map, "map");
-    checkOnComm(given, l, "map");
-    l.setList("TenonLayerSetIndexMap()", textOf(name, "name"), given.map());
+    const IndexMapObject& mapObject = deref(map, "map");
+    checkOnComm(mapObject, l, "map");
+    l.setList("TenonLayerSetIndexMap()", textOf(name, "name"), mapObject.map());
   });
 }
 
+// Makes a graph of the two networks, see message_passing.hpp:
+//   m[e] = edgeNetwork(x[target of e], x or s[source of e], f[e])
+//   y[i] = nodeNetwork(x[i], aggregate of m[e] over the edges e into i)
 TenonErrorCode TenonLayerCreateMessagePassing(TenonLayer edgeNetwork, TenonLayer nodeNetwork,
                                               int inputs, const char* aggregation,
                                               TenonLayer* layer) noexcept {
@@ -133,7 +145,7 @@ TenonErrorCode TenonLayerCreateMessagePassing(TenonLayer edgeNetwork, TenonLayer
           return messagePassing(Ref<Layer>::share(&f), Ref<Layer>::share(&g), inputs,
                                 textOf(aggregation, "aggregation"));
         },
-        [](const auto& made) { return made->agreedText(); });
+        [](const auto& network) { return network->agreedText(); });
   });
 }
 

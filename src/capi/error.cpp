@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Error codes, the record of the last error, and the handlers. The calls that read or extend that
-// record do not pass through guard(), since an error of their own would overwrite what they are
-// asked to show.
+// Error codes, the record of the last error, and the error handlers. The calls that read or extend
+// the record do not use guard(), since an error in them would overwrite the record that they
+// return.
 #include "comm/session/session.hpp"
 #include "sys/errors/dimension_note.hpp"
 #include "sys/errors/guard.hpp"
@@ -15,8 +15,8 @@
 
 namespace {
 
-// Copies as much of a text as the buffer holds: a report that is cut is better than an error about
-// an error.
+// Copies as much of a text as fits into the buffer: a truncated report is more useful than an error
+// in the call that reads an error.
 TenonErrorCode copyCut(const std::string& text, char* buffer, TenonInt length, TenonInt* needed) {
   if (needed)
     *needed = static_cast<TenonInt>(text.size()) + 1;
@@ -49,7 +49,7 @@ TenonErrorCode TenonGetLastError(TenonErrorCode* code, char message[], TenonInt 
 TenonErrorCode TenonGetLastErrorReport(char report[], TenonInt length, TenonInt* needed) noexcept {
   try {
     return copyCut(tenon::errorReport(tenon::lastError()), report, length, needed);
-  } catch (...) {
+  } catch (...) { // the report is composed, so it needs memory
     return TENON_ERR_MEMORY;
   }
 }
@@ -65,7 +65,7 @@ TenonErrorCode TenonRaiseError(TenonErrorCode code, const char* message, const c
   });
   if (wrong != TENON_SUCCESS)
     return wrong;
-  // Where there is no memory for the message, the error that is raised is the one about memory.
+  // If there is no memory for the message, TENON_ERR_MEMORY is raised instead.
   try {
     return tenon::raiseAt(tenon::Error(code, message), function, file, line,
                           tenon::Severity::Returned);
@@ -79,6 +79,8 @@ TenonErrorCode TenonSetDimensionNote(const char* note) noexcept {
   return tenon::guard(__func__, [&] { tenon::setDimensionNote(note ? note : ""); });
 }
 
+// TenonCall() calls this for each function through which an error is returned: the trace of a
+// report.
 TenonErrorCode TenonAddFrame(TenonErrorCode code, const char* function, const char* file,
                              int line) noexcept {
   tenon::addFrame(function, file, line, code);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of TenonFieldSeries. Only the creation agrees on its arguments here; a write agrees
-// within the series, since the ranks must agree on step and time as well, and all other calls are
-// local.
+// The calls of TenonFieldSeries, a list of tensors that are written after selected time steps to
+// files for ParaView. They are:
+//   Create, then SetGrid (local) or SetMesh (collective)   the geometry
+//   AddTensor                                              a field of the series    local
+//   Write                                                  the fields of one step   collective
+// The series itself checks in Write that step and time are the same on all ranks.
 #include "io/field_series.hpp"
 
 #include "capi/collective.hpp"
@@ -16,11 +19,11 @@ TenonErrorCode TenonFieldSeriesCreate(MPI_Comm comm, const char* path, int spati
                                       TenonFieldSeries* series) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    const CommPtr own = Communicator::of(comm);
+    const CommPtr communicator = Communicator::of(comm);
     createTogether(
-        *own, series, "series", "the series of fields",
-        [&] { return makeRef<FieldSeries>(own, textOf(path, "path"), spatial); },
-        [](const Ref<FieldSeries>& made) { return made->describe(); });
+        *communicator, series, "series", "the series of fields",
+        [&] { return makeRef<FieldSeries>(communicator, textOf(path, "path"), spatial); },
+        [](const Ref<FieldSeries>& object) { return object->describe(); });
   });
 }
 
@@ -39,6 +42,7 @@ TenonErrorCode TenonFieldSeriesSetMesh(TenonFieldSeries series, TenonIndexMap ce
   return guard(__func__, [&] {
     checkInitialized();
     FieldSeries& s = deref(series, "series");
+    // The lists of a rank are its own; their copies can fail on one rank, for lack of memory.
     const ListedMesh mesh = collectively(*s.comm(), [&] {
       return ListedMesh{Ref<IndexMapObject>::share(&deref(cells, "cells")),
                         nodes ? Ref<IndexMapObject>::share(&deref(nodes, "nodes"))

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Index maps, and the operators made of them. The lists of a rank are its own matter and are not
-// compared: so they are copied and checked in bodies whose failure on one rank is one of all.
+// TenonIndexMap, and the linear operator of a map. A map is made from lists of each rank:
+//   CreateFromIds   ids of owned nodes and of ghosts of an unstructured mesh
+//   CreateSorted    the same nodes in the order of their ids, for files
+//   CreateCells     entries (target, source, weight) of a sparse matrix between two layouts
+// The lists differ between ranks and are not compared. They are copied and checked in collective
+// bodies, so an invalid list on one rank is an error on all ranks.
 #include "capi/linearop/create.hpp"
 
 #include "linop/exchange/index_map_op.hpp"
@@ -16,13 +20,17 @@ using namespace tenon;
 
 namespace {
 
-void createMap(const CommPtr& comm, TenonIndexMap* map, const IndexMapPtr& made,
+// Creates the object and its handle; `ids` are the ids of the owned nodes, which CreateSorted
+// needs.
+void createMap(const CommPtr& comm, TenonIndexMap* map, const IndexMapPtr& indexMap,
                std::vector<Index> ids = {}) {
   auto object =
-      collectively(*comm, [&] { return makeRef<IndexMapObject>(comm, made, std::move(ids)); });
+      collectively(*comm, [&] { return makeRef<IndexMapObject>(comm, indexMap, std::move(ids)); });
   give(map, std::move(object));
 }
 
+// Converts the flags of joint dimensions, those that the indices of the entries run over, to a
+// list.
 std::vector<int> jointDims(const int* joint, int rank) {
   std::vector<int> dims;
   const std::vector<int> flags = listOf(joint, rank, "joint");
@@ -46,8 +54,8 @@ TenonErrorCode TenonIndexMapCreateFromIds(MPI_Comm comm, TenonInt owned, TenonIn
                                           const TenonInt ids[], TenonIndexMap* map) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    const CommPtr own = Communicator::of(comm);
-    std::vector<Index> list = collectively(*own, [&] {
+    const CommPtr communicator = Communicator::of(comm);
+    std::vector<Index> list = collectively(*communicator, [&] {
       required(map, "map");
       if (owned < 0 || owned > count)
         throw Error(TENON_ERR_ARG,
@@ -56,9 +64,10 @@ TenonErrorCode TenonIndexMapCreateFromIds(MPI_Comm comm, TenonInt owned, TenonIn
                                 owned, count));
       return listOf(ids, count, "ids");
     });
-    const IndexMapPtr made = makeIndexMapFromIds(*own, owned, list);
+    const IndexMapPtr indexMap = makeIndexMapFromIds(*communicator, owned, list);
+    // Only the ids of owned nodes are stored: a ghost is stored at its owner.
     list.resize(static_cast<std::size_t>(owned));
-    createMap(own, map, made, std::move(list));
+    createMap(communicator, map, indexMap, std::move(list));
   });
 }
 
@@ -81,24 +90,25 @@ TenonErrorCode TenonIndexMapCreateCells(TenonLayout from, TenonLayout to, const 
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr comm = commOf("from", from, to);
-    struct Given {
+    struct Arguments {
       Layout from, to;
       std::vector<int> dims;
       WantedEntries entries;
     };
-    const Given given = collectively(*comm, [&] {
+    const Arguments arguments = collectively(*comm, [&] {
       required(map, "map");
       const LayoutObject &first = deref(from, "from"), &second = deref(to, "to");
       if (first.comm() != second.comm())
         throw Error(TENON_ERR_ARG, "from and to are on different communicators; create both on one "
                                    "that holds the ranks of both");
-      return Given{first.layout(),
-                   second.layout(),
-                   jointDims(joint, first.rank()),
-                   {listOf(target, count, "target"), listOf(source, count, "source"),
-                    weights ? listOf(weights, count, "weights") : std::vector<double>()}};
+      return Arguments{first.layout(),
+                       second.layout(),
+                       jointDims(joint, first.rank()),
+                       {listOf(target, count, "target"), listOf(source, count, "source"),
+                        weights ? listOf(weights, count, "weights") : std::vector<double>()}};
     });
-    createMap(comm, map, makeIndexMap(*comm, given.from, given.to, given.dims, given.entries));
+    createMap(comm, map,
+              makeIndexMap(*comm, arguments.from, arguments.to, arguments.dims, arguments.entries));
   });
 }
 
@@ -107,7 +117,8 @@ TenonErrorCode TenonIndexMapGetLayouts(TenonIndexMap map, int ndim, const TenonI
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr comm = commOf("map", map);
-    auto made = collectively(
+    // Both layouts are made in one body, so a failure leaves none of them behind.
+    auto layouts = collectively(
         *comm, "the shape",
         [&] {
           required(domain, "domain");
@@ -115,11 +126,11 @@ TenonErrorCode TenonIndexMapGetLayouts(TenonIndexMap map, int ndim, const TenonI
           const auto [from, to] = deref(map, "map").map()->layoutsOf(listOf(shape, ndim, "shape"));
           return std::pair(makeRef<LayoutObject>(comm, from), makeRef<LayoutObject>(comm, to));
         },
-        [](const auto& both) {
-          return both.first->layout().describe() + both.second->layout().describe();
+        [](const auto& pair) {
+          return pair.first->layout().describe() + pair.second->layout().describe();
         });
-    give(domain, std::move(made.first));
-    give(range, std::move(made.second));
+    give(domain, std::move(layouts.first));
+    give(range, std::move(layouts.second));
   });
 }
 

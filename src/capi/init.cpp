@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Start and end of the library, and what it can say about its build. A communicator that is passed
-// before MPI's start or after its end is met here with an error, since MPI itself would end the
-// program; and the build's type and needs are definitions of this file alone (CMakeLists.txt), so
-// that a change of them compiles nothing else.
+// Start and end of the library, and information about its build. A communicator that is passed
+// before MPI_Init() or after MPI_Finalize() is an error: MPI itself would abort the program.
+// TENON_BUILD_TYPE and TENON_NEEDS are defined for this file only (CMakeLists.txt), so a change of
+// them recompiles no other file.
 #include "capi/arguments.hpp"
 #include "comm/session/session.hpp"
 #include "io/hdf5_file.hpp"
@@ -38,7 +38,7 @@ std::string compiler() {
 #endif
 }
 
-// The first line of what MPI says of itself: some libraries print a page.
+// The first line of MPI's version text, which fills a page in some libraries.
 std::string mpiLibrary() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
@@ -64,6 +64,7 @@ std::string oneDnn() {
                        "convolutions of more than some 32 channels in float32";
 }
 
+// The text of TenonGetInfo("build"): one line "name: value" per fact.
 std::string buildInfo() {
   const BlasInfo blas = blasInfo();
   std::string text;
@@ -89,7 +90,7 @@ std::string buildInfo() {
   return text;
 }
 
-// MPI_Initialized() and MPI_Finalized() are the only calls that may be made at any time.
+// Throws unless MPI is running. MPI allows MPI_Initialized() and MPI_Finalized() at any time.
 void checkRunning() {
   int running = 0, finished = 0;
   MPI_Initialized(&running);
@@ -122,7 +123,8 @@ std::string infoOf(const std::string& what) {
               fmt::format("what is '{}'; use version, build, devices or advice", what));
 }
 
-// The room of sessions lies far below that of the reduction methods, so that they are named here.
+// Initialises the library. The module comm, which initialises it, cannot depend on the module
+// programs, so the reduction methods are registered by this call.
 void start(int* argc, char*** argv, MPI_Comm comm, const char* help) {
   registerReductionMethods();
   initialize(argc, argv, comm, textOrEmpty(help));
@@ -152,9 +154,9 @@ TenonErrorCode TenonInitialized(TenonBool* initialized) noexcept {
 
 TenonErrorCode TenonCommFromFortran(int fcomm, MPI_Comm* comm) noexcept {
   return guard(__func__, [&] {
-    MPI_Comm& to = required(comm, "comm");
-    checkRunning();
-    to = MPI_Comm_f2c(static_cast<MPI_Fint>(fcomm));
+    MPI_Comm& converted = required(comm, "comm");
+    checkRunning(); // MPI_Comm_f2c() is undefined before MPI_Init()
+    converted = MPI_Comm_f2c(static_cast<MPI_Fint>(fcomm));
   });
 }
 

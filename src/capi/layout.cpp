@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of TenonLayout: the ways to one, which are a single call, the ranks' boxes, or a draft
-// with setters and a set-up; and what a layout that is set up can be asked. A setter is local and
-// leaves its failure in the draft, for each dimension by itself, so that the set-up, on which the
-// ranks agree, fails with it on all of them.
+// TenonLayout. A layout is created in one of three ways:
+//   CreateSharded                      from a shape and properties such as "S2,S3"
+//   CreateFromBoxes                    from the box that each rank owns
+//   Create, CreateLike, Set..., SetUp  as a draft, which SetUp completes
+// After that it is constant. Setters are local. The failure of a setter is stored in the draft,
+// separately for each dimension, and SetUp returns it on all ranks.
 #include "comm/layout_object.hpp"
 
 #include "capi/collective.hpp"
@@ -18,6 +20,7 @@ using namespace tenon;
 
 namespace {
 
+// Half-open intervals [low, high), one per entry of the lists; low = high is an empty one.
 std::vector<Interval> intervalsOf(const TenonInt* low, const TenonInt* high, int count) {
   const auto begins = listOf(low, count, "low");
   const auto ends = listOf(high, count, "high");
@@ -33,6 +36,7 @@ std::vector<Interval> intervalsOf(const TenonInt* low, const TenonInt* high, int
   return result;
 }
 
+// Checks a shape that does not go through LayoutDraft, which has the same check.
 Shape checkedShape(Shape shape) {
   for (std::size_t d = 0; d < shape.size(); ++d)
     if (shape[d] < 0)
@@ -41,7 +45,7 @@ Shape checkedShape(Shape shape) {
   return shape;
 }
 
-// The body of a setter: set(draft). A failure is remembered, and SetUp fails with it on all ranks.
+// The body of a setter: set(draft). A failure is also stored, and SetUp returns it on all ranks.
 template <class Set>
 TenonErrorCode specify(const char* function, TenonLayout layout, Set set,
                        std::source_location where = std::source_location::current()) {
@@ -49,8 +53,8 @@ TenonErrorCode specify(const char* function, TenonLayout layout, Set set,
   return guard(function, body, where);
 }
 
-// The body of a setter of one dimension, whose failure is made good only by a setter of that
-// dimension.
+// The same for a setter of one dimension. The stored failure is cleared only by a later success for
+// the same dimension, hence the dimension in its name.
 template <class Set>
 TenonErrorCode specifyDim(const char* function, TenonLayout layout, int dim, Set set,
                           std::source_location where = std::source_location::current()) {
@@ -60,11 +64,12 @@ TenonErrorCode specifyDim(const char* function, TenonLayout layout, int dim, Set
   return guard(function, body, where);
 }
 
-// Fails before the set-up.
+// The layout behind a handle. Throws TENON_ERR_STATE before SetUp.
 const Layout& valueOf(TenonLayout layout) {
   return deref(layout, "layout").layout();
 }
 
+// This rank's position in the process grid of the layout.
 int positionIn(TenonLayout layout) {
   return valueOf(layout).grid().position(deref(layout, "layout").comm()->rank());
 }
@@ -84,7 +89,7 @@ TenonErrorCode TenonLayoutCreateSharded(TenonPartition partition, int ndim, cons
           draft.setProperties(parseProperties(textOf(properties, "properties")));
           return makeRef<LayoutObject>(grid.comm(), draft.build());
         },
-        [](const Ref<LayoutObject>& made) { return made->layout().describe(); });
+        [](const Ref<LayoutObject>& object) { return object->layout().describe(); });
   });
 }
 
@@ -93,9 +98,9 @@ TenonErrorCode TenonLayoutCreateFromBoxes(MPI_Comm comm, int ndim, const TenonIn
                                           TenonLayout* layout) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    const CommPtr own = Communicator::of(comm);
+    const CommPtr communicator = Communicator::of(comm);
     createTogether(
-        *own, layout, "layout", "a layout of boxes",
+        *communicator, layout, "layout", "a layout of boxes",
         [&] {
           if (ndim < 1 || ndim > kMaxRank)
             throw Error(TENON_ERR_ARG,
@@ -103,8 +108,10 @@ TenonErrorCode TenonLayoutCreateFromBoxes(MPI_Comm comm, int ndim, const TenonIn
           std::optional<Shape> whole;
           if (shape)
             whole = checkedShape(listOf(shape, ndim, "shape"));
-          return makeRef<LayoutObject>(own, gatherBoxes(*own, intervalsOf(low, high, ndim), whole));
+          return makeRef<LayoutObject>(
+              communicator, gatherBoxes(*communicator, intervalsOf(low, high, ndim), whole));
         },
+        // The boxes differ between ranks; gatherBoxes() has made the same layout on all of them.
         [](const Ref<LayoutObject>&) { return std::string("gathered"); });
   });
 }
@@ -123,11 +130,13 @@ TenonErrorCode TenonLayoutCreate(TenonPartition partition, TenonLayout* layout) 
 TenonErrorCode TenonLayoutCreateLike(TenonLayout model, TenonLayout* layout) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    const LayoutObject& known = deref(model, "model");
+    const LayoutObject& modelObject = deref(model, "model");
     createTogether(
-        *known.comm(), layout, "layout", "the model",
-        [&] { return makeRef<LayoutObject>(known.comm(), LayoutDraft(known.layout())); },
-        [&](const auto&) { return known.layout().describe(); });
+        *modelObject.comm(), layout, "layout", "the model",
+        [&] {
+          return makeRef<LayoutObject>(modelObject.comm(), LayoutDraft(modelObject.layout()));
+        },
+        [&](const auto&) { return modelObject.layout().describe(); });
   });
 }
 
@@ -135,25 +144,26 @@ TenonErrorCode TenonLayoutCreateStaggered(TenonLayout cells, const TenonInt face
                                           TenonLayout* layout) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    const LayoutObject& known = deref(cells, "cells");
+    const LayoutObject& cellObject = deref(cells, "cells");
     createTogether(
-        *known.comm(), layout, "layout", "the staggered layout",
+        *cellObject.comm(), layout, "layout", "the staggered layout",
         [&] {
-          const Layout& plain = known.layout();
-          LayoutDraft draft(plain.withoutHalos());
-          const std::vector<Index> more = listOf(faces, plain.rank(), "faces");
-          for (int d = 0; d < plain.rank(); ++d) {
-            if (more[d] != 0 && more[d] != 1)
+          const Layout& cellLayout = cellObject.layout();
+          // The widths and modes of halos of cells are not those of faces.
+          LayoutDraft draft(cellLayout.withoutHalos());
+          const std::vector<Index> extraElements = listOf(faces, cellLayout.rank(), "faces");
+          for (int d = 0; d < cellLayout.rank(); ++d) {
+            if (extraElements[d] != 0 && extraElements[d] != 1)
               throw Error(TENON_ERR_ARG,
                           fmt::format("faces[{}] is {}; it must be 1 where values lie on faces, "
                                       "which are one more than cells, and else 0",
-                                      d, more[d]));
-            if (more[d] == 1)
+                                      d, extraElements[d]));
+            if (extraElements[d] == 1)
               draft.stagger(d);
           }
-          return makeRef<LayoutObject>(known.comm(), draft.build());
+          return makeRef<LayoutObject>(cellObject.comm(), draft.build());
         },
-        [](const Ref<LayoutObject>& made) { return made->layout().describe(); });
+        [](const Ref<LayoutObject>& object) { return object->layout().describe(); });
   });
 }
 
@@ -256,6 +266,7 @@ TenonErrorCode TenonLayoutIsActive(TenonLayout layout, TenonBool* active) noexce
 TenonErrorCode TenonLayoutIsEqual(TenonLayout layout, TenonLayout other,
                                   TenonBool* equal) noexcept {
   return guard(__func__, [&] {
+    // Without communication: equal layouts on different communicators are not interchangeable.
     const LayoutObject& a = deref(layout, "layout");
     const LayoutObject& b = deref(other, "other");
     required(equal, "equal") = a.comm() == b.comm() && a.layout() == b.layout();

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Links of patches. The tiles of a box are the same on all ranks and are compared; which of them a
-// rank has is its own matter.
+// TenonLinks, the way in which patches of equal extents are joined to one field:
+//   CreateFromTiles   a box that is cut into a grid of tiles, of which each rank has some
+//   CreateFromSides   patches that meet side by side, such as the faces of a cubed sphere
+// The grid of tiles and its boundary modes must be the same on all ranks, which is checked. The
+// list of a rank's own tiles or sides differs between ranks.
 #include "capi/layer/create.hpp"
 #include "comm/layout_object.hpp"
 #include "linop/exchange/make_links.hpp"
@@ -17,31 +20,34 @@ void checkPatchDimensions(int ndim) {
                 fmt::format("ndim is {}; patches have 1 to 3 spatial dimensions", ndim));
 }
 
+// Creates the object and its handle. The allocation is collective, since it can fail on one rank.
 void giveLinks(const CommPtr& comm, TenonLinks* links, const PatchLinksPtr& made) {
   give(links, collectively(*comm, [&] { return makeRef<LinksObject>(comm, made); }));
 }
 
-struct GivenBox {
+// A box that is cut into tiles: their number, and the boundary modes of the box, per dimension.
+struct TiledBox {
   Shape tiles;
   std::vector<BoxEnds> ends;
 
   std::string describe() const {
     std::string text = fmt::format("{} tiles", fmt::join(tiles, "x"));
-    for (const BoxEnds& of : ends)
-      text += fmt::format(", {}/{}", boundaryName(of.low), boundaryName(of.high));
+    for (const BoxEnds& end : ends)
+      text += fmt::format(", {}/{}", boundaryName(end.low), boundaryName(end.high));
     return text;
   }
 };
 
-GivenBox givenBox(int ndim, const TenonInt* tiles, const TenonBoundary* low,
+TiledBox tiledBox(int ndim, const TenonInt* tiles, const TenonBoundary* low,
                   const TenonBoundary* high) {
   checkPatchDimensions(ndim);
-  GivenBox box{listOf(tiles, ndim, "tiles"), {}};
+  TiledBox box{listOf(tiles, ndim, "tiles"), {}};
   Index count = 1;
   for (Index number : box.tiles) {
     if (number < 1)
       throw Error(TENON_ERR_ARG, fmt::format("tiles is [{}]; pass at least 1 in each dimension",
                                              fmt::join(box.tiles, ",")));
+    // Only for the check that the number of tiles fits into a 64-bit integer.
     count = checkedProduct(count, number, "the number of tiles");
   }
   const auto first = listOf(low, ndim, "low"), last = high ? listOf(high, ndim, "high") : first;
@@ -50,7 +56,9 @@ GivenBox givenBox(int ndim, const TenonInt* tiles, const TenonBoundary* low,
   return box;
 }
 
-std::vector<PatchSide> givenSides(int ndim, TenonInt count, const TenonInt* patches,
+// The sides of this rank's patches, 2 ndim for each patch; patches[i] < 0 means that side i meets
+// no patch.
+std::vector<PatchSide> patchSides(int ndim, TenonInt count, const TenonInt* patches,
                                   const int* sides, const int* turned) {
   checkPatchDimensions(ndim);
   const auto patch = listOf(patches, count, "patches");
@@ -61,10 +69,10 @@ std::vector<PatchSide> givenSides(int ndim, TenonInt count, const TenonInt* patc
                 fmt::format("count is {}, which is no multiple of {}; a patch has so "
                             "many sides in {} dimensions",
                             count, 2 * ndim, ndim));
-  std::vector<PatchSide> all;
+  std::vector<PatchSide> list;
   for (std::size_t i = 0; i < patch.size(); ++i)
-    all.push_back(patch[i] < 0 ? PatchSide{} : PatchSide{patch[i], side[i], turn[i]});
-  return all;
+    list.push_back(patch[i] < 0 ? PatchSide{} : PatchSide{patch[i], side[i], turn[i]});
+  return list;
 }
 
 } // namespace
@@ -75,17 +83,17 @@ TenonErrorCode TenonLinksCreateFromTiles(MPI_Comm comm, int ndim, const TenonInt
                                          TenonLinks* links) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    const CommPtr own = Communicator::of(comm);
-    const GivenBox box = collectively(
-        *own, "the tiles",
+    const CommPtr communicator = Communicator::of(comm);
+    const TiledBox box = collectively(
+        *communicator, "the tiles",
         [&] {
           required(links, "links");
-          return givenBox(ndim, tiles, low, high);
+          return tiledBox(ndim, tiles, low, high);
         },
-        [](const GivenBox& given) { return given.describe(); });
-    const std::vector<Index> mine =
-        collectively(*own, [&] { return listOf(places, count, "places"); });
-    giveLinks(own, links, makeTileLinks(*own, box.tiles, box.ends, mine));
+        [](const TiledBox& tiled) { return tiled.describe(); });
+    const std::vector<Index> ownTiles =
+        collectively(*communicator, [&] { return listOf(places, count, "places"); });
+    giveLinks(communicator, links, makeTileLinks(*communicator, box.tiles, box.ends, ownTiles));
   });
 }
 
@@ -94,18 +102,18 @@ TenonErrorCode TenonLinksCreateFromSides(MPI_Comm comm, int ndim, TenonInt count
                                          const int turned[], TenonLinks* links) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    const CommPtr own = Communicator::of(comm);
+    const CommPtr communicator = Communicator::of(comm);
     collectively(
-        *own, "the number of dimensions",
+        *communicator, "the number of dimensions",
         [&] {
           required(links, "links");
           checkPatchDimensions(ndim);
           return true;
         },
         [&](bool) { return fmt::format("ndim {}", ndim); });
-    const std::vector<PatchSide> mine =
-        collectively(*own, [&] { return givenSides(ndim, count, patches, sides, turned); });
-    giveLinks(own, links, makeSideLinks(*own, ndim, mine));
+    const std::vector<PatchSide> ownSides = collectively(
+        *communicator, [&] { return patchSides(ndim, count, patches, sides, turned); });
+    giveLinks(communicator, links, makeSideLinks(*communicator, ndim, ownSides));
   });
 }
 
@@ -114,7 +122,7 @@ TenonErrorCode TenonLinksGetLayout(TenonLinks links, int ndim, const TenonInt sh
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr comm = commOf("links", links);
-    auto made = collectively(
+    auto created = collectively(
         *comm, "the shape",
         [&] {
           required(layout, "layout");
@@ -122,16 +130,16 @@ TenonErrorCode TenonLinksGetLayout(TenonLinks links, int ndim, const TenonInt sh
               comm,
               givenRowsLayout(deref(links, "links").links()->pattern(), ndim, shape, "patches"));
         },
-        [](const auto& one) { return one->layout().describe(); });
-    give(layout, std::move(made));
+        [](const auto& object) { return object->layout().describe(); });
+    give(layout, std::move(created));
   });
 }
 
 TenonErrorCode TenonLayerSetLinks(TenonLayer layer, TenonLinks links) noexcept {
   return specifyLayer(__func__, layer, [&](Layer& l) {
-    const LinksObject& given = deref(links, "links");
-    checkOnComm(given, l, "links");
-    l.setLinks(given.links());
+    const LinksObject& linksObject = deref(links, "links");
+    checkOnComm(linksObject, l, "links");
+    l.setLinks(linksObject.links());
   });
 }
 

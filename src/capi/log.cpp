@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The log of events, progress, the handlers of output, and files written as a whole. None of these
-// calls is collective or needs the library to be initialised: a program may log, and choose where
-// text goes, before TenonInitialize().
+// The log of events and stages, progress lines, output handlers, and TenonWriteFile(). These calls
+// are local and do not require an initialised library: a program can log, and redirect the output,
+// before TenonInitialize().
 #include "sys/log/log.hpp"
 
 #include "capi/arguments.hpp"
@@ -16,6 +16,7 @@
 
 namespace {
 
+// Wraps a user's handler; NULL restores the default, stdout or stderr.
 tenon::TextSink sinkOf(TenonTextHandler handler, void* context) {
   if (!handler)
     return {};
@@ -39,8 +40,8 @@ TenonErrorCode TenonWriteFile(const char* path, const char* text, TenonInt lengt
     if (length < 0)
       throw tenon::Error(TENON_ERR_ARG,
                          fmt::format("length is {}; expected 0 or more bytes", length));
-    // The file is written beside its place and renamed by commit(), so that no reader meets half of
-    // it.
+    // The text is written to a temporary file in the same directory, which commit() renames, so a
+    // reader never sees an incomplete file.
     tenon::NewFile file(tenon::textOf(path, "path"));
     if (length > 0)
       file.write({&tenon::required(text, "text"), static_cast<std::size_t>(length)});
@@ -60,7 +61,7 @@ TenonErrorCode TenonLogEventRegister(const char* name, int* event) noexcept {
 
 TenonErrorCode TenonLogEventBegin(int event) noexcept {
   return tenon::guard(__func__, [&] {
-    // Without the log an unknown number costs nothing and says nothing.
+    // The number is checked only while the log is on: the call must be cheap when it is off.
     if (!tenon::logBegin(event) && tenon::logEnabled())
       throw tenon::Error(
           TENON_ERR_ARG,

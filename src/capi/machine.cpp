@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of TenonMachine. A machine that is described, by the program or in a file, is local;
-// one that is found or measured belongs to the communicator of its job, whose ranks agree on it,
-// and then one rank writes it to files and to the output.
+// TenonMachine, the model of a machine: a hierarchy of levels, such as node, socket and core, and
+// the links between their units, with latency and bandwidth.
+//   Create, CreateFromFile, CreateLocal   described by the program, a file or this node: local
+//   CreateFromComm, Measure               found or measured on the ranks of a job: collective
+// A machine of the second kind has the communicator of the job; rank 0 saves it and prints it.
 #include "comm/machine_object.hpp"
 
 #include "capi/collective.hpp"
@@ -17,6 +19,7 @@ using namespace tenon;
 
 namespace {
 
+// Converts the rule that says which groups of devices use a link, see TenonLinkRule.
 LinkRule ruleOf(TenonLinkRule rule) {
   static_assert(LinkRule::Touching == static_cast<int>(TENON_LINK_TOUCHING) &&
                 LinkRule::Filling == static_cast<int>(TENON_LINK_FILLING) &&
@@ -28,12 +31,12 @@ LinkRule ruleOf(TenonLinkRule rule) {
 }
 
 template <class T>
-const T& numbered(const std::vector<T>& all, int number, const char* what) {
-  if (number < 0 || number >= static_cast<int>(all.size()))
+const T& numbered(const std::vector<T>& list, int number, const char* what) {
+  if (number < 0 || number >= static_cast<int>(list.size()))
     throw Error(TENON_ERR_ARG,
                 fmt::format("{} {} is out of range; the machine has {}, numbered from 0", what,
-                            number, all.size()));
-  return all[number];
+                            number, list.size()));
+  return list[number];
 }
 
 const Level& levelOf(TenonMachine machine, int level) {
@@ -44,6 +47,7 @@ const Link& linkOf(TenonMachine machine, int link) {
   return numbered(deref(machine, "machine").machine().links(), link, "link");
 }
 
+// Writes a result whose address may be NULL.
 template <class T, class V>
 void giveValue(T* address, V value) {
   if (address)
@@ -58,10 +62,11 @@ TenonErrorCode TenonMachineCreate(const char* name, int levels, const char* cons
     required(machine, "machine");
     const auto words = listOf(names, levels, "names");
     const auto units = listOf(sizes, levels, "sizes");
-    std::vector<Level> made;
+    std::vector<Level> levelList;
     for (int l = 0; l < levels; ++l)
-      made.push_back({textOf(words[l], "one of names"), units[l]});
-    give(machine, makeRef<MachineObject>(Machine::make(textOf(name, "name"), std::move(made))));
+      levelList.push_back({textOf(words[l], "one of names"), units[l]});
+    give(machine,
+         makeRef<MachineObject>(Machine::make(textOf(name, "name"), std::move(levelList))));
   });
 }
 
@@ -69,6 +74,7 @@ TenonErrorCode TenonMachineCreateFromFile(const char* nameOrPath, TenonInt nodes
                                           TenonMachine* machine) noexcept {
   return guard(__func__, [&] {
     required(machine, "machine");
+    // 0 nodes: the number in the file.
     const auto count = nodes == 0 ? std::nullopt : std::optional<Index>(nodes);
     give(machine, makeRef<MachineObject>(readMachine(textOf(nameOrPath, "nameOrPath"), count)));
   });
@@ -84,11 +90,11 @@ TenonErrorCode TenonMachineCreateLocal(TenonMachine* machine) noexcept {
 TenonErrorCode TenonMachineCreateFromComm(MPI_Comm comm, TenonMachine* machine) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    const CommPtr own = Communicator::of(comm);
+    const CommPtr communicator = Communicator::of(comm);
     createTogether(
-        *own, machine, "machine", "the machine",
-        [&] { return makeRef<MachineObject>(findJobMachine(*own), own); },
-        [](const Ref<MachineObject>& made) { return made->describe(); });
+        *communicator, machine, "machine", "the machine",
+        [&] { return makeRef<MachineObject>(findJobMachine(*communicator), communicator); },
+        [](const Ref<MachineObject>& object) { return object->describe(); });
   });
 }
 
@@ -96,39 +102,40 @@ TenonErrorCode TenonMachineMeasure(MPI_Comm comm, TenonMemorySpace space, int ro
                                    TenonMachine* machine) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    const CommPtr own = Communicator::of(comm);
+    const CommPtr communicator = Communicator::of(comm);
     const Space arrays = spaceOf(space);
-    // Before any message: with different numbers of rounds the ranks would wait for each other
-    // without end.
-    agreeOnText(*own, "what is measured", [&] {
+    // The ranks agree before the first message: with different numbers of rounds they would
+    // deadlock.
+    agreeOnText(*communicator, "what is measured", [&] {
       return fmt::format("{}, arrays on the {}", counted(rounds, "round"), spaceName(arrays));
     });
     createTogether(
-        *own, machine, "machine", "the machine",
+        *communicator, machine, "machine", "the machine",
         [&] {
           const std::string source =
-              fmt::format("measured on {}, the fastest of {}", counted(own->size(), "rank"),
-                          counted(rounds, "round"));
-          return makeRef<MachineObject>(measuredMachine(own, arrays, rounds), own, source);
+              fmt::format("measured on {}, the fastest of {}",
+                          counted(communicator->size(), "rank"), counted(rounds, "round"));
+          return makeRef<MachineObject>(measuredMachine(communicator, arrays, rounds), communicator,
+                                        source);
         },
-        [](const Ref<MachineObject>& made) { return made->describe(); });
+        [](const Ref<MachineObject>& object) { return object->describe(); });
   });
 }
 
 TenonErrorCode TenonMachineSave(TenonMachine machine, const char* path) noexcept {
   return guard(__func__, [&] {
-    const MachineObject& saved = deref(machine, "machine");
+    const MachineObject& object = deref(machine, "machine");
     const auto write = [&](bool isWriter) {
-      const std::string name = textOf(path, "path");
+      const std::string name = textOf(path, "path"); // checked on all ranks
       if (!isWriter)
         return false;
       NewFile file(name);
-      file.write(textOf(saved.machine(), "Written by TenonMachineSave().", saved.source()));
+      file.write(textOf(object.machine(), "Written by TenonMachineSave().", object.source()));
       file.commit();
       return true;
     };
-    if (saved.comm())
-      collectively(*saved.comm(), [&] { return write(saved.comm()->rank() == 0); });
+    if (object.comm())
+      collectively(*object.comm(), [&] { return write(object.comm()->rank() == 0); });
     else
       write(true);
   });
@@ -146,19 +153,19 @@ TenonErrorCode TenonMachineAddLink(TenonMachine machine, const char* name, int l
 TenonErrorCode TenonMachineGetCounts(TenonMachine machine, int* levels, int* links,
                                      TenonInt* devices) noexcept {
   return guard(__func__, [&] {
-    const Machine& counted = deref(machine, "machine").machine();
-    giveValue(levels, static_cast<int>(counted.levels().size()));
-    giveValue(links, static_cast<int>(counted.links().size()));
-    giveValue(devices, counted.devices());
+    const Machine& object = deref(machine, "machine").machine();
+    giveValue(levels, static_cast<int>(object.levels().size()));
+    giveValue(links, static_cast<int>(object.links().size()));
+    giveValue(devices, object.devices());
   });
 }
 
 TenonErrorCode TenonMachineGetLevel(TenonMachine machine, int level, char name[], TenonInt length,
                                     TenonInt* needed, TenonInt* size) noexcept {
   return guard(__func__, [&] {
-    const Level& found = levelOf(machine, level);
-    giveValue(size, found.size);
-    copyTextIfWanted(found.name, {name, length, needed}, "name");
+    const Level& entry = levelOf(machine, level);
+    giveValue(size, entry.size);
+    copyTextIfWanted(entry.name, {name, length, needed}, "name");
   });
 }
 
@@ -166,21 +173,22 @@ TenonErrorCode TenonMachineGetLink(TenonMachine machine, int link, char name[], 
                                    TenonInt* needed, int* level, TenonInt* units, double* bandwidth,
                                    double* latency) noexcept {
   return guard(__func__, [&] {
-    const Link& found = linkOf(machine, link);
-    giveValue(level, found.level);
-    giveValue(units, found.units);
-    giveValue(bandwidth, found.bandwidth);
-    giveValue(latency, found.latency);
-    copyTextIfWanted(found.name, {name, length, needed}, "name");
+    const Link& entry = linkOf(machine, link);
+    giveValue(level, entry.level);
+    giveValue(units, entry.units);
+    giveValue(bandwidth, entry.bandwidth);
+    giveValue(latency, entry.latency);
+    copyTextIfWanted(entry.name, {name, length, needed}, "name");
   });
 }
 
 TenonErrorCode TenonMachineGetRanks(TenonMachine machine, TenonInt ranks[]) noexcept {
   return guard(__func__, [&] {
-    const MachineObject& requested = deref(machine, "machine");
+    const MachineObject& object = deref(machine, "machine");
     required(ranks, "ranks");
-    for (Index device = 0; device < requested.machine().devices(); ++device)
-      ranks[device] = requested.placed(device);
+    // ranks[d] is the rank, or the core, that has device d of the machine.
+    for (Index device = 0; device < object.machine().devices(); ++device)
+      ranks[device] = object.placed(device);
   });
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What all objects have in common, whatever their class, and the look-up behind deref(). A handle
-// of any class is asked for its communicator one class after the other: Object lives in sys, which
-// knows no MPI.
+// The calls that work on handles of all classes (name, options prefix, view, references), and
+// derefObject(), the look-up of a handle. The base class Object is in the module sys, which does
+// not depend on MPI. So an object has no virtual function for its communicator, and commOfAny()
+// tries the classes that have one.
 #include "sys/errors/object.hpp"
 
 #include "capi/collective.hpp"
@@ -26,8 +27,8 @@ namespace tenon {
 Object& derefObject(const void* handle, const char* name, const char* expectedClass) {
   if (!handle)
     throw Error(TENON_ERR_NULL, fmt::format("{} is NULL; pass a {}", name, expectedClass));
-  // A list of live objects is asked, and not a mark in the object: memory behind a stale handle
-  // must not be read.
+  // The list of live objects is searched first, since the memory of a destroyed object must not be
+  // read.
   if (!isLiveObject(handle))
     throw Error(
         TENON_ERR_HANDLE,
@@ -35,8 +36,8 @@ Object& derefObject(const void* handle, const char* name, const char* expectedCl
             "{} is not a valid handle: its object was destroyed or never created; pass a {}", name,
             expectedClass));
   auto& object = *const_cast<Object*>(static_cast<const Object*>(handle));
-  noteObject(
-      object); // so that the object outlives the call, even if its handle is destroyed meanwhile
+  // The object then outlives this call, even if a user function destroys its handle meanwhile.
+  noteObject(object);
   return object;
 }
 
@@ -49,14 +50,16 @@ void throwWrongClass(const Object& object, const char* name, const char* expecte
 
 namespace {
 
+// The object behind a handle that can be of any class.
 tenon::Object& any(TenonObject object) {
   return tenon::derefObject(object, "object", "handle of any class");
 }
 
+// The communicator of the object if it is of this class, or null.
 template <class Class>
 tenon::CommPtr commIfA(tenon::Object& object) {
-  auto* found = dynamic_cast<Class*>(&object);
-  return found ? found->comm() : nullptr;
+  auto* derived = dynamic_cast<Class*>(&object);
+  return derived ? derived->comm() : nullptr;
 }
 
 template <class... Classes>
@@ -66,7 +69,7 @@ tenon::CommPtr commOfOneOf(tenon::Object& object) {
   return comm;
 }
 
-// Null for an object that is local to each process.
+// The communicator of an object, or null for one that is local to each process.
 tenon::CommPtr commOfAny(tenon::Object& object) {
   using namespace tenon;
   return commOfOneOf<Partition, LayoutObject, DTensor, LinearOp, Layer, Optimizer, Dataset,
@@ -88,10 +91,10 @@ TenonErrorCode TenonObjectGetName(TenonObject object, char name[], TenonInt leng
 
 TenonErrorCode TenonObjectSetOptionsPrefix(TenonObject object, const char* prefix) noexcept {
   return tenon::guard(__func__, [&] {
-    tenon::Object& known = any(object);
+    tenon::Object& base = any(object);
     std::string text = tenon::textOrEmpty(prefix);
-    tenon::checkPlain("the options prefix of " + known.title(), text);
-    known.setPrefix(std::move(text));
+    tenon::checkPlain("the options prefix of " + base.title(), text);
+    base.setPrefix(std::move(text));
   });
 }
 
@@ -119,10 +122,10 @@ TenonErrorCode TenonObjectGetType(TenonObject object, char type[], TenonInt leng
 TenonErrorCode TenonObjectView(TenonObject object) noexcept {
   using namespace tenon;
   return guard(__func__, [&] {
-    Object& known = any(object);
-    const std::string text = known.describe();
-    // An object without a communicator is that of one process: each that asks prints it.
-    const CommPtr comm = commOfAny(known);
+    Object& base = any(object);
+    const std::string text = base.describe();
+    // A local object is printed by each process that calls this, any other by rank 0.
+    const CommPtr comm = commOfAny(base);
     if (!comm || comm->rank() == 0)
       print(viewText(text));
   });
@@ -131,27 +134,27 @@ TenonErrorCode TenonObjectView(TenonObject object) noexcept {
 TenonErrorCode TenonObjectGetComm(TenonObject object, MPI_Comm* comm) noexcept {
   using namespace tenon;
   return guard(__func__, [&] {
-    Object& known = any(object);
+    Object& base = any(object);
     required(comm, "comm");
-    const CommPtr found = commOfAny(known);
-    if (!found)
+    const CommPtr communicator = commOfAny(base);
+    if (!communicator)
       throw Error(TENON_ERR_SUPPORT,
                   fmt::format("{} has no communicator; one of its class is local to each rank",
-                              known.title()));
-    *comm = found->mpi();
+                              base.title()));
+    *comm = communicator->mpi();
   });
 }
 
 TenonErrorCode TenonObjectRetain(TenonObject object) noexcept {
   return tenon::guard(__func__, [&] {
     any(object).retain();
-    any(object).addHandle(); // the reference is the caller's, who destroys it
+    any(object).addHandle(); // the new reference is a handle, which the caller destroys
   });
 }
 
 TenonErrorCode TenonObjectGetReferences(TenonObject object, int* references) noexcept {
   return tenon::guard(__func__, [&] {
-    const tenon::Object& known = any(object);
-    tenon::required(references, "references") = known.references();
+    const tenon::Object& base = any(object);
+    tenon::required(references, "references") = base.references();
   });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The settings of objects by their names, whatever the class. Each call is local; a failure of a
-// setter is kept by the object, whose next set-up, or use on which the ranks agree, fails with it
-// on all of them.
+// Settings by name, for all classes that have settings (SettableObject). The calls are local. The
+// object stores the failure of a setter, and its next collective set-up or use returns it on all
+// ranks: a setter that fails on one rank only does not lead to different objects.
 #include "capi/arguments.hpp"
 #include "sys/options/settable_object.hpp"
 
@@ -14,18 +14,20 @@ using namespace tenon;
 
 namespace {
 
+// The object behind a handle. Throws TENON_ERR_TYPE if its class has no settings.
 SettableObject& settable(TenonObject handle) {
   Object& object = derefObject(handle, "object", "handle of a class with settings");
-  if (auto* found = dynamic_cast<SettableObject*>(&object))
-    return *found;
+  if (auto* settableObject = dynamic_cast<SettableObject*>(&object))
+    return *settableObject;
   throw Error(TENON_ERR_TYPE,
               fmt::format("{} is of class {}, which has no settings; layers, optimizers, "
                           "datasets, checkpoints, series of fields and plans have",
                           object.title(), object.className()));
 }
 
-// A setter of one setting, whose failure is made good only by the same setter of that setting. The
-// value is made inside, so that a wrong one is remembered too.
+// The body of a setter. The stored failure is cleared only by a later success of the same call for
+// the same setting. value() is called inside specify(), so an invalid argument, such as a NULL
+// list, is stored as well.
 TenonErrorCode setByName(const char* function, TenonObject handle, const char* name,
                          const std::function<SettingValue()>& value) {
   return guard(function, [&] {
@@ -36,13 +38,14 @@ TenonErrorCode setByName(const char* function, TenonObject handle, const char* n
   });
 }
 
+// The value of a setting, its default included, which must have the type T; `kind` names the type.
 template <class T>
 T getByName(TenonObject handle, const char* name, const char* kind) {
   const SettableObject& object = settable(handle);
   const std::string setting = textOf(name, "name");
   SettingValue value = object.get(setting);
-  if (auto* found = std::get_if<T>(&value))
-    return std::move(*found);
+  if (auto* typed = std::get_if<T>(&value))
+    return std::move(*typed);
   throw Error(TENON_ERR_TYPE, fmt::format("the setting '{}' of {} is \"{}\", which is not {}",
                                           setting, object.title(), settingText(value), kind));
 }
@@ -52,7 +55,7 @@ T getByName(TenonObject handle, const char* name, const char* kind) {
 TenonErrorCode TenonObjectSetIntegers(TenonObject object, const char* name, TenonInt length,
                                       const TenonInt values[]) noexcept {
   return setByName(__func__, object, name, [&]() -> SettingValue {
-    constexpr TenonInt kLongest = 1 << 30; // what an int holds; no setting is as long
+    constexpr TenonInt kLongest = 1 << 30; // fits into an int, and is longer than any setting
     return listOf(values, static_cast<int>(std::min(length, kLongest)), "values");
   });
 }
@@ -71,23 +74,25 @@ TenonErrorCode TenonObjectSetBool(TenonObject object, const char* name, TenonBoo
 
 TenonErrorCode TenonObjectSetFromOptions(TenonObject object) noexcept {
   return guard(__func__, [&] {
-    SettableObject& known = settable(object);
-    known.specify("TenonObjectSetFromOptions", [&] { known.setFromOptions(); });
+    SettableObject& settings = settable(object);
+    settings.specify("TenonObjectSetFromOptions", [&] { settings.setFromOptions(); });
   });
 }
 
 TenonErrorCode TenonObjectGetIntegers(TenonObject object, const char* name, TenonInt length,
                                       TenonInt values[], TenonInt* count) noexcept {
   return guard(__func__, [&] {
-    const SettableObject& known = settable(object);
+    const SettableObject& settings = settable(object);
     const std::string setting = textOf(name, "name");
-    const bool isOne = std::holds_alternative<Index>(known.get(setting));
-    const std::vector<Index> found =
+    // A setting of one integer is returned as a list of length 1.
+    const bool isOne = std::holds_alternative<Index>(settings.get(setting));
+    const std::vector<Index> integers =
         isOne ? std::vector<Index>{getByName<Index>(object, name, "an integer")}
               : getByName<std::vector<Index>>(object, name, "a list of integers");
     if (count)
-      *count = static_cast<TenonInt>(found.size());
-    copyUpTo(found, length, values, fmt::format("the setting '{}' of {}", setting, known.title()));
+      *count = static_cast<TenonInt>(integers.size());
+    copyUpTo(integers, length, values,
+             fmt::format("the setting '{}' of {}", setting, settings.title()));
   });
 }
 
@@ -113,7 +118,7 @@ TenonErrorCode TenonObjectGetBool(TenonObject object, const char* name, TenonBoo
 
 TenonErrorCode TenonObjectIsSet(TenonObject object, const char* name, TenonBool* isSet) noexcept {
   return guard(__func__, [&] {
-    const bool found = settable(object).isSet(textOf(name, "name"));
-    required(isSet, "isSet") = found ? TENON_TRUE : TENON_FALSE;
+    const bool result = settable(object).isSet(textOf(name, "name"));
+    required(isSet, "isSet") = result ? TENON_TRUE : TENON_FALSE;
   });
 }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of TenonOptimizer, whose settings are set by name (object_settings.cpp). A step, like
-// an Apply, has other ranks waiting in it, so that its errors are returned on one rank and fatal on
-// several.
+// TenonOptimizer, which updates the parameters of a network:
+//   ClipGradientNorm      scales all gradients together
+//   Step                  converts the gradients to the storage layouts and updates the parameters
+//   StepClosure           the same, with a function that evaluates the loss (L-BFGS)
+//   Report                passes a validation loss to the schedule of the learning rate
+// Settings are set by name (object_settings.cpp). In a step other ranks wait in messages, so an
+// error is returned if there is one rank, and is fatal otherwise.
 #include "train/optimizer.hpp"
 
 #include "capi/collective.hpp"
@@ -20,20 +24,21 @@ TenonErrorCode TenonOptimizerCreate(TenonLayer layer, const char* type,
     createTogether(
         *l.comm(), optimizer, "optimizer", "the type",
         [&] { return makeOptimizer(textOf(type, "type"), Ref<Layer>::share(&l)); },
-        [](const Ref<Optimizer>& made) { return std::string(made->type()); });
+        [](const Ref<Optimizer>& object) { return std::string(object->type()); });
   });
 }
 
 TenonErrorCode TenonOptimizerSetLearningRate(TenonOptimizer optimizer, double rate) noexcept {
   return guard(__func__, [&] {
-    Optimizer& known = deref(optimizer, "optimizer");
-    known.specify("TenonOptimizerSetLearningRate", [&] { known.set("learning_rate", rate); });
+    Optimizer& object = deref(optimizer, "optimizer");
+    object.specify("TenonOptimizerSetLearningRate", [&] { object.set("learning_rate", rate); });
   });
 }
 
 TenonErrorCode TenonOptimizerReport(TenonOptimizer optimizer, double loss,
                                     TenonBool* stop) noexcept {
   return guard(__func__, [&] {
+    // Local: the schedule is the same on all ranks, since the caller passes the same loss on all.
     const bool shouldStop = deref(optimizer, "optimizer").schedule().report(loss);
     if (stop)
       *stop = shouldStop ? TENON_TRUE : TENON_FALSE;
@@ -50,9 +55,9 @@ TenonErrorCode TenonOptimizerClipGradientNorm(TenonOptimizer optimizer, double m
   return guardApply(
       __func__,
       [&] {
-        const double all = derefToApply(optimizer, "optimizer").clipGradientNorm(maximum);
+        const double total = derefToApply(optimizer, "optimizer").clipGradientNorm(maximum);
         if (norm)
-          *norm = all;
+          *norm = total;
       },
       isAlone(optimizer));
 }
@@ -67,17 +72,19 @@ TenonErrorCode TenonOptimizerStepClosure(TenonOptimizer optimizer, TenonOptimize
   return guardApply(
       __func__,
       [&] {
-        Optimizer& known = derefToApply(optimizer, "optimizer");
+        // The optimizer can call the closure several times, at different parameters, and the loss
+        // of the first call is returned.
+        Optimizer& object = derefToApply(optimizer, "optimizer");
         if (!closure)
           throw Error(TENON_ERR_NULL, "closure is NULL; pass a function");
-        const double first = known.stepWith([&] {
+        const double firstLoss = object.stepWith([&] {
           double value = 0;
           callUser("the closure of an optimizer",
                    [&] { return closure(optimizer, &value, context); });
           return value;
         });
         if (loss)
-          *loss = first;
+          *loss = firstLoss;
       },
       isAlone(optimizer));
 }

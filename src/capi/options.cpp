@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of the option database. Inside the library, reading an option that no table declares is
-// a fault of the library; here it is a mistake of the caller's, so names and types are checked
-// before the database is asked.
+// The calls of the option database: a program declares its options, sets values, and reads them.
+// The database itself treats a read of an undeclared option, or by a wrong type, as a fault of the
+// library. For a user it is an ordinary error, so requestOf() checks name and type first.
 #include "sys/options/options.hpp"
 
 #include "capi/arguments.hpp"
@@ -23,20 +23,21 @@ using Types = std::initializer_list<OptionSpec::Type>;
 const Types kAnyType{OptionSpec::Flag,   OptionSpec::Int,  OptionSpec::Real, OptionSpec::String,
                      OptionSpec::Choice, OptionSpec::Word, OptionSpec::Ints};
 
+// The prefix and name of an option that a program reads.
 struct OptionRequest {
   std::string prefix, name;
 };
 
-// The option that a program asks for, once it is known to be declared and to have one of these
-// types.
+// Checks that an option is declared and has one of the types. Throws TENON_ERR_OPTION, with the
+// nearest declared name if there is none.
 OptionRequest requestOf(const char* prefix, const char* name, const Types& types) {
   OptionRequest option{textOrEmpty(prefix), textOf(name, "name")};
-  // Options of the program itself have no prefix of the library, and another list of declarations.
+  // Options that the program declares are written without -tenon_ and are in a list of their own.
   const bool isProgram = option.prefix == kProgram;
   const auto declared = declarationsNamed(option.name, isProgram);
   const std::string key =
       isProgram ? "-" + option.name : fmt::format("{}{}", kKeyStart, option.name);
-  // The most likely slip has a message of its own: the library's option asked for as the program's.
+  // The most likely mistake has its own message: an option of the library, read as the program's.
   if (declared.empty() && isProgram && !declarationsOf(key).empty())
     throw Error(TENON_ERR_OPTION,
                 fmt::format("option {} is the library's, not the program's; pass NULL for prefix, "
@@ -45,7 +46,7 @@ OptionRequest requestOf(const char* prefix, const char* name, const Types& types
   if (declared.empty())
     throw Error(TENON_ERR_OPTION,
                 fmt::format("option {} is not declared; did you mean {}?", key, nearestKey(key)));
-  // Declarations of one name have one type, so that the first one stands for all.
+  // All declarations of a name have the same type, so the first one is enough.
   if (std::find(types.begin(), types.end(), declared.front()->type) == types.end())
     throw Error(TENON_ERR_OPTION, fmt::format("option {} takes {}; use the call for that type", key,
                                               declared.front()->expected()));
@@ -83,12 +84,12 @@ const std::string& nameOf(OptionSpec::Type type) {
 }
 
 const OptionDeclaration& declaration(int index) {
-  // The list may have grown since the caller asked for its length, but never shrinks.
-  const auto all = optionDeclarations();
-  if (index < 0 || index >= static_cast<int>(all.size()))
+  // The list can grow after the caller has read its length, but never shrinks.
+  const auto declarations = optionDeclarations();
+  if (index < 0 || index >= static_cast<int>(declarations.size()))
     throw Error(TENON_ERR_ARG, fmt::format("option index {} is out of range; it must be in 0 to {}",
-                                           index, all.size() - 1));
-  return *all[index];
+                                           index, declarations.size() - 1));
+  return *declarations[index];
 }
 
 const std::string& textOf(const OptionDeclaration& declared, TenonOptionText which) {
@@ -122,7 +123,7 @@ TenonErrorCode TenonOptionsDeclare(const char* owner, const char* name, TenonOpt
   return guard(__func__, [&] {
     required(owner, "owner");
     required(name, "name");
-    // The declaration copies the texts, so that they may be the caller's own for this call.
+    // The texts are copied, so the caller's strings need to be valid during this call only.
     const OptionSpec spec{name, typeOf(type), defaultValue, help, choices};
     declareProgramOptions({owner, std::span(&spec, 1)});
   });
@@ -139,7 +140,7 @@ TenonErrorCode TenonOptionsOwnCommandLine(void) noexcept {
 
 TenonErrorCode TenonOptionsSet(const char* key, const char* value) noexcept {
   return guard(__func__, [&] {
-    // NULL is an option without a value, such as a flag that is on.
+    // A NULL value means an option without a value, such as a flag that is on.
     options().set(textOf(key, "key"), value ? std::optional<std::string>(value) : std::nullopt);
   });
 }
@@ -167,11 +168,11 @@ TenonErrorCode TenonOptionsGetIntegers(const char* prefix, const char* name, Ten
                                        TenonInt values[], TenonInt* count) noexcept {
   return guard(__func__, [&] {
     const OptionRequest option = requestOf(prefix, name, {OptionSpec::Ints});
-    const std::vector<Index> found = options().getInts(option.prefix, option.name);
+    const std::vector<Index> integers = options().getInts(option.prefix, option.name);
     if (count)
-      *count = static_cast<TenonInt>(found.size());
-    // The count comes first: a caller may ask for it with no room at all, and then with enough.
-    copyUpTo(found, length, values, fmt::format("the option '{}'", option.name));
+      *count = static_cast<TenonInt>(integers.size());
+    // The count is returned even if the array is too short, so a caller can call again.
+    copyUpTo(integers, length, values, fmt::format("the option '{}'", option.name));
   });
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of TenonPartition: a process grid over ranks of a communicator, the communicators of
-// its axes, and memory that the ranks of a node share. A grid may be smaller than its communicator
-// but never larger, which is checked before a list of its ranks is made: the extents are the
-// caller's, and their product may be anything.
+// TenonPartition, a Cartesian process grid over ranks of a communicator:
+//   Create, CreateFromRanks, CreatePlaced   grids in rank order, from a list, or from a placement
+//   GetAxisComm                             the communicator of the ranks along an axis
+//   ShareMemory, UnshareMemory              arrays that other ranks of the node read in place
+//   SetStream, ResetStream                  the CUDA stream of the grid's communicator
+// A grid can be smaller than its communicator, not larger. The size is checked before a list of
+// that length is allocated, since the product of the user's extents can be arbitrarily large.
 #include "comm/partition.hpp"
 
 #include "capi/collective.hpp"
@@ -30,11 +33,12 @@ std::vector<int> extentsOf(const int* extents, int axes) {
   return listOf(extents, axes, "extents");
 }
 
-// How many ranks the grid takes; a bad extent is left to the grid to refuse.
+// Number of ranks of the grid; 0 if an extent is below 1, which Grid::make() reports.
 int sizeOf(const std::vector<int>& extents, const Communicator& comm) {
   Index size = 1;
   for (int extent : extents) {
     size *= std::max(extent, 0);
+    // Checked after each factor, so the product cannot overflow.
     if (size > comm.size())
       throw Error(TENON_ERR_ARG,
                   fmt::format("a process grid of {} does not fit into a communicator of {} ranks",
@@ -43,6 +47,7 @@ int sizeOf(const std::vector<int>& extents, const Communicator& comm) {
   return static_cast<int>(size);
 }
 
+// The rows of a matrix [axes, levels] in one array.
 std::vector<std::vector<Index>> rowsOf(const TenonInt* matrix, int axes, int levels) {
   if (axes < 1 || levels < 1)
     throw Error(TENON_ERR_ARG,
@@ -54,8 +59,7 @@ std::vector<std::vector<Index>> rowsOf(const TenonInt* matrix, int axes, int lev
   return rows;
 }
 
-// The process grid of a placement: the rank of a device stands at the row-major position of its
-// coordinates.
+// The process grid of a placement: rank `device` is at the row-major position of its coordinates.
 GridPtr gridOf(const Placement& placement, const Communicator& comm) {
   std::vector<int> extents;
   for (const std::vector<Index>& row : placement.matrix())
@@ -71,23 +75,24 @@ GridPtr gridOf(const Placement& placement, const Communicator& comm) {
   return Grid::make(std::move(extents), std::move(ranks));
 }
 
+// The body of a constructor from extents: ranksOf(size) returns the ranks in row-major order.
 template <class RanksOf>
 void create(MPI_Comm comm, int axes, const int* extents, RanksOf ranksOf,
             TenonPartition* partition) {
   checkInitialized();
-  const CommPtr own = Communicator::of(comm);
+  const CommPtr communicator = Communicator::of(comm);
   createTogether(
-      *own, partition, "partition", "the process grid",
+      *communicator, partition, "partition", "the process grid",
       [&] {
         std::vector<int> sides = extentsOf(extents, axes);
-        std::vector<int> ranks = ranksOf(sizeOf(sides, *own));
-        return makeRef<Partition>(own, Grid::make(std::move(sides), std::move(ranks)));
+        std::vector<int> ranks = ranksOf(sizeOf(sides, *communicator));
+        return makeRef<Partition>(communicator, Grid::make(std::move(sides), std::move(ranks)));
       },
-      [](const Ref<Partition>& made) { return made->grid().describe(); });
+      [](const Ref<Partition>& object) { return object->grid().describe(); });
 }
 
-// The memory that the ranks of this node share, or NULL on a rank that is alone on its node and has
-// nobody to share with.
+// The shared memory of the ranks of this node, or NULL on a rank that is alone on its node, for
+// which sharing has no effect. Throws TENON_ERR_SUPPORT if the node has none.
 SharedArena* arenaOf(const Partition& partition) {
   checkInitialized();
   const Communicator& comm = *partition.comm();
@@ -125,13 +130,14 @@ TenonErrorCode TenonPartitionCreatePlaced(MPI_Comm comm, int axes, int levels,
                                           TenonPartition* partition) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    const CommPtr own = Communicator::of(comm);
+    const CommPtr communicator = Communicator::of(comm);
     createTogether(
-        *own, partition, "partition", "the placed process grid",
+        *communicator, partition, "partition", "the placed process grid",
         [&] {
-          return makeRef<Partition>(own, gridOf(Placement(rowsOf(matrix, axes, levels)), *own));
+          return makeRef<Partition>(communicator,
+                                    gridOf(Placement(rowsOf(matrix, axes, levels)), *communicator));
         },
-        [](const Ref<Partition>& made) { return made->grid().describe(); });
+        [](const Ref<Partition>& object) { return object->grid().describe(); });
   });
 }
 
@@ -149,6 +155,7 @@ TenonErrorCode TenonPartitionGetExtents(TenonPartition partition, int extents[])
 TenonErrorCode TenonPartitionGetCoordinates(TenonPartition partition, int coordinates[]) noexcept {
   return guard(__func__, [&] {
     const Partition& grid = deref(partition, "partition");
+    // A rank outside the grid has the coordinates -1.
     const int position = grid.position();
     copyList(position < 0 ? std::vector<int>(grid.grid().axes(), -1)
                           : grid.grid().coordinates(position),
@@ -172,6 +179,7 @@ TenonErrorCode TenonPartitionGetAxisComm(TenonPartition partition, int axis,
           return axis;
         },
         [](int checked) { return fmt::format("{}", checked); });
+    // The communicator is made at the first request for this axis, collectively.
     *comm = grid.axisComm(axis);
   });
 }

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of TenonPlan, the plan of a network of layers that runs. What is asked of a plan, its
-// search and what it found are local: ranks that ask the same find the same. Calls that set it up,
-// run it, or read and write files are collective on the network and agree on errors.
+// TenonPlan, a search for the fastest parallelization of each layer of a network:
+//   Create, SetInput, SetOutput, SetMachine, Fix   the request                          local
+//   Search, GetNumber, GetText                     predicted times and bytes            local
+//   SetUp                                          sets the network up as planned       collective
+//   GetLayer, GetInputLayout                       the layer that runs, its inputs      local
+//   Report, Calibrate                              predicted and measured times         collective
+//   Save, Load                                     the plan in a file                   collective
+// The search is deterministic and sends no messages, so equal requests lead to equal plans on all
+// ranks. Collective calls are collective on the communicator of the network.
 #include "plan/layer_plan.hpp"
 
 #include "capi/arguments.hpp"
@@ -20,7 +26,8 @@ using namespace tenon;
 
 namespace {
 
-// A baseline that is not possible is an answer with a code of its own, which a program can expect.
+// Time of a standard plan, such as "batch" (all layers split by batch). If it does not exist, the
+// error has a code of its own, TENON_ERR_STATE, which a program can handle.
 double baselineSeconds(const std::optional<Baseline>& baseline, const std::string& which) {
   if (!baseline)
     throw Error(TENON_ERR_STATE,
@@ -30,14 +37,16 @@ double baselineSeconds(const std::optional<Baseline>& baseline, const std::strin
   return baseline->seconds;
 }
 
-double overlappedSeconds(const FoundPlan& found) {
-  if (!found.overlapped)
+// Time with overlap of communication and computation, which is predicted only on request.
+double overlappedSeconds(const FoundPlan& plan) {
+  if (!plan.overlapped)
     throw Error(TENON_ERR_STATE, "the plan was searched without overlap; set its share, the "
                                  "setting overlap_share");
-  return *found.overlapped;
+  return *plan.overlapped;
 }
 
-// A number of a plan or of one of its layers, by the name under which the header lists it.
+// A number of a plan (kPlanNumbers) or of one of its layers (kLayerNumbers), by its name in
+// TenonPlanGetNumber(). Times are in seconds, sizes in bytes.
 template <class Of>
 struct NamedNumber {
   const char* name;
@@ -85,13 +94,14 @@ const PlannedLayer& plannedLayer(TenonPlan plan, const char* layer) {
 }
 
 const Layout& layoutFor(const LayerPlan& plan, TenonLayout handle) {
-  const LayoutObject& given = deref(handle, "layout");
-  if (given.comm() != plan.comm())
+  const LayoutObject& layoutObject = deref(handle, "layout");
+  if (layoutObject.comm() != plan.comm())
     throw Error(TENON_ERR_ARG, "the layout and the network of the plan are on different "
                                "communicators; create them on the same one");
-  return given.layout();
+  return layoutObject.layout();
 }
 
+// Collective. The rates of this machine that fit the measured times best.
 OwnRates calibratedTogether(const LayerPlan& plan) {
   return collectively(*plan.comm(), [&] { return plan.calibrated(); });
 }
@@ -101,30 +111,31 @@ OwnRates calibratedTogether(const LayerPlan& plan) {
 TenonErrorCode TenonPlanCreate(TenonLayer network, TenonInt batch, TenonPlan* plan) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    auto made = makeRef<LayerPlan>(Ref<Layer>::share(&deref(network, "network")), batch);
+    // Local, like all calls before SetUp, which compares the requests of the ranks.
+    auto object = makeRef<LayerPlan>(Ref<Layer>::share(&deref(network, "network")), batch);
     required(plan, "plan");
-    give(plan, std::move(made));
+    give(plan, std::move(object));
   });
 }
 
 TenonErrorCode TenonPlanSetInput(TenonPlan plan, int input, TenonLayout layout) noexcept {
   return guard(__func__, [&] {
-    LayerPlan& changed = deref(plan, "plan");
-    changed.setInput(input, layoutFor(changed, layout));
+    LayerPlan& object = deref(plan, "plan");
+    object.setInput(input, layoutFor(object, layout));
   });
 }
 
 TenonErrorCode TenonPlanSetOutput(TenonPlan plan, TenonLayout layout) noexcept {
   return guard(__func__, [&] {
-    LayerPlan& changed = deref(plan, "plan");
-    changed.setOutput(layoutFor(changed, layout));
+    LayerPlan& object = deref(plan, "plan");
+    object.setOutput(layoutFor(object, layout));
   });
 }
 
 TenonErrorCode TenonPlanSetMachine(TenonPlan plan, TenonMachine machine) noexcept {
   return guard(__func__, [&] {
-    LayerPlan& changed = deref(plan, "plan");
-    changed.setMachine(deref(machine, "machine").machine());
+    LayerPlan& object = deref(plan, "plan");
+    object.setMachine(deref(machine, "machine").machine());
   });
 }
 
@@ -147,26 +158,26 @@ TenonErrorCode TenonPlanSetUp(TenonPlan plan) noexcept {
 TenonErrorCode TenonPlanSave(TenonPlan plan, const char* path) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    LayerPlan& known = deref(plan, "plan");
-    together(*known.comm(), [&] { known.save(textOf(path, "path")); });
+    LayerPlan& object = deref(plan, "plan");
+    together(*object.comm(), [&] { object.save(textOf(path, "path")); });
   });
 }
 
 TenonErrorCode TenonPlanLoad(TenonPlan plan, const char* path) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    LayerPlan& known = deref(plan, "plan");
-    together(*known.comm(), [&] { known.load(textOf(path, "path")); });
+    LayerPlan& object = deref(plan, "plan");
+    together(*object.comm(), [&] { object.load(textOf(path, "path")); });
   });
 }
 
 TenonErrorCode TenonPlanGetNumber(TenonPlan plan, const char* layer, const char* name,
                                   double* value) noexcept {
   return guard(__func__, [&] {
-    const FoundPlan& found = deref(plan, "plan").found();
-    const std::string which = textOf(name, "name");
-    required(value, "value") = layer ? numberNamed(kLayerNumbers, which, plannedLayer(plan, layer))
-                                     : numberNamed(kPlanNumbers, which, found);
+    const FoundPlan& result = deref(plan, "plan").found();
+    const std::string number = textOf(name, "name");
+    required(value, "value") = layer ? numberNamed(kLayerNumbers, number, plannedLayer(plan, layer))
+                                     : numberNamed(kPlanNumbers, number, result);
   });
 }
 
@@ -191,9 +202,9 @@ TenonErrorCode TenonPlanGetText(TenonPlan plan, const char* layer, const char* n
 
 TenonErrorCode TenonPlanReport(TenonPlan plan) noexcept {
   return guard(__func__, [&] {
-    const LayerPlan& known = deref(plan, "plan");
-    const std::string text = collectively(*known.comm(), [&] { return known.report(); });
-    if (known.comm()->rank() == 0)
+    const LayerPlan& object = deref(plan, "plan");
+    const std::string text = collectively(*object.comm(), [&] { return object.report(); });
+    if (object.comm()->rank() == 0)
       print(viewText(text));
   });
 }
@@ -220,18 +231,18 @@ TenonErrorCode TenonPlanSetRatesFrom(TenonPlan plan, TenonPlan measured) noexcep
 
 TenonErrorCode TenonPlanGetLayer(TenonPlan plan, TenonLayer* layer) noexcept {
   return guard(__func__, [&] {
-    Layer& made = deref(plan, "plan").layer();
+    Layer& network = deref(plan, "plan").layer();
     required(layer, "layer");
-    give(layer, Ref<Layer>::share(&made));
+    give(layer, Ref<Layer>::share(&network));
   });
 }
 
 TenonErrorCode TenonPlanGetInputLayout(TenonPlan plan, int input, TenonLayout* layout) noexcept {
   return guard(__func__, [&] {
-    const LayerPlan& known = deref(plan, "plan");
-    const Layout& found = oneOf(known.layer(), known.inputLayouts(), input, "input");
+    const LayerPlan& object = deref(plan, "plan");
+    const Layout& inputLayout = oneOf(object.layer(), object.inputLayouts(), input, "input");
     required(layout, "layout");
-    give(layout, makeRef<LayoutObject>(known.comm(), found));
+    give(layout, makeRef<LayoutObject>(object.comm(), inputLayout));
   });
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Placements of a job's process grid on the levels of a system, and the programs that reduce over
-// its axes. Both are found by enumeration on the process that asks, without MPI, so that their
-// objects have no communicator.
+// TenonPlacementList, all placements of a job's process grid on the levels of a machine (which axes
+// are split over nodes, sockets, ...), and TenonReductionPrograms, the programs of collectives that
+// reduce over axes of one placement. Both lists are enumerated on the calling process without MPI,
+// so the objects have no communicator and all calls are local.
 #include "reduction/plan_objects.hpp"
 
 #include "capi/arguments.hpp"
@@ -15,7 +16,7 @@
 
 using namespace tenon;
 
-// The public constants are the library's own, so that they are converted by a cast.
+// The public constants are equal to the internal ones, which allows conversion by a cast.
 static_assert(static_cast<int>(CollectiveKind::AllGather) == TENON_COLLECTIVE_ALL_GATHER &&
               static_cast<int>(CollectiveKind::ReduceScatter) == TENON_COLLECTIVE_REDUCE_SCATTER &&
               static_cast<int>(CollectiveKind::AllReduce) == TENON_COLLECTIVE_ALL_REDUCE &&
@@ -27,7 +28,7 @@ static_assert(static_cast<int>(ReductionAlgorithm::Ring) == TENON_REDUCTION_RING
 
 namespace {
 
-// C has no lists of lists: rows follow each other in one array.
+// Copies a list of rows to one array, row after row, since C has no lists of lists.
 std::vector<Index> flat(const std::vector<std::vector<Index>>& rows) {
   std::vector<Index> values;
   for (const std::vector<Index>& row : rows)
@@ -67,11 +68,11 @@ TenonErrorCode TenonPlacementListGetHierarchy(TenonPlacementList list, TenonInt 
                                               const int reduce[], int* levels,
                                               TenonInt hierarchy[]) noexcept {
   return guard(__func__, [&] {
-    const Hierarchy found =
+    const Hierarchy levelSizes =
         deref(list, "list").at(index).reductionHierarchy(listOf(reduce, axes, "reduce"));
     required(levels, "levels");
-    copyList(found, hierarchy, "hierarchy");
-    *levels = static_cast<int>(found.size());
+    copyList(levelSizes, hierarchy, "hierarchy");
+    *levels = static_cast<int>(levelSizes.size());
   });
 }
 
@@ -86,6 +87,7 @@ TenonErrorCode TenonPlacementListPredict(TenonPlacementList list, TenonMachine m
                                          double seconds[], TenonInt* best) noexcept {
   return guard(__func__, [&] {
     required(best, "best");
+    // Each reduction is predicted with its fastest program for the placement.
     const std::vector<double> times =
         deref(list, "list")
             .seconds(deref(machine, "machine").machine(), algorithmFrom(algorithm), sizeLimit);
@@ -136,13 +138,14 @@ TenonErrorCode TenonReductionProgramsPredict(TenonReductionPrograms programs, Te
                                              TenonReductionAlgorithm algorithm, double bytes,
                                              double seconds[]) noexcept {
   return guard(__func__, [&] {
-    const ReductionPrograms& all = deref(programs, "programs");
-    const Machine& links = deref(machine, "machine").machine();
-    // One simulation for all programs: they share instructions, whose traffic it counts once.
-    Simulation simulation(links, all.placement(), all.axes(), algorithmFrom(algorithm), bytes);
-    std::vector<double> times(all.set().count());
+    const ReductionPrograms& object = deref(programs, "programs");
+    const Machine& model = deref(machine, "machine").machine();
+    // One simulation for all programs: it caches the traffic of instructions that they share.
+    Simulation simulation(model, object.placement(), object.axes(), algorithmFrom(algorithm),
+                          bytes);
+    std::vector<double> times(object.set().count());
     for (std::size_t i = 0; i < times.size(); ++i)
-      times[i] = simulation.seconds(all.set().program(static_cast<Index>(i)));
+      times[i] = simulation.seconds(object.set().program(static_cast<Index>(i)));
     copyList(times, seconds, "seconds");
   });
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers by name: their types, their settings, the files that networks are written to, and what a
-// container holds by a path of names. Questions about a type alone are answered from the examples
-// that its declaration draws, since without shapes and settings no type has a signature.
+// Calls that refer to layers by name: layer types and their signatures, network files, models in
+// files of other formats, and the children and parameters of a container by path, such as
+// "encoder/conv1/weight". The signatures of a type depend on shapes and settings, so for a type
+// alone they are those of an example: random valid settings and shapes that its declaration draws.
 #include "capi/layer/create.hpp"
 #include "declaration/core/types.hpp"
 #include "layer/networks/model.hpp"
@@ -22,26 +23,27 @@ using namespace tenon;
 
 namespace {
 
+// The example of this seed: the same on all ranks and at each call.
 Example exampleOf(const Layer& layer, TenonInt seed) {
   ExampleDraw draw(static_cast<std::uint64_t>(seed));
   return layer.declaration().example(draw);
 }
 
-// The first example of a type whose first input has `ndim` dimensions; for 0, the first of those
-// with the fewest.
+// The first example of a type whose first input has `ndim` dimensions. If ndim is 0: the first one
+// with the fewest dimensions.
 std::optional<Example> exampleWith(const Declaration& declaration, int ndim) {
-  constexpr TenonInt kExamples =
-      200; // enough for a type to draw each number of dimensions that it takes
-  std::optional<Example> found;
+  // Enough for each type to draw every number of dimensions that it accepts.
+  constexpr TenonInt kExamples = 200;
+  std::optional<Example> first;
   for (TenonInt seed = 0; seed < kExamples; ++seed) {
     ExampleDraw draw(static_cast<std::uint64_t>(seed));
     Example example = declaration.example(draw);
     const std::size_t rank = example.inputs.front().size();
-    if (ndim == 0 ? !found || rank < found->inputs.front().size()
-                  : !found && rank == static_cast<std::size_t>(ndim))
-      found = std::move(example);
+    if (ndim == 0 ? !first || rank < first->inputs.front().size()
+                  : !first && rank == static_cast<std::size_t>(ndim))
+      first = std::move(example);
   }
-  return found;
+  return first;
 }
 
 SignatureTable tableOfType(const std::string& type, int ndim) {
@@ -58,6 +60,7 @@ SignatureTable tableOfType(const std::string& type, int ndim) {
   return declaration->rows(example->inputs);
 }
 
+// The line of a signature: "label: inputs [parameters] -> output", in properties.
 std::string lineOf(const SignatureRow& row) {
   return fmt::format("{}: {}{} -> {}\n", row.label, describe(row.inputs),
                      row.parameters.empty() ? "" : fmt::format(" [{}]", describe(row.parameters)),
@@ -80,10 +83,10 @@ TenonErrorCode TenonLayerGetLabels(TenonLayer layer, int ndim, const TenonInt sh
       throw Error(TENON_ERR_TYPE,
                   fmt::format("{} is a container, which has no index labels; ask its layers",
                               declaration.title()));
-    std::vector<std::string> found;
+    std::vector<std::string> labelList;
     for (const SignatureRow& row : declaration.rows({listOf(shape, ndim, "shape")}))
-      found.push_back(row.label);
-    copyText(joined(found, ","), {labels, length, needed}, "labels");
+      labelList.push_back(row.label);
+    copyText(joined(labelList, ","), {labels, length, needed}, "labels");
   });
 }
 
@@ -132,10 +135,10 @@ TenonErrorCode TenonLayerGetExampleShape(TenonLayer layer, TenonInt seed, int te
           fmt::format("tensor is {}, but the example has {}; pass 0 to {}, the last for the "
                       "target",
                       tensor, counted(inputs, "input"), inputs));
-    const Shape& found = tensor == inputs ? example.target : example.inputs[tensor];
+    const Shape& extents = tensor == inputs ? example.target : example.inputs[tensor];
     if (ndim)
-      *ndim = static_cast<int>(found.size());
-    copyUpTo(found, length, shape, "the shape");
+      *ndim = static_cast<int>(extents.size());
+    copyUpTo(extents, length, shape, "the shape");
   });
 }
 
@@ -149,18 +152,18 @@ TenonErrorCode TenonLayerTestModel(TenonLayer layer) noexcept {
 
 TenonErrorCode TenonLayerCreateFromModel(MPI_Comm comm, const char* path,
                                          TenonLayer* layer) noexcept {
-  return createLayer(__func__, comm, layer, [&](const CommPtr& own) {
-    auto made = makeModel(own);
-    made->set("path", textOf(path, "path"));
-    readModel(*made);
-    return made;
+  return createLayer(__func__, comm, layer, [&](const CommPtr& communicator) {
+    auto model = makeModel(communicator);
+    model->set("path", textOf(path, "path"));
+    readModel(*model);
+    return model;
   });
 }
 
 TenonErrorCode TenonLayerCreateFromFile(MPI_Comm comm, const char* nameOrPath,
                                         TenonLayer* layer) noexcept {
-  return createLayer(__func__, comm, layer, [&](const CommPtr& own) {
-    return readNetwork(own, textOf(nameOrPath, "nameOrPath"));
+  return createLayer(__func__, comm, layer, [&](const CommPtr& communicator) {
+    return readNetwork(communicator, textOf(nameOrPath, "nameOrPath"));
   });
 }
 
@@ -169,8 +172,8 @@ TenonErrorCode TenonLayerSaveNetwork(TenonLayer layer, const char* path) noexcep
     checkInitialized();
     const CommPtr comm = commOf("layer", layer);
     collectively(*comm, [&] {
-      // Each rank makes the text, so that a network that cannot be written is an error on all; one
-      // rank writes it.
+      // All ranks compose the text, so a network that cannot be written is an error on all of them;
+      // rank 0 writes the file.
       const Layer& l = deref(layer, "layer");
       const std::string text = networkText(describeNetwork(l)), place = textOf(path, "path");
       if (comm->rank() != 0)
@@ -215,6 +218,7 @@ TenonErrorCode TenonLayerGetParameterAt(TenonLayer layer, const char* path,
   return guard(__func__, [&] {
     Layer& l = deref(layer, "layer");
     required(parameter, "parameter");
+    // expose(): the caller can write the values at any time, so uses of them convert them again.
     give(parameter, parameterAt(l, textOf(path, "path")).expose());
   });
 }

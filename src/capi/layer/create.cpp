@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The creation of layers, and the setters that have a call of their own. The arguments of both are
-// settings, written as TenonObjectSetIntegers() and its kin would: those of a creation inside the
-// collective body, so that a value out of bounds on one rank is an error on all, and those of a
-// setter locally, where a failure is remembered and the set-up fails with it on all ranks. A
-// target, frozen parameters and the mode of training are no settings: they may change at any time,
-// so their failures are not kept.
+// Creation of layers, and setters with their own call. Both write settings, as TenonObjectSetText()
+// and its siblings do.
+//   Create...   collective; an invalid argument on one rank is an error on all ranks
+//   Set...      local; the failure of a setting is stored, and SetUp returns it on all ranks
+// Target, frozen parameters and training mode are not settings. They can change at any time, and
+// their failures are not stored.
 #include "capi/layer/create.hpp"
 
 #include "declaration/core/types.hpp"
@@ -27,15 +27,15 @@ namespace {
 
 using Values = std::vector<std::pair<const char*, SettingValue>>;
 
-// Creates a layer of a type whose settings are arguments of the call: valuesOf() gives them.
+// The body of a constructor whose arguments are settings, which valuesOf() returns.
 template <class ValuesOf>
 TenonErrorCode createWith(const char* function, MPI_Comm comm, TenonLayer* layer, const char* type,
                           ValuesOf valuesOf) {
-  return createLayer(function, comm, layer, [&](const CommPtr& own) {
-    auto made = makeLayer(own, type);
+  return createLayer(function, comm, layer, [&](const CommPtr& communicator) {
+    auto object = makeLayer(communicator, type);
     for (auto& [name, value] : valuesOf())
-      made->set(name, std::move(value));
-    return made;
+      object->set(name, std::move(value));
+    return object;
   });
 }
 
@@ -51,32 +51,33 @@ void checkSpatial(int spatial) {
                             spatial, kMaxSpatial));
 }
 
+// The setting "kernel": one extent per spatial dimension.
 SettingValue kernelOf(int spatial, const TenonInt* kernel) {
   checkSpatial(spatial);
   return listOf(kernel, spatial, "kernel");
 }
 
-// The setting "faces", in the order of the enumeration.
+// The setting "faces", such as "all,none"; the words are in the order of TenonFaces.
 SettingValue facesOf(int spatial, const TenonFaces* faces) {
   constexpr std::array kWords = {"none", "all", "lower", "upper"};
   checkSpatial(spatial);
-  const TenonFaces* given = &required(faces, "faces");
+  const TenonFaces* list = &required(faces, "faces");
   std::vector<std::string> words;
   for (int d = 0; d < spatial; ++d) {
-    const auto number = static_cast<std::size_t>(given[d]);
+    const auto number = static_cast<std::size_t>(list[d]);
     if (number >= kWords.size())
       throw Error(TENON_ERR_ARG, fmt::format("faces[{}] is {}, which is none of the enumeration "
                                              "TenonFaces",
-                                             d, static_cast<int>(given[d])));
+                                             d, static_cast<int>(list[d])));
     words.emplace_back(kWords[number]);
   }
   return joined(words, ",");
 }
 
-// The number of spatial dimensions, which is the length of the lists that these setters take: the
-// kernel tells it, for every type that has one, or the faces.
+// The number of spatial dimensions, which is the length of the setters' arrays. It is the length of
+// the setting "kernel" or "faces" of the type.
 std::size_t spatialOf(const Layer& layer, const char* setting) {
-  layer.isSet(setting); // which says that the type has it
+  layer.isSet(setting); // throws TENON_ERR_TYPE if the type does not have this setting
   if (const auto faces = layer.settings().find<std::string>("faces"))
     return split(*faces, ',').size();
   if (const auto kernel = layer.settings().find<std::vector<Index>>("kernel"))
@@ -88,13 +89,15 @@ std::size_t spatialOf(const Layer& layer, const char* setting) {
                           setting));
 }
 
+// A list with one number per spatial dimension, copied from the argument `name`.
 SettingValue perDimension(const Layer& layer, const char* setting, const TenonInt* values,
                           const char* name) {
   const TenonInt* first = &required(values, name);
   return std::vector<Index>(first, first + spatialOf(layer, setting));
 }
 
-// A list of modes as the setting has it.
+// The setting "boundary", such as "periodic/periodic,zero/none": the modes of the two sides of each
+// dimension. If `high` is NULL, both sides have the modes `low`.
 std::string boundaryText(const Layer& layer, const TenonBoundary* low, const TenonBoundary* high) {
   const TenonBoundary* lows = &required(low, "low");
   const TenonBoundary* highs = high ? high : lows;
@@ -164,8 +167,9 @@ TenonErrorCode TenonLayerCreateSequential(MPI_Comm comm, TenonLayer* layer) noex
 }
 
 TenonErrorCode TenonLayerCreateType(MPI_Comm comm, const char* name, TenonLayer* layer) noexcept {
-  return createLayer(__func__, comm, layer,
-                     [&](const CommPtr& own) { return makeLayer(own, textOf(name, "name")); });
+  return createLayer(__func__, comm, layer, [&](const CommPtr& communicator) {
+    return makeLayer(communicator, textOf(name, "name"));
+  });
 }
 
 TenonErrorCode TenonLayerGetSpatialDimensions(TenonLayer layer, int* spatial) noexcept {
@@ -202,6 +206,7 @@ TenonErrorCode TenonLayerSetChannelBoundary(TenonLayer layer, TenonInt channel,
   return specifyLayer(__func__, layer, [&](Layer& l) {
     if (channel < 0)
       throw Error(TENON_ERR_ARG, fmt::format("channel is {}; it must be >= 0", channel));
+    // Appended to the modes of all channels: a later entry for a channel has priority.
     const std::string modes = boundaryText(l, low, high);
     l.set("boundary",
           fmt::format("{};{}={}", l.declaration().value<std::string>("boundary"), channel, modes));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the calls that create layers and change their settings have in common.
+// Bodies that the calls of TenonLayer share: creation of a layer, setters, inputs and outputs by
+// index, and checks of the mesh lists (edges, index maps, links) that are passed to a layer.
 #pragma once
 
 #include "capi/collective.hpp"
@@ -12,19 +13,19 @@
 
 namespace tenon {
 
-// The body of a call that creates a layer: make(comm) gives it. The ranks agree on its settings.
+// The body of a call that creates a layer: make(comm) returns it. The ranks agree on its settings.
 template <class Make>
 TenonErrorCode createLayer(const char* function, MPI_Comm comm, TenonLayer* layer, Make make) {
   return guard(function, [&] {
     checkInitialized();
-    const CommPtr own = Communicator::of(comm);
+    const CommPtr communicator = Communicator::of(comm);
     createTogether(
-        *own, layer, "layer", "the layer", [&] { return make(own); },
+        *communicator, layer, "layer", "the layer", [&] { return make(communicator); },
         [](const auto& made) { return made->agreedText(); });
   });
 }
 
-// Input or output number `index` of all that the layer has.
+// Element `index` of a list of the layer's inputs or outputs; `what` is "input" or "output".
 template <class T>
 const T& oneOf(const Layer& layer, const std::vector<T>& all, int index, const char* what) {
   if (index < 0 || index >= static_cast<int>(all.size()))
@@ -35,7 +36,7 @@ const T& oneOf(const Layer& layer, const std::vector<T>& all, int index, const c
   return all[index];
 }
 
-// The body of a setter: set(layer). A failure is remembered, and SetUp fails with it on all ranks.
+// The body of a setter: set(layer). A failure is also stored, and SetUp returns it on all ranks.
 template <class Set>
 TenonErrorCode specifyLayer(const char* function, TenonLayer handle, Set set) {
   return guard(function, [&] {
@@ -44,7 +45,8 @@ TenonErrorCode specifyLayer(const char* function, TenonLayer handle, Set set) {
   });
 }
 
-// Lists of a mesh that are handed to a layer.
+// Throws TENON_ERR_ARG unless the mesh lists (edges, index map or links) and the layer have the
+// same communicator.
 template <class Lists>
 void checkOnComm(const Lists& lists, const Layer& layer, const char* name) {
   if (lists.comm() != layer.comm())
@@ -53,7 +55,8 @@ void checkOnComm(const Lists& lists, const Layer& layer, const char* name) {
                             layer.title()));
 }
 
-// The layout of a field whose rows, the first dimension, lie as a pattern's.
+// The layout of a field whose dimension 0 is distributed like that of `pattern`. The caller passes
+// 0 for its extent; `rows` is the name of its elements in the error text.
 inline Layout givenRowsLayout(const Layout& pattern, int ndim, const TenonInt* shape,
                               const char* rows) {
   const Shape extents = listOf(shape, ndim, "shape");

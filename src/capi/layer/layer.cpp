@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The use of a layer: set-up, its tensors and parameters, weights in files, application and
-// derivatives. Set-up, creation, weights and tests agree on arguments and outcome; the three
-// applications are part of a program's time step and do not, so that an error in them is returned
-// on one rank and fatal on several.
+// The use of a TenonLayer, from set-up to derivatives:
+//   SetUp                                 fixes layouts, creates parameters
+//   CreateOutput, ...Cotangent            tensors in the layouts of outputs and cotangents
+//   Initialize, LoadWeights, SaveWeights  values of the parameters
+//   Apply                                 y <- f(x)
+//   ApplyTangent                          dy <- f'(x) dx
+//   ApplyAdjoint                          dx <- f'(x)* dy, and adds to the parameters' gradients
+//   TestAdjoint, TestTaylor               checks of the derivatives
+// The three applications are part of a time step and do not agree on errors: an error in them is
+// returned if there is one rank, and is fatal otherwise. The other collective calls agree.
 #include "layer/core/layer.hpp"
 
 #include "capi/layer/create.hpp"
@@ -21,7 +27,8 @@ using namespace tenon;
 
 namespace {
 
-// Creates a tensor of the layer's data type, in its memory space; layoutOf(layer) gives the layout.
+// The body of a call that creates a tensor of the layer's data type in its memory space;
+// layoutOf(layer) returns the layout.
 template <class LayoutOf>
 TenonErrorCode createTensor(const char* function, TenonLayer handle, TenonDTensor* tensor,
                             const char* name, LayoutOf layoutOf) {
@@ -38,17 +45,18 @@ TenonErrorCode createTensor(const char* function, TenonLayer handle, TenonDTenso
 }
 
 Parameter& parameterOf(const Layer& layer, int number) {
-  const auto all = layer.parameters();
-  if (number < 0 || number >= static_cast<int>(all.size()))
+  const auto parameters = layer.parameters();
+  if (number < 0 || number >= static_cast<int>(parameters.size()))
     throw Error(TENON_ERR_ARG,
                 fmt::format("parameter index {2} is out of range: {0} has {1}, numbered from 0{3}",
-                            layer.title(), counted(static_cast<Index>(all.size()), "parameter"),
-                            number, layer.isSetUp() ? "" : "; call TenonLayerSetUp() first"));
-  return *all[number];
+                            layer.title(),
+                            counted(static_cast<Index>(parameters.size()), "parameter"), number,
+                            layer.isSetUp() ? "" : "; call TenonLayerSetUp() first"));
+  return *parameters[number];
 }
 
-// The body of a test of derivatives: test(layer, point or NULL, seed). It is no hot path, so that
-// it can afford to agree on its arguments and its outcome.
+// The body of a test of derivatives: test(layer, point or NULL, seed). A test is not on a hot path,
+// so the ranks agree on its arguments and outcome.
 template <class Test>
 auto testTogether(TenonLayer handle, TenonDTensor x, TenonInt seed, Test test) {
   checkInitialized();
@@ -68,13 +76,13 @@ TenonErrorCode TenonLayerSetUp(TenonLayer layer, TenonLayout input) noexcept {
     checkInitialized();
     const CommPtr comm = commOf("layer", layer, input);
     together(*comm, [&] {
-      Layer& known = deref(layer, "layer");
-      const LayoutObject& given = deref(input, "input");
-      if (given.comm() != known.comm())
+      Layer& object = deref(layer, "layer");
+      const LayoutObject& layoutObject = deref(input, "input");
+      if (layoutObject.comm() != object.comm())
         throw Error(TENON_ERR_ARG, fmt::format("{} and the layout of its input are on different "
                                                "communicators; create them on the same one",
-                                               known.title()));
-      known.setUp(given.layout());
+                                               object.title()));
+      object.setUp(layoutObject.layout());
     });
   });
 }
@@ -112,9 +120,9 @@ TenonErrorCode TenonLayerGetOutputLayoutAt(TenonLayer layer, int output,
                                            TenonLayout* layout) noexcept {
   return guard(__func__, [&] {
     const Layer& l = deref(layer, "layer");
-    const Layout& found = oneOf(l, l.outputLayouts(), output, "output");
+    const Layout& outputLayout = oneOf(l, l.outputLayouts(), output, "output");
     required(layout, "layout");
-    give(layout, makeRef<LayoutObject>(l.comm(), found));
+    give(layout, makeRef<LayoutObject>(l.comm(), outputLayout));
   });
 }
 
@@ -149,6 +157,7 @@ TenonErrorCode TenonLayerGetParameter(TenonLayer layer, int index,
   return guard(__func__, [&] {
     Parameter& p = parameterOf(deref(layer, "layer"), index);
     required(parameter, "parameter");
+    // expose(): the caller can write the values at any time, so uses of them convert them again.
     give(parameter, p.expose());
   });
 }
@@ -158,6 +167,7 @@ TenonErrorCode TenonLayerGetParameterGradient(TenonLayer layer, int index,
   return guard(__func__, [&] {
     Parameter& p = parameterOf(deref(layer, "layer"), index);
     required(gradient, "gradient");
+    // An exposed gradient is reduced separately, not in a bucket with others.
     give(gradient, p.exposeGradient());
   });
 }
@@ -168,7 +178,7 @@ TenonErrorCode TenonLayerGetReducedGradient(TenonLayer layer, int index,
     Parameter& p = parameterOf(deref(layer, "layer"), index);
     required(gradient, "gradient");
     give(gradient, p.reducedGradient());
-    p.changeGradient(); // its holder may write it from now on
+    p.changeGradient(); // the caller can write to it, so the reduction is no longer valid
   });
 }
 
@@ -197,7 +207,7 @@ TenonErrorCode TenonLayerGetState(TenonLayer layer, int index, TenonDTensor* sta
                                              counted(static_cast<Index>(states.size()), "state")));
     required(state, "state");
     give(state, Ref<DTensor>::share(&states[index]->value()));
-    states[index]->valueChanged(); // its holder may write it from now on
+    states[index]->valueChanged(); // the caller can write to it from now on
   });
 }
 
@@ -250,9 +260,10 @@ TenonErrorCode TenonLayerApplyAdjoint(TenonLayer layer, TenonDTensor dy, TenonDT
       __func__,
       [&] {
         Layer& l = derefToApply(layer, "layer");
-        const DTensor& given = deref(dy, "dy");
-        DTensor* const wanted = dx ? &deref(dx, "dx") : nullptr;
-        l.applyAdjoint(given, {&wanted, 1});
+        const DTensor& outputCotangent = deref(dy, "dy");
+        // Without dx only the gradients of the parameters are computed.
+        DTensor* const inputCotangent = dx ? &deref(dx, "dx") : nullptr;
+        l.applyAdjoint(outputCotangent, {&inputCotangent, 1});
       },
       isAlone(layer));
 }

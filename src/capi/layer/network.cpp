@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Containers, and the calls of layers with several inputs. Apply allocates nothing, so the tensors
-// behind the handles of a list are kept on the stack, which is why such a list has a greatest
-// length.
+// Containers (sequential, graph), and the calls for layers with several inputs and outputs, such as
+// TenonLayerApplyMany(). Apply does not allocate memory, so the lists of its tensors are arrays on
+// the stack, with a maximum length.
 #include "layer/networks/network.hpp"
 
 #include "capi/layer/create.hpp"
@@ -20,7 +20,8 @@ using namespace tenon;
 
 namespace {
 
-// The tensors behind `count` handles, of which some may be NULL if `optional`.
+// The tensors behind a list of `count` handles. If `optional`, a handle may be NULL, which is a
+// cotangent or tangent of zero, or a result that is not requested.
 template <class Tensor>
 class Tensors {
 public:
@@ -43,23 +44,24 @@ private:
   int count_;
 };
 
+// The layouts behind the handles of `count` inputs, which are on the layer's communicator.
 Layouts layoutsOf(const Layer& layer, const TenonLayout* inputs, int count) {
   Layouts layouts;
   for (TenonLayout handle : listOf(inputs, count, "inputs")) {
     const std::string name = fmt::format("inputs[{}]", layouts.size());
-    const LayoutObject& given = deref(handle, name.c_str());
-    if (given.comm() != layer.comm())
+    const LayoutObject& layoutObject = deref(handle, name.c_str());
+    if (layoutObject.comm() != layer.comm())
       throw Error(
           TENON_ERR_ARG,
           fmt::format("{} and {} are on different communicators; create them on the same one",
                       layer.title(), name));
-    layouts.push_back(given.layout());
+    layouts.push_back(layoutObject.layout());
   }
   return layouts;
 }
 
-// The layout of a second input that holds boundary values; a boundary constant is one number and
-// has none.
+// The layout of the second input, which holds boundary values. Throws TENON_ERR_STATE if the layer
+// does not have one; a boundary constant is a single number and is not an input.
 Layout boundaryLayout(const Layer& layer, const Layout& input) {
   const auto* windowed = dynamic_cast<const Windowed*>(&layer.declaration());
   if (!windowed)
@@ -77,7 +79,7 @@ Layout boundaryLayout(const Layer& layer, const Layout& input) {
   return layer.form({input}).uses.front();
 }
 
-// The body of a call in which all ranks take part: call(layer).
+// The body of a call during which other ranks wait: call(layer).
 template <class Call>
 TenonErrorCode applyTogether(const char* function, TenonLayer layer, Call call) {
   return guardApply(
@@ -94,22 +96,22 @@ TenonErrorCode TenonLayerSequentialAdd(TenonLayer container, TenonLayer layer) n
 TenonErrorCode TenonLayerGraphAddNode(TenonLayer graph, TenonLayer layer, int count,
                                       const int inputs[], int* node) noexcept {
   return specifyLayer(__func__, graph, [&](Layer& l) {
-    const int added =
+    const int number =
         addGraphNode(l, Ref<Layer>::share(&deref(layer, "layer")), listOf(inputs, count, "inputs"));
     if (node)
-      *node = added;
+      *node = number;
   });
 }
 
 TenonErrorCode TenonLayerSetOutputLayout(TenonLayer layer, TenonLayout output) noexcept {
   return specifyLayer(__func__, layer, [&](Layer& l) {
-    const LayoutObject& given = deref(output, "output");
-    if (given.comm() != l.comm())
+    const LayoutObject& layoutObject = deref(output, "output");
+    if (layoutObject.comm() != l.comm())
       throw Error(TENON_ERR_ARG,
                   fmt::format("output and {} are on different communicators; create output on that "
                               "of the layer, which must hold the ranks of input and output",
                               l.title()));
-    l.setOutputLayout(given.layout());
+    l.setOutputLayout(layoutObject.layout());
   });
 }
 
@@ -117,9 +119,9 @@ TenonErrorCode TenonLayerGetBoundaryLayout(TenonLayer layer, TenonLayout input,
                                            TenonLayout* boundary) noexcept {
   return guard(__func__, [&] {
     Layer& l = deref(layer, "layer");
-    const Layouts given = layoutsOf(l, &input, 1);
+    const Layouts inputs = layoutsOf(l, &input, 1);
     required(boundary, "boundary");
-    give(boundary, makeRef<LayoutObject>(l.comm(), boundaryLayout(l, given.front())));
+    give(boundary, makeRef<LayoutObject>(l.comm(), boundaryLayout(l, inputs.front())));
   });
 }
 
@@ -127,11 +129,12 @@ TenonErrorCode TenonLayerSetUpMany(TenonLayer layer, int count,
                                    const TenonLayout inputs[]) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
+    // A second handle that has the communicator, if the handle of the layer is invalid.
     const TenonLayout first = inputs && count > 0 ? inputs[0] : nullptr;
     const CommPtr comm = commOf("layer", layer, first);
     together(*comm, [&] {
-      Layer& known = deref(layer, "layer");
-      known.setUp(layoutsOf(known, inputs, count));
+      Layer& object = deref(layer, "layer");
+      object.setUp(layoutsOf(object, inputs, count));
     });
   });
 }

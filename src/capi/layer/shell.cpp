@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers of the user's functions, and types that a program registers by name. The functions that
-// wrap the user's live in the layer's declaration and reach the layer by plain references: counted
-// ones would be a circle that keeps the layer alive for ever.
+// Shell layers, which consist of user functions, and layer types that a program registers by name:
+//   TenonLayerRegister(name, create)   adds a type; create() configures each new layer of it
+//   ShellSetFunctions, ShellSetContext, ShellAddParameter, ...    configure a shell, before SetUp
+//   ShellGetValue, GetTangent, GetGradient, GetState, GetWorkspace
+//                                      tensors of the current call, inside the user's functions
+// The wrappers of the user's functions are stored in the layer's declaration. They refer to the
+// layer by plain references: counted references would be a cycle, and the layer would never be
+// destroyed.
 #include "layer/types/shell.hpp"
 
 #include "capi/layer/create.hpp"
@@ -16,28 +21,31 @@ using namespace tenon;
 
 namespace {
 
-// The handle that is lent for a tensor, or NULL for none.
-TenonDTensor lent(const DTensor* tensor) {
+// A borrowed handle of a tensor, or NULL if there is no tensor.
+TenonDTensor borrowed(const DTensor* tensor) {
   return tensor ? handleOf<TenonDTensor>(*tensor) : nullptr;
 }
 
+// Calls the user's setUp function and returns the output layout that it creates. The function can
+// create objects and use them at once, so their agreements must not be deferred to a batch.
 Layout callSetUp(Layer& layer, TenonLayerShellSetUp function, const Layout& input) {
-  const UnbatchedAgreements apart(*layer.comm());
+  const UnbatchedAgreements unbatched(*layer.comm());
   const ShellDeclaration& shell = shellOf(layer);
   const auto in = makeRef<LayoutObject>(layer.comm(), input);
   TenonLayout out = nullptr;
   callUser("the setUp function of a shell layer", [&] {
     return function(handleOf<TenonLayer>(layer), handleOf<TenonLayout>(*in), &out, shell.context());
   });
-  const auto given = take(out, "the output of the setUp function of a shell layer");
-  if (given->comm() != layer.comm())
+  const auto outputObject = take(out, "the output of the setUp function of a shell layer");
+  if (outputObject->comm() != layer.comm())
     throw Error(TENON_ERR_ARG,
                 fmt::format("the setUp function of {} returned a layout on a different "
                             "communicator than that of its input; use the same one",
                             layer.title()));
-  return given->layout();
+  return outputObject->layout();
 }
 
+// Wraps the user's C functions as functions on objects. A function that is NULL stays empty.
 ShellFunctions wrapped(Layer& layer, const TenonLayerShellFunctions& f) {
   const TenonLayer self = handleOf<TenonLayer>(layer);
   ShellDeclaration& shell = shellOf(layer);
@@ -56,26 +64,27 @@ ShellFunctions wrapped(Layer& layer, const TenonLayerShellFunctions& f) {
     functions.tangent = [&shell, self, tangent = f.applyTangent](const KernelPoint& point,
                                                                  const DTensor* dx, DTensor& dy) {
       callUser("the applyTangent function of a shell layer", [&] {
-        return tangent(self, lent(point.x), lent(point.y), lent(dx), handleOf<TenonDTensor>(dy),
-                       shell.context());
+        return tangent(self, borrowed(point.x), borrowed(point.y), borrowed(dx),
+                       handleOf<TenonDTensor>(dy), shell.context());
       });
     };
   if (f.applyAdjoint)
     functions.adjoint = [&shell, self, adjoint = f.applyAdjoint](const KernelPoint& point,
                                                                  const DTensor& dy, DTensor* dx) {
       callUser("the applyAdjoint function of a shell layer", [&] {
-        return adjoint(self, lent(point.x), lent(point.y), handleOf<TenonDTensor>(dy), lent(dx),
-                       shell.context());
+        return adjoint(self, borrowed(point.x), borrowed(point.y), handleOf<TenonDTensor>(dy),
+                       borrowed(dx), shell.context());
       });
     };
   return functions;
 }
 
-// Lends a tensor of the call that the layer is in: number `number` of the list that select(call)
-// gives.
+// The body of a Get inside a user function: a borrowed handle of tensor `number` in the list that
+// select(call) returns. Throws TENON_ERR_STATE outside the user's functions.
 template <class Select>
-TenonErrorCode lend(const char* function, TenonLayer layer, int number, TenonDTensor* tensor,
-                    const char* name, Select select, const char* kind = "parameter") {
+TenonErrorCode giveBorrowed(const char* function, TenonLayer layer, int number,
+                            TenonDTensor* tensor, const char* name, Select select,
+                            const char* kind = "parameter") {
   return guard(function, [&] {
     ShellDeclaration& shell = shellOf(deref(layer, "layer"));
     const auto& tensors = select(shell.call());
@@ -83,7 +92,7 @@ TenonErrorCode lend(const char* function, TenonLayer layer, int number, TenonDTe
       throw Error(TENON_ERR_ARG,
                   fmt::format("{3} index {2} is out of range: {0} has {1} {3}s, numbered from 0",
                               shell.title(), tensors.size(), number, kind));
-    required(tensor, name) = lent(tensors[number]);
+    required(tensor, name) = borrowed(tensors[number]);
   });
 }
 
@@ -95,6 +104,7 @@ TenonErrorCode TenonLayerRegister(const char* name, TenonLayerCreator create) no
     if (!create)
       throw Error(TENON_ERR_NULL, "create is NULL; pass a function");
     layerTypes().add(type, [type, create](CommPtr comm) {
+      // The program's function receives the new shell as a borrowed handle and configures it.
       Ref<Layer> layer = makeShell(std::move(comm), type);
       callUser("the create function of a layer type",
                [&] { return create(handleOf<TenonLayer>(*layer)); });
@@ -107,17 +117,18 @@ TenonErrorCode TenonLayerShellSetFunctions(TenonLayer layer,
                                            const TenonLayerShellFunctions* functions) noexcept {
   return specifyLayer(__func__, layer, [&](Layer& l) {
     ShellDeclaration& shell = changedShell(l, "changing the functions");
-    const TenonLayerShellFunctions& given = required(functions, "functions");
-    if (!given.apply)
+    const TenonLayerShellFunctions& table = required(functions, "functions");
+    if (!table.apply)
       throw Error(TENON_ERR_NULL, "functions->apply is NULL; pass a function");
-    shell.functions() = wrapped(l, given);
+    shell.functions() = wrapped(l, table);
   });
 }
 
 TenonErrorCode TenonLayerShellSetContext(TenonLayer layer, void* context,
                                          TenonLayerShellDestroyer destroy) noexcept {
   return specifyLayer(__func__, layer, [&](Layer& l) {
-    shellOf(l).setContext(context, [destroy](void* own) { callDestroyer(destroy, own); });
+    shellOf(l).setContext(context,
+                          [destroy](void* userContext) { callDestroyer(destroy, userContext); });
   });
 }
 
@@ -161,27 +172,27 @@ TenonErrorCode TenonLayerShellSetWorkspace(TenonLayer layer, TenonInt bytes) noe
 }
 
 TenonErrorCode TenonLayerShellGetValue(TenonLayer layer, int index, TenonDTensor* value) noexcept {
-  return lend(
+  return giveBorrowed(
       __func__, layer, index, value, "value",
       [](ShellCall & call) -> auto& { return call.values; });
 }
 
 TenonErrorCode TenonLayerShellGetTangent(TenonLayer layer, int index,
                                          TenonDTensor* tangent) noexcept {
-  return lend(
+  return giveBorrowed(
       __func__, layer, index, tangent, "tangent",
       [](ShellCall & call) -> auto& { return call.tangents; });
 }
 
 TenonErrorCode TenonLayerShellGetGradient(TenonLayer layer, int index,
                                           TenonDTensor* gradient) noexcept {
-  return lend(
+  return giveBorrowed(
       __func__, layer, index, gradient, "gradient",
       [](ShellCall & call) -> auto& { return call.gradients; });
 }
 
 TenonErrorCode TenonLayerShellGetState(TenonLayer layer, int index, TenonDTensor* state) noexcept {
-  return lend(
+  return giveBorrowed(
       __func__, layer, index, state, "state", [](ShellCall & call) -> auto& { return call.states; },
       "state");
 }

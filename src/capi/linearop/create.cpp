@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators made from layouts (conversions, casts, boundary values) and from operators
-// (compositions, sums, adjoints, multiples). TenonLinearOpCreateHalo() makes the same conversion as
-// TenonLinearOpCreateConversion(); it checks first that the layouts differ in halos alone, so that
-// a slip in a layout is an error and not a costly redistribution.
+// Linear operators made from layouts (conversions, casts, boundary values) and from operators
+// (compositions, sums, adjoints, multiples). TenonLinearOpCreateHalo() makes the same operator as
+// TenonLinearOpCreateConversion(), but first checks that the two layouts differ in their halos
+// only: a mistake in a layout is then an error instead of an expensive redistribution.
 #include "capi/linearop/create.hpp"
 
 #include "geometry/layout/layout.hpp"
@@ -20,6 +20,7 @@ using namespace tenon;
 
 namespace {
 
+// True for the dual of a layout with a halo, whose ghost cells hold contributions to be added.
 bool holdsPartialSums(const Layout& layout) {
   for (int d = 0; d < layout.rank(); ++d)
     if (layout.halo(d) && layout.halo(d)->isPartial)
@@ -60,8 +61,8 @@ std::vector<LinearOpRef> refsOf(const TenonLinearOp* ops, int count) {
   return refs;
 }
 
-// The communicator of the first operator that is alive, as commOf() finds it. A list without one is
-// refused by refsOf(), with the position of what is wrong, unless it is empty.
+// The communicator of the first valid handle in the list, as in commOf(). If there is none,
+// refsOf() throws with the position of the first invalid handle, unless the list is empty.
 CommPtr commOfList(const TenonLinearOp* ops, int count) {
   for (int i = 0; ops && i < count; ++i)
     if (isLiveObject(ops[i]))
@@ -70,6 +71,7 @@ CommPtr commOfList(const TenonLinearOp* ops, int count) {
   throw Error(TENON_ERR_ARG, "count is 0; pass at least 1 operator");
 }
 
+// The body of a composition or sum: how(operators) returns the operator.
 template <class Combine>
 void combine(int count, const TenonLinearOp* ops, TenonLinearOp* op, Combine how) {
   checkInitialized();
@@ -139,8 +141,8 @@ TenonErrorCode TenonLinearOpCreateScale(double factor, TenonLinearOp op,
                                         TenonLinearOp* scaled) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    LinearOp& one = deref(op, "op");
-    createOp(*one.comm(), scaled, "scaled",
-             [&] { return scale(factor, LinearOpRef::share(&one)); });
+    LinearOp& operand = deref(op, "op");
+    createOp(*operand.comm(), scaled, "scaled",
+             [&] { return scale(factor, LinearOpRef::share(&operand)); });
   });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The creation of operators from layouts and from operators. All ranks must mean an operator of the
-// same type between the same layouts and data types.
+// Bodies of the calls that create linear operators. All are collective: the operator must have the
+// same type, layouts and data types on all ranks.
 #pragma once
 
 #include "capi/collective.hpp"
@@ -9,14 +9,14 @@
 
 namespace tenon {
 
-// make() gives a LinearOpRef.
+// make() returns a LinearOpRef.
 template <class Make>
 void createOp(Communicator& comm, TenonLinearOp* op, const char* name, Make make) {
   createTogether(comm, op, name, "layouts and data types", make,
                  [](const LinearOpRef& made) { return made->agreedText(); });
 }
 
-// make(comm, layout).
+// An operator on one layout: make(comm, layout).
 template <class Make>
 void createOn(TenonLayout layout, TenonLinearOp* op, Make make) {
   checkInitialized();
@@ -25,14 +25,15 @@ void createOn(TenonLayout layout, TenonLinearOp* op, Make make) {
            [&] { return LinearOpRef(make(comm, deref(layout, "layout").layout())); });
 }
 
-// Two layouts among the arguments of a create call, with the names that they have there.
+// The two layouts of a creation, with the names of their arguments for error texts.
 struct LayoutPair {
   TenonLayout from, to;
   const char* fromName = "from";
   const char* toName = "to";
 };
 
-// make(comm, from, to). Fails with TENON_ERR_ARG for layouts on different communicators.
+// An operator between two layouts: make(comm, from, to). Throws TENON_ERR_ARG if they are on
+// different communicators.
 template <class Make>
 void createBetween(const LayoutPair& pair, TenonLinearOp* op, Make make) {
   checkInitialized();

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The use of operators, whatever their type: application and adjoint in one call or begun and
-// ended, bound tensors, what an operator can be asked, and the Jacobian of a layer as an operator.
-// An error of a call in which other ranks wait can be returned only if there are none, so those
-// calls go through applying().
+// The use of a TenonLinearOp F of any type, and the Jacobian of a layer as an operator:
+//   Apply, ApplyAdd, ApplyAdjoint   y <- F x, y <- alpha F x + beta y, x <- F* y
+//   ApplyBegin ... ApplyEnd         ApplyAdd in two halves, with communication in flight between
+//   Bind, Unbind                    prepares the operator for two fixed tensors
+//   TestAdjoint                     compares <F x, y> with <x, F* y> for random x and y
+// During an application other ranks wait in messages. An error is returned if there is one rank,
+// and is fatal otherwise; see applying().
 #include "linop/linear_op.hpp"
 
 #include "capi/collective.hpp"
@@ -20,7 +23,7 @@ using namespace tenon;
 
 namespace {
 
-// The body of a call in which other ranks wait: use(operator).
+// The body of a call during which other ranks wait: use(operator).
 template <class Use>
 TenonErrorCode applying(const char* function, TenonLinearOp op, Use use) {
   return guardApply(
@@ -43,20 +46,20 @@ TenonErrorCode TenonLinearOpCreateJacobian(TenonLayer layer, TenonDTensor x,
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr comm = commOf("layer", layer, x);
-    const auto made = collectively(
+    const auto operation = collectively(
         *comm, "layer and point",
         [&] {
           required(op, "op");
           return makeRef<Jacobian>(Ref<Layer>::share(&deref(layer, "layer")), deref(x, "x"));
         },
         [](const Ref<Jacobian>& jacobian) { return jacobian->agreedText(); });
-    // The point is set after the agreement: it is an evaluation of the layer, in which all ranks
-    // must take part.
+    // The point is set after the agreement, since this evaluates the layer: a rank that had failed
+    // before would leave the others waiting in it.
     collectively(*comm, [&] {
-      made->setPoint(deref(x, "x"));
+      operation->setPoint(deref(x, "x"));
       return true;
     });
-    give(op, LinearOpRef(made));
+    give(op, LinearOpRef(operation));
   });
 }
 
@@ -103,42 +106,43 @@ TenonErrorCode TenonLinearOpUnbind(TenonLinearOp op) noexcept {
 
 TenonErrorCode TenonLinearOpGetDomain(TenonLinearOp op, TenonLayout* layout) noexcept {
   return guard(__func__, [&] {
-    const LinearOp& known = deref(op, "op");
+    const LinearOp& f = deref(op, "op");
     required(layout, "layout");
-    give(layout, makeRef<LayoutObject>(known.comm(), known.domain()));
+    give(layout, makeRef<LayoutObject>(f.comm(), f.domain()));
   });
 }
 
 TenonErrorCode TenonLinearOpGetRange(TenonLinearOp op, TenonLayout* layout) noexcept {
   return guard(__func__, [&] {
-    const LinearOp& known = deref(op, "op");
+    const LinearOp& f = deref(op, "op");
     required(layout, "layout");
-    give(layout, makeRef<LayoutObject>(known.comm(), known.range()));
+    give(layout, makeRef<LayoutObject>(f.comm(), f.range()));
   });
 }
 
 TenonErrorCode TenonLinearOpGetDataTypes(TenonLinearOp op, TenonDataType* domain,
                                          TenonDataType* range) noexcept {
   return guard(__func__, [&] {
-    const LinearOp& known = deref(op, "op");
+    const LinearOp& f = deref(op, "op");
     if (domain)
-      *domain = known.domainType();
+      *domain = f.domainType();
     if (range)
-      *range = known.rangeType();
+      *range = f.rangeType();
   });
 }
 
 TenonErrorCode TenonLinearOpGetTraffic(TenonLinearOp op, TenonInt* messages,
                                        TenonInt* bytes) noexcept {
   return guard(__func__, [&] {
-    const LinearOp& known = deref(op, "op");
-    const std::optional<Traffic> sent = known.trafficOf(known.comm()->rank());
+    const LinearOp& f = deref(op, "op");
+    // Messages and elements that this rank sends in one Apply.
+    const std::optional<Traffic> sent = f.trafficOf(f.comm()->rank());
     if (!sent)
       throw Error(TENON_ERR_SUPPORT,
-                  fmt::format("{} has type {}; only a conversion counts its messages",
-                              known.title(), known.type()));
+                  fmt::format("{} has type {}; only a conversion counts its messages", f.title(),
+                              f.type()));
     required(messages, "messages") = sent->messages;
-    required(bytes, "bytes") = sent->elements * dataTypeSize(known.domainType());
+    required(bytes, "bytes") = sent->elements * dataTypeSize(f.domainType());
   });
 }
 
@@ -147,13 +151,13 @@ TenonErrorCode TenonLinearOpTestAdjoint(TenonLinearOp op, TenonInt seed, TenonBo
                                         double* relative) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    LinearOp& tested = deref(op, "op");
-    agreeOnText(*tested.comm(), "seed and kind of numbers",
+    LinearOp& f = deref(op, "op");
+    agreeOnText(*f.comm(), "seed and kind of numbers",
                 [&] { return fmt::format("{}, {}", seed, integers ? "integers" : "reals"); });
-    checkFloating(tested.domainType(), "the adjoint test");
-    checkFloating(tested.rangeType(), "the adjoint test");
+    checkFloating(f.domainType(), "the adjoint test");
+    checkFloating(f.rangeType(), "the adjoint test");
     const AdjointTestResult result =
-        testAdjoint(tested, static_cast<std::uint64_t>(seed), integers != TENON_FALSE);
+        testAdjoint(f, static_cast<std::uint64_t>(seed), integers != TENON_FALSE);
     if (forward)
       *forward = result.forwardPairing;
     if (adjoint)
@@ -165,7 +169,7 @@ TenonErrorCode TenonLinearOpTestAdjoint(TenonLinearOp op, TenonInt seed, TenonBo
 
 TenonErrorCode TenonLinearOpDestroy(TenonLinearOp* op) noexcept {
   return guard(__func__, [&] {
-    // Peers still write into the buffers of an operation in flight.
+    // While an operation is in flight, other ranks still write into its buffers.
     if (required(op, "op") && deref(*op, "op").isBegun())
       throw Error(TENON_ERR_STATE,
                   fmt::format("{} has an operation in flight; call TenonLinearOpApplyEnd() "

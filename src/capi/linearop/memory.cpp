@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory operators, which act within each rank's local array. A box counts elements of that
-// array from 0 and may differ from rank to rank, which is why the ranks agree on the layout and the
-// data type of such an operator and not on its boxes.
+// The memory operators, which act within each rank's local array: clear a box, or add, copy or move
+// one box to another. Boxes are half-open ranges [low, high) of local indices, counted from 0, and
+// can differ between ranks. So the ranks agree on layout and data type only.
 #include "capi/linearop/create.hpp"
 
 #include "linop/algebra/memory_op.hpp"
@@ -14,6 +14,7 @@ using namespace tenon;
 
 namespace {
 
+// The box [low, high) of local indices; low = high is an empty one.
 Box boxOf(const TenonInt* low, const TenonInt* high, int rank) {
   const auto begin = listOf(low, rank, "low"), end = listOf(high, rank, "high");
   Box box;
@@ -37,12 +38,14 @@ struct NamedOperator {
 constexpr NamedOperator kBetweenBoxes[] = {
     {"add", MemoryOp::add}, {"copy", MemoryOp::copy}, {"move", MemoryOp::move}};
 
+// Throws TENON_ERR_TYPE for an unknown name, with the nearest one. The name "clear" is listed for
+// the error text only: its operator has one box and is made by the caller.
 FromBoxToBox* operatorNamed(const std::string& name) {
   std::vector<std::string> names{"clear"};
-  for (const NamedOperator& known : kBetweenBoxes) {
-    if (name == known.name)
-      return known.make;
-    names.emplace_back(known.name);
+  for (const NamedOperator& entry : kBetweenBoxes) {
+    if (name == entry.name)
+      return entry.make;
+    names.emplace_back(entry.name);
   }
   throw Error(TENON_ERR_TYPE, fmt::format("there is no memory operator '{}'; the nearest is '{}', "
                                           "the operators are {}",

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The named primitives: conversions whose range follows from the domain, an axis of the process
-// grid and, for some, a dimension of the tensor. A primitive only fixes the layouts; how its data
-// move is chosen by makeConversion(), as between any two layouts.
+// The named primitives, such as "allreduce" and "allgather": conversions whose range follows from
+// the domain, an axis of the process grid and, for some, a dimension of the tensor. A primitive
+// only determines the two layouts. Its communication is chosen by makeConversion(), as for any pair
+// of layouts.
 #include "capi/linearop/create.hpp"
 
 #include "linop/algebra/primitive.hpp"
@@ -17,13 +18,14 @@ using namespace tenon;
 
 namespace {
 
-struct Named {
+// A primitive with its name in TenonLinearOpCreatePrimitive().
+struct NamedPrimitive {
   const char* name;
   Primitive primitive;
-  bool splits; // a dimension, which the caller names
+  bool splits; // whether it splits a dimension, which the caller then passes
 };
 
-constexpr Named kPrimitives[] = {
+constexpr NamedPrimitive kPrimitives[] = {
     {"broadcast", Primitive::Broadcast, false},
     {"sumreduce", Primitive::SumReduce, false},
     {"allreduce", Primitive::AllReduce, false},
@@ -36,25 +38,25 @@ constexpr Named kPrimitives[] = {
     {"zeropad", Primitive::ZeroPad, false},
 };
 
-const Named& named(const std::string& name) {
-  std::vector<std::string> known;
-  for (const Named& one : kPrimitives) {
-    if (name == one.name)
-      return one;
-    known.emplace_back(one.name);
+const NamedPrimitive& primitiveNamed(const std::string& name) {
+  std::vector<std::string> names;
+  for (const NamedPrimitive& entry : kPrimitives) {
+    if (name == entry.name)
+      return entry;
+    names.emplace_back(entry.name);
   }
   throw Error(TENON_ERR_TYPE, fmt::format("unknown primitive '{}'; did you mean '{}'? Primitives: "
                                           "{}",
-                                          name, nearest(name, known), fmt::join(known, ", ")));
+                                          name, nearest(name, names), fmt::join(names, ", ")));
 }
 
-// A dimension is refused where it is not used: its caller believes that the primitive acts along
-// it.
-Layout rangeOf(const Named& one, const Layout& domain, int axis, int dim) {
-  if (!one.splits && dim != -1)
+// The range of a primitive. A dimension that is not used is an error, since the caller expects the
+// primitive to act along it.
+Layout rangeOf(const NamedPrimitive& entry, const Layout& domain, int axis, int dim) {
+  if (!entry.splits && dim != -1)
     throw Error(TENON_ERR_ARG, fmt::format("dim is {}, but {} does not split a dimension; pass -1",
-                                           dim, one.name));
-  return primitiveRange(one.primitive, domain, axis, dim);
+                                           dim, entry.name));
+  return primitiveRange(entry.primitive, domain, axis, dim);
 }
 
 } // namespace
@@ -63,8 +65,8 @@ TenonErrorCode TenonLinearOpCreatePrimitive(TenonLayout layout, const char* name
                                             TenonDataType type, TenonLinearOp* op) noexcept {
   return guard(__func__, [&] {
     createOn(layout, op, [&](const CommPtr& comm, const Layout& domain) {
-      const Named one = named(textOf(name, "name"));
-      return makeConversion(comm, domain, rangeOf(one, domain, axis, dim), type);
+      const NamedPrimitive entry = primitiveNamed(textOf(name, "name"));
+      return makeConversion(comm, domain, rangeOf(entry, domain, axis, dim), type);
     });
   });
 }

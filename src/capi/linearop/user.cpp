@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators of the user's: shells and registered types. Who frees a context differs. That of a
-// shell is the caller's until the creation has succeeded on all ranks; that of a registered type is
-// made by the type's own function during the creation, so it is the operator's from then on, and is
-// freed even if another rank fails.
+// User-defined operators: shells, made of two functions and a context, and types that a program
+// registers by name. The context of a shell belongs to the caller until the creation has succeeded
+// on all ranks, and to the operator afterwards. The context of a registered type is made by the
+// type's create function and belongs to the operator at once, so it is freed even if the creation
+// fails on another rank.
 #include "capi/linearop/create.hpp"
 
 #include "dtensor/dtensor.hpp"
@@ -16,6 +17,8 @@ using namespace tenon;
 
 namespace {
 
+// Wraps a user function as a function on tensors; `what` is its name in error texts. A function
+// that is NULL stays empty.
 Shell::Map mapOf(TenonLinearOpMap map, const char* what, void* context) {
   if (!map)
     return {};
@@ -34,11 +37,14 @@ Shell::Functions mapsOf(TenonLinearOpMap apply, TenonLinearOpMap applyAdjoint, v
   return maps;
 }
 
+// Makes the end of the operator free the context, by the user's function, if there is one.
 void callOnDestroy(Shell& shell, TenonLinearOpDestroyer destroy, void* context) {
   if (destroy)
     shell.onDestroy([destroy, context] { callDestroyer(destroy, context); });
 }
 
+// The context of a new operator of a registered type: that of its create function, or the caller's
+// parameters if it has none.
 void* makeContext(const TenonLinearOpFunctions& functions, const LinearOpSignature& s,
                   void* parameters) {
   if (!functions.create)
@@ -57,14 +63,20 @@ LinearOpRef makeRegistered(const std::string& name, const TenonLinearOpFunctions
                            const LinearOpSignature& s, void* parameters) {
   checkDataType(s.domainType);
   checkDataType(s.rangeType);
-  // From here on the end of the operator frees the context, whatever becomes of the creation.
   void* context = makeContext(functions, s, parameters);
-  Shell::Functions maps = mapsOf(functions.apply, functions.applyAdjoint, context);
-  maps.typeName = name;
-  const auto shell =
-      makeRef<Shell>(s.comm, s.domain, s.range, s.domainType, s.rangeType, std::move(maps));
-  callOnDestroy(*shell, functions.destroy, context);
-  return shell;
+  try {
+    Shell::Functions maps = mapsOf(functions.apply, functions.applyAdjoint, context);
+    maps.typeName = name;
+    const auto shell =
+        makeRef<Shell>(s.comm, s.domain, s.range, s.domainType, s.rangeType, std::move(maps));
+    // The operator owns the context from now on, so it is freed also if the creation fails later.
+    callOnDestroy(*shell, functions.destroy, context);
+    return shell;
+  } catch (...) {
+    if (functions.destroy)
+      callDestroyer(functions.destroy, context);
+    throw;
+  }
 }
 
 } // namespace
@@ -75,15 +87,15 @@ TenonErrorCode TenonLinearOpCreateShell(TenonLayout domain, TenonLayout range,
                                         void* context, TenonLinearOpDestroyer destroy,
                                         TenonLinearOp* op) noexcept {
   return guard(__func__, [&] {
-    Ref<Shell> made;
+    Ref<Shell> shell;
     createBetween({domain, range, "domain", "range"}, op,
                   [&](const CommPtr& comm, const Layout& a, const Layout& b) {
-                    made = makeRef<Shell>(comm, a, b, domainType, rangeType,
-                                          mapsOf(apply, applyAdjoint, context));
-                    return made;
+                    shell = makeRef<Shell>(comm, a, b, domainType, rangeType,
+                                           mapsOf(apply, applyAdjoint, context));
+                    return shell;
                   });
-    // Only now: a caller whose creation has failed still has his context.
-    callOnDestroy(*made, destroy, context);
+    // Only after the agreement: if the creation fails, the context still belongs to the caller.
+    callOnDestroy(*shell, destroy, context);
   });
 }
 
