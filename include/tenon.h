@@ -23,8 +23,8 @@
  *  NULL for the buffer, nothing else is returned. A text that does not fit is TENON_ERR_ARG, and
  *  the buffer is unchanged; only the texts of the last error are truncated instead.
  *
- *  Calls that take the tensors of a layer with one input and output have a counterpart for layers of
- *  several: TenonLayerSetUpMany(), TenonLayerApplyMany(), TenonLayerApplyTangentMany(),
+ *  Calls that take the tensors of a layer with one input and one output have a counterpart for
+ *  layers of several: TenonLayerSetUpMany(), TenonLayerApplyMany(), TenonLayerApplyTangentMany(),
  *  TenonLayerApplyAdjointMany(), and those that end with At. There are no other pairs.
  */
 #ifndef TENON_H

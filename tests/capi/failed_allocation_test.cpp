@@ -7,6 +7,7 @@
 #include "sys/errors/object.hpp"
 #include "sys/memory/memory.hpp"
 
+#include <tenon/ext/linearop.h>
 #include <tenon/ext/machine.h>
 #include <tenon/ext/reduction.h>
 
@@ -277,6 +278,45 @@ TEST_F(OfNetworks, Plans) {
                           },
                           run)),
          end);
+}
+
+int contexts = 0; // that the type below has made and not freed
+
+TenonErrorCode makeContext(TenonLayout, TenonLayout, TenonDataType, TenonDataType, void*,
+                           void** context) {
+  ++contexts;
+  *context = &contexts;
+  return TENON_SUCCESS;
+}
+void freeContext(void*) {
+  --contexts;
+}
+TenonErrorCode copyTensor(TenonDTensor x, TenonDTensor y, void*) {
+  return TenonDTensorCopy(x, y);
+}
+
+// Wherever the creation of an operator fails, its context is freed, and once.
+TEST_F(FailedAllocation, RegisteredOperators) {
+  const TenonLinearOpFunctions functions = {makeContext, copyTensor, copyTensor, freeContext};
+  expectSuccess(TenonLinearOpRegister("an operator with a long name", &functions));
+  const int one = 1;
+  const TenonInt shape[1] = {6};
+  TenonPartition grid = nullptr;
+  TenonLayout layout = nullptr;
+  TenonLinearOp op = nullptr;
+  const Life begin{
+      TENON_STEP(TenonPartitionCreate(MPI_COMM_WORLD, 1, &one, &grid)),
+      TENON_STEP(TenonLayoutCreateSharded(grid, 1, shape, "S0", &layout)),
+      TENON_STEP(TenonLinearOpCreateType(layout, layout, TENON_FLOAT64, TENON_FLOAT64,
+                                         "an operator with a long name", nullptr, &op)),
+  };
+  const Life end{
+      TENON_STEP(TenonLinearOpDestroy(&op)),
+      TENON_STEP(TenonLayoutDestroy(&layout)),
+      TENON_STEP(TenonPartitionDestroy(&grid)),
+  };
+  tryAll(begin, end);
+  EXPECT_EQ(contexts, 0);
 }
 
 TEST_F(FailedAllocation, MachinesAndReductions) {

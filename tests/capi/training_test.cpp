@@ -10,7 +10,8 @@
 namespace tenon::test {
 namespace {
 
-// Six images of 3 x 5 pixels, as a checkpoint stores tensors; pixel i of all is i, and label n is n.
+// Six images of 3 x 5 pixels, as a checkpoint stores tensors; pixel i of all is i, and label n is
+// n.
 class DatasetCApi : public CApi {
 protected:
   static constexpr TenonInt kSamples = 6, kHeight = 3, kWidth = 5;

@@ -14,9 +14,9 @@ namespace {
 
 const char* const kHead =
     "# Types of layers\n\n"
-    "Made from the declarations of the types; `build/tests/declaration/types_page "
+    "Made from the declarations of the types; `build/check/tests/declaration/types_page "
     ">doc/layer_types.md` "
-    "writes it again.\n"
+    "regenerates this page.\n"
     "[Layers](layers.md) explains them, and `TenonLayerGetTypes()` lists those of a program, with "
     "the "
     "ones that it\nregisters. A setting is set by `TenonObjectSetIntegers()` and its kind, by an "
@@ -98,6 +98,7 @@ void print() {
   for (const std::string& type : declarationNames())
     if (!ownSettings(*makeDeclaration(type), *plain).empty())
       contents += fmt::format(", [{0}](#{0})", type);
+  contents += ", [Without settings of their own](#without-settings-of-their-own)";
   std::fputs(
       fmt::format("On this page: [All types](#all-types){}.\n\n## All types\n\n", contents).c_str(),
       stdout);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Labelled images in the files of MNIST, in distributed batches: each rank stores of every image the
- * rows and columns that its part of a batch has, and all ranks draw the samples of an epoch in the
- * same order. It shows how a program fills tensors with data of its own. */
+/* Labelled images in the files of MNIST, in distributed batches: each rank stores of every image
+ * the rows and columns that its part of a batch has, and all ranks draw the samples of an epoch in
+ * the same order. It shows how a program fills tensors with data of its own. */
 #ifndef IMAGES_H
 #define IMAGES_H
 
@@ -19,8 +19,8 @@ typedef struct Images {
   TenonDTensor classes;           /* int64, [batch], on all ranks */
 } Images;
 
-/* Opens FOLDER/PART-images-idx3-ubyte and FOLDER/PART-labels-idx1-ubyte. Images are split by rows and
- * columns over the process grid. Collective; a bad file is an error on all ranks. */
+/* Opens FOLDER/PART-images-idx3-ubyte and FOLDER/PART-labels-idx1-ubyte. Images are split by rows
+ * and columns over the process grid. Collective; a bad file is an error on all ranks. */
 TenonErrorCode ImagesOpen(MPI_Comm comm, const char* folder, const char* part, TenonInt batch,
                           const int grid[2], TenonInt seed, Images* images);
 

@@ -3,8 +3,9 @@
  *  @brief The locations of calls, which errors are reported with: what the macros TenonCall() and
  *         TenonCallAbort() consist of.
  *
- *  This header is experimental (doc/1.0.md). Programs use the macros; an interface for another
- *  language calls these functions itself.
+ *  This header is experimental (doc/1.0.md).
+ *
+ *  Programs use the macros; an interface for another language calls these functions itself.
  */
 #ifndef TENON_EXT_FRAMES_H
 #define TENON_EXT_FRAMES_H
