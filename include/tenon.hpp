@@ -3,7 +3,7 @@
  *  @brief The C interface for C++17: handles that release themselves, lists with their length,
  *         typed arrays, and exceptions.
  *
- *  It has every call of the C interface, where the documentation of each stands: x.norm() is
+ *  It has every call of the C interface, whose headers document each call: x.norm() is
  *  TenonDTensorNorm(x, &norm), and is collective if that is. The name of a member is that of the
  *  call without its class and without Get; tenon/cxx/generated/classes.hpp lists them all. Nothing
  *  is added, so that programs can mix both: a handle converts to the C handle, check() turns the
@@ -13,8 +13,8 @@
  *      tenon::check(TenonMachineCreateFromComm(comm, machine.out()));
  *
  *  - Handles (Layout, DTensor, Layer, ...) can be moved, not copied; share() is a second reference
- *    to the same object. A moved handle, and one made without arguments, is empty: it stands for
- *    NULL.
+ *    to the same object. A moved handle, and one made without arguments, is empty: it converts
+ *    to NULL.
  *  - A call that creates an object is a constructor or a static member: Layer(comm, "conv"),
  *    LinearOp::halo(from, to, type).
  *  - What a call returns through pointers is its result; of several, a struct:
@@ -28,7 +28,7 @@
  *  - A function that Tenon calls is a Function: a lambda expression, for example. It throws its
  *    errors, or returns their code. Error and text handlers, and the functions of own types of
  *    layers, are pointers as in C.
- *  - array<T>() lends the local array of a tensor until the Loan goes out of scope, and place()
+ *  - array<T>() lends the local array of a tensor until the Loan leaves its scope, and place()
  *    puts an array of the program into a tensor until the Placement does.
  */
 #ifndef TENON_HPP

@@ -31,8 +31,8 @@
 
 /** @brief Creates a tensor of zeros. Collective on the layout.
  *
- *  Its array is in memory that the ranks of a node share (-tenon_shared_memory), so that they can
- *  read it in place.
+ *  Its array is in memory that the ranks of a node share and can read in place
+ *  (-tenon_shared_memory).
  *
  *  @note A child process made by fork() shares that memory instead of getting a copy: each of the
  *        two sees what the other writes. In a program that forks, to write data while it goes on or

@@ -20,8 +20,8 @@
  *    of w[e] m[e,:] over the edges e with target i, where w are the weights of the edges; the mean
  *    is divided by the sum of the weights. A node without edges gets 0. Of equal rows the one with
  *    the least key is the maximum, and gets the cotangent. With the setting at "source" all
- *    of this is done at the sources: sums anywhere, means and maxima only where each edge lies on
- *    the rank that owns its source, since only sums are added between ranks.
+ *    of this is done at the sources: sums for any distribution of the edges, means and maxima only
+ *    if each edge is on the rank that owns its source, since only sums are added between ranks.
  *  - "sparsematrix": y[i] = sum of w[e] x[source of e] over the edges e with target i.
  *  - "edgeattention": y[i,h,:] = sum of a[e,h] v[e,h,:] over the edges e with target i, where
  *    a[:,h] is the softmax of s[:,h] over these edges. Inputs are the scores s [edges, heads] and
@@ -48,13 +48,14 @@
  *
  *  The type "rows" makes rows of a field on a grid, [batch, channel, y, x] -> [points, channel],
  *  and back if TenonLayerSetOutputLayout() is called with the field's layout. Each rank keeps its
- *  points, batch first, then row by row, so that an index map of their ids, in that order, and
- *  edges to a mesh's nodes lead from a grid to a mesh and back.
+ *  points, batch first, then row by row. With an index map of the points' ids in that order, and
+ *  edges between them and a mesh's nodes, a network leads from a grid to a mesh and back.
  *
- *  Results. Sums are in the order of the edges' keys. If the keys are the same whoever owns the
- *  edges, and each lies with its target, the results of these layers, and of networks of them and
- *  of layers that work on each row, are the same bit by bit on any partition. Gradients are sums
- *  between ranks too, as are the results where edges lie anywhere, and are the same to rounding.
+ *  Results. Sums are in the order of the edges' keys. If the keys do not depend on the partition,
+ *  and each edge is on the rank that owns its target, the results of these layers, and of networks
+ *  of them and of layers that work on each row, are the same bit by bit on any partition. Gradients
+ *  are summed between ranks too, as are results if edges are on any rank: those are the same to
+ *  rounding.
  *
  *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
  *  TENON_ERR_HANDLE if a handle is not valid or is of another class. Errors of collective calls are

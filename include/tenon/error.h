@@ -99,7 +99,7 @@ TENON_EXTERN const char* TenonErrorName(TenonErrorCode code) TENON_NOEXCEPT;
 /** @brief Returns the last error of the calling thread. Not collective.
  *
  *  The record stays until the next error of this thread. Unlike those of other calls, the text is
- *  truncated to the buffer, so that the call itself does not fail.
+ *  truncated to the buffer, and the call itself does not fail.
  *
  *  @param[out] code     error code; TENON_SUCCESS if there was none. May be NULL, in which case it
  *                       is not returned.

@@ -21,13 +21,13 @@
  *  All ranks write one file together. It holds global arrays, whatever the distribution of the
  *  tensors, and is a checkpoint file: "tenon checkpoint FILE" verifies it, and
  *  TenonCheckpointRead() reads the tensors back on any number of ranks. Both files are written
- *  under temporary names and renamed, so that at any moment the XDMF file lists whole files only.
+ *  under temporary names and renamed: at any moment the XDMF file lists complete files only.
  *  A run that is restarted continues its series.
  *
  *  Settings (tenon/object.h; each is an option -tenon_[prefix_]name too), which may change between
  *  any two times:
  *
- *  - field_center (text, "cell"): where the values are: "cell", one for each cell, so that n values
+ *  - field_center (text, "cell"): where the values are: "cell", one for each cell, where n values
  *    span n times the spacing, or "node", one for each grid point. On a mesh the layout of a field
  *    says which, and this setting alone where those of cells and nodes are equal.
  *  - checkpoint_transport (text, "auto"): who writes the files, see tenon/checkpoint.h
@@ -78,7 +78,7 @@ TENON_EXTERN TenonErrorCode TenonFieldSeriesSetGrid(TenonFieldSeries series, int
  *
  *  Fields are then tensors [cells, components, ...] or [nodes, components, ...] in the layouts
  *  without ghosts of these index maps, and the dimensions behind the first count the components.
- *  Rows are written in the order of their ids, so that a file does not depend on the partition, and
+ *  Rows are written in the order of their ids, which makes a file independent of the partition, and
  *  are read back in that order (TenonIndexMapCreateSorted()). The mesh is written once in a run,
  *  before the first time, to a file of its own, PATH-STEP-mesh.h5 with the step of that time, as
  *  the tensors mesh_places and mesh_corners; the files of the times name it.

@@ -46,8 +46,8 @@
  *  the list. A ghost can be listed several times, and can be a node that the rank itself owns, as
  *  at a periodic boundary: each is a copy. A rank can own no node, and can list none.
  *
- *  Ids are looked up in a directory in which they are distributed by a hash, so that they can be
- *  any numbers in any order.
+ *  Ids can be any numbers in any order: they are looked up in a directory in which a hash
+ *  distributes them over the ranks.
  *
  *  @param[in]  comm   communicator of the ranks that have nodes
  *  @param[in]  owned  number of nodes that this rank owns, the first of the list

@@ -470,8 +470,8 @@ TENON_EXTERN TenonErrorCode TenonLayerLoadWeights(TenonLayer layer, const char* 
 /** @brief Writes all parameters and running statistics to a weights file. Collective on the layer.
  *
  *  The tensors have the paths of the parameters as names, with dots, and the data type of the
- *  layer. One parameter after the other is gathered on rank 0, which writes the file beside its
- *  place and renames it, so that a failure leaves what was there. PyTorch reads the file with
+ *  layer. One parameter after the other is gathered on rank 0, which writes the file under a
+ *  temporary name and renames it: a failure leaves the previous file. PyTorch reads the file with
  *  safetensors.torch.load_file(), numpy with numpy.load().
  *
  *  @param[in] layer  layer or network that is set up

@@ -38,19 +38,19 @@
  *  the halo exchange is in flight, in evaluation, tangent and adjoint: "on", "off", or where it is
  *  predicted to be faster. Outputs near the sides of a local block are then computed separately, in
  *  strips, each of which costs one more call of the kernel; the others read the input in place,
- *  without the copy that a halo otherwise needs, so that the input must not be modified before
+ *  without the copy that a halo otherwise needs. The input then must not be modified before
  *  TenonLayerApplyAdjoint(). "on" is TENON_ERR_SUPPORT in TenonLayerSetUp() if the input needs more
  *  than a halo exchange, or if a side has the boundary mode values.
  *
  *  output_cuts (text, "follow", of pooling, pad and both convolutions) says how the output is cut
  *  in a dimension of space that is split: "follow" gives each process the outputs whose windows
- *  have their centres in its part of the input, so that little travels; "balanced" gives all
- *  processes the same number of outputs, up to one, where windows without padding or with a stride
- *  would leave some fewer. Plans choose between them where it is not set (tenon/plan.h).
+ *  have their centres in its part of the input, which needs the least messages; "balanced" gives
+ *  all processes the same number of outputs, up to one, where windows without padding or with a
+ *  stride would leave some fewer. Plans choose between them where it is not set (tenon/plan.h).
  *
  *  halo (text, "auto", of conv and pooling) says where the halo of the input comes from:
  *  "exchange", from other processes; "compute", from the layers before it in its container, which
- *  compute the cells around each part too, so that only the first of them exchanges a halo, for
+ *  compute the cells around each part too, where only the first of them exchanges a halo, for
  *  all; "auto", as the setting halo_depth of the container says (tenon/layer_network.h). "compute"
  *  is TENON_ERR_SUPPORT in TenonLayerSetUp() where these layers cannot, with the reason.
  *
@@ -238,8 +238,8 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateColumnMLP(MPI_Comm comm, int count,
  *         comm.
  *
  *  The layer type collocate. In each dimension in which the input [batch, channel, space...] has
- *  faces, a cell gets the mean of its two faces, so that in several dimensions it is the mean of
- *  edges or corners; all channels have the same faces. Linear fields are exact, and smooth ones to
+ *  faces, a cell gets the mean of its two faces; in several dimensions that is the mean of its
+ *  edges or corners. All channels have the same faces. Linear fields are exact, and smooth ones to
  *  second order. Where one face is left out (TENON_FACES_LOWER, TENON_FACES_UPPER), the boundary
  *  mode of that side says what it is: periodic with a period, zero on a wall, values, or with
  *  "filled" what the caller's ghost cell has. A cell is on the rank of its lower face, and so the

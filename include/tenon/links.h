@@ -16,9 +16,9 @@
  *      TenonLayerSetLinks(network, links);              // a network hands them on
  *      TenonLayerSetUp(network, layout);
  *
- *  Links are a rule for patches of any extents and for any width beyond them, so that one object
- *  serves all layers of a network, pooled fields included. They are the same on all ranks, a few
- *  numbers for each patch. A network on tiles is the network on the box that they are cut from.
+ *  Links are a rule for patches of any extents and for halos of any width: one object serves all
+ *  layers of a network, pooled fields included. They are the same on all ranks, a few numbers for
+ *  each patch. A network on tiles is the network on the box that they are cut from.
  *
  *  A network with links takes layers that work point by point (functions, channels, sums and
  *  products, batch normalisation, losses of elements) and windows that follow on from patch to
@@ -29,8 +29,8 @@
  *
  *  Refinement. A layer of type "linkedhalo" gives the field with its halo, as wide as its settings
  *  padding and padding_high say, and with the setting index_map adds to it what that map
- *  (TenonLayerSetIndexMap()) makes of a second input: sparse rows of a coarser level where no patch
- *  lies. Windows with boundary mode linked read such a halo as it is.
+ *  (TenonLayerSetIndexMap()) makes of a second input: sparse rows of a coarser level where there is
+ *  no patch. Windows with boundary mode linked read such a halo as it is.
  *
  *  Vectors. Where patches meet turned, a vector's components turn with the grid. The setting
  *  vectors of a convolution or pooling lists the channels of its input that are such components,

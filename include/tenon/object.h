@@ -112,7 +112,7 @@ TENON_EXTERN TenonErrorCode TenonObjectGetType(TenonObject object, char type[], 
  */
 TENON_EXTERN TenonErrorCode TenonObjectGetComm(TenonObject object, MPI_Comm* comm) TENON_NOEXCEPT;
 
-/** @brief Adds a reference, so that one more destroy call is needed. Not collective.
+/** @brief Adds a reference, after which one more destroy call is needed. Not collective.
  *  @param[in] object  object of any class */
 TENON_EXTERN TenonErrorCode TenonObjectRetain(TenonObject object) TENON_NOEXCEPT;
 

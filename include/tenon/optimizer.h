@@ -61,7 +61,7 @@
  *  gradients of all parameters that are not frozen, before it changes anything.
  *
  *  - "error": TenonOptimizerStep() and its like return TENON_ERR_NOT_FINITE on all ranks. The error
- *    names the step, and the parameter and rank where the first value that is not finite lies.
+ *    names the step, and the parameter and rank of the first value that is not finite.
  *    Parameters, optimizer and step count are as before the step. To go on, clear the gradients
  *    with TenonLayerZeroGradients(); TenonOptimizerStepClosure() does so itself.
  *  - "warning": the step is counted, but updates nothing; rank 0 prints the same text on standard
@@ -121,12 +121,12 @@ TENON_EXTERN TenonErrorCode TenonOptimizerReport(TenonOptimizer optimizer, doubl
 TENON_EXTERN TenonErrorCode TenonOptimizerGetLearningRate(TenonOptimizer optimizer,
                                                           double* rate) TENON_NOEXCEPT;
 
-/** @brief Scales the gradients so that their norm is at most the maximum. Collective on the layer.
+/** @brief Scales the gradients to a norm of at most the maximum. Collective on the layer.
  *
  *  If the norm exceeds the maximum, all gradients are multiplied by maximum / norm. The norm is the
  *  Euclidean norm over all parameters together, of the gradients summed over the ranks, each
- *  element counted once, so that it does not depend on the number of ranks. Frozen parameters are
- *  left out. Call it between TenonLayerApplyAdjoint() and TenonOptimizerStep().
+ *  element counted once, and does not depend on the number of ranks. Frozen parameters are left
+ *  out. Call it between TenonLayerApplyAdjoint() and TenonOptimizerStep().
  *
  *  @param[in]  optimizer  optimizer
  *  @param[in]  maximum    largest norm; must be > 0; HUGE_VAL to measure only
@@ -155,9 +155,9 @@ TENON_EXTERN TenonErrorCode TenonOptimizerStep(TenonOptimizer optimizer) TENON_N
 
 /** @brief User function that evaluates the loss at the present parameters.
  *
- *  Calls TenonLayerApply() and TenonLayerApplyAdjoint(), so that the gradients of the loss
- *  accumulate; the optimizer has cleared them. All ranks call it together. It must not take a step
- *  itself (TENON_ERR_STATE).
+ *  Calls TenonLayerApply() and TenonLayerApplyAdjoint(), which accumulate the gradients of the
+ *  loss; the optimizer has cleared them. All ranks call it together. It must not take a step itself
+ *  (TENON_ERR_STATE).
  *
  *  @param[in]  optimizer  optimizer
  *  @param[out] loss       loss; the value of rank 0 of the layer's communicator counts

@@ -13,8 +13,8 @@
 
 /** @brief User function that receives a piece of text, line ends included.
  *
- *  It must not throw. An exception of a function in C++ ends here: the text goes to the standard
- *  stream, and a line on standard error says so.
+ *  It must not throw. Tenon catches an exception of a function in C++, prints the text to the
+ *  standard stream, and reports the exception in a line on standard error.
  *
  *  @param[in] text     [length] text, not NUL-terminated; valid during the call
  *  @param[in] length   length in characters
@@ -26,8 +26,8 @@ typedef void (*TenonTextHandler)(const char text[], int length, void* context);
  *
  *  The call can be made at any time.
  *
- *  @param[in] handler  function that receives the text. May be NULL, in which case text goes to
- *                      standard output, the default.
+ *  @param[in] handler  function that receives the text. May be NULL, in which case text is
+ *                      printed to standard output, the default.
  *  @param[in] context  context passed to the handler. May be NULL, in which case NULL is passed.
  */
 TENON_EXTERN TenonErrorCode TenonSetOutputHandler(TenonTextHandler handler,
@@ -37,8 +37,8 @@ TENON_EXTERN TenonErrorCode TenonSetOutputHandler(TenonTextHandler handler,
  *
  *  The call can be made at any time.
  *
- *  @param[in] handler  function that receives the text. May be NULL, in which case text goes to
- *                      standard error, the default.
+ *  @param[in] handler  function that receives the text. May be NULL, in which case text is
+ *                      printed to standard error, the default.
  *  @param[in] context  context passed to the handler. May be NULL, in which case NULL is passed.
  */
 TENON_EXTERN TenonErrorCode TenonSetErrorOutputHandler(TenonTextHandler handler,

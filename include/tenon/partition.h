@@ -168,7 +168,7 @@ TENON_EXTERN TenonErrorCode TenonPartitionUnshareMemory(TenonPartition partition
 /** @brief Sets the CUDA stream on which kernels of the communicator run. Not collective.
  *
  *  All tensors, layers and operators on the device of this communicator work in order on the
- *  stream, so that they run after what the program has queued there, and before what it queues
+ *  stream: after the work that the program has queued there, and before the work that it queues
  *  later. By default they share a stream of the library.
  *
  *  @param[in] partition  process grid on the communicator of the tensors

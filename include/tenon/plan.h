@@ -14,8 +14,8 @@
  *
  *  P processes form a grid whose axes are the prime factors of P. A plan gives each layer a
  *  parallelization, one index label for each axis: n splits the batch, o the output channels, i the
- *  input channels, and d, h and w split space. "n6,o3" stands for six axes of the batch and three
- *  of output channels. In "n2,h7-" space is split along the last seven axes, the last of which is
+ *  input channels, and d, h and w split space. "n6,o3" means six axes of the batch and three of
+ *  output channels. In "n2,h7-" space is split along the last seven axes, the last of which is
  *  the major one, and in "dhw6-" three dimensions take turns, from the last axis on. The batch
  *  always has the first axes and space the last.
  *
@@ -73,11 +73,11 @@
  *  | fewer_processes | bool | false    | allows plans that leave processes idle: the first of     |
  *  |                 |      |          | each 2, 4, ... processes by the innermost axes, and the  |
  *  |                 |      |          | three largest numbers without factors above 5            |
- *  | overlap_share   | real | 0        | share of the communication that goes on beside           |
+ *  | overlap_share   | real | 0        | share of the communication that overlaps with            |
  *  |                 |      |          | computation, 0 to 1. Above 0 the 16 plans with the least |
  *  |                 |      |          | sums of costs are replayed on a timeline, in which       |
  *  |                 |      |          | transfers start as soon as they can and this share of    |
- *  |                 |      |          | each goes on by itself; the plan is the fastest of them  |
+ *  |                 |      |          | each overlaps; the plan is the fastest of them           |
  *  | gradient_bucket | int  | -1       | bytes of gradients that are reduced together, see below  |
  *
  *  Pinned ends. "4x2:S2,S3" is a process grid of 4 x 2, whose ranks are numbered in row-major order
@@ -85,21 +85,22 @@
  *  channels, and 2 the first of space; blocks are balanced. The input then has this layout, such as
  *  that of a solver's field, instead of the one that is best for the plan, and its cotangent is
  *  wanted there in training. Each layer may also have a parallelization on this grid, in which each
- *  axis keeps what it splits of the input, or splits the batch, or channels: "input:h,w" is where
- *  the field lies. The output likewise: "output:h,w".
+ *  axis keeps what it splits of the input, or splits the batch, or channels: "input:h,w" is how
+ *  the field is distributed. The output likewise: "output:h,w".
  *
- *  Gradients of several parameters travel as one, and begin to while the backward pass goes on: in
- *  the adjoint of the last evaluation that is pending. Programs that call the adjoint several times
- *  before each step of the optimizer, or that need no gradients of parameters, set gradient_bucket
- *  0: each parameter by itself, when its reduced gradient is needed. -1, the default, stands for
- *  enough bytes on a process that latency is a twentieth of the predicted time of their reduction.
+ *  Gradients of several parameters are reduced in one message, which starts during the backward
+ *  pass: in the adjoint of the last evaluation that is pending. Programs that call the adjoint
+ *  several times before each step of the optimizer, or that need no gradients of parameters, set
+ *  gradient_bucket to 0: then each parameter is reduced separately, when its gradient is needed.
+ *  -1, the default, chooses enough bytes on a process that latency is a twentieth of the predicted
+ *  time of their reduction.
  *
  *  Lists of a mesh (tenon/edges.h, tenon/index_map.h, tenon/links.h). The layouts of all inputs are
  *  given; the batch is the number of rows of the first, and fields on edges have rows of their own.
- *  A layer that works with edges or index maps stays where these lie, with the parallelization
- *  "input:lists"; the layers without lists have parallelizations as elsewhere, on the process grid
- *  of the lists with the cuts of these. What goes by lists is priced by its messages. Such a plan
- *  does not take layers of type linkedhalo.
+ *  A layer that works with edges or index maps stays on the distribution of these lists, with the
+ *  parallelization "input:lists"; the layers without lists have parallelizations as elsewhere, on
+ *  the process grid of the lists with the cuts of these. Movements along lists are priced by their
+ *  messages. Such a plan does not accept layers of type linkedhalo.
  *
  *  The calls return TENON_ERR_NULL if a required handle or pointer is NULL, and TENON_ERR_HANDLE if
  *  a handle is not valid or is of another class.
@@ -182,8 +183,8 @@ TENON_EXTERN TenonErrorCode TenonPlanFix(TenonPlan plan, const char* layer,
 
 /** @brief Finds the plan that takes the least time. Not collective.
  *
- *  TenonPlanSetUp() searches on one rank, so that this call is for programs that want to know the
- *  plan before: each rank that makes it searches for itself.
+ *  TenonPlanSetUp() searches too, on one rank. This call is for programs that need the plan before
+ *  set-up: each rank that calls it searches.
  *
  *  Under a memory limit the plan is exact among those that keep what the adjoint reads, unless the
  *  search stops early; which layers recompute is chosen afterwards. The number "gap" of
@@ -206,8 +207,8 @@ TENON_EXTERN TenonErrorCode TenonPlanSearch(TenonPlan plan) TENON_NOEXCEPT;
 
 /** @brief Sets the network up as planned. Collective on the network.
  *
- *  Searches if TenonPlanSearch() was not called: one rank searches and tells the others, so that
- *  they price nothing. If it fails, the network is as it was. A second call has no effect.
+ *  Searches if TenonPlanSearch() was not called: one rank searches and sends the plan to the
+ *  others. If it fails, the network is as it was. A second call has no effect.
  *
  *  @param[in] plan  plan
  *  @return TENON_ERR_STATE       the network is set up, the input has no shape, or the plan is for

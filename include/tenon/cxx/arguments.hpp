@@ -55,7 +55,7 @@ public:
       class Object = std::remove_reference_t<decltype(*std::declval<const Container&>().data())>,
       class = std::enable_if_t<std::is_base_of_v<Handle<C>, Object>>, class = void>
   Handles(const Container& list) : List<C>(reinterpret_cast<const C*>(list.data()), list.size()) {
-    /* An object is its handle and nothing else, so that an array of them is one of handles. */
+    /* An object contains its handle and nothing else: an array of objects is one of handles. */
     static_assert(std::is_standard_layout_v<Object> && sizeof(Object) == sizeof(C));
   }
 };
@@ -85,7 +85,7 @@ private:
 class Text {
 public:
   Text() = default;
-  /* A template, so that the number 0 is no text. */
+  /* A template, because the number 0 must not convert to a text. */
   template <class Pointer,
             std::enable_if_t<std::is_convertible_v<const Pointer&, const char*>, int> = 0>
   Text(const Pointer& text) noexcept : text_(text) {}

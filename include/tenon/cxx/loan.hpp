@@ -40,7 +40,7 @@ inline std::size_t dimensionsOf(TenonDTensor x, const Where& where) {
 }
 
 /** @brief What loans have in common: an array that a call has lent, until the end of the scope. A
- *         loan holds a reference to its tensor, so that the array is there as long as the loan. */
+ *         loan holds a reference to its tensor, which keeps the array valid as long as the loan. */
 template <class T>
 class Lent {
 public:
@@ -109,7 +109,7 @@ private:
 
 } // namespace detail
 
-/** @brief The local array of a tensor in host memory, lent until the loan goes out of scope: of T
+/** @brief The local array of a tensor in host memory, lent until the loan leaves its scope: of T
  *         for writing, of const T for reading. It must end before the tensor is used otherwise. */
 template <class T>
 class Loan : public detail::Lent<T> {
@@ -161,7 +161,7 @@ struct Arrangement {
   TenonInt length = 0;
 };
 
-/** @brief A tensor that uses an array of the program, until the placement goes out of scope. Loans
+/** @brief A tensor that uses an array of the program, until the placement leaves its scope. Loans
  *         of the tensor must end before. */
 class Placement {
 public:

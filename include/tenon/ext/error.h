@@ -13,7 +13,7 @@
 
 /** @brief Records an error and passes it to the error handler, as Tenon's calls do. Not collective.
  *
- *  For a function that Tenon calls, or one that stands before calls of Tenon: its error then has a
+ *  For a function that Tenon calls, or one that wraps calls of Tenon: its error then has a
  *  message, and TenonCall() adds the callers. A code without this call is reported as "user
  *  function returned an error".
  *
