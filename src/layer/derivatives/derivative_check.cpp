@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The dot test and the Taylor test of a layer's derivatives. A Trial holds the point and the
-// directions, and at its end restores all that a test changes: modes, parameters, running
-// statistics, random counts, gradients and tangents. Tests can therefore be run during a training.
+// The dot test and the Taylor test of a layer's derivatives (formulas in derivative_check.hpp).
+// Both use a Trial, which stores the point (x, p) and random directions (dx, dp):
+//
+//   dot test:     applyWithTangent() gives dy = J (dx, dp); pairAdjoint() gives the pairings of the
+//                 directions with the results of the adjoint
+//   Taylor test:  applyWithTangent() once, then applyAt(h) for h = 1/8, 1/16, ...
+//
+// The constructor saves all that a test changes (modes, parameters, running statistics, counts of
+// random numbers, gradients and tangents), and the destructor restores it. The tests can therefore
+// be run between the steps of a training.
 #include "layer/derivatives/derivative_check.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -20,9 +27,10 @@ namespace {
 
 using Tensors = std::vector<Ref<DTensor>>;
 
-// Fills a tensor with valid random values: equal on copies, and independent in all contributions. A
-// fill by global position would set only one contribution and leave the others 0, so each
-// contribution is drawn like a whole tensor, with its own random stream.
+// Fills a tensor with random values that its layout allows. Copies of an element on several ranks
+// must be equal. In a layout of partial sums, the contributions of the ranks must be independent:
+// filling by global position would give the value to one contribution and 0 to the others, so each
+// contribution is drawn like a whole tensor, from its own random stream.
 void fillValid(DTensor& x, std::uint64_t seed, std::uint64_t stream) {
   LayoutSpec spec = x.layout().spec();
   for (int axis = 0; axis < x.layout().grid().axes(); ++axis)
@@ -58,8 +66,9 @@ double normOf(const Tensors& tensors) {
   return std::sqrt(squares);
 }
 
-// A copy of a layer's state: parameters, running statistics, and counts of random numbers. Visits
-// always have the same order, so no names are stored.
+// A copy of a layer's state: parameters, running statistics, and counts of random numbers.
+// visitState() always visits these in the same order, so the copies are stored in a list, without
+// names.
 class SavedState {
 public:
   explicit SavedState(Layer& layer) : layer_(layer) {
@@ -97,7 +106,8 @@ private:
   std::vector<std::uint64_t> numbers_;
 };
 
-// A layer at a point, with directions; restores at its end all that the tests change.
+// A layer at a point (x, p) with directions (dx, dp); the destructor restores the layer. x_ and dx_
+// have one tensor per input; the directions dp are the tangents of the parameters.
 class Trial {
 public:
   Trial(Layer& layer, const DTensor* x, std::uint64_t seed)
@@ -167,8 +177,9 @@ public:
     layer_.apply(Inputs(constPointers(point)), Outputs(pointersOf(y)));
     layer_.forgetLast();
   }
-  // The pairing of the directions with the results of the adjoint, and in relativeError the sum of
-  // the products of their norms. Gradients accumulate and are therefore set to zero first.
+  // Calls the adjoint for dy and returns in adjointPairing the sum of <dx, cotangent of x> and <dp,
+  // gradient>, and in relativeError the same sum with the product of the two norms instead of each
+  // pairing. Gradients accumulate, so they are first set to zero.
   LayerAdjointResult pairAdjoint(const Tensors& dy) {
     Tensors cotangents;
     for (const Layout& input : layer_.inputLayouts())
@@ -192,7 +203,7 @@ public:
 private:
   struct VariedParameter {
     Ref<Parameter> parameter;
-    Ref<DTensor> gradient, tangent; // original values
+    Ref<DTensor> gradient, tangent; // copies of the original ones
     bool hadTangent;
   };
 
@@ -215,8 +226,9 @@ private:
     return layer;
   }
 
-  // Saves a parameter's gradient and tangent, and draws a direction for it; zero if it is frozen,
-  // because then it has no gradient.
+  // Saves the gradient and the tangent of a parameter, and draws a random direction for it. The
+  // direction of a frozen parameter is zero, because such a parameter has no gradient to compare
+  // with.
   VariedParameter saveAndDraw(const Ref<Parameter>& p) {
     VariedParameter m{p, tensor(p->storage().dual()), tensor(p->storage()), p->hasTangent()};
     copyLocal(p->gradient(), *m.gradient);
@@ -252,17 +264,17 @@ LayerAdjointResult checkLayerAdjoint(Layer& layer, const DTensor* x, std::uint64
     result.tangentPairing += pairing(*tangent[i], *dy[i]);
     scale += rawNorm(*tangent[i]) * rawNorm(*dy[i]);
   }
-  // The pairings can be small by cancellation; their difference is relative to bounds of their
-  // size.
+  // Both pairings can be small by cancellation. Their difference is therefore divided by an upper
+  // bound of their size, the sum of the products of norms.
   scale = std::max(scale, result.relativeError);
   const double difference = std::abs(result.tangentPairing - result.adjointPairing);
   result.relativeError = scale > 0 ? difference / scale : difference;
   return result;
 }
 
-// The remainder decreases by a factor of four with each halving of the step, until rounding
-// dominates, which does not decrease. The order is determined from the two shortest steps whose
-// remainders are well above rounding.
+// The remainder f(x + h dx) - f(x) - h J dx decreases by a factor of four with each halving of h,
+// until rounding errors, which do not decrease, dominate it. The order log2(4) = 2 is determined
+// from the two shortest steps whose remainders are well above rounding.
 LayerTaylorResult checkLayerTaylor(Layer& layer, const DTensor* x, std::uint64_t seed) {
   constexpr double kLongest = 0.125, kAboveRounding = 200;
   constexpr int kHalvings = 12;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The Jacobian of a layer at a point, which the operator stores in a frame of its own. The layer is
-// evaluated once and differentiated many times. A layer whose evaluations differ (random masks,
-// running statistics) has no Jacobian: this is an error when the operator is created or its point
-// is set, and occurs only in training mode.
+// The Jacobian of a layer at a point x. setPoint() evaluates the layer once and stores the values
+// that derivatives read in a frame that belongs to the operator, not to the layer's stack. Each
+// application of the operator is then one tangent, and each adjoint application one adjoint. A
+// layer whose evaluations at one point differ (random masks, running statistics in training mode)
+// has no Jacobian: creating the operator or setting its point is then an error.
 #include "layer/derivatives/jacobian.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -25,7 +26,8 @@ bool isRandom(const Layer& layer) {
   return false;
 }
 
-// User functions can also write their states in inference.
+// Running statistics change in training only. Layers of user functions can write their states in
+// inference too.
 bool changesStates(const Layer& layer) {
   const Declaration& declaration = layer.declaration();
   if (!layer.ownStates().empty() && declaration.changesStates() &&
@@ -98,8 +100,8 @@ void Jacobian::setPoint(const DTensor& x) {
   isSet_ = true;
 }
 
-// Throws if there is no point or if parameters, which the frame refers to, have changed since it
-// was set.
+// Throws if there is no point, or if a parameter has changed since the point was set: the frame
+// refers to the parameters instead of copying their values.
 void Jacobian::checkPoint() const {
   if (!isSet_)
     throw Error(TENON_ERR_STATE,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Local kernel of the affine layer y = x W^T + b: one matrix product for the value and one for each
-// of the two adjoints. If an axis splits the inputs, only the root of the axis has a bias.
+// of the two adjoints (for x and for W). If the input features are split over ranks, each rank
+// computes a contribution to y, and only one of them (the root of the grid axis) adds the bias.
 #include "dtensor/arithmetic.hpp"
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/products/gemm.hpp"

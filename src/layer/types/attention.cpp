@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernel of attention. Blocks of keys arrive one after the other, around a ring if the
-// sequence is split (ring.hpp). There is no array of size queries x keys: scores are computed for a
-// tile of queries and one block of keys at a time (as in FlashAttention).
+// Local kernel of attention, y = softmax(scale q k^T + mask) v, computed as in FlashAttention:
+// scores exist only for a tile of queries and one block of keys at a time, never as an array of
+// size queries x keys. If the sequence is split over ranks, each rank keeps its queries, and the
+// blocks of keys and values rotate around a ring of these ranks (ring.hpp).
 //
-// Let m be the running maximum of a query's scores x, and s the sum of exp(x - m). For each block,
-// s and the sum of exp(x - m) v are rescaled to the new maximum and added to. From the saved
-// logarithm r = m + log s, derivatives compute the probabilities p = exp(x - r) without another
-// pass:
+// Let m be the running maximum of a query's scores x, and s the sum of exp(x - m). For each block
+// of keys, s and the sum of exp(x - m) v are first rescaled from the old to the new maximum, and
+// then the terms of the block are added. The logarithm r = m + log s of each query is saved. The
+// derivatives compute the probabilities p = exp(x - r) from it, without another pass over the keys:
 //
 //   tangent   dx = scale (dq k^T + q dk^T),   dy = sum of p dx v + p dv  -  y (sum of p dx)
 //   adjoint   dx = p (dy v^T - dy.y),   dq += scale dx k,   dk += scale dx^T q,   dv += p^T dy
 //
-// where dk and dv rotate with their block and return to its owner after the last turn. A mask is
-// added to the scores of the block's columns; its cotangent is dx, summed over broadcast
-// dimensions. If a mask leaves a query without keys, s and the result are 0 and r is finite, so p
-// is 0 again.
+// The sums dk and dv rotate together with the block to which they belong, and return to its owner
+// after the last turn. The cotangent of the mask is dx, summed over the dimensions in which the
+// mask is broadcast. If a mask excludes all keys of a query, s and the result are 0 and r is
+// finite, so p is 0 in the derivatives too.
 #include "dtensor/arithmetic.hpp"
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/elementwise/reduce.hpp"
@@ -35,13 +36,16 @@ namespace tenon {
 
 namespace {
 
-// Queries whose scores are computed together: `count` whole matrices, or `rows` rows of one.
+// Queries whose scores are computed together: either all rows of `count` matrices from number
+// `matrix` on, or `rows` rows of one matrix from `row` on. A matrix is the queries of one sample
+// and head.
 struct QueryTile {
   Index matrix, count, row, rows;
 };
 
-// The mask for this rank's queries, addressed like the scores [queries, keys] of each matrix: the
-// offset of the first row per matrix, and the strides of rows and columns (0 if broadcast).
+// Addresses the mask like the scores [queries, keys] of each matrix: for each matrix the offset of
+// the first mask element, and the strides of rows and columns. The stride is 0 in dimensions in
+// which the mask is broadcast.
 class MaskRows {
 public:
   MaskRows() = default;
@@ -63,9 +67,10 @@ public:
     }
   }
 
-  // Calls body(matrix, count, offset, strides) for each run of the tile's matrices whose masks are
-  // equally spaced: its first matrix in the tile and their number, the offset of the first mask
-  // element, and the strides of matrices, rows and columns.
+  // Splits the matrices of a tile into runs whose masks are equally spaced in memory, and calls
+  // body(matrix, count, offset, strides) for each run: the number of its first matrix within the
+  // tile, the number of matrices, the offset of the first mask element, and the mask's strides
+  // {matrix, row, column}.
   template <class Body>
   void forEachRun(const QueryTile& tile, Index firstKey, const Body& body) const {
     const Index* const firsts = firsts_.data() + tile.matrix;
@@ -270,7 +275,8 @@ private:
     const Index one = 1;
     fillBlock<T>(*context_, 1, &n, value, y, &one);
   }
-  // One of three arrays with a number per row of all queries, which persist over the turns.
+  // One of three arrays (`number` is 0, 1 or 2) with one element per query of this rank, such as m,
+  // s and the rescaling factors. Their values persist over the turns of the ring.
   template <class T>
   T* rowArray(int number) {
     const Index bytes = roundedUp(allRows() * Index(sizeof(T)), kAlignment);
@@ -279,7 +285,8 @@ private:
     return rowArrays_.data<T>() + number * (bytes / Index(sizeof(T)));
   }
 
-  // Calls body for the tiles of queries that can see at least one of the n keys from `first` on.
+  // Calls body for the tiles that have at least one query with a score for the n keys from `first`
+  // on: a causal mask excludes keys after the query.
   template <class Body>
   void forEachTile(Index first, Index n, const Body& body) {
     if (n == 0)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernel of the column MLP. One fused kernel computes all layers, also on strided arrays. It
-// has a packed copy of the weights, which is updated only when they have changed.
+// Local kernel of the column MLP: a perceptron (a sequence of dense layers with activations) that
+// is applied to the channels at each point, independently of the other points. One fused kernel
+// (kernels/products/column_mlp.hpp) computes all dense layers, also on strided arrays. It stores a
+// packed copy of the weights, which is updated only when the weights have changed.
 #include "layer/types/column_mlp.hpp"
 
 #include "declaration/core/types.hpp"
@@ -18,7 +20,7 @@ namespace {
 
 constexpr int kChannels = 1;
 
-// All dimensions except that of the channels enumerate points.
+// The box of the points: all dimensions of x [batch, channels, space...] except the channels.
 PointBox boxOf(const DTensor& x) {
   PointBox box;
   for (int d = 0; d < x.rank(); ++d)
@@ -93,8 +95,9 @@ void LocalColumnMlp::adjointAt(const PointBox& box, const PointArray<const T>& x
     gradients[l] = {p[weight(l)]->gradientContributions().mutableData<T>(),
                     hasBiases_ ? p[bias(l)]->gradientContributions().mutableData<T>() : nullptr};
   kernel_.get<T>().adjoint(box, x, dy, dx, gradients);
-  // Operations: the hidden layers again, which are not saved, the cotangents of the hidden layers,
-  // the gradients of all weights, and the cotangent of the input if it is needed.
+  // Operations of the adjoint: the forward pass again up to the last hidden layer (its values are
+  // not saved), the cotangents of the hidden layers, the gradients of all weights, and the
+  // cotangent of the input if it is requested.
   const double forward = allFlops(), toInput = flops_.front();
   logFlops(double(box.count()) *
            (forward - flops_.back() + forward - toInput + forward + (dx.first ? toInput : 0)));

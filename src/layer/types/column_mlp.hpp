@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernel of the column MLP: a perceptron over the channels at each point. Fused edge kernels
-// call it for arrays of points of their own.
+// Local kernel of the column MLP: a perceptron (dense layers with activations between them) that is
+// applied to the channels at each point. Kernels that are fused over edges of a mesh call
+// forwardAt() and its derivatives for points in their own arrays.
 #pragma once
 
 #include "kernels/products/column_mlp.hpp"
@@ -24,7 +25,8 @@ public:
 
   Index inputs() const noexcept { return inputs_; }
   Index outputs() const noexcept { return outputs_; }
-  // Apply and its derivatives at points in arrays of the caller. The array of dx can be null.
+  // Apply, tangent and adjoint at points in arrays of the caller: the box enumerates the points,
+  // and each PointArray has the strides of points and channels. dx.first can be null.
   template <class T>
   void forwardAt(const PointBox& box, const PointArray<const T>& x, ParameterUses& p,
                  const PointArray<T>& y);
@@ -43,6 +45,8 @@ private:
     std::vector<LayerNumbers<T>> gradients;
   };
 
+  // Index of the weights and of the biases of a layer in the list of parameters, which is W0, b0,
+  // W1, b1, ... or, without biases, W0, W1, ...
   int weight(int layer) const { return hasBiases_ ? 2 * layer : layer; }
   static int bias(int layer) { return 2 * layer + 1; }
   double allFlops() const;
@@ -55,8 +59,9 @@ private:
   int layers_;
   bool hasBiases_;
   Space space_;
-  std::vector<double> flops_;         // operations per point, by layer
-  std::vector<std::uint64_t> states_; // state counters + 1 of the weights in use; 0: none
+  std::vector<double> flops_; // operations per point, by layer
+  // For each parameter, its counter of changes + 1 when it was packed; 0 before.
+  std::vector<std::uint64_t> states_;
 };
 
 } // namespace tenon

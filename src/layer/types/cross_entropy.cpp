@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernels of the cross-entropy loss, whose classes can be split over ranks:
+// Local kernels of the cross-entropy loss of logits z [samples, classes]. Samples and classes can
+// both be split over ranks. The three kernels run in this order, each followed by a reduction:
 //
-//   z [samples, classes]  ->  m, the maxima of the rank's classes        -- max over ranks -->
-//   s = [sum exp(z - m), z of the label]                                 -- sum over ranks -->
-//   this rank's part of  sum_i w_i (m_i + log s_i - z_label,i)           -- sum over ranks --> loss
+//   LogitMaxima   m = maxima of z over this rank's classes          -- max over ranks -->
+//   RowSums       s = [sum of exp(z - m), z of the label]           -- sum over ranks -->
+//   NegativeLogLikelihood   this rank's part of
+//                 sum_i w_i (m_i + log s_i - z_label,i)             -- sum over ranks --> loss
 //
-// Only the last kernel is differentiated. Its derivative, w (softmax - onehot), includes that of m
-// and s, which therefore have no derivatives, and the adjoint no messages for them.
+// Only the last kernel is differentiated. Its derivative with respect to z, w (softmax - onehot),
+// already includes the dependence of m and s on z. The first two kernels therefore have no
+// derivatives, and the adjoint needs no messages for them.
 #include "layer/types/losses.hpp"
 
 #include "dtensor/host_view.hpp"
@@ -24,7 +27,7 @@ namespace tenon {
 
 namespace {
 
-constexpr int kClasses = 1;
+constexpr int kClasses = 1; // dimension of the classes
 
 // This rank's block of a loss, viewed as logits [samples, classes].
 struct LogitsPart : LossPart {
@@ -51,8 +54,9 @@ private:
   LogitsPart part_;
 };
 
-// Writes sums of exp(z - m), followed by the logits of the labels, so one exchange sums both: the
-// logit of a label is nonzero on one rank only.
+// Writes two arrays [samples], one after the other: sums of exp(z - m), and the logit of the label.
+// The rank that has the class of the label writes its logit and all others write 0, so one exchange
+// sums both arrays.
 class RowSums final : public FixedKernel {
 public:
   explicit RowSums(const LogitsPart& part) : part_(part) {}
@@ -90,10 +94,10 @@ private:
   LogitsPart part_;
 };
 
-// Computes this rank's contribution to the loss from z, m and the sums over all classes. Its
-// derivative with respect to z is the total one, including the sums:  scale w (softmax - onehot).
-// Labels and scaled weights are saved, because the target can have changed when a derivative is
-// computed.
+// Computes this rank's contribution to the loss from z (input 0), m (input 1), the sums over all
+// classes (input 2) and, in a weighted mean, the sum of the weights (input 3). The derivative with
+// respect to z is the total one:  scale w (softmax - onehot). Labels and scaled weights are saved
+// in the workspace, because the user can have replaced the target when a derivative is computed.
 class NegativeLogLikelihood final : public LocalKernel {
 public:
   explicit NegativeLogLikelihood(const LogitsPart& part)
@@ -126,8 +130,8 @@ public:
   void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&,
                    DTensor& contribution) override {
     visitFloating(part_.type, [&]<class T>(T) {
-      // Adjoints write the gradient directly to the cotangent. Only tangents, which are rare, need
-      // it as an array.
+      // Adjoints write the gradient directly to the cotangent of z. Only tangents, which are called
+      // rarely, need the gradient as a separate array.
       const Index elements = part_.rows() * part_.cols();
       const Index bytes = elements * dataTypeSize(part_.type);
       if (gradient_.bytes() < bytes)
@@ -154,7 +158,7 @@ public:
   bool isRepeatable() const override { return false; }
 
 private:
-  // The scaled weights are stored after the labels.
+  // In the workspace, the scaled weights [samples] follow the labels [samples].
   template <class T>
   T* weightsIn(Buffer& workspace) const {
     return reinterpret_cast<T*>(workspace.data<std::int64_t>() + part_.rows());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernel of dropout: a random mask by global position. The mask is not saved: an evaluation
-// saves the number of its draw, from which derivatives draw the same mask again, independently of
-// the partition and the number of ranks. If the layer is not in training, kNoDraw is saved.
+// Local kernel of dropout: a random mask, which is a function of (seed, number of the evaluation,
+// global position of the element) and therefore independent of partition and number of ranks. The
+// mask is not saved: an evaluation saves its number, from which derivatives draw the same mask
+// again. Outside training, kNoDraw is saved.
 #include "kernels/elementwise/dropout.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "layer/core/layer_types.hpp"
@@ -28,7 +29,7 @@ public:
         keepCounter(y.context(), kNoDraw, workspace->data<std::uint64_t>());
       return copyLocal(x, y);
     }
-    if (!workspace) { // nothing is recorded
+    if (!workspace) { // not recorded: no derivative will read the number
       if (unrecorded_.bytes() == 0)
         unrecorded_ = {sizeof(std::uint64_t), "dropout", y.context().memory()};
       workspace = &unrecorded_;

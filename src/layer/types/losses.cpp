@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernels of losses, and the target and weights that they read. The derivative is computed
-// and saved together with the value, in one sweep. Derivatives therefore never read the target,
-// which can have changed when they are requested.
+// Local kernels of losses. Each rank computes its contribution to the loss; the sum over the ranks
+// follows as a separate step of the layer. The derivative with respect to x is computed and saved
+// in the same pass over memory as the value. Derivatives therefore never read the target, which the
+// user can have replaced when they are computed.
+//
+//   ElementTerms      squared error, absolute error, Huber: one term per element
+//   GradientTerms     gradient penalty: squared differences of the error between neighbours
+//   SquaresOfSamples, then RelativeErrors      relative L2 error: one term per sample, which needs
+//                     the norms of a sample over all ranks first
+//   WeightSum         sum of the weights, by which a weighted mean is divided
 #include "layer/types/losses.hpp"
 
 #include "declaration/core/window_layout.hpp"
@@ -23,7 +30,8 @@ namespace tenon {
 
 namespace {
 
-// Calls visit(values), or visit(null) without a target, whose type can be float32 or float64.
+// Calls visit(elements of the target), or visit(null) if the loss has no target. The target can be
+// float32 or float64, whatever the type T of the layer.
 template <class T, class Visit>
 void visitTarget(const LossPart& part, Visit&& visit) {
   if (!part.target)
@@ -32,8 +40,8 @@ void visitTarget(const LossPart& part, Visit&& visit) {
   visitFloating(target.dataType(), [&]<class U>(U) { visit(target.data<U>()); });
 }
 
-// Weights of elements are ordered like the elements of this rank; the weight of a sample applies to
-// a contiguous range of elements.
+// The weights with the number of consecutive elements of x to which each applies: one element, or a
+// whole sample.
 template <class T>
 ElementWeights<T> weightsOf(const LossPart& part) {
   if (part.weighsElements)
@@ -135,8 +143,8 @@ Index columns(const LossPart& part) {
   return part.rows() > 0 ? part.elements() / part.rows() : 0;
 }
 
-// Writes the squared norms of error and target of each sample over this rank's elements, one array
-// after the other, so one exchange sums both.
+// Writes two arrays [samples], one after the other: the squared norms of error and of target over
+// this rank's elements of each sample. One exchange then sums both arrays over the ranks.
 class SquaresOfSamples final : public FixedKernel {
 public:
   explicit SquaresOfSamples(LossPart part) : part_(std::move(part)) {}
@@ -158,8 +166,9 @@ private:
   LossPart part_;
 };
 
-// Computes this rank's contribution from x and the sums over whole samples, and the total
-// derivative with respect to x, so the exchange of sums needs no derivative.
+// Computes this rank's contribution from x (input 0), the sums over whole samples (input 1) and, in
+// a weighted mean, the sum of the weights (input 2). The derivative that it saves includes the
+// dependence of the sums on x, so the exchange of sums is not differentiated.
 class RelativeErrors final : public SavedGradient {
 public:
   RelativeErrors(LossPart part, double epsilon) : part_(std::move(part)), epsilon_(epsilon) {}
@@ -213,7 +222,8 @@ const DTensor& TargetUse::userTensor() const {
   return of_ == SourceEntry::Of::Weights ? layer_.targetWeights() : layer_.target();
 }
 
-// A target has its own type, float32 or float64, to avoid a rounding to that of the layer.
+// A target keeps its own type, float32 or float64, instead of being rounded to the type of the
+// layer.
 TenonDataType TargetUse::wantedType(const DTensor& userTensor) const {
   if (of_ == SourceEntry::Of::Labels)
     return TENON_INT64;
@@ -240,8 +250,9 @@ void TargetUse::begin() {
   const TenonDataType type = wantedType(userTensor());
   check(userTensor(), type);
   const DTensor& source = inSpace(userTensor(), layer_.comm(), layer_.space(), arrived_);
-  // Usually the layout has not changed and nothing is created. All ranks set tensors of the same
-  // layout and therefore create a conversion together.
+  // The tensor and the conversion are created at the first call, and again only if the user sets a
+  // tensor of another layout or type. This happens on all ranks together, since all ranks set
+  // tensors of the same layout.
   if (!value_ || value_->dataType() != type)
     value_ = makeRef<DTensor>(layer_.comm(), use_, type, layer_.space());
   if (!conversion_ || !(conversion_->domain() == source.layout()) ||
@@ -271,8 +282,9 @@ void TargetUse::checkWeights() const {
   });
 }
 
-// As the derivative is available as an array, the tangent is a dot product and the adjoint a
-// multiple. The factor is read by the kernels, so the host does not wait for it.
+// The derivative g of the contribution is saved as an array. The tangent is the dot product of g
+// and dx, and the adjoint is dx = dContribution g. The kernels read the number dContribution where
+// it is stored, so the host does not wait for the device.
 void SavedGradient::tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&,
                                 DTensor& contribution) {
   visitFloating(contribution.dataType(), [&]<class T>(T) {
@@ -308,7 +320,7 @@ double LossPart::scale(const DTensor* weightSum) const {
 
 namespace {
 
-// This rank's contribution of the sum of the weights of all terms.
+// This rank's contribution to the sum of the weights of all terms.
 class WeightSum final : public FixedKernel {
 public:
   explicit WeightSum(LossPart part, bool termsAreSamples)
@@ -352,7 +364,8 @@ LossPart lossPart(const Layer& layer, const Loss& loss, const Form& form) {
                 .context = contextOf(layer.comm(), layer.space()),
                 .target = {},
                 .weights = {}};
-  // Ranks that split other dimensions share samples: the one with coordinate 0 counts them.
+  // If a dimension other than the samples is split, several ranks have parts of the same sample.
+  // Only the rank with coordinate 0 along the grid axis that splits it counts the sample.
   for (int axis = 0; axis < use.grid().axes() && position >= 0; ++axis)
     part.countsSamples &= !use.property(axis).isShard() ||
                           use.property(axis).dim == LossPart::kSampleDim ||
@@ -371,7 +384,7 @@ LossPart lossPart(const Layer& layer, const Loss& loss, const Form& form) {
 std::unique_ptr<LocalKernel> makeLossKernel(const KernelSite& at, const MakeLossKernel& make) {
   const auto& loss = dynamic_cast<const Loss&>(at.layer.declaration());
   LossPart part = lossPart(at.layer, loss, at.form);
-  // The order of sources in the list: the target, if any, then the weights.
+  // at.sources are the target, if the loss has one, followed by the weights.
   std::size_t next = 0;
   if (loss.takesTarget())
     part.target = std::static_pointer_cast<const TargetUse>(at.sources[next++]);

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Common parts of losses: the target with which they compare their input, the weights of their
-// terms, and kernels that compute their derivative together with the value.
+// Common parts of the local kernels of losses. A loss is a sum or mean of terms, each of which
+// compares x with a target and can have a weight. The user sets target and weights as tensors on
+// the layer:
+//
+//   1. TargetUse::begin(), end()   convert the target (or the weights) to the layout of the loss
+//   2. forwardMany() of a kernel   computes this rank's contribution to the loss, and saves the
+//                                  derivative in the workspace (SavedGradient)
+//   3. tangentMany(), adjointMany()  read only the saved derivative
 #pragma once
 
 #include "layer/core/layer.hpp"
@@ -11,8 +17,9 @@
 
 namespace tenon {
 
-// The target or the weights in the use layout of a set-up. The tensor that the user sets can have
-// another layout or type each time; a new conversion is made when they change.
+// The target, the labels or the weights (entry.of says which), converted to the use layout: the
+// layout in which the kernels of one set-up read it. The user can set a tensor of another layout or
+// type before each Apply; the conversion is then created again.
 class TargetUse final : public Source {
 public:
   TargetUse(const Layer& layer, const SourceEntry& entry);
@@ -38,7 +45,8 @@ private:
   Ref<DTensor> value_;
 };
 
-// A kernel whose workspace holds the derivative of this rank's contribution by its first input.
+// A kernel whose workspace stores the derivative of this rank's contribution with respect to its
+// first input. Derived classes compute both in forwardMany().
 class SavedGradient : public LocalKernel {
 public:
   void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&,
@@ -49,8 +57,8 @@ public:
   bool isRepeatable() const final { return false; } // targets change between calls
 };
 
-// The address of the number in a tensor of one element, without a copy to the host; null on ranks
-// that do not hold it.
+// The address of the single number in a tensor of one element, in the memory space of the tensor,
+// hence without a copy to the host; null on ranks that do not store it.
 template <class T>
 const T* placeOf(const DTensor& number) {
   return number.localElements() > 0 ? number.data<T>() : nullptr;
@@ -61,9 +69,10 @@ T* placeOf(DTensor& number) {
   return number.localElements() > 0 ? place : nullptr;
 }
 
-// The local block of a loss, as its kernels need it.
+// The block of a loss on one rank: its box of x, and what the kernels need to scale the terms. A
+// term is an element of x or a whole sample (index of dimension 0).
 struct LossPart {
-  Layout use;
+  Layout use;         // of x, as the kernels read it
   Box box;            // of this rank, without a halo
   bool countsSamples; // true on one of the ranks that share the same samples, which counts them
   double terms;       // number of terms on all ranks
@@ -75,8 +84,8 @@ struct LossPart {
 
   Index rows() const { return box[kSampleDim].size(); }
   Index elements() const { return tenon::elements(box); }
-  // The factor of the terms. `weightSum` is the sum of the weights; if null, a mean divides by the
-  // number of terms.
+  // The factor of the terms: 1 for a sum; for a mean 1 / weightSum, or 1 / terms if `weightSum` is
+  // null.
   double scale(const DTensor* weightSum) const;
   // The weights, or null if the loss has none of this kind.
   template <class T>
@@ -91,7 +100,8 @@ struct LossPart {
   static constexpr int kSampleDim = 0;
 };
 
-// Makes a kernel of a loss: the sum of the weights, or the kernel made by make(part).
+// Makes one kernel of the loss `at` describes: the sum of the weights if the kernel has the name
+// "weights", otherwise the result of make(part).
 using MakeLossKernel = std::function<std::unique_ptr<LocalKernel>(const LossPart& part)>;
 std::unique_ptr<LocalKernel> makeLossKernel(const KernelSite& at, const MakeLossKernel& make);
 

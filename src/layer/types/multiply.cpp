@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernel of the elementwise product. For a fixed factor it is a diagonal map of the other
-// one, so the same function computes the value and both cotangents; cotangents of broadcast factors
-// are sums. A quotient is the product with a reciprocal.
+// Local kernel of the elementwise product y = a b, whose factors can be broadcast. The value a b
+// and the cotangents dy b and dy a are all elementwise products, so one function computes them; for
+// a factor that is broadcast, it also sums over the broadcast dimensions. A quotient is computed as
+// a product with a reciprocal.
 #include "dtensor/arithmetic.hpp"
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/movement/block_copy.hpp"
@@ -12,8 +13,8 @@ namespace tenon {
 
 namespace {
 
-// Strides of a contiguous array of shape `part` for a loop over `box`: 0 in dimensions in which the
-// array has one element and the box has more.
+// Strides of a contiguous array of the shape of `part` for a loop over the larger `box`: 0 in
+// dimensions in which the array has one element and the box has more.
 Strides stridesWithin(const Box& box, const Box& part) {
   Strides strides{};
   Index step = 1;

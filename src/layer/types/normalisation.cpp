@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernels of normalisations: the moments of this rank's elements of each group, their
-// combination, and the normalised rows. Only moments are communicated: contributions to groups are
-// summed like any partial sums, so all ranks have bitwise identical results. In inference, or
-// always with running statistics, the running moments replace the combined ones, without
-// communication.
+// Local kernels of batch, instance, group and layer normalisation. Each group of elements has a
+// mean and a variance (its moments), and a group can be split over ranks. In training, the kernels
+// run in this order; the middle two only if a group is split:
+//
+//   LocalMoments         mean and sum of squared deviations of this rank's elements of each group
+//   MeanContributions    this rank's share of the mean         -- sum over ranks --> reference mean
+//   MomentContributions  moments relative to the reference     -- sum over ranks --> sums
+//   CombinedMoments      mean and variance of each group; updates the running statistics
+//   Normalised           y = (x - mean) / sqrt(variance + epsilon) * weight + bias
+//
+// Only moments are communicated, and all ranks receive bitwise identical sums. In inference (or
+// always, if the statistics are set to running), RunningMoments copies the running statistics in
+// place of the first four kernels, without communication.
 #include "declaration/types/normalisation.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/kernel_context.hpp"
@@ -65,7 +73,8 @@ private:
   std::shared_ptr<RowKernels> rows_;
 };
 
-// Contributions of this rank to the means of its groups.
+// Contributions of this rank to the means of its groups: mean of its elements times its fraction of
+// the elements of the group.
 class MeanContributions final : public FixedKernel {
 public:
   explicit MeanContributions(std::shared_ptr<const PartMoments> partMoments)
@@ -121,9 +130,9 @@ private:
   std::shared_ptr<const PartMoments> partMoments_;
 };
 
-// The moments of groups, combined from the sums over all ranks, or from this rank's if it has whole
-// groups. In training the running moments are updated, except when a container recomputes the batch
-// before its adjoint.
+// Mean and variance of each group, combined from the sums over all ranks, or from the moments of
+// this rank if it has whole groups. In training the running statistics are updated, except when a
+// container recomputes a batch before its adjoint: that batch was counted in its first evaluation.
 class CombinedMoments final : public LocalKernel {
 public:
   CombinedMoments(std::shared_ptr<const PartMoments> partMoments, double momentum,
@@ -166,11 +175,13 @@ public:
   }
   std::string describe() const override { return "combined moments"; }
   bool runsOnDevice() const override { return true; }
-  // written() notifies other uses of the running moments, which a recorded step would not do.
+  // written() marks other copies of the running moments as outdated, which a replay of a recorded
+  // step would not do.
   bool isRepeatable() const override { return running_.empty(); }
 
 private:
-  // The reference mean of the sums; null if nothing was summed.
+  // The reference mean, relative to which the moments were summed over the ranks; null if the
+  // groups are not split.
   template <class T>
   static const T* firstOf(const KernelPoint& at) {
     return at.inputs.size() > 1 ? at.inputs[0]->data<T>() : nullptr;
@@ -252,7 +263,8 @@ private:
   double epsilon_;
 };
 
-// Copies the running moments, in place of those of the batch.
+// Copies the running statistics to the output in which CombinedMoments writes the moments of the
+// batch.
 class RunningMoments final : public FixedKernel {
 public:
   explicit RunningMoments(const Sources& running) {
@@ -280,7 +292,7 @@ private:
   std::vector<std::shared_ptr<StateUse>> running_;
 };
 
-// The division of the local array of x into rows, and the group of each row. It follows from the
+// The division of this rank's array of x into rows, and the group of each row. Both follow from the
 // layouts, so element counts need not be communicated.
 class RowGeometry {
 public:
@@ -301,7 +313,7 @@ public:
   RowGroups rows() const {
     RowGroups rows;
     rows.groups = groupCount();
-    rows.rows = rows.groups > 0 ? 1 : 0; // no rows if this rank holds nothing (R)
+    rows.rows = rows.groups > 0 ? 1 : 0; // no rows if the layout stores nothing on this rank
     rows.length = 1;
     rows.weights = weights_;
     for (std::size_t d = 0; d < x_.size(); ++d)
@@ -320,7 +332,8 @@ public:
     return rows;
   }
 
-  // Number of this rank's elements in each group, and total number of elements.
+  // For each group, the number of its elements on this rank, followed by its number of elements on
+  // all ranks.
   PartMoments part(KernelContext& context) const {
     const Index groups = groupCount();
     Box whole;
@@ -334,7 +347,8 @@ public:
   }
 
 private:
-  // Dimension 0 of the box of moments is the two moments; groups begin with dimension 1.
+  // The moments are a tensor [2, groups...], with mean and second moment along dimension 0; the
+  // dimensions that enumerate groups begin with 1.
   Index groupCount() const {
     Index count = 1;
     for (std::size_t g = 1; g < groups_.size(); ++g)
@@ -377,7 +391,10 @@ private:
   RowWeights weights_ = RowWeights::None;
 };
 
-// Makes the kernels of the list by name. Kernels that work on rows share a RowKernels object.
+// Makes the kernel with the name that the declaration (declaration/types/normalisation.cpp) gives
+// it: moments, means, contributions, combine, running, or the type of the layer for Normalised;
+// "order" and "order back" transpose x and y if the reduced dimensions are not the last ones.
+// LocalMoments and Normalised share one RowKernels object.
 std::unique_ptr<LocalKernel> makeNormalisation(const KernelSite& at) {
   const auto& declaration = static_cast<const Normalisation&>(at.layer.declaration());
   if (at.name().starts_with("order")) {

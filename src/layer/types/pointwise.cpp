@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elementwise functions, and the local kernel that applies them. A derivative reads x, y or
-// neither, as the function's declaration says, and only that is saved; the others are null in
-// derivatives.
+// Elementwise functions f, and the local kernel that applies them. Depending on f, its derivative
+// is computed from x, from y = f(x), or from neither. Only the tensor that it reads is saved; the
+// others are null in derivatives.
 #include "layer/types/pointwise.hpp"
 
 #include "dtensor/arithmetic.hpp"

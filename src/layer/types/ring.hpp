@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Ring of attention: blocks of keys and values rotate through the ranks that split the sequence.
-// There are as many turns as blocks, and a rank holds its own block, the current one and the one
-// that is being received. A rotating block has keys and values row by row, in an array padded to
-// the longest block. In the adjoint, the cotangents of a block rotate with it and return to its
-// owner after the last turn.
+// The ring of attention (used by attention.cpp). A sequence is split over `count` ranks, and each
+// rank owns one block of keys and values. The blocks rotate, so after `count` turns each rank has
+// computed with all blocks. Besides its own block it stores only two: the current one, and the one
+// that is being received.
 //
 //   turn   0             1                 ...   count - 1
 //   block  own           own + 1           ...   own + count - 1     (modulo count)
 //   each turn: send the current block to the preceding rank, compute with it, receive the next one
+//
+// A rotating block is an array [matrices][rows][features of a key, features of its value], padded
+// to the number of rows of the longest block. In the adjoint, the sums of the cotangents of a block
+// follow it: they are sent at the end of each turn, and after the last turn they return to the
+// owner of the block.
 #pragma once
 
 #include "dtensor/arithmetic.hpp"
@@ -21,7 +25,10 @@
 namespace tenon {
 
 // A rotating array with two buffers: one is read and sent while the next block arrives in the
-// other.
+// other. In each turn the Ring calls
+//   current()   the current block, to read it
+//   send()      starts the exchange with the neighbouring ranks of the ring
+//   receive()   completes the exchange; the received block is the current one from now on
 class RingArray {
 public:
   RingArray(LinearOpRef op, KernelContextPtr context)
@@ -75,21 +82,23 @@ private:
   bool isInFlight_ = false;
 };
 
-// Matrices [count][rows, columns] in memory, with the strides of rows and of matrices.
+// Matrices [rows, columns] in one array: the first element, the stride of the rows, and the
+// distance between matrices. of(i) is the first element of matrix i.
 template <class T>
 struct Matrices {
   T* first = nullptr;
   Index row = 0, matrix = 0;
   T* of(Index number) const { return first + number * matrix; }
 };
-// Keys and values of one block, or their tangents or cotangents.
+// The keys k and the values v of one block, or their tangents or cotangents.
 template <class T>
 struct KeyPart {
   Matrices<T> k, v;
 };
 
-// Sizes on this rank: the number of matrices, the features of keys and of values, the first key of
-// each block (split points), and the number of its own block.
+// Sizes on this rank: the number of matrices (one per sample and head), the features of a key and
+// of a value, the first key of each block, and the number of the block that this rank owns. For 10
+// keys on 3 ranks, `keys` is {0, 4, 7, 10}.
 struct RingSizes {
   Index matrices = 1, features = 0, values = 0;
   std::vector<Index> keys;
@@ -105,7 +114,9 @@ struct RingSizes {
 
 class Ring {
 public:
-  // The operators exchange blocks, and their tangents or cotangents; empty for a single block.
+  // operators[0] moves the block of each rank to the preceding rank, and operators[1] does the same
+  // with its tangents or cotangents. The list is empty if the sequence is not split: there is then
+  // a single block.
   Ring(KernelContextPtr context, RingSizes sizes, const std::vector<LinearOpRef>& operators)
       : context_(std::move(context)), sizes_(std::move(sizes)), longest_(sizes_.longest()) {
     for (const LinearOpRef& op : operators)
@@ -120,8 +131,8 @@ public:
     return sum;
   }
 
-  // Calls body(block, its first key, number of keys) for all blocks, beginning with this rank's
-  // own.
+  // Apply: calls body(block, number of its first key, number of its keys) for all blocks, beginning
+  // with the block of this rank.
   template <class T, class Body>
   void forward(const DTensor* k, const DTensor* v, const Body& body) {
     forward<T>(k, v, nullptr, nullptr,
@@ -129,8 +140,9 @@ public:
                  body(part, first, n);
                });
   }
-  // Passes also the tangents of keys and values, either of which can be null, to the body. The
-  // exchange of a block overlaps with the computation.
+  // Tangent: calls body(block, its tangents, first key, number of keys). dk or dv can be null if
+  // keys or values have no tangent. The body runs between send() and receive(), which overlaps the
+  // exchange with the computation.
   template <class T, class Body>
   void forward(const DTensor* k, const DTensor* v, const DTensor* dk, const DTensor* dv,
                const Body& body) {
@@ -157,8 +169,10 @@ public:
     }
   }
 
-  // Calls body(block, cotangents, its first key, number of keys). cotangents() waits for the
-  // exchange and returns the sums to which the cotangents of the block are added.
+  // Adjoint: calls body(block, cotangents, first key, number of keys) for all blocks. The body
+  // calls cotangents() to get the arrays to which it adds the cotangents of the block. This call
+  // waits until the sums of the previous ranks have arrived, so the body should compute as much as
+  // possible before. dk or dv can be null if it is not needed.
   template <class T, class Body>
   void back(const DTensor* k, const DTensor* v, DTensor* dk, DTensor* dv, const Body& body) {
     for (DTensor* const sum : {dk, dv})
@@ -193,7 +207,9 @@ public:
             return partIn(sums.current<T>(), dk, dv);
           },
           sizes_.keys[part], sizes_.keys[part + 1] - sizes_.keys[part]);
-      // The order of messages is the same on all ranks, also on those whose queries see no key.
+      // Does nothing if the body has called cotangents(). Otherwise (a causal mask can exclude all
+      // keys of the block) the sums are received here, because the order of messages must be the
+      // same on all ranks.
       sums.receive();
       if (!isLast)
         parts.receive();
@@ -207,7 +223,9 @@ public:
   }
 
 private:
-  // The local arrays of a tensor's own block, and those within a rotating array.
+  // The matrices in a tensor of the user (ownMatrices), whose rows are contiguous, and those in a
+  // rotating array (partIn), whose rows are keys and values next to each other. Null pointers if
+  // the tensor is null.
   template <class T, class Tensor>
   Matrices<T> ownMatrices(Tensor* x, Index columns) const {
     if (!x)

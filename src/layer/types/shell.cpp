@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shell layers: their declaration, and the kernel that calls the user's functions. Everything that
-// must be the same on all ranks is done by the library, from conversions to the reduction of
-// gradients. A function accesses the tensors of its call through ShellDeclaration::call(), which is
-// only valid while the function runs.
+// Shell layers (shell.hpp): the declaration, and the local kernel that calls the user's functions.
+// Conversions between layouts and the reduction of gradients, which must be the same on all ranks,
+// are done by the library. A function accesses the tensors of its call through
+// ShellDeclaration::call(), which is valid only while the function runs.
 #include "layer/types/shell.hpp"
 
 #include "sys/text/plain_text.hpp"
@@ -14,9 +14,10 @@
 
 namespace tenon {
 
-// The kernel of one set-up of a shell. Access to the contributions of a gradient marks them as
-// pending, which must be the same on all ranks. The kernel therefore accesses all of them for each
-// adjoint, not only those that the user's function needs.
+// The kernel of one set-up of a shell layer. An access to the gradient contributions of a parameter
+// marks this gradient as not yet reduced, and the marks must be equal on all ranks. The kernel
+// therefore accesses the gradients of all parameters in each adjoint, not only those that the
+// user's function reads.
 class LocalShell final : public OneInputKernel {
 public:
   LocalShell(Layer& layer, const Form& form) : layer_(shellOf(layer)) {
@@ -27,7 +28,8 @@ public:
     call_.gradients.resize(layer_.declared_.size());
   }
 
-  // All states count as written, because it is not known which ones the function has written.
+  // All states are marked as written after the function, because the library does not know which
+  // states the function has written.
   void forward(const DTensor& x, ParameterUses& uses, DTensor& y, Buffer* workspace) override {
     prepare(uses, workspace, false, false);
     run(layer_.functions_.apply, "Apply", x, y);
@@ -147,7 +149,8 @@ ShellCall& ShellDeclaration::call() const {
   return *call_;
 }
 
-// Ranks cannot compare the functions themselves, but which of them are set, and all declarations.
+// The text by which ranks check that they declare the same layer. Functions cannot be compared
+// between processes, so the text has only which of them are set, with all other declarations.
 std::string ShellDeclaration::furtherText() const {
   std::string text = fmt::format(
       ", labels '{}', functions {}{}{}{}, saves {}{}", tenon::describe(labels_),

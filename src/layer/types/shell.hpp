@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shell layers: layers made of user functions, which can be local kernels or collective operations.
-// The library converts input and parameters to their use layouts, saves what the derivatives need,
-// and reduces gradients.
+// A shell layer is a layer whose operation the user defines by functions, which can be local
+// kernels or collective operations. The library converts input and parameters to the layouts in
+// which the functions read them, saves what the derivatives need, and reduces gradients. Order of
+// the calls:
 //
-// Labels per grid axis are those that the user declares for the functions, by default S0, S1, ...,
-// B and R. Parameters are replicated on all ranks; in the adjoint each rank adds its contribution
-// to the gradient. A state is used like a parameter, and its value after the function for Apply,
-// which must be the same on all ranks, is its new value.
+//   makeShell(), functions(), setLabels(), ...   the user, through the C API
+//   setUp function                               the library, in SetUp
+//   apply, tangent and adjoint function          the library, in Apply, ApplyTangent, ApplyAdjoint
+//   call()                                       these functions, for parameters, gradients, states
+//
+// A label describes how the input is distributed over one axis of the process grid: split along
+// dimension n (Sn), replicated (B), or on one rank (R). The user declares the labels that the
+// functions support; the default is S0, S1, ..., B and R. Parameters are replicated on all ranks,
+// and in the adjoint each rank adds its contribution to their gradients. States are replicated too;
+// the value that the apply function writes to a state must be the same on all ranks.
 #pragma once
 
 #include "layer/core/layer_types.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernel of slice, crop and pad: copies of a box of elements. Output i is input begin + i
-// step, or 0 if there is no such input (only for pad). The range on this rank is computed once, at
-// set-up.
+// Local kernel of slice, crop and pad, which copy a box of elements: in each dimension, output i is
+// input begin + i step, or 0 if there is no such input (pad has begin < 0). The range of outputs
+// that this rank computes from its inputs is determined once, at set-up.
 #include "declaration/types/slice.hpp"
 #include "declaration/core/windowed.hpp"
 #include "dtensor/arithmetic.hpp"

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernels of softmax: one kernel if the dimension is not split, otherwise four (maxima,
-// exponentials, sums, quotients) with an exchange of maxima and one of sums. The maximum cancels
-// out of the quotient: it only prevents overflow of the exponentials, and is not differentiated.
+// Local kernels of softmax along one dimension. A line is the elements of x that differ only in
+// their index along this dimension; arrays are viewed as [outer, n, inner], with the n elements of
+// a line in the middle. If the dimension is not split over ranks, WholeSoftmax is the only kernel.
+// Otherwise there are four, with two exchanges:
+//
+//   x -> m  AxisMaxima         of this rank's elements of each line   -- maximum over ranks -->
+//   e = exp(x - m)  AxisExponentials
+//   s = sum of e    AxisSums   over this rank's elements              -- sum over ranks -->
+//   y = e / s       AxisQuotients
+//
+// The maximum m cancels out of the quotient: it only prevents overflow, and is not differentiated.
 #include "kernels/rows/softmax.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "kernels/elementwise/pointwise.hpp"
@@ -12,8 +20,8 @@ namespace tenon {
 
 namespace {
 
-// Softmax of whole lines. The Jacobian is symmetric: tangent and adjoint are both y (v - sum of y
-// v).
+// Softmax of lines that this rank has as a whole. The Jacobian is symmetric: in a direction v,
+// tangent and adjoint both have the value y (v - sum of y v).
 class WholeSoftmax final : public OneInputKernel {
 public:
   WholeSoftmax(const KernelSite& at, const AxisShape& shape)
@@ -58,7 +66,7 @@ private:
   Index maxima_ = 0, sums_ = 0; // offsets in the scratch memory
 };
 
-// Maxima over this rank's elements of each line; -infinity if it has none.
+// Maxima over this rank's elements of each line; -infinity if this rank has no element of the line.
 class AxisMaxima final : public FixedKernel {
 public:
   explicit AxisMaxima(const AxisShape& shape) : shape_(shape) {}
@@ -175,8 +183,9 @@ private:
 
 } // namespace
 
-// Makes the kernels in the order of the list. A rank that holds nothing (R) has no lines, which the
-// extents of its box do not show if the input has one dimension.
+// Makes kernel number `at.number` of those listed at the top of this file. On a rank that stores no
+// elements, `outer` is 0: in a layout that stores x on one rank only, the box of the other ranks
+// would still have the extent 1 for the missing outer dimensions of a one-dimensional x.
 std::unique_ptr<LocalKernel> makeSoftmaxKernel(const KernelSite& at) {
   const auto dim = static_cast<std::size_t>(at.layer.declaration().value<Index>("dim"));
   const Layout& use = at.form.uses.front();

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernels of the spectral convolution: analysis, products of modes, and synthesis. Each rank
-// transforms its elements to contributions to all coefficients, multiplies its block of modes, and
-// transforms all products back to its elements. Only coefficients are communicated.
+// Local kernels of the spectral convolution, which multiplies the lowest Fourier modes of a field
+// [batch, channels, space...] by complex weights. The layer runs three kernels:
+//
+//   0  Transform (analysis)   this rank's elements -> its contribution to all coefficients
+//   1  LocalModeProducts      coefficients times weights, for this rank's block of modes
+//   2  Transform (synthesis)  all products -> this rank's elements
+//
+// Between two kernels only coefficients are communicated. They are a real array with a last
+// dimension of extent 2, the real and the imaginary parts.
 #include "declaration/types/spectral.hpp"
 #include "declaration/core/window_layout.hpp"
 #include "dtensor/arithmetic.hpp"
@@ -17,7 +23,8 @@ namespace tenon {
 
 namespace {
 
-// A transform between this rank's elements of the field and all coefficients.
+// A truncated Fourier transform between this rank's elements of the field and all coefficients;
+// `synthesises` selects the direction from coefficients to elements.
 class Transform final : public OneInputKernel {
 public:
   Transform(bool synthesises, const CommPtr& comm, Space space, Backend backend, TenonDataType type,
@@ -106,8 +113,9 @@ private:
           false, w.data<T>(), x.data<T>(), y.mutableData<T>());
     });
   }
-  // The adjoint of a product with a complex number is the product with its conjugate. The three
-  // products differ in the summed index, which the strides select.
+  // The adjoint of a product with a complex number is the product with its conjugate (the argument
+  // `true`). The three products differ in the index that is summed, here o, below n; the strides of
+  // the operands select it.
   void adjointX(const DTensor& w, const DTensor& dy, DTensor& dx) override {
     scaleArray(0, dx);
     visitFloating(dy.dataType(), [&]<class T>(T) {
@@ -131,7 +139,7 @@ private:
 
 } // namespace
 
-// Makes the analysis, the products and the synthesis, in the order of the list.
+// Makes kernel number `at.number` of those listed at the top of this file.
 std::unique_ptr<LocalKernel> makeSpectralConvolutionKernel(const KernelSite& at) {
   const Layout &from = at.reads(), &to = at.writes();
   if (at.number == 1)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Broadcasting of an array over a box along dimensions in which it has one element, and the sum
-// over these dimensions, which is the adjoint. Both work on strided arrays.
+// Broadcasting of a small array over a large box, along dimensions in which the small array has one
+// element, and the sum over these dimensions, which is the adjoint of broadcasting. Both work on
+// strided arrays: along a broadcast dimension, the stride of the small array is set to 0.
 #pragma once
 
 #include "dtensor/arithmetic.hpp"
@@ -13,7 +14,9 @@
 
 namespace tenon {
 
-// The dimensions of a box (of the large array), and how the small array is repeated in it.
+// The correspondence between the dimensions of a large array (of a box) and of a small one. For
+// example, a large array [batch, channels, columns] and a small array [channels] have places {-1,
+// 0, -1}.
 class SpreadOver {
 public:
   // places[d] is the dimension of the small array for dimension d of the box, or -1 if the small
@@ -57,8 +60,9 @@ public:
   }
 
 private:
-  // The device kernel reduces one contiguous range of dimensions per element that it writes.
-  // Further reduced dimensions are looped over here.
+  // The device kernel computes an element of the small array from one contiguous range of reduced
+  // dimensions. The elements of other reduced dimensions are looped over here, one call per
+  // element.
   template <class T>
   void raise(KernelContext& context, int d, Shape extent, const Strides& read, const T* large,
              const Strides& write, T* small) const {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernel of the convolution, with the backend that the settings select. If the layer computes
-// in pieces during its halo exchange (form.pieces), it has several of these kernels, which write
-// different boxes of the same output array.
+// Local kernel of the convolution of x [batch, channels, space...] with the backend that the
+// settings select. To overlap computation with the halo exchange, a layer can divide its output
+// into pieces (form.pieces): the interior, which needs no halo, and the rest. It then has one such
+// kernel per piece, which writes its own box of the output array.
 #include "kernels/convolution/convolution.hpp"
 #include "declaration/core/windowed.hpp"
 #include "dtensor/arithmetic.hpp"
@@ -22,8 +23,8 @@ namespace {
 
 class LocalConvolution final : public BilinearKernel {
 public:
-  // `y` are the strides of the whole output array, and `firstOutput` the offset of this kernel's
-  // box.
+  // `y` has the strides of the array with all outputs of this rank, and `firstOutput` is the offset
+  // of the first element of this kernel's box in that array.
   LocalConvolution(const ConvolutionShape& shape, const ImageStrides& y, Index firstOutput,
                    bool isWeightInput, TenonDataType type, Backend backend,
                    const KernelContextPtr& context)
@@ -79,7 +80,8 @@ private:
                                       db ? db->mutableData<T>() : nullptr);
     });
   }
-  // The box of y that this kernel writes; other kernels of the layer write the rest.
+  // The box of the output array that this kernel writes: dimensions [batch, channels, space...]
+  // with their extents and strides.
   struct OwnBox {
     int rank;
     std::array<Index, kMaxSpatial + 2> extent, strides;
@@ -122,8 +124,10 @@ private:
 
 } // namespace
 
-// The kernel writes a box of this rank's outputs. A rank has whole groups, whose number follows
-// from its input channels, or a part of a single group.
+// The kernel writes a box of this rank's outputs. With several groups of channels, a rank has
+// either whole groups, whose number is its input channels divided by the input channels per group,
+// or a part of one group. The weights [outputs, inputs per group, kernel...] are a parameter or the
+// second input.
 std::unique_ptr<LocalKernel> makeConvolutionKernel(const KernelSite& at) {
   const Box in = at.input(), outputs = at.outputs(),
             rankOutputs = at.form.output.boxOfRank(at.rank());

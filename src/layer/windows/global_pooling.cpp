@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernels of global average pooling, and of reduce below. A mean over space is computed as a
-// sum over this rank's elements of each plane, divided by the number of elements of the plane on
-// all ranks, so the contributions of a split plane add up to the mean.
+// Local kernels of global average pooling, and of the layer type `reduce` below. A plane is the
+// spatial elements of one sample and channel; its mean is computed as the sum over this rank's
+// elements, divided by the number of elements of the whole plane. If a plane is split over ranks,
+// these contributions add up to its mean.
 #include "declaration/core/window_layout.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "kernels/elementwise/pointwise.hpp"
@@ -19,9 +20,9 @@ namespace tenon {
 
 namespace {
 
-// Works on this rank's arrays, viewed as [planes, elements of space]. With a spatial stride of 0,
-// one number per plane is combined with all its elements: Apply adds the elements to it, and the
-// adjoint adds it to the elements.
+// Works on this rank's arrays, viewed as [planes, elements of a plane]. The array with one number
+// per plane has the strides {1, 0}: the same number is combined with all elements of the plane.
+// Apply adds the elements to this number, and the adjoint adds the number to the elements.
 class LocalGlobalPooling final : public LinearKernel {
 public:
   LocalGlobalPooling(const Box& x, Index elementsOfAll)
@@ -60,9 +61,17 @@ std::unique_ptr<LocalKernel> makeGlobalAveragePoolingKernel(const KernelSite& at
       at.input(), elements(Shape(shape.begin() + kFirstSpatial, shape.end())));
 }
 
-// Kernels of reduce. Sums over dimensions are the adjoint of broadcasting. A maximum has several
-// kernels: the largest of this rank's elements, a mask of the elements that are the largest of all,
-// their number, the share of each in the derivative, and a map of value 0 with that derivative.
+// Kernels of `reduce`, which sums x, averages x or takes its maximum over some dimensions. A sum is
+// the adjoint of a broadcast (LocalSum). For a maximum, the derivative is shared equally among the
+// K elements that have the maximal value; each line below is one kernel:
+//
+//   maxima   m = maximum of this rank's elements          -- maximum over ranks -->
+//   largest  w = 1 where x = m, else 0
+//   count    K = sum of w                                 -- sum over ranks -->
+//   shares   v = w / K
+//   slopes   s = 0 with the derivative ds = sum of v dx   -- sum over ranks -->
+//
+// The sum m + s then has the value of the maximum and the derivative of s.
 
 namespace {
 
@@ -97,7 +106,7 @@ private:
   SpreadOver over_;
 };
 
-// w = 1 for elements that equal their maximum, else 0
+// w = 1 for elements x[0] that equal their maximum x[1], else 0.
 class Largest final : public FixedKernel {
 public:
   explicit Largest(SpreadOver over) : over_(std::move(over)) {}
@@ -116,7 +125,7 @@ private:
   SpreadOver over_;
 };
 
-// v = w / K, from w and the numbers K of largest elements
+// v = w / K, from w (x[0]) and the numbers K of largest elements (x[1]).
 class Shares final : public FixedKernel {
 public:
   explicit Shares(SpreadOver over) : over_(std::move(over)) {}
@@ -135,7 +144,8 @@ private:
   SpreadOver over_;
 };
 
-// s = 0 with the derivative ds = sum of v dx, from elements x and shares v
+// s = 0 with the derivative ds = sum of v dx, from the elements x (input 0) and the shares v (input
+// 1).
 class Slopes final : public LocalKernel {
 public:
   explicit Slopes(SpreadOver over) : over_(std::move(over)) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernel of separable maps: one spatial dimension after the other, with intermediate results
-// in scratch memory. As the maps of different dimensions commute, those that reduce the size most
-// are applied first.
+// Local kernel of separable maps, such as interpolation: a one-dimensional linear map per spatial
+// dimension, applied one after the other, with intermediate results in scratch memory. The maps of
+// different dimensions commute, so those that reduce the number of elements most are applied first.
 #include "declaration/windows/resample.hpp"
 #include "declaration/core/window_layout.hpp"
 #include "dtensor/kernel_context.hpp"
@@ -28,8 +28,8 @@ public:
     std::ranges::stable_sort(order, {}, [&](int s) {
       return double(maps_[s].outputs()) / double(std::max<Index>(1, maps_[s].inputs));
     });
-    // Before each stage the array has the extents of the output in the dimensions that are done,
-    // and those of the input in the others.
+    // Before each stage, the array has the extents of the output in the dimensions of earlier
+    // stages, and those of the input in all other dimensions.
     Shape extent = extents(x);
     Index maxElements = 0;
     for (int s : order) {

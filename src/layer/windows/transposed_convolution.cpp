@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernel of the transposed convolution: a convolution kernel with forward and adjoint
-// exchanged. The input u of that convolution is the output of this layer, and vice versa. u can
-// extend past the rank's block of the output; these contributions are added on the neighbours. The
-// bias is therefore added only to the rank's own block of u.
+// Local kernel of the transposed convolution from x to u: it is the adjoint of a convolution from u
+// to x, so it uses a convolution kernel with forward and adjoint exchanged. Near the boundary of
+// this rank's block, x also contributes to elements of u that belong to neighbours. These
+// contributions are computed here and added on the neighbours by an exchange. The bias must be
+// added once, and therefore only to the elements of u that this rank owns.
 #include "declaration/windows/transposed_convolution.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/kernel_context.hpp"
