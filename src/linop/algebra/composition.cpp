@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators that consist of operators: (A*)* = A, (B A)* = A* B*, (c A)* = c A* and
-// (A + B)* = A* + B*. alpha and beta are passed to the component that writes the result, so only a
-// composition needs memory: the tensors between its steps.
+// Operators that consist of operators: c A, A + B, A* and B A. Their adjoints are (c A)* = c A*, (A
+// + B)* = A* + B*, (A*)* = A and (B A)* = A* B*. An action is y <- alpha A x + beta y; alpha and
+// beta are passed to the component that writes y, so only B A needs memory, for the tensor between
+// A and B.
 #include "linop/algebra/composition.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "linop/exchange/wire.hpp"
@@ -10,8 +11,8 @@
 
 namespace tenon {
 
-// Multiples and sums: y <- alpha (A + B) x + beta y is y <- alpha A x + beta y, then
-// y <- alpha B x + y.
+// Multiples c A, and sums: y <- alpha (A + B) x + beta y is computed as y <- alpha A x + beta y,
+// then y <- alpha B x + y.
 
 namespace {
 
@@ -64,7 +65,7 @@ private:
   void doEnd(const Action& action) override {
     complete(*ops_.front());
     Action next = action;
-    // The first term has applied beta; the others add to its result.
+    // The first term has applied beta; the other terms add to its result.
     next.beta = 1;
     for (std::size_t i = 1; i < ops_.size(); ++i)
       run(*ops_[i], next);

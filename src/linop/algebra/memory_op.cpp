@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators without communication: memory operators, boundary values of the user, casts and zero. A
-// memory operator is a list of terms, each of which adds one box to another. Elements that keep
-// their value are a term from a box to the same box, cleared elements have no term, and the adjoint
-// runs the list with both boxes of each term exchanged.
+// Operators without communication: memory operators, boundary values set by the user, casts and
+// zero. A memory operator (allocate, clear, add, copy, move) is a list of terms y[b] += x[a] with
+// two boxes a and b of local elements, applied to y = 0. Elements that keep their value are a term
+// from a box to itself, cleared elements have no term, and the adjoint runs the list with a and b
+// exchanged. For example "move a to b" in an array m has the terms (m without a and b) -> itself,
+// and a -> b.
 #include "linop/algebra/memory_op.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -56,8 +58,8 @@ void BoundaryConstant::doEnd(const Action& action) {
   DTensor& y = *action.y;
   scaleArray(action.beta, y);
   visitDataType(y.dataType(), [&]<class T>(T) {
-    // With strides of 0 the single number represents a whole box: forward it is added to each
-    // element; in the adjoint all elements are added to it.
+    // The scalar is accessed as a box with strides 0: forward it is added to each element of the
+    // box; in the adjoint all elements of the box are added to it.
     static constexpr Strides kSame{};
     const T alpha = static_cast<T>(action.alpha);
     const T* from = x.data<T>();
@@ -145,7 +147,8 @@ Box boxAt(const std::vector<Index>& begin, const Box& like) {
   return box;
 }
 
-// The boxes without a hole: in each dimension the parts before and after the hole are split off.
+// The elements of the boxes outside the box `hole`, as boxes: in each dimension the slabs before
+// and after the hole are split off.
 std::vector<Box> without(const std::vector<Box>& boxes, const Box& hole) {
   std::vector<Box> result;
   for (Box box : boxes) {

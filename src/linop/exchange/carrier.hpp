@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Carrier, the transport of one direction of a schedule between ranks: messages, or lanes through
-// shared memory. The data for one peer are a pack part, the data from one peer an unpack part
-// (part.hpp). A carrier packs or exposes the data that this rank sends, and combines received
-// data with the target when receive() is called; the order of sums is decided by its caller. Calls
-// of one action, in order:
-//   begin(action)              sends all pack parts, or announces them
-//   receive(action, part, ..)  for each unpack part of another rank, in the order of sums
+// Carrier, the transport of one direction of a schedule between ranks: MPI messages, or lanes
+// (buffers in memory that the ranks of a node share). The data for one peer are a pack part, the
+// data from one peer an unpack part (part.hpp). An action is one execution y <- alpha C x + beta y
+// of the schedule C. Its executor (schedule_executor.hpp) makes these calls, in this order:
+//   begin(action)              sends all pack parts of x, or makes them readable to the peers
+//   receive(action, part, ..)  waits for one unpack part and adds it to y; called for the parts in
+//                              a fixed order, which makes sums reproducible
 //   end(action)                waits until all peers have read this rank's data
 #pragma once
 
@@ -20,7 +20,9 @@ namespace tenon {
 // Options of a carrier: the transport, and the treatment of large parts.
 struct CarrierPolicy {
   Transport transport = Transport::Auto;
-  Index packLimit = 8192; // Size in bytes above which parts in the arena are read in place.
+  // Size in bytes above which a part in shared memory is not packed: the peer reads it from the
+  // array.
+  Index packLimit = 8192;
   StoreWay stores = StoreWay::Auto;
   // The space of the expected arrays. Buffers for the other space are created at its first use.
   Space space = Space::Host;
@@ -29,8 +31,9 @@ struct CarrierPolicy {
   // The policy of the options -tenon_conversion_transport, _pack_limit, _stores and
   // -tenon_gpu_aware.
   static CarrierPolicy fromOptions(Space space = Space::Host);
-  // The part of the text that ranks agree on: "" for the default transport. Pack limits and stores
-  // can differ between ranks; whether MPI reads device memory has been agreed on in isGpuAware().
+  // The transport as a text, which ranks compare to detect different options; "" for the default
+  // transport. Pack limits and stores can differ between ranks, and gpuAware is equal on all ranks
+  // already (isGpuAware()), so neither is in the text.
   std::string agreedText() const;
 };
 
@@ -56,15 +59,16 @@ public:
                        const Meeting& meeting) = 0;
   // Waits until no other rank reads x.
   virtual void end(const Action& action) = 0;
-  // Replaces the remaining calls of an action that has failed; x is not read afterwards.
+  // Called instead of the remaining calls of an action that has failed; x is not read afterwards.
   virtual void abandon() noexcept {}
 
-  // Prepares actions between two arrays.
+  // Prepares repeated actions between the same two arrays, for example by persistent requests.
   virtual void bind(DTensor& x, DTensor& y) = 0;
   virtual void unbind() = 0;
 
-  // Sizes in bytes of the message buffers of an action. The two directions of a schedule share two
-  // wires, which useWires() sets before the first action.
+  // Sizes in bytes of the message buffers of an action. The buffers are two wires (wire.hpp), which
+  // the carriers of both directions of a schedule share; useWires() sets them before the first
+  // action.
   virtual Index sendBytes() const = 0;
   virtual Index receiveBytes() const = 0;
   virtual void useWires(Wire& send, Wire& receive) = 0;

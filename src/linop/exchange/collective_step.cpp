@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// CollectiveStep: the two halves of a collective along grid axes, and its buffers. MPI moves
-// elements but never adds them: each element is summed on one rank, in the order of coordinates or
-// along a fixed tree, and the sum is then copied. So all copies are bitwise identical.
+// CollectiveStep: doBegin() starts a non-blocking MPI collective along grid axes, doEnd() completes
+// it. MPI moves elements but never adds them: each element is summed on one rank, in the order of
+// coordinates or along a fixed tree, and the sum is then copied. All copies are therefore bitwise
+// identical. A line is the set of ranks along the axes; a rank has a coordinate in its line.
 #include "linop/exchange/collective_step.hpp"
 
 #include "comm/agreement/wait_policy.hpp"
@@ -86,8 +87,8 @@ CollectiveRegions collectiveRegions(const CollectivePieces& pieces, int rank) {
   return regions;
 }
 
-// A rank outside the grid, or in a line whose array is empty, does nothing. The layouts tell the
-// other ranks of its line the same.
+// A rank outside the grid, or in a line whose array is empty, does nothing. Whether a line takes
+// part follows from the layouts, so all ranks of a line decide alike.
 void CollectiveStep::doBegin(const Action& action) {
   if (!pieces_.takesPart)
     return;
@@ -110,8 +111,8 @@ void CollectiveStep::doBegin(const Action& action) {
   case CollectiveKind::AllReduce:
     break;
   }
-  // With a tree a rank first waits for others, so this half only packs. It packs x even if MPI
-  // could read it in place, since the sums are formed in the copy.
+  // In a tree sum a rank first waits for other ranks, so doBegin() only packs x. It packs x even if
+  // MPI could read the array in place, since doEnd() adds the received sums to the packed copy.
   if (tree_)
     packed(wires_->whole, x, regions_.whole, wires_->whole.isStaged() && regions_.doFollow);
   else
@@ -122,7 +123,7 @@ void CollectiveStep::doEnd(const Action& action) {
   if (!pieces_.takesPart)
     return;
   const CollectiveKind kind = kindOf(action.sense);
-  action.y->changed(); // MPI writes directly into the array, which does not count the change.
+  action.y->changed(); // Counts the change, since MPI can write directly into the array.
   wait();
   if (kind == CollectiveKind::AllGather || kind == CollectiveKind::Broadcast)
     return unpackWhole(action, target_);
@@ -145,8 +146,8 @@ void CollectiveStep::doEnd(const Action& action) {
 }
 
 // Returns the address at which MPI and the host can read the elements of the regions, one region
-// after the other: that of the array itself if the elements are contiguous and inPlace is set.
-// Elements of a staged wire are copied from the device to the host, and the copy is waited for,
+// after the other: the array of x itself if it is contiguous and inPlace is true, otherwise the
+// buffer. A staged wire copies elements from the device to the host; the host waits for the copy,
 // since MPI reads at once.
 const std::byte* CollectiveStep::packed(Wire& wire, const DTensor& x,
                                         std::span<const Region> regions, bool inPlace) {
@@ -167,9 +168,9 @@ const std::byte* CollectiveStep::packedWhole(const DTensor& x) {
   return packed(wires_->whole, x, regions_.whole, regions_.doFollow);
 }
 
-// Returns the address at which the whole array is received: that of the output if it can be written
-// directly. Factors and other strides need a pass over the buffer, and a staged wire receives on
-// the host.
+// Returns the address at which the whole array is received: the array of y if MPI can write it
+// directly. Otherwise it is the buffer, which is combined with y later: for factors other than
+// alpha = 1 and beta = 0, for arrays that are not contiguous, and for device arrays.
 std::byte* CollectiveStep::landing(const Action& action) {
   DTensor& y = *action.y;
   if (!action.isPlain() || wires_->whole.isStaged() || !y.isContiguous() || !regions_.doFollow)
@@ -232,9 +233,9 @@ void CollectiveStep::startAllGather(const std::byte* piece, std::byte* whole) {
   count(ownElements_);
 }
 
-// Starts the exchange of contributions: each rank receives those to its own piece into the parts,
-// by coordinate. Its own contribution is copied there without MPI, so the sum reads all of them in
-// one order.
+// Starts the exchange of contributions: each rank receives the contributions to its own piece into
+// the buffer `parts`, in the order of the senders' coordinates. The rank copies its own
+// contribution to its place there without MPI.
 void CollectiveStep::startScatterOfContributions(const std::byte* whole) {
   const int me = pieces_.coordinate, own = ownElements_;
   std::byte* parts = wires_->parts.bytes();
@@ -254,7 +255,8 @@ void CollectiveStep::startScatterOfContributions(const std::byte* whole) {
           parts + Index(me) * own * elementBytes_);
 }
 
-// Adds in the order of coordinates, not of arrival, which fixes the bits of the sum.
+// Adds the contributions in the order of coordinates, not of arrival, which makes the sum bitwise
+// reproducible.
 const std::byte* CollectiveStep::sumOfContributions() {
   std::byte* contributions = wires_->parts.bytes();
   for (Index c = 1; c < pieces_.ranks; ++c)
@@ -263,8 +265,9 @@ const std::byte* CollectiveStep::sumOfContributions() {
   return contributions;
 }
 
-// Binomial tree in log2(ranks) rounds: in each, every second remaining rank sends its partial sum
-// to the one before it and is finished. The order depends on coordinates only.
+// Binomial tree in log2(ranks) rounds: in each round every second remaining rank sends its partial
+// sum to the remaining rank before it and is finished. With 4 ranks: 1 -> 0 and 3 -> 2, then 2 ->
+// 0, which computes (x0 + x1) + (x2 + x3). The order depends on coordinates only.
 void CollectiveStep::sumAlongTree() {
   const int me = pieces_.coordinate, elements = static_cast<int>(pieces_.elements);
   std::byte *whole = wires_->whole.bytes(), *received = wires_->parts.bytes();
@@ -335,8 +338,8 @@ CollectiveStep::CollectiveStep(const CommPtr& comm, const RouteStep& step, Tenon
   const int me = pieces_.coordinate;
   regions_ = collectiveRegions(pieces_, comm->rank());
   ownElements_ = static_cast<int>(pieces_.piece(me));
-  // The parts hold the contributions of all ranks to the own piece or, with a tree, the whole array
-  // of another rank.
+  // The buffer `parts` has space for the contributions of all ranks to this rank's piece and, for
+  // the tree, for the whole array of another rank.
   maxContributions_ = std::max(pieces_.elements, static_cast<Index>(pieces_.ranks) * ownElements_);
   line_->takeBack(line_->lendLists()); // The first action then allocates no lists.
   // The wires are created now, so the first action allocates no buffers.

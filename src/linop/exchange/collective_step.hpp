@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// CollectiveStep: one step of a route, or several merged into one, as an MPI collective along grid
-// axes. The adjoint is a collective too: all-gather and reduce-scatter, and broadcast and reduce,
-// are adjoint pairs; all-reduce is its own adjoint.
+// CollectiveStep: converts a tensor between two layouts by one MPI collective in each line of the
+// process grid: the ranks that differ only in their coordinates on the given grid axes. The adjoint
+// is a collective too: all-gather and reduce-scatter are adjoint to each other, and so are
+// broadcast and reduce; all-reduce is its own adjoint.
 //
-// Copies of a sum are bitwise identical, also between lines of the grid that sum the same
-// contributions. MPI does not promise this for its reductions, whose order can depend on the rank's
-// place, so they are not used: each element is summed on one rank and then copied. Either each rank
-// gets the contributions to its piece from all other ranks and adds them in the order of their
-// coordinates (the same bits as the exchange along this axis), or short arrays are added along a
-// binomial tree of fixed order.
+//   all-gather      MPI_Iallgatherv
+//   broadcast       MPI_Ibcast
+//   reduce-scatter  MPI_Ialltoallv of the contributions; each rank adds those to its piece
+//   reduce          reduce-scatter, then MPI_Igatherv;   or sum along a binomial tree
+//   all-reduce      reduce-scatter, then all-gather;     or sum along the tree, then broadcast
 //
-// Arrays whose pieces are contiguous are read in place, and written in place by an all-gather or a
-// broadcast; others are packed into buffers. Device arrays are summed on the host.
+// MPI's own reductions are not used, since their order of additions can depend on the rank. Here
+// each element is summed on one rank, in the order of coordinates (as in an exchange along this
+// axis) or along the fixed tree, which is used for short arrays, and the sum is then copied. All
+// copies of a sum are therefore bitwise identical, also in different lines that sum the same
+// contributions.
 //
-// Non-blocking MPI collectives start in the first half of an action, so all ranks must begin the
-// actions that are in flight together in the same order, and end them in the same order.
+// An array whose pieces are contiguous is read in place, and written in place by an all-gather or a
+// broadcast; other arrays are packed into buffers. Device arrays are summed on the host.
+//
+// Non-blocking MPI collectives start in doBegin(). If several actions are in flight, all ranks must
+// begin them in the same order, and end them in the same order.
 #pragma once
 
 #include "linop/exchange/region_run.hpp"
@@ -27,8 +33,9 @@
 
 namespace tenon {
 
-// The memory at the two ends of a collective: the whole array, as regions that hold the pieces in
-// order, and this rank's piece in an array that holds only it.
+// The regions of the two local arrays of a collective: those of the whole array, one per piece in
+// the order of ranks (or a single one if the pieces are consecutive), and that of this rank's piece
+// in the array that contains only this piece.
 struct CollectiveRegions {
   std::vector<Region> whole;
   Region own;

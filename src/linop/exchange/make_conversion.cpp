@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chooses between one exchange, a chain of steps and a reduction method, and records the reasons
-// for views. All ranks must choose alike: the choice depends on layouts, options and prices that
-// are the same on all ranks, and it is compared between them before communicators or programs are
-// made.
+// Creates the operator that converts a tensor from one layout to another. make() takes the first
+// that applies, and records the reasons for views of the operator:
+//   makeSum()    a reduction method (such as a reduction program), if the conversion sums copies
+//   makeChain()  several steps, each an exchange, an MPI collective or a reduction method
+//   Conversion   one exchange of messages
+// All ranks must choose alike. The choice depends on layouts, options and predicted times that are
+// the same on all ranks, and the ranks compare it before they create communicators or programs.
 #include "linop/exchange/make_conversion.hpp"
 
 #include "comm/agreement/batched.hpp"
@@ -23,8 +26,8 @@ namespace tenon {
 
 namespace {
 
-// A conversion that another operator carries out. Its type is still "conversion", so views and
-// callers do not depend on the method.
+// A conversion that another operator carries out, such as a chain of steps. Its type is still
+// "conversion", so views and callers do not depend on that operator.
 class IndirectConversion final : public LinearOp {
 public:
   using TrafficOf = std::function<Traffic(int rank)>;
@@ -49,6 +52,7 @@ private:
   TrafficOf trafficOf_;
 };
 
+// Chooses and creates the operator of one conversion, or of one step of a chain.
 struct Maker {
   const CommPtr& comm;
   const Layout &from, &to;
@@ -57,7 +61,7 @@ struct Maker {
   Route route;
   ConversionNotes notes = {};
 
-  // A single collective is a chain of one step, not an exchange.
+  // True if the route is one exchange of messages. A single collective is a chain of one step.
   bool isOneExchange() const { return route.size() == 1 && !route.front().collective; }
   // The text that ranks agree on before the first call that needs all of them.
   std::string agreedText() const {
@@ -72,7 +76,7 @@ struct Maker {
     std::vector<ReductionMethodRef> methods;
   };
   std::optional<ReductionRequest> reductionRequest() const;
-  // Route mode "exchange" requests exactly one exchange, without reduction methods.
+  // False in route mode "exchange", which requests exactly one exchange, without reduction methods.
   bool isFree() const { return policy.route.mode != RouteMode::Exchange; }
   bool sumsInSteps() const { return policy.route.mode == RouteMode::Auto; }
   Traffic sent(int rank, Role role) const;
@@ -180,7 +184,8 @@ LinearOpRef Maker::makeChain() {
   });
 }
 
-// The counts follow the same choices as make(), makeSum() and makeChain().
+// The messages that a rank sends. sent(), sentInSum() and sentInChain() make the same choices as
+// make(), makeSum() and makeChain(), but create nothing.
 Traffic Maker::sent(int rank, Role role) const {
   if (isFree())
     if (const std::optional<Traffic> sum = sentInSum(rank, role))

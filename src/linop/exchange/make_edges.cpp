@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Each rank checks the edges that it lists. The ranks then agree whether any edge ends at a ghost:
-// if none does, layers send nothing on that side. An edge that several ranks list has a share on
-// each, which multiplies its weight.
+// Creates the edges of a distributed graph from the edges that each rank lists. Each rank has nodes
+// that it owns, and ghosts: copies of nodes of other ranks. Each rank checks its edges; a sum over
+// ranks then finds whether any edge has a ghost as its target, or as its source. If none has,
+// layers on these edges need no halo exchange of targets, or of sources.
+//
+// With makeSharedEdges() several ranks can list the same edge, identified by a key. Each of them
+// has a share of the edge, which multiplies its weight, and the shares of an edge add up to 1.
 #include "linop/exchange/make_edges.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -93,7 +97,8 @@ std::vector<double> totalsOf(const CommPtr& comm, const IndexMapPtr& nodes,
 }
 
 // Shares of edges that several ranks list. Each rank sends its keys and shares to a directory,
-// distributed by key, and gets the number of ranks that list the edge.
+// which is distributed over the ranks by a hash of the key, and receives for each key the number of
+// ranks that list the edge. Without shares from the user, each of n ranks has the share 1/n.
 class Shares {
 public:
   Shares(const CommPtr& comm, const std::vector<Index>& key, std::vector<double> shares)
@@ -179,6 +184,7 @@ private:
   std::vector<double> shares_;
 };
 
+// WithTargets: an edge must be listed by the rank that owns its target. Anywhere: by any rank.
 enum class Owners { WithTargets, Anywhere };
 
 EdgesPtr make(const CommPtr& comm, const IndexMapPtr& targets, const IndexMapPtr& sources,
@@ -194,8 +200,9 @@ EdgesPtr make(const CommPtr& comm, const IndexMapPtr& targets, const IndexMapPtr
     checkFinite(listed.weights, "weights", rank);
     if (owners == Owners::WithTargets)
       checkTargets(listed.target, targetNodes, rank);
-    // Entry r is the number of edges of rank r; the last two count the ranks with targets at ghosts
-    // and with sources at ghosts. The sum over ranks makes all of them known everywhere.
+    // Entry r is the number of edges of rank r; the last two entries are the numbers of ranks with
+    // an edge whose target, or whose source, is a ghost. The sum over ranks gives every rank all
+    // entries.
     std::vector<std::uint64_t> ownCounts(static_cast<std::size_t>(comm->size()) + 2, 0);
     ownCounts[rank] = listed.target.size();
     ownCounts[comm->size()] = areOwned(listed.target, targetNodes) ? 0 : 1;
@@ -205,8 +212,8 @@ EdgesPtr make(const CommPtr& comm, const IndexMapPtr& targets, const IndexMapPtr
   reduceNumbers(*comm, counts, MPI_SUM);
   const bool targetsOwned = counts[comm->size()] == 0, sourcesOwned = counts.back() == 0;
   std::optional<std::vector<double>> totals;
-  // A mean over edges divides by the sum of weights: of a target that several ranks share, the sum
-  // over all of them.
+  // A mean over the edges of a target divides by the sum of their weights. If several ranks list
+  // edges of the target, this sum is over the edges of all of them.
   if (!targetsOwned) {
     const std::vector<double> ownTotals = collectively(*comm, [&] {
       std::vector<double> sums(static_cast<std::size_t>(nodeCountOf(*targets, rank).all), 0);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Each rank requests its source elements from their owners, in one sparse exchange; sender and
-// receiver then both have the list of their message. The list is sorted by target position, which
-// fixes the order of sums.
+// Creates an index map: target element i of this rank's array is a weighted sum of source elements
+// anywhere on the process grid, as the user has listed them. Each rank requests its source elements
+// from their owners in one sparse exchange; a request is the list of the elements of one message,
+// so afterwards both the sender and the receiver have this list. It is sorted by target position,
+// which fixes the order of sums.
 #include "linop/exchange/make_index_map.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -21,8 +23,9 @@ namespace tenon {
 
 namespace {
 
-// Makes one index map: the ranks check their lists and agree on the result, send requests to the
-// owners of their source elements, and build the lists of both directions from the requests.
+// Makes one index map, in calls that all ranks make together: 1. each rank checks its list, and all
+// ranks agree on the outcome; 2. requests are sent to the owners of source elements; 3. each rank
+// builds its sends from the requests received, and its receives from the requests sent.
 class IndexMapMaker {
 public:
   IndexMapMaker(Communicator& comm, const Layout& from, const Layout& to,
@@ -141,8 +144,8 @@ private:
     return true;
   }
 
-  // The request to each owner: per entry the position in its array, the position in this rank's
-  // array, and the weight as bits.
+  // The request to each owner. Each entry has 2 d + 1 numbers for d joint dimensions: the position
+  // in the owner's array (d), the position in this rank's array (d), and the bits of the weight.
   SparseMessages requestsFor() {
     SparseMessages requests;
     if (position_ < 0)
@@ -260,7 +263,7 @@ IndexMapPtr makeIndexMapFromIds(Communicator& comm, Index owned, const std::vect
     counts[comm.rank()] = lists.second.size();
     return counts;
   });
-  // Each rank has filled its own entry: the sum makes all entries known on all ranks.
+  // Each rank has filled its own entry and left 0 elsewhere: the sum gives every rank all entries.
   reduceNumbers(comm, ghosts, MPI_SUM);
   struct Pattern {
     Layout plain, ghosted;
@@ -273,7 +276,8 @@ IndexMapPtr makeIndexMapFromIds(Communicator& comm, Index owned, const std::vect
                         .cuts = {numbering.cuts}});
     LayoutSpec spec = plain.spec();
     Halo halo{.boxes = {}, .low = Boundary::Linked, .high = Boundary::Linked};
-    // The box of a rank has its rows, and then one index per ghost.
+    // The box of a rank has its rows, followed by one index per ghost: with 3 + 2 rows on two ranks
+    // and one ghost each, the boxes are [0, 4) and [3, 6).
     for (int rank = 0; rank < comm.size(); ++rank)
       halo.boxes.push_back(
           {numbering.cuts[rank], numbering.cuts[rank + 1] + static_cast<Index>(ghosts[rank])});

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// MessageCarrier: sends the parts of a conversion (the data of one rank for another, part.hpp) as
-// point-to-point MPI messages, packed into one buffer and combined from another.
+// MessageCarrier: sends the parts of a conversion (a part is the data of one rank for another,
+// part.hpp) as point-to-point MPI messages. Elements are packed into a send buffer, and combined
+// with the target from a receive buffer.
 //
-// If the carrier is bound to two arrays, the messages are persistent requests, and elements that
-// are contiguous in an array are sent from it without a copy. They are also received into it, if
-// each target element gets one value.
+// bind() prepares repeated actions between the same two arrays: the messages become persistent
+// requests, and a part whose elements are contiguous is sent from the array without a copy. If each
+// target element gets one value, such a part is also received directly into the array.
 //
 // Messages of device arrays (wire.hpp) are packed on the device, copied to the host and sent piece
-// by piece; the host waits for the copies only at the end of the action.
+// by piece: begin() queues the copies, every wait on the communicator calls advance(), which sends
+// the pieces that have been copied, and end() waits for the remaining copies.
 #pragma once
 
 #include "comm/exchange.hpp"
@@ -43,8 +45,8 @@ public:
   bool receives(std::size_t part) const noexcept { return messageOf_[part] >= 0; }
 
 private:
-  // The requests of one round of messages. sentInArray[i] or receivedInArray[i] is true if message
-  // i is in the tensor's array, not in the buffer.
+  // The MPI requests of one action. sentInArray[i] is true if message i is sent from the array of x
+  // without packing, receivedInArray[i] if it is received into the array of y.
   struct Round {
     std::vector<bool> sentInArray, receivedInArray;
     std::unique_ptr<Exchange> exchange;
@@ -84,7 +86,7 @@ private:
   int tag_;
   const Direction& direction_;
   Index elementBytes_;
-  bool streams_;
+  bool streams_; // True if large messages are packed with stores that bypass the caches.
   std::vector<std::size_t> packs_, unpacks_; // The part of each message.
   std::vector<Message> sends_, receives_;    // The messages in the buffers.
   Wire *sendWire_ = nullptr, *receiveWire_ = nullptr;
@@ -93,7 +95,7 @@ private:
   std::vector<const std::byte*> next_; // By message: the next received elements to be combined.
   // By unpack part: its message, or -1 if another transport brings it.
   std::vector<int> messageOf_;
-  Round plain_;
+  Round plain_; // For tensors that are not bound.
   std::optional<Bound> bound_;
   Round* round_ = &plain_; // The round of the action in flight.
 };

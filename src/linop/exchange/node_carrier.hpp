@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// NodeCarrier, the base class of carriers that use memory shared by the ranks of a node. A part,
-// the data that one rank sends another in a conversion (part.hpp), uses a lane between ranks of a
-// node, one per sender, receiver and direction; parts for other nodes are messages.
+// NodeCarrier, the base class of carriers that use memory shared by the ranks of a node. A part is
+// the data that one rank sends another in a conversion (part.hpp). A part between two ranks of a
+// node uses a lane, a buffer in shared memory that one rank writes and the other reads; each pair
+// of sender and receiver has one lane per direction of the schedule. Parts for other nodes are
+// messages.
 //
-// Protocol of a lane:
-//   sender, set-up         makes the lane, without communication
-//   sender, first begin    announces it to the receiver by one message, or says that there is none
-//   receiver, first use    reads the announcement, and opens the lane or expects messages
+// Set-up of a lane:
+//   sender, constructor        allocates the lane, without communication
+//   sender, first begin()      sends the receiver one message, the announcement: the address of the
+//                              lane, or that there is none
+//   receiver, first receive()  reads the announcement, and opens the lane or expects messages
+//     or end()
 //
-// A sender without memory for a lane sends messages. The receiver learns this only from the
-// announcement, so its first action opens the lanes when it first looks for received data.
+// A sender that has no memory for a lane sends messages instead. The receiver learns this only from
+// the announcement, so it cannot post the matching receives before its first receive().
 #pragma once
 
 #include "comm/memory/lane.hpp"
@@ -21,11 +25,12 @@
 
 namespace tenon {
 
-// Messages from ranks of the node that had no memory for a lane. They are expected from the first
-// action on, which has already begun when the receiver reads the announcements.
+// Receives messages from ranks of the node that had no memory for a lane. The first action has
+// already begun when this rank reads in the announcements which ranks these are.
 class LateMessages {
 public:
-  // Expects these parts, also in the action that has begun. No effect if `parts` is empty.
+  // Receives these unpack parts as messages from now on, including the action that has begun. No
+  // effect if `parts` is empty.
   void open(const CarrierSetup& setup, const std::vector<std::size_t>& parts, const Action& action,
             Wire::Reach reach) {
     if (parts.empty())
@@ -56,16 +61,17 @@ private:
   std::optional<MessageCarrier> messages_;
 };
 
-// Lane is a kind of lane (HostLane, DeviceLane) with the types
+// The template argument Lane (HostLane or DeviceLane) has the types
 //   Address   the content of an announcement, from which a receiver opens the lane
 //   Outgoing  the sender's end, with its part, address() and heldBytes(); isAwaited() is true while
 //             the action in flight needs the receiver
 //   Incoming  the receiver's end, with its part
 // and the static functions
-//   make(setup, part, allBytes, whyNot)     the sender's end for a part, where allBytes is the size
-//                                           of all lanes; empty without memory, with the reason in
-//                                           whyNot if a view should tell it
-//   isMade(address)                         true if the sender has made the lane
+//   make(setup, part, allBytes, whyNot)     allocates the sender's end for a part; allBytes is the
+//                                           size of all lanes of this rank. Returns none without
+//                                           memory, with the reason in whyNot if views of the
+//                                           operator should print it
+//   isMade(address)                         true if the announced address is that of a lane
 //   open(comm, part, peer, address, bytes)  the receiver's end
 template <class Lane>
 class NodeCarrier : public Carrier {
@@ -126,7 +132,7 @@ protected:
           return !isOnNode(peer);
         })) {}
 
-  // The parts of an action that use lanes.
+  // begin(), receive() and end() of an action for the parts that use lanes.
   virtual void beginLanes(const Action& action) = 0;
   virtual void receiveByLane(Incoming& in, const Action& action, Interval chunks,
                              const Meeting& meeting) = 0;
@@ -137,7 +143,7 @@ protected:
   const Part& partOf(const Incoming& in) const { return direction_.unpacks[in.part]; }
   bool hasMessages() const { return messages_.sendBytes() + messages_.receiveBytes() > 0; }
 
-  // Ranks that the text of a long wait names.
+  // The ranks that have not read this rank's lanes yet, for the warning of a long wait.
   std::string missingReaders() const {
     std::vector<int> peers;
     for (const Outgoing& out : outgoing_)

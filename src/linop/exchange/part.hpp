@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part: the data that one rank sends another, as boxes of elements in the local arrays of both;
-// whole, or in chunks of bounded size that both ranks compute alike.
+// Part: the data that one rank sends another when a schedule is executed, as a list of regions:
+// boxes of elements in the local arrays of both ranks. A part is transferred whole or in chunks of
+// bounded size. Sender and receiver compute the same chunks, since they depend on the extents only.
 #pragma once
 
 #include "dtensor/data_type.hpp"
@@ -11,31 +12,34 @@
 
 namespace tenon {
 
-// One box of elements in a local array. With a list, the entries of the list from `first` on are
-// counted along the first of the list's dimensions, and begin is 0 in all of its dimensions.
+// One box of elements in a local array: in dimension d the indices begin[d] + i step[d] for
+// i < extent[d]. With a list of element positions (as for unstructured meshes), the dimensions that
+// the list indexes jointly are treated as one: the extent of the first of them counts list entries,
+// from entry `first` on, and begin is 0 in all of them.
 struct Region {
   std::array<Index, kMaxRank> extent{}, begin{}, step{};
   Index elements = 0;
   ElementListPtr list = {};
   Index first = 0;
   int sign = 1; // Factor of the elements at the target, 1 or -1.
-  // Copies of the list in device memory, if there are arrays in it.
+  // Copies of the list in device memory; set once an operator is applied to device arrays.
   const Index* devicePositions = nullptr;
   const double* deviceWeights = nullptr;
 
   bool operator==(const Region&) const = default;
 };
 
-// Divides a list of regions into chunks. Regions with at most maxElements elements together are one
-// chunk. Otherwise each is divided separately, along the outermost dimension for which the pieces
-// have about that size.
+// Divides a list of regions into chunks. If all regions together have at most maxElements elements,
+// they form one chunk. Otherwise each region is divided separately, along the outermost dimension
+// for which its pieces have about maxElements elements, and each piece is a chunk.
 class Chunks {
 public:
   Chunks(const std::vector<Region>& regions, int rank, Index maxElements);
 
   Index count() const noexcept { return first_.back(); }
   Interval all() const noexcept { return {0, count()}; }
-  // Calls visit(from, to) for each region of these chunks; `chunks` is all() or one chunk.
+  // Calls visit(from[i], to[i]), or the same piece of both, for each region of these chunks. `from`
+  // and `to` are regions of equal extents; `chunks` is all() or an interval of one chunk.
   template <class Visit>
   void visit(const std::vector<Region>& from, const std::vector<Region>& to, Interval chunks,
              Visit visit) const {
@@ -65,8 +69,10 @@ private:
   std::vector<Index> first_; // First chunk of each region, and the total.
 };
 
+// Element i of the regions `from` in the sender's array is a contribution to element i of the
+// regions `to` in the receiver's array.
 struct Part {
-  int peer = -1;
+  int peer = -1; // The other rank; this rank for data that stays here.
   Index elements = 0;
   std::vector<Region> from, to;
   Chunks chunks;
@@ -77,11 +83,13 @@ struct Part {
   }
 };
 
-// One direction of a schedule on a rank: from source to target, or back in the adjoint.
+// What one rank sends and receives in one direction of a schedule: from source to target, or from
+// target to source in the adjoint. Pack parts are sent by this rank, unpack parts are received.
 struct Direction {
-  std::vector<Part> packs, unpacks;      // The rank's own part is in both lists.
-  std::vector<Region> zeros, userValues; // Target elements without a contribution.
-  int rank = -1;                         // This rank, whose own part is not sent.
+  std::vector<Part> packs, unpacks; // The rank's own part is in both lists.
+  // Target elements without a contribution: they get 0, or keep the value that the user has set.
+  std::vector<Region> zeros, userValues;
+  int rank = -1; // This rank, whose own part is not sent.
   // True if target elements can get several contributions; otherwise each gets at most one.
   bool sums = false;
   bool sameTarget = false;   // True if all parts are added to the same box of elements.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packs parts on the device into lanes that the other devices of the node read, and combines the
-// parts that those have posted. The host only launches kernels and passes turns: between each
-// kernel and the posting or release that depends on it there is an event, so no rank reads or
-// refills data while a kernel uses them.
+// Packs parts on the device into lanes, which the other devices of the node read, and combines the
+// parts that other ranks have posted. The host launches kernels and updates the lanes' counters. A
+// lane is posted or released only when the event after the kernels that use the lane has completed,
+// so no rank reads or refills data while a kernel uses them.
 #include "linop/exchange/peer_carrier.hpp"
 
 #include "comm/agreement/wait_policy.hpp"
@@ -38,8 +38,8 @@ PeerCarrier::~PeerCarrier() {
   settle();
 }
 
-// Releases the lanes that were read here, for which peers can wait. If the device has failed, its
-// kernels have ended too.
+// Waits for this rank's kernels, and releases the lanes that they have read, since the senders can
+// be waiting for the release. If the device has failed, its kernels have ended too.
 void PeerCarrier::settle() noexcept {
   const auto waitFor = [](const Event& event) {
     try {
@@ -122,7 +122,7 @@ void PeerCarrier::release(Incoming& in) {
 }
 
 void PeerCarrier::awaitPosting(Incoming& in) {
-  // The posting of the last action is still there, and would be mistaken for the new one.
+  // The posting of the last action has not been released, and would be mistaken for the new one.
   if (in.isRead) {
     in.read.synchronise();
     release(in);
@@ -155,8 +155,8 @@ void PeerCarrier::endReading() {
     }
 }
 
-// Packs and posts the remaining lanes. The host waits for its own kernels before it waits for a
-// receiver, which can itself be waiting for the parts that they pack.
+// Packs and posts the remaining lanes. The host waits for its packing kernels, and posts their
+// lanes, before it waits for a receiver, which can itself be waiting for one of these postings.
 void PeerCarrier::endLanes(const Action&) {
   endReading();
   WaitPolicy policy(*comm_);

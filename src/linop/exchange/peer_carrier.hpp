@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PeerCarrier: sends the parts of a conversion (the data of one rank for another, part.hpp) between
-// device arrays, through memory that the devices of a node's ranks read from each other
-// (comm/memory/device_lane.hpp).
+// PeerCarrier: sends the parts of a conversion (a part is the data of one rank for another,
+// part.hpp) between device arrays of the ranks of a node. Each part has a lane: memory that the
+// sender's kernels fill and the receiver's kernels read (comm/memory/device_lane.hpp). One turn of
+// a lane:
 //
-// begin() only registers the action. Every wait on the communicator then calls advance(), which
-// packs lanes that their receivers have released, posts lanes that are packed, and releases lanes
-// that have been read here. The end of the action completes packing and posting; the last releases
-// can be as late as the next action.
+//   sender    waits until the receiver has released the lane, launches packing kernels; when they
+//             have completed, posts the lane, which tells the receiver that it is filled
+//   receiver  waits for the posting, launches kernels that combine it with the target; when these
+//             have completed, releases the lane
+//
+// No host thread waits for kernels in this protocol: begin() only registers the action, and every
+// wait on the communicator calls advance(), which makes the steps that have become possible. end()
+// completes packing and posting. The releases of the last lanes can be as late as the next action.
 #pragma once
 
 #include "comm/memory/device_lane.hpp"
@@ -31,8 +36,8 @@ struct DeviceLane {
     ReceiveDeviceLane lane;
     const std::byte* next = nullptr; // The elements to be combined next.
     bool isQueued = false;           // True while the combination waits in the queue of the action.
-    bool isRead = false;             // True if the kernels that read the lane have been launched.
-    Event read = {};
+    bool isRead = false; // True if kernels that read the lane are launched; not released.
+    Event read = {};     // Completes after these kernels.
   };
 
   // Throws TENON_ERR_MEMORY if the transport is "shared"; with "auto" the part becomes a message.

@@ -19,14 +19,14 @@ namespace tenon {
 
 class BlockQueue; // kernels/movement/block_queue.hpp
 
-// How elements that another core reads next are stored: through the caches of this core, or past
-// them to memory.
+// How elements that another core reads next are stored: with ordinary stores into the caches of
+// this core, or with streaming stores to memory.
 //
-// Between cores that share a cache, data in the cache is handed over several times as fast as
-// through memory; between cores that share none it is several times slower. The placement of the
-// two cores is not reliably known, and changes. So the choice follows measured times of storing and
-// reading; the slower way is measured again from time to time, less often the longer it stays
-// slower.
+// If the two cores share a cache, cached stores are several times as fast as streaming stores; if
+// they share none, cached stores are several times slower. The placement of the two cores is not
+// known reliably and can change. Auto therefore measures the time of storing and reading for both
+// ways and uses the faster one. The slower way is tried again after 8 stores, then after 16, 32 and
+// so on up to 128, as long as it stays slower.
 
 enum class StoreWay { Auto, Cached, Streaming };
 
@@ -34,7 +34,8 @@ enum class StoreWay { Auto, Cached, Streaming };
 inline constexpr const char* kStoreWayChoices = "auto|cached|streaming";
 StoreWay parseStoreWay(std::string_view name);
 
-// The choice for the slots of one lane.
+// Chooses between cached and streaming stores for one lane, a ring of slots in shared memory that
+// one rank fills and another reads.
 class StoreChoice {
 public:
   // With Auto the way is chosen by measured time; otherwise it is the requested one.
@@ -56,7 +57,7 @@ public:
     stored.bytes = store(stored.way);
     stored.seconds = watch.seconds();
   }
-  // Excludes the present content of the slot, which was stored by other means, from timing.
+  // Excludes the present content of the slot from timing, because run() has not stored it.
   void forget(int slot) noexcept { stored_[slot].bytes = 0; }
 
   // The way of the next store with Auto.
@@ -103,14 +104,15 @@ RegionView viewOf(const DTensor& x, const Region& region);
 // The view of a region whose elements are contiguous.
 RegionView packedView(const std::byte* elements, const Region& region, int rank);
 
-// How a contribution is combined with the target: the first to an element applies beta, the others
-// are added or combined. The region's sign and the weights of its list multiply the contribution;
-// neither is used with a maximum. With a queue, which must have the context of the target,
-// contributions are combined when it is flushed.
+// How a contribution is combined with the target: y <- alpha x + beta y. For the first contribution
+// to an element beta is that of the action, for later ones 1. The region's sign and the weights of
+// its list multiply the contribution. Combine::Max computes y <- max(x, y) instead, only for
+// regions without signs and lists.
 struct Meeting {
   Combine combine = Combine::Add;
   double beta = 0;
-  // Queue that delays a contribution to batch it with later ones, or NULL.
+  // Queue of the target's kernel context that collects small contributions into one kernel, or
+  // NULL; a queued contribution is combined when the queue is flushed.
   BlockQueue* queue = nullptr;
 };
 void combineRegion(const Action& action, const Region& to, const RegionView& from,

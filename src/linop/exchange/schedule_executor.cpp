@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs a schedule: prepares the target, and combines the parts in the order of the schedule as the
-// carrier delivers them. beta must be applied exactly once per element: by the first contribution
-// if it is known which one is first, and otherwise by prepareTarget().
+// Executes y <- alpha C x + beta y for a schedule C. First y is prepared, then the parts (one per
+// sending rank) are combined with y in the order of the schedule. beta must be applied exactly once
+// per element:
+//   each element gets at most one part     that part applies beta; elements without one are scaled
+//   sums, the first part covers all of y   the first part applies beta, the others use beta = 1
+//   other sums                             prepareTarget() scales y, all parts use beta = 1
 #include "linop/exchange/schedule_executor.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -25,8 +28,9 @@ bool sameElements(const Region& from, const DTensor& x, const Region& to, const 
   return source.first == target.first;
 }
 
-// The region of y that already has its values because the action is in place, or NULL. The
-// library's own arrays never share memory, so only placed user arrays are compared.
+// The region of y that already has its values because x and y are the same memory there, or NULL.
+// Arrays that the library allocates never share memory, so only arrays placed by the user are
+// compared.
 const Region* regionInPlace(const Direction& direction, const Action& action) {
   if (!action.x->isPlaced() || !action.y->isPlaced())
     return nullptr;
@@ -37,9 +41,9 @@ const Region* regionInPlace(const Direction& direction, const Action& action) {
   return nullptr;
 }
 
-// Scales by beta the elements to which no part applies it. Returns whether the first part can apply
-// beta to its elements. In place, elements that the user supplies are not touched, like the region
-// in place.
+// Scales by beta the elements of y to which no part applies beta. Returns true if the first part
+// can apply beta to its elements. If the action is in place, neither the region in place nor the
+// elements whose values the user sets are written.
 bool prepareTarget(const Direction& direction, const Action& action, const Region* inPlace,
                    Combine combine, BlockQueue& queue) {
   DTensor& y = *action.y;
@@ -65,16 +69,16 @@ bool prepareTarget(const Direction& direction, const Action& action, const Regio
   return false;
 }
 
-// Combines all parts of an action. The rank's own part is read from x in its turn; receive(i,
-// chunks, meeting) combines the parts of other ranks.
+// Combines all parts of an action with y. The part that stays on this rank is read from x, in its
+// place in the order; receive(i, chunks, meeting) combines part i of another rank.
 //
-// If all parts are added to the same elements on the host, the loop over chunks is the outer one:
-// all contributions to a few elements are added while those are in the cache. This is one pass over
-// the target instead of one per rank.
+// If all parts are added to the same elements on the host, the loop over chunks is the outer loop:
+// all contributions to one chunk are added while the chunk is in the cache, which reads y once from
+// memory instead of once per rank.
 template <class Receive>
 void combineParts(const Direction& direction, const Action& action, Combine combine,
                   Receive receive) {
-  action.y->changed(); // A message received into the array does not count the change.
+  action.y->changed(); // Counts the change, since MPI can write directly into the array.
   const Region* inPlace = regionInPlace(direction, action);
   // If each element gets one value, the sum is also the maximum, and it can apply beta.
   if (!direction.sums)
@@ -100,8 +104,8 @@ void combineParts(const Direction& direction, const Action& action, Combine comb
   queue.flush();
 }
 
-// Runs a part of an action. If it fails, the carrier stops reading x, which its owner can free when
-// the error has been reported.
+// Runs begin() or end() of an action. If it fails, the carrier stops reading x, since the caller
+// can free x once the error has been reported.
 template <class Work>
 void orAbandon(Carrier& carrier, Work work) {
   try {
@@ -114,8 +118,8 @@ void orAbandon(Carrier& carrier, Work work) {
 
 } // namespace
 
-// The two directions share two wires, since only one action is in flight: the buffer from which the
-// forward action sends is the one into which the adjoint receives.
+// The two directions share two message buffers, since only one action is in flight: the forward
+// action sends from sourceSide, and the adjoint receives into it.
 ScheduleExecutor::Carriage::Carriage(const ScheduleExecutor& executor, Space space)
     : carriers{executor.makeCarrierFor(Sense::Forward, space),
                executor.makeCarrierFor(Sense::Adjoint, space)},
@@ -128,8 +132,9 @@ ScheduleExecutor::Carriage::Carriage(const ScheduleExecutor& executor, Space spa
   carriers[1]->useWires(targetSide, sourceSide);
 }
 
-// Tags are counted on the communicator, so all ranks must create their executors in the same order.
-// The carriers of the expected space are made now, so the first action allocates nothing.
+// The communicator numbers its tags, so all ranks must create their executors in the same order.
+// The carriers of the expected memory space are created here, so the first action allocates
+// nothing.
 ScheduleExecutor::ScheduleExecutor(const CommPtr& comm, const Schedule& schedule,
                                    TenonDataType type, const std::string& owner,
                                    const CarrierPolicy& policy)

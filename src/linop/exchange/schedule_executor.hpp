@@ -3,16 +3,17 @@
 // strides:
 //     y <- alpha C x + beta y
 //
-// begin()  sends the parts of x for other ranks
-// end()    receives and combines all parts; the rank's own part is read from x
+// begin()  sends the parts of x for other ranks (a part is the data for one rank, part.hpp)
+// end()    receives and combines all parts; the part that stays on this rank is read from x
 //
-// Contributions are combined in the order of the schedule, which is that of grid positions. So
-// copies of a sum are bitwise identical with every carrier, and for every order of ranks in the
-// grid.
+// The parts are sent and received by a Carrier: MPI messages or shared memory. Contributions are
+// combined in the order of the schedule, which is that of positions in the process grid. If several
+// ranks compute the same sum, their results are therefore bitwise identical, with every carrier and
+// for every numbering of the ranks in the grid.
 //
-// In place, x and y wrap the same array such that an element that stays on the rank has one address
-// in both: it is not touched, and counts as the first contribution. Elements that the user supplies
-// are not touched either.
+// An action is in place if x and y wrap the same array, and each element that stays on the rank has
+// the same address in both. Such an element is not written, and counts as the first contribution.
+// Elements whose values the user sets (user ghosts) are not written either.
 #pragma once
 
 #include "linop/exchange/carrier.hpp"
@@ -36,7 +37,7 @@ public:
   // instead of their sum; every target element must have a contribution.
   void end(const Action& action, Combine combine = Combine::Add);
 
-  // True if x and y wrap the same array as described above.
+  // True if x and y wrap the same array and elements that stay on the rank keep their addresses.
   bool isInPlace(const Action& action) const;
 
   void bind(Sense sense, DTensor& x, DTensor& y) { carrierOf(sense, x.space()).bind(x, y); }
@@ -46,8 +47,8 @@ public:
   // The transports of the parts, and the reason if "auto" could not use shared memory.
   std::string describeTransport() const;
 
-  // Hook of tests, called after an action has sent its messages, and before it looks for received
-  // ones. It can delay messages, which otherwise take no time on one node.
+  // Hook of tests: began() is called when an action has sent its messages, looks() before it tests
+  // for received messages. A test can delay messages there, to imitate a slow network on one node.
   class Watch {
   public:
     virtual ~Watch() = default;
@@ -57,7 +58,8 @@ public:
   static inline Watch* watch = nullptr;
 
 private:
-  // The carriers and buffers for arrays in one space.
+  // The carriers and message buffers for arrays in one memory space (host or device). The forward
+  // action sends from sourceSide and receives in targetSide; the transposed one exchanges the two.
   struct Carriage {
     std::array<std::unique_ptr<Carrier>, 2> carriers; // by sense
     Wire::Reach reach;
@@ -92,9 +94,9 @@ private:
   PerSpace<Carriage> carriages_;
 };
 
-// Executes a schedule whose only part is the rank's own, in one call: without carriers and without
-// progress of other actions, so its kernels can be recorded in a graph. Regions must not have
-// lists.
+// Executes, in one call, a schedule in which the rank sends data only to itself. It uses no
+// carriers and does not advance other actions, so its kernels can be recorded in a graph. The
+// schedule must not contain lists of element positions.
 class OwnScheduleExecutor {
 public:
   OwnScheduleExecutor(const Schedule& schedule, TenonDataType type, int rank);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Wire: a message buffer with two parts: its elements, which kernels pack and unpack, and its
-// bytes, which MPI reads and writes. They are the same memory on the host, and on the device if MPI
-// can access device memory. Otherwise the wire is staged: the bytes are pinned host memory.
+// Wire: a message buffer with two views: its elements, which kernels pack and unpack, and its
+// bytes, which MPI reads and writes. Both views are the same memory on the host, and on the device
+// if MPI can access device memory. Otherwise the wire is staged: the elements are device memory,
+// the bytes are a second buffer in pinned host memory, and pieces are copied between the two.
 //
-// On the device the host only queues work: kernels on the stream of the context, and copies between
-// elements and bytes on a second stream, concurrent with kernels that are queued between sending
-// and receiving. Order of calls in one action:
-//   send side      packed(), then send() for each piece, whose event allows MPI to send it
-//   receive side   open(), MPI receives, receive() for each piece, received(), kernels, unpacked()
+// On the device the host only queues work: kernels on the stream of the kernel context, and the
+// copies on a second stream, where they overlap with other kernels. Order of calls in one action:
+//   send side      1. launch packing kernels  2. packed()  3. for each piece send(), then wait for
+//                  its event and pass the piece to MPI
+//   receive side   1. open()  2. MPI receives  3. receive() for each piece  4. received()
+//                  5. launch unpacking kernels  6. unpacked()
 #pragma once
 
 #include "comm/exchange.hpp"
@@ -51,26 +53,26 @@ class Wire {
 public:
   enum class Reach { Host, Device }; // The memory that MPI can read and write.
   Wire(Index bytes, const std::string& label, KernelContextPtr context, Reach reach = Reach::Host);
-  // Waits for the copies.
+  // Waits until all copies have completed.
   ~Wire();
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
 
   std::byte* elements() noexcept { return elements_.data<std::byte>(); }
   std::byte* bytes() noexcept { return isStaged() ? staging_.data<std::byte>() : elements(); }
-  // True if kernels use the elements asynchronously, so the calls below are needed.
+  // True if kernels use the elements asynchronously, so packed() ... unpacked() are needed.
   bool isOnDevice() const noexcept { return context_->space() == Space::Device; }
   // True if elements and bytes are separate memory.
   bool isStaged() const noexcept { return isStaged_; }
-  // Size in bytes of the pieces in which a message is sent. Pieces of a staged message are copied
-  // while others are in flight.
+  // Size in bytes of the pieces in which a message is sent. One piece of a staged message is copied
+  // while another piece is sent.
   Index pieceBytes() const noexcept {
     return isStaged() ? kStagedPieceBytes : Exchange::kMaxPieceBytes;
   }
   Index heldBytes() const noexcept { return elements_.bytes() + staging_.bytes(); }
 
-  // Makes the copies of the following calls of send() wait for the kernels that have been launched.
-  // The host waits for copies that still read the bytes of the last message received into them.
+  // Makes the copies that send() queues wait for the packing kernels launched before. The host
+  // first waits for the copies of an earlier receive(), which may still read the same bytes.
   void packed();
   // Copies elements at `from`, in kernel memory, to the bytes at offset `begin`. MPI can read them
   // once the event `ready` has completed.
@@ -80,7 +82,7 @@ public:
   void open();
   // Copies the bytes at offset `begin` to the same offset of the elements.
   void receive(Index begin, Index bytes);
-  // Makes kernels launched from now on wait for these copies.
+  // Makes kernels launched from now on wait for the copies of receive().
   void received();
   // Records that the kernels which read the elements have been launched.
   void unpacked();
