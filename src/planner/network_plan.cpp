@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The request for a plan, and its search on one grid after the other. A changed setting discards
-// the plan, and a changed rate of the machine also the rates fitted to measurements. setSpace()
-// discards nothing, since every search of a plan of layers calls it.
+// The request for a plan, and the search on one process grid after the other. A changed setting
+// discards the plan; a changed rate of the machine also the rates fitted to measurements.
+// setSpace() discards nothing, since every search of a plan of layers calls it.
 #include "planner/network_plan.hpp"
 
 #include "geometry/layout/given_grid.hpp"
@@ -467,9 +467,10 @@ FoundPlan NetworkPlan::planWithin(const CostModel& model) const {
                           sizeText(std::llround(memoryLimit_)), sizeText(std::llround(over))));
 }
 
-// Chooses layouts first, then recomputation. Candidates are the fastest plan without a limit, some
-// plans between it and the limit, and the fastest plan within the limit; all but the last recompute
-// layers until they fit. No plan is faster than the one without a limit, which bounds the gap.
+// Chooses layouts first, then recomputation. The candidates are the fastest plans without a limit,
+// within two limits between its bytes and the requested one, and within the latter. All but the
+// last recompute layers until they fit. No plan is faster than that without a limit, which bounds
+// the gap.
 FoundPlan NetworkPlan::fittingPlan(const CostModel& model) const {
   if (!mayRecompute_ || !model.knowsRecomputation())
     return planWithin(model);

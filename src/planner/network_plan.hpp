@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The request for the plan of a network, and the plan after a search. A changed request discards
-// the plan. Derived classes supply the network: the object behind the public handle is a plan of
-// layers that will run (plan/layer_plan.hpp); the command `tenon plan network` plans networks by
-// name, also with the models of papers (papers/named_plan.hpp).
+// The request for the plan of a network (processes, machine, memory limit, fixed layouts), and
+// after search() the plan: a parallelization for each layer. A changed request discards the plan.
+// Derived classes supply the network: plan/layer_plan.hpp for layers that will run, behind the
+// public handle TenonPlan, and papers/named_plan.hpp for the command `tenon plan network`, which
+// plans networks by name, also with the models of papers.
+//
+// Calls: settings and pinInput() or pinOutput(), then search(), then found() or layerAt(). A pinned
+// end is an input or output of the network whose layout the user has fixed.
 #pragma once
 
 #include "machine/machine.hpp"
@@ -73,11 +77,11 @@ protected:
   std::optional<Layout> pinnedOutput(const DeclaredNetwork& network) const;
   // The network for an input of one batch of samples.
   virtual DeclaredNetwork layers() const = 0;
-  // Scratch memory that its kernels share, if known.
+  // Scratch memory that the kernels of the network share, if known.
   virtual ScratchOf scratch() const { return {}; }
-  // Communication within a node that needs no messages.
+  // The ranks of a node that exchange data through shared memory instead of messages.
   virtual SharedByNode shared() const { return {}; }
-  // Bytes of gradients that are reduced together, chosen by the predicted latency.
+  // Size of a bucket of gradients that are reduced together, chosen by the predicted latency.
   virtual Index bucketBytes() const;
   // The shapes of the inputs. Throws TENON_ERR_STATE if they were not set.
   std::vector<Shape> inputShapes() const;

@@ -8,31 +8,32 @@
 //    2  A layer's parts (r, s, b): model, domain and batch; r s b = P. Every layer uses all P
 //       processes.
 //    3  The domain is split in the table's leading dimensions, which take turns.
-//    4  A layer reads its input in (1, s, b), equal on the r, and writes its output in (r, s, b).
-//       Pooling and pointwise layers act on the output where it is, free. An add reads and writes
-//       (r, s, b).
-//    5  Possible is: b <= B; r <= output channels; of a window, no block of the input has fewer
-//       rows than its halo or 1, none of the output fewer than 1, without rounding; s = 1 where
-//       space must be whole. Uneven splits cost as if they were even.
+//    4  A layer reads its input in (1, s, b), with a copy on each of the r processes, and writes
+//       its output in (r, s, b). Pooling and pointwise layers compute on the output in place, at
+//       no cost. An add reads and writes (r, s, b).
+//    5  A split is possible if b <= B and r <= output channels; if each block of a window's input
+//       has at least max(halo, 1) rows, and of its output at least 1, without rounding; and if
+//       s = 1 for layers whose space must be whole. Uneven splits cost as if they were even.
 //    6  A halo is floor(kernel / 2) rows wide for a convolution, else 0.
-//    7  Gradients of the weights W: 2 (alpha lg p + beta (p-1)/p 4 W/r) of the p = P/r processes
-//       that have the same weights; biases are not counted.
-//    8  Halos: in each dimension F(s_j) (alpha + beta bytes of a face), F being the neighbours of a
-//       block, 0, 1 or 2; all input channels. Twice, since the adjoint costs as much; once where
-//       the network's input is read.
-//    9  An edge of N elements a sample from q to t: Q = product of t, g = product of max(q, t) / Q,
-//       2 (alpha lg g + beta 4 B N/Q (1 - 1/g)): each process has 1/g of what it needs.
-//   10  The network's input is anywhere, free, and has no gradient.
-//   11  Loss: the r gather the output of the last layer once.
+//    7  Gradients of the weights W: 2 (alpha lg p + beta (p-1)/p 4 W/r), where p = P/r processes
+//       have the same weights; biases are not counted.
+//    8  Halos: in each dimension F(s_j) (alpha + beta bytes of a face), where F is 0, 1 or 2, the
+//       number of neighbours of a block; all input channels. Counted twice, as the adjoint costs
+//       the same; once for a layer that reads the network's input.
+//    9  An edge that moves N elements per sample from a layer split by q = (r, s, b) to one split
+//       by t: Q = product of t, g = product of max(q, t) / Q, cost 2 (alpha lg g +
+//       beta 4 B N/Q (1 - 1/g)), since each process has 1/g of the elements that it needs.
+//   10  The network's input is available on all processes at no cost, and has no gradient.
+//   11  Loss: the r processes gather the output of the last layer once.
 //   12  A plan costs the sum of these.
 //   13  Baselines: search/plan_search.hpp.
 //   14  Bytes: 12 W/r + 4 B input/(s b) + 4 B output/P of each layer.
 //
-// Beyond the papers, and only if asked for: r = o i, of which o split the output channels and i the
-// input channels. Then the input is read in (i, s, b), equal on the o, halos have the channels of a
-// part, and the output is a sum of i parts of B output/(o s b), which is reduced and scattered to
-// (r, s, b), there and back at equal cost; its bytes are 12 W/r + 4 B input/(i s b) +
-// 4 B output/(o s b). With o = 1 or i = 1 these are parallelizations of one label.
+// An extension beyond the papers, used only if `inputChannels` is true: r = o i, where o processes
+// split the output channels and i the input channels. The input is read in (i, s, b), with a copy
+// on each of the o processes, and halos have only the channels of a block. The output is a sum of i
+// contributions of B output/(o s b) elements; a reduce-scatter distributes it as (r, s, b), and its
+// adjoint costs the same. The bytes are 12 W/r + 4 B input/(i s b) + 4 B output/(o s b).
 #pragma once
 
 #include "planner/papers/network_table.hpp"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The seconds of conversions as they run: via intermediate layouts between two grids, in one step
-// or with reductions separated from the rest. Reductions that cross levels of a machine use their
-// programs (reduction/sum_route.hpp), and those within a unit their routes. Plans and their reports
-// use these prices.
+// The seconds of conversions between layouts, by the algorithms that run: a conversion between two
+// process grids can use intermediate layouts, and a conversion with partial sums is one step, or a
+// reduction that is separate from the rest. Reductions across levels of a machine are priced as
+// programs of several messages (reduction/sum_route.hpp), those within one unit of the innermost
+// level as routes (machine/route.hpp). Plans and their reports use these prices.
 #pragma once
 
 #include "machine/price.hpp"

@@ -78,9 +78,9 @@ public:
   // The memory of a plan, given a parallelization for each layer; by default the sum over its
   // layers.
   virtual double planBytes(const std::vector<int>& parallelizations) const;
-  // The layers of a plan that recompute their output for the adjoint so the plan needs at most
-  // `bytes`; with the seconds of this and the resulting bytes. If `layers` is empty, the limit was
-  // not reached and `bytes` is the least that was found.
+  // The layers that recompute their outputs for the adjoint, chosen such that the plan needs at
+  // most `bytes`; with the seconds of the recomputation and the resulting bytes of the plan. If
+  // `layers` is empty, no choice met the limit, and `bytes` is the least that was found.
   struct Again {
     std::vector<std::string> layers = {};
     double seconds = 0, bytes = 0;
@@ -90,9 +90,9 @@ public:
                                  double /*bytes*/) const {
     return {};
   }
-  // The layers of a plan whose halos the layers before them should compute, with at most `depth`
-  // layers per exchange (declaration/core/halo_sharing.hpp) and within a limit in bytes; with the
-  // seconds saved and the resulting bytes of the plan.
+  // The layers whose halos the layers before them should compute instead of an exchange, with at
+  // most `depth` layers per exchange (declaration/core/halo_sharing.hpp) and within a limit in
+  // bytes; with the seconds saved and the resulting bytes of the plan.
   struct SharedHalos {
     std::vector<std::string> layers = {};
     double seconds = 0, bytes = 0;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A network as declarations of layers, with the shapes that they read and the moves between them:
-// the input of the cost model OwnModel.
+// A network as a graph for the cost model OwnModel: the declarations of its layers, the shapes that
+// they read, and the moves, which are the tensors that pass from one layer to another.
 //
-// The layers are those with parameters or several inputs, and those that read the network's input;
-// all other layers follow the layer that they read. Tables of sizes are declared in
-// papers/network_table.hpp.
+// A plan chooses parallelizations of these layers only: layers with parameters or several inputs,
+// and layers that read the network's input. Every other layer, such as a pointwise function, is a
+// dependent, which is distributed like the output that it reads. Networks from tables of sizes are
+// declared in papers/network_table.hpp.
 #pragma once
 
 #include "declaration/core/network_file.hpp"

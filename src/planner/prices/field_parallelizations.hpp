@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parallelizations on the process grid of a pinned layout, such as that of a solver's field. Along
-// each axis the layer keeps the field's property (k), or splits the batch (n), output channels (o)
-// or input channels (i). For a field with layout S2,S3 on a grid of 4 x 2:
+// Parallelizations on the process grid of a field: an input or output of the network whose layout
+// the program has fixed, such as the solution of a solver. Along each axis of this grid, a layer
+// keeps the field's property (k), or splits the batch (n), output channels (o) or input channels
+// (i). For a field whose rows and columns are split (S2,S3) on a grid of 4 x 2:
 //
 //     k,k   the layer is distributed like the field
 //     o,k   4 parts of the output channels, 2 parts of space
 //
-// If a dimension is split by the same axes as in the field, it has the split points of the field or
-// of tensors distributed with it. Split points are stored by dimension and extent, and learnt from
-// the outputs of layers that keep the field's distribution.
+// If a layer splits a dimension by the same axes as the field, its split points are those of the
+// field, or those of another tensor of this extent that is distributed like the field. learn()
+// stores such split points by dimension and extent, from the outputs of layers that keep the
+// distribution (k on all axes).
 #pragma once
 
 #include "geometry/layout/layout.hpp"

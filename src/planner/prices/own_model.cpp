@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prices the forms of layers under each parallelization, and the conversions between them. The cost
-// of a layer under a parallelization is computed in the constructor, once for all layers that
-// differ only in name. Moves are priced on request and cached by their two layouts, because many
-// pairs of parallelizations lead to the same two layouts.
+// Prices the forms (layouts that would run) of layers under each parallelization, and the
+// conversions between them. The constructor prices layers, once for all that differ only in name.
+// Moves are priced on request and cached by their two layouts, because many pairs of
+// parallelizations have the same.
 #include "planner/prices/own_model.hpp"
 
 #include "geometry/layout/layout.hpp"
@@ -64,8 +64,8 @@ OwnModel::OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, bool 
     : CostModel(std::move(grid), inputChannels), network_(std::move(network)),
       rates_(std::move(rates)), bestLinks_(bestLinks(rates_.links)), task_(std::move(task)),
       grid_(this->grid().grid()), conversions_(rates_.links, grid_->size(), grid_) {
-  // Fields are first, because they determine the number of parallelizations. Layers follow in the
-  // order of the network: each learns its split points on a field's grid from the layers before it.
+  // Grids of pinned ends come first: they determine the number of parallelizations. Layers are in
+  // network order: their split points on such a grid come from the layers before them.
   addNativeLayouts();
   addFields(inputChannels);
   for (const DeclaredLayer& layer : network_.layers)
@@ -139,8 +139,8 @@ void OwnModel::addKinds() {
   const auto readSaved = findReadSaved(saved);
   for (const DeclaredLayer& layer : network_.layers) {
     const auto number = static_cast<std::size_t>(&layer - network_.layers.data());
-    // Networks repeat their layers, and a form takes far longer to make than a key: the key
-    // contains everything on which a layer's price depends.
+    // Networks repeat their layers, and forms are expensive. The key contains everything on which
+    // the price of a layer depends, so layers with equal keys are priced once.
     std::string key = fmt::format("{} {} {} {}", layer.declaration->agreedText(), layer.splitDims,
                                   layer.mostChannels, layer.readsInput);
     for (const Shape& input : layer.inputs)
@@ -373,8 +373,8 @@ Layout OwnModel::inputLayout(const Kind& kind, int parallelization, const Signat
 OwnModel::ParallelizedLayer OwnModel::place(const Kind& kind, int parallelization) {
   ParallelizedLayer placed;
   try {
-    // Only its declaration knows whether a layer can have a parallelization: the error that it
-    // throws is the fault.
+    // A declaration throws an error if the layer cannot have the parallelization. The text of the
+    // error is the fault.
     placed.fault = addForm(kind, parallelization, placed);
   } catch (const Error& error) {
     placed.fault = error.text();
@@ -455,11 +455,11 @@ std::string OwnModel::addForm(const Kind& kind, int parallelization, Parallelize
     placed.uses.front() = form.uses.front().withoutHalos();
   placed.outputs = {form.output};
   addCosts(kind, form, placed);
-  // The cotangent passes through the dependents if the layer needs it: for its parameters, or for
-  // layers before it.
+  // The dependents compute cotangents if the layer reads them: for the gradients of its parameters,
+  // or for the layers before it.
   addDependents(kind, wantsCotangent(layer) || !form.parameters.empty(), placed);
-  // Outputs with the field's distribution carry its split points to other extents. Parallelizations
-  // that change least are placed first, so the others find these split points.
+  // An output that is distributed like the field defines split points for its extents.
+  // Parallelizations that change least come first, so the others find these split points.
   if (own && !placed.isBalanced && own->labels.find_first_not_of('k') == std::string::npos)
     for (const Layout& output : placed.outputs)
       fields_[own->field].learn(output);
@@ -519,8 +519,8 @@ void OwnModel::addCosts(const Kind& kind, const Form& form, ParallelizedLayer& p
   addSaved(kind.saved.front(), kind.readIsSaved.front(), form, placed);
 }
 
-// Adds the dependents of a layer. As without a plan, they use the signature that leaves their input
-// in place, and convert the input if there is none.
+// Adds the costs of the dependents of a layer. As in a run without a plan, each uses the signature
+// that leaves its input in place, or converts the input if no signature does.
 void OwnModel::addDependents(const Kind& kind, bool hasCotangent, ParallelizedLayer& placed) const {
   for (std::size_t f = 0; f < kind.layer->dependents.size(); ++f) {
     const DependentLayer& dependent = kind.layer->dependents[f];
@@ -590,8 +590,8 @@ int OwnModel::numberOfLayout(Layout layout) {
 
 double OwnModel::price(Prices& known, int move, int from, int to, Looks looks) const {
   const Ends& ends = ends_[move];
-  // A price belongs to two layouts, not to a move, and layers of one kind share it. The weight
-  // belongs to the move.
+  // The price depends on two layouts only, so moves with the same layouts share it. The weight
+  // depends on the move.
   const auto source = std::uint64_t(ends.sources[from]), target = std::uint64_t(ends.targets[to]);
   const auto [at, isNew] =
       known.try_emplace(source << 32 | target << 1 | std::uint64_t(ends.back), 0.0);
@@ -646,7 +646,7 @@ double OwnModel::exactLayerSeconds(int layer, int parallelization) const {
 }
 
 MoveParts OwnModel::moveParts(int move, int from, int to) const {
-  // The parts must add up to the price that the search used: forward is the total minus backward.
+  // Both parts must add up to the price that the search used: `there` is the total minus `back`.
   const double all = closerMoveSeconds(move, from, to);
   const double backward = ends_[move].weight * priceBack(ends_[move], from, to, Looks::Few);
   return {all - backward, backward};

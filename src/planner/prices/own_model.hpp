@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The cost model of Tenon itself, which prices the forms that would run and the communication
-// between them.
+// Tenon's own cost model. For each layer and parallelization it makes the layer's form (the layouts
+// of inputs, parameters and output that would run) and prices its kernels and the communication
+// between the forms of two layers.
 //
 //    layer   kernels forward and adjoint, by their operations and bytes (kernel_cost.hpp); the
 //            gradients' conversions from use* to use; a move of the network's input, free but for
@@ -9,31 +10,35 @@
 //            adjoint
 //    bytes   the memory of the process that has the most
 //
-// Elements have the size of the network's data type. Inference has neither adjoints nor gradients
-// nor an optimizer state. Communication has the prices of conversion_prices.hpp, at three
-// precisions. Lower bounds consider position 0 only, whose parts are the largest of even ones.
-// Closer prices consider a few more positions and are nearly always exact; exact prices consider
-// all. Prices of kernels are always exact.
+// The asterisk denotes the dual layout, that of a gradient or cotangent. Elements have the size of
+// the network's data type. Inference has neither adjoints nor gradients nor an optimizer state.
+// Communication has the prices of conversion_prices.hpp at three precisions: a lower bound from the
+// rank at position 0 of the process grid, whose blocks are the largest if the split is even; a
+// closer bound from a few more positions, which is nearly always exact; and the exact maximum over
+// all positions. Prices of kernels are always exact.
 //
-// Memory. A layer owns its parameters, the optimizer state, the gradients and their partial sums,
-// and the reduced gradients if processes share them; and the activations that its adjoint reads:
-// inputs with halos, workspaces, and outputs that its own adjoint or that of a reader reads. All
-// other values and cotangents of a pass are temporary, and layers share their memory: those of the
-// layer that runs, and those that wait for a later layer.
+// Memory. The bytes of a layer include its parameters, the optimizer state, the gradients and their
+// partial sums, and the reduced gradients if processes share them; and the activations that an
+// adjoint reads: inputs with halos, workspaces, and the outputs that the layer's own adjoint or the
+// adjoint of a reader reads. All other values and cotangents are temporary. Layers share the memory
+// of temporary values, which holds the values of the layer that runs, and those that a later layer
+// will read.
 //
-// The model has no knowledge of types of layers: the meaning of a parallelization for a layer is
-// found in its signature table (signature_rows.hpp). If windows divide an output into unequal
-// parts, there is a second parallelization with the same labels whose output is divided evenly.
+// The model does not depend on the types of layers: a layer's signature table defines what a
+// parallelization means for the layer (signature_rows.hpp). If sliding windows divide the output
+// into unequal blocks, a second parallelization with the same labels divides the output evenly.
 //
-// Pinned ends. If the network's input or output has a fixed layout, it becomes another layer with
-// one parallelization, so moves from and to it are priced and certified like others. Its process
-// grid adds parallelizations to every layer (field_parallelizations.hpp), under which a layer can
-// keep the field's distribution.
+// Pinned ends. If the user fixes the layout of the network's input or output (a pinned end), the
+// model contains an additional layer with this layout as its only parallelization. Moves from and
+// to this layer are priced like all others. The process grid of the fixed layout adds
+// parallelizations to every layer (field_parallelizations.hpp), by which a layer can keep the
+// distribution of the user's field.
 //
-// Lists of a mesh. A network with layers that need lists must have pinned inputs, and each of its
-// layers has native layouts (listed_moves.hpp), whose split points it uses on that grid. A layer
-// with lists has one parallelization, its native one. Its communication by lists is priced as an
-// exchange of these messages.
+// Lists of a mesh. If layers need lists of a mesh, such as edges and index maps, all inputs of the
+// network must be pinned. The lists then determine native layouts for all layers
+// (listed_moves.hpp): the layouts in which data on the mesh are distributed. A layer with lists has
+// only its native layout; the other layers use the split points of theirs on that grid.
+// Communication by lists within a layer is priced as one exchange of its messages.
 #pragma once
 
 #include "declaration/core/halo_sharing.hpp"
@@ -68,9 +73,9 @@ struct OwnTask {
   // Steps of a solver for each evaluation of the network. The seconds are per step, and pinned ends
   // are converted in every step.
   Index stepsPerEvaluation = 1;
-  // The pinned layouts, and whether training needs the cotangent of a pinned input. Layers can run
-  // on the grid of the first input and of the output; further inputs are only read from their
-  // layouts.
+  // The pinned layouts, and whether training needs the cotangent of a pinned input. Layers can have
+  // parallelizations on the process grids of the first input and of the output. Further inputs add
+  // no grid.
   std::optional<Layout> input = {}, output = {};
   std::vector<std::optional<Layout>> furtherInputs = {};
   bool inputCotangent = true;
@@ -135,8 +140,8 @@ public:
   double exactMoveSeconds(int move, int from, int to) const override;
 
 private:
-  // Communication within a layer and between its dependents, and the part of the seconds to which
-  // it belongs.
+  // A conversion within a layer and its dependents (layers that are distributed like their input),
+  // and the term of LayerParts to which its seconds are added.
   struct InnerMove {
     double LayerParts::*part;
     Layout from, to;
@@ -162,13 +167,13 @@ private:
     bool isBalanced = false;
     std::map<Looks, LayerParts> seconds = {}; // by precision, computed on request
   };
-  // The activations that the adjoint of a layer or a dependent reads, for any parallelization.
+  // Which activations the adjoint of a layer or a dependent reads; equal for all parallelizations.
   struct Saved {
     bool input = false, output = false;
     bool inputInPlace = false; // the input is read in place, without a copy
     double perOutput = 0;      // bytes of workspaces per element of the output
   };
-  // Layers that differ only in their names share one entry.
+  // The costs under all parallelizations. Layers that differ only in their names share one Kind.
   struct Kind {
     const DeclaredLayer* layer = nullptr;
     const NativeLayouts* native = nullptr; // null: the network has no lists

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Two-ended parallelizations on a fine grid. The axes of a fine grid are the prime factors of the
-// number of processes, in the order of the machine's levels, so all layers of a plan are on one
-// grid. A parallelization assigns a label to each axis: batch from the first axis inward, space
-// from the last axis inward, and channels between them, first those of the output and then those of
-// the input:
+// Two-ended parallelizations on a fine grid. A fine grid has one axis per prime factor of the
+// number of processes, in the order of the machine's levels (8 processes: 2 x 2 x 2), and all
+// layers of a plan use this grid. A parallelization assigns to each axis the dimension that the
+// axis splits. It is two-ended because the batch is split from the first axis inward and space from
+// the last axis inward. Channels are split by the axes between, first those of the output and then
+// those of the input:
 //
 //     n n n n | o o | i | h h h       text: "n4,o2,i,h3-"
 //
-// Spatial dimensions alternate from the last axis, which is the major one of the first dimension:
-// "dhw4-" is d, h, w, d, read from the last axis. Two such parallelizations are prefixes of each
-// other in batch and space, so a rank keeps the data that it has under both.
+// Spatial dimensions alternate, beginning at the last axis, which makes the slowest split of the
+// first spatial dimension: "dhw4-" is d, h, w, d, read from the last axis. If one layer splits the
+// batch over n axes and another over m > n, the blocks of the second are parts of the blocks of the
+// first; the same is true of space. So a rank keeps the data that it has under both
+// parallelizations.
 #pragma once
 
 #include "geometry/layout/grid.hpp"
@@ -48,16 +51,17 @@ public:
   // The same processes with the axes in reverse order: the batch is then innermost.
   FineGrid reversed() const;
   bool isReversed() const noexcept { return reversed_; }
-  // The same processes with the axes in each order, this one first; axes of one level and extent
-  // are interchangeable. Parallelizations can thus place batch, channels and space on the levels in
-  // every way: each parallelism matrix has an order in which the batch's axes are first and those
-  // of space last. Throws TENON_ERR_SUPPORT with their number if there are too many.
+  // The same processes with the axes in each possible order, beginning with the order of this grid.
+  // Axes of the same level and extent are interchangeable. Together the orders can place batch,
+  // channels and space on the levels of the machine in every way, since the first axes split the
+  // batch and the last ones space. Throws TENON_ERR_SUPPORT with the number of orders if there are
+  // too many.
   std::vector<FineGrid> orders() const;
   bool hasFewOrders() const; // whether orders() does not throw
   // The level of each axis; 0 is the outermost.
   const std::vector<int>& levels() const noexcept { return levels_; }
-  // The grid without its last axes: the first process of each group along these axes remains, and
-  // the others are idle.
+  // The grid without its last axes. In each group of processes along these axes, the first process
+  // remains and the others are idle.
   FineGrid withoutLast(int axes) const;
 
   Index processes() const noexcept { return processes_; }

@@ -2,13 +2,13 @@
 // Chooses the nodes of a network that run again for the adjoint, to keep the memory within a limit.
 // It runs after the search, when the layers have their layouts.
 //
-// A saved value can be discarded if its writers run again, from the values saved before them.
-// Recomputed values are in the memory that passes share until the last derivative has read them, so
-// this memory grows while that of saved values shrinks. For several bounds of the shared memory,
-// the saved memory is reduced greedily by the bytes freed per second of kernels and messages; each
-// step is counted as in a run (run_memory.hpp). The fastest state that fits is chosen, and values
-// that still fit are saved again. This is a heuristic: it can miss a solution that fits or is
-// faster.
+// A saved value can be discarded if the maps that write it run again in the adjoint, from values
+// saved before. Recomputed values use the memory that passes share, until the last derivative has
+// read them. So the shared memory grows while the saved memory shrinks. The search tries several
+// bounds of the shared memory. For each, it greedily discards the values that free the most bytes
+// per second of kernels and messages, and counts each step as in a run (run_memory.hpp). The
+// fastest result within the limit is chosen, and values are saved again as far as the limit allows.
+// This is a heuristic: it can miss a solution that fits or is faster.
 #pragma once
 
 #include "planner/prices/run_memory.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory of a process in a run of a network whose layers all have their forms, counted as in a
-// run: from the joined list of maps, the lifetimes of the values of its passes, the parameters and
-// the communication buffers.
+// The memory that a process needs to run a network, given the form (layouts) of each layer. It is
+// counted by the same steps as in a run: the layers' lists of maps are joined, the passes Apply and
+// adjoint are derived from the joined list, and the lifetimes of their values determine the shared
+// memory. Parameters and communication buffers are added.
 
 #pragma once
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A lower bound of the price of a move, from the traffic of one rank: a few products of extents,
-// whereas the price itself counts messages of many sizes. A search needs the exact prices of few
-// moves in its tables, and excludes the others by this bound.
+// A lower bound of the price of a move, which is the conversion between the layouts of two layers.
+// The bound uses the traffic of one rank only, a few products of extents, whereas the price counts
+// messages of many sizes. By this bound a search excludes most moves in its tables, and computes
+// the exact prices of few.
 
 #pragma once
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Eliminates one layer after the other, and reads the best plans and the min-marginals from the
-// resulting messages. Order, neighbours and pair tables are fixed in the constructor. Only the sums
-// depend on the multiplier, so a search for the multiplier repeats only the sums.
+// Eliminates one layer after the other (elimination.hpp), and computes the best plans and the
+// min-marginals from the messages. The constructor determines the order, the neighbours and the
+// pair tables. Only the sums depend on the multiplier secondsPerByte, so a search over multipliers
+// repeats run() only.
 #include "planner/search/elimination.hpp"
 
 #include "sys/errors/error.hpp"
@@ -217,8 +218,8 @@ Elimination::Elimination(const CostTables& tables, const std::vector<Elimination
   for (std::size_t s = 0; s < steps_.size(); ++s)
     if (steps_[s].parent >= 0) {
       std::vector<int> others = steps_[s].neighbours;
-      // The parent itself is the row. Elimination has made the other neighbours neighbours of the
-      // parent.
+      // The parent's state is the index within a row of the message. The other neighbours are also
+      // neighbours of the parent, because elimination has joined them.
       others.pop_back();
       Step& parent = steps_[steps_[s].parent];
       steps_[s].messageAt = placesOf(others, parent.neighbours);
@@ -276,7 +277,8 @@ double Elimination::run(double secondsPerByte) {
 
 std::vector<int> Elimination::choice() const {
   std::vector<int> chosen(tables_.layers());
-  // In reverse order, all neighbours of a layer are decided before the layer itself.
+  // In reverse order of elimination, the states of all neighbours of a layer are chosen before that
+  // of the layer.
   for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
     std::vector<int> at;
     for (int other : step->neighbours)
@@ -335,9 +337,10 @@ std::vector<std::vector<int>> Elimination::best(int count) const {
   return found;
 }
 
-// For given states of a step's layer and neighbours, the least sum is that of the neighbours alone,
-// minus the step's message, plus its row. The least sums of the neighbours come from the parent's
-// step, which the backward sweep visits earlier.
+// Min-marginals by a sweep from the last step to the first. For given states of a step's neighbours
+// let N be the least sum of all plans with these states. If the step's layer has state k in
+// addition, the least sum is N - message + row[k], because the message is the minimum of the row. N
+// was computed in the parent's step, which the sweep visits earlier.
 std::vector<std::vector<double>> Elimination::minMarginals() const {
   std::vector<std::vector<double>> marginals(tables_.layers());
   std::vector<std::vector<double>> ofNeighbours(steps_.size()); // by step, with the shape of its

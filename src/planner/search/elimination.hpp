@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Exact minimum of a sum of tables over one state per layer, by eliminating one layer after the
-// other: the min-plus product of the tables that contain the layer, minimised over its states, is a
-// new table of its neighbours. A backward sweep computes the min-marginals: for each layer and
-// state, the least sum of all plans that use it.
+// Exact minimum of a sum of cost tables over one state per layer (a state is a parallelization), by
+// variable elimination as in graphical models. To eliminate a layer, all tables that contain the
+// layer are added, and the sum is minimised over the layer's states. The result is a new table, the
+// layer's message, over its neighbours: the other layers in these tables. For a chain a - b - c
+// with costs A, B, C and pair tables AB, BC:
+//
+//   m_a(b) = min over a of A(a) + AB(a,b)
+//   m_b(c) = min over b of B(b) + BC(b,c) + m_a(b)
+//   least  = min over c of C(c) + m_b(c)
+//
+// A backward sweep computes the min-marginals: for each layer and state, the least sum of all plans
+// in which the layer has this state.
 #pragma once
 
 #include "planner/search/cost_tables.hpp"
@@ -11,14 +19,17 @@
 
 namespace tenon {
 
-// The elimination order. Eliminating a layer joins its neighbours, and the layer with the fewest
-// neighbours is next: chains have width 1; residual networks, U-Nets and all series-parallel graphs
-// have width 2. A layer with one state is not counted as a neighbour.
+// The elimination order. The message of an eliminated layer makes all its neighbours neighbours of
+// each other, and its size is the product of their numbers of states. Next is always the layer with
+// the fewest neighbours. In a chain each layer has at most 1 neighbour when it is eliminated; in
+// residual networks, U-Nets and all series-parallel graphs at most 2. A layer with one state is not
+// counted as a neighbour.
 
 struct EliminationStep {
   int layer = -1;
   std::vector<int> neighbours; // those that are eliminated later, in reverse order of elimination
-  int parent = -1;             // step of the neighbour that is eliminated first; -1: none
+  int parent = -1;             // step that reads the message: that of the neighbour that is
+                               // eliminated first; -1: no neighbours
 };
 
 std::vector<EliminationStep> eliminationOrder(const CostTables& tables);
@@ -31,6 +42,8 @@ inline constexpr double kMaxCombinations = 1 << 27; // with three neighbours, 10
 // names them.
 void checkWidths(const CostTables& tables, const std::vector<EliminationStep>& order);
 
+// Calls: the constructor, run(multiplier), then choice(), minMarginals() or best(count) for the
+// results of this run.
 class Elimination {
 public:
   // Minimises seconds + secondsPerByte bytes. The tables must outlive the search. The order can be
@@ -39,15 +52,17 @@ public:
   Elimination(const CostTables& tables, const std::vector<EliminationStep>& order);
   double run(double secondsPerByte = 0);
 
-  // Results of the last run. Among equal plans choice() returns the one with the first states of
-  // the layers that are eliminated last.
+  // Results of the last run: choice() returns the best plan, as the state of each layer. Among
+  // plans with equal sums it is the one with the first states of the layers that are eliminated
+  // last.
   std::vector<int> choice() const;
   std::vector<std::vector<double>> minMarginals() const;
   // At most `count` of the best plans of the last run, the best first.
   std::vector<std::vector<int>> best(int count) const;
 
 private:
-  // A table of a step's layer and some of its neighbours; the layer's states are the fastest index.
+  // A table of the layer of a step and some of its neighbours, in row-major order with the layer's
+  // state as the last (fastest) index.
   struct Factor {
     std::vector<int> at; // positions among the neighbours, increasing
     std::vector<double> values;
@@ -55,7 +70,7 @@ private:
   struct Step : EliminationStep {
     std::vector<int> sizes; // states of the neighbours
     std::vector<Factor> pairs;
-    std::vector<int> children;  // steps whose messages this one reads
+    std::vector<int> children;  // steps whose messages this step adds to its tables
     std::vector<int> messageAt; // positions of the message's other neighbours among those of the
                                 // parent
     std::vector<double> unary, message;
@@ -69,7 +84,8 @@ private:
 
   const CostTables& tables_;
   std::vector<Step> steps_;
-  std::vector<std::vector<double>> fixed_; // seconds, including the pairs with layers of one state
+  std::vector<std::vector<double>> fixed_; // by layer and state: its seconds, plus those of pairs
+                                           // with layers that have one state
   double least_ = 0;
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lower bounds of the least sums by a spanning forest. Pairs of layers that close a cycle count
-// with their minimum; the least sum for each state is then exact along the remaining trees. This
-// needs one pass over each table, whereas elimination needs products of tables. Elimination then
-// runs on the few states that can occur in a plan as good as a known one.
+// Lower bounds of the sums of all plans with a given state, by a spanning forest of the network's
+// graph. The pairs of layers in the forest are counted exactly. A pair that closes a cycle is
+// counted as the minimum of its table for each state of one layer, which can only lower the sum.
+// One pass over each table computes the bounds, whereas elimination combines tables. Elimination
+// then needs only the few states whose bounds are at most the sum of a known plan.
 #pragma once
 
 #include "planner/search/cost_tables.hpp"
@@ -18,8 +19,8 @@ public:
   void run(double secondsPerByte = 0);
   // By layer and state, after run(): no plan with this state has a smaller sum.
   const std::vector<std::vector<double>>& bounds() const noexcept { return bounds_; }
-  // A good plan with this state: the best plan of the forest, in which single other layers are then
-  // changed while that reduces the sum.
+  // A good, not necessarily optimal, plan in which the layer has this state: the best plan of the
+  // forest, improved by changes of other layers, one at a time, while the sum decreases.
   std::vector<int> goodPlan(int layer, int state) const;
   // The same for the state with the least bound.
   std::vector<int> goodPlan() const;
@@ -54,7 +55,8 @@ private:
     int layer = 0, parent = -1, edge = -1;
   };
 
-  // The sums of both layers of a pair, without the pair itself.
+  // For a pair of layers, by state of each of the two: the least sum of everything except the pair
+  // itself.
   struct PairSides {
     std::vector<double> from, to;
     const double* seconds = nullptr;
@@ -76,7 +78,7 @@ private:
   std::vector<Visit> visits_;                // all layers, each after its parent
   // Results of the last run.
   std::vector<std::vector<double>> own_, bounds_;
-  std::vector<double> elsewhere_;                  // by layer: the least sums of the other trees
+  std::vector<double> elsewhere_; // by layer: the least sum of all trees but its own
   std::vector<std::vector<double>> toFrom_, toTo_; // by edge: contribution of the opposite side to
                                                    // each end
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Searches the fastest plan within a memory limit: bounds from both sides by a Lagrange multiplier,
-// then an exact search on the remaining states. The tables contain sums of many numbers. All
-// comparisons with the limit and between bounds therefore allow for rounding by kCostRounding;
-// otherwise a plan exactly at the limit would be accepted or rejected at random.
+// Searches the fastest plan within a memory limit: a lower and an upper bound by a Lagrange
+// multiplier, then an exact search on the remaining states (memory_bound.hpp). The tables contain
+// rounded sums of many numbers, so all comparisons with the limit and between bounds have the
+// relative tolerance kCostRounding. Without it, rounding would decide whether a plan exactly at the
+// limit is accepted.
 #include "planner/search/memory_bound.hpp"
 
 #include "planner/search/forest.hpp"
@@ -151,10 +152,10 @@ private:
                             sizeText(std::llround(least.bytes - limit)), joined(named)));
   }
 
-  // Two plans, one within the limit and one above, are points in (bytes, seconds). The slope of the
-  // line through them is the next multiplier. A plan below the line replaces one of the two. If
-  // there is none, the bound is the best that multipliers can prove. On return `fast` is the plan
-  // above the limit.
+  // Two plans, `small` within the limit and `fast` above it, are points (bytes, seconds). The slope
+  // of the line through these points is the next multiplier. A plan below the line replaces `small`
+  // or `fast`. If there is no such plan, no multiplier proves a better bound. On return `fast` is
+  // the last plan above the limit.
   void raiseLowerBound(Plan& fast) {
     Plan small = leastBytes();
     keep(small);
@@ -213,8 +214,9 @@ private:
   }
 
   double gainOf(const Plan& plan, double later, double more) const {
-    // Above the limit bytes must be saved, at the least price; a saving that costs no time is
-    // always accepted.
+    // Above the limit a change must save bytes: the gain is the number of bytes saved per
+    // additional second, and infinite if no additional time is needed. Within the limit the gain is
+    // the number of seconds saved.
     if (plan.bytes > limit_)
       return more >= 0 ? 0 : later <= 0 ? std::numeric_limits<double>::infinity() : -more / later;
     const bool isFaster = later < -kCostRounding * plan.seconds;

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The fastest plan within a memory limit, in four steps:
-//   - If the least bytes of all layers together exceed the limit, throw an error that names the
-// largest layers.
-//   - Find the multiplier l that maximises min(seconds + l bytes) - l limit, a lower bound: two
-// plans, one within the limit and one above, define the next l, until no plan is below both.
-// Changes of single layers turn these plans into an upper bound.
-//   - Remove the states whose min-marginal at l is above the upper bound: no better plan has them.
-//   - Run an exact elimination with fronts (pareto.hpp) on the remaining states. It stops at too
-// many labels, and the gap between the bounds is then known.
+// The fastest plan within a memory limit, by a Lagrange multiplier l in seconds per byte:
 //
-// If layers have too many neighbours for elimination, the plan is a good one with a known gap
-// (wide.hpp).
+//  1  If even the plan with the least bytes exceeds the limit, an error names the largest layers.
+//  2  For each l >= 0, min(seconds + l bytes) - l limit is a lower bound of the seconds. The l with
+//      the largest bound is found from two plans, one within the limit and one above: the line
+//      through their points (bytes, seconds) has slope -l, and a plan below the line replaces one
+//      of the two. The best plan within the limit, improved by changes of single layers, is the
+//      upper bound.
+//  3  States whose min-marginal at l, minus l limit, is above the upper bound are removed: no
+//      better plan contains them.
+//  4  The remaining states are searched exactly, by an elimination with Pareto fronts (pareto.hpp).
+//      If this needs too many labels, the gap between the two bounds is reported instead.
+//
+// If layers have too many neighbours for an elimination, the result is a good plan with a proven
+// gap (wide.hpp).
 #pragma once
 
 #include "planner/search/cost_tables.hpp"
@@ -21,9 +24,9 @@ struct BoundedPlan {
   std::vector<int> choice;
   double seconds = 0, bytes = 0;
   double gap = 0; // seconds are at most (1 + gap) times the minimum
-  // By layer and state the least seconds of plans with it: exact if no limit binds and the value is
-  // at most that of the plan; otherwise a lower bound, which is above the plan's seconds if no
-  // limit binds.
+  // By layer and state, the least seconds of all plans in which the layer has this state. Without a
+  // binding limit, values up to the plan's seconds are exact, and larger values are lower bounds
+  // that are also above the plan's seconds. With a binding limit all values are lower bounds.
   std::vector<std::vector<double>> minMarginals;
   double secondsPerByte = 0; // the multiplier, if the limit binds
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elimination with fronts of labels in place of numbers. A plan is read from the labels of which a
-// sum was made, so labels are never freed during the search. Their number is therefore bounded, and
-// the search gives up beyond the bound.
+// Elimination with Pareto fronts of labels instead of numbers. A label refers to the two labels of
+// which it is the sum, down to the states of single layers, and the plan is read by following these
+// references. Labels are therefore never freed during the search. Their number is bounded, and the
+// search stops without a result if it reaches the bound.
 #include "planner/search/pareto.hpp"
 
 #include <algorithm>
@@ -12,11 +13,12 @@ namespace tenon {
 
 namespace {
 
-// A sum over some layers, and the labels or the state of which it was made.
+// The bytes and seconds of some layers in given states: either of a single layer, or the sum of two
+// labels.
 struct Label {
   double bytes = 0, seconds = 0;
-  int left = -1, right = -1;  // summands
-  int layer = -1, state = -1; // of a single layer
+  int left = -1, right = -1;  // the two labels that are added; -1: not a sum
+  int layer = -1, state = -1; // the single layer and its state; -1: a sum
 };
 
 // Labels by increasing bytes and decreasing seconds: the last one is the fastest.
@@ -24,8 +26,8 @@ using Front = std::vector<int>;
 
 struct TooManyLabels {};
 
-// All labels, and the operations on fronts. A front contains the labels within the limits that no
-// other label beats in both bytes and seconds.
+// All labels, and the operations on fronts. A front contains the labels within both limits that no
+// other label beats in bytes and in seconds.
 class Labels {
 public:
   Labels(double limit, double mostSeconds, std::size_t most)
@@ -161,7 +163,8 @@ private:
       messages_[child].clear();
   }
 
-  // The front of a step's layer in one state, including the layers that were eliminated into it.
+  // The front of the layer of a step in one state, plus the messages of the layers that were
+  // eliminated before and are neighbours of this layer.
   Front frontOf(int s, const std::vector<int>& states) {
     const int layer = steps_[s].layer;
     double seconds = tables_.seconds[layer][states[layer]];
@@ -177,7 +180,7 @@ private:
     return front;
   }
 
-  // Reads a plan from a label: its summands and their summands, down to the states of layers.
+  // Reads a plan from a label: follows the references of sums, down to the states of single layers.
   void read(int label, std::vector<int>& choice) const {
     std::vector<int> pending = {label};
     while (!pending.empty()) {

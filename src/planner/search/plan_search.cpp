@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Searches plans, certifies their prices, replays them with overlap and compares them with uniform
-// grids. A search starts from tables of lower bounds, and prices are only ever raised to the result
-// of a closer evaluation. A plan whose layers and moves need no raise is the best by exact prices,
-// although most other prices were never evaluated.
+// Searches a plan, certifies its prices, simulates overlap, and compares the plan with uniform
+// grids. Searches repeat: from tables of lower bounds the best plan is found, and its prices in the
+// tables are raised to closer bounds, then to exact prices. If nothing was raised, the plan is the
+// best by exact prices, although most other prices were never evaluated.
 #include "planner/search/plan_search.hpp"
 
 #include "planner/prices/cost_model.hpp"
@@ -28,10 +28,8 @@ struct RunnerUp {
   double seconds = 0;
 };
 
-// The best plan by exact prices, if the prices of a model are lower bounds. The layers and moves of
-// the plan found are priced more closely, and the search is repeated with these prices until none
-// changes. The plan is then the best of all, since the other plans cost at least what the tables
-// say.
+// The result of CertifiedSearch: the best plan by exact prices, and the number of searches until
+// none of its prices was raised.
 struct CertifiedPlan {
   BoundedPlan plan; // states are positions in the lists of parallelizations
   int rounds = 1;   // number of searches
@@ -54,9 +52,9 @@ public:
   CertifiedPlan run(int count) {
     for (int round = 1, close = 0;; ++round) {
       const BoundedPlan plan = fastestPlan(tables_, limit_);
-      // Lower bounds are cheap and exclude most candidates. Closer bounds cost little and find
-      // nearly all raises, so exact prices, which evaluate all positions, are only for a plan that
-      // has passed both.
+      // Lower bounds are cheap and exclude most candidates. Closer bounds cost little more, and
+      // nearly all prices that must be raised are found by them. Exact prices evaluate all
+      // positions of the process grid, so only a plan that passes both bounds is priced exactly.
       if (!raise(plan.choice, kLowerBounds)) {
         raiseLikely(plan, kLowerBounds);
         continue;
@@ -85,7 +83,8 @@ public:
   }
 
 private:
-  // Whether a price agrees with the tables; a higher price is written to them.
+  // Raises the price `known` in a table to the price `found` if that is higher. Returns true if it
+  // was not raised.
   static bool raise(double& known, double found) {
     const bool isTrue = found <= known * (1 + kCostRounding);
     known = std::max(known, found);
@@ -113,9 +112,9 @@ private:
     return isTrue;
   }
 
-  // Prices all parallelizations, and pairs of them, that can be part of a plan as fast as the one
-  // found, by the bounds of a forest. After a search the tables are too low in many places at once,
-  // and each of them would otherwise cost another round.
+  // Raises the prices of all states, and pairs of states, that can be part of a plan as fast as the
+  // one found, by the bounds of a forest. After a search the tables are too low in many places at
+  // once. Without this, each such place would cost another search.
   void raiseLikely(const BoundedPlan& plan, Closeness prices) {
     Forest forest(tables_);
     forest.run(plan.secondsPerByte);
@@ -128,7 +127,7 @@ private:
         most, [&](std::size_t move, int from, int to) { raiseMove(move, from, to, prices); });
   }
 
-  // Lists the best plans, and repeats this while a closer look makes one of them more expensive.
+  // Lists the best plans, and lists them again while closer prices raise the price of one of them.
   std::vector<std::vector<int>> bestPlans(const std::vector<int>& first, int count) {
     std::vector<std::vector<int>> best = {first};
     for (bool isClose = count == 1; !isClose;) {
@@ -146,8 +145,8 @@ private:
     return best;
   }
 
-  // The plans with the least sums. The sum of the last plan of a known list bounds the states to
-  // eliminate.
+  // The `count` plans with the least sums. Only states whose bounds are at most `most` are
+  // eliminated, and `most` is raised until the list is complete.
   std::vector<std::vector<int>> listed(int count) const {
     Forest forest(tables_);
     forest.run();
@@ -180,8 +179,9 @@ private:
     return others;
   }
 
-  // The forest has bounds of all states; prices that were raised since only increase them. Without
-  // the state of the plan itself, the bounds of the remaining states are close to the runner-up.
+  // The best plan in which the layer has one of the states `others`. The bounds of `forest` stay
+  // valid, since prices are only raised. Among the candidates, the layer has only the states
+  // `others`, so a second forest has bounds close to the runner-up.
   RunnerUp runnerUpOf(int layer, const std::vector<int>& others, const Forest& forest,
                       double perByte) {
     double most = forest.bounds()[layer][*std::ranges::min_element(

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The best plan of a network under a cost model, and the plans it is compared with. If prices are
-// lower bounds, those of the plan are evaluated closely and the search is repeated with them until
-// none changes: the plan is then the best by exact prices.
+// The best plan of a network under a cost model, and the plans with which it is compared. A plan
+// assigns a parallelization to each layer. The prices of a model can be lower bounds, which are
+// cheap to compute. The search then computes the exact prices of the plan that it found, and
+// repeats with these until no price of the plan changes. Every other plan costs at least its lower
+// bounds, so the plan is the best by exact prices.
 #pragma once
 
 #include "planner/prices/cost_model.hpp"
@@ -11,18 +13,20 @@
 
 namespace tenon {
 
-// The seconds of a plan if communication overlaps computation. One process runs the layers forward
-// and then backward. A move starts as soon as its data are computed, and so does the reduction of a
-// layer's gradients; its reader waits for it. The network carries one transfer after the other.
-// Only the given share of a transfer overlaps; the rest occupies the process while it waits, as
-// with an MPI library without asynchronous progress. With a share of 0 the time is the sum that the
-// search minimises.
+// The seconds of a plan if communication overlaps computation, from a simulation of one process and
+// its network link. The process computes the layers forward and then backward. The link carries one
+// transfer after the other: a move between two layers starts when its data have been computed, and
+// its reader waits for its end; the reduction of a layer's gradients starts when they are complete.
+// Only the fraction `share` of each transfer overlaps. The rest is added to the time of the
+// process, as with an MPI library without asynchronous progress. With share = 0 the result is the
+// sum that the search minimises.
 
 double secondsOverlapped(const CostModel& model, const std::vector<int>& plan, double share);
 
-// Plans without a search: the same grid for all layers. In layers whose space cannot be split, the
-// processes of the domain split the output channels. Impossible plans are omitted. If the model's
-// prices are lower bounds, its closer prices are used, which are nearly always exact.
+// Plans without a search, in which all layers have the same process grid. In layers without spatial
+// dimensions, the processes that split space in other layers split the output channels. Impossible
+// plans are omitted. If the model's prices are lower bounds, its closer prices are used, which are
+// nearly always exact.
 
 struct Baseline {
   Parallelization parallelization;
@@ -30,8 +34,8 @@ struct Baseline {
 };
 
 struct Baselines {
-  std::optional<Baseline> uniform; // the best of all parallelizations
-  std::optional<Baseline> batch, model, domain;
+  std::optional<Baseline> uniform;              // the best of all parallelizations
+  std::optional<Baseline> batch, model, domain; // all processes split batch, channels or space
 };
 
 Baselines baselinesOf(const CostModel& model);
@@ -47,8 +51,9 @@ struct PlannedLayer {
   std::vector<Layout> uses = {};
   Parts parts;
   double bytes = 0;
-  // The parallelization of the best plan in which this layer has another layout, and its seconds, a
-  // lower bound under a memory limit. Empty if no other parallelization is possible.
+  // The parallelization of this layer in the best plan that gives this layer other layouts, and the
+  // seconds of that plan, which are a lower bound under a memory limit. Empty if the layer has no
+  // other parallelization.
   std::string runnerUp;
   double runnerUpSeconds = 0;
 };
@@ -61,8 +66,8 @@ struct FoundPlan {
   double seconds = 0, bytes = 0;
   std::optional<double> overlapped; // seconds with overlap, if a share was given
   double gap = 0;                   // seconds are at most (1 + gap) times the minimum
-  // Layers that recompute their output for the adjoint, and the seconds of this, which `seconds`
-  // includes. Chosen after all parallelizations.
+  // Layers that recompute their output for the adjoint, and the seconds that this takes, which
+  // `seconds` includes. They are chosen after all parallelizations.
   std::vector<std::string> recomputed = {};
   double againSeconds = 0;
   // Layers whose halos are computed by the layers before them, and the seconds saved. Chosen after
@@ -76,12 +81,12 @@ struct FoundPlan {
   std::vector<PlannedLayer> layers;
 };
 
-// Lets layers recompute until the plan is within a limit in bytes. Returns whether it is; if not,
-// `bytes` is the least that was found.
+// Chooses layers that recompute their outputs until the plan needs at most memoryLimit bytes.
+// Returns whether the limit is met; if not, `plan.bytes` is the least that was found.
 bool recomputeWithin(const CostModel& model, double memoryLimit, FoundPlan& plan);
 
-// Lets layers share the halo exchange of a layer before them, at most `depth` layers per exchange,
-// if that saves time within a limit in bytes; 0: no limit.
+// Chooses layers whose halos are computed by the layers before them, with at most `depth` layers
+// per halo exchange, if that saves time within a limit in bytes (0: no limit).
 void shareHalos(const CostModel& model, Index depth, double memoryLimit, FoundPlan& plan);
 
 // Parallelizations by the name of the layer.

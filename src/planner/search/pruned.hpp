@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Exact elimination of large tables: only the states that can be part of a plan with at most a
-// given sum, by the bounds of a forest, are eliminated. Layers have hundreds of parallelizations,
-// of which about a dozen remain, and the cost of elimination grows with the third power of their
-// number.
+// Exact elimination (elimination.hpp) of tables with many states. A layer can have hundreds of
+// states (parallelizations), and the cost of elimination grows with the third power of their
+// number. The bounds of a forest (forest.hpp) therefore exclude all states that are in no plan of
+// at most a given sum, which leaves about a dozen per layer. Only the remaining states are
+// eliminated.
 #pragma once
 
 #include "planner/search/elimination.hpp"
@@ -24,8 +25,8 @@ public:
   // Results of Elimination, in states of the whole tables.
   std::vector<int> choice() const { return whole(elimination_.choice()); }
   std::vector<std::vector<int>> best(int count) const;
-  // Exact up to `most`; for states that are in no such plan a lower bound, which is also above
-  // `most`.
+  // Values up to `most` are exact. Larger values are lower bounds, of states that are in no plan of
+  // at most `most`.
   std::vector<std::vector<double>> minMarginals() const;
 
 private:

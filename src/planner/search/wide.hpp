@@ -2,10 +2,12 @@
 // Search of tables whose layers have too many neighbours for elimination, as in dense blocks: a
 // good plan, and a bound of its distance from the best one.
 //
-// Costs are moved between layers and pairs without changing the sum of any plan, by the sweeps of
-// Globerson and Jaakkola (Fixing max-product, NIPS 2007). The sum of all minima, which bounds all
-// plans, only grows. Elimination then finds the best plan among the states with the least bounds,
-// as many as it accepts. If it accepts all states that the bounds leave, the plan is optimal.
+// Costs are moved between the tables of layers and of pairs, without a change of the sum of any
+// plan (reparametrisation), by the sweeps of Globerson and Jaakkola (Fixing max-product, NIPS
+// 2007). The sum of the minima of all tables is a lower bound of every plan, and each sweep can
+// only increase it. Elimination then finds the best plan among the states with the least bounds, as
+// many states as elimination can process. If these are all states that the bounds do not exclude,
+// the plan is optimal.
 #pragma once
 
 #include "planner/search/elimination.hpp"
