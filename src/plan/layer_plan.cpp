@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Searches the plan of a network of layers, gives each layer its parallelization, and sets the
-// network up. The network belongs to the user: the settings that a plan changes are saved first and
-// restored after a failure, and the repartition for a pinned output is put around the network, not
-// into it.
+// network up. The network belongs to the user. The settings that a plan changes are therefore saved
+// first and restored after a failure, and the repartition to a pinned output is added in a graph
+// around the network, not inside the network.
 #include "plan/layer_plan.hpp"
 
 #include "comm/agreement/batched.hpp"
@@ -256,10 +256,10 @@ std::string LayerPlan::agreedText() const {
                      pinnedText(pinnedOutput(declared)), bucketBytes(), network_->agreedText());
 }
 
-// One rank searches and all use its result, even rank 0 through the text: sums that differ in the
-// last digit, as on different processors, could choose different plans. A rank that has already
-// searched on the user's request contributes its result to the agreement. The text contains
-// everything that runs, so no other rank prices anything.
+// Rank 0 searches, and all ranks, rank 0 included, use the plan in the text that it broadcasts: on
+// different processors, sums that differ in the last digit could lead to different plans. A rank
+// that has already searched at the user's request contributes its text to the agreement. The text
+// contains the layouts of every layer, so no other rank computes prices.
 void LayerPlan::shareSearch() {
   const std::string found = collectively(
       *comm(), "the plan",
@@ -315,9 +315,9 @@ std::string listsText(const DeclaredNetwork& network) {
 
 } // namespace
 
-// The subject of a plan: everything for which it was made. The network is described without
-// signatures, since a plan sets them, and without the settings for output cuts, recomputation and
-// shared halos that the plan has set.
+// The subject of a plan: everything that a plan depends on, by which load() recognises a plan of
+// another network. The network is described without what the plan itself sets: signatures, and the
+// settings for output cuts, recomputation and shared halos.
 PlanSubject LayerPlan::subject() const {
   LayerDescription network = describeUnfolded(unfoldedNetwork());
   for (LayerDescription::Node& node : network.nodes)

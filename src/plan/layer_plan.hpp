@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The plan of a network of layers on the processes of a communicator. After setUp() each layer has
-// the signature of its parallelization and is on the grid of that parallelization, which is the
-// plan's grid or that of a pinned end, and the plan is run like a layer.
+// The plan of a network of layers on the processes of a communicator. A plan runs like a layer:
 //
-// User layouts of input and output are pinned ends of the search. If the last layer has another
-// layout than the pinned output, a repartition follows the network. The network itself is not
-// changed, with its names, parameters and options.
+//   setInput(), setOutput()   optional: the user fixes layouts of the network's ends (pinned ends)
+//   search() or load()        finds the parallelization of each layer, or reads it from a file
+//   setUp()                   sets the signatures of the layers and sets the network up
+//   layer()                   the layer that the user runs: Apply, adjoint
+//   report(), calibrated()    measured times beside the predicted ones, and rates that fit them
+//
+// After setUp() each layer has the signature of its parallelization, on the plan's process grid or
+// on the grid of a pinned end.
+//
+// If the last layer has another layout than the pinned output, layer() is a graph of the network
+// and a repartition. The network itself, with its names, parameters and options, is not changed.
 #pragma once
 
 #include "layer/core/layer.hpp"
@@ -32,8 +38,9 @@ public:
   void setOutput(const Layout& layout);
 
   const FoundPlan& search() override;
-  // Collective. Searches on one rank if no rank has, gives each layer its parallelization, and sets
-  // the network up. A second call has no effect. A failure leaves the network as it was.
+  // Collective. Searches on one rank if no rank has searched, gives each layer its parallelization,
+  // and sets the network up. A second call has no effect. After a failure the network has its
+  // former settings.
   void setUp();
   bool isSetUp() const noexcept { return bool(compiled_); }
   // The layer that runs: the network, or the graph around it. Throws TENON_ERR_STATE before
