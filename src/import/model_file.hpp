@@ -10,10 +10,10 @@
 
 namespace tenon {
 
-// Byte ranges that were read of a file, recorded so they can be read again elsewhere: one process
-// reads the description of a network, the others parse these bytes, and a process that later opens
-// the file for its weights can check that it is still the same file. Adjacent and overlapping
-// ranges are merged.
+// The byte ranges of a file that a process has read, with their contents. One process reads the
+// description of a network and broadcasts text(); the others parse these bytes without opening the
+// file. A process that opens the file later, to read weights, calls checkSame() to detect that the
+// file has been replaced. Adjacent and overlapping ranges are merged.
 class RecordedBytes {
 public:
   explicit RecordedBytes(Index size) : size_(size) {}

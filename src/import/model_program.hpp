@@ -105,15 +105,16 @@ struct ModelProgram {
   int version = 0; // version of the operator set: ONNX's opset
   std::vector<ModelInput> inputs;
   std::vector<std::string> outputs;
-  // Names of the outputs in the test; empty: the names of the values.
+  // Names of the outputs in the file's test; empty: the outputs have the names of their values.
   std::vector<std::string> outputNames;
   std::vector<ModelTensor> tensors;
   // Values that are tensors of the file: name, and index in `tensors`.
   std::vector<std::pair<std::string, std::size_t>> constants;
   std::set<std::string> flags;    // names of boolean values
   std::set<std::string> integers; // names of integer values, of ONNX only
-  // PyTorch's type number of each value. Results that are computed from constants are rounded to
-  // this type. Empty if the file's test computed such tables in float64.
+  // PyTorch's type number of each value. A result that is computed from constants only is rounded
+  // to this type at import, as PyTorch does. Empty for older files, whose test was computed without
+  // this rounding.
   std::map<std::string, Index> types;
   // Constants of the model's source without a short decimal, such as 2 pi, that the exporter
   // rounded to float32 although the network computes in float64.

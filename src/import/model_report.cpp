@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes the report of `tenon import`. Layers are asked for their layouts and work on a process
-// grid that exists on paper only, so a laptop can predict the cost on a large machine.
+// Writes the report of `tenon import`: layers, cost per rank, receptive field. For the cost, the
+// layers' declarations compute layouts and work on a process grid without processes: a laptop can
+// predict the cost on a large machine. The layers are visited in order; each adds its operations,
+// the messages that convert its inputs to the layouts that it reads, and its receptive field.
 #include "import/model_report.hpp"
 
 #include "declaration/core/types.hpp"
@@ -53,13 +55,15 @@ std::string bothOrders(const std::string& name, const std::vector<std::string>& 
 }
 
 // Receptive field of a node's output in one spatial dimension, in elements of the network's input:
-// the numbers of elements before and after, and the spacing of neighbouring outputs.
+// an output depends on `before` elements before its own position and `after` behind it, and
+// neighbouring outputs are `spacing` elements apart. Example: a 3-point convolution has {1, 1, 1}.
 struct Sight {
   double before = 0, after = 0, spacing = 1;
 };
 using Sights = std::vector<Sight>;
 
-// Walks the layers in order: adds up their cost per rank, and the receptive field of each node.
+// Visits the layers in order, and sums their cost per rank. A layer's shape on the process grid is
+// a Form: the layouts of its inputs (uses) and parameters, and the block of each rank.
 class Reporter {
 public:
   Reporter(const ImportedNetwork& network, const std::vector<Shape>& inputs, Index processes)
@@ -121,8 +125,8 @@ public:
   }
 
 private:
-  // Splits space along its last two dimensions, in a grid as square as possible, or the batch if
-  // there is no space.
+  // Creates the process grid, and splits the inputs on it: their last two spatial dimensions, with
+  // a grid as square as possible, or the batch if there are no spatial dimensions.
   Properties splitOf(std::size_t rank, Index processes) {
     std::vector<int> extents = {static_cast<int>(processes)};
     Properties properties = {Property::shard(rank > 2 ? static_cast<int>(rank) - 1 : 0)};
@@ -169,8 +173,8 @@ private:
     see(node, layer, reads);
   }
 
-  // Adds the messages that bring inputs from their layouts to those that the layer reads: the
-  // maximum over ranks.
+  // Adds the messages that convert the inputs from their layouts (`reads`) to the layouts that the
+  // layer uses (form.uses): the maximum over ranks.
   void count(const Layouts& reads, const Form& form) {
     for (std::size_t i = 0; i < std::min(reads.size(), form.uses.size()); ++i) {
       if (reads[i] == form.uses[i])
@@ -237,7 +241,7 @@ private:
                      std::max(sights[s].spacing, inputSights[s].spacing)};
     }
     const std::string& type = layer.type;
-    // These read all of space, or are not on the spatial grid at all.
+    // Layers of these types read all of space, or their outputs are not on the spatial grid.
     if (type == "globalaveragepooling" || type == "adaptiveaveragepooling" ||
         type == "spectralconv" || type == "matmul" || type == "attention" || type == "flatten" ||
         type == "transpose" || (type == "softmax" && reads.front().rank() > 2) ||
@@ -305,7 +309,7 @@ private:
   GridPtr grid_;
   Properties properties_;
   Layouts values_;
-  std::vector<Sights> sights_; // empty: all of space
+  std::vector<Sights> sights_; // one per value; an empty entry: the value depends on all of space
   double forward_ = 0, adjoint_ = 0;
   Index weights_ = 0, activations_ = 0, messages_ = 0, elements_ = 0, means_ = 0;
 };
@@ -318,7 +322,8 @@ std::string settingsText(const LayerDescription& layer) {
   return text;
 }
 
-// Tests whether the layers stay the same at twice the extents that the file leaves free.
+// Imports the model again with all free extents doubled, and reports whether the layers are the
+// same: if so, the imported network is valid for other extents.
 std::string freedom(const ImportedNetwork& network, const ModelProgram& program,
                     const ByteSource& file, const std::vector<Shape>& inputs) {
   std::vector<Shape> larger = inputs;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Builds the canonical graph of a network: computes shapes, folds constants, and recognises
-// patterns that exporters write as several operators (GELU by the error function, group norm by
-// instance norm, periodic padding by slices). The operator tables of both formats call it; each
-// source of this folder implements one family of its methods.
+// Builds the canonical graph (model_graph.hpp) of a network. Each method, such as binary("add"),
+// appends one or a few values and returns the last. It computes the shape, and
+//   - folds: an operation on constants is computed now, and becomes a constant
+//   - recognises patterns that exporters write as several operators, such as GELU by the error
+//     function, group norm by instance norm, periodic padding by slices: one value for all.
+// The operator tables of both formats call the methods; each source file of this folder implements
+// one family of them.
 #pragma once
 
 #include "import/canonical/model_graph.hpp"
@@ -16,8 +19,11 @@ namespace tenon {
 inline constexpr Index kMaxModelNumbers = Index(1) << 24;
 inline constexpr Index kMaxModelWindow = Index(1) << 24; // kernel, stride, dilation, padding, step
 
-// Calls: input() for each input of the network; begin() for each operation, then the methods that
-// compute its results from earlier values; take() at the end.
+// Calls, by buildModel():
+//   input(name, shape)          for each input of the network
+//   begin(operation, reads)     for each operation of the file, in order; then, by the operator's
+//   linear(), reshape(), ...    row in a table, methods that compute the results
+//   take()                      returns the graph
 class ModelBuilder {
 public:
   using Value = const ModelValue*;
@@ -34,7 +40,8 @@ public:
   // Reports a shape error that can follow from the extents of the run: TENON_ERR_SHAPE if the file
   // leaves extents free, otherwise as fail().
   [[noreturn]] void misfit(const std::string& why) const;
-  // Counts operations on constants. Throws TENON_ERR_SUPPORT beyond a bound on their sum.
+  // Counts arithmetic operations on constants. Throws TENON_ERR_SUPPORT if their sum exceeds a
+  // bound, because a small file could request arbitrarily long computations.
   void spend(Index operations);
   void check(bool holds, const char* why) const {
     if (!holds)
@@ -90,13 +97,15 @@ public:
   Value cumulativeSum(Value x, int dim, bool isExclusive = false, bool isFromEnd = false);
   // Rotates a dimension: y[(i + by) mod n] = x[i].
   Value roll(Value x, int dim, Index by);
-  // Selects elements of a dimension by constant indices, which can be negative (from the end).
+  // Selects elements of a dimension by constant indices (`places`); negative ones count from the
+  // end.
   Value gather(Value x, int dim, Value places);
   // Returns x with element i of the source added at constant index places[i] of a dimension.
   Value scatterAdd(Value x, int dim, Value places, Value source);
   // Returns x with element i of the source stored at constant index places[i] of a dimension.
   Value scatter(Value x, int dim, Value places, Value source);
-  // Returns constant indices as one list if they vary along that dimension only; null otherwise.
+  // Converts a tensor of constant indices to a list, if the indices vary along that dimension only;
+  // otherwise returns null.
   Value placesAlong(Value places, int dim);
   // Repeats x along each dimension d times[d] times.
   Value tile(Value x, const std::vector<Index>& times);
@@ -120,7 +129,8 @@ public:
   Value reduce(const std::string& method, Value x, std::vector<int> dims, bool keeps);
   Value resize(Value x, const std::vector<Index>& size, bool isLinear, bool alignsCorners);
   Value batchNorm(Value x, Value weight, Value bias, Value mean, Value variance, double epsilon);
-  // Weight and bias may be null. `detail`: number of groups, or of normalised dimensions.
+  // A norm of kind `op`. Weight and bias may be null. `detail`: number of groups (GroupNorm), or of
+  // normalised dimensions (LayerNorm).
   Value norm(ModelOp op, Value x, Value weight, Value bias, double epsilon, Index detail = 1);
   // Normalises the last `count` dimensions; the weight may be null.
   Value rmsNorm(Value x, int count, Value weight, double epsilon);
@@ -154,11 +164,13 @@ public:
   // Returns softmax(q k^T scale + mask) v over the last two dimensions; the mask may be null. There
   // can be fewer heads of keys and values, each shared by several heads of queries.
   Value attention(Value q, Value k, Value v, double scale, Value mask, bool isCausal);
-  // Recognises the product a b as an attention if a is a softmax of scores q k^T; returns null
-  // otherwise.
+  // Returns the matrix product a b as one attention if a is a softmax of scores q k^T; otherwise
+  // returns null.
   Value spelledAttention(Value a, Value b);
 
-  // Parts of a spectral convolution over all of space.
+  // The operations of a spectral convolution, in the order of use: fourier() transforms the last
+  // `dims` dimensions, complex() makes complex weights of pairs of numbers, modes() multiplies the
+  // lowest modes by a weight, and inverseFourier() transforms back.
   Value fourier(Value x, std::size_t dims, const std::string& norm);
   Value complex(Value pairs);
   Value modes(Value coefficients, Value weight);
@@ -274,7 +286,7 @@ private:
   ModelGraph graph_;
   std::string label_, where_;
   ModelValues reads_;
-  int identities_ = 0; // identities of computed constants that have been given out
+  int identities_ = 0; // the last ModelConstant::identity() that was assigned
   Index numbers_ = 0;  // elements of all constants in memory
   Index spent_ = 0;    // operations counted by spend()
 };

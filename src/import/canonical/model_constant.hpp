@@ -3,7 +3,9 @@
 // from tensors of the file. A recipe lets each process read only the block that it needs.
 //
 // A recipe concatenates pieces along one dimension. A piece is a block of a stored tensor whose
-// dimensions are permuted, with dimensions of extent 1 inserted or dropped.
+// dimensions are permuted, with dimensions of extent 1 inserted or dropped. Example: the weights
+// q [64, 64] and k [64, 64] of an attention, concatenated to [128, 64], are two pieces along
+// dimension 0, each with extent 64, axes {0, 1} and begin {0, 0}.
 #pragma once
 
 #include "geometry/layout/box.hpp"
@@ -20,7 +22,8 @@ class ModelConstant {
 public:
   struct Piece {
     std::size_t tensor = 0;
-    // For each dimension: the stored dimension (-1: inserted, of extent 1) and its first index.
+    // For each dimension of the constant: the dimension of the stored tensor (-1: inserted, of
+    // extent 1), and the first index of the block in it.
     std::vector<int> axes;
     std::vector<Index> begin;
     Index extent = 1; // extent along the dimension of concatenation
@@ -44,7 +47,7 @@ public:
   // Whether it contains parameters of the model, which training changes. Their numbers are never
   // used in computations at import.
   bool isTrained() const noexcept { return isTrained_; }
-  // Whether training changes nothing that it consists of or was computed from.
+  // Whether training changes neither the constant nor any tensor from which it was computed.
   bool isFixed() const noexcept { return isFixed_; }
   bool isNumbers() const noexcept { return isNumbers_; }
   const std::vector<double>& numbers() const noexcept { return numbers_; }
@@ -58,7 +61,8 @@ public:
   static std::optional<ModelConstant> concatenated(const std::vector<ModelConstant>& parts,
                                                    int dim);
   ModelConstant renamed(std::string name) const;
-  // Identity of computed numbers, > 0: equal for all reshapes of one computed value.
+  // A number > 0 for a constant that was computed at import, equal for all of its reshapes. Two
+  // constants with the same identity are the same parameter.
   int identity() const noexcept { return identity_; }
   ModelConstant identified(int identity) const;
   // Rounds the numbers to float32 or a narrower type, given by PyTorch's type number.
@@ -76,14 +80,14 @@ private:
   int dim_ = 0, identity_ = 0;
 };
 
-// The same for constants that are numbers, where a result always exists. Throws TENON_ERR_INTERNAL
-// for other constants.
+// reshaped() and sliced() for constants that are numbers, for which a result always exists. Throw
+// TENON_ERR_INTERNAL for other constants.
 ModelConstant reshapedNumbers(const ModelConstant& numbers, const std::vector<Index>& shape);
 ModelConstant slicedNumbers(const ModelConstant& numbers, int dim, Index begin, Index end,
                             Index step);
 ModelConstant joinedNumbers(const std::vector<ModelConstant>& parts, int dim);
 
-// Reads constants of a program from its file, which must outlive it.
+// Reads constants of a program from its file. Program and file must outlive this object.
 class ModelWeights {
 public:
   ModelWeights(const ModelProgram& program, const ByteSource& file)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The canonical graph of a network at given extents. Both formats are reduced to its few operators.
-// A value is an input, a constant, or the result of one operator.
+// The canonical graph of an imported network, for fixed extents of its inputs. PyTorch's and ONNX's
+// hundreds of operators are reduced to the few of ModelOp. A value of the graph is an input, a
+// constant, or the result of one operator; an operator with several results (Split) becomes several
+// values (Slice).
 #pragma once
 
 #include "import/canonical/model_constant.hpp"
@@ -48,7 +50,8 @@ enum class ModelOp {
   Softmax,
   PixelShuffle,
   Spectral,
-  // Parts of a spectral convolution, as PyTorch expresses it.
+  // Parts of a spectral convolution: transform, product of the lowest modes with complex weights,
+  // inverse transform. PyTorch writes these as separate operations.
   Fourier, // `function`: normalisation
   Complex,
   Modes
@@ -86,7 +89,8 @@ struct ModelValue {
   Index factor = 1;                  // PixelShuffle
   std::vector<Index> modeCount = {}; // Spectral
 
-  // Names of the model's parameters, if the value is computed from parameters and constants only.
+  // Names of the model's parameters from which the value is computed; empty if it also depends on
+  // an input.
   std::vector<std::string> parametersRead = {};
 
   bool isConstant() const noexcept { return constant.has_value(); }

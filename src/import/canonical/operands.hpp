@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The arguments of an operation of either format, converted to values of the builder and plain
-// numbers. The functions in the operator tables (onnx/operator_rows.hpp, pt2/operator_rows.hpp)
-// read them and call the builder.
+// The arguments of an operation of a model file (ONNX or PyTorch), converted to values of the
+// canonical graph and to plain numbers. Each operator has a function in a table
+// (onnx/operator_rows.hpp, pt2/operator_rows.hpp), which reads its arguments here and passes them
+// to ModelBuilder.
 #pragma once
 
 #include "import/canonical/model_builder.hpp"
@@ -25,7 +26,7 @@ public:
            const Flags& flags)
       : builder_(builder), operation_(operation), names_(names), flags_(flags) {}
 
-  // Its type is the name without the overload: "aten.add" of "aten.add.Tensor".
+  // The operation. Its `type` is without PyTorch's overload: "aten.add" for "aten.add.Tensor".
   const ModelOperation& operation() const noexcept { return operation_; }
   std::size_t inputCount() const noexcept { return operation_.inputs.size(); }
 
@@ -33,7 +34,7 @@ public:
   // constant.
   Value value(std::string_view name) const { return valueOf(find(name)); }
   Value input(std::size_t place) const;
-  // The same for required arguments; throws if one is absent.
+  // value() and input() for required arguments: throw if the argument is absent.
   Value needed(std::string_view name) const;
   Value neededInput(std::size_t place) const;
   ModelValues values(std::string_view name) const;
@@ -55,7 +56,7 @@ public:
   double real(std::string_view name, std::optional<double> otherwise = {}) const;
   bool flag(std::string_view name, bool otherwise) const;
   std::string text(std::string_view name, std::string otherwise) const;
-  // A single number is accepted as a list of one.
+  // Lists of numbers. A single number is accepted as a list of one.
   std::vector<Index> integers(std::string_view name, std::vector<Index> otherwise) const;
   std::vector<double> reals(std::string_view name) const;
   std::vector<std::string> texts(std::string_view name) const; // empty if absent

@@ -16,13 +16,14 @@ struct ImportedNetwork {
     std::string name; // "weight"
     ModelConstant value;
   };
-  // A row of the report: the node that an operation became.
+  // A row of the report: an operation of the file, and the node that computes it.
   struct Row {
     int node;
-    std::string label, where, remark; // remark: how it is emulated, if it is
+    std::string label, where, remark; // where: source line; remark: how it is emulated, or ""
   };
 
-  // Layer of type "graph"; layers that hold constants of the model are frozen.
+  // Layer of type "graph", with one node per imported layer. Layers whose parameters training does
+  // not change are frozen.
   LayerDescription graph;
   std::vector<Parameter> parameters; // and running statistics
   std::vector<std::string>

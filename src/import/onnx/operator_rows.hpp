@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operators of ONNX, operator sets 13 to 23, as rows of tables. Some parameters are attributes
-// in older sets and inputs in newer ones; either is read. A row lists the attributes and the number
-// of inputs that its function understands. A node with any other is refused before the function is
-// called.
+// The operators of ONNX, operator sets 13 to 23, as rows of tables. A row has the operator's name,
+// the function that builds its canonical graph, and the attributes and number of inputs that this
+// function understands. A node with other attributes or more inputs is refused before the function
+// is called. Some parameters are attributes in older operator sets and inputs in newer ones;
+// functions read both.
 #pragma once
 
 #include "import/canonical/operands.hpp"
@@ -14,7 +15,7 @@
 
 namespace tenon {
 
-// One call of a row's function.
+// The argument of a row's function: the node's operands, and where to build its result.
 struct OnnxCall {
   ModelBuilder& b;
   const Operands& operands;
@@ -54,11 +55,12 @@ inline constexpr std::size_t kAnyNumber = std::size_t(1) << 16; // number of inp
 struct OnnxRow {
   std::string_view name;
   ModelValues (*build)(const OnnxCall&);
-  // What distinguishes operators that share a function: a function, operation or relation.
+  // Passed to `build`, for operators that share it: which function, operation or relation to use.
   const char* function = "";
   std::size_t inputs = 1; // maximal number
-  // Attributes, separated by spaces. The function reads `axis`; `antialias=0` must have this value;
-  // `seed=*` can have any value, because it has no effect on the import.
+  // The allowed attributes, separated by spaces, in three forms: `axis` is read by the function;
+  // `antialias=0` is allowed with this value only; `seed=*` is ignored, because it has no effect
+  // on the import.
   std::string_view attributes = {};
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Reads the messages of an ONNX file that a network needs: model, graph, node, attribute, tensor,
-// shapes of inputs. Other fields are skipped. The field numbers are those of onnx.proto.
+// shapes of inputs. The numbers of fields are those of onnx.proto; other fields are skipped.
 #include "import/onnx/onnx.hpp"
 
 #include "import/onnx/wire.hpp"
@@ -69,15 +69,15 @@ public:
     std::vector<std::string> domains; // domains of other operator sets
     for (WireMessage model(bytes_); model.next();)
       switch (model.number()) {
-      case 7:
+      case 7: // the graph
         if (graph)
           model.fail("there are two graphs");
         graph = model.message();
         break;
-      case 8:
+      case 8: // version of an operator set
         readOpset(model.message(), opset, domains);
         break;
-      case 25:
+      case 25: // functions
         refuse("it has functions of its own; export the model without them");
       default:
         break;
@@ -141,7 +141,7 @@ private:
   // Tensors and inputs are read before nodes, whatever their order in the file.
   void readGraph(const WireMessage& graph) {
     for (WireMessage field = graph; field.next();)
-      if (field.number() == 13)
+      if (field.number() == 13) // type of a value, 16: metadata (key and text)
         noteRole(field.message());
       else if (field.number() == 16)
         if (const auto [key, text] = pairOf(field.message()); key.ends_with("graph_signature"))
@@ -149,19 +149,19 @@ private:
     for (WireMessage field = graph; field.next();) {
       if (field.number() == 15)
         refuse("it has sparse tensors");
-      if (field.number() == 5)
+      if (field.number() == 5) // a tensor
         addConstant(field, "");
     }
     for (WireMessage field = graph; field.next();)
-      if (field.number() == 11)
+      if (field.number() == 11) // an input
         readInput(field);
     if (program_.inputs.empty())
       refuse("the model has no inputs");
     for (WireMessage field = graph; field.next();)
-      if (field.number() == 1)
+      if (field.number() == 1) // a node
         readNode(field);
     for (WireMessage field = graph; field.next();)
-      if (field.number() == 12) {
+      if (field.number() == 12) { // an output
         const std::string name = valueName(field.message());
         if (name.empty() || !definedNames_.contains(name))
           field.fail(fmt::format("the output '{}' is not computed", name));
@@ -483,9 +483,9 @@ private:
     program_.operations.push_back(std::move(operation));
   }
 
-  // Exporters store equal tensors once, under the name of the first; aliases restore the others as
-  // parameters. The older exporter writes Identity nodes for them, the newer one the module of each
-  // node ("['', 'blocks.0', 'blocks.0.norm', 'layer_norm']") and the names of all parameters.
+  // Exporters store equal tensors once, under the first one's name. An alias adds an omitted tensor
+  // again as a parameter. PyTorch's older exporter writes an Identity node for it; the newer has a
+  // node's module ("['', 'blocks.0', 'blocks.0.norm', 'layer_norm']") and all parameter names.
   void addAlias(const WireMessage& field, const std::string& name, const std::string& alias) {
     define(field, alias);
     if (plainLength(alias, "") != alias.size())
@@ -500,7 +500,7 @@ private:
       program_.integers.insert(alias);
     program_.tensors.push_back(std::move(tensor));
   }
-  // Whether a constant's bytes are in a file; then aliases cost no memory.
+  // Whether a constant's bytes are in a file: its aliases then need no memory for numbers.
   bool isStored(const std::string& name) const {
     const auto found = tensorOf_.find(name);
     return found != tensorOf_.end() && !program_.tensors[found->second].numbers;
@@ -519,7 +519,7 @@ private:
     constexpr std::size_t kAfter = 4; // words after the module: "', '", the operator, and "']"
     return words.size() > kAfter ? std::optional(words[words.size() - kAfter]) : std::nullopt;
   }
-  // Returns the parameter of this module with the same last name, if the input is the alias of one.
+  // Returns "module.weight" if the input `name` ends in "weight" and was stored once for that too.
   std::string parameterOf(const WireMessage& field, const std::string& name,
                           const std::string& module) {
     const std::string lastName = name.substr(name.rfind('.') + 1);
@@ -563,7 +563,7 @@ private:
       case 1:
         name = nameIn(attribute);
         break;
-      case 2:
+      case 2: // one number, text or tensor
         value = ModelArgument::ofReal(shortestDecimal(attribute.real32()));
         break;
       case 3:
@@ -576,7 +576,7 @@ private:
         value = ModelArgument::ofValue(addConstant(attribute, tensorName));
         break;
       }
-      case 7:
+      case 7: // lists
         attribute.reals32(
             [&](float number) { add(ModelArgument::ofReal(shortestDecimal(number))); });
         break;
@@ -606,7 +606,7 @@ private:
 
   const ByteSource& source_;
   PagedBytes bytes_;
-  std::set<std::string> definedNames_; // of all values
+  std::set<std::string> definedNames_; // names of the values that have been read
   std::map<std::string, ModelTensor::Role> roles_;
   std::map<std::string, std::size_t> tensorOf_; // by name of the constant
   std::set<std::string> targets_;               // names of all parameters of the model

@@ -14,8 +14,8 @@ namespace tenon {
 
 // One family of operators.
 struct Pt2Row {
-  // `of` is what distinguishes families that share a function: a function, operation, relation or
-  // method.
+  // `of` is the row's last member. It selects the function, operation, relation or method where
+  // several families share one Build.
   using Build = ModelValues (*)(ModelBuilder&, const Operands&, const char* of);
   std::string_view name;
   Build build;

@@ -30,9 +30,12 @@ ModelValues buildPt2(ModelBuilder& builder, const Operands& operands, bool isWri
 // place. In the graph, where values are immutable, the name of that tensor gets a new value, and so
 // does the tensor of which it is a view. Other views of the same memory are marked stale: their
 // values are outdated and must not be read.
+// Example: after v = x[0]; w = x[1]; v.relu_() the names v and x have new values, and w is stale.
 //
-// Calls for each operation: isStale() for the names that it reads, write() if changed() returns a
-// name, note().
+// Calls of the importer, for each operation in order:
+//   isStale(name)   for each name that the operation reads: an error if true
+//   write(...)      if changed(operation) returns a name: assigns the operation's result to it
+//   note(operation) records which results are views
 class InPlace {
 public:
   // Returns the name of the tensor that the operation writes to; null if it writes to none.
@@ -49,14 +52,15 @@ public:
 
 private:
   struct View {
-    // A view: the tensor that it was made of, the tensor that owns the memory, and the operation.
+    // A view: its source (the tensor that was viewed, possibly a view itself), its root (the tensor
+    // that owns the memory), and the operation that created it.
     std::string source, root;
     const ModelOperation* by;
   };
   // Returns the tensor that owns the memory.
   const std::string& rootOf(const std::string& name) const;
-  // Returns the new value of the tensor that a view was made of, if the view has the value `part`;
-  // null if the operation cannot be inverted.
+  // Returns the new value of a view's source after the view got the value `part`. Returns null if
+  // the operation `by`, which created the view, cannot be inverted.
   static ModelBuilder::Value whole(ModelBuilder& b, const ModelOperation& by,
                                    const Operands::Names& names, ModelBuilder::Value part);
 

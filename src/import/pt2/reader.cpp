@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads an archive of torch.export.save(). Every member's checksum is verified. Every value must be
-// defined before it is read, so the program that is returned has no cycle.
+// Reads an archive of torch.export.save(), a zip file. The checksums of all members are verified.
+// Nodes may read only values that are defined before, so the returned program has no cycle.
 #include "import/pt2/pt2.hpp"
 
 #include "sys/errors/error.hpp"
@@ -120,7 +120,7 @@ private:
                    fmt::format("it has {} bytes; at most {} are read", file.bytes, kMaxTextBytes));
     std::string text;
     const auto stream = streamMember(source_, file);
-    // The size is only a claim of the archive, so memory grows with the bytes that are read.
+    // The archive can state a false size, so memory is allocated only as bytes are read.
     constexpr Index kPiece = Index(1) << 20;
     for (Index remaining = file.bytes; remaining > 0;) {
       const Index part = std::min(remaining, kPiece);
@@ -169,7 +169,7 @@ private:
     return numbers;
   }
 
-  // A tensor whose dimensions have another order in memory is stored in that order, and transposed.
+  // PyTorch stores a tensor's bytes in its order in memory: ModelTensor::axes is its permutation.
   ModelTensor readTensor(const std::string& name, const ZipMember& bytes, const JsonView& meta) {
     std::vector<Index> sizes = extents(meta.at("sizes")), strides = extents(meta.at("strides"));
     const Index code = meta.at("dtype").integer(0);
@@ -237,7 +237,7 @@ private:
     }
     return shape;
   }
-  // The file stores the extent at export beside each free extent.
+  // Returns the shape of an input at export, which the file stores for the free extents too.
   static std::vector<std::optional<Index>> exampleOf(const JsonView& value) {
     std::vector<std::optional<Index>> shape;
     for (const JsonView& size : value.at("sizes").list()) {
