@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The contents of a checkpoint, its options, and the signal that requests one. The state is
-// enumerated by visiting the objects each time a file is written or read, and never stored, because
-// layers and optimizers can change in between. All ranks agree on the list of names, types and
-// shapes first.
+// The contents of a checkpoint, its options, and the signal that requests one. The list of state is
+// rebuilt by visiting the objects each time a file is written or read, because layers and
+// optimizers can change in between. Before any data is transferred, an agreement verifies that all
+// ranks have the same list of names, types and shapes.
 #include "io/checkpoint.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -48,8 +48,8 @@ bool isFault(int signal) {
   return std::find(std::begin(kFaults), std::end(kFaults), signal) != std::end(kFaults);
 }
 
-// Starts to record this signal, or adds a holder. Throws TENON_ERR_ARG for a signal that cannot be
-// caught.
+// Starts to record this signal. If another checkpoint records it already, adds one to the count of
+// holders. Throws TENON_ERR_ARG for a signal that cannot be caught.
 void holdSignal(int signal) {
   if (isFault(signal))
     throw Error(TENON_ERR_ARG,

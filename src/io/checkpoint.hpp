@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The state of a run in a file: layers with their state between steps, optimizers, the user's
-// tensors and values. The state of a layer or optimizer is enumerated by visitState()
-// (layer/networks/state.hpp), so a new kind of state needs no change here.
+// Saves the state of a run to an HDF5 file, and restores it: layers with their state between steps,
+// optimizers, the user's tensors and values. visitState() (layer/networks/state.hpp) enumerates the
+// state of a layer or optimizer, so a new kind of state needs no change here.
 //
-// A file is written under a temporary name, and renamed once all of it is on the disk. A file that
-// is read goes to scratch memory first, and to the objects only when its digests are right on every
-// rank. So an error, or the end of the process at any moment, leaves the old file and the old state
-// intact.
+// A file is written under a temporary name, and renamed when all of it is on the disk. A file is
+// read into scratch memory, and copied to the objects after its digests (checksums) have been
+// verified on all ranks. So an error, or the end of the process at any moment, leaves the old file
+// and the old state intact.
+//
+//   write():  contents()       lists tensors and numbers; all ranks must have the same list
+//             writeContents()  rank 0 writes the structure, then all data, sync, rename
+//   read():   contents()       as above
+//             readStated()     rank 0 reads the structure, compares it (fit()), and broadcasts
+//                              digests and numbers as a message
+//             prepare()        allocates scratch memory for the data
+//             checkDigests()   verifies the data that readTensors() has read
+//             take()           copies to the objects; cannot fail
 #pragma once
 
 #include "io/transport.hpp"
@@ -66,26 +75,28 @@ public:
 private:
   template <class T>
   struct Named {
-    std::string root; // "network/net"
+    std::string root; // path in the file: "network/net"
     Ref<T> object;
   };
-  // A tensor of the objects, and the owner that is notified after it has been read.
+  // A tensor to read into. If it belongs to a parameter or a state of a layer, that object is
+  // notified afterwards (valueChanged()).
   struct Target {
     DTensor* tensor;
     Parameter* parameter = nullptr;
     StateTensor* state = nullptr;
   };
-  // All state of the objects; rebuilt for each file.
+  // All state of the objects; rebuilt for each file. Element i of `pointers`, `tensors` and
+  // `targets` is tensor i, element i of `numbers` and `places` is number i.
   struct Contents {
-    TensorPointers pointers; // the tensors, or copies of them on the host
+    TensorPointers pointers; // the tensors, or host copies of tensors on the device
     std::vector<StoredDataset> tensors;
     std::vector<StoredNumber> numbers;
     std::vector<Target> targets;
-    // Locations of the numbers, which are std::uint64_t or the bits of a double.
+    // Addresses of the numbers in the objects: a std::uint64_t or a double.
     std::vector<void*> places;
   };
-  // Data that was read, in memory that is allocated in advance, so updating the objects cannot
-  // fail.
+  // Scratch memory for the data of a file: for each tensor the elements of this rank's box. All
+  // memory is allocated before reading, so take() cannot fail.
   struct Arrived {
     std::vector<Buffer> elements;
     std::vector<Box> boxes;
@@ -103,31 +114,33 @@ private:
   void checkComm(const CommPtr& comm, const Object& object) const;
   void takeOver(Settings after, const Settings::Names& names) override;
   void visit(StateVisitor& visitor);
-  // Returns the tensors and numbers of all objects. Collective; all ranks must pass the same
-  // `doing`.
+  // Returns the tensors and numbers of all objects. `doing` is the operation, "write 'a.h5':", for
+  // error messages. Collective; an error if `doing` or the contents differ between ranks.
   Contents contents(const std::string& doing);
   FileData fileData(const std::string& path, const Contents& contents, const char* doing) const;
 
   std::vector<StoredText> texts() const;
+  // Computes the digests, and copies tensors on the device to the host.
   void addState(Contents& contents, std::vector<Ref<DTensor>>& copies) const;
   // Whether all values of layers and optimizers are finite. The user's tensors are not tested,
   // because NaN can mark missing data. Collective.
   bool isFinite(const Contents& contents) const;
   void writeNewFile(const PartFile& part, const std::string& path, const Contents& contents) const;
   void writeContents(const std::string& path, Contents& contents);
-  // Copies digests and numbers from a file to the contents that they belong to. Throws
-  // TENON_ERR_SHAPE, with a list of everything that does not match.
+  // Copies the digests and numbers of a file to the entries of `contents` with the same paths.
+  // Throws TENON_ERR_SHAPE, with a list of all entries that do not match.
   void fit(const StoredFile& file, const std::string& path, Contents& contents) const;
-  // Reads the structure of a file on rank 0 and broadcasts it as a message. Collective, as are the
-  // four functions below.
+  // Reads the structure of a file on rank 0, and returns its digests, numbers and values as a
+  // message, which is broadcast to all ranks. Collective.
   std::string readStated(const std::string& path, Contents& contents) const;
-  // Stores the digests and numbers of the message in the contents, and allocates memory for the
-  // data.
+  // Stores the digests and numbers of that message in `contents`, and allocates memory for the
+  // data. Local.
   Arrived prepare(const std::string& stated, Contents& contents) const;
+  // Collective. Throws TENON_ERR_FORMAT on all ranks if a digest is wrong.
   void checkDigests(const std::string& path, const Contents& contents,
                     const Arrived& arrived) const;
   void readContents(const std::string& path, Contents& contents);
-  // Copies data that was read to the objects. Local; it allocates nothing, so it cannot fail.
+  // Copies the data from scratch memory to the objects. Local; allocates nothing, cannot fail.
   void take(const Contents& contents, Arrived arrived);
 
   CommPtr comm_;

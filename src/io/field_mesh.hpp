@@ -9,13 +9,15 @@
 
 namespace tenon {
 
-// The user's description of a mesh on one rank. Without nodes, each cell has separate corners.
+// The user's description of a mesh on one rank: its cells and, optionally, its nodes (the points
+// that neighbouring cells share). Without nodes, each cell has its own corner points.
 struct ListedMesh {
   Ref<IndexMapObject> cells, nodes; // nodes can be null
   std::string shape;
-  // [owned cells, corners] positions in the list of nodes; empty without nodes.
+  // For each corner of each cell, the position of its node in the list of nodes: [owned cells,
+  // corners]. Empty without nodes.
   std::vector<Index> corners;
-  // Coordinates [owned nodes, space], or [owned cells, corners, space] without nodes.
+  // Coordinates: [owned nodes, space], or [owned cells, corners, space] without nodes.
   std::vector<double> places;
 };
 

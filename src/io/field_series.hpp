@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fields on a grid or a mesh over time, for ParaView: PATH-000120.h5 for each time, and PATH.xmf
-// for all. The file of a time is a checkpoint of the fields, with the grid among its values, or
-// with the name of the mesh's file, PATH-000000-mesh.h5. The .xmf text is generated from these
-// files. Rows of a mesh are written in the order of their ids, so files do not depend on the
-// partition.
+// Fields on a grid or a mesh over time, written for ParaView. For path "heat" and step 120:
+//   heat-000120.h5        a checkpoint file of all fields at this time; its values contain the
+//                         grid, or the name of the file of the mesh
+//   heat-000000-mesh.h5   the mesh, written once per run with the run's first step in its name
+//   heat.xmf              the list of all times that ParaView opens, generated from the .h5 files
+// Rows of a mesh (its cells or nodes) are written in the order of their ids, so the files do not
+// depend on how the mesh is partitioned.
 #pragma once
 
 #include "io/checkpoint.hpp"
@@ -55,8 +57,8 @@ private:
   FieldGrid grid_;
   Ref<Checkpoint> files_;
   std::unique_ptr<const FieldMesh> mesh_; // replaces the grid, if not null
-  // A field on the mesh: the user's tensor, its rows in the order of ids, and the operator that
-  // sorts.
+  // A field on the mesh: the user's tensor (`given`), a tensor with the same rows in the order of
+  // ids (`sorted`), and the operator that redistributes the first to the second.
   struct SortedField {
     Ref<DTensor> given, sorted;
     std::unique_ptr<IndexMapOp> sort;
@@ -65,7 +67,7 @@ private:
   Shape space_; // extents that all fields have in common; empty without fields
   std::vector<std::string> fields_;
   std::optional<Index> lastStep_;
-  // On rank 0: the part of the text for each time.
+  // On rank 0: the part of the .xmf text for each time, by step.
   std::map<Index, std::string> times_;
 };
 

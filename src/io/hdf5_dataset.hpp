@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Samples from an HDF5 file: each rank reads its box of each sample of a batch when the batch is
-// requested or, with -tenon_dataset_prefetch, while the program works on the batch before.
+// Samples from an HDF5 file. Each rank reads its box of each sample of a batch when the batch is
+// requested or, with -tenon_dataset_prefetch, in a thread while the program still computes with the
+// previous batch.
+//   Hdf5Dataset   batches for training: samples and labels
+//   BatchReader   this rank's part of one HDF5 dataset, for the samples of a batch
+//   Prefetch      the thread, which reads byte ranges
 #pragma once
 
 #include "io/hdf5_samples.hpp"
@@ -15,16 +19,14 @@
 
 namespace tenon {
 
-// Pieces of a file that a thread reads while the program computes. The thread only calls pread() on
-// a descriptor; it does not use HDF5 or MPI, which may be restricted to one thread. It blocks all
-// signals.
-
 // Bytes [offset, offset + bytes) of the file, to be stored at `to`.
 struct FilePiece {
   Index offset = 0, bytes = 0;
   std::byte* to = nullptr;
 };
 
+// A thread that reads pieces of a file while the program computes. It only calls pread() on a file
+// descriptor. It uses neither HDF5 nor MPI, which may support one thread only, and blocks signals.
 class Prefetch {
 public:
   // Throws TENON_ERR_FILE if the file cannot be opened.
@@ -77,7 +79,7 @@ private:
   TenonDataType type_ = TENON_FLOAT64;
   Index sampleBytes_ = 0; // bytes of the box in one sample
   Buffer elements_, nextElements_;
-  std::vector<Index> ahead_;         // samples that the thread reads
+  std::vector<Index> ahead_;         // numbers of the samples that the thread reads
   std::unique_ptr<Prefetch> thread_; // declared last: it must end before its memory is freed
 };
 

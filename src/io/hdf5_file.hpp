@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The interface to HDF5 for checkpoints; only this and hdf5_samples.hpp use HDF5. In a build
-// without HDF5 the same functions throw TENON_ERR_SUPPORT and say how to build with it
-// (hdf5_missing.cpp).
+// The interface to HDF5 for checkpoints. HDF5 is used only behind this header and hdf5_samples.hpp.
+// In a build without HDF5 the same functions throw TENON_ERR_SUPPORT, with advice how to build with
+// HDF5 (hdf5_missing.cpp).
 //
-// One process creates the structure of a file, so a damaged file or a full disk is an error on one
-// process only. After that, the positions of the data are fixed, and all ranks write and read the
-// data of datasets.
+//   writeStructure(path, file)   on one process: groups, attributes, datasets without data
+//   DataFile: open(), write(), close()    on one or all ranks: the data
+//   readStructure(path); DataFile: open(), read(), close()    the same for reading
+// One process handles the structure, so a damaged file or a full disk is an error on that process
+// only. After that the positions of the data in the file are fixed.
 #pragma once
 
 #include "comm/communicator.hpp"

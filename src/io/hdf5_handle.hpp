@@ -31,8 +31,8 @@ inline bool keepLoaded() noexcept {
 #endif
 }
 
-// Disables HDF5's error messages while it exists, and restores the host program's setting after
-// that.
+// While an object of this class exists, HDF5 prints no error messages. The destructor restores the
+// host program's setting.
 class Silence {
 public:
   Silence() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The contents of a checkpoint file without the values of its tensors: format 1.
+// The structure of a checkpoint file in format 1: everything except the values of its tensors.
+// hdf5_file.hpp writes and reads it. Groups and attributes in the file:
 //
 //   /                   attributes format, format_version, writer, ranks_written, created
 //   /network/NAME/...   one group per layer, with its parameters as datasets
@@ -39,7 +40,7 @@ struct StoredDataset {
 struct StoredNumber {
   std::string path;
   std::uint64_t value = 0;
-  // Path of the number to read from older files without this one; empty: none.
+  // An older path: if a file does not have `path`, the number is read from here. Empty: none.
   std::string older = {};
 };
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The elements of a tensor that each rank writes and reads, and their packing. Each element is
-// written by one rank: its owner on coordinate 0 of B axes, never from a halo. Every rank that
-// holds an element as owner reads it. Functions that are used between messages allocate nothing,
-// because a rank that failed there would leave the others waiting.
+// Which elements of a distributed tensor each rank writes to a file and reads from it, and their
+// packing into contiguous memory. Each element is written by one rank. If it has copies (a B axis
+// of the process grid replicates it), the rank with coordinate 0 on that axis writes it; ghost
+// cells of halos are neither written nor read. All ranks that own the element or a copy read it.
+// Functions that are used between messages allocate nothing, because a rank that failed there
+// would leave the other ranks waiting.
 #pragma once
 
 #include "dtensor/dtensor.hpp"
@@ -11,12 +13,12 @@
 
 namespace tenon {
 
-// Throws TENON_ERR_LAYOUT unless each element has an owner that holds its value. `title` is the
-// name of the tensor for messages.
+// Throws TENON_ERR_LAYOUT unless each element has an owner that holds its value (not a partial
+// sum). `title` is the name of the tensor for messages.
 void checkStorable(const Layout& layout, const std::string& title);
 
-// Store in `box` the box that a rank writes, or reads, which must have the tensor's number of
-// dimensions. The box is empty if there is nothing to write or read.
+// Store the box that a rank writes, or reads, in `box`. `box` must already have the tensor's number
+// of dimensions. It is empty if the rank has nothing to write or read.
 void putWrittenBox(const Layout& layout, int rank, Box& box) noexcept;
 void putReadBox(const Layout& layout, int rank, Box& box) noexcept;
 // The same, returning the box.

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Transfers tensors between the ranks and a file, piece by piece, so staging needs the memory of
-// one piece only. An error does not stop the loop: all ranks make the same collective calls and
-// messages in the same order, and agree on the first error at the end. A rank that left early would
-// leave the others waiting.
+// Transfers tensors between the ranks and a file. The loop, over tensors and then over pieces of at
+// most 64 MiB, needs the memory of one piece only:
+//   Together  round r: every rank transfers its piece r by a collective HDF5 call; a rank with
+//             fewer pieces takes part with an empty one
+//   Root      for each rank, for each of its pieces: one message between that rank and rank 0,
+//             which accesses the file
+// An error does not stop the loop, because other ranks would wait for the missing call or message.
+// FirstError stores it, and all ranks agree on it at the end.
 #include "io/transport.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -121,7 +125,8 @@ private:
     return largest;
   }
 
-  // The memory was reserved for any number of dimensions.
+  // Resizes the boxes for tensor i. Memory was reserved for the maximal number of dimensions, so
+  // this does not allocate.
   void startTensor(std::size_t i) {
     box_.resize(static_cast<std::size_t>(tensors_[i]->rank()));
     piece_.resize(box_.size());
@@ -156,8 +161,8 @@ private:
     }
   }
 
-  // Calls visit(rank) for each piece of each rank on rank 0, and for the pieces of this rank
-  // elsewhere.
+  // On rank 0, calls visit(rank) for each piece of each rank. On another rank, calls it for the
+  // pieces of that rank only.
   template <class Visit>
   void forEachThroughRoot(const DTensor& x, PutBox putBox, Visit visit) {
     for (int rank = 0; rank < comm_->size(); ++rank) {

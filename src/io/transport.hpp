@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Transfers elements of tensors between ranks and a file, in pieces: either all ranks access the
-// file collectively, or rank 0 alone opens it, and the others exchange messages with it. The file
-// is the same.
+// Transfers elements of tensors between ranks and a file, in pieces of limited size. Either all
+// ranks access the file by collective calls of parallel HDF5, or rank 0 alone opens the file, and
+// the other ranks exchange messages with rank 0. Both ways produce the same file.
 //
-// An error on one rank does not interrupt the transfer: all ranks make the same calls, and the
-// first error is reported on all ranks at the end.
+// An error on one rank does not interrupt the transfer, because the other ranks wait in the same
+// calls. All ranks continue to the end, and there all of them throw the first error.
 #pragma once
 
 #include "io/hdf5_file.hpp"

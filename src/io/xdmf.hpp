@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// XDMF (version 2): a text file beside HDF5 files that tells ParaView where the fields of each time
-// are, and on what grid. The text is generated from the contents of the HDF5 files, so it can be
-// generated again at any time.
+// Generates XDMF (version 2), the text of an .xmf file. It lists, for ParaView, the HDF5 datasets
+// with the fields of each time, and their grid or mesh. All of it follows from the contents of the
+// HDF5 files, so it can be generated again at any time.
 //
 // A grid is uniform: a 3DCoRectMesh with extents, origin and spacing in the order z, y, x.
 // ParaView's readers put a 2DCoRectMesh into the plane of y and z, so a plane is written with one
@@ -46,8 +46,9 @@ constexpr const char* kMeshFile = "mesh_file";
 // Key of the value that says where the rows of a field are: "cell" or "node".
 std::string centerKey(const std::string& field);
 
-// Store the grid in the values of a file; key of the value with the names of components.
+// Stores the grid in the values of a file.
 void putGrid(StoredValues& values, const FieldGrid& grid);
+// Key of the value with the names of a field's components.
 std::string componentsKey(const std::string& field);
 
 // Returns the names of a field's components: "u" for a single one, the given names, or "u_0",
