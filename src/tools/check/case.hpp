@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One random configuration of `tenon check`: its draws, its description, and the first error that
-// this rank found. An error does not end the case: it continues, so no rank waits for another, and
-// the ranks compare their findings at its end.
+// One random configuration of `tenon check`: its random numbers, its description, and the first
+// error that this rank found. After an error the configuration continues with the same calls,
+// because other ranks would wait for this rank otherwise. At its end an all-reduce compares the
+// findings of all ranks (check.cpp).
 #pragma once
 
 #include "tools/check/draw.hpp"
@@ -19,23 +20,26 @@ struct Case {
   TenonMemorySpace space = TENON_MEMORY_HOST; // of the tensors under test
   std::string text = {};                      // description of the configuration
   std::string finding = {};                   // first difference found
-  bool isRefused = false;                     // one process and all ranks return the same error
-  std::uint64_t digest = 0;                   // of the bits that this rank has computed
+  bool isRefused = false;   // the configuration is invalid: one process and all ranks reject it
+  std::uint64_t digest = 0; // of the bits that this rank has computed
 
   int position(const GridSpec& grid) const { return grid.positionOf(rank); }
-  // Records a difference of values.hpp, or nothing if it is ""; only the first one is recorded.
+  // Records a result of difference() in values.hpp; "" means equal. Only the first difference is
+  // recorded; `what` says what was compared.
   void found(const std::string& what, const std::string& difference) {
     if (finding.empty() && !difference.empty())
       finding = what + difference;
   }
+  // Adds the bits of a result to the digest, which two runs can compare.
   void computed(const Values& cells) {
     for (const double cell : cells)
       digest = hash(digest, std::bit_cast<std::uint64_t>(cell));
   }
 };
 
-// Compares the bits of this rank's elements with those of the first rank with the same number. A
-// rank with a negative number has no copy. Collective.
+// Compares copies bitwise. Ranks that pass the same `number` hold copies of the same elements; each
+// compares its elements `mine` with those of the first such rank. A rank without elements passes a
+// negative number. Collective.
 void compareCopies(Case& c, int number, const Values& mine, const Box& box,
                    const std::string& what);
 

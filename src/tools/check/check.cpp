@@ -25,8 +25,9 @@
 
 namespace tenon::tools {
 
-// The options -tenon_conversion_... and the prices of messages choose how the library moves data,
-// and must not change any result: `tenon check` draws the options that the user has not set.
+// The options -tenon_conversion_... and the predicted cost of messages determine how the library
+// moves data, and must not change any result. For each configuration `tenon check` draws values of
+// those that the user has not set.
 
 class ConversionOptions {
 public:
@@ -51,8 +52,8 @@ namespace {
 
 constexpr const char kStart[] = "-tenon_", kOwner[] = "conversion_";
 
-// The choices of an option, except those that not every machine has; "auto" uses these where they
-// exist.
+// The choices of an option without "shared" and others that not every machine supports. The choice
+// "auto" uses those where they are available.
 std::vector<std::string> choicesOf(int option) {
   std::vector<std::string> words = wordsOf(declaredText(option, TENON_OPTION_TEXT_CHOICES), '|');
   std::erase(words, "shared");
@@ -87,7 +88,8 @@ void ConversionOptions::addChoices() {
   }
 }
 
-// Reads the option, which would otherwise be reported as unused if no conversion occurs.
+// Reads an option once. If the configuration has no conversion, the library would otherwise report
+// that the option is unused.
 void ConversionOptions::read(const Option& option) {
   const char* name = option.key.c_str() + sizeof kStart - 1;
   double real = 0;
@@ -109,9 +111,9 @@ void ConversionOptions::draw(Case& c) const {
   }
 }
 
-// Ends this process with a message if a configuration takes too long, as when ranks wait for each
-// other; mpiexec then ends the others. It uses SIGALRM, which needs no thread and interrupts a rank
-// that waits within MPI.
+// Ends this process with a message if a configuration takes too long, for example because ranks
+// wait for each other; mpiexec then ends the other processes. The timer is SIGALRM: it needs no
+// thread, and interrupts a rank that waits within MPI.
 
 class Watchdog {
 public:
@@ -232,9 +234,9 @@ int refuseNumbers(TenonInt n, TenonInt number, TenonInt timeout) {
   return kExitUsage;
 }
 
-// The sweep over the configurations. One all-reduce after each configuration tells all ranks
-// whether to continue; it has its own communicator and cannot match a message that a configuration
-// has left pending.
+// The sweep over the configurations. After each configuration, an all-reduce determines whether all
+// ranks continue. It has its own communicator (verdicts_): on MPI_COMM_WORLD it could match a
+// message that a wrong configuration has left pending.
 class Sweep {
 public:
   Sweep(TenonInt seed, Selection selection, int timeout)
@@ -286,8 +288,8 @@ std::string Sweep::report() const {
                      repeatLine(seed_, number_, selection_));
 }
 
-// An error of one rank in Apply. The other ranks wait for it, so it prints the report and ends them
-// all.
+// The handler of an error in Apply, on the rank where it occurs. The other ranks wait for this
+// rank, so it prints the report and ends all processes.
 void Sweep::endFatally(TenonErrorCode code, int, const char* message, const char*, const char*, int,
                        void* sweep) {
   auto& self = *static_cast<Sweep*>(sweep);
@@ -315,7 +317,7 @@ bool Sweep::runCase(TenonInt number) {
     kind.run(*current_);
   } catch (const std::runtime_error& error) {
     current_->found("error: ", error.what());
-    // The other ranks can be waiting for this rank, which knows the reason.
+    // Other ranks can be waiting for this rank: if the time limit is exceeded, print its error.
     Watchdog::say(report());
   }
   refused_ += current_->isRefused;

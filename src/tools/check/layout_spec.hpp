@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The layouts of `tenon check`: plain data with their own arithmetic, written from the definition.
-// They share no code with the library, which is compared with them.
+// They share no code with the library, whose layouts are compared with them.
+//
+// A layout distributes a tensor over the positions of a process grid. Each axis of the grid has a
+// property: S (splits a dimension of the tensor), B (copies), P (partial sums, to be added) or R
+// (only the first coordinate has elements). Axes that split a dimension divide it into parts at
+// the split points `cuts`. A halo replaces the box of each part by another box.
+// Example: 10 rows, S0 on 3 positions: cuts {0, 4, 7, 10}; with a halo of 1 row, part 1 has rows 3
+// to 7.
 #pragma once
 
 #include "tools/handles.hpp"
@@ -43,8 +50,9 @@ void forEachCell(const Box& box, Visit visit) {
 // The row-major offset of an element in a tensor of that shape.
 Index placeOf(const Indices& cell, const Indices& shape);
 
+// A process grid. Positions are numbered row-major, the last axis fastest.
 struct GridSpec {
-  std::vector<int> extents = {}, ranks = {}; // ranks by position
+  std::vector<int> extents = {}, ranks = {}; // number of positions per axis; rank of each position
   int size() const { return static_cast<int>(ranks.size()); }
   int axes() const { return static_cast<int>(extents.size()); }
   int positionOf(int rank) const; // -1: not in the grid
@@ -52,18 +60,20 @@ struct GridSpec {
   bool operator==(const GridSpec&) const = default;
 };
 
+// The property of a grid axis.
 struct Property {
   char kind = 'B'; // S, B, P or R
-  int dim = -1;    // for S
+  int dim = -1;    // the dimension that an S axis splits
   bool operator==(const Property&) const = default;
 };
 
+// The halo of one dimension: the box of each part, and the boundary modes of both ends.
 struct HaloSpec {
-  std::vector<Interval> boxes = {}; // one per part, clipped if the mode is none
-  std::optional<Interval> widths =
-      {}; // low and high, if the boxes are the parts and this much more
+  std::vector<Interval> boxes = {}; // by part; clipped to the domain where the mode is none
+  // The widths (low, high) by which each part is extended, if the halo is specified like that.
+  std::optional<Interval> widths = {};
   TenonBoundary low = TENON_BOUNDARY_NONE, high = TENON_BOUNDARY_NONE;
-  bool isPartial = false;
+  bool isPartial = false; // ghost cells hold contributions to be added, not copies
 };
 
 struct LayoutSpec {
@@ -71,13 +81,15 @@ struct LayoutSpec {
   GridSpec grid = {};
   std::vector<Property> properties = {};        // by axis
   std::vector<std::vector<int>> splitAxes = {}; // by dimension, major first
-  std::vector<Indices> cuts = {};               // by dimension
+  std::vector<Indices> cuts = {};               // split points, by dimension
   std::vector<std::optional<HaloSpec>> halos = {};
 
   int ndim() const { return static_cast<int>(shape.size()); }
   int part(int position, int dim) const;
   Interval owned(int dim, int part) const { return {cuts[dim][part], cuts[dim][part + 1]}; }
+  // The box of a part with its halo.
   Interval held(int dim, int part) const;
+  // Whether a position has elements: it is in the grid, and first along all R axes.
   bool isActive(int position) const;
   // The elements of a position with halos, and without; empty if the position is not active.
   Box box(int position) const;
@@ -87,14 +99,16 @@ struct LayoutSpec {
   bool holdsPartialSums() const; // a P axis or a halo of partial sums
   // Whether, in one dimension, an element of the domain is in the box of the part that owns it.
   bool covers(int dim, Index cell) const;
+  // The layout of the adjoint: copies and partial sums are exchanged, also in halos.
   LayoutSpec dual() const;
   LayoutSpec withoutHalos() const;
   std::string propertyText() const;
   std::string text() const;
 };
 
-// The axes that split a dimension, in the order of the grid; and its split points, divided evenly
-// by the major axis and then each part by the next axis.
+// axesThatSplit() returns the axes that split a dimension, in the order of the grid.
+// balancedCuts() returns its default split points: the dimension is divided evenly by the first of
+// these axes (in the order of splitAxes), then each part by the next axis.
 std::vector<int> axesThatSplit(const LayoutSpec& spec, int dim);
 Indices balancedCuts(const LayoutSpec& spec, int dim);
 // The split points after each part was divided evenly into `parts`.
@@ -103,13 +117,13 @@ Indices divided(const Indices& cuts, int parts);
 // The whole tensor on each rank of a communicator.
 LayoutSpec everywhere(const Indices& shape, int ranks);
 
-// The element of the domain to which an element outside is mapped by the boundary modes, and its
-// sign.
+// The element of the domain whose value, times `sign`, a ghost cell outside of the domain has
+// according to the boundary modes. Example: periodic, extent 10: cell -1 shows cell 9.
 struct Shown {
   Index cell;
   double sign = 1;
 };
-// None for a zero.
+// Returns none if the ghost cell is 0.
 std::optional<Shown> extension(Index cell, Index extent, TenonBoundary low, TenonBoundary high);
 
 // Creates the library's object for a specification, and compares the boxes of both.

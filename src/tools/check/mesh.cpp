@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers with lists, on random graphs: nodes with any ids, owned by any ranks, and directed edges,
-// which are listed by the rank of their target or by any rank. By definition such a layer is a
-// sparse matrix between rows, which every rank knows completely. The numbers are small integers,
-// whose sums are exact.
+// Checks of the layers that use lists of a mesh (index maps, edges, links), on random graphs. Nodes
+// have random ids and owners; directed edges are listed by the rank of their target or by any rank.
+// Each layer is linear: its definition is a sparse matrix between rows of its input and output.
+// Every rank draws the same graph, so each computes the whole matrix, multiplies, and compares its
+// own rows. The numbers are small integers, whose sums are exact.
 #include "tools/check/field.hpp"
 #include "tools/check/kinds.hpp"
 
@@ -27,7 +28,8 @@ struct Graph {
   std::vector<Edge> edges;
 };
 
-// The lists of a rank: nodes, the owned ones first, and edges.
+// The lists of one rank: numbers of nodes, first the owned ones and then ghosts (nodes of other
+// ranks that its edges refer to), and numbers of edges.
 struct Part {
   Indices nodes, edges;
   Index owned = 0;
@@ -70,7 +72,8 @@ Graph drawGraph(Case& c, bool isAnywhere) {
   return graph;
 }
 
-// The lists of this rank as the library's objects.
+// The lists of this rank as the library's objects. `sorted` distributes the nodes in the order of
+// their ids.
 struct Lists {
   IndexMap nodes, sorted;
   Edges edges;
@@ -97,18 +100,18 @@ struct Lists {
   }
 };
 
-// y[row, begin + k] += weight x[from, k]
+// An entry of the matrix. For all columns k: y[row, begin + k] += weight x[from, k].
 struct Term {
   Index row, begin, from;
   double weight;
 };
 
-// A layer as a matrix: the row numbers of each rank's input and output, and the entries. Rows of
-// nodes with ghosts are numbered by their positions in the lists, so a ghost is another row than
-// its node.
+// A layer as a matrix: the row numbers of each rank's input and output, and the entries. If an
+// input or output contains ghosts, its rows are numbered by list positions, so the ghost of a node
+// has another row number than the node itself.
 struct Matrix {
-  std::vector<Indices> inputs, outputs; // by rank
-  Index columns, outputColumns;         // of one row
+  std::vector<Indices> inputs, outputs; // row numbers, by rank
+  Index columns, outputColumns;         // length of one row of x, and of y
   std::vector<Term> terms;
 };
 

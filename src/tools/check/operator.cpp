@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Applies an operator and its adjoint in every way that the interface offers, and compares the
-// results with the definition. The definition of the adjoint does not use the operator: it is the
-// subject with the dual layouts in reverse order, the theorem on which the library is based.
+// Applies an operator and its adjoint in every way that the interface offers (struct Call), and
+// compares the results with the definition. The adjoint of a conversion between two layouts is the
+// conversion between their dual layouts (copies and partial sums exchanged) in reverse order. So
+// the expected result of the adjoint is computed from layouts only, like that of the operator.
 #include "tools/check/operator.hpp"
 
 #include <fmt/format.h>
@@ -13,6 +14,8 @@ namespace tenon::tools {
 
 namespace {
 
+// How to apply an operator: y <- F x; y <- alpha F x + beta y; the same in two calls (Begin, End);
+// or F bound to its arrays in advance.
 enum class Use { Plain, Factors, Halves, Bound };
 
 struct Call {
@@ -45,7 +48,8 @@ Call drawCall(Draw& draw, bool isAdjoint) {
   return call;
 }
 
-// The adjoint has its own call; for scaled, split-phase and bound applications it is an operator.
+// Applies the operator, or its adjoint. TenonLinearOpApplyAdjoint() exists for Use::Plain only;
+// the other uses apply a separate operator, which TenonLinearOpCreateAdjoint() returns.
 void apply(TenonLinearOp op, const Call& call, TenonDTensor x, TenonDTensor y) {
   if (call.use == Use::Plain)
     return require(call.isAdjoint ? TenonLinearOpApplyAdjoint(op, x, y)
@@ -62,7 +66,7 @@ void apply(TenonLinearOp op, const Call& call, TenonDTensor x, TenonDTensor y) {
     return require(TenonLinearOpApplyEnd(map));
   default:
     require(TenonLinearOpBind(map, x, y));
-    // Bound operators are applied twice, since the second application restarts persistent requests.
+    // Apply twice: the second application restarts persistent requests.
     for (int round = 0; round < 2; ++round)
       require(call.isAdjoint ? TenonLinearOpApplyAdjoint(op, x, y) : TenonLinearOpApply(op, x, y));
   }
@@ -89,8 +93,8 @@ double toleranceOf(const Subject& s, const Call& call, const Filling& ofX, const
   return std::max(roundingOf(s.fromType, magnitude), roundingOf(s.toType, magnitude));
 }
 
-// Checks one direction. `s` is the subject of this direction; `op` is the operator, or the operator
-// whose adjoint it is.
+// Checks the operator, or with call.isAdjoint its adjoint. `s` is the definition of what is
+// checked: Subject::adjoint() for the adjoint. `op` is the operator in both cases.
 void checkDirection(Case& c, const Subject& s, TenonLinearOp op, const Call& call) {
   const bool isReal = c.draw.chance(50) && s.fromType != TENON_INT64 && s.toType != TENON_INT64;
   const Filling ofX = drawFilling(c.draw, s.fromType, isReal),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The checks of an operator that moves values: in both directions the values by the definition of
-// its layouts, bitwise identical copies, and the adjoint identity. For small integers values and
-// identity are exact; for real numbers they hold to rounding, and copies reveal the order of the
-// contributions.
+// The checks of a linear operator that redistributes a tensor. Forward and adjoint are applied; the
+// values are compared with the definition of the two layouts (values.hpp), copies with each other
+// bit by bit, and <F x, y> with <x, F* y>. Small integers make values and identity exact. For real
+// numbers both hold up to rounding, and copies differ if ranks add contributions in another order.
 #pragma once
 
 #include "tools/check/case.hpp"
@@ -10,8 +10,9 @@
 
 namespace tenon::tools {
 
-// An operator and its definition: `factor` times the tensor's value, which passes through the
-// layouts `between`.
+// An operator under test, and its definition: y = factor * x as dense arrays, with x in the layout
+// `from` and y in the layout `to`. For a composition, `between` lists the layouts of the
+// intermediate tensors; elements that one of them does not hold are 0 in y.
 struct Subject {
   LinearOp op = {};
   LayoutSpec from = {}, to = {};
@@ -24,9 +25,10 @@ struct Subject {
   Subject adjoint() const;
 };
 
-// The expected y: the moved value plus beta times the previous value of y, to a tolerance. It is
-// compared element by element if the layout defines the elements of each rank, and otherwise as a
-// sum; copies must be bitwise identical.
+// The expected result of y <- alpha F x + beta y: the dense array `moved` (alpha F x) plus beta
+// times the previous y, which was filled with `before`. Elements of ranks are compared one by one;
+// in a layout with partial sums, only the sum over ranks is defined and compared. Copies must be
+// bitwise identical.
 struct Expected {
   Values moved;
   double beta;

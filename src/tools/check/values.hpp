@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A reference model of distributed tensors, by the definition of a layout. From a key, every rank
-// computes the whole dense tensor (its value) and the elements that each position of the process
-// grid must hold. All numbers are stored as double.
+// A reference model of distributed tensors, by the definition of a layout. The "value" of a tensor
+// is the whole dense array that it represents: a conversion changes who holds which elements, never
+// the value. From a key, every rank computes the value and the elements that each position of the
+// process grid must hold, without messages. All numbers are stored as double.
+// Example: [6] as partial sums on 2 positions holds 2 and 4; as copies it holds 6 and 6.
 #pragma once
 
 #include "tools/check/layout_spec.hpp"
@@ -25,6 +27,7 @@ struct Filling {
   Numbers numbers;
   bool isPositive = false; // replaces numbers by their magnitudes
 
+  // The number at a position, which is a linear index.
   double at(std::uint64_t place) const;
   Filling magnitudes() const { return {key, numbers, true}; }
 };
@@ -39,7 +42,8 @@ Values valueOf(const LayoutSpec& spec, const Filling& filling);
 // Distributes a dense tensor: the elements that a position holds. The layout must have no partial
 // sums.
 Values heldOf(const LayoutSpec& spec, int position, const Values& value);
-// Replaces elements that no halo box covers by 0: a conversion from this layout loses them.
+// The value after a conversion to this layout and back. The halo boxes of a layout may be smaller
+// than its owned blocks; elements outside of them are lost, that is 0.
 Values kept(const LayoutSpec& spec, Values value);
 
 // The largest magnitude of the numbers, but at least 1.

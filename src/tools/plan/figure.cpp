@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Computes the figures of a paper from its equations, and draws figures and predictions as SVG. A
-// drawing is text that is assembled here without a library, and depends only on the numbers.
+// Computes the figures of a paper (figure.hpp) from its equations, and draws two kinds of SVG: a
+// chart of predicted times, one mark per program (drawChart()), and the paper's bar panels, one bar
+// per process grid. The SVG text is assembled here without a library, and depends only on the
+// numbers.
 #include "tools/plan/figure.hpp"
 
 #include "planner/papers/named_plan.hpp"
@@ -66,8 +68,8 @@ namespace {
 constexpr double kWidth = 900, kHeight = 420, kLeft = 80, kRight = 20, kTop = 50, kBottom = 50;
 constexpr double kLegendLine = 18;
 
-// From seconds to the height on the page: logarithmic if the times differ by more than a factor of
-// 30, since the smaller ones would otherwise all be at the bottom.
+// Maps seconds to heights on the page: logarithmically if the times differ by more than a factor of
+// 30, because on a linear scale the small times would all be at the bottom.
 class Scale {
 public:
   Scale(double least, double most) : isLog_(most > 30 * least) {
@@ -171,7 +173,7 @@ constexpr TenonInt kStrongBatch = 2048, kSmallBatch = 512, kSamplesEach = 4;
 constexpr TenonInt kProcesses[] = {8, 32, 128, 512};
 constexpr TenonInt kManyProcesses[] = {512, 1024, 2048, 4096};
 
-// The price of an iteration on a grid of rows x columns.
+// Computes the communication time of an iteration on a grid of rows x columns processes.
 class FigureCost {
 public:
   FigureCost(const std::string& network, TenonInt batch, double latency, double bandwidth)
@@ -184,8 +186,8 @@ public:
     }
   }
 
-  // The bar of a grid. The equations have the form a + b batch, where a is the sums of gradients,
-  // so two batches separate the two parts: a = 2 f(batch) - f(2 batch).
+  // The bar of a grid. The times are f(batch) = a + b batch, where a is the sums of gradients, so
+  // a = 2 f(batch) - f(2 batch). hasBatchOnly: convolutions use the grid 1 x (rows columns).
   FigureBar bar(const char* equation, TenonInt rows, TenonInt columns, bool hasBatchOnly) const {
     const double once = seconds(*once_, equation, rows, columns, hasBatchOnly);
     const double twice = seconds(*twice_, equation, rows, columns, hasBatchOnly);

@@ -9,22 +9,24 @@
 
 namespace tenon::tools {
 
-// -machine, -algorithm and -bytes, which two commands have.
+// The options -machine, -algorithm and -bytes, which several commands have.
 extern const ProgramOption kMachineOption, kAlgorithmOption, kBytesOption;
 
+// A machine description, and the remaining arguments of a prediction: the algorithm of collectives
+// and the bytes to reduce.
 struct PlannedMachine {
   Machine machine;
   std::string name;
-  Sizes system; // the sizes of its levels
+  Sizes system; // sizes of the machine's levels, in the order of its description
   std::string algorithm;
   TenonInt bytes;
 
-  // The machine of the option -machine, with `nodes` nodes; 0: those of its description.
+  // The machine of the option -machine, with `nodes` nodes; 0: as many as its description says.
   static PlannedMachine fromOptions(TenonInt nodes);
-  // The machine for a system, with its number of nodes; none without -machine.
+  // The machine of the option -machine, with as many nodes as the system; none without -machine.
   static std::optional<PlannedMachine> forSystem(const Sizes& system);
 
-  // The machine of the option -machine for a system, for sums with their own sizes.
+  // The same for several sums with separate sizes, so without the option -bytes.
   static PlannedMachine forSums(const Sizes& system);
 
   // The seconds of each program.
