@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Direct convolution: im2col's columns are read in place, without a copy, by vector loops for each
-// instruction set (direct_kernels.hpp). The outputs of a row must read consecutive inputs, hence
-// the stride of 1 in the last dimension. This file has the adjoint in the weights, the sums of
-// outputs (forward and adjoint in the data), the class that joins them, and the rule by which
-// `auto` selects it.
+// Direct convolution by vector loops for each instruction set (direct_kernels.hpp). im2col would
+// copy, for each input channel and tap, the inputs that the outputs read to a contiguous column.
+// Here the column is read in place in the input array: if the stride of the window is 1 in the last
+// dimension, the outputs of a row read consecutive inputs. Other windows are not supported.
+//
+//   DirectWeights      adjoint with respect to weights and biases
+//   DirectOutputs      forward pass, and adjoint with respect to the data (direct_sum.hpp)
+//   DirectConvolution  the backend, which joins both
+//   isDirectFaster()   the rule by which the backend `auto` selects direct convolution
 #include "kernels/base/backend.hpp"
 #include "kernels/base/context.hpp"
 #include "kernels/convolution/backends.hpp"
@@ -20,11 +24,13 @@ namespace tenon {
 
 namespace {
 
-// The adjoint of a direct sum with respect to its weights and biases.
+// The adjoint with respect to weights and biases. The outputs are divided into bands, whose input
+// (copied with its padding) fits a cache, and the bands into parts.
 
 constexpr Index kWeightBandBytes = Index(1) << 19; // size of a band's padded input
-// The bands are divided into parts with separate partial sums, which are added in order. Their
-// number does not depend on the threads. More parts cost memory and additions.
+// Number of parts. Each part has separate partial sums of the gradients, which are added in order
+// at the end. The number does not depend on the number of threads, so the result does not either.
+// More parts need more memory and additions.
 constexpr Index kMaxParts = 16;
 // A part with fewer outputs is not worth separate partial sums.
 constexpr Index kOutputsOfPart = 1024;
@@ -154,15 +160,16 @@ void DirectWeights<T>::gather(const Bands::Band& band, const T* dy, T* gathered)
   }
 }
 
-// A direct sum over arrays, band by band, on several threads: forward and the adjoint in the data.
-// The weights are packed at each call, in the order in which the blocks of channels read them, so a
-// change of the weights is never missed. Packing takes 1 ns per weight, which equals the time of
-// the sums for about 25 outputs.
+// The forward pass and the adjoint with respect to the data: a direct sum, band by band, on several
+// threads. At each call the weights are packed in the order in which the loops over blocks of
+// channels read them, so a change of the weights is never missed. Packing takes 1 ns per weight, as
+// long as the sums for about 25 outputs.
 
 // Bytes of a band's padded input: a fraction of the second-level cache.
 constexpr Index kOutputBandBytes = Index(1) << 18;
-// Number of vectors in a strip. All blocks of channels process a strip before the next one, so its
-// input stays in the first-level cache. A multiple of all tile sizes.
+// Number of output vectors in a strip. All blocks of channels process one strip before any
+// processes the next strip, so the input of a strip stays in the first-level cache. A multiple of
+// all tile sizes.
 constexpr Index kStrip = 24;
 
 template <class T>
@@ -319,8 +326,8 @@ private:
 
 } // namespace
 
-// Selection: where direct convolution is possible, and where it is faster than the alternative
-// library.
+// The selection: where direct convolution is possible, and where it is faster than oneDNN or BLAS,
+// which compute the convolution otherwise.
 
 std::vector<InstructionSet> directInstructionSets() {
   std::vector<InstructionSet> sets;

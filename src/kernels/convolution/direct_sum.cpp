@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Expresses convolution and its adjoint in the data as direct sums, and splits sums into bands
-// whose padded input fits a cache. The adjoint of a strided window is one sum per residue: its
-// loops never visit outputs that do not read the input.
+// Expresses a convolution, and its adjoint with respect to the data, as direct sums (formula in
+// direct_sum.hpp), and splits the outputs of a sum into bands whose padded input fits a cache.
+//
+// The adjoint of a window with stride s is one sum for each residue r of the input position modulo
+// s, because all inputs of one residue are read by the same taps. Example, stride 2 with 3 taps and
+// no padding: even inputs are read by taps 0 and 2, odd inputs by tap 1.
 #include "kernels/convolution/direct_sum.hpp"
 
 #include "kernels/convolution/backends.hpp"

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolution by oneDNN: each of the three products (forward, adjoint in the data, adjoint in the
-// weights) is a primitive in the memory format that oneDNN prefers, with reorders from and to
-// row-major arrays. All scratch is planned at creation: one area per role (input, weights, output),
-// shared by the primitives, and one scratchpad. oneDNN does not support windows that leave input
-// unread at an end; an InputStage copies their input.
+// Convolution by oneDNN. Each of the three products (forward, adjoint in the data, adjoint in the
+// weights) is a oneDNN primitive in the memory format that oneDNN prefers. Reorders convert the
+// operands from and to Tenon's row-major arrays:
+//
+//   operands (row-major) -> reorder -> scratch (oneDNN's format) -> primitive -> reorder -> result
+//
+// All scratch memory is planned at creation: one area each for input, weights and output, which the
+// three primitives share, and one scratchpad for oneDNN's temporary data. oneDNN does not support
+// windows that leave input at an end unread; for them, an InputStage first copies the part of the
+// input that is read.
 #include "kernels/base/onednn.hpp"
 #include "kernels/convolution/backends.hpp"
 #include "kernels/convolution/window.hpp"
@@ -27,9 +32,9 @@ using AdjointData = dnnl::convolution_backward_data;
 using AdjointWeights = dnnl::convolution_backward_weights;
 using onednn::Port;
 
-// Whether the input must be copied first. oneDNN does not support unread input. Besides, with
-// AVX-512 the weight adjoint of oneDNN 2.6.3 is wrong, and writes outside its arrays, for some
-// paddings of the first of three dimensions.
+// Whether the input must be copied by an InputStage first: if some input is unread, and for some
+// paddings of the first of three dimensions. For these, the weight adjoint of oneDNN 2.6.3 with
+// AVX-512 is wrong and writes outside its arrays.
 bool needsStage(const WindowShape& w) {
   if (w.rank == 3 && (w.padLow[0] != 0 || padHigh(w, 0) != 0))
     return true;
@@ -139,8 +144,8 @@ Desc rawBytes(size_t bytes) {
   return {{memory::dim(std::max<size_t>(bytes, 1))}, memory::data_type::u8, memory::format_tag::a};
 }
 
-// The primitives that oneDNN selected for the products; `sum` is the forward product that is added
-// to the output.
+// The primitives that oneDNN selects for the three products, and `sum`, the forward product that is
+// added to the output instead of overwriting it.
 struct Chosen {
   explicit Chosen(const Problem& p)
       : forward(p.forward(attributes(false), anyLayout(p.x), anyLayout(p.w), anyLayout(p.y))),
@@ -296,8 +301,8 @@ private:
     context_->reserve(plan);
   }
 
-  // Passes the address of the scratch to oneDNN. It changes when another kernel of the context
-  // needs more.
+  // Passes the address of the scratch memory to oneDNN. The address changes when another kernel of
+  // the context needs more scratch memory.
   void takeScratch() {
     char* scratch = context_->scratch<char>(0);
     if (scratch == taken_)

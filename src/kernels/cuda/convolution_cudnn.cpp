@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolution by cuDNN. The library sees only the outputs that reach stored input (all others are
-// the bias) and the inputs that these outputs reach, so no padding is negative or larger than the
-// kernel. cuDNN only estimates which engine is fastest; therefore a measurement (autotuner.hpp)
-// selects one of several candidates for each pass: engines of the library, and cuBLAS products.
+// Convolution by cuDNN. The window is first reduced to the outputs that read stored input (all
+// others are the bias) and the inputs that these outputs read: cuDNN needs paddings that are not
+// negative or larger than the kernel. Candidates for each pass are engines of cuDNN and cuBLAS
+// products; cuDNN only estimates their times, so a measurement (autotuner.hpp) selects one.
 #include "kernels/convolution/backends.hpp"
 #include "kernels/cuda/dnn_graph.hpp"
 #include "kernels/elementwise/pointwise.hpp"
@@ -28,8 +28,8 @@ struct WindowPart {
   Range in[kMaxSpatial], out[kMaxSpatial];
   Index padLow[kMaxSpatial], padHigh[kMaxSpatial];
   bool reads = true;     // whether any input is read
-  bool hasAllIn = true;  // whether the part has every input
-  bool hasAllOut = true; // whether the part has every output
+  bool hasAllIn = true;  // whether every input is in `in`
+  bool hasAllOut = true; // whether every output is in `out`
 };
 
 WindowPart partOf(const WindowShape& w) {
@@ -71,9 +71,9 @@ cuda::ArrayBox arrayBox(Index a, Index b, const Index* space, const ImageStrides
 
 enum Pass : std::size_t { kForward, kData, kWeights, kPasses };
 
-// Candidates of a pass: the first engines of each kind of graph, and matrix products. The kinds are
-// the convolution alone, with bias, with bias and rectifier, with channels last (and with as much
-// of bias and rectifier as is needed), and in bfloat16.
+// Candidates of a pass: the first kEngines engines of each kind of graph, then cuBLAS products. The
+// kinds: convolution alone, with bias, with bias and rectifier, with channels last (and with the
+// bias and rectifier that the layer has), and in bfloat16.
 enum Kind : std::size_t { kPlain, kBiased, kRectified, kLast, kRounded, kProducts };
 constexpr std::size_t kEngines = 3, kWays = kProducts * kEngines + 1;
 
@@ -84,8 +84,8 @@ enum Sum : std::size_t { kSetY, kAddY, kEndY, kSetX, kAddW, kSums };
 // With fewer multiplications, the device takes about as long as the host for the launch.
 constexpr Index kFewMultiplications = Index(1) << 21;
 
-// Cache of measured times. The key is the graph that adds to its output, its epilogue, and whether
-// products and bfloat16 were candidates: layers of equal shapes are measured once.
+// Measured times, shared by layers of equal shapes. The key is the graph with y += conv, its
+// epilogue, and whether products and bfloat16 were candidates.
 struct KnownTimes {
   std::mutex mutex;
   std::map<std::tuple<cuda::ConvolutionGraph, cuda::Epilogue, bool, bool>, std::vector<Nanoseconds>>
@@ -285,7 +285,7 @@ private:
     }
     const std::vector<Run*> runs = runsOf(pass, taken_[pass]);
     if (hasWay && number > 0) {
-      // The other sums of the same arrays use the same engine, if they can.
+      // Graphs that differ only in the sum, as y = conv and y += conv, use one engine if they can.
       const Index engine = enginesOf(*runs[0])[number]->engine();
       for (Run* run : runs) {
         const auto& plans = enginesOf(*run);
@@ -326,7 +326,7 @@ private:
     }
   }
 
-  // Convolution and rectifier as a layer with contiguous outputs computes them.
+  // Convolution and rectifier, as a layer with contiguous outputs computes them.
   void rectified(const T* x, const T* w, const T* b, T* y) {
     const PointwiseFunction relu(Pointwise::Relu);
     if (forwardThen(x, w, b, relu, y))
@@ -411,7 +411,7 @@ private:
       return;
     for (const Pass pass : {kForward, kData, kWeights}) {
       const auto times = slowest.subspan(pass * kWays, kWays);
-      // Selects a plain candidate first, for calls without the bias, which a fused graph cannot do.
+      // An engine of kPlain first, for calls without the bias, which a fused graph always adds.
       take(pass, fastestOf(times.first(kEngines)), false);
       take(pass, fastestOf(times), false);
     }

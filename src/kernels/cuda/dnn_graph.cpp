@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Builds cuDNN graphs descriptor by descriptor and selects the first engine with allowed
-// arithmetic. The library only estimates which engine is fastest, and some engines fail at their
-// first run; then the next plan of the list replaces the failed one.
+// arithmetic. cuDNN only estimates which engine is fastest, and some fail at their first run; the
+// plan of the next engine in this order then replaces the failed plan.
 #include "kernels/cuda/dnn_graph.hpp"
 
 #include "kernels/movement/bfloat16.hpp"
@@ -81,7 +81,7 @@ std::vector<Index> rowMajor(const std::vector<Index>& extent) {
   return strides;
 }
 
-// The graph of the staged copies, for the library.
+// The graph that cuDNN computes on the staged copies of the arrays.
 ConvolutionGraph staged(ConvolutionGraph g) {
   if (g.staging == Staging::BFloat16)
     g.type = CUDNN_DATA_BFLOAT16;
@@ -218,7 +218,7 @@ Index numberOf(const Descriptor& from, cudnnBackendAttributeName_t name) {
   return value;
 }
 
-// The descriptors in an attribute; `type` is their type, which the library does not report.
+// The descriptors that an attribute contains; cuDNN does not report their type.
 std::vector<Descriptor> partsOf(const Descriptor& from, cudnnBackendAttributeName_t name,
                                 cudnnBackendDescriptorType_t type) {
   const auto get = [&](Index requested, void* values) {
@@ -427,7 +427,7 @@ std::vector<ConvolutionPlanPtr> allPlans(const ConvolutionGraph& graph) {
 
 namespace {
 
-// Cache of the plans in use. The key is the graph and the position of the engine.
+// Cache of the plans in use. The key is the graph and the position of the plan's engine.
 struct KnownPlans {
   std::mutex mutex;
   std::map<std::pair<ConvolutionGraph, std::size_t>, std::weak_ptr<const ConvolutionPlan>> plans;
@@ -464,15 +464,15 @@ ConvolutionPlanPtr planInPlaceOf(const ConvolutionPlan& failed, const Convolutio
   return nullptr;
 }
 
-// Whether memory ran out, for example for the code of the plan's kernels, which is loaded at the
-// first launch.
+// Whether memory ran out, for example memory for the code of the plan's kernels, which CUDA loads
+// at the first launch.
 bool isOutForKernels(cudnnStatus_t status) {
   return isDnnOutOfMemory(status) || status == CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER ||
          status == CUDNN_STATUS_EXECUTION_FAILED_CUDART;
 }
 
-// Whether the library does not support the plan on this device or could not launch it, in which
-// case another plan can succeed.
+// Whether cuDNN does not support this plan on this device or could not launch it, in which case
+// another plan can succeed.
 bool isPlansFault(cudnnStatus_t status) {
   return CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_NOT_SUPPORTED ||
          CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_EXECUTION_FAILED;

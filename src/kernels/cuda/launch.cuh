@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Implements eachElement(), eachBlock() and eachOfBlock() of walks/walks.hpp as CUDA kernels. Only
-// .cu files, which list the instances, include this file.
+// CUDA kernels for eachElement(), eachBlock() and eachOfBlock() of walks/walks.hpp, which apply a
+// functor to each element of an array or box. Only .cu files include this file: they list the
+// functors for which the kernels are instantiated.
 //
-// The tests link a stand-in for the CUDA runtime that runs kernels on the host. It defines
-// tenonHostTwin(), which receives, before each launch, a function that runs the same functor,
-// compiled for the host, thread by thread.
+// Tests without a GPU link a stand-in for the CUDA runtime, which runs kernels on the host. It
+// defines tenonHostTwin(). Before each launch, this function receives another function, compiled
+// for the host, which runs the same functor thread by thread.
 #pragma once
 
 #include "kernels/walks/element_offsets.hpp"

@@ -34,7 +34,8 @@ constexpr Index costOf(Pointwise function) {
   }
 }
 
-// Number of elements that are checked together for an argument beyond the branch-free form.
+// Number of elements that are checked together for an argument outside the range of the branch-free
+// form.
 constexpr Index kTogether = 256;
 
 // Some functions have a branch-free form for limited arguments only (the sine up to kMax).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums in runs of 256 terms, in eight lanes each, and adds the runs pairwise
-// (walks/pairwise_sum.hpp). The order depends on the shape alone, which makes sums reproducible for
-// any number of threads.
+// Reproducible sums. A sum is divided into runs of 256 terms; in a run, term i is added to partial
+// sum i modulo 8 (a lane of a vector). The runs are added pairwise (walks/pairwise_sum.hpp). The
+// order of addition depends on the shape alone, not on the number of threads.
 #include "kernels/elementwise/reduce.hpp"
 
 #include "kernels/functors/block.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One-dimensional transforms by FFTW, or a library with its interface. Lines are copied to scratch
-// and back, since a box can hold a part of a line's elements, only some modes are stored, and a
-// plan is valid for one alignment only. Plans are made with FFTW_ESTIMATE, so every run uses the
-// same arithmetic.
+// One-dimensional transforms by FFTW, or a library with its interface. Lines are first copied to
+// scratch memory, and results back, for three reasons: a rank can have a part of the elements of a
+// line, only some modes are stored, and an FFTW plan is valid for one alignment of the arrays.
+// Plans are made with FFTW_ESTIMATE instead of measurements, so every run uses the same arithmetic.
 #include "kernels/fourier/stage.hpp"
 
 #include "sys/errors/error.hpp"
@@ -125,9 +125,9 @@ public:
     });
   }
 
-  // The real part of the conjugate transpose counts each mode once, but FFTW's transform to reals
-  // adds the mirror image of every mode except k = 0 and N/2, which are their own image; hence the
-  // factors 1/2.
+  // The adjoint of the transform from reals to modes k >= 0 adds each mode once. FFTW's transform
+  // to reals adds also the mirror image -k of each mode, except for k = 0 and N/2, which are their
+  // own image. Modes with an image are therefore multiplied by 1/2 first.
   void adjoint(Index outer, const T* y, T* x) override {
     eachBlock(outer, [=, this](T* elements, T* allModes, Index first, Index lines) {
       const Index stored = 2 * dim_.modes;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Selects a matrix or a fast transform for each dimension, and runs the dimensions one after the
-// other. Synthesis is the adjoint of analysis, applied to coefficients weighted by D.
+// Truncated Fourier transforms of real fields in several dimensions. For each dimension, the faster
+// of a product with a dense matrix and a fast transform is selected; the dimensions are then
+// transformed one after the other. Analysis computes the modes from the elements. Synthesis is its
+// adjoint, applied to modes that are multiplied by a diagonal matrix D of weights.
 #include "kernels/fourier/fourier.hpp"
 
 #include "kernels/elementwise/reduce.hpp"
@@ -18,11 +20,11 @@ namespace {
 
 constexpr const char* kWhat = "a spectral convolution";
 
-// Times in ns on a processor with AVX-512, measured by tests/bench/fourier. A matrix costs
-// `product` per product and `calls` per outer index. A fast transform costs `lastElement` (last
-// dimension) or `element` per element, and more for each prime factor that FFTW has no special code
-// for, in proportion to the prime. They are constants, not measured at run time, so every run uses
-// the same arithmetic.
+// Constants of the cost model, in ns, from measurements by tests/bench/fourier on a processor with
+// AVX-512. A matrix takes `product` per multiplication and `calls` per index of the dimensions
+// before the transformed one. A fast transform takes `lastElement` (last dimension) or `element`
+// per element, and more for each prime factor for which FFTW has no special code, in proportion to
+// the prime. Times are not measured at run time, so every run selects the same arithmetic.
 struct FourierTimes {
   double product, calls, lastElement, element;
 };
@@ -140,8 +142,9 @@ void TruncatedFourier<T>::addStages(Backend backend, const std::vector<FourierDi
   const Backend products = resolveBackend<T>(backend, context_->space());
   if (isOnDevice(*context_))
     prepareGemm(*context_);
-  // From the last dimension, where real elements become a few pairs, to the first: each stage makes
-  // the next one smaller. Results alternate between two pieces of scratch.
+  // Analysis begins with the last dimension, whose real elements become a few complex pairs, and
+  // ends with the first: each stage reduces the array for the next stage. Results alternate between
+  // two areas of scratch memory.
   Index maxPairs = 0;
   for (std::size_t d = dims.size(); d-- > 0;) {
     Index lines = 1;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Elementary functions of one number without branches, which compilers vectorise in loops. Errors
 // are less than 3 ulp. NaN propagates; infinities and signed zeros return the limits; denormal
-// numbers are supported. (Coefficients that are not those of a Taylor series interpolate at
-// Chebyshev points.)
+// numbers are supported. (Polynomial coefficients that are not those of a Taylor series interpolate
+// the function at Chebyshev points.)
 //
-// If argument and result are finite, the computation raises no floating-point exceptions except
-// underflow and inexact, although both arms of each choice are computed: programs may trap division
-// by zero, overflow and invalid operations.
+// If argument and result are finite, no floating-point exceptions are raised except underflow and
+// inexact. This matters because programs may trap division by zero, overflow and invalid
+// operations. Code without branches computes both arms of each choice, so arguments are bounded
+// (see bound()) to avoid exceptions in the arm that is not used.
 #pragma once
 
 #include "sys/device_code.hpp"

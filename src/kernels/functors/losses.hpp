@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The terms of rows/losses.hpp. Terms with a gradient array g write their contribution to it too.
+// Functors for the terms of rows/losses.hpp: each returns the value of one term. A functor with a
+// gradient array g also writes the term's contribution to the gradient.
 #pragma once
 
 #include "kernels/rows/losses.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The steps of rows/normalisation.hpp, per element, per group, and per term of sums over groups.
+// Functors for the formulas of rows/normalisation.hpp, per element, group, or term of a group's
+// sum.
 #pragma once
 
 #include "kernels/functors/elementary.hpp"
@@ -51,9 +52,8 @@ struct AddSums {
   }
 };
 
-// Rows of one length, grouped in lists: list l has the rows rows[i] for begin[l] <= i < begin[l+1],
-// and its elements are numbered consecutively. If begin is null, each position in a row is a list,
-// with the element at that position in every row.
+// Rows of one length in lists: list l has the rows rows[i], begin[l] <= i < begin[l+1], and their
+// elements are numbered consecutively. If begin is null, list l has element l of every row.
 struct RowLists {
   const Index *begin, *rows;
   Divisor length;
@@ -88,8 +88,8 @@ struct RowLists {
       find(inRow_);
       return true;
     }
-    // Whether the next `count` elements are in the same row; the index of the element `count` steps
-    // ahead; and an advance by `count` steps.
+    // stays(): whether the next `count` elements are in the current row. If so, ahead() returns the
+    // index of the element `count` steps later, and skip() advances to it.
     TENON_DEVICE bool stays(int count) const {
       return of_.begin && inRow_ + count * step_ < of_.length.divisor();
     }
@@ -122,8 +122,8 @@ struct RowLists {
   };
 };
 
-// Accumulates a thread's elements as distances from the first one, and their squares: no division
-// per element.
+// Sums a thread's elements, and their squares, as distances from its first element: this needs no
+// division per element.
 struct MomentsRun {
   double count = 0, origin = 0, first = 0, second = 0;
   TENON_DEVICE explicit MomentsRun(const Partial&) {}
@@ -213,7 +213,7 @@ struct MomentsAdjoint {
   const Index* groupOf;
   const double* inverseCounts;
   const T *x, *mean, *dMean, *dSecond;
-  Index adds;
+  Index adds; // 1: dx is incremented, 0: overwritten
   T* dx;
   struct Line {
     const MomentsAdjoint& of;
@@ -242,7 +242,7 @@ struct GroupScale {
 };
 
 // A normalisation, and the point at which derivatives are taken. If weightOf is null, weights
-// belong to positions in a row instead of rows; null weights stand for ones.
+// belong to positions in a row instead of rows; if weights are null, they are all 1.
 template <class T>
 struct RowPoint {
   const Index *groupOf, *weightOf;
@@ -339,8 +339,8 @@ struct NormaliseAdjoint {
   TENON_DEVICE void write(Index at, T value) const { dx[at] = value; }
 };
 
-// The sums of a group from which the cotangents of its moments follow. In the same pass over dy it
-// computes the result of NormaliseAdjoint.
+// The two sums of a group from which the cotangents of its mean and variance are computed. The same
+// pass over dy also writes dx as NormaliseAdjoint does.
 template <class T>
 struct GroupSlopes {
   using Wide = TwoSums;
@@ -461,8 +461,8 @@ struct AddWeightSlopes {
   }
 };
 
-// Both stages in one, for weights whose rows are one group each. The sums exclude the weights,
-// which can be null.
+// Stores both kinds of sums at once, if each weight belongs to the rows of one group. The sums do
+// not contain the weights, which can be null.
 template <class T>
 struct StoreAllSlopes {
   StoreGroupSlopes<T> ofGroups;
@@ -475,10 +475,10 @@ struct StoreAllSlopes {
   }
 };
 
-// Number of elements of a group in one part (one rank's block), and in all parts. The moments of a
-// part are its mean and its second moment.
+// A part is the elements of a group on one rank. Number of elements of each group in this part and
+// in all parts. The moments of a part are its mean and second moment.
 struct PartShare {
-  const double *part, *all; // indexed by group
+  const double *part, *all; // numbers of elements, indexed by group
   TENON_DEVICE double of(Index g) const { return perCount(part[g], all[g]); }
   TENON_DEVICE double per(Index g) const { return perCount(1, all[g]); }
 };
@@ -494,7 +494,7 @@ struct ShareOfMean {
   }
 };
 
-// Contributions of a part to the mean and the variance of all parts, relative to a reference.
+// Contributions of a part to the mean and the variance of all parts, relative to a reference mean.
 template <class T>
 struct ShareOfMoments {
   PartShare share;
@@ -529,8 +529,8 @@ struct ShareOfMomentsAdjoint {
   }
 };
 
-// Mean and variance from the sums of these contributions, or, if there is no reference, from the
-// moments of the only part.
+// Mean and variance from the sums of these contributions over all parts; or, if there is only one
+// part and hence no reference mean, from the moments of this part.
 template <class T>
 struct CombineMoments {
   PartShare share;

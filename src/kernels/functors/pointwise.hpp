@@ -238,7 +238,7 @@ struct Sine {
   };
 };
 
-// See Sine.
+// For |x| > kMax only Anywhere is accurate.
 struct Cosine {
   static constexpr Reads kReads = Reads::Argument;
   static constexpr double kMax = functors::kMaxAngle;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pooling per element: forward per output, adjoint per input, which gathers from the windows that
-// read it; no two threads write one element.
+// Pooling on the device. The forward functor computes one output from the inputs of its window. The
+// adjoint functor computes one input's cotangent from the outputs whose windows contain the input
+// (a gather), so no two threads add to one element.
 #pragma once
 
 #include "kernels/base/maximum.hpp"
@@ -12,8 +13,9 @@ namespace tenon::functors {
 
 using PoolingWinner = std::int32_t; // index of the input within its plane
 
-// Planes of an embedded window. The total numbers of inputs and of outputs, and the inputs plus
-// padding along each dimension, are less than 2^31.
+// The window in a plane [dimension 0, 1, 2], as in convolution/window.hpp: tap t of output o reads
+// input o stride - padLow + t dilation. Indices have 32 bits: the numbers of inputs and of outputs,
+// and inputs plus padding along each dimension, are less than 2^31.
 struct PoolingPlanes {
   using Number = std::int32_t;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functors for rows that are sums, maxima etc. of listed rows (rows/row_lists.hpp), for N adjacent
-// elements of a row at a time: the host uses blocks that fit into registers, a thread of the device
-// has one element. In both cases the entries of a row are combined in the order of its list.
+// Functors that compute a row y[i,:] from the rows x[e,:] of a list (sums, maxima, softmax; see
+// rows/row_lists.hpp), for N adjacent elements of a row at a time. The host uses an N for which the
+// elements fit into registers; on the device a thread computes one element. The entries of a list
+// are always combined in the order of the list.
 #pragma once
 
 #include "kernels/base/independent.hpp"

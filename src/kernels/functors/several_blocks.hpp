@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Several boxes that one kernel copies or adds. Each box has its own blocks of the grid, which find
-// it in a table in the kernel's parameters (at most 4 KiB with every driver).
+// Device functors that copy or add several boxes in one launch. Thread blocks first[i], ...,
+// first[i + 1] - 1 of the grid process box i. The table of boxes is in the kernel's parameters,
+// which are limited to 4 KiB (with every driver).
 #pragma once
 
 #include "kernels/functors/block.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The steps of rows/softmax.hpp and rows/cross_entropy.hpp, per element and per term of a sum.
+// Functors for the steps of rows/softmax.hpp and rows/cross_entropy.hpp, per element and per term
+// of a sum. Arrays are viewed as [outer, n, inner]; a line is the n elements that differ only in
+// the middle index.
 #pragma once
 
 #include "kernels/base/maximum.hpp"
@@ -16,8 +18,9 @@
 
 namespace tenon::functors {
 
-// The softmax of lines [outer, n, inner]. Each line is handled by some lanes of a thread block; its
-// elements stay in shared memory until they are written.
+// The softmax of whole lines in one kernel on the device. Several threads of a thread block (the
+// lanes) share a line; each lane has up to kEach elements of it, which stay in shared memory until
+// they are written.
 template <class T>
 class SoftmaxOfLines {
 public:
@@ -220,8 +223,9 @@ struct SoftmaxSlope {
   TENON_DEVICE T read(Index at, Index of) const { return y[at] * (d[at] - s[of]); }
   TENON_DEVICE void write(Index at, T value) const { r[at] = value; }
 };
-// Causal mask of attention scores: keys [key, key + n), and rows of queries of which `queries` make
-// a matrix, beginning at `query`. A score becomes -infinity if its key comes after the query.
+// Causal mask of attention scores: the columns are keys [key, key + n), and the rows are queries
+// [query, query + queries) of one matrix after the other. A score becomes -infinity if its key
+// comes after its query.
 template <class T>
 struct Causal {
   Index n, queries, query, key;
@@ -321,8 +325,9 @@ struct LogLikelihood {
   }
 };
 
-// rows - r for a row whose label is not a class, else 0: the maximum then identifies the first such
-// row. A row of weight 0 needs no label; null w stands for ones.
+// rows - r for row r if its label is not a class, else 0. The maximum over the rows then identifies
+// the first row with such a label. A row of weight 0 needs no label. If w is null, all weights are
+// 1.
 template <class T>
 struct BadLabel {
   using Wide = Index;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies and combines strided boxes: a box is first reduced to the fewest dimensions, then a
-// functor handles each element, in the space of the context. Products with sums have a separate
-// recursion, since the order of the dimensions is the order of their sums.
+// Copies and combines strided boxes y[i] = op(y[i], x[i]), on the host or the device. A box is
+// first reduced to the fewest dimensions by merging those that are contiguous in both arrays
+// (walks/block.hpp), and then a functor is applied to each element. Sums of products
+// (blockMultiplyAdd) have a separate recursion, because the order of their dimensions is the order
+// of addition and must not change.
 #include "kernels/movement/block_copy.hpp"
 
 #include "kernels/elementwise/reduce.hpp"
@@ -35,7 +37,8 @@ bool copyWide(KernelContext& context, Block block, const T* x, T* y) {
   return true;
 }
 
-// Copies on the device by tiles; returns false if tiles do not fit the box.
+// Copies a transposed box on the device by square tiles, which makes both reads and writes
+// contiguous; returns false if tiles do not fit the box.
 template <class T>
 bool transpose(KernelContext& context, const Block& block, const T* x, T* y) {
   using Bytes = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
@@ -163,7 +166,8 @@ void addRows(KernelContext& context, const Walk& walk, int d, T alpha, const T* 
     addRows(context, walk, d + 1, alpha, a + i * step[0], x + i * step[1], y + i * step[2]);
 }
 
-// The dimensions in which y has a stride (moving), or those in which its stride is 0.
+// A choice of the dimensions of a walk: those in which y has a stride, which enumerate the sums, or
+// those in which its stride is 0, which enumerate the terms of one sum.
 struct Chosen {
   int rank = 0;
   Index extent[kMaxBlockRank], steps[3][kMaxBlockRank];

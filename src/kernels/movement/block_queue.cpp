@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fills the tables of the kernels. A box that does not fit into an entry, or that a separate kernel
-// handles better, is processed by such a kernel, after the boxes that were queued before.
+// Collects boxes (strided blocks of elements) that are to be copied or added on the device, and
+// processes all of them by one kernel launch. The boxes are entries of a table in the kernel's
+// parameters (functors/several_blocks.hpp). A box that does not fit into an entry, or that a
+// separate kernel processes faster, is launched separately, after the boxes that were queued
+// before.
 #include "kernels/movement/block_queue.hpp"
 
 #include "kernels/movement/block_copy.hpp"
@@ -19,8 +22,9 @@ using functors::CopiedBox;
 
 // A larger box is transposed by tiles, in a separate kernel.
 constexpr Index kMaxTransposed = Index(1) << 14;
-// Each element of an added box searches all other boxes of the table. For larger boxes this takes
-// longer than a launch, unless all boxes add to the same elements, which are then accessed once.
+// The kernel that adds searches, for each element of a box, all other boxes of the table that
+// contain the element. For boxes above this size the search takes longer than a separate launch,
+// unless all boxes add to the same elements, which are then read and written once.
 constexpr Index kMaxLookedUp = Index(1) << 17;
 
 Index elementsOf(int rank, const Index* extent) {
@@ -39,7 +43,8 @@ std::int32_t toShort(Index n) {
   return static_cast<std::int32_t>(n);
 }
 
-// Appends a box with grid blocks for this number of threads.
+// Appends a box to the table, and assigns it the thread blocks of the grid for this number of
+// threads.
 template <class Table>
 auto& newBox(Table& table, Index threads) {
   const Index maxBlocks = 16 * Device::get().multiprocessors();
@@ -142,7 +147,7 @@ AddedBox addedBox(int rank, const Index* begin, const Index* extent, const void*
   return box;
 }
 
-// Whether the queued boxes are added to this array.
+// Whether the array to which the queued boxes are added is this one.
 bool areAddedTo(const AddedBoxes& adds, int rank, const void* y, const Index* ys) {
   bool isSame = adds.y == y;
   for (int d = 0; d < AddedBox::kRank; ++d)

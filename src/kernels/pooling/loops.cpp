@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pooling of a row of outputs at a time: for each tap, one pass over the row combines the shifted
-// input row into it, which makes the inner loop long and free of branches. The maximum uses this
-// for outputs whose taps along the row are all inside the input; the few outputs at the ends of the
-// row are computed one by one.
+// Pooling of one row of outputs at a time. The loop over the taps of the window is outside and the
+// loop over the outputs of the row inside, which makes the inner loop long and free of branches:
+//
+//   for each tap (t0, t1, t2) of the window:  for all outputs o2 of the row:
+//     y[o2] += x[row of (t0, t1)][o2 stride - padLow + t2 dilation]     (or the maximum)
+//
+// A maximum uses this loop for outputs whose taps along the row are all inside the input. The few
+// outputs at the ends of the row, whose windows extend beyond the input, are computed one by one.
 #include "kernels/base/maximum.hpp"
 #include "kernels/pooling/backends.hpp"
 
@@ -15,7 +19,8 @@ namespace {
 
 using Winner = std::int32_t; // index of the input in its plane
 
-// One row of outputs (o0, o1, all o2) and the input rows that it reads.
+// One row of outputs (o0, o1, all o2) in a plane [dimension 0, 1, 2], and the input rows that it
+// reads.
 struct Row {
   Index output;       // index of its first output in the plane
   Range taps0, taps1; // taps that read input
@@ -63,7 +68,7 @@ void forEachInputRow(const WindowShape& w, const Row& row, Visit visit) {
             w.in[2]);
 }
 
-// Initialises a run of outputs from the first tap: output o reads x[tap + o stride].
+// Initialises a run of outputs from the first tap, for which output o reads x[tap + o stride].
 template <class T>
 void beginTap(Range outputs, const T* x, Index tap, Index stride, T* y, Winner* winners) {
   for (Index o = outputs.begin; o < outputs.end; ++o) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks the shape of a pooling and selects the implementation; the one for the device is in this
-// file. Maxima are never computed by libraries, since those drop NaN.
+// Checks the shape of a pooling and selects the implementation by backend; the one for the device
+// is in this file, the ones for the host are in loops.cpp, tiles.cpp, reference.cpp and onednn.cpp.
+// Maxima are never computed by libraries, since those ignore NaN instead of propagating it.
 #include "kernels/pooling/pooling.hpp"
 
 #include "kernels/functors/pooling.hpp"

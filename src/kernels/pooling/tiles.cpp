@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Maximum pooling for windows that tile the input: stride equal to the kernel, no padding, no
-// dilation. Each input then belongs to at most one window. So the workspace stores the number of
-// the winning tap, and the adjoint writes each element once instead of clearing and scattering. One
-// pass over a row of outputs handles all taps of one input row; the loops have no branches.
+// dilation. Each input belongs to at most one window, so it is enough to save the number of the
+// winning tap (the position of the maximum within the window). The adjoint then writes each element
+// of dx once, dy or 0, instead of clearing dx and scattering dy. One pass over a row of outputs
+// processes all taps of one input row; its loops have no branches.
 #include "kernels/base/instruction_set.hpp"
 #include "kernels/base/maximum.hpp"
 #include "kernels/pooling/backends.hpp"
@@ -53,7 +54,8 @@ void combineRow(std::integer_sequence<int, kTaps...>, Count outputs, const T* __
   }
 }
 
-// The transpose: each element of the row receives the cotangent if its tap is the winner, else 0.
+// The adjoint of combineRow(): each element of an input row receives the cotangent of its window if
+// its tap is the winner, and 0 otherwise.
 template <class Count, class T, int... kTaps>
 void spreadRow(std::integer_sequence<int, kTaps...>, Count outputs, const T* __restrict dy,
                const Tap* __restrict taps, Tap firstTap, T* __restrict dx) {
@@ -89,9 +91,9 @@ struct Tiles {
   bool overrun;
 };
 
-// Rows in whole vectors: the excess of the last vector overwrites the beginning of the next row,
-// which is computed later. This saves the remainder loop of rows that are not a multiple of a
-// vector.
+// Number of outputs per vector. If `overrun` is set, a row is computed in whole vectors: the excess
+// of its last vector is written to the beginning of the next row, whose own computation overwrites
+// it later. This saves a remainder loop in each row.
 constexpr Index kLanes = 8;
 
 Index wholeVectors(Index outputs) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs a block of points through all layers, so hidden layers never leave the cache. A block
-// [channel, point] is the same to the sums of direct convolution as an image with a 1x1 kernel, so
-// their loops are reused.
+// A multilayer perceptron at each point (column_mlp.hpp), on the host. The points are divided into
+// blocks, and a block is computed through all layers before the next block, so the values of hidden
+// layers stay in the cache. The products with the weights use the loops of direct convolution: a
+// block [channel, point] has the same memory layout as an image, and a layer is a convolution with
+// a 1x1 kernel.
 #include "kernels/products/column_mlp.hpp"
 
 #include "kernels/products/column_mlp_device.hpp"
@@ -21,8 +23,9 @@ namespace {
 // from which BLAS computes the gradients of a block efficiently.
 constexpr Index kVectorsOfBlock = 6;
 constexpr Index kPointsOfBaseline = 64;
-// Number of parts of the points whose gradients are summed separately. It does not depend on the
-// number of threads.
+// The points are divided into this number of parts, and the gradients of the weights are summed
+// separately in each part. The number does not depend on the number of threads, so the result does
+// not either.
 constexpr Index kMaxParts = 16;
 
 // Computes the offsets in an array of `count` points of the box, beginning at `first`. Returns

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The perceptron as a sequence of matrix products and pointwise functions over parts of the box.
-// The scratch stores the values before and after each activation for one part, where its adjoint
-// reads them.
+// The multilayer perceptron at each point of a box (column_mlp.hpp), on the device. The box is
+// divided into parts of at most kMaxPoints points. For each part, every layer is a matrix product
+// followed by the activation. The scratch memory stores the values before and after each activation
+// for one part, because its adjoint, which first computes the part again, reads them.
 #include "kernels/products/column_mlp_device.hpp"
 
 #include "kernels/movement/block_copy.hpp"

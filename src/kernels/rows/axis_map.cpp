@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Applies a sparse map along one dimension. On the host the loop over the inner dimension is
-// vectorised; on the device the adjoint gathers, by a transposed list that is built once, instead
-// of scattering.
+// Applies a sparse linear map (such as interpolation) along the middle dimension of arrays [outer,
+// n, inner]. On the host, the loop over the inner dimension is vectorised. On the device, the
+// adjoint uses a list of the outputs that read each input, built once, so each thread computes one
+// element by a gather instead of scattering to several.
 #include "kernels/rows/axis_map.hpp"
 
 #include "kernels/base/context.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Passes over the elements of losses. A term adds its value to a sum and writes its part of the
-// gradient in the same pass, so each array is read once; the sum stays in the memory space of the
-// kernels.
+// Passes over the elements of x and target for losses. A term, such as w (x - t)^2, is the
+// contribution of one element or sample. In one pass, the value of each term is added to a sum and
+// its derivative is written to the gradient array, so each array is read once. The sum is stored in
+// the memory space of the kernels; the host does not wait for it.
 #include "kernels/rows/losses.hpp"
 
 #include "kernels/elementwise/first_bad.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Normalisation on the host, row by row; in a context of the device every call is passed to
-// DeviceRows. Sums within a block are computed in T, in vector lanes; sums of blocks, rows and
-// groups in double and in order.
+// Normalisation of rows (formulas in normalisation.hpp) on the host; in a context of the device
+// every call is passed to DeviceRows. A row is divided into blocks that fit the first-level cache.
+// Sums within a block are computed in type T, in vector lanes; the sums of blocks, rows and groups
+// are added in double and in a fixed order.
 #include "kernels/rows/normalisation.hpp"
 
 #include "kernels/base/independent.hpp"

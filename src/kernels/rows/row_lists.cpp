@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sorts entries into lists, and runs the kernels over rows. Each row is written by one thread, so
-// atomic additions are not needed and the order of a sum is that of the list.
+// Sums, maxima and softmax over lists of rows (definitions in row_lists.hpp). The first part sorts
+// entries (row of y, row of x, weight) into one list per row of y; the second runs the functors of
+// functors/row_lists.hpp over the rows. Each row of y is written by one thread, so atomic additions
+// are not needed and the order of a sum is that of the list.
 #include "kernels/rows/row_lists.hpp"
 
 #include "kernels/functors/row_lists.hpp"
@@ -48,7 +50,7 @@ RowLists listRows(Index rows, const RowEntries& entries) {
   return lists;
 }
 
-// The roles of the row that is written and the row that is read are exchanged.
+// The transposed map: the row that is written and the row that is read exchange their roles.
 RowLists listTransposed(Index rows, const RowEntries& entries) {
   RowEntries swapped = entries;
   std::swap(swapped.row, swapped.from);
@@ -69,8 +71,8 @@ functors::ListedRows listedOf(const RowLists& lists) {
   return {ifAny(lists.first), lists.index.data(), ifAny(lists.weights), ifAny(lists.to), last};
 }
 
-// The lists from `begin` on. With `first`, entries are found by absolute index; otherwise entry i
-// belongs to list i and the arrays are shifted.
+// The lists from list `begin` on. If the lists have `first`, their entries are addressed by
+// absolute index; otherwise list i has the single entry i, and the arrays are shifted.
 functors::ListedRows listedFrom(const RowLists& lists, Index begin) {
   functors::ListedRows listed = listedOf(lists);
   if (listed.to)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The steps of a softmax along any dimension, between which the caller reduces over the processes
-// that share the dimension. Adjacent elements of the inner dimension are processed together, so
-// memory is read in order for every dimension.
+// The steps of a softmax (maxima, exponentials, sums, quotients) along any dimension of an array
+// [outer, n, inner], where the n elements in the middle form a line. If a line is split over
+// processes, the caller reduces maxima and sums between the steps. Up to kTogether adjacent
+// elements of the inner dimension are processed together, so memory is read in order for every
+// dimension.
 #include "kernels/rows/softmax.hpp"
 
 #include "kernels/base/independent.hpp"

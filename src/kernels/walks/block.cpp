@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Brings a strided box to its normal form. Kernels are fast because of this: after merging of
-// dimensions, most boxes of a tensor are a few long rows, whatever their rank.
+// Brings a strided box (extents, and strides in the array that is read and the array that is
+// written) to a normal form: dimensions of extent 1 are removed, dimensions are sorted by stride,
+// and adjacent ones that are contiguous in both arrays are merged. Example: a contiguous box [4, 8,
+// 16] becomes one row of 512 elements. Most boxes of a tensor become a few long rows, whatever
+// their rank, which is what makes the loops over them fast.
 #include "kernels/walks/block.hpp"
 
 #include "sys/errors/error.hpp"
@@ -30,15 +33,16 @@ void checkBlock(int rank, const Index* extent) {
                   fmt::format("extent {} of the block is {}; it must be >= 0", d, extent[d]));
 }
 
-// Whether p is to be outside q. The strides of the written array decide, since scattered stores
-// cost more than scattered loads.
+// Whether dimension p must be an outer loop of dimension q. The strides of the written array
+// decide, since scattered stores take longer than scattered loads.
 bool looser(const Dimension& p, const Dimension& q) {
   const Index pb = std::abs(p.b), qb = std::abs(q.b);
   return pb != qb ? pb > qb : std::abs(p.a) > std::abs(q.a);
 }
 
-// An insertion sort, which is stable and allocates nothing. A written stride of 0 is a reduction in
-// the caller's order: then nothing is sorted.
+// Sorts the dimensions by stride (an insertion sort, which is stable and allocates nothing). If a
+// stride of the written array is 0, elements are summed in the order of the caller's dimensions, so
+// nothing is sorted.
 void sortByStride(Dimension* dims, int rank) {
   for (int d = 0; d < rank; ++d)
     if (dims[d].b == 0)
