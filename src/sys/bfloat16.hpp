@@ -26,8 +26,9 @@ TENON_DEVICE inline BFloat16 toBFloat16(float x) {
   return {static_cast<std::uint16_t>(rounded >> 16)};
 }
 
-// Rounds once, not twice: the intermediate float is rounded towards zero, and its last bit is set
-// if the conversion was inexact (round to odd), so no value becomes a false tie.
+// Rounds a double to bfloat16 once. Rounding to float first and then to bfloat16 could round twice:
+// the float could be exactly between two bfloat16 numbers, although x is not. The float is
+// therefore rounded towards zero, and its last bit is set if that was inexact (round to odd).
 TENON_DEVICE inline BFloat16 toBFloat16(double x) {
   const auto nearest = static_cast<float>(x);
   const auto back = static_cast<double>(nearest);

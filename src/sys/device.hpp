@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The accelerator of this process: its memory, its streams, and copies between it and the host. The
-// header is independent of CUDA. The definitions are in sys/cuda, or in no_device.cpp for a build
-// without CUDA.
+// header is independent of CUDA; the definitions are in sys/cuda, or in no_device.cpp for a build
+// without CUDA. Typical use:
+//
+//   Device& device = Device::get();              // opens the device at the first call
+//   Stream stream = Stream::make();              // a queue of work that runs in order
+//   device.copy(to, from, bytes, stream);        // returns before the copy is done
+//   Event done = stream.record();                // the point after the copy
+//   other.wait(done);  or  done.synchronise();   // another stream waits, or the host does
 #pragma once
 
 #include "sys/memory/memory.hpp"
@@ -13,7 +19,8 @@
 
 namespace tenon {
 
-// A point in the work of a stream. An event that was never recorded counts as done.
+// A point in the order of the work of a stream (a CUDA event), which is done when the device has
+// executed all work that was queued before. An event that was never recorded counts as done.
 class Event {
 public:
   bool isDone() const;
@@ -27,7 +34,8 @@ private:
 
 class Stream;
 
-// Work that was recorded instead of queued: a CUDA graph. Copies refer to the same recording.
+// Work that was recorded instead of queued (a CUDA graph), and can then be queued many times.
+// Copies of the object refer to the same recording.
 class StreamRecording {
 public:
   bool exists() const noexcept { return handle_ != nullptr; }
@@ -39,15 +47,18 @@ private:
   std::shared_ptr<void> handle_;
 };
 
-// A queue of work that runs in order, asynchronously to the host. Copies refer to the same stream.
+// A queue of work that the device executes in order, asynchronously to the host (a CUDA stream).
+// Copies of the object refer to the same stream.
 class Stream {
 public:
   // Creates a stream that does not synchronise with the default stream.
   static Stream make();
-  // Wraps a stream (a cudaStream_t), which must outlive the copies.
+  // Wraps an existing cudaStream_t, which must remain valid while this Stream or a copy of it
+  // exists.
   static Stream wrap(void* handle);
-  // Wraps the stream on which a user works. For the legacy default stream (NULL, cudaStreamLegacy),
-  // it is a new stream that CUDA synchronises with it in both directions.
+  // Wraps the stream on which a user works. For the legacy default stream (NULL or
+  // cudaStreamLegacy) the result is a new stream, with which CUDA synchronises the default stream
+  // in both directions.
   static Stream ofCaller(void* handle);
 
   // The cudaStream_t.
@@ -83,7 +94,8 @@ public:
   // device 0; otherwise one selected by the rank on the node. Throws TENON_ERR_SUPPORT with the
   // reason if there is none.
   static Device& get();
-  // Sets the rank on the node, which is 0 before.
+  // Sets the rank of this process among the processes of its node, from which get() selects a
+  // device; 0 until this call.
   static void setRankOnNode(int rank) noexcept;
   // CUDA version with which the library was built, such as "13.0", or "none".
   static std::string toolkitVersion();
@@ -105,8 +117,9 @@ public:
   // Key of a whole allocation of unpooled(). The memory must not be freed while another process has
   // it open.
   MemoryKey keyOf(void* memory);
-  // Opens the memory of another process; each open needs one close. Throws TENON_ERR_LIBRARY with
-  // the driver's text if this process cannot access it.
+  // Maps memory of another process, by its keyOf(), into this process; closeShown() unmaps it, once
+  // per openShown(). Throws TENON_ERR_LIBRARY with the driver's text if this process cannot access
+  // the memory.
   void* openShown(const MemoryKey& key);
   void closeShown(void* memory) noexcept;
   // Registers whole pages of host memory, which kernels can then access at the same address until
@@ -140,9 +153,10 @@ private:
   int multiprocessors_ = 1;
 };
 
-// Scope in which the device of the library, or that of the program, is current for this thread: the
-// library's while it works for a caller, the program's otherwise, including user functions that the
-// library calls. Nearly free while no device is open.
+// Scope in which one of two CUDA devices is current for this thread: that of the library while a
+// call of the library runs, or that of the program while the program's code runs, including user
+// functions that the library calls. The destructor makes the previous one current. Nearly free
+// while no device is open.
 class DeviceTurn {
 public:
   enum class Whose { Program, Library };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A group of devices of several processes, whose sums and copies use NCCL. The order of NCCL's
-// additions depends on the machine and on the size of the arrays. Life cycle, collective on the
-// group except where noted:
+// A group of devices of several processes, one per process, whose sums and copies use NCCL. The
+// order of NCCL's additions depends on the machine and on the size of the arrays. Life cycle,
+// collective on the group except where noted:
 //     name = makeName();                     // on one process, which sends it to the others
 //     DeviceGroup group(name, members, member);
-//     group.confirm();                       // local; when all members are known to have succeeded
+//     group.confirm();                       // local; once all members have reported success
 //     group.allReduce(...); ...              // queues work
 //     group.failure(); group.end();          // or giveUp() (local) if all know of a failure
-// The header is independent of CUDA, as device.hpp.
+// The header is independent of CUDA, like device.hpp.
 #pragma once
 
 #include "sys/device.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Queries OpenMP and Linux about threads. OpenMP is looked up in the libraries that the process has
-// loaded: this module is not linked to OpenMP, and the copy that matters is the one that the
-// program uses.
+// Queries OpenMP and Linux about threads. This module is not linked to OpenMP: the function of
+// OpenMP is looked up among the libraries that the process has loaded, because the copy of OpenMP
+// that matters is the one that the program uses.
 #include "sys/threads.hpp"
 
 #include <dlfcn.h>

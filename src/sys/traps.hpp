@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Floating-point traps, with which programs stop at a division by zero, an overflow or an invalid
-// operation. They belong to the program: a public call disables them while it works, and restores
-// modes and flags afterwards.
+// Floating-point traps: a program can set them to stop at a division by zero, an overflow or an
+// invalid operation. They belong to the program, but the library computes with NaN and infinity:
+//
+//   public call of the library    HeldTraps: saves the program's traps and disables them
+//     user function               ProgramTraps: the program's traps are enabled again
+//     return to the library       ~ProgramTraps: disabled again
+//   return to the program         ~HeldTraps: restored, with the program's exception flags
 #pragma once
 
 #include <cfenv>
 
 namespace tenon {
 
-// Whether this thread traps any exception. The test costs a call two instructions.
+// Whether this thread traps any exception. On x86-64 the test takes two instructions.
 inline bool trapsExceptions() noexcept {
 #if defined(__x86_64__) && defined(__GNUC__)
   constexpr unsigned kMasks = 0x1f80;
@@ -20,9 +24,8 @@ inline bool trapsExceptions() noexcept {
 #endif
 }
 
-// Scope in which this thread traps no exceptions, although the library can compute with NaN. The
-// exception flags that are raised meanwhile are discarded. Threads that start inside the scope do
-// not trap either.
+// Scope in which this thread traps no exceptions. Exception flags that are raised in the scope are
+// discarded at its end. Threads that start inside the scope do not trap either.
 class HeldTraps {
 public:
   HeldTraps() noexcept {
@@ -41,8 +44,8 @@ private:
   void hold() noexcept;
   void release() noexcept;
 
-  std::fenv_t before_;
-  HeldTraps* outer_;
+  std::fenv_t before_; // the environment of the program
+  HeldTraps* outer_;   // the enclosing scope of this thread, or null
   bool holds_ = false;
 };
 
