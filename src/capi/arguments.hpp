@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Conversion between arguments of C and objects of C++:
-//   deref(handle, name)     the object behind a handle, checked
-//   give(&handle, object)   passes a new reference to the caller
-//   take(handle, name)      takes over the caller's reference
-//   listOf, textOf          checked copies of arrays and strings
-//   copyList, copyText      results into the caller's arrays
-// The value of a handle is the address of the object's base class tenon::Object. The address is
-// looked up in the list of live objects before its memory is read, so a stale or foreign pointer is
-// an error, not a crash.
+// Conversion between arguments of the C API and C++ objects:
+//   deref(handle, name)     returns the object behind a handle, checked
+//   give(&handle, object)   returns an object to the caller, who then owns one reference
+//   take(handle, name)      takes over the caller's reference, as Destroy does
+//   listOf, textOf          checked copies of the caller's arrays and strings
+//   copyList, copyText      copy results into the caller's arrays
+// `name` is always the argument's name in error messages. A handle is a pointer: the address of the
+// object's base class tenon::Object. deref() looks the address up in the list of live objects
+// before it reads the memory, so a stale or foreign pointer is an error, not a crash.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -31,8 +31,9 @@
 
 namespace tenon {
 
-// The class that a type of handle points to, one line per class. The class is only declared, to
-// keep compile times short: each source file includes the headers of the classes that it uses.
+// Maps a handle type to its C++ class, one line per class: ClassOf<TenonLayer>::type is Layer. The
+// classes are only declared here, to keep compile times short: each source file includes the
+// headers of the classes that it uses.
 template <class Handle>
 struct ClassOf;
 template <>
@@ -73,6 +74,7 @@ struct ClassOf<TenonPlan> : std::type_identity<class LayerPlan> {};
 Object& derefObject(const void* handle, const char* name, const char* expectedClass);
 [[noreturn]] void throwWrongClass(const Object& object, const char* name, const char* expected);
 
+// Returns the object behind a handle of one class. Throws also if the object is of another class.
 template <class Handle>
 auto& deref(Handle handle, const char* name) {
   using Class = typename ClassOf<Handle>::type;
@@ -84,6 +86,7 @@ auto& deref(Handle handle, const char* name) {
   throwWrongClass(object, name, Class::kClass);
 }
 
+// Returns what a pointer argument points to. Throws TENON_ERR_NULL if the pointer is NULL.
 template <class T>
 T& required(T* pointer, const char* name) {
   if (!pointer)
@@ -92,14 +95,15 @@ T& required(T* pointer, const char* name) {
   return *pointer;
 }
 
-// Makes a borrowed handle, for a user function: it holds no reference, and is valid during the
-// call. C has no handles of constant objects, hence the const_cast.
+// Makes a borrowed handle, to pass to a user's function: it holds no reference, and is valid only
+// during the call of that function. C has no handles of constant objects, hence the const_cast.
 template <class Handle>
 Handle handleOf(const typename ClassOf<Handle>::type& object) {
   return reinterpret_cast<Handle>(const_cast<Object*>(static_cast<const Object*>(&object)));
 }
 
-// Passes a reference to the caller as a handle. The address must have passed required().
+// Stores a handle that owns the reference in the caller's variable. The address of the variable
+// must have been checked by required().
 template <class Handle, class T>
 void give(Handle* handle, Ref<T> object) {
   Object* header = object.detach();
@@ -107,10 +111,10 @@ void give(Handle* handle, Ref<T> object) {
   *handle = reinterpret_cast<Handle>(header);
 }
 
-// Takes over the reference that a user's handle holds, and returns a new one. The user's reference
-// is released only when the calls that use the object have returned, so a user function can destroy
-// the object on which it was called. Throws TENON_ERR_HANDLE for a borrowed handle, which holds no
-// reference.
+// Takes over the reference that a user's handle owns: the handle becomes invalid, and the caller of
+// take() gets a new reference. The old one is released when all calls that are using the object
+// have returned, so a user's function can destroy the object on which it was called. Throws
+// TENON_ERR_HANDLE for a borrowed handle, which owns no reference.
 template <class Handle>
 auto take(Handle handle, const char* name) {
   auto& object = deref(handle, name);
@@ -134,8 +138,9 @@ void destroy(Handle* handle, const char* name) {
   *handle = nullptr;
 }
 
-// Returns the communicator of a collective call: that of the first valid handle among the
-// arguments. A rank with one invalid handle can then still report the error to the other ranks.
+// Returns the communicator of a collective call with several handles: that of the first valid one.
+// So a rank that passes an invalid handle can still take part in the call, and report its error to
+// the other ranks.
 template <class Handle, class... Handles>
 CommPtr commOf(const char* name, Handle handle, Handles... others) {
   if constexpr (sizeof...(others) > 0) {
@@ -195,7 +200,8 @@ inline void copyText(const std::string& text, const TextBuffer& buffer, const ch
   std::memcpy(buffer.text, text.c_str(), text.size() + 1);
 }
 
-// The same for calls that also return other values: text and needed may both be NULL.
+// copyText() for calls that also return other values: `text` and `needed` may both be NULL, and
+// nothing is copied then.
 inline void copyTextIfWanted(const std::string& text, const TextBuffer& buffer, const char* name) {
   if (buffer.text || buffer.needed)
     copyText(text, buffer, name);

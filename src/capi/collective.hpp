@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The bodies of collective calls. Each rank checks its arguments and creates its object locally.
-// Then the ranks agree: all succeed, or all return the same error. The user gets the handle only
-// after that, so no rank holds an object that failed elsewhere.
+// The bodies of collective calls of the C API. Each rank checks its arguments and creates its
+// object locally. Then an agreement, a small collective message, exchanges whether any rank failed:
+// all ranks succeed, or all return the same error. The user gets the handle only after the
+// agreement, so no rank has an object whose creation failed on another rank.
 //   createTogether(...)   a call that creates an object
 //   together(...)         any other collective call
-//   derefToApply(...)     calls of a time step, which do not agree, see guardApply()
+//   derefToApply(...)     calls of a time step, which have no agreement because of its cost: an
+//                         error is fatal, or returned if there is one rank (guardApply())
 #pragma once
 
 #include "capi/arguments.hpp"
@@ -15,8 +17,9 @@
 
 namespace tenon {
 
-// The body of a call that creates an object: make() returns a reference to it, and describe(object)
-// a text that must be the same on all ranks, called `what` in the error text.
+// The body of a call that creates an object. make() creates it and returns a reference;
+// describe(object) returns a text that must be the same on all ranks, for example the layout. If
+// the texts differ, all ranks throw an error that says that `what` differs.
 template <class Handle, class Make, class Describe>
 void createTogether(Communicator& comm, Handle* handle, const char* name, const char* what,
                     Make&& make, Describe&& describe) {
@@ -40,9 +43,9 @@ void together(Communicator& comm, Body&& body) {
   });
 }
 
-// The argument isAlone of guardApply(): whether the communicator of the object has one rank. An
-// invalid handle has no communicator; then all ranks of the program count, since any of them could
-// be waiting.
+// Returns the argument isAlone of guardApply(), a function that says whether no other rank can be
+// waiting: the object's communicator has one rank. For an invalid handle, whose communicator is
+// unknown, MPI_COMM_WORLD must have one rank.
 template <class Handle>
 auto isAlone(Handle handle) {
   return [handle]() noexcept {

@@ -51,8 +51,8 @@ void place(TenonDTensor handle, const void* firstOwned, const TenonInt* strides,
                high, readOnly, length);
 }
 
-// The same for one of several arrays that are stacked along dimension `dim`: its extent is 1 there,
-// without ghosts.
+// Strides like denseStrides(), for one of several arrays that are stacked along dimension `dim`:
+// each array has extent 1 and no ghosts in that dimension.
 std::vector<Index> denseStridesOfOne(const DTensor& x, int dim, const std::vector<Index>& low,
                                      const std::vector<Index>& high) {
   Shape extent = extents(x.layout().ownedBox(x.position()));

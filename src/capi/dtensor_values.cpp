@@ -31,8 +31,8 @@ int fillEvent() {
   return event;
 }
 
-// The body of a measure. check() throws if this rank's arguments are invalid; after the agreement
-// on its outcome, measure() reduces over the ranks.
+// The body of a measure. check() throws if this rank's arguments are invalid. The ranks exchange
+// whether any check failed; if none did, measure() reduces over the ranks.
 template <class Check, class Measure>
 void measureTogether(int event, const CommPtr& comm, double* result, const char* name, Check check,
                      Measure measure) {

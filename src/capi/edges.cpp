@@ -88,7 +88,7 @@ TenonErrorCode TenonEdgesCreateShared(TenonIndexMap targets, TenonIndexMap sourc
   });
 }
 
-// The number of edges is known from the lists, so the caller passes 0 for it in the shape.
+// The caller passes 0 for dimension 0 of the shape: the number of edges follows from the lists.
 TenonErrorCode TenonEdgesGetLayout(TenonEdges edges, int ndim, const TenonInt shape[],
                                    TenonLayout* layout) noexcept {
   return guard(__func__, [&] {
@@ -124,9 +124,10 @@ TenonErrorCode TenonLayerSetIndexMap(TenonLayer layer, const char* name,
   });
 }
 
-// Makes a graph of the two networks, see message_passing.hpp:
-//   m[e] = edgeNetwork(x[target of e], x or s[source of e], f[e])
-//   y[i] = nodeNetwork(x[i], aggregate of m[e] over the edges e into i)
+// Combines the two networks to one message-passing layer (message_passing.hpp), for fields x of
+// target nodes, s of source nodes (by default x) and f of edges:
+//   m[e] = edgeNetwork(x[target of e], s[source of e], f[e])
+//   y[i] = nodeNetwork(x[i], aggregate of m[e] over the edges e into node i)
 TenonErrorCode TenonLayerCreateMessagePassing(TenonLayer edgeNetwork, TenonLayer nodeNetwork,
                                               int inputs, const char* aggregation,
                                               TenonLayer* layer) noexcept {

@@ -53,8 +53,8 @@ TenonErrorCode specify(const char* function, TenonLayout layout, Set set,
   return guard(function, body, where);
 }
 
-// The same for a setter of one dimension. The stored failure is cleared only by a later success for
-// the same dimension, hence the dimension in its name.
+// specify() for a setter of one dimension. A stored failure is cleared only by a later success for
+// the same dimension, so the name under which it is stored contains the dimension.
 template <class Set>
 TenonErrorCode specifyDim(const char* function, TenonLayout layout, int dim, Set set,
                           std::source_location where = std::source_location::current()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// TenonLinks, the way in which patches of equal extents are joined to one field:
+// TenonLinks: which sides of patches meet, if a field consists of patches (blocks of equal
+// extents) on several ranks. The halo exchange between patches follows these links.
 //   CreateFromTiles   a box that is cut into a grid of tiles, of which each rank has some
 //   CreateFromSides   patches that meet side by side, such as the faces of a cubed sphere
 // The grid of tiles and its boundary modes must be the same on all ranks, which is checked. The

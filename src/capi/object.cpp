@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The calls that work on handles of all classes (name, options prefix, view, references), and
-// derefObject(), the look-up of a handle. The base class Object is in the module sys, which does
-// not depend on MPI. So an object has no virtual function for its communicator, and commOfAny()
-// tries the classes that have one.
+// derefObject(), the look-up of a handle. The base class Object cannot have a virtual function for
+// the object's communicator, because its module, sys, does not depend on MPI. Instead, commOfAny()
+// tries each class that has a communicator, by dynamic_cast.
 #include "sys/errors/object.hpp"
 
 #include "capi/collective.hpp"

@@ -4,8 +4,8 @@
 //   Step                  converts the gradients to the storage layouts and updates the parameters
 //   StepClosure           the same, with a function that evaluates the loss (L-BFGS)
 //   Report                passes a validation loss to the schedule of the learning rate
-// Settings are set by name (object_settings.cpp). In a step other ranks wait in messages, so an
-// error is returned if there is one rank, and is fatal otherwise.
+// Settings are set by name (object_settings.cpp). A step exchanges messages; if one rank fails, the
+// others would wait forever. So an error is returned if there is one rank, and fatal otherwise.
 #include "train/optimizer.hpp"
 
 #include "capi/collective.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The calls of the option database: a program declares its options, sets values, and reads them.
-// The database itself treats a read of an undeclared option, or by a wrong type, as a fault of the
-// library. For a user it is an ordinary error, so requestOf() checks name and type first.
+// Inside the library, reading an undeclared option, or with a wrong type, is an internal error. If
+// a program does so, it is an ordinary error of the user: requestOf() checks name and type before
+// the database is read.
 #include "sys/options/options.hpp"
 
 #include "capi/arguments.hpp"

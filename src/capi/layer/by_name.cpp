@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls that refer to layers by name: layer types and their signatures, network files, models in
-// files of other formats, and the children and parameters of a container by path, such as
-// "encoder/conv1/weight". The signatures of a type depend on shapes and settings, so for a type
-// alone they are those of an example: random valid settings and shapes that its declaration draws.
+// Calls that refer to layers by name: layer types, network files, models in files of other formats,
+// and the children and parameters of a container by path, such as "encoder/conv1/weight".
+// A signature says how a layer's inputs, parameters and outputs are distributed over a grid axis.
+// The signatures of a layer depend on its shapes and settings. The call that lists the signatures
+// of a type therefore uses an example: random valid settings and shapes for the type.
 #include "capi/layer/create.hpp"
 #include "declaration/core/types.hpp"
 #include "layer/networks/model.hpp"
@@ -60,7 +61,8 @@ SignatureTable tableOfType(const std::string& type, int ndim) {
   return declaration->rows(example->inputs);
 }
 
-// The line of a signature: "label: inputs [parameters] -> output", in properties.
+// Formats a signature as "label: inputs [parameters] -> output", with properties of a grid axis for
+// each: S0 (splits dimension 0), B (copies), P (partial sums).
 std::string lineOf(const SignatureRow& row) {
   return fmt::format("{}: {}{} -> {}\n", row.label, describe(row.inputs),
                      row.parameters.empty() ? "" : fmt::format(" [{}]", describe(row.parameters)),
@@ -218,7 +220,8 @@ TenonErrorCode TenonLayerGetParameterAt(TenonLayer layer, const char* path,
   return guard(__func__, [&] {
     Layer& l = deref(layer, "layer");
     required(parameter, "parameter");
-    // expose(): the caller can write the values at any time, so uses of them convert them again.
+    // expose() marks the parameter: the caller can write its values at any time, so each use
+    // converts the values again to the layout that the layer needs.
     give(parameter, parameterAt(l, textOf(path, "path")).expose());
   });
 }

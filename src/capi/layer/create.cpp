@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Creation of layers, and setters with their own call. Both write settings, as TenonObjectSetText()
-// and its siblings do.
+// Calls that create layers, and setters that have a call of their own. Both write named settings of
+// the layer, as the general setters TenonObjectSetText(), TenonObjectSetIntegers() etc. do.
 //   Create...   collective; an invalid argument on one rank is an error on all ranks
 //   Set...      local; the failure of a setting is stored, and SetUp returns it on all ranks
 // Target, frozen parameters and training mode are not settings. They can change at any time, and
@@ -27,7 +27,8 @@ namespace {
 
 using Values = std::vector<std::pair<const char*, SettingValue>>;
 
-// The body of a constructor whose arguments are settings, which valuesOf() returns.
+// The body of a Create call whose arguments are settings of the layer: valuesOf() converts the
+// arguments to pairs of setting and value.
 template <class ValuesOf>
 TenonErrorCode createWith(const char* function, MPI_Comm comm, TenonLayer* layer, const char* type,
                           ValuesOf valuesOf) {
@@ -74,8 +75,8 @@ SettingValue facesOf(int spatial, const TenonFaces* faces) {
   return joined(words, ",");
 }
 
-// The number of spatial dimensions, which is the length of the setters' arrays. It is the length of
-// the setting "kernel" or "faces" of the type.
+// Returns the number of spatial dimensions, which is the length of the arrays that setters get. It
+// is the length of the setting "faces" or "kernel", one of which every such layer has.
 std::size_t spatialOf(const Layer& layer, const char* setting) {
   layer.isSet(setting); // throws TENON_ERR_TYPE if the type does not have this setting
   if (const auto faces = layer.settings().find<std::string>("faces"))

@@ -55,8 +55,9 @@ void checkOnComm(const Lists& lists, const Layer& layer, const char* name) {
                             layer.title()));
 }
 
-// The layout of a field whose dimension 0 is distributed like that of `pattern`. The caller passes
-// 0 for its extent; `rows` is the name of its elements in the error text.
+// Returns the layout of a field whose dimension 0 is distributed like dimension 0 of `pattern`. Its
+// extent follows from `pattern`, so the caller must pass shape[0] = 0. `rows` is what dimension 0
+// counts, such as "edges", for the error text.
 inline Layout givenRowsLayout(const Layout& pattern, int ndim, const TenonInt* shape,
                               const char* rows) {
   const Shape extents = listOf(shape, ndim, "shape");

@@ -7,8 +7,9 @@
 //   ApplyTangent                          dy <- f'(x) dx
 //   ApplyAdjoint                          dx <- f'(x)* dy, and adds to the parameters' gradients
 //   TestAdjoint, TestTaylor               checks of the derivatives
-// The three applications are part of a time step and do not agree on errors: an error in them is
-// returned if there is one rank, and is fatal otherwise. The other collective calls agree.
+// In the three Apply calls, which are part of a time step, the ranks do not exchange whether one
+// failed: an error is returned if there is one rank, and is fatal otherwise. In the other
+// collective calls, an error on one rank is returned on all ranks.
 #include "layer/core/layer.hpp"
 
 #include "capi/layer/create.hpp"
@@ -55,8 +56,8 @@ Parameter& parameterOf(const Layer& layer, int number) {
   return *parameters[number];
 }
 
-// The body of a test of derivatives: test(layer, point or NULL, seed). A test is not on a hot path,
-// so the ranks agree on its arguments and outcome.
+// The body of a test of derivatives at point x, which may be NULL for a random one; it calls
+// test(layer, x, seed). A test need not be fast, so all ranks return an error if one has failed.
 template <class Test>
 auto testTogether(TenonLayer handle, TenonDTensor x, TenonInt seed, Test test) {
   checkInitialized();
@@ -167,7 +168,8 @@ TenonErrorCode TenonLayerGetParameterGradient(TenonLayer layer, int index,
   return guard(__func__, [&] {
     Parameter& p = parameterOf(deref(layer, "layer"), index);
     required(gradient, "gradient");
-    // An exposed gradient is reduced separately, not in a bucket with others.
+    // The sum over ranks of a gradient that the user can access is a separate message. It is not
+    // packed into one message (bucket) with other gradients.
     give(gradient, p.exposeGradient());
   });
 }

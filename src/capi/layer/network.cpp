@@ -44,7 +44,7 @@ private:
   int count_;
 };
 
-// The layouts behind the handles of `count` inputs, which are on the layer's communicator.
+// Returns the layouts behind `count` handles. Throws unless all are on the layer's communicator.
 Layouts layoutsOf(const Layer& layer, const TenonLayout* inputs, int count) {
   Layouts layouts;
   for (TenonLayout handle : listOf(inputs, count, "inputs")) {
@@ -129,7 +129,7 @@ TenonErrorCode TenonLayerSetUpMany(TenonLayer layer, int count,
                                    const TenonLayout inputs[]) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    // A second handle that has the communicator, if the handle of the layer is invalid.
+    // If the layer's handle is invalid, commOf() takes the communicator of the first input.
     const TenonLayout first = inputs && count > 0 ? inputs[0] : nullptr;
     const CommPtr comm = commOf("layer", layer, first);
     together(*comm, [&] {

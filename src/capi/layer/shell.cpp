@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shell layers, which consist of user functions, and layer types that a program registers by name:
+// Shell layers, whose forward map and derivatives are the user's C functions, and layer types that
+// a program registers by name:
 //   TenonLayerRegister(name, create)   adds a type; create() configures each new layer of it
 //   ShellSetFunctions, ShellSetContext, ShellAddParameter, ...    configure a shell, before SetUp
 //   ShellGetValue, GetTangent, GetGradient, GetState, GetWorkspace
 //                                      tensors of the current call, inside the user's functions
-// The wrappers of the user's functions are stored in the layer's declaration. They refer to the
-// layer by plain references: counted references would be a cycle, and the layer would never be
-// destroyed.
+// The wrappers of the user's functions are stored in the layer's declaration (the object with its
+// type and settings), so the layer owns them. They refer to the layer by plain references: with
+// counted ones, layer and wrappers would keep each other alive forever.
 #include "layer/types/shell.hpp"
 
 #include "capi/layer/create.hpp"
@@ -26,8 +27,9 @@ TenonDTensor borrowed(const DTensor* tensor) {
   return tensor ? handleOf<TenonDTensor>(*tensor) : nullptr;
 }
 
-// Calls the user's setUp function and returns the output layout that it creates. The function can
-// create objects and use them at once, so their agreements must not be deferred to a batch.
+// Calls the user's setUp function and returns the output layout that it creates. During a set-up,
+// error exchanges of several creations are usually batched into one message. The user's function
+// may use an object immediately after creating it, so batching is disabled for its calls.
 Layout callSetUp(Layer& layer, TenonLayerShellSetUp function, const Layout& input) {
   const UnbatchedAgreements unbatched(*layer.comm());
   const ShellDeclaration& shell = shellOf(layer);
@@ -79,8 +81,9 @@ ShellFunctions wrapped(Layer& layer, const TenonLayerShellFunctions& f) {
   return functions;
 }
 
-// The body of a Get inside a user function: a borrowed handle of tensor `number` in the list that
-// select(call) returns. Throws TENON_ERR_STATE outside the user's functions.
+// The body of a Get call inside a user's function. select(call) returns a list of tensors of the
+// current call (values, gradients, ...); the result is a borrowed handle of tensor `number` in the
+// list. Throws TENON_ERR_STATE if none of the user's functions is running.
 template <class Select>
 TenonErrorCode giveBorrowed(const char* function, TenonLayer layer, int number,
                             TenonDTensor* tensor, const char* name, Select select,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Linear operators made from layouts (conversions, casts, boundary values) and from operators
-// (compositions, sums, adjoints, multiples). TenonLinearOpCreateHalo() makes the same operator as
-// TenonLinearOpCreateConversion(), but first checks that the two layouts differ in their halos
-// only: a mistake in a layout is then an error instead of an expensive redistribution.
+// Creates linear operators from layouts (conversions, casts, boundary values) and from operators
+// (compositions, sums, adjoints, multiples). A conversion redistributes a tensor from one layout to
+// another. A halo exchange is the conversion to the same layout with ghost cells:
+// TenonLinearOpCreateHalo() creates the operator of TenonLinearOpCreateConversion(), but checks
+// first that the layouts differ in their halos only. A mistake in a layout is then an error instead
+// of an expensive redistribution.
 #include "capi/linearop/create.hpp"
 
 #include "geometry/layout/layout.hpp"

@@ -9,7 +9,8 @@
 
 namespace tenon {
 
-// make() returns a LinearOpRef.
+// The body of such a call: make() returns the new operator, a LinearOpRef. `name` is the name of
+// the argument `op` for error texts.
 template <class Make>
 void createOp(Communicator& comm, TenonLinearOp* op, const char* name, Make make) {
   createTogether(comm, op, name, "layouts and data types", make,

@@ -4,8 +4,8 @@
 //   ApplyBegin ... ApplyEnd         ApplyAdd in two halves, with communication in flight between
 //   Bind, Unbind                    prepares the operator for two fixed tensors
 //   TestAdjoint                     compares <F x, y> with <x, F* y> for random x and y
-// During an application other ranks wait in messages. An error is returned if there is one rank,
-// and is fatal otherwise; see applying().
+// An application exchanges messages without a preceding check that all ranks are able to. If one
+// rank fails, the others wait forever, so an error is fatal unless there is one rank (applying()).
 #include "linop/linear_op.hpp"
 
 #include "capi/collective.hpp"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The named primitives, such as "allreduce" and "allgather": conversions whose range follows from
-// the domain, an axis of the process grid and, for some, a dimension of the tensor. A primitive
-// only determines the two layouts. Its communication is chosen by makeConversion(), as for any pair
-// of layouts.
+// The named primitives, such as "allreduce" and "allgather", as linear operators between two
+// layouts. The user passes the layout of x (domain), an axis of the process grid and, for some, a
+// dimension of the tensor; the layout of y (range) follows. Example: "allgather" along an axis that
+// splits dimension 0 has as its range the layout with copies on that axis. makeConversion() then
+// chooses the messages, as for any pair of layouts.
 #include "capi/linearop/create.hpp"
 
 #include "linop/algebra/primitive.hpp"

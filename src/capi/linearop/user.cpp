@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// User-defined operators: shells, made of two functions and a context, and types that a program
-// registers by name. The context of a shell belongs to the caller until the creation has succeeded
-// on all ranks, and to the operator afterwards. The context of a registered type is made by the
-// type's create function and belongs to the operator at once, so it is freed even if the creation
-// fails on another rank.
+// User-defined operators: shells, which consist of the user's functions for F and F* and a pointer
+// (context) that both get, and operator types that a program registers by name. Who frees the
+// context:
+//   shell             the caller, until the creation has succeeded on all ranks; then the operator
+//   registered type   the operator, from the moment when the type's create function has returned
+//                     it, also if the creation fails on another rank
 #include "capi/linearop/create.hpp"
 
 #include "dtensor/dtensor.hpp"
