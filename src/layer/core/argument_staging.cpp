@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies of arguments: of those in another memory space, and of user arrays that can change before
-// the adjoint. Tensors of the library are referenced, and a change since then is detected by their
-// state counter.
+// Copies of arguments that are in another memory space, and of user arrays that can change before
+// the adjoint. Tensors of the library are saved by reference; every write to one increases its
+// state counter, so a change since then is detected.
 #include "layer/core/argument_staging.hpp"
 
 #include "dtensor/arithmetic.hpp"

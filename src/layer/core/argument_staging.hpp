@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies of arguments for a layer call. If an argument is in another memory space than the layer
-// (host or device), the layer uses a tensor of its own: inputs are copied to it before the call,
-// and outputs from it after the call. A solver can so have its fields on the host while its network
-// runs on the device. The file also declares the tensors that Apply saves for the adjoint.
+// Copies of arguments for a layer call. If an argument is in another memory space (host or device)
+// than the layer, the layer uses a replacement tensor in its own space: inputs are copied to their
+// replacements before the call, and outputs from theirs after the call. A solver can thus have its
+// fields on the host while its network runs on the device. The file also declares SavedTensor, for
+// tensors that Apply saves for the adjoint.
 #pragma once
 
 #include "dtensor/dtensor.hpp"
@@ -15,17 +16,19 @@
 
 namespace tenon {
 
-// How Apply saves tensors for the adjoint. CopiesPlaced: tensors of the library by reference,
-// arrays placed by the user as copies. References: all by reference, because they do not change
-// before the adjoint. Nothing: user arrays are not saved, and no adjoint can follow.
+// How Apply saves tensors for the adjoint. A tensor is placed if its array belongs to the user.
+//   CopiesPlaced   placed tensors as copies, other tensors by reference
+//   References     all by reference, if they do not change before the adjoint
+//   Nothing        user tensors are not saved, and no adjoint can follow
 enum class Saving { CopiesPlaced, References, Nothing };
 
-// A tensor saved from Apply for the adjoint. If it is saved by reference, a change before the
-// adjoint is an error. User arrays are copied because changes to them cannot be detected.
+// A tensor saved from Apply for the adjoint. If the tensor is saved by reference, a change before
+// the adjoint is an error, which its state counter reveals. Writes to a user's array have no
+// counter; such arrays are copied.
 class SavedTensor {
 public:
-  // x must be contiguous. `as` is the value of the maps that describes a copy. Returns whether it
-  // was copied.
+  // Saves x, which must be contiguous. `as` is the value of the map list with the layout and number
+  // format for a copy. Returns whether x was copied.
   bool keep(const DTensor& x, Saving saving, const Value& as, const BoundMaps& maps);
   // The saved tensor. Throws TENON_ERR_STATE, naming `who` as its reader, if it was changed since.
   const DTensor& get(const std::string& who) const;
@@ -37,12 +40,12 @@ private:
   std::uint64_t state_ = 0;
 };
 
-// Records, for views, a user array that a layer copies at every call, because a kernel needs it
-// contiguous, or because it can change before the adjoint.
-
+// Records, for the text of views, a user array that a layer copies at every call: because a kernel
+// needs it contiguous, because the layer works in the other memory space, or because the array can
+// change before the adjoint.
 class UserCopy {
 public:
-  // Whether the last call copied this array.
+  // Stores whether the last call copied this array.
   void note(bool copied, const DTensor& array) {
     bytes_ = copied ? array.localElements() * dataTypeSize(array.dataType()) : 0;
     if (copied && title_ != array.title()) // later calls allocate nothing
@@ -64,7 +67,7 @@ private:
 
 class Layer;
 
-// The arguments of one kind of call. The order of its calls:
+// The arguments of one kind of call (Apply, tangent or adjoint). For each call, Layer runs:
 //
 //   enter()     copies inputs to the layer's space; returns the tensors to read
 //   prepare()   returns the tensors to write
@@ -72,11 +75,11 @@ class Layer;
 //   leave()     copies the results to the caller's tensors
 class ArgumentStaging {
 public:
-  // The tensors for the layer to read and to write; null arguments stay null. After enter() the
-  // caller can already modify the inputs.
+  // The tensors for the layer to read and to write. A null argument stays null. After enter() the
+  // caller may already modify inputs that were copied.
   Inputs enter(const Layer& layer, Inputs read);
   InputCotangents prepare(const Layer& layer, InputCotangents written);
-  // Copies results to the caller's tensors, which are then valid.
+  // Copies results to the caller's tensors `owners`, those that were passed to prepare().
   void leave(InputCotangents owners);
 
   Index bytes() const;
@@ -91,7 +94,8 @@ private:
     std::vector<Ref<DTensor>> replacements; // used for tensors in another space
     std::vector<UserCopy> copies;
 
-    // Prepares replacements. Returns false if all tensors are in the layer's space already.
+    // Stores the arguments and makes room for replacements. Returns false if all arguments are in
+    // the layer's space already.
     bool needsCopies(std::span<Tensor* const> arguments, Space space);
     Index bytes() const;
     std::string describe(const char* call, const char* role) const;

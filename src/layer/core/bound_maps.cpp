@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Creates the objects of a form's map list: the operators, kernels, sources and constants of this
-// rank. The list of a network shares the objects of its nodes, so a layer that is two nodes has one
-// of each, and each parameter has one use.
+// Creates the objects of a form's map list on this rank: operators (communication), kernels (local
+// computation), sources (arrays that update themselves, such as parameters) and constants. The list
+// of a network shares the objects of its nodes. A layer that is two nodes therefore has one set of
+// objects, and each of its parameters is converted once.
 #include "layer/core/bound_maps.hpp"
 
 #include "declaration/core/pass.hpp"
@@ -26,7 +27,8 @@ namespace tenon {
 
 namespace {
 
-// Restriction to fewer elements: the adjoint of an insertion.
+// Restricts each rank's array to the elements of `to`. Implemented as the adjoint of the operator
+// that inserts the smaller array into the larger one.
 LinearOpRef crop(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type) {
   const Box fromBox = from.boxOfRank(comm->rank()), toBox = to.boxOfRank(comm->rank());
   std::vector<Index> offsets;
@@ -35,7 +37,8 @@ LinearOpRef crop(const CommPtr& comm, const Layout& from, const Layout& to, Teno
   return adjointView(MemoryOp::allocate(comm, to.dual(), from.dual(), offsets, type));
 }
 
-// The map's domain is `domain`, also if its transpose is applied.
+// The operator of an index map, or of a rule from which the map is made. `domain` is the domain of
+// the map itself, also if the caller then takes the transpose.
 LinearOpRef indexMapOp(const CommPtr& comm, const OperatorEntry& entry, const Layout& domain,
                        const Layout& range, TenonDataType type, Space space) {
   const IndexMapPtr map =
@@ -72,7 +75,7 @@ std::shared_ptr<Source> stateUse(Layer& layer, const StateForm& form) {
   return std::make_shared<StateUse>(layer.state(form), form.use);
 }
 
-// Makes a kernel. Kernels throw errors without the name of the layer, which is added here.
+// Creates a kernel. The text of an error does not name the layer; this function adds the name.
 std::unique_ptr<LocalKernel> makeKernel(KernelMaker make, const KernelSite& at) {
   try {
     return make(at);
@@ -125,8 +128,8 @@ const Map& KernelSite::map() const {
 }
 
 BoundMaps::BoundMaps(Layer& layer, const Form& form, KernelMaker make) : BoundMaps(layer) {
-  // Parameters first, because the list depends on their storage layouts. Kernels last, because they
-  // refer to sources and operators.
+  // The order matters: the list depends on the storage layouts of the parameters, and kernels refer
+  // to sources and operators.
   std::vector<Ref<Parameter>> parameters;
   Layouts storage;
   for (const ParameterForm& parameter : form.parameters) {
@@ -161,7 +164,7 @@ BoundMaps::BoundMaps(Layer& layer, const Form& form, KernelMaker make) : BoundMa
                               layer_.title(), layer.type()));
 }
 
-// Makes all new objects before changing any member, to leave the list unchanged if one fails.
+// Creates all new objects before it changes a member: if one fails, the list is unchanged.
 void BoundMaps::rewrite(const Target& target) {
   const bool keepsRounded = layer_.declaration().value<std::string>("saved_type") == "bfloat16";
   MapList list = rewritten(list_, target, keepsRounded);
@@ -183,7 +186,8 @@ std::vector<bool> BoundMaps::nodesThatRecompute() const {
   return recomputes;
 }
 
-// Tells kernels which functions they will apply, because autotuning includes the function.
+// Announces to each kernel the elementwise function that it will apply to its output (its
+// epilogue): autotuning then measures kernel and function together.
 void BoundMaps::expectEpilogues() const {
   const std::vector<int> functions = epilogues(list_, {}, false);
   for (std::size_t m = 0; m < functions.size(); ++m)
@@ -212,12 +216,12 @@ const LinearOp* BoundMaps::conversionOf(const Map& map) const {
 }
 
 void BoundMaps::join(const BoundMaps& node, const std::vector<ValueId>& reads, ValueId write) {
-  // Until a node is joined, the list counts as a node of the network itself.
+  // An empty list has the network itself as its only node, which the first joined node replaces.
   if (list_.nodes() == 0)
     nodes_.clear();
   nodes_.insert(nodes_.end(), node.nodes_.begin(), node.nodes_.end());
   for (const auto& [joinedNode, objects] : joined_)
-    // Another node of a layer that is joined already: add its maps, but not its objects.
+    // This layer is joined already as another node: add its maps again, but share its objects.
     if (joinedNode == &node) {
       list_.join(node.list_, reads, write, &objects);
       return;

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A map list with the objects that run it on this rank: operators, kernels, sources and constants,
-// each in the order of the list's tables.
+// A map list with the objects that run it on this rank. The map list
+// (declaration/core/map_list.hpp) describes a layer as a short program, in which each map reads and
+// writes numbered values (tensors). It has tables of
+//
+//   operators   redistribute data between ranks
+//   kernels     compute on the arrays of one rank
+//   sources     update an array before kernels read it: parameters, targets, states
+//   constants   tensors with fixed values
+//
+// and this class has one object for each entry, in the same order.
 #pragma once
 
 #include "declaration/core/rewriting.hpp"
@@ -18,24 +26,25 @@ class Layer;
 // A kernel with its parameters and the layer that it belongs to.
 struct BoundKernel {
   std::shared_ptr<LocalKernel> kernel; // shared by the lists of a layer and of its containers
-  std::shared_ptr<ParameterUses> uses; // shared by kernels that work on parts of one output
+  std::shared_ptr<ParameterUses> uses; // parameters; shared by all kernels of a layer's form
   const Layer* layer;
 
   bool wantsGradients() const;
-  // Tells the parameters that their gradients change. Must be called on all ranks.
+  // Marks the gradients of the parameters as changed. Must be called on all ranks.
   void changeGradients() const;
 };
 
 using Sources = std::vector<std::shared_ptr<Source>>;
 
-// The context in which a type makes one of its kernels: the layer, its form and the map list.
+// What the maker of a layer type needs to create one kernel: the layer, its form (the use layouts
+// of all arrays) and the map list.
 struct KernelSite {
   Layer& layer;
   const Form& form;
   const MapList& list;
-  int number;                           // index in the list's kernels
-  const Sources& sources;               // of the list; kernels can hold references
-  const std::vector<BoundKernel>& made; // earlier kernels of the list
+  int number;                           // index of the new kernel in the list's kernels
+  const Sources& sources;               // of the list; kernels may keep references
+  const std::vector<BoundKernel>& made; // kernels of the list that exist already
   // The operators of the list; empty if the kernel is only made to measure its scratch memory.
   const std::vector<LinearOpRef>& operators;
 
@@ -43,8 +52,9 @@ struct KernelSite {
   // The layouts of the first value that the kernel reads and of the value that it writes.
   const Layout& reads() const { return list.values()[map().x.front()].layout; }
   const Layout& writes() const { return list.values()[map().y].layout; }
-  // The use layout of the first input, and the boxes of that input and of the outputs on this rank,
-  // in global indices. Only for types with one kernel, or one per piece of the output.
+  // The use layout of the first input, and the boxes of this input and of the output on this rank,
+  // in global indices. Only for types with one kernel, or with one per piece of the output that is
+  // computed separately.
   const Layout& use() const { return form.useOf(number); }
   Box input() const { return use().boxOfRank(rank()); }
   Box outputs() const { return form.outputsOf(number, form.output.grid().position(rank())); }
@@ -56,14 +66,15 @@ private:
 };
 using KernelMaker = std::unique_ptr<LocalKernel> (*)(const KernelSite& at);
 
-// The bytes of scratch memory that the kernels of a form need on this rank. Kernels are made for
-// this purpose and discarded, before there are parameters or operators.
+// The bytes of scratch memory that the kernels of a form need on this rank. Kernels are created and
+// discarded to find the number, before parameters or operators exist.
 Index scratchOfKernels(Layer& layer, const Form& form, KernelMaker make);
 
-// The list and its objects. A network joins the lists of its nodes and shares their objects.
+// The list and its objects. Two kinds exist: the list of one layer, and the list of a network, into
+// which join() copies the lists of its nodes and which shares their objects.
 class BoundMaps {
 public:
-  // An empty list for a network, to which nodes are joined. The layer must outlive it.
+  // An empty list for a network, to be filled by join(). The layer must outlive it.
   explicit BoundMaps(const Layer& layer);
   // The maps of a form of the layer. Collective, because operators are created.
   BoundMaps(Layer& layer, const Form& form, KernelMaker make);
@@ -76,9 +87,9 @@ public:
   // Adds a kernel without parameters.
   void run(KernelEntry entry, std::vector<ValueId> reads, ValueId write,
            std::shared_ptr<LocalKernel> kernel);
-  // Rewrites the joined list into the one that runs, according to the target and the settings of
-  // the layers. Kernels shared with other lists are not modified. A list that is joined to other
-  // lists must not be rewritten: see MapList::join().
+  // Replaces the list by an equivalent one that runs faster on the target, for instance with fused
+  // kernels. New kernels are created instead of changing kernels that other lists share. Afterwards
+  // the list must not be joined to other lists: see MapList::join().
   void rewrite(const Target& target);
 
   // The operator of a map that redistributes data between ranks; null for other operators.
@@ -92,8 +103,9 @@ public:
   const PointwiseFunction& function(int map) const {
     return *kernels_[list_.maps()[map].object].kernel->function();
   }
-  // Visits the uses of parameters by the kernels, and by maps within kernels, with their layers.
-  // Kernels that share their uses are adjacent.
+  // Visits the parameters that the kernels use, each with its layer, including those of map lists
+  // that run within a kernel. A parameter is visited once per kernel; the kernels of one layer,
+  // which share their parameters, are adjacent.
   void forEachUse(const std::function<void(ParameterUse& use, const Layer& layer)>& visit) const;
   Source& source(int index) const { return *sources_[index]; }
   DTensor& constant(int index) const { return *constants_[index]; }
@@ -101,7 +113,7 @@ public:
   Ref<DTensor> tensor(const Layout& layout) const {
     return makeRef<DTensor>(comm_, layout, type_, context_->space());
   }
-  // A tensor for a value of a pass, which can be a rounding.
+  // A tensor for a value of a pass, in bfloat16 if the value is a rounding.
   Ref<DTensor> tensor(const Value& value) const;
   // A buffer in the memory space of the list.
   Buffer buffer(Index bytes, std::string label) const {
@@ -117,7 +129,7 @@ public:
   // Observers of the passes of these maps.
   const Observers& observers() const noexcept { return observers_; }
   void setObservers(Observers observers) noexcept { observers_ = std::move(observers); }
-  // Bytes of operators, constants, parameters in their use layouts, and memory within kernels.
+  // Bytes allocated now for operators, constants, parameters in their use layouts, and kernels.
   Index bytes() const;
 
 private:
@@ -144,7 +156,8 @@ private:
   Observers observers_;
 };
 
-// Makes the parameters of the maps constants for the lifetime of the object.
+// While the object exists, the parameters of these maps are constants: without tangents or
+// gradients.
 class ConstantParameters {
 public:
   explicit ConstantParameters(const BoundMaps& maps) : maps_(maps) { set(true); }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Settings of a layer and the objects it owns: parameters, states, target; and the text of its
-// view. Settings of a container are also applied to its layers. Settings that affect a set-up
-// cannot change after the first one, because layouts, kernels and memory of a set-up are never made
-// again.
+// Settings of a layer, the objects it owns (parameters, states, target), and the text of its view.
+// Settings of a container are also applied to the layers in it. Settings that affect layouts,
+// kernels or memory can only change before the first set-up, because all set-ups share them.
 #include "layer/core/layer.hpp"
 
 #include "layer/core/parameter.hpp"
@@ -48,7 +47,7 @@ std::string viewLine(const std::string& label, const Layout& layout, const Grid&
   return fmt::format("  {:<7} {}{}\n", label, layoutText(layout, named), text);
 }
 
-// If the use only adds a halo, one layout is printed instead of two.
+// If the conversion only adds a halo, this prints the layout with the halo instead of both.
 std::string viewLine(const std::string& label, const Layout& layout, const Passage& toUse,
                      const Grid& named) {
   if (toUse.empty())
@@ -60,7 +59,8 @@ std::string viewLine(const std::string& label, const Layout& layout, const Passa
                   fmt::format(", used as {}: {}", layoutText(use, named), trafficText(toUse)));
 }
 
-// The text includes contained layers, because all ranks must have the same network.
+// The text includes the contained layers, because set-up compares it between ranks and all ranks
+// must have the same network.
 std::string Layer::agreedText() const {
   std::string text = declaration_->agreedText();
   for (const Layout& use : uses_)
@@ -141,7 +141,7 @@ Layer::Memory Layer::memory() const {
   return allocated;
 }
 
-// A layer can be several nodes, and in several containers: its parameters count once.
+// A layer can be several nodes, and be in several containers: its parameters are listed once.
 std::vector<Ref<Parameter>> Layer::parameters() const {
   std::vector<Ref<Parameter>> parameters = parameters_;
   for (const Layer* child : children())
@@ -199,7 +199,7 @@ Ref<Parameter> Layer::parameter(const ParameterForm& form) {
   parameters_.push_back(
       makeRef<Parameter>(comm_, form, declaration_->storageLayout(form.use), type_, space_));
   if (!reducedByOthers_)
-    // Created at set-up, to make later steps of an optimizer free of allocations.
+    // Created at set-up, to keep later steps of an optimizer free of allocations.
     parameters_.back()->prepareReduction();
   parameters_.back()->setFrozen(frozen_);
   parameters_.back()->setEvent(event());
@@ -257,7 +257,8 @@ void Layer::takeOver(Settings after, const Settings::Names&) {
   Settings before = settings();
   const int inputs = nodes_.empty() ? 0 : inputCount();
   declaration_->takeOver(std::move(after));
-  // Nodes refer to values by numbers that begin with the inputs.
+  // Nodes refer to values by number: first the inputs, then the outputs of the nodes. Another
+  // number of inputs would make these references wrong.
   if (!nodes_.empty() && inputCount() != inputs) {
     declaration_->restore(std::move(before));
     throw Error(TENON_ERR_STATE,
@@ -345,7 +346,8 @@ void SavedModes::note(Layer& layer) {
 }
 
 SavedModes::~SavedModes() {
-  // setTraining() also sets the recording and the contained layers: restore containers first.
+  // setTraining() also sets the recording mode and all contained layers. The list has each
+  // container before the layers in it, so the modes of the layers are restored last.
   for (const Mode& mode : modes_) {
     mode.layer->setTraining(mode.training);
     mode.layer->setRecording(mode.records);

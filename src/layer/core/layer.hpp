@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A differentiable map between distributed tensors with named parameters: a declaration, set up on
-// the processes of a communicator.
+// A differentiable map between distributed tensors with named parameters. Its Declaration holds
+// type and settings; the layer adds the objects that run it on the processes of a communicator.
 //
-// A layer is set up once for each list of input layouts; all set-ups share the parameters. In
-// training mode Apply pushes the values that the adjoint needs on a stack of fixed depth, and
-// ApplyAdjoint pops them. A layer that is applied in every time step is thus differentiated by
-// stepping back in time.
+// A layer is set up once for each list of input layouts; all set-ups share the parameters. While
+// the layer records, Apply pushes a frame, which holds the values that the adjoint needs, on a
+// stack of fixed depth, and ApplyAdjoint pops it. An adjoint through several time steps therefore
+// calls ApplyAdjoint once per step, in reverse order of the Apply calls.
 //
-// A container has nodes, which are layers with the numbers of the values that they read. Settings
-// of the container also apply to its layers.
+// A container is a layer that consists of other layers. Each of its nodes names a layer and the
+// numbers of the values (tensors) that this layer reads. Settings of a container also apply to the
+// layers in it.
 //
-// The life cycle, which is collective except for the settings:
+// The life cycle; all calls but the settings are collective:
 //
 //   set, setFromOptions      settings, before the first set-up
-//   setUp(layouts)           makes parameters, operators, kernels and memory
+//   setUp(layouts)           creates parameters, communication operators, kernels and memory
 //   initialize(seed)         optional: draws the parameters again
-//   apply(x, y)              pushes a frame on the stack (if recording)
+//   apply(x, y)              y = f(x); pushes a frame on the stack (if recording)
 //   applyTangent(dx, dy)     at the point of the top frame; repeatable
-//   applyAdjoint(dy, dx)     at the point of the top frame, which is popped
+//   applyAdjoint(dy, dx)     at the point of the top frame, which is then popped
 #pragma once
 
 #include "declaration/core/declaration.hpp"
@@ -35,7 +36,8 @@
 
 namespace tenon {
 
-// The conversions, in order, between a tensor's layout and its use; for views. Can be empty.
+// The conversions, in order, that lead from a tensor's layout to the layout in which kernels use
+// the tensor. Empty if both layouts are the same. Only for the text of views.
 using Passage = std::vector<const LinearOp*>;
 
 // Text such as "at most 3 messages, 64 B per rank; 256 B total", for all conversions of a passage
@@ -71,9 +73,9 @@ public:
   // Sets how the patches of the inputs are joined. Allowed for any type; a type that cannot handle
   // links throws at set-up.
   void setLinks(PatchLinksPtr links);
-  // Sets the layouts, without halos and for any batch, in which later set-ups use the inputs: the
-  // grid of the signature, and split points for inputs that have none for the same axes of this
-  // grid. Empty: the grid is that of the first input.
+  // Sets the layouts, without halos and for any batch size, in which later set-ups use the inputs,
+  // whatever layouts the inputs have. An input that is split by the same axes of the same grid
+  // keeps its split points. Empty (default): the process grid is that of the first input.
   void setUses(Layouts uses);
   const Layouts& uses() const noexcept { return uses_; }
   // Reads the options of the layer and, in a container, of its layers.
@@ -82,12 +84,14 @@ public:
   Space space() const noexcept { return space_; }
   int stackDepth() const noexcept { return depth_; }
   void checkBeforeSetUp(const std::string& call) const;
-  // Throws TENON_ERR_STATE if called from a user function that the layer itself has called.
+  // Throws TENON_ERR_STATE if this layer is running and calls a user function, which calls the
+  // layer.
   void checkIdle(std::string_view call) const;
 
-  // setTraining() selects training or inference behaviour of layers that differ, and also sets
-  // recording; setRecording() selects whether Apply saves the values that derivatives read. In a
-  // container each layer has its own training mode, but recording is that of the applied layer.
+  // setTraining() selects the behaviour of layers that differ between training and inference, such
+  // as dropout, and sets recording to the same value. setRecording() selects whether Apply saves
+  // the values that derivatives read. In a container each layer has its own training mode, but only
+  // the recording mode of the layer on which apply() is called counts.
   void setTraining(bool training);
   void setRecording(bool records);
   bool isTraining() const noexcept { return training_; }
@@ -109,8 +113,8 @@ public:
   void setTargetWeights(Ref<DTensor> weights);
   const DTensor& targetWeights() const;
 
-  // A layer in a container, and the values that it reads. Values are numbered: 0 .. inputs - 1 are
-  // the container's inputs, followed by one value per node.
+  // A node: a layer in a container, and the numbers of the values that it reads. With two inputs
+  // and three nodes the values are 0 and 1 (the inputs) and 2, 3 and 4 (the outputs of the nodes).
   struct Node {
     Ref<Layer> layer;
     std::vector<int> reads;
@@ -134,8 +138,8 @@ public:
   // Sets up the nodes one after the other. Returns the layouts of all values. Collective.
   Layouts setUpNodes(const Layouts& inputs);
 
-  // Undoes new set-ups after a failure: restores the set-ups that were noted and removes all
-  // others, without allocating memory.
+  // Undoes new set-ups after a failure: note() stores the set-ups of a layer and of the layers in
+  // it, undo() removes all set-ups that were added since. undo() allocates no memory.
   class NewSetUps {
   public:
     // Notes the state of the layer and of the layers in it.
@@ -152,7 +156,7 @@ public:
       int depth;
       bool training, records, frozen;
     };
-    struct Before {
+    struct Before {     // the state of one layer at note()
       Ref<Layer> layer; // keeps the layer until all ranks know of a failure
       std::vector<const Setup*> setups;
       std::size_t parameters, states;
@@ -161,30 +165,34 @@ public:
     std::vector<Before> before_;
   };
 
-  // Sets up the layer for these layouts, if it is not yet. New parameters are initialized. Within a
-  // batched agreement the set-up is valid once the agreement succeeds. Collective.
+  // Sets up the layer for these input layouts, unless such a set-up exists. New parameters are
+  // initialized. Several set-ups can share one agreement of the ranks on success (a batched
+  // agreement); the set-up is valid once this agreement succeeds. Collective.
   void setUp(const Layouts& inputs);
   void setUp(const Layout& input) { setUp(Layouts{input}); }
   bool isSetUp() const noexcept { return !setups_.empty(); }
-  // The form for these input layouts by the settings, with the computed halo of the output, if any.
-  // A container has no form.
+  // The form (the use layouts of all arrays, declaration/core/form.hpp) that the settings give for
+  // these input layouts. `computedHalo`: the output layout with a halo that the layer computes
+  // itself instead of an exchange, only for nodes. A container has no form.
   Form form(const Layouts& inputs, bool overlap = false,
             const std::optional<Layout>& computedHalo = {}) const;
-  // The form of the last SetUp, without pieces.
+  // The form of the last set-up, without its division into pieces that overlap the halo exchange.
   Form latestForm() const;
-  // The bytes of scratch memory that the kernels of a form need on this rank, in a network whose
-  // settings the layer inherits. Kernels are made without their memory to find it. Not collective;
-  // not available for containers.
+  // The bytes of scratch memory that the kernels of a form need on this rank if the layer is in
+  // these containers, whose settings it inherits, outermost last. Kernels are created and discarded
+  // to find the number. Not collective; not for containers.
   Index kernelScratch(const Form& form, const std::vector<const Layer*>& containers,
                       const MeshLists& lists);
-  // Sets the observers of the passes of all set-ups, including future ones, and of current
-  // parameters. They must outlive the layer's use, or be removed ({}).
+  // Sets the observers of the passes (pass_observer.hpp) of all set-ups, including future ones, and
+  // of current parameters. Observers must outlive the layer's use, or be removed with an empty
+  // list.
   void setObservers(const Observers& observers);
   // The set-up for these inputs, which exists as long as the layer.
   Setup& setup(const Layouts& inputs) const;
-  // The maps that run in the set-up for these inputs.
+  // The map list (bound_maps.hpp) that runs in the set-up for these inputs.
   const BoundMaps& maps(const Layouts& inputs) const;
-  // The maps of a container's node with these inputs and this output layout, as they were joined.
+  // The map list, before rewriting, of the set-up with these input layouts and this output layout,
+  // for a container that has the layer as a node.
   const BoundMaps& joinedMaps(const Layouts& inputs, const Layout& output) const;
   // The layout of the only output. Throws TENON_ERR_STATE if there are several outputs.
   const Layout& outputLayout(const Layouts& inputs) const;
@@ -220,9 +228,10 @@ public:
   std::vector<Ref<Parameter>> parameters() const;
   const std::vector<Ref<Parameter>>& ownParameters() const noexcept { return parameters_; }
   // Declares, before SetUp, that GradientBuckets will reduce the gradients of the layer's own
-  // parameters, which then need no reductions.
+  // parameters over the processes, together with others. The parameters then create no reductions.
   void setReducedByOthers(bool byOthers) noexcept { reducedByOthers_ = byOthers; }
-  // The layer's own parameter of that form, created in its storage layout by the first call.
+  // The layer's own parameter of this name. The first call creates it in its storage layout; later
+  // calls, for other set-ups, only check its shape.
   Ref<Parameter> parameter(const ParameterForm& form);
   // The layer's own states, created like parameters.
   const std::vector<Ref<StateTensor>>& ownStates() const noexcept { return states_; }
@@ -250,34 +259,36 @@ public:
     Index buffers = 0, saved = 0, parameters = 0;
   };
   Memory memory() const;
-  // Type and settings as text, which must be equal on all ranks.
+  // Type and settings as a text that set-up compares between ranks.
   std::string agreedText() const;
   // The text of a view: settings, then layouts, signature and conversions of each set-up.
   std::string describe() const override;
 
 private:
-  // One level of the stack.
+  // One level of the stack, for one set-up.
   struct StackLevel {
     std::unique_ptr<Frame> frame;
-    ArgumentStaging arguments; // of Apply at this level
+    ArgumentStaging arguments; // copies of the arguments of Apply at this level
   };
-  struct Entry {
+  struct Entry { // a set-up with its stack levels
     std::unique_ptr<Setup> setup;
     std::optional<Layout> computedHalo; // output layout with a computed halo, for nodes only
     std::vector<StackLevel> frames;
-    int used = 0;
-    ArgumentStaging inferred, tangents, cotangents; // arguments of other calls
-    const ArgumentStaging* lastApply = nullptr;
+    int used = 0;                                   // number of levels in use
+    ArgumentStaging inferred, tangents, cotangents; // copies of the arguments of other calls
+    const ArgumentStaging* lastApply = nullptr;     // for views
   };
-  struct Level {
+  struct Level { // an element of stack_
     Entry* entry;
     int frame; // index in the entry's frames
   };
-  // Alone: applied by the user. Node: run by a container's joined list; a node that is also applied
-  // alone gets its frames at that time.
+  // Alone: the user applies the layer, which gets frames at set-up. Node: the layer is part of a
+  // container's map list and needs no frames. If a node is also applied alone, its first Apply
+  // creates the frames.
   enum class Role { Alone, Node };
   void setUpAs(const Layouts& inputs, Role role, const std::optional<Layout>& computedHalo = {});
-  // The texts on which ranks must agree. setUpText() throws if this rank cannot begin.
+  // The subject and the content of the text that must be equal on all ranks before a set-up.
+  // setUpText() throws if this rank cannot begin the set-up.
   std::string whatIsSetUp() const;
   std::string setUpText(const Layouts& inputs);
   void checkSettings() const;
@@ -287,8 +298,9 @@ private:
   void readSettings();
   void putNode(Ref<Layer> layer, std::vector<int> reads);
   void putBelow(Layer& layer) const;
-  // Checks and stores that the layer, with its contents, is placed in a container at this level;
-  // `moved` receives the previous levels.
+  // Records that this layer, with the layers in it, is nested `level` deep in `container`, and
+  // throws if this would be a cycle. `moved` receives each changed layer with its previous level,
+  // to undo the call.
   void moveBelow(const Layer& container, int level, std::vector<std::pair<Layer*, int>>& moved);
   void inheritSettings(const Layer& container, int uses);
   const Setup& setUpChild(Layer& child, const Layouts& inputs,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Apply, tangent and adjoint of a layer: checks every argument, then runs the set-up for its
-// layout. An Apply that records pushes its frame on the stack and an adjoint pops it. Adjoints
-// therefore come in reverse order, and each is evaluated at the point of its own Apply.
+// Apply, tangent and adjoint of a layer. Each call checks all its arguments, copies those in the
+// other memory space, and then runs the set-up for the layouts of its inputs. An Apply that records
+// pushes its frame (the saved values) on the stack, and an adjoint pops the top frame. For Apply 1,
+// Apply 2, Apply 3, the adjoints are therefore evaluated at the points of 3, 2, 1.
 #include "layer/core/layer.hpp"
 
 #include "dtensor/stride_sums.hpp"
@@ -17,7 +18,8 @@ namespace {
 
 constexpr const char* kCreateOutput = "create it with TenonLayerCreateOutput()";
 
-// Passes write outputs while they still read inputs, and read inputs again for derivatives.
+// Throws if an input and an output overlap. A layer writes outputs while it still reads inputs, and
+// derivatives read the inputs again.
 void checkDistinct(const Layer& layer, const DTensor* in, const DTensor* out) {
   if (!in || !out)
     return;
@@ -56,7 +58,8 @@ void Layer::checkCount(std::size_t outputCotangents, std::size_t inputCotangents
                                                    "tensor was", "tensors were")));
 }
 
-// Kernels of another communicator run on another stream of the device, without synchronization.
+// Throws if the tensor is on the device and has another communicator: its kernels run on another
+// stream of the device, without synchronization with those of the layer.
 void Layer::checkStream(const DTensor& tensor, const char* role) const {
   if (space_ == Space::Device && tensor.space() == Space::Device && tensor.comm() != comm_)
     throw Error(TENON_ERR_SUPPORT,
@@ -113,7 +116,8 @@ void Layer::apply(Inputs x, Outputs y) {
   staging.leave(y);
 }
 
-// Checks outputs or their tangents, which a call writes while it reads x.
+// Checks the outputs y of a call, or their tangents. They must not overlap each other or the x that
+// the call reads.
 void Layer::checkWritten(const Entry& entry, Inputs x, Outputs y, const char* role) const {
   const Layouts& outputs = entry.setup->outputs();
   checkCount(y.size(), outputs.size(), "output");

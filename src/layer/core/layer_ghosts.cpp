@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Looks for NaNs in ghost cells that the caller has filled, before windows read them (setting
-// "check_ghosts"). All ghost cells of a window's box are read, including corners and cells past a
-// wall, some of which solvers often leave unset.
+// Looks for NaNs in ghost cells (halo cells) that the caller has filled (setting "check_ghosts"). A
+// sliding window reads all ghost cells of its box, including corners and cells outside the domain,
+// some of which solvers often leave unset.
 #include "dtensor/measure.hpp"
 #include "layer/core/layer.hpp"
 #include "layer/networks/path.hpp"
@@ -25,7 +25,7 @@ std::string boxText(const Box& box) {
 
 } // namespace
 
-// A network checks its inputs in the nodes that read them.
+// In a network, each node that reads only inputs of the network checks them.
 void Layer::checkGhosts(Inputs x) const {
   for (const Node& node : nodes_) {
     std::vector<const DTensor*> readBox;
@@ -56,7 +56,8 @@ void Layer::checkGhosts(Inputs x, const Layouts& uses) const {
     const Layout& input = x[i]->layout();
     if (!input.hasHalos() || !(input.grid() == uses[i].grid()))
       continue;
-    // Elements outside the domain can be made from those of the input: check only the input's own.
+    // A layer can compute cells outside the domain itself, from other elements of the input.
+    // Therefore only the cells that the input's layout contains are checked.
     Box read = uses[i].boxOfRank(comm_->rank());
     const Box heldBox = input.boxOfRank(comm_->rank());
     for (std::size_t d = 0; d < read.size(); ++d)

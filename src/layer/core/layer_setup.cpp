@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sets up a layer for the layouts of its inputs, and finds the set-up for the inputs of a call.
-// Set-up is collective: ranks first agree on the layer and its settings, and at the end on success,
-// once for a container with all its layers. A failed set-up leaves no parameters or states behind,
-// because the next attempt can have other settings.
+// Set-up is collective. Ranks first compare the layer and its settings, and at the end agree on
+// success, once for a container with all its layers:
+//
+//   agreeOnText()     same type, settings and inputs on all ranks?
+//   NewSetUps::note() the state before the set-up
+//   setUpAs()         recursively for the nodes of a container
+//   autotune()        measures kernels and chooses the fastest ones
+//   agreement         success on all ranks; otherwise NewSetUps::undo(), and all ranks throw
+//
+// A failed set-up leaves no parameters or states behind, because the next attempt can have other
+// settings.
 #include "layer/core/layer_setup.hpp"
 
 #include "comm/agreement/batched.hpp"
@@ -54,7 +62,8 @@ void Layer::NewSetUps::note(Layer& layer) {
     note(*child);
 }
 
-// Moves the noted set-ups to the end of the list, in their order, and removes the others.
+// Moves the set-ups that note() has listed to the end of setups_, in their old order. All set-ups
+// made since are then in front and are removed. Moving list elements allocates nothing.
 void Layer::NewSetUps::undo() noexcept {
   for (Before& before : before_) {
     Layer& layer = *before.layer;
@@ -95,10 +104,10 @@ void addAutotuners(const BoundMaps& maps, std::vector<Autotuner*>& autotuners) {
   }
 }
 
-// Autotunes the kernels of these maps, and of maps within kernels, that have not been measured. For
-// each kernel it chooses the candidate whose slowest rank is fastest, on all ranks: different
-// algorithms would round copies of one result differently. Collective; either all ranks succeed, or
-// all throw.
+// Autotunes the kernels of these maps, and of map lists within kernels, that have not been
+// measured. Among the candidates (algorithms) of a kernel, all ranks choose the one whose slowest
+// rank is fastest. They must choose alike: ranks can hold copies of one result, and different
+// algorithms would round these differently. Collective; either all ranks succeed, or all throw.
 void autotune(Communicator& comm, const BoundMaps& maps) {
   static const int event = logEvent("LayerMeasure");
   std::vector<Autotuner*> autotuners;
@@ -129,10 +138,11 @@ void autotune(Communicator& comm, const BoundMaps& maps) {
 
 } // namespace
 
-// An error on one rank ends the set-up there, until all ranks reach the agreement. Afterwards the
-// layer, with all its layers, is either set up on all ranks or unchanged on all.
+// If one rank has an error, it skips the rest of the set-up and waits in the final agreement for
+// the other ranks. Afterwards the layer, with the layers in it, is either set up on all ranks or
+// unchanged on all.
 void Layer::setUp(const Layouts& inputs) {
-  // Detects ranks with other layers, settings or inputs before their communication differs.
+  // Ranks with different layers, settings or inputs would send different messages: compare first.
   if (!comm_->batch())
     agreeOnText(*comm_, whatIsSetUp(), [&] { return setUpText(inputs); });
   inOneAgreement(*comm_, [&] {
@@ -204,7 +214,8 @@ void Layer::checkInputCount(const Layouts& inputs) const {
 Form Layer::form(const Layouts& inputs, bool overlap,
                  const std::optional<Layout>& computedHalo) const {
   declaration_->setTitle(title());
-  // setUses() moves the inputs to other grids; split points of the actual inputs are reused.
+  // The layouts of setUses() replace those of the inputs, for instance on another process grid.
+  // Split points of the actual inputs are kept where both are split by the same axes.
   Layouts useLayouts = inputs;
   for (std::size_t i = 0; i < std::min(uses_.size(), useLayouts.size()); ++i)
     useLayouts[i] = withCutsOf(inputs[i], layoutLike(uses_[i], inputs[i].shape(), title()));
@@ -224,7 +235,8 @@ Index Layer::kernelScratch(const Form& form, const std::vector<const Layer*>& co
                            const MeshLists& lists) {
   if (!makeKernel_)
     return 0;
-  // Settings and lists are restored at the end: the layer is set up later, perhaps in other places.
+  // Settings and mesh lists are restored at the end: they are only tried here, and the layer can
+  // later be set up in other containers.
   struct RestoredAtEnd {
     Layer& layer;
     Settings settings;

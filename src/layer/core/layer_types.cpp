@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Registers the layer types by name, and sets up layers. The table of types is that of the
-// declarations (types.inc), so a type cannot have a declaration without kernels or the reverse. The
-// maker of a type creates the kernels of its map list one by one; most types have a single kernel.
+// Registers the layer types by name, and sets up layers. types.inc is included here and in the
+// declarations, so each type has both a declaration and a function make<Name>Kernel, which creates
+// the kernels of the type's map list one by one. Most types have a single kernel.
 #include "layer/core/layer_types.hpp"
 
 #include "declaration/core/pieces.hpp"
@@ -37,8 +37,8 @@ double bytesOf(const Layout& layout, int rank, Index elementBytes) {
   return bytes;
 }
 
-// Reports impossible sizes early: kernels make lists with an entry per element before tensors are
-// allocated.
+// Throws if an array would not fit into the memory of the machine. This is checked before kernels
+// are created, because they allocate index lists with an entry per element before any tensor.
 void checkMemory(const Layer& layer, const Form& form) {
   const int rank = layer.comm()->rank();
   const auto machineBytes = static_cast<double>(machineMemory());

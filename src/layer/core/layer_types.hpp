@@ -11,8 +11,8 @@
 
 namespace tenon {
 
-// The functions that make the kernels of a type. They are called once per kernel of its map list.
-
+// Declares, for each type, the function make<Name>Kernel(), which creates the kernels of its map
+// list. It is called once per kernel.
 #define TENON_LAYER_TYPE(name, Name)                                                               \
   std::unique_ptr<LocalKernel> make##Name##Kernel(const KernelSite& at);
 #define TENON_TYPE_WITHOUT_KERNELS(name, Name)
@@ -21,8 +21,9 @@ namespace tenon {
 #undef TENON_LAYER_TYPE
 std::unique_ptr<LocalKernel> makePointwiseKernel(const KernelSite& at);
 
-// Sets up a layer that is not a container: in pieces if the user requires it, or if that is
-// predicted to save time.
+// Sets up a layer that is not a container. The output can be computed in several pieces, to overlap
+// the halo exchange with the piece that needs no halo: if the setting requires it, or if a model of
+// the machine predicts that it saves time.
 std::unique_ptr<Setup> setUpMaps(Layer& layer, const Layouts& inputs,
                                  const std::optional<Layout>& computedHalo, KernelMaker make);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions shared by local kernels: the window of local arrays, and the passes of bilinear
-// kernels. If a grid axis splits the contracted dimension, only the root of the axis has bias
-// elements, because the bias must be added once; on other ranks the bias is null.
+// Functions shared by local kernels: the sliding window in local indices, and the tangent and
+// adjoint of bilinear kernels. A grid axis can split the dimension over which a product sums; the
+// ranks along this axis then compute partial sums. The bias must be added to only one of these, so
+// only the first rank of the axis has bias elements, and the bias is null on the others.
 #include "layer/core/local_kernel.hpp"
 
 #include "kernels/elementwise/pointwise.hpp"
@@ -40,7 +41,7 @@ const DTensor* biasOf(const ParameterUses& p) {
 
 } // namespace
 
-// Works on the whole array, which this kernel alone writes and which is contiguous.
+// Applies f to the whole array: no other kernel writes parts of y, and y is contiguous.
 void LocalKernel::applyFunction(const PointwiseFunction& f, DTensor& y) {
   visitFloating(y.dataType(), [&]<class T>(T) {
     T* const values = y.mutableData<T>();
@@ -65,7 +66,8 @@ bool BilinearKernel::forwardThen(Inputs x, ParameterUses& p, const PointwiseFunc
   return true;
 }
 
-// Without a bias the first product overwrites dy, which saves setting it to zero.
+// Computes dy = B(dx, w) + B(x, dw) + db, without the terms whose tangent is null. If there is no
+// db, the first product overwrites dy, which saves setting it to zero.
 void BilinearKernel::tangentMany(const KernelPoint& point, Inputs dx, ParameterUses& p,
                                  DTensor& dy) {
   const bool hasWeights = dx.size() == 1;
@@ -93,8 +95,8 @@ void BilinearKernel::adjointMany(const KernelPoint& point, const DTensor& dy, Pa
   logFlops(flops_ * ((dx[0] ? 1 : 0) + (!hasWeights && dx[1] ? 1 : 0)));
 }
 
-// Ranks without bias elements also request its gradient, because all ranks must know that there are
-// contributions to reduce.
+// The call of gradientContributions() marks the gradient as pending. Ranks without bias elements
+// make this call too, because the reduction of the gradient is collective.
 void BilinearKernel::adjointParameters(const KernelPoint& point, const DTensor& dy,
                                        ParameterUses& p) {
   DTensor* db = p.size() > 1 ? ifAny(&p[1]->gradientContributions()) : nullptr;

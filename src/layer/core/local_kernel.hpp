@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Interfaces of local kernels: the arithmetic of a layer on one rank, for one set-up. Arrays are
-// contiguous unless the kernel accepts any strides.
+// Interfaces of local kernels. A local kernel is the arithmetic of a layer on the arrays of one
+// rank, without communication, for one list of input layouts. Arrays are contiguous unless the
+// kernel's entry in the map list accepts any strides.
 #pragma once
 
 #include "declaration/core/form.hpp"
@@ -19,16 +20,17 @@
 
 namespace tenon {
 
-// Tensors of a layer's inputs, in order. A null tangent is zero; a null cotangent is not needed.
-
+// Tensors of a layer's inputs or their tangents, and of cotangents of the inputs, in order. A null
+// tangent counts as zero; a null cotangent is not computed.
 using Inputs = std::span<const DTensor* const>;
 using InputCotangents = std::span<DTensor* const>;
-// Tensors of outputs, several only for networks. A null cotangent is zero.
+// Tensors of outputs or their tangents (several only for networks), and of cotangents of the
+// outputs. A null cotangent of an output counts as zero.
 using Outputs = std::span<DTensor* const>;
 using OutputCotangents = std::span<const DTensor* const>;
 
-// A kernel object for the data type of its layer, float or double.
-
+// A kernel object Kernel<float> or Kernel<double>, for the data type of its layer. Only one of the
+// two pointers is set.
 template <template <class> class Kernel>
 class TypedKernel {
 public:
@@ -61,8 +63,8 @@ private:
   std::unique_ptr<Kernel<double>> double_;
 };
 
-// The window for local arrays: a box of the input, which has global extents `shape`, and a box of
-// the output.
+// The sliding window in the indices of local arrays. `in` and `out` are the boxes of the input and
+// of the output on this rank, in global indices; `shape` is the global shape of the input.
 WindowShape localWindow(const std::vector<Window>& windows, const Shape& shape, const Box& in,
                         const Box& out);
 
@@ -70,31 +72,33 @@ class BoundMaps;
 struct PointwiseFunction;
 using ParameterUses = std::vector<std::unique_ptr<ParameterUse>>;
 
-// The saved values of an Apply. Only those that the kernel's entry saves may be read.
+// The point of differentiation: the values that Apply has saved. A kernel may only read the values
+// that its entry in the map list declares as saved.
 struct KernelPoint {
-  const DTensor* x = nullptr; // the first input
-  const DTensor* y = nullptr;
-  Buffer* workspace = nullptr;
-  Inputs inputs = {};
-  bool adds = false; // the adjoint must add to dx (only if the entry has addsCotangent)
+  const DTensor* x = nullptr;  // the first input
+  const DTensor* y = nullptr;  // the output
+  Buffer* workspace = nullptr; // the kernel's own data of this Apply, such as indices of maxima
+  Inputs inputs = {};          // all inputs
+  bool adds = false;           // the adjoint must add to dx (only if the entry has addsCotangent)
 };
 
-// A local kernel. Its entry in the map list declares the values that it saves and when its adjoint
-// adds to gradients. Its parameters are in their use layouts, in the order of the layer type. The
-// runner calls, for each step of a pass:
+// A local kernel. Its entry in the map list (KernelEntry) declares the values that it saves and
+// when its adjoint adds to gradients. Its parameters are in their use layouts, in the order of the
+// layer type. The runner of a pass (an Apply, tangent or adjoint) calls, for each step:
 //
 //   Forward             forwardMany(), or forwardThen() and, if it returns false, applyFunction()
 //   Tangent             tangentMany()
 //   Adjoint             adjointMany()
-//   AdjointParameters   adjointParameters(), with Gradients::Apart
+//   AdjointParameters   adjointParameters(), for kernels with Gradients::Apart
 class LocalKernel {
 public:
   virtual ~LocalKernel() = default;
-  // `workspace` is null in inference.
+  // y = kernel(x). `workspace` is null in inference, when nothing is saved.
   virtual void forwardMany(Inputs x, ParameterUses& parameters, DTensor& y, Buffer* workspace) = 0;
-  // y = f(forwardMany()), for kernels whose entry says that they apply functions. Returns false if
-  // f is left to applyFunction(), which is called next. expect() announces f before autotuning; if
-  // the layer is several nodes, it is the function after the last one.
+  // y = f(kernel(x)), for kernels whose entry says that they can apply a function of each element
+  // (an epilogue). If it returns false, y = kernel(x) and the runner calls applyFunction() next.
+  // expect() announces f before autotuning; if the layer is several nodes, the f after the last
+  // node is announced.
   virtual bool forwardThen(Inputs x, ParameterUses& parameters, const PointwiseFunction& /*f*/,
                            DTensor& y) {
     forwardMany(x, parameters, y, nullptr);
@@ -103,11 +107,12 @@ public:
   // y = f(y). Overridden by kernels that write only a part of y.
   virtual void applyFunction(const PointwiseFunction& f, DTensor& y);
   virtual void expect(const PointwiseFunction& /*f*/) {}
-  // A null tangent is zero.
+  // dy = derivative of the kernel in the direction dx, at the point. A null tangent is zero.
   virtual void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses& parameters,
                            DTensor& dy) = 0;
-  // A null cotangent is not needed. With Gradients::Apart, gradients are left to
-  // adjointParameters(), which overlaps with the exchange of cotangents.
+  // dx = adjoint of that derivative applied to dy; also adds to the gradients of parameters. A null
+  // cotangent is not computed. Kernels with Gradients::Apart compute the gradients in
+  // adjointParameters() instead, which overlaps with the exchange of cotangents.
   virtual void adjointMany(const KernelPoint& point, const DTensor& dy, ParameterUses& parameters,
                            InputCotangents dx) = 0;
   virtual void adjointParameters(const KernelPoint&, const DTensor& /*dy*/, ParameterUses&) {}
@@ -127,7 +132,8 @@ public:
   virtual const BoundMaps* inner() const { return nullptr; }
 };
 
-// A kernel with one input, whose tangent or cotangent can be null.
+// A kernel with one input. The pointers dx can be null: a tangent that is zero, or a cotangent that
+// is not needed.
 class OneInputKernel : public LocalKernel {
 public:
   virtual void forward(const DTensor& x, ParameterUses& parameters, DTensor& y,
@@ -172,12 +178,11 @@ private:
   }
 };
 
-// A kernel y = B(x, w) + b that is linear in each of the two factors. With two inputs, w is the
-// second. With one input, w is the first parameter, and the bias b the second, if there is one. A
-// derived class implements the product and its adjoint with respect to each factor, and states the
-// operations of one product. The rest follows: the tangent is B(dx, w) + B(x, dw) + db, and each
-// adjoint has the same operation count as the product.
-
+// A kernel y = B(x, w) + b that is linear in x and in w, such as a matrix product or a convolution.
+// With one input, w is parameter 0 and the bias b is parameter 1, if there is one. With two inputs,
+// w is the second input. A derived class implements the product and its adjoint with respect to
+// each factor, and passes the operation count of one product. This class then computes the tangent
+// B(dx, w) + B(x, dw) + db, and counts each adjoint as many operations as the product.
 class BilinearKernel : public LocalKernel {
 protected:
   explicit BilinearKernel(double flops) : flops_(flops) {}
@@ -185,15 +190,17 @@ protected:
   // y = B(x, w) + b, or y += B(x, w) if `adds`. b is null if this rank has no bias.
   virtual void product(const DTensor& x, const DTensor& w, const DTensor* b, bool adds,
                        DTensor& y) = 0;
-  // y = f(B(x, w) + b). Returns false, without effect, if this is not faster than separate steps.
+  // y = f(B(x, w) + b) in one step. Returns false, and leaves y unchanged, if separate steps are as
+  // fast.
   virtual bool productThen(const DTensor& /*x*/, const DTensor& /*w*/, const DTensor* /*b*/,
                            const PointwiseFunction& /*f*/, DTensor& /*y*/) {
     return false;
   }
   // dx = B(., w)* dy
   virtual void adjointX(const DTensor& w, const DTensor& dy, DTensor& dx) = 0;
-  // dw = B(x, .)* dy and db = the sums of dy for b: overwritten if dw is the cotangent of an input,
-  // added if they are gradients of parameters. db is null if b is.
+  // dw = B(x, .)* dy, and db = dy summed over all elements to which an element of b is added.
+  // Overwrites dw if it is the cotangent of an input; adds to dw and db if they are gradients of
+  // parameters. db is null if this rank has no bias.
   virtual void adjointW(const DTensor& x, const DTensor& dy, DTensor& dw, DTensor* db) = 0;
   // y = b, or 0 without b. Overridden by kernels with a bias, and by those that write only a part
   // of y.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parameters: value, gradient, and their uses in set-ups. An adjoint leaves contributions in its
-// ParameterUse. They are converted to the storage layout only by collect(), when an optimizer or a
-// reader needs the gradient, so k adjoints cost one reduction.
+// Parameters: value, gradient, and their uses in set-ups. An adjoint adds contributions to the
+// array of its ParameterUse. collect() converts this array to the dual of the storage layout only
+// when an optimizer or a reader needs the gradient. Gradients that are accumulated over k adjoints
+// therefore need one conversion and one reduction, not k.
 #include "layer/core/parameter.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -57,8 +58,8 @@ void Parameter::prepareReduction() {
                                   MovementPolicy::fromOptions(value_->space()));
 }
 
-// Clears the gradient, which must not be used by an optimizer that resumes after the parameter was
-// frozen.
+// Clears the gradient when the mode changes: an optimizer must not use an old gradient after a
+// parameter was frozen and unfrozen.
 void Parameter::setFrozen(bool frozen) {
   if (frozen != frozen_)
     zeroGradient();
@@ -84,7 +85,7 @@ void Parameter::collect() {
     if (!use->pending_)
       continue;
     use->pending_ = false;
-    // The adjoint of the conversion overwrites its result, which therefore needs a separate array.
+    // applyAdjoint() overwrites its result, so it cannot add to gradient_ directly.
     if (use->toUse_) {
       use->toUse_->applyAdjoint(*use->contributions_, *arriving_);
       axpby(1, *arriving_, 1, *gradient_);
@@ -95,8 +96,8 @@ void Parameter::collect() {
   }
 }
 
-// The reduced gradient. A result of a bucket is not used if the user can write the gradient,
-// because it can be that of an older gradient.
+// The reduced gradient. If the user has access to the gradient, the result of a bucket is not used:
+// the user can have changed the gradient since the bucket reduced it.
 const DTensor& Parameter::direction() {
   const LogScope scope(event_);
   // True if a bucket has computed the direction of the current gradient.
@@ -183,8 +184,8 @@ Index ParameterUse::bytes() const {
   return heldBytes(contributions_, discarded_, toUse_) + (toUse_ ? heldBytes(value_, tangent_) : 0);
 }
 
-// Values change only with a call of valueChanged(), which is made on all ranks; an exposed value
-// can change without one.
+// Decides on all ranks alike, because the conversion is collective: valueChanged() is called on all
+// ranks. A value that the user has access to can change without this call, and is always converted.
 bool ParameterUse::isIdle(bool ofTangent) const {
   if (!toUse_ || begun_)
     return !toUse_;
@@ -236,8 +237,8 @@ const DTensor* ParameterUse::tangent() const {
 }
 
 DTensor& ParameterUse::gradientContributions() {
-  // Kernels add to the gradient in every adjoint. For a constant, as in a Jacobian, the
-  // contributions are written to an array that is never read.
+  // Kernels add to the gradient in every adjoint. If the parameter is constant, as in a Jacobian
+  // with respect to inputs, they write to an array that is never read.
   if (constant_) {
     if (!discarded_)
       discarded_ = makeRef<DTensor>(contributions_->comm(), contributions_->layout(),

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A learnable tensor of a layer. It is stored and updated in a storage layout, and read by kernels
-// in the use layout of the layer's signature. Gradients follow the reverse path:
+// A learnable tensor of a layer (Parameter), and its copy in each set-up that reads it
+// (ParameterUse). Optimizers read and update the value in a storage layout, for instance split over
+// all ranks. Kernels read it in a use layout, for instance replicated. The dual of a layout is the
+// layout of gradients: where ranks hold copies of a value, they hold contributions to its gradient,
+// to be added. One training step:
 //
-//   kernel adjoints   add contributions in the dual of the use layout
-//   collect()         converts them once to the dual of the storage layout: gradient()
-//   direction()       converts the gradient to the storage layout (a reduction), for the optimizer
+//   ParameterUse::begin(), end()   value: storage layout -> use layout, before the kernels read it
+//   kernel adjoints                add contributions to the gradient, in the dual of the use layout
+//   Parameter::collect()           contributions -> dual of the storage layout: gradient()
+//   Parameter::direction()         gradient -> storage layout (a reduction), for the optimizer
 #pragma once
 
 #include "declaration/core/form.hpp"
@@ -27,17 +31,19 @@ public:
   TenonDataType dataType() const noexcept { return value_->dataType(); }
   Index fanIn() const noexcept { return fanIn_; }
   Index fanOut() const noexcept { return fanOut_; }
-  // The initial value of all elements of a parameter without fans.
+  // The initial value of all elements of a parameter whose fanIn() and fanOut() are 0, such as a
+  // bias.
   double initial() const noexcept { return initial_; }
 
   // The value in the storage layout. After a write, call valueChanged() on all ranks.
   DTensor& value() noexcept { return *value_; }
   void valueChanged() noexcept { ++version_; }
   std::uint64_t version() const noexcept { return version_; }
-  // A counter that grows with every write through the value's tensor, announced or not.
+  // A counter that grows with every write to the value's tensor, also without a call of
+  // valueChanged().
   std::uint64_t state() const noexcept { return value_->state(); }
-  // Gives the user access to the value, which can then change at any time: every later use converts
-  // it again.
+  // Gives the user access to the value. Because the user can change it at any time, each later
+  // Apply converts it to the use layout again.
   Ref<DTensor> expose() noexcept {
     exposed_ = true;
     return value_;
@@ -61,33 +67,35 @@ public:
   // The gradient in the dual of the storage layout, with the contributions of all uses. Collective;
   // a write must be done on all ranks.
   DTensor& gradient();
-  // Gives the user access to the gradient, which can then change at any time: from now on the
-  // parameter reduces it separately, not in a bucket.
+  // Gives the user access to the gradient. Because the user can change it at any time, the
+  // parameter from now on reduces it separately, not in a bucket.
   Ref<DTensor> exposeGradient();
   // The gradient converted to the storage layout: the update direction of an optimizer. Collective.
   const DTensor& direction();
-  // The direction in a separate tensor, even if the gradient is not reduced. Collective.
+  // As direction(), but always in a tensor other than the gradient's. Collective.
   Ref<DTensor> reducedGradient();
   void zeroGradient();
 
-  // A bucket reduces the gradients of several parameters in one conversion. Gradient and direction
-  // then are in its memory, and the parameter has no reduction of its own until direction() needs
-  // it. Traffic of the bucket is reported for the parameter whose gradient is complete last.
+  // A bucket reduces the gradients of several parameters in one conversion. `gradient` and
+  // `direction` are the addresses, in the bucket's memory, at which this parameter then has its
+  // own. The parameter has no reduction of its own until direction() needs it. The log reports the
+  // traffic of the bucket once, for the parameter whose gradient is complete last.
   struct InBucket {
     std::shared_ptr<void> memory;
     void *gradient = nullptr, *direction = nullptr;
-    std::optional<Layout> carried = {}; // for the last one
+    std::optional<Layout> carried = {}; // layout of the whole bucket; none: not reported here
   };
   void setBucket(InBucket bucket);
   void leaveBucket() noexcept { bucket_.reset(); }
   bool isInBucket() const noexcept { return bucket_.has_value(); }
   // Adds the pending contributions of all uses to the gradient.
   void collect();
-  // Marks the direction as that of the current gradient; `took` is the time of its reduction.
+  // Marks the direction as up to date with the gradient; `took` is the time of the reduction.
   void setReduced(const OpenScope& took) noexcept;
-  // Marks the direction as out of date; on all ranks.
+  // Marks the direction as out of date. Must be called on all ranks.
   void changeGradient() noexcept { reduced_ = false; }
-  // The layout that is reduced for this gradient, or null if it is reported with another parameter.
+  // For the log: the layout that the reduction of this gradient communicates, which is that of the
+  // whole bucket if there is one; null if it is reported for another parameter of the bucket.
   const Layout* reducedAs() const;
 
   // Whether the gradient is summed over processes; if not, gradient and storage have the same local
@@ -114,18 +122,18 @@ private:
   Observers observers_;
   std::uint64_t version_ = 0;
   bool exposed_ = false, frozen_ = false, initialized_ = false;
-  bool gradientExposed_ = false, reduced_ = false;
+  bool gradientExposed_ = false, reduced_ = false; // reduced_: direction_ is up to date
   bool isSummed_;
   std::optional<InBucket> bucket_;
   std::shared_ptr<void> bucketMemory_; // outlives the bucket
   OpenScope bucketTook_;
-  Ref<DTensor> value_, gradient_, arriving_, direction_, tangent_;
+  Ref<DTensor> value_, gradient_, arriving_, direction_, tangent_; // arriving_: for collect()
   LinearOpRef toDirection_; // null if nothing is summed, or a bucket does it
   std::vector<ParameterUse*> uses_;
 };
 
-// A parameter in one set-up of a layer: its value in the use layout, which is converted again only
-// if the value can have changed, and the contributions to its gradient.
+// A parameter in one set-up of a layer: its value in the use layout, and the contributions to its
+// gradient. The value is converted again only if it can have changed.
 class ParameterUse final : public Source {
 public:
   ParameterUse(Ref<Parameter> parameter, const Layout& use);
@@ -146,7 +154,8 @@ public:
   // The array to which the local kernel adds, in the dual of the use layout.
   DTensor& gradientContributions();
   bool isFrozen() const noexcept { return constant_ || parameter_->isFrozen(); }
-  // A constant has no tangent, and contributions to its gradient are discarded.
+  // If constant, the parameter has no tangent here, and contributions to its gradient are
+  // discarded.
   void setConstant(bool constant) noexcept { constant_ = constant; }
   void changeGradient() noexcept {
     if (!constant_)
@@ -162,19 +171,19 @@ private:
   Ref<Parameter> parameter_;
   LinearOpRef toUse_; // null if both layouts have the same local arrays
   Ref<DTensor> value_, tangent_, contributions_, discarded_;
-  std::uint64_t seen_ = ~std::uint64_t(0);
-  bool begun_ = false;   // the conversion has begun and not ended
-  bool pending_ = false; // contributions are not collected yet
+  std::uint64_t seen_ = ~std::uint64_t(0); // version of the parameter in value_
+  bool begun_ = false;                     // the conversion has begun and not ended
+  bool pending_ = false;                   // contributions are not collected yet
   bool constant_ = false;
 };
 
-// Initializes a parameter. Weights are drawn by global position from the global fans, and so do not
-// depend on the partition:
+// Initializes a parameter by a rule (setting "initializer"). The random number of an element
+// depends only on its global index, and the variance on the fans of the whole tensor, so the values
+// do not depend on the partition:
 //   glorot  variance 2 / (fanIn + fanOut)   (Glorot & Bengio 2010)
 //   he      variance 2 / fanIn              (He et al. 2015)
-// uniform in +-sqrt(3 variance), or normal. Parameters without fans, such as biases, have the same
-// value everywhere, which is zero for biases.
-
+// The distribution is uniform in +-sqrt(3 variance), or normal. A parameter without fans, such as a
+// bias, has the value initial() everywhere.
 void initializeParameter(Parameter& parameter, const std::string& rule, std::uint64_t seed,
                          std::uint64_t stream);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs the steps of a pass on this rank's tensors. Steps are the same on all ranks, so every
-// message has its counterpart. Only whether a value uses the memory of another differs between
-// ranks; such a copy is skipped.
+// Runs the steps of a pass (Apply, tangent or adjoint) on this rank's tensors. All ranks run the
+// same steps, so every send has its receive. The only difference between ranks is local: a copy is
+// skipped on ranks where the copied value uses the memory of its source.
 #include "layer/core/pass_runner.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -35,7 +35,8 @@ void finally(F&& f) noexcept {
   }
 }
 
-// Runs all steps with a runner that executes them one by one, or several as one.
+// Runs all steps. `runner` executes them one by one (StepRunner), or several as one recording
+// (RecordingRunner).
 template <class Runner>
 void runAll(const BoundMaps& maps, StepRunner& steps, Runner& runner) {
   const std::size_t count = steps.pass().steps.size();
@@ -76,8 +77,8 @@ std::size_t StepRunner::run(std::size_t s) {
   return s + 1;
 }
 
-// Each node has a row in the log, to which its steps are attributed. An epilogue that the kernel
-// does not apply itself is attributed to its own node.
+// Each node (a layer of the network) has a row in the log, which gets the time of the node's steps.
+// The time of an epilogue that the kernel does not apply itself goes to the node of the epilogue.
 bool StepRunner::runStep(const Step& step) {
   bool isDone = true;
   const LogScope scope(step.map >= 0 ? maps_.event(mapOf(step)) : kNoEvent);
@@ -198,7 +199,8 @@ void StepRunner::differentiate(const Step& step) {
   if (step.what == Do::Tangent)
     return kernel.tangentMany(point, asInputs(at(step.reads, tensors)), *bound.uses,
                               *at(step.writes[0]));
-  // Announced on all ranks, even if a rank has no element of the gradient.
+  // All ranks call changeGradients(), also a rank without elements of the gradient, because the
+  // reduction of the gradient is collective.
   if (addsToGradients(list_, step) && (step.what == Do::Adjoint || bound.wantsGradients()))
     bound.changeGradients();
   if (step.what == Do::Adjoint)

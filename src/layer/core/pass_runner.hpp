@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs the steps of a pass (declaration/core/pass.hpp) on tensors. A pass is the Apply, tangent or
-// adjoint of a layer or network as a list of steps, for instance:
+// Runs the steps of a pass (declaration/core/pass.hpp) on tensors. A pass is the list of steps of
+// the Apply, tangent or adjoint of a layer or network. For instance, with kernels f and g and a
+// halo exchange E from value x to value u:
 //
-//   Begin E      starts the halo exchange from x to u
+//   Begin E      starts the messages of the exchange
 //   Forward f    runs a local kernel that needs no halo
 //   End E        completes the exchange
 //   Forward g    runs the kernel that reads u
@@ -20,7 +21,7 @@ namespace tenon {
 
 // The arrays on which a pass works.
 struct PassMemory {
-  DTensor* const* tensors; // indexed by ValueId
+  DTensor* const* tensors; // by value number; null if absent
   Buffer* workspaces;      // of kernels, indexed by map; null in inference
   bool completes = false;  // no later adjoint adds to the gradients, so their reduction can start
 };
@@ -31,7 +32,7 @@ public:
   StepRunner(const BoundMaps& maps, const Pass& pass, const PassMemory& memory)
       : maps_(maps), list_(maps.list()), pass_(pass), memory_(memory) {}
 
-  // Runs a step and returns the index of the next one.
+  // Runs step s and returns the index of the next one, s + 1.
   std::size_t run(std::size_t s);
   // The measured time of the last step; zero while the log is off.
   const OpenScope& took() const noexcept { return took_; }
@@ -51,7 +52,8 @@ public:
   Buffer* workspaceOf(const Step& step) const {
     return memory_.workspaces ? memory_.workspaces + step.map : nullptr;
   }
-  // Whether a copy is not needed, because the value uses the memory of its source.
+  // Whether the step is a copy that is not needed, because its result uses the memory of its
+  // source.
   bool isInPlace(const Step& step) const {
     return isCopy(step) && at(step.reads[0]) == at(step.writes[0]);
   }
@@ -65,7 +67,7 @@ private:
   // Returns false if the epilogue of the step must be applied separately.
   bool runStep(const Step& step);
   void applyFunction(const Step& step);
-  // Of the operator or source of a step, and the derivative of its kernel.
+  // Begin and end of the step's operator or source, both at once, and the derivative of its kernel.
   void begin(const Step& step);
   void end(const Step& step);
   void apply(const Step& step);

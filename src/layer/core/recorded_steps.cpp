@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Recognises repeated ranges of steps, and launches them as one recording. A recording repeats
-// device work with fixed addresses, but no work of the host. Therefore all tensors that the steps
-// read and write are noted first, with the effects of using them, and a recording is only used for
-// equal notes.
+// Recognises repeated ranges of steps, and launches each as one recording. A recording repeats
+// device work at fixed addresses, but nothing that the host does. Before a launch, the addresses of
+// all tensors that the steps read and write are therefore listed (noted), with the side effects of
+// using them. A recording is only launched if its list equals that of the present run.
 #include "layer/core/recorded_steps.hpp"
 
 #include <algorithm>
@@ -109,12 +109,13 @@ bool RecordingRunner::isRepeatable(const Step& step) const {
   return true;
 }
 
-// Whether the step has no work: a value that is in place, or a source that is up to date.
+// Whether the step has no device work: a copy whose result uses the memory of its source, or a
+// source such as a parameter, which is only part of a range if it is up to date.
 bool RecordingRunner::isDone(const Step& step) const {
   return steps_.isInPlace(step) || (step.map >= 0 && steps_.mapOf(step).kind == Map::Kind::Source);
 }
 
-// Notes the arrays that the step uses, and the state of its host work.
+// Notes the arrays that the step uses, and whether the step has work.
 void RecordingRunner::note(const Step& step) {
   recorded_.noteFlag(isDone(step));
   if (isDone(step))

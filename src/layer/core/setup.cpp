@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A layer that is set up: derives its passes, allocates memory for their values, passes the
-// arguments of a call to them, and saves values in frames. Passes are data: they are derived and
-// allocated once, and a call only writes addresses into the table in which the runner looks up
-// tensors.
+// A layer that is set up for given input layouts. The first makeFrame() derives the passes (lists
+// of steps for Apply, tangent and adjoint) and allocates memory for their values. A call then only
+// writes the addresses of its arguments into the table of tensors by value number (the slots) and
+// runs the steps. Apply finally saves, in a frame, the values that derivatives read.
 #include "layer/core/setup.hpp"
 
 #include "layer/core/layer.hpp"
@@ -30,7 +30,8 @@ constexpr OptionSpec kOptions[] = {
 };
 const OptionRegistration kRegistration{{"layer", kOptions}};
 
-// Slots hold tensors for reading and for writing; a pass does not write the tensors that it reads.
+// A table of slots has one pointer type for tensors that a pass reads and those that it writes. A
+// pass never writes the tensors that it only reads, so the const_cast is safe.
 DTensor& slotOf(const DTensor& tensor) {
   return const_cast<DTensor&>(tensor);
 }
@@ -77,7 +78,7 @@ Setup::Setup(BoundMaps maps, std::string signature)
 void Setup::derive() {
   const Target target = Target::fromOptions(maps_.context().space());
   order_ = target.order;
-  // Saved before rewriting, for networks that join this layer as a node.
+  // Kept as it was before rewriting: networks that have this layer as a node join this list.
   auto joined = std::make_unique<const BoundMaps>(maps_);
   maps_.rewrite(target);
   joined_ = std::move(joined);
@@ -86,8 +87,8 @@ void Setup::derive() {
   for (const Map& map : list.maps())
     if (map.when != When::Always && (modal_.empty() || modal_.back().first != map.node))
       modal_.emplace_back(map.node, &maps_.layerOf(map));
-  // Derivatives for all inputs, and for parameters only, are the common cases: they are derived
-  // now, so later calls allocate nothing.
+  // The derivatives with respect to all inputs, and with respect to parameters only, are the common
+  // cases: they are derived now to make later calls free of allocations.
   Passes& training = passes_.emplace_back();
   for (bool chosen : {true, false}) {
     const Chosen allOrNone(inputs_.size(), chosen);
@@ -152,7 +153,7 @@ void Setup::noteReaders() {
   });
 }
 
-// Notes the values in user memory that a kernel's derivatives read.
+// Adds to saved_ the values in user memory that the derivatives of a map's kernel read.
 void Setup::noteReader(const Map& map, const Layer& layer) {
   const KernelEntry& kernel = maps_.list().kernels()[map.object];
   const std::vector<ValueId> saved = savedIn(maps_.list());
@@ -196,7 +197,8 @@ Setup::PassTensors Setup::tensorsOf(Pass pass) const {
   return tensors;
 }
 
-// Places the values of a pass in the shared memory, which holds nothing between passes.
+// Places the values of a pass in the shared memory. It holds no data between passes, so it can be
+// enlarged here.
 void Setup::reserve(PassTensors& of) {
   if (of.memoryPlan.bytes > shared_.bytes()) {
     shared_ = {}; // free the old memory before allocating
@@ -246,8 +248,9 @@ std::unique_ptr<Frame> Setup::makeFrame() {
   return frame;
 }
 
-// Sets the slots of a pass. A staged value uses its argument's memory if the kernels can read it,
-// that is, if it is contiguous and has their data type; otherwise it is copied.
+// Sets the slots of arguments and of staged values (contiguous copies of arguments). A staged value
+// uses its argument's memory if the kernels can read that, which means that it is contiguous and
+// has their data type; otherwise the pass copies it to the tensor in `staging`.
 void Setup::enter(PassTensors& of, Slots inputs, Slots outputs, std::vector<DTensor*>& slots,
                   const std::vector<DTensor*>& staging) {
   reserve(of);
@@ -266,7 +269,8 @@ void Setup::enter(PassTensors& of, Slots inputs, Slots outputs, std::vector<DTen
   }
 }
 
-// Sets the slots that the frame does not own to the tensors of the passes.
+// Prepares the frame for an Apply with the passes of this number: slots of values that the frame
+// does not own point to the tensors of these passes.
 void Setup::bind(Frame& frame, std::size_t number) {
   if (frame.passes_ == number)
     return;
@@ -303,7 +307,8 @@ void Setup::save(Frame& frame, Saving saving) {
     frame.parameters_[i] = parameters_[i].first->state();
 }
 
-// Returns false for a value that the pass has copied already into the frame's own tensor.
+// Saves one value in user memory. If the pass itself has copied the value to the frame's own
+// tensor, nothing is left to do, and the result is false.
 bool Setup::saveUsers(Frame& frame, std::size_t number, Saving saving) {
   const ValueId v = saved_[number].value;
   const DTensor& tensor = *frame.slots_[v];
@@ -357,7 +362,7 @@ const Setup::PassTensors& Setup::differentiate(std::deque<PassTensors> Passes::*
   restore(frame);
   Passes& passes = passes_[frame.passes_];
   PassTensors& of = find(passes.*known, passes.nodes, inputs, outputs, derive);
-  // The values that Apply has saved are in the frame.
+  // The derivative's pass reads the values that Apply has saved from the frame.
   for (ValueId v : of.left)
     of.slots[v] = frame.slots_[of.pass.values[v].of];
   enter(of, inputs, outputs, of.slots, of.staging);

@@ -1,23 +1,31 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A layer set up for one list of input layouts: its map list with the passes derived from it, and
-// frames, which hold what one Apply leaves for its adjoint. A layer maps inputs x_1 .. x_k to
-// outputs y_1 .. y_m (m = 1 except for graphs); tangent and adjoint are those of the joint map:
+// A layer set up for one list of input layouts. The words that this file uses:
+//
+//   map list   the layer as a short program of communication operators and local kernels, each with
+//              the numbers of the values (tensors) that it reads and writes
+//   pass       the ordered steps of one Apply, tangent or adjoint, derived from the map list
+//   frame      the values that one Apply saves for its adjoint
+//   slot       the pointer to the tensor of a value, in a table by value
+//   argument   a tensor of the caller; a staged value is a contiguous copy of one
+//
+// A layer maps inputs x_1 .. x_k to outputs y_1 .. y_m (m = 1 except for graphs); with the
+// Jacobians J_ji of y_j with respect to x_i, tangent and adjoint are
 //
 //   dy_j = sum over i of J_ji dx_i,   dx_i = sum over j of J_ji* dy_j
 //
 // Passes are derived once for each choice of inputs with tangents or cotangents, and for each
-// choice of nodes in training or inference, if these differ. Frames hold the values that
-// derivatives read. All other values share one buffer, since only one pass runs at a time; their
-// offsets follow from their lifetimes (declaration/core/memory_plan.hpp). A value that is a
-// contiguous copy of an argument uses the argument's memory if that is contiguous itself. Values in
-// user memory that a derivative reads are saved by SavedTensor.
+// choice of nodes in training or inference, if these differ. Values that are not saved share one
+// buffer, since only one pass runs at a time; their offsets follow from the first and last step
+// that use them (declaration/core/memory_plan.hpp). A staged value uses the argument's memory,
+// without a copy, if the argument is contiguous. Values in user memory that a derivative reads are
+// saved by SavedTensor.
 //
-// The order of calls:
+// The calls of Layer, in order:
 //
 //   makeFrame()   once per level of the stack; the first call derives the passes
 //   apply()       runs Apply and saves values in the frame; or infer(), which saves nothing
-//   tangent()     at the frame's point
-//   adjoint()     at the frame's point; afterwards Frame::drop() releases saved references
+//   tangent()     at the point of the frame's Apply
+//   adjoint()     at the point of the frame's Apply; Frame::drop() then releases saved tensors
 #pragma once
 
 #include "declaration/core/memory_plan.hpp"
@@ -32,27 +40,29 @@ namespace tenon {
 // The values of one Apply that derivatives read.
 class Frame {
 public:
-  // Releases the tensors that it refers to.
+  // Releases the user's tensors that the frame refers to.
   void drop() noexcept;
   // Bytes of the frame's own memory, allocated now.
   Index bytes() const;
 
 private:
   friend class Setup;
-  std::vector<DTensor*> slots_;   // tensors by value of Apply's pass
-  std::vector<Ref<DTensor>> own_; // saved values that the frame owns,
-  Buffer savedMemory_;            // and their memory
-  // Copies for staged values whose argument is not contiguous.
+  std::vector<DTensor*> slots_;   // by value of Apply's pass
+  std::vector<Ref<DTensor>> own_; // by value: the tensor if the frame owns it,
+  Buffer savedMemory_;            // and the memory of these tensors
+  // Tensors for staged values whose argument is not contiguous, in the order of
+  // PassTensors::staged.
   std::vector<DTensor*> staging_;
   std::vector<SavedTensor> saved_;        // saved user tensors, in the order of the set-up
   std::vector<Buffer> workspaces_;        // by map
-  std::vector<std::uint64_t> parameters_; // state counters of parameters at Apply
-  std::size_t passes_ = 0;                // index of the passes whose Apply it holds
+  std::vector<std::uint64_t> parameters_; // state counters of parameters at the time of Apply
+  std::size_t passes_ = 0;                // index in Setup::passes_ of the Apply that ran
 };
 
 class Setup {
 public:
-  // Inputs and outputs are those of the list. The signature is for views, or "".
+  // Inputs and outputs are those of the map list. The signature (the index labels on the process
+  // grid) is only printed in views; "" if there is none.
   Setup(BoundMaps maps, std::string signature);
   Setup(const Setup&) = delete;
   Setup& operator=(const Setup&) = delete;
@@ -63,9 +73,9 @@ public:
   const Layouts& outputDuals() const noexcept { return outputDuals_; }
   // The first, and for a layer the only, output.
   const Layout& output() const noexcept { return outputs_.front(); }
-  // The maps that run; rewritten when the first frame is made.
+  // The map list that runs. The first makeFrame() replaces it by a faster equivalent.
   const BoundMaps& maps() const noexcept { return maps_; }
-  // The maps before rewriting, for networks that contain this layer as a node.
+  // The map list before that replacement, which a network joins if it has this layer as a node.
   const BoundMaps& joined() const noexcept { return joined_ ? *joined_ : maps_; }
   Order order() const noexcept { return order_; }
   void setObservers(Observers observers) noexcept { maps_.setObservers(std::move(observers)); }
@@ -78,7 +88,8 @@ public:
   void infer(Inputs x, Outputs y);
   // dy <- J dx + (derivative with respect to parameters) * (their tangents), at the frame's point.
   void tangent(Frame& frame, Inputs dx, Outputs dy);
-  // dx <- J* dy, and adds to the parameters' gradients. `completes`: they are complete afterwards.
+  // dx <- J* dy, and adds to the parameters' gradients. `completes`: no later adjoint adds to these
+  // gradients before the optimizer reads them, so their reduction can start.
   void adjoint(Frame& frame, OutputCotangents dy, InputCotangents dx, bool completes = false);
   // A parameter that was changed since the frame's Apply, with its layer; null if there is none.
   using ParameterOfLayer = std::pair<const Parameter*, const Layer*>;
@@ -90,17 +101,17 @@ public:
   Index sharedBytes() const noexcept { return shared_.bytes(); }
 
 private:
-  // A pass and the tensors of its values. The slots of arguments are set in each call.
+  // A pass and the tensors of its values. Each call sets the slots of the arguments.
   struct PassTensors {
     Pass pass;
-    std::vector<Ref<DTensor>> own;
+    std::vector<Ref<DTensor>> own; // by value: the tensor if the pass owns it
     std::vector<DTensor*> slots;
     MemoryPlan memoryPlan;
     const void* placedIn = nullptr;          // shared memory in which the values were placed
-    std::vector<ValueId> staged;             // values that can use the memory of another
-    std::vector<DTensor*> staging;           // and their own tensors, used if they cannot
+    std::vector<ValueId> staged;             // values that can use the memory of an argument
+    std::vector<DTensor*> staging;           // their tensors for the case that they cannot
     std::vector<UserCopy> copies;            // copies of staged arguments in the last call
-    std::vector<ValueId> left;               // values that Apply has saved in its frame
+    std::vector<ValueId> left;               // values of a derivative's pass that are in the frame
     std::unique_ptr<RecordedSteps> recorded; // null if steps are not recorded
   };
   // A value of Apply's pass that derivatives read and that can be in user memory.
@@ -110,15 +121,17 @@ private:
     UserCopy copy;       // its copy in the last call
   };
   using Derive = Pass (*)(const MapList&, const Chosen&, Order, const InInference&);
-  // The passes for one choice of nodes in inference. A pass without slots is not derived yet.
+  // The passes for one choice of nodes in inference, the others being in training. A pass whose
+  // slots are empty is not derived yet.
   struct Passes {
     InInference nodes;
     PassTensors apply, infer;
-    std::deque<PassTensors> tangents, adjoints; // for all inputs, for none, then as needed
+    std::deque<PassTensors> tangents, adjoints; // for all inputs, for none, then others
   };
 
   void derive();
-  // The index of the passes for the current modes of the layers.
+  // The index in passes_ for the present training modes of the layers; derives the passes if
+  // necessary.
   std::size_t present();
   PassTensors& applyOf(Passes& passes);
   PassTensors& inferOf(Passes& passes);
@@ -133,27 +146,29 @@ private:
   // Prepares a pass to run on these arguments.
   void enter(PassTensors& of, Slots inputs, Slots outputs, std::vector<DTensor*>& slots,
              const std::vector<DTensor*>& staging);
-  // The pass for the arguments that are not null, derived if necessary.
+  // The pass among `known` for exactly the arguments that are not null; derives it if there is
+  // none.
   PassTensors& find(std::deque<PassTensors>& known, const InInference& nodes, Slots inputs,
                     Slots outputs, Derive derive);
-  // Runs such a pass at the frame's point.
+  // Runs such a pass at the point of the frame's Apply.
   const PassTensors& differentiate(std::deque<PassTensors> Passes::*known, Derive derive,
                                    Frame& frame, Slots inputs, Slots outputs, bool completes);
   void save(Frame& frame, Saving saving);
   // Returns whether the user array was copied.
   bool saveUsers(Frame& frame, std::size_t number, Saving saving);
-  // Sets the saved values. Throws if a tensor or parameter was changed since the Apply.
+  // Sets the frame's slots to the saved user tensors. Throws if such a tensor or a parameter was
+  // changed since the Apply.
   void restore(Frame& frame) const;
   std::string facts() const;
   std::string copiesText(const PassTensors& of, const char* call, bool cotangents) const;
   std::string role(ValueId argument, bool cotangents) const;
 
   BoundMaps maps_;
-  std::unique_ptr<const BoundMaps> joined_; // null if maps_ was not rewritten
-  Order order_ = Order::Moved;
+  std::unique_ptr<const BoundMaps> joined_; // maps_ before rewriting; null before that
+  Order order_ = Order::Moved;              // whether exchanges overlap with kernels
   std::string signature_;
   Layouts inputs_, inputDuals_, outputs_, outputDuals_;
-  std::deque<Passes> passes_; // the first is for training
+  std::deque<Passes> passes_; // the first is for training of all nodes
   // The nodes that differ between training and inference, with their layers.
   std::vector<std::pair<int, const Layer*>> modal_;
   const PassTensors *lastApply_ = nullptr, *lastAdjoint_ = nullptr;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The text of a set-up in views: layouts on the process grid, communication, and arrays that calls
-// copy. It follows from the map list alone, so types need no code for it; in a network each layer
-// prints its own lines.
+// copy. The text is derived from the map list (the layer as a program of communication operators
+// and kernels on numbered values) alone, so layer types need no code for it. In a network each
+// layer prints its own lines.
 #include "layer/core/layer.hpp"
 #include "layer/core/setup.hpp"
 #include "sys/text/view.hpp"
@@ -94,11 +95,11 @@ private:
                              maps_.kernel(map.object).kernel->describe());
   }
 
-  // The operators between a value and the kernel that reads it, in order; none if it is read in
-  // place.
+  // The operators that an input passes through before a kernel reads it, in order; none if the
+  // kernel reads the input in place.
   struct Way {
     Passage toUse;
-    bool isBoundary = false; // holds boundary values of the caller
+    bool isBoundary = false; // the input holds boundary values, not data
   };
   Way wayOf(ValueId v) {
     Way way;
@@ -143,7 +144,8 @@ private:
             entry.map ? entry.map->describe() : "links: " + entry.rule->links->describe());
   }
 
-  // The remaining communication: for strips of the output, between kernels, and to the output.
+  // The communication that addInputs() has not printed: halo exchanges for parts of the output
+  // (strips) that are computed separately, conversions between kernels, and those to the output.
   void addMoves() {
     int strips = 0;
     for (const Map& map : list_.maps()) {

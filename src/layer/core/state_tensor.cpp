@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// States of a layer, such as running statistics. The use that wrote last has the current value, and
-// the storage is updated only when it is read: kernels that update the state in every step need no
-// conversion.
+// States of a layer, such as running statistics. The StateUse (the state in one set-up) that wrote
+// last has the current value, and the storage tensor is updated only when it is read. Kernels that
+// update the state in every step therefore need no conversion.
 #include "layer/core/state_tensor.hpp"
 
 #include "dtensor/fill.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A state that a layer carries from step to step besides its parameters, such as running means: one
-// tensor in a storage layout, and one in each layout in which set-ups use it. The most recent
-// writer has the current value; the others convert it when they need it.
+// A state that a layer carries from step to step besides its parameters, such as running means.
+// StateTensor has the value in a storage layout; a StateUse is the copy of one set-up, in the
+// layout that its kernels use. The copy that a kernel wrote last is the current value; the storage
+// and the other copies are converted from it when they are read.
 #pragma once
 
 #include "declaration/core/form.hpp"
@@ -21,11 +22,12 @@ public:
   // The value in the storage layout. Collective if isBehind(). After a write, call valueChanged()
   // on all ranks.
   DTensor& value();
-  // Whether a use has a newer value, which value() converts first; the same on all ranks.
+  // Whether a StateUse has a newer value than the storage, which value() then converts; the same on
+  // all ranks.
   bool isBehind() const noexcept { return writer_ != nullptr; }
   void valueChanged() noexcept { ++version_; }
-  // Prevents updates while an Apply is recomputed for its adjoint, as it was counted the first
-  // time.
+  // Prevents updates while an Apply is recomputed for its adjoint: the first run has already
+  // updated the state with this batch.
   void hold(bool held) noexcept { isHeld_ = held; }
   std::uint64_t state() const noexcept { return value_->state(); }
   const Layout& storage() const noexcept { return value_->layout(); }
@@ -35,7 +37,7 @@ private:
   CommPtr comm_;
   Ref<DTensor> value_;
   std::uint64_t version_ = 0;
-  StateUse* writer_ = nullptr; // its tensor is newer than the value
+  StateUse* writer_ = nullptr; // the use whose tensor is newer than value_
   bool isHeld_ = false;
 };
 
@@ -49,7 +51,7 @@ public:
 
   void begin() override;
   void end() override {}
-  // The value in the use layout. After a write, which is not allowed if it is held, call written()
+  // The value in the use layout. Must not be written while isHeld(). After a write, call written()
   // on all ranks.
   DTensor& value() noexcept { return toUse_ ? *used_ : *state_->value_; }
   void written() noexcept;
@@ -60,7 +62,7 @@ private:
   Ref<StateTensor> state_;
   LinearOpRef toUse_, toStorage_; // null if both layouts have the same local arrays
   Ref<DTensor> used_;
-  std::uint64_t seen_ = ~std::uint64_t(0);
+  std::uint64_t seen_ = ~std::uint64_t(0); // version of the state in the use layout
 };
 
 } // namespace tenon
