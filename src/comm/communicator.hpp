@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Communicator: the library's duplicate of a user's communicator, with the communicators made from
-// it, messages that wait for a device, and the memory that its ranks share. The duplicate is made
-// once per user communicator (its parent) and cached there as an attribute, so creating objects
-// makes no communicator and destroying them does not communicate. It is freed with the parent, or
-// after it with the last object that uses it, and at Finalize.
+// Communicator: the library's duplicate of a user's communicator (its parent). It also has the
+// sub-communicators along axes of process grids, the memory that the ranks of a node share, and the
+// messages that wait for a device.
 //
-// Duplicates of distinct parents can be made, used and freed in distinct threads, if MPI provides
-// MPI_THREAD_MULTIPLE; only one thread at a time can use one duplicate.
+//   Communicator::of(parent)   the first call duplicates the parent and stores the duplicate as an
+//                              attribute of the parent; later calls return the same duplicate
+//   MPI_Comm_free(parent)      frees the duplicate, or leaves it to the last object that uses it
+//   Communicator::freeAll()    called by Finalize: frees the remaining duplicates
+//
+// So only the first object on a parent creates a communicator, and destroying an object does not
+// communicate. If MPI provides MPI_THREAD_MULTIPLE, different threads can use duplicates of
+// different parents; only one thread at a time can use one duplicate.
 #pragma once
 
 #include "comm/memory/device_arena.hpp"
@@ -28,8 +32,9 @@ namespace tenon {
 // True if MPI can be called: after its initialisation and before its end.
 bool mpiRuns() noexcept;
 
-// Messages that can be sent once something other than MPI has completed, such as a copy from the
-// device. They are registered on a communicator; every wait on it calls advance().
+// Messages that can be sent only when something outside MPI has completed, such as a copy from the
+// device. An object of this class is registered on a communicator by add(); every wait on this
+// communicator calls advance().
 class Pending {
 public:
   virtual ~Pending() = default;
@@ -59,8 +64,8 @@ public:
   // Drops the communicator without freeing it.
   void leave() noexcept { comm_ = MPI_COMM_NULL; }
 
-  // Borrows lists for an MPI call, until takeBack() after its completion. There are as many lists
-  // as calls in flight at once, whichever objects use the communicator.
+  // Lends lists for an MPI call; the caller returns them by takeBack() when the call has completed.
+  // The lists are reused, so at most as many exist as calls have been in flight at once.
   std::unique_ptr<RankLists> lendLists() const {
     if (idle_.empty()) {
       idle_.reserve(++lists_);
@@ -94,9 +99,10 @@ private:
 
 using SubCommPtr = std::shared_ptr<const SubCommunicator>;
 
-// The communicators made last, by name, so objects of one kind share one. Communicators with a
-// device group are never evicted. Eviction depends only on the order of creation, which is the same
-// on all ranks, so either all ranks find a name or none does.
+// A cache of the most recent communicators by name, which lets objects with the same process grid
+// and axes share one. If it is full, the oldest communicator without a device group is evicted.
+// Eviction depends only on the order of creation, which is the same on all ranks, so either all
+// ranks find a name or none does.
 template <class Name>
 class SubCommunicatorCache {
   using Entries = std::list<std::pair<Name, std::shared_ptr<SubCommunicator>>>;
@@ -104,8 +110,8 @@ class SubCommunicatorCache {
 public:
   static constexpr std::size_t kMax = 64; // MPI libraries limit the number of communicators.
 
-  // The entry of a communicator, allocated before the communicator is made: after the split no rank
-  // can fail alone.
+  // An entry of the cache, allocated before MPI_Comm_split(): an allocation after the split could
+  // fail on one rank only.
   class Place {
   public:
     explicit Place(const Name& name) {
@@ -164,11 +170,11 @@ public:
   void openArena();
   // Frees every duplicate. Collective; called by Finalize.
   static void freeAll();
-  // Detaches every duplicate from its parent without freeing it, which would be collective. MPI
-  // then does not call this library when parents are freed, after it has been unloaded.
+  // Detaches every duplicate from its parent without freeing the duplicate, which would be
+  // collective. Parents that are freed after this library has been unloaded then do not call it.
   static void leaveParents() noexcept;
-  // Retains a communicator with a device group until Finalize ends the group: that is collective,
-  // so it cannot be done when one rank destroys its last object.
+  // Retains a communicator with a device group until Finalize ends the group. Ending a group is
+  // collective, so it cannot be done when one rank destroys its last object.
   static void keepToEnd(const SubCommPtr& line);
 
   MPI_Comm mpi() const noexcept { return comm_; }
@@ -183,7 +189,8 @@ public:
   // The last two tags are those of agreements; the standard guarantees tags up to 32767.
   static constexpr int kAgreementTag = 32767, kCallTag = 32766, kLastObjectTag = 32765;
 
-  // Set once ranks were absent from a collective call: messages can then reach the wrong calls.
+  // True once ranks were absent from a collective call: a message could then be received by the
+  // wrong call, so the communicator is unusable.
   bool isOutOfStep() const noexcept { return outOfStep_; }
   void setOutOfStep() noexcept { outOfStep_ = true; }
 

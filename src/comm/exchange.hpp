@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Exchange: one round of non-blocking point-to-point messages between fixed buffers. Requests are
-// created in each round, or once as persistent requests. Messages of both kinds match, so ranks
-// need not agree on the kind.
+// Exchange: rounds of non-blocking point-to-point messages between fixed buffers. Calls of a round:
+// startReceives(), startSend() for each message, waitReceive() for each piece, waitSends(). MPI
+// requests are created in each round, or once as persistent requests. Messages of both kinds match,
+// so the sender and the receiver can use different kinds. Large messages are divided into pieces.
 #pragma once
 
 #include "comm/communicator.hpp"

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A directory of ids, distributed by hash: owners register their ids and rows, and other ranks
-// request rows by id. This takes three sparse exchanges, and one number per rank, which layouts
-// need too.
+// Two algorithms. numberRows() uses a directory of ids: directory rank hash(id) mod P stores the
+// row and the owner of an id. It makes three sparse exchanges:
+//   1. each rank sends its owned ids with their rows to the directory ranks
+//   2. each rank sends the wanted ids to the directory ranks
+//   3. the directory ranks send the rows back
+// rowsById() is a parallel sort: for each rank, bisection finds the smallest id of its block of the
+// sorted list; then one sparse exchange sends each id with its row to the rank of its block.
 #include "comm/numbering.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -150,18 +154,19 @@ private:
   std::vector<Entry> entries_; // This rank's share of the directory, sorted by id.
 };
 
-// Ids as unsigned numbers in the same order.
+// Converts an id to an unsigned number (the key), in the same order also for negative ids.
 std::uint64_t keyOf(Index id) {
   return static_cast<std::uint64_t>(id) ^ (std::uint64_t(1) << 63);
 }
 
-// Number of blocks processed together: bounds the length of lists, and keeps the number of rounds
-// small.
+// Number of blocks whose first keys are found together, in one bisection: a bound on the length of
+// the lists that are summed over ranks.
 constexpr std::size_t kBlocksPerRound = 1024;
 
-// The first key of each block of sorted rows: the smallest key below which all ranks together have
-// at least as many ids as there are rows before the block. Found by bisection, for several blocks
-// at once.
+// Finds the first key of blocks of the sorted list. For the block that begins at entry n, it is the
+// smallest key k such that all ranks together have at least n keys below k. Each step of a
+// bisection counts the local keys below the middle of the interval and sums the counts over all
+// ranks, for several blocks at once.
 class FirstKeys {
 public:
   // `keys` are the keys of this rank, sorted; at least one rank has some. Collective.
@@ -227,8 +232,8 @@ std::vector<Index> rowsById(Communicator& comm, const std::vector<Index>& owned,
     return result;
   });
   const FirstKeys firstKeys(comm, own.keys);
-  // Blocks that begin after the last row are empty; if several blocks begin with the same id, the
-  // last one has it.
+  // Blocks that begin after the last row are empty. If several blocks begin with the same id, all
+  // but the last one are empty.
   const auto filled = static_cast<std::size_t>(
       std::ranges::lower_bound(cuts.begin(), cuts.end() - 1, cuts.back()) - cuts.begin());
   SparseMessages sends;
@@ -244,7 +249,7 @@ std::vector<Index> rowsById(Communicator& comm, const std::vector<Index>& owned,
           message.push_back(own.ids[next].second);
         }
       };
-      // A block's ids end where the next block begins, which the next round finds for the last.
+      // A block ends where the next one begins; that of the last block is found in the next round.
       for (std::size_t k = 0; k < parts; ++k)
         if (part + k > 0)
           send(part + k - 1, static_cast<std::size_t>(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sparse exchange, for set-up: each rank sends lists to some ranks, and no rank knows from which
-// ranks it will receive. The cost grows with the number of a rank's messages, not with the number
-// of ranks.
+// Sparse exchange, for set-up: each rank sends lists of numbers to some ranks, without knowing from
+// which ranks it will receive lists. The cost grows with the number of messages of a rank, not with
+// the number of ranks.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -12,7 +12,7 @@
 
 namespace tenon {
 
-// By rank; can include this rank.
+// The list for, or from, each rank; this rank can be included.
 using SparseMessages = std::map<int, std::vector<Index>>;
 
 // Returns the lists sent to this rank. Collective. An error is the same on all ranks.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Combines the reports of all ranks into one error. Success costs only the vote, which carries
-// error codes and a digest of the text. If it fails, texts are broadcast in pieces of fixed size,
-// which a rank without memory can take part in.
+// Combines the outcomes of all ranks into one error:
+//   1. vote() finds the lowest rank with an error, or whose text (by its digest) differs from rank
+//      0's. If there is none, the agreement ends here.
+//   2. The text of this rank's error, or the two texts that differ, are broadcast.
+//   3. All ranks throw an error with the same code and text.
+// Texts are broadcast in pieces of fixed size, so a rank without memory for them can take part.
 #include "comm/agreement/agreement.hpp"
 
 #include "comm/agreement/vote.hpp"
@@ -52,8 +55,8 @@ std::string_view textOrThrow(const std::optional<std::string>& text) {
   return *text;
 }
 
-// The text of a failure that at least one rank reported, that of rank `speaker`. The number of the
-// rank is omitted if all ranks failed, since it is then irrelevant.
+// The error text of rank `speaker`, the lowest rank that failed. It begins with the number of the
+// rank, unless all ranks failed.
 std::string failureText(Communicator& comm, const std::optional<Error>& mine, int speaker) {
   const auto text = sharedText(comm, mine ? std::string_view(mine->text()) : "", speaker);
   int failures = mine ? 1 : 0;
@@ -76,8 +79,8 @@ std::string differenceText(std::string_view what, std::string_view first, int ot
   std::size_t head = 0, tail = 0;
   while (head < minLength && first[head] == second[head])
     ++head;
-  // Back to the beginning of this word, past the delimiters, and to the beginning of the word
-  // before it.
+  // Moves head back to the beginning of this word, past the delimiters before it, and to the
+  // beginning of the word before those.
   for (const bool delimiters : {false, true, false})
     while (head > 0 && endsWord(first[head - 1]) == delimiters)
       --head;
@@ -162,7 +165,8 @@ std::string disagreementText(Communicator& comm, const RankTexts& texts, int oth
                      other, subject(firstWhat, first), other, subject(secondWhat, second), calls);
 }
 
-// Sets the tag counters of all ranks to the largest: ranks that failed early have drawn fewer tags.
+// Sets the message tag counters of all ranks to the largest one, since ranks that failed early have
+// created fewer objects, each of which takes a tag.
 void alignTags(Communicator& comm) {
   int tag = comm.lastTag();
   checkMpi(MPI_Allreduce(MPI_IN_PLACE, &tag, 1, MPI_INT, MPI_MAX, comm.mpi()), "MPI_Allreduce");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Agreement between ranks. Collective calls that create or set up an object end with one: either
-// all ranks succeed, or all fail with the same error. Long work, such as on a shared file, ends
-// with an agreement without a time limit.
+// Agreement between ranks: each rank reports success or an error, and then either all ranks
+// continue, or all throw the same error. Every collective call that creates or sets up an object
+// ends with an agreement, which has a time limit. An agreement after long work, such as on a shared
+// file, has no time limit.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -17,7 +18,8 @@
 
 namespace tenon {
 
-// A text that must be the same on all ranks, and its name in the error text.
+// A text that must be the same on all ranks, such as the arguments of a call, and its name (`what`)
+// in the error text.
 struct AgreedText {
   std::string what, text;
 };
@@ -26,21 +28,26 @@ struct AgreedText {
 // TENON_ERR_COLLECTIVE if `text` differs between ranks, with `what` as its name. Throws
 // TENON_ERR_TIMEOUT, with the absent ranks, if some do not arrive within -tenon_agree_timeout
 // seconds, also on ranks that arrive later (see vote.hpp); the communicator is then out of step and
-// unusable. A rank allocates nothing before the outcome is known, so a rank without memory can
-// report it. The error code is the same on all ranks, also on one without memory for the text.
+// unusable. No rank allocates memory before the outcome is known, so a rank that lacks memory can
+// report this. The error code is the same on all ranks, also on one without memory for the text.
 void agree(Communicator& comm, const std::optional<Error>& mine, std::string_view what = "",
            const std::string& text = "");
 // The same for several texts; the error has the first that differs.
 void agree(Communicator& comm, const std::optional<Error>& mine, std::span<const AgreedText> texts);
 
-// Runs a body on every rank and agrees on its outcome, and on the text that `describe` makes of its
-// result. The body can make collective calls that agree themselves: their error is already the same
-// on all ranks and is passed on. A rank that fails before such a call takes part in the agreement
-// of that call.
+// Runs a function, the body, on every rank. The ranks then agree on its outcome, and on the text
+// that `describe` makes of its result. Example, in which an allocation can fail on one rank only:
+//
+//   auto lists = collectively(comm, [&] { return std::vector<int>(n); });
+//   MPI_Ialltoall(...);          // Called on all ranks, or, after an error, on none.
+//
+// The body can make collective calls that agree themselves. Their error is already the same on all
+// ranks and is passed on. If one rank fails before such a call, its agreement at the end of the
+// body is matched by the agreement in that call on the other ranks.
 //
 // Rule: work that can fail on one rank, including every allocation, is in such a body, and never
-// between an agreement and an MPI call that all ranks make after it. A rank that failed there would
-// leave the other ranks waiting.
+// between an agreement and the MPI call that follows it on all ranks. A rank that failed there
+// would leave the other ranks waiting in the MPI call.
 template <class Body, class Describe>
 auto collectively(Communicator& comm, std::string_view what, Body&& body, Describe&& describe) {
   std::optional<Error> error;

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// BatchedAgreement: one agreement for many bodies. The set-up of a network creates hundreds of
-// objects, each of which can fail on one rank only. Since no messages are sent before all objects
-// are made, one agreement at the end suffices:
+// BatchedAgreement: one agreement of the ranks on success or failure (agreement.hpp) for the
+// creation of many objects. The set-up of a network creates hundreds of objects, each of which can
+// fail on one rank only. Since no messages are sent before all objects exist, one agreement at the
+// end suffices:
 //
-//   inOneAgreement(comm, body)   runs the body, then concludes the agreement. In the body:
-//     batched(...)               adds a text to be agreed on; an error ends the body
-//     comm.split(...)            returns a communicator that is empty until the conclusion
-//     ifFailed(undo)             registers an action for the case of failure
+//   inOneAgreement(comm, body)   runs the function `body`, then agrees. In the body:
+//     batched(...)               adds a text that all ranks must share; an error ends the body
+//     comm.split(...)            returns a communicator that is created after the agreement
+//     ifFailed(undo)             registers a function that is called if the agreement fails
 //
-// An agreement that an MPI collective follows at once is made immediately, as outside a batch: a
-// rank that has failed takes part in it.
+// collectively() agrees immediately also within a batch, for work that is followed by an MPI
+// collective. If another rank has failed earlier in the body, its agreement at the end matches this
+// one.
 #pragma once
 
 #include "comm/agreement/agreement.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The vote before a duplicate of the user's communicator exists, by two non-blocking collectives.
-// These cannot be cancelled, so those of a rank that has given up are never freed, and an attribute
-// of the user's communicator marks it as unusable.
+// The vote at the first use of a user's communicator, before the library has duplicated it:
+// MPI_Ibarrier with a timeout, then MPI_Iallreduce of the ranks' votes (vote.hpp explains why).
+// These operations cannot be cancelled. If a rank has given up, its requests and their buffers are
+// never freed, and an attribute of the user's communicator marks it as unusable.
 #include "comm/agreement/vote.hpp"
 #include "comm/agreement/wait_policy.hpp"
 #include "sys/errors/error.hpp"
@@ -30,7 +31,8 @@ struct Arrival {
   Arrival* next = nullptr;      // Next in the list of retained arrivals.
 };
 
-// For a rank without memory, which also has to take part to report that.
+// Static memory for the operations of a rank that cannot allocate any: it must vote too, to report
+// its lack of memory.
 Arrival reserve;
 std::atomic<bool> isReserveTaken{false};
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The vote of vote.hpp. Messages are few and short; they are probed for, since a blocking receive
-// has no time limit. No message is left for a later vote: if the tree has stalled but all ranks
-// arrive in the end, each rank still sends and receives its messages of the tree.
+// The vote of vote.hpp: messages "here", ballots and the verdict along a tree of ranks, and, if the
+// tree stalls, a direct call of rank 0 to each rank. Messages are probed for, since a blocking
+// receive has no time limit. No message remains for a later vote: if the tree has stalled but all
+// ranks arrive in the end, each rank still sends and receives its messages of the tree.
 #include "comm/agreement/vote.hpp"
 
 #include "comm/agreement/vote_tree.hpp"
@@ -27,18 +28,20 @@ namespace {
 // Tags of messages along the tree, and of those between rank 0 and another rank directly.
 constexpr int kTreeTag = Communicator::kAgreementTag, kCallTag = Communicator::kCallTag;
 
-// The answer of another rank to rank 0.
+// The answer of another rank to the call of rank 0, or "I leave" (leaves = true) before a call.
 struct Envelope {
   bool leaves = false;
   Ballot ballot;
 };
 
+// The message of rank 0 that ends a vote after a call.
 struct Decision {
   Ballot verdict;
   std::array<char, 256> timeout{}; // Text of the timeout; empty if there is a verdict.
 };
 
-// Throws the timeout error; words() returns the text about the absent ranks.
+// Throws the timeout error; words() returns the text about the absent ranks, speaks is true on a
+// rank that prints it.
 template <class Words>
 [[noreturn]] void giveUp(Communicator& comm, Words&& words, bool speaks) {
   comm.setOutOfStep();
@@ -55,8 +58,8 @@ std::string absenceText(const std::vector<int>& ranks, double seconds) {
                      seconds, ranksText(ranks));
 }
 
-// The ranks that did not arrive, and those that left before rank 0 arrived. Without memory the
-// lists name fewer ranks.
+// The ranks that did not arrive (missing), and those that left before rank 0 arrived (gone). A rank
+// without memory names fewer of these ranks.
 class Absent {
 public:
   void addMissing(int rank) noexcept { add(missing_, rank); }
@@ -94,7 +97,7 @@ private:
   bool isAny_ = false;
 };
 
-// The failure of the lower rank.
+// The ballot with a failure; if both have one, that of the lower rank.
 Ballot firstFailure(const Ballot& a, const Ballot& b) {
   if (a.code == TENON_SUCCESS || b.code == TENON_SUCCESS)
     return a.code == TENON_SUCCESS ? b : a;
@@ -111,8 +114,8 @@ public:
   Ballot runOtherRank();
 
 private:
-  // Time that the tree can take before rank 0 calls the ranks: a small part of the timeout, and
-  // long enough that it calls for absent ranks and hardly ever for slow ones.
+  // Time that the tree can take before rank 0 calls the ranks: a small part of the timeout, but
+  // long enough that ranks which are merely slow hardly ever cause a call.
   static constexpr double kMaxStall = 10;
   double stall() const { return std::min(kMaxStall, seconds_ / 8); }
 
@@ -157,7 +160,7 @@ private:
       if (child >= 0)
         send(kTreeTag, ballot, child);
   }
-  // The rank below whose ballot is to be received next, or -1.
+  // The child in the tree whose ballot is to be received next, or -1.
   int nextReport() const {
     const auto below = up_.children(comm_.rank());
     return reports_ < below.size() ? below[reports_] : -1;
@@ -180,8 +183,8 @@ private:
   WaitPolicy policy_;
   VoteTree up_{comm_.size(), VoteTree::Order::Ranks},
       down_{comm_.size(), VoteTree::Order::Mirrored};
-  // Progress of this rank in the first tree: whether it has received and passed on "here", and has
-  // sent its ballot; the number of ballots received.
+  // Progress of this rank in the tree up_: true if it has received and passed on "here", true if it
+  // has sent its ballot, and the number of children's ballots received.
   bool hasHere_ = false, hasReported_ = false;
   std::size_t reports_ = 0;
 };
@@ -282,10 +285,10 @@ bool Round::awaitHere() {
   }
 }
 
-// Another rank, after the call of rank 0: answers, and waits for the decision. If the decision is
-// already there, this rank is too late, and rank 0 does not wait for it. Otherwise it first sends
-// its messages of the tree, which other ranks wait for, and, if all succeed, receives those sent to
-// it.
+// Another rank, after the call of rank 0: answers, and waits for the decision. If the decision has
+// already arrived, this rank is too late, and rank 0 does not wait for its answer. Otherwise the
+// rank first sends its ballot up the tree, since its parent waits for it. If all ranks succeed, it
+// also receives the messages of the tree that were sent to it.
 Ballot Round::answer() {
   Decision decision;
   if (!tryReceive(kCallTag, 0, decision)) {

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Vote: how the ranks of a communicator reach one verdict in time, or all learn that some are
-// absent.
+// Vote: a collective operation with a timeout. Either all ranks of a communicator get the same
+// verdict (success, or the first failure of any rank), or all fail with a timeout that names the
+// absent ranks.
 //
-// Rank 0 decides for all. Another rank can give up only while rank 0 is absent, and votes only once
-// it knows that rank 0 is present. Three messages are sent along trees of ranks (vote_tree.hpp):
-// - "here", down, with the digest of rank 0;
-// - ballots, up, each with the first failure of the ranks below;
-// - the verdict, down.
+// Rank 0 decides for all ranks. Another rank can give up only while rank 0 is absent, and sends its
+// ballot only once it knows that rank 0 is present. Messages are sent along trees of ranks with
+// rank 0 as the root (vote_tree.hpp), in three phases:
+// - "here", from the root down: rank 0 is present; with the digest of its text (see Ballot);
+// - ballots, from the leaves up: each rank sends the first failure in its subtree;
+// - the verdict, from the root down.
 //
-// No rank sends more than three messages. If a rank is late the tree stalls. After an eighth of the
-// timeout, at most 10 s, rank 0 calls each rank directly, which reaches the ranks below an absent
-// one:
+// No rank sends more than three messages. If a rank is late, the ranks above it in the tree wait.
+// After an eighth of the timeout, at most 10 s, rank 0 therefore sends each rank a direct message,
+// the call, which also reaches the ranks below an absent rank:
 //
 //  rank 0                                    another rank
 //  sends "here" down the tree
@@ -23,14 +25,16 @@
 //  waits for all answers, at most its        the decision
 //  timeout; sends the decision to all
 //
-// The decision is a timeout if an answer is missing or a rank has left. All ranks succeed or none,
-// whenever they arrive: a rank that has left has sent no ballot, so the tree cannot complete, and
-// rank 0 reads "I leave" as its answer, or finds none. Once rank 0 has called, only its decision
-// ends the vote. A rank that arrives late finds the call and the decision in its queue. After a
-// timeout the communicator is out of step on every rank that has learnt of it. Messages are short
-// enough for MPI to send them eagerly, whether or not they are received. After a call each rank
-// still does its part of the first tree before it answers, and receives the tree's messages once
-// all have succeeded, so no message remains for a later vote.
+// The decision is a timeout if an answer is missing or a rank has left. Either all ranks succeed or
+// none, whenever they arrive:
+// - A rank that has left has sent no ballot. So the tree cannot complete, and rank 0 receives "I
+//   leave", or nothing, as its answer.
+// - Once rank 0 has called, only its decision ends the vote. A rank that arrives late finds the
+//   call and the decision in its message queue.
+// Each rank that learns of a timeout marks the communicator as out of step, that is, unusable.
+// Messages are short enough for MPI to send them eagerly, before they are received. A rank that is
+// called still sends its messages of the tree before it answers. If all ranks succeed, it also
+// receives those sent to it, so no message remains for a later vote.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -42,8 +46,9 @@
 
 namespace tenon {
 
-// The vote of a rank, and the verdict: the code of the first failure, and its rank. The digest
-// represents a text that must be the same on all ranks.
+// The vote of a rank (the code of its error, and its rank), and the verdict (the code of the first
+// failure, and the rank that failed). The digest is a hash of a text that must be the same on all
+// ranks, such as the arguments of a collective call.
 struct Ballot {
   long long code = 0;
   long long rank = 0;
@@ -61,9 +66,9 @@ Error madeError(TenonErrorCode code, Make&& make) noexcept {
   }
 }
 
-// Time in seconds that agreements wait for absent ranks, from -tenon_agree_timeout; also available
-// without memory. An invalid option is stored in `failure`, unless that holds another error, since
-// it has to be agreed on too.
+// Time in seconds that agreements wait for absent ranks, from -tenon_agree_timeout. Also works on a
+// rank without memory. If the option is invalid, the error is stored in `failure` unless `failure`
+// already has one, since the caller's vote must include it.
 double agreeTimeout(std::optional<Error>& failure) noexcept;
 
 // Collective. Returns the ballot of the lowest rank with a code other than TENON_SUCCESS, or, with
@@ -75,16 +80,19 @@ Ballot vote(Communicator& comm, const Ballot& mine, double seconds);
 // The vote before a duplicate of the user's communicator exists: either all its ranks take part in
 // its first use, or all fail.
 //
-// On a user's communicator only collective operations can be started, which cannot be cancelled. So
-// the vote is two non-blocking ones: a barrier, and then the minimum of the ranks' votes, which are
-// positive on a rank that has seen the barrier complete, and 0 on one that has timed out. A rank
-// that votes a positive number waits for the minimum, since all ranks have then entered the barrier
-// and are about to vote; a rank that votes 0 knows the minimum. So all ranks succeed or none,
-// whenever they arrive: a late rank receives the zeros. A rank that votes 0 leaves both operations
-// pending, and an attribute marks the communicator as out of step.
+// Messages on a user's communicator could match those of the user, so only collective operations
+// are possible, and these cannot be cancelled. The vote is two non-blocking collectives: a barrier,
+// and then a minimum over the ranks' votes:
 //
-// A rank that has failed takes part too, and votes the code of its error, so all ranks fail with
-// the same code.
+//   1. MPI_Ibarrier    tested until it has completed or the timeout has passed
+//   2. MPI_Iallreduce  of the vote: 0 after a timeout; otherwise the code of this rank's error, or
+//                      the largest int for success
+//
+// A rank with a positive vote waits for the minimum: all ranks have entered the barrier, so all
+// will vote. A rank that votes 0 knows that the minimum is 0 and does not wait; both operations
+// remain pending, and an attribute marks the communicator as out of step. A rank that arrives later
+// gets the minimum 0. Therefore all ranks succeed or none, whenever they arrive, and if some fail,
+// all fail with the same code.
 //
 // Collective over the user's communicator; `mine` is the error of this rank, if any. Throws on all
 // ranks an agreed error of the lowest code that a rank has; an agreed TENON_ERR_TIMEOUT if some

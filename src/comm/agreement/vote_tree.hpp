@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The trees of ranks along which the messages of a vote are sent (vote.hpp): rank 0 has one child,
-// and every other rank at most two. One order is used upwards and downwards, the mirrored order
-// only downwards; a rank that has children in one of them has at most one in the other, which
+// The two trees of ranks along which the messages of a vote are sent (vote.hpp). In both, rank 0
+// has one child, and every other rank at most two: a binary heap, in which place p has the children
+// 2 p and 2 p + 1. Order::Ranks has rank p at place p; Order::Mirrored numbers the ranks 1 ... n-1
+// from the end. The first tree is used for "here" (down) and ballots (up), the second for the
+// verdict (down). A rank that has children in one of them has at most one in the other, which
 // balances the number of messages.
 #pragma once
 

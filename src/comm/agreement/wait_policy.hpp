@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// WaitPolicy: how to wait for another process: first by testing in a loop, then by yielding the
-// core between tests, with a probe of MPI now and then, since the other process can be waiting for
-// a message of this one. If there are more ranks than cores, the core is yielded from the start.
+// WaitPolicy: how a rank waits for another process. Use:
 //
-// The clock is read only after many tests, so short waits do not pay for it. After
-// -tenon_wait_warning seconds the rank prints once in which call it waits, and for which ranks, and
-// continues; after -tenon_wait_limit seconds it ends the program.
+//   for (WaitPolicy policy(comm); !isDone();)
+//     policy.wait([&] { return ranksText(ranks); });   // The ranks that are waited for.
+//
+// The first 2000 calls of wait() return after a short pause. Later calls yield the core, and every
+// 16th call probes MPI, which lets MPI make progress with messages of this rank that the other
+// process needs. If there are more ranks than cores, the core is yielded from the start.
+//
+// Every 64th call reads the clock. After -tenon_wait_warning seconds the rank prints once in which
+// call it waits, and for which ranks, and continues. After -tenon_wait_limit seconds it ends the
+// program.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -28,7 +33,7 @@ WaitTimes waitTimesFromOptions();
 
 // The ranks as text: "rank 3", "ranks 1,3". At most a few are named.
 std::string ranksText(const std::vector<int>& ranks);
-// The text if it is unknown which of the ranks are missing.
+// The same as text, "some of ...", if it is unknown which of the ranks are missing.
 std::string someOfText(const std::vector<int>& ranks);
 
 class WaitPolicy {
@@ -78,8 +83,9 @@ private:
   double start_ = 0, next_ = 0;
 };
 
-// Waits for requests of a communicator; missing() names the ranks on which they depend. Meanwhile
-// it advances pending copies from a device, for which the other rank can be waiting.
+// Waits until all requests are complete; missing() names the ranks on which the requests depend.
+// While waiting, advances the registered messages of the communicator (Pending), for which the
+// other ranks can be waiting.
 template <class Missing>
 void waitFor(const Communicator& comm, MPI_Request* requests, std::size_t count,
              Missing&& missing) {

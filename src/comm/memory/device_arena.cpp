@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory that devices share, of either kind. Being able to open another rank's memory does not
-// prove that the right memory is read, so each rank writes a sample, and reads and compares those
-// of all other ranks. The node uses the first kind for which all comparisons succeed.
+// Two kinds of memory that the devices of a node share: device memory (CUDA IPC) and host memory.
+// make() tries device memory first, then host memory, and uses the first kind that passes this test
+// on all ranks of the node: each rank writes a sample of unique numbers into its memory, sends the
+// address and the numbers to all other ranks, opens their memory and compares. The comparison is
+// needed because opening can succeed and still map other memory.
 #include "comm/memory/device_arena.hpp"
 
 #include "sys/options/options.hpp"
@@ -18,9 +20,9 @@ namespace tenon {
 
 namespace {
 
-// Device memory, shared by CUDA IPC. It is never freed, since CUDA leaves undefined what happens to
-// a rank that still has it open, and no rank can know that: freed pieces are reused by this
-// process.
+// Device memory, shared by CUDA IPC. A piece is never freed, but reused by this process: CUDA
+// leaves undefined what happens to a rank that still has a freed piece open, and the owner cannot
+// know whether one has.
 class DeviceMemory final : public ShownMemory {
 public:
   DeviceMemory() : source_(Device::get().unpooled(Stream::make())) {}

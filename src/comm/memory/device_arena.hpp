@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // DeviceArena: memory that the devices of the ranks of a node read from each other. Each rank
-// allocates from its own slabs, which other ranks open when they first receive an address in them.
-// It is device memory if every rank can open that of all others, otherwise host memory.
+// allocates from its own slabs (large pieces of memory). Another rank opens a slab when it first
+// receives an address in it. The slabs are device memory, shared by CUDA IPC, if every rank can
+// open those of all others; otherwise they are shared host memory, which every device can read.
 #pragma once
 
 #include "comm/memory/node.hpp"
@@ -32,7 +33,8 @@ public:
   virtual Piece take(Index minBytes) = 0;
   // Frees a piece that no rank reads any more.
   virtual void giveBack(const Piece& piece) noexcept = 0;
-  // Opens a piece of another rank. Throws TENON_ERR_LIBRARY with the driver's text if that fails.
+  // Opens a piece of another rank for kernels of this rank, and returns its local address. Throws
+  // TENON_ERR_LIBRARY with the driver's text if that fails.
   virtual std::byte* open(const MemoryKey& key) = 0;
   virtual void close(std::byte* memory) noexcept = 0;
   virtual void fill(void* memory, unsigned char byte, Index bytes) = 0;
@@ -48,10 +50,10 @@ struct DevicePlace {
 
 class DeviceArena final : public MemorySource {
 public:
-  // Collective over comm, whose ranks on the node share `host`. A kind of memory is used if every
-  // rank of the node can open that of all others and reads from it what they have written; if
-  // neither kind is usable, no rank of the node has an arena. `reason` is why it is not device
-  // memory, or "".
+  // Collective over comm, whose ranks on the node share the arena `host`. A kind of memory is used
+  // if every rank of the node can open the memory of all other ranks, and reads what they have
+  // written to it. If neither kind can be used, no rank of the node has an arena. `reason` says why
+  // the arena is not device memory, or is "".
   struct Made {
     std::shared_ptr<DeviceArena> arena = {};
     std::string reason = {};

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Device lane: data from one rank to another on its node through memory of the sender, device
-// memory if possible (device_arena.hpp), which the receiver's kernels read in place. A host lane
-// without data (lane.hpp) counts the turns:
+// Device lane: transfers data from one rank to another on its node through memory of the sender,
+// which the receiver's kernels read in place. It is device memory if possible (device_arena.hpp).
+// There are two buffers, filled alternately. A host lane without data (`turns`, lane.hpp) has the
+// counters of filled and released buffers:
 //
-//   sender's kernels fill the data; when they are done the host posts
-//   the receiver waits for the posting; its kernels read; when they are done its host releases
-//   the sender waits for the release before it lets kernels fill the same data again
-//
-// There are two buffers, filled alternately.
+//   sender    waits until the next buffer is released, launches kernels that fill it; when they
+//             have completed, the host posts the buffer
+//   receiver  waits for the posting, launches kernels that read the buffer; when they have
+//             completed, the host releases the buffer
 #pragma once
 
 #include "comm/memory/device_arena.hpp"
@@ -56,8 +56,8 @@ private:
 
   std::shared_ptr<DeviceArena> arena_;
   Index bufferBytes_; // Bytes from one buffer to the next.
-  // One element, or none after a move. A list, whose node the destructor can hand on without
-  // allocating.
+  // One element, or none after a move. The destructor passes the list node to the arena without
+  // allocating memory, if the receiver has not released the buffers yet.
   std::list<Memory> memory_;
 };
 

@@ -15,7 +15,7 @@ namespace {
 using Counter = std::atomic<std::uint64_t>;
 static_assert(Counter::is_always_lock_free);
 
-// The largest slot. While the receiver reads one slot of a part, the next is packed.
+// The largest slot. A part has several slots: while the receiver reads one, the next one is packed.
 constexpr Index kMaxBytes = Index(128) << 10;
 // Total size of a rank's rings: about that of a core's private caches, and a small share of the
 // caches that cores share.

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lane: data from one rank to another on its node, through a ring of slots in the sender's segment,
-// which the sender fills in order and the receiver frees in order.
+// Lane: transfers data from one rank to another on its node through a ring of slots in shared
+// memory (the sender's segment of a SharedArena). The sender fills slots in order, the receiver
+// frees them in order. Filling a slot is called a posting; postings are numbered from 1.
 //
 // Protocol, with memory orders:
 //   sender    waits until the slot's previous posting is released       (acquire)
-//             writes the slot, then its number                          (release)
+//             writes the slot, then the number of the posting into it   (release)
 //   receiver  waits for the number of the next posting                  (acquire)
 //             reads, then increments the count of released postings     (release)
 //
-// A posting is a chunk of packed data, or the address of an array of the sender, which the receiver
-// reads in place until it releases the posting. The slot's number, head and small data share a
-// cache line. For a large slot the receiver also stores the time that it needed to read.
+// Memory of a lane: [count of released postings | slot 0 | slot 1 | ...], where a slot is its head
+// (number, kind of content, time of reading) and its data. A posting contains packed data, or the
+// address of an array of the sender, which the receiver reads in place before it releases the
+// posting. In a small slot, head and data share a cache line. In the head of a large slot the
+// receiver stores the time that it needed to read the data.
 #pragma once
 
 #include "comm/agreement/wait_policy.hpp"
@@ -32,19 +35,22 @@ struct ArrayPlace {
   std::array<Index, kMaxRank> strides{};
 };
 
-// Size in bytes from which parts are packed as configured by -tenon_conversion_stores. In a lane
-// such parts are divided into several slots, which are timed.
+// A part is the data of one rank for another. Parts of this size in bytes and above are packed as
+// configured by -tenon_conversion_stores; in a lane they are divided into several slots, for which
+// the times of storing and reading are measured.
 inline constexpr Index kLargePart = Index(16) << 10;
 
+// The sizes of a lane's slots.
 struct LaneShape {
   static constexpr int kMinSlots = 8;
 
-  // The shape for parts of that many bytes: a slot holds a whole small part, or an eighth of a
-  // larger one, up to a bound.
+  // The shape for parts of that many bytes: a slot has the size of a part of up to 16 KiB, or an
+  // eighth of a larger part, between 16 and 128 KiB.
   explicit LaneShape(Index partBytes);
-  // Number of slots for a part; packedBytes is the size of all parts that a rank packs. Writing a
-  // line that is in another core's private cache is slow. So where a part is larger than a slot,
-  // all rings together are larger than such a cache.
+  // Number of slots for a part; packedBytes is the size of all parts that a rank packs. If a part
+  // is larger than a slot, the rings of a rank together have 1 to 2 MiB, about the size of a core's
+  // private caches: a slot that is written again has then left the receiver's cache, and writing a
+  // cache line that is in another core's cache is slow.
   int slotsOf(Index partBytes, Index packedBytes) const noexcept;
   // Size of a lane with that many slots.
   Index laneBytes(Index slots) const noexcept { return kLine + slots * slotBytes; }
@@ -62,7 +68,8 @@ inline Index laneBytes(Index partBytes, Index packedBytes) {
   return shape.laneBytes(shape.slotsOf(partBytes, packedBytes));
 }
 
-// Address from which a receiver opens a lane; place is -1 if there is none.
+// Address from which a receiver opens a lane: its offset in the sender's segment (place, -1 if
+// there is no lane), and its number of slots.
 struct LaneAddress {
   Index place = -1, slots = 0;
 };
@@ -83,7 +90,7 @@ public:
   LaneAddress address() const noexcept;
 
   bool hasFreeSlot() const noexcept;
-  // The next slot, which must be free. It is filled, then posted.
+  // The next slot, which must be free. The caller fills slotData(), then calls postPacked().
   int nextSlot() const noexcept { return static_cast<int>(static_cast<Index>(posted_) % slots_); }
   std::byte* slotData() const noexcept;
   // Time that the receiver needed to read the slot's previous content, or 0 if it had none or the
@@ -129,8 +136,9 @@ private:
   std::uint64_t released_ = 0;
 };
 
-// Messages that tell other ranks once how to read the data that will be sent to them, for example
-// the address of a lane.
+// Messages by which a rank tells each receiver once where it can read data, for example the address
+// of a lane. Calls: add() for each receiver, then send(); each receiver calls receive(); finally
+// waitUntilRead().
 template <class Address>
 class Announcements {
   static_assert(std::is_trivially_copyable_v<Address>);

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes the segments of a node, allocates in this rank's segment, and exchanges pages of the user
-// for pages of it. A segment has a name only until all ranks have mapped it, so nothing remains in
-// /dev/shm after a crash. If one rank fails, no rank of the node has an arena.
+// Shared memory of the ranks of a node. make() has three steps, and if one rank fails in one of
+// them no rank of the node has an arena:
+//   1. each rank creates its segment, a file in /dev/shm
+//   2. MPI_Allgather of the names and sizes of the segments
+//   3. each rank maps the segments of the other ranks; the names are then removed
+// Without a name, the system deletes a segment when its last process ends, so nothing remains in
+// /dev/shm after a crash. The other functions allocate in this rank's segment, and replace pages of
+// the user by pages of the segment.
 #include "comm/memory/shared_arena.hpp"
 
 #include "sys/device.hpp"
@@ -30,7 +35,8 @@ std::string freshName() {
   return fmt::format("tenon.{}.{:08x}{:08x}", getpid(), random(), random());
 }
 
-// The name of a file, until the other ranks have mapped it or all have given up.
+// The name of this rank's file in /dev/shm. The destructor removes it, once the other ranks have
+// mapped the file or all ranks have given up.
 struct SegmentName {
   std::string text = {};
 
@@ -83,8 +89,8 @@ Pages pagesAround(void* memory, Index bytes) {
   return {static_cast<std::byte*>(memory) - low, roundedUp(low + bytes, page)};
 }
 
-// Throws unless the pages can be replaced. A stack changes while it is copied, pages that are
-// shared already have other users, and gaps have no content to copy.
+// Throws unless the pages can be replaced by pages of the segment. A stack would change while it is
+// copied, other processes use pages that are already shared, and unmapped pages have no content.
 void checkOwn(const Pages& pages) {
   const auto refuse = [&](const std::string& why) {
     throw Error(

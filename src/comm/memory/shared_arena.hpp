@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // SharedArena: memory that the ranks of a communicator on one node share. Each rank has a segment,
-// allocates its arrays in it, and reads arrays of the other ranks in place.
+// a file in /dev/shm that all ranks of the node map. A rank allocates arrays in its own segment,
+// and reads arrays of the other ranks in place.
 //
-// Memory is committed when it is allocated, so a full /dev/shm is detected then. Buffers and lanes
-// own the arena, which can outlive its communicator.
+// Memory is committed when it is allocated, so a full /dev/shm is an error of the allocation. Every
+// buffer in the arena has a reference to it, so the arena can outlive its communicator.
 //
-// User memory can become part of the arena: its pages are copied into the segment, and the segment
-// is mapped in their place, so address and values do not change.
+// share() makes user memory part of the arena: its pages are copied into the segment, and the
+// segment is mapped at the same addresses, so pointers and values remain valid.
 #pragma once
 
 #include "comm/memory/node.hpp"
@@ -26,23 +27,27 @@ namespace tenon {
 
 class SharedArena final : public MemorySource {
 public:
-  // Collective over comm. `bytes` is the maximum that this rank allocates, or -1 for its share of
-  // /dev/shm. If the arena cannot be created on every rank of a node, no rank has one, and `reason`
-  // is why; a rank alone on its node needs none. If the size of the process's files is limited the
-  // arena is smaller, and `whySmall` is why.
+  // Result of make(). If the arena cannot be created on every rank of a node, no rank of the node
+  // has one, and `reason` is the cause. A rank alone on its node needs no arena (isAlone). If the
+  // size of files is limited (ulimit -f), the arena is smaller than requested, and `whySmall` is
+  // the cause.
   struct Made {
     std::shared_ptr<SharedArena> arena = {};
     std::string reason = {};
     bool isAlone = false;
     std::string whySmall = {};
   };
+  // Collective over comm. `bytes` is the maximum that this rank allocates, or -1 for its share of
+  // /dev/shm.
   static Made make(MPI_Comm comm, Index bytes);
 
+  // Allocates from this rank's segment, or returns NULL.
   void* take(Index bytes) override;
   void giveBack(void* memory) noexcept override;
-  // A buffer that is retained until a counter in it, which another rank increments, has reached the
-  // value. Passed as a list with one node that was allocated before, since there can be no memory
-  // left when the owner of the buffer is destroyed.
+  // A buffer that other ranks may still read after its owner has been destroyed. keep() retains the
+  // buffer until `counter`, which is in the buffer and is incremented by its reader, has reached
+  // `value`. The caller passes a list with one node that it allocated earlier, since a destructor
+  // must not allocate.
   struct Pending {
     Buffer buffer;
     const std::atomic<std::uint64_t>* counter = nullptr;
@@ -52,8 +57,8 @@ public:
   // Frees the retained buffers without waiting for their readers; later allocations fail.
   void close();
 
-  // Makes the pages that contain the user's memory part of the segment, until unshare(). close()
-  // does not undo this, since a mapping outlives its file. Throws TENON_ERR_ARG if some pages are
+  // Makes the pages that contain the user's memory part of the segment, until unshare(). The pages
+  // remain valid after close(), since a mapping outlives its file. Throws TENON_ERR_ARG if some are
   // already shared, TENON_ERR_SUPPORT unless the pages are private and writable, and
   // TENON_ERR_MEMORY if the segment has no memory left.
   void share(void* memory, Index bytes);
@@ -80,7 +85,7 @@ private:
     const void* memory; // Address as passed by the user.
     Index bytes, place;
   };
-  // The data that each rank sends to the other ranks of its node.
+  // Sent by each rank to the other ranks of its node, which map its segment.
   struct Offer {
     std::array<char, 64> name{}; // Name of its segment's file.
     Index bytes = 0;

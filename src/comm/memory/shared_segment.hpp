@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// SharedSegment: a file in /dev/shm that the processes of a node map. Each process creates one and
-// maps those of the others. Creation only reserves its size; memory is committed range by range, so
-// a full /dev/shm is an error, not a signal. Once its name is removed, the file disappears with its
-// last process. Only the owner has it open, with one descriptor per segment, and it leaves some
-// descriptors to the program.
+// SharedSegment: a file in /dev/shm that the processes of a node map. Each process creates one
+// segment and maps the segments of the other processes:
+//
+//   create()   by the owner: reserves the size, without memory
+//   open()     by the other processes, with the name and the size; then unlink() removes the name
+//   commit()   by the owner: allocates memory for a range. A store to a range that is not committed
+//              raises a signal if /dev/shm is full; commit() returns false instead
+//   discard()  by the owner: frees the memory of a range
+//
+// Without a name, the system deletes the file when the last process that maps it ends. Only the
+// owner has the file open, with one descriptor per segment; create() fails if too few descriptors
+// would remain for the program.
 #pragma once
 
 #include "sys/types.hpp"

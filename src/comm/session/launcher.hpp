@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Two checks at initialisation, which warn of a job that runs in an unintended way. If mpiexec or
-// srun belongs to another MPI than the program, every process is silently a world of its own; but
-// the environment has the intended number of ranks. And without a setting, every rank starts as
-// many threads as there are CPUs.
+// Two checks at initialisation, which warn of a job that runs in an unintended way:
+// - Number of ranks: if mpiexec or srun belongs to another MPI library than the program, each
+//   process silently has an MPI_COMM_WORLD of size 1. The launcher's environment variables have the
+//   intended number of ranks.
+// - Number of threads: by default every rank starts as many OpenMP threads as there are CPUs, also
+//   if several ranks run on the node.
 #pragma once
 
 #include "comm/communicator.hpp"
