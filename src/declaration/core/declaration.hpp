@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The declaration of a layer type, without MPI and without a rank: its settings, its shapes and its
-// signature table. For given input layouts and index labels it returns the form: the layouts of
-// inputs, parameters and output on all ranks, the work of each rank, and the list of maps to run.
+// The declaration of a layer type: its settings, its shapes and its signature table, which lists
+// the ways to distribute the layer. It needs neither MPI nor a rank. For given input layouts and
+// index labels, such as "n,h" for batch and rows, it makes the form: the layouts of inputs,
+// parameters and output on all ranks. From the form follow the work of each rank and the list of
+// maps to run:
+//
+//   set(...)  ->  outputShape(shapes), rows(shapes)  ->  form(layouts, labels)  ->  maps(form)
 #pragma once
 
 #include "declaration/core/form.hpp"
@@ -94,9 +98,9 @@ public:
   }
   SettingValue get(std::string_view name) const { return settings_.get(name, owner_); }
   bool isSet(std::string_view name) const { return settings_.isSet(name, owner_); }
-  // A value is checked alone, as if no other were set, because settings that depend on each other
-  // can be set in any order. checkSettings() checks the combination when a layer is set up, planned
-  // or read from a file.
+  // Each value is checked alone, since settings that depend on each other can be set in any order.
+  // checkSettings() checks the combination of all values when a layer is set up, planned or read
+  // from a file.
   void set(std::string_view name, SettingValue value);
   void setText(std::string_view name, std::string_view text);
   // Replaces all settings by those of a modified copy. If one is invalid, the old settings remain,
@@ -157,8 +161,8 @@ public:
   virtual bool leavesHalo() const { return false; }
   const MeshLists& lists() const noexcept { return lists_; }
   MeshLists& lists() noexcept { return lists_; }
-  // Whether the type, on patches, computes the values of the field that links join them to: point
-  // by point, or with windows that read across links.
+  // Whether the type computes on patches that links join (a multi-block grid) the same values as on
+  // the one field that they form: point by point, or with windows that read across links.
   virtual bool joinsPatches(const std::vector<Shape>& /*inputs*/) const { return false; }
   // Throws TENON_ERR_SUPPORT if links join patches of the inputs and the type would work on each
   // patch separately.
@@ -203,7 +207,7 @@ protected:
   };
   FormBeginning beginForm(const Layouts& inputs, const Choice& choice) const;
   // A form whose first input is used in the layout of the chosen labels and whose output has the
-  // same layout. The type then modifies its own differences.
+  // same layout. A derived type starts from this form and changes what is different.
   Form formLikeInput(const Layouts& inputs, const Choice& choice) const;
   // The requirements of the kernel and the values that it saves, for types with one kernel.
   virtual KernelEntry kernel(const Form&) const { return {.name = type()}; }

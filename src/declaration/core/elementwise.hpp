@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Base of the types whose output has the layout in which the input is used, for any shape. Labels:
-// S0, S1, ... (any split), B, R, and P if the map is linear.
+// S0, S1, ... (any split), B (replicated), R (on the root of the axis only), and P if the map is
+// linear.
 #pragma once
 
 #include "declaration/core/declaration.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The form of a layer: the layouts, on all ranks, of the arrays that its local kernel reads and
-// writes, for given input layouts and index labels. Conversions redistribute the inputs from the
-// layouts in which they are stored to the layouts in which they are used.
+// The form of a layer: for given input layouts and index labels, the layouts on all ranks of the
+// arrays that its local kernel reads and writes. An input has two layouts: the one in which it is
+// stored, and the one in which the kernel uses it (its use), for example with a halo. A conversion
+// redistributes the input from the first to the second.
 #pragma once
 
 #include "declaration/core/signature.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the values whose halo is computed instead of exchanged. A layer that can compute one has
-// one input, so the halo that its readers need is found by a recursion over the readers, which ends
-// at layers that exchange their halo; the first layer has the widest halo. All readers of a value
-// share its halo, or none does.
+// Finds the values whose halo is computed instead of exchanged (halo_sharing.hpp). A layer that can
+// compute the halo of its output has one input. The halo of a value is therefore found by recursion
+// over the layers that read it, up to layers that exchange their halo, and the first layer of a
+// chain has the widest halo. Either all readers of a value share its halo, or none.
 #include "declaration/core/halo_sharing.hpp"
 
 #include "declaration/core/window_layout.hpp"

@@ -6,11 +6,13 @@
 //     L_2 R_2 L_1' E_1'
 //
 // E_1' exchanges the halo that both layers together need. L_1' computes L_1 on each rank's block
-// and on the elements around it that L_2 reads. R_2 is local: it fills the elements outside the
-// domain by the boundary mode of L_2 (geometry/schedule/refill.hpp). Ranks compute some elements
-// redundantly and wait for their neighbours once. A value with such a halo has a layout with halo
-// G; its cotangent holds contributions (G*), so the adjoint stays exact and parameter gradients are
-// sums over ranks as before. Pointwise layers between the two layers are allowed.
+// and on the elements around the block that L_2 reads. R_2 is local: it fills the elements outside
+// the domain by the boundary mode of L_2 (geometry/schedule/refill.hpp). Two 3 x 3 windows exchange
+// one halo of width 2 instead of two of width 1: ranks compute some elements redundantly, but wait
+// for their neighbours once. The value between the layers has a layout with a halo (G), and its
+// cotangent contains contributions that ranks add up (G*). The adjoint is therefore exact, and
+// parameter gradients are sums over ranks as before. Pointwise layers between the two layers are
+// allowed.
 //
 // Elements beyond the ends of a periodic dimension are computed like any others if the windows of
 // all layers are periodic; otherwise boxes end with the domain.
@@ -57,8 +59,8 @@ private:
     std::optional<Layout> computedHalo = {};
     std::string why = {};
   };
-  // State of a value: the number of layers with windows since the last exchange of a halo, or 0 if
-  // the value has no halo.
+  // For each value, the number of layers with windows since the last halo exchange, or 0 if the
+  // value has no halo; and then the reason (`why`).
   struct State {
     Index windows = 0;
     std::string why = {};

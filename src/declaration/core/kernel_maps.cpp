@@ -4,10 +4,11 @@
 //
 //   pUse = C(storage -> use) p,  xUse = C(x -> use) x [+ M v],  y = kernel(xUse, pUse)
 //
-// v holds the boundary values that the caller supplies, as a second input or a constant: a tensor
-// in the use layout, or one number. To overlap communication, parts of the output (strips) can have
-// their own kernel calls and conversions of x, which run while the first call computes the
-// interior.
+// C converts between two layouts, and [+ M v] is added only if the caller supplies boundary values
+// v, as a second input or a constant: a tensor in the use layout, or one number; M writes them to
+// the elements outside the domain. To overlap communication, parts of the output (strips) can have
+// their own kernel calls and conversions of x. These conversions run while the first kernel call
+// computes the interior.
 #include "declaration/core/kernel_maps.hpp"
 
 #include "declaration/core/window_layout.hpp"
@@ -98,8 +99,8 @@ ValueId addUse(MapList& list, ValueId x, std::string name, const Layout& use, bo
     if (canRefill(inputLayout, use))
       return list.convert(std::move(name), x, use, OperatorKind::Refill);
   }
-  // Between two grids the route has several stops. Each is a value, named with one prime per
-  // conversion that remains.
+  // A conversion between two grids can have several intermediate layouts. Each gives a value, whose
+  // name has one prime for each conversion that remains.
   for (std::size_t remaining = stops.size(); remaining-- > 0;)
     x = list.convert(name + std::string(remaining, '\''), x, stops[stops.size() - 1 - remaining]);
   return x;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks of windows on patches that links join. A layer on patches equals the layer on the joined
-// field if its windows continue from patch to patch and those that cross a patch border read the
-// linked elements. All other settings are errors, whose messages say what to change.
+// Checks of sliding windows on patches that links join (a multi-block grid). The result on patches
+// equals that on the joined field if the windows continue from patch to patch, and windows that
+// cross a patch border read the linked elements. All other settings are errors, and the messages
+// say what to change.
 #include "declaration/core/windowed.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"

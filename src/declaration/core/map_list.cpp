@@ -162,8 +162,9 @@ ValueId MapList::exact(ValueId v) {
   return v;
 }
 
-// Maps the values of a node to values of this list: its inputs and output are bound to given
-// values, and its own values are added.
+// Returns, by value of a node, the value of this list that takes its place. The inputs and the
+// output of the node become the given values, and all other values of the node are added to this
+// list.
 std::vector<ValueId> MapList::bind(const MapList& node, const std::vector<ValueId>& reads,
                                    ValueId write, const JoinedObjects& offsets) {
   std::vector<ValueId> bound(node.values_.size(), kNoValue);
@@ -173,9 +174,9 @@ std::vector<ValueId> MapList::bind(const MapList& node, const std::vector<ValueI
   for (ValueId v = 0; v < static_cast<ValueId>(bound.size()); ++v) {
     Value copy = node.values_[v];
     const bool saved = copy.saved, exact = copy.exact;
-    // The value is a contiguous copy of an argument. Within a network most arguments are values of
-    // the library, which are contiguous, so the copy is the value itself; an input of the network
-    // can have been copied for another node already.
+    // `copy` is a contiguous copy of an argument of the node. Within a network, the argument is
+    // mostly a value of the library, which is contiguous, so no copy is needed. If it is an input
+    // of the network, another node can have made the copy already.
     if (bound[v] == kNoValue && copy.standsIn != kNoValue) {
       copy.standsIn = bound[copy.standsIn];
       if (values_[copy.standsIn].place != Value::Place::Argument)
@@ -300,9 +301,9 @@ Index MapList::savedBytes(int rank, Index elementBytes) const {
   return sum;
 }
 
-// Adds a map and checks the two rules: nothing is written after it was read; and if a value has
-// several writers, either each writes its own part, or all but the first are operators, which can
-// add. Maps that never run in the same pass (training, inference) do not conflict.
+// Adds a map and checks two rules. No value is written after it was read. If a value has several
+// writers, either each writes a different part, or all but the first are operators, which can add
+// to a value. Maps that never run in the same pass (training, inference) do not conflict.
 void MapList::add(Map map) {
   if (read_[map.y])
     throw Error(TENON_ERR_INTERNAL,

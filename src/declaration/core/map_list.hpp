@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The map list of a layer for given inputs: a short program of maps between values, without
-// derivatives and without objects that run. An operator redistributes data between ranks, a kernel
-// computes, a stage copies into contiguous memory, and a source updates itself (a parameter in its
-// use layout).
+// The map list of a layer for given inputs: the maps that one evaluation runs, in order, without
+// derivatives. A map reads values, which are tensors, and writes one value:
 //
-// A value is the sum of its writers' results, or the union of the parts that they write. Therefore
-// its cotangent is the sum of its readers' contributions, and tangent and adjoint follow from the
-// list (pass.hpp). A value is complete before it is read.
+//   operator  redistributes data between ranks: a halo exchange, a conversion of layouts
+//   kernel    computes on the local blocks of its values
+//   stage     copies an array into contiguous memory, or back
+//   source    converts a parameter from its storage layout to the layout in which kernels use it
 //
-// An operator is described by its layouts and kind, a kernel by its requirements and the values
-// that it saves. The runner has an object for each operator, kernel, source and constant, in the
-// order of the tables below; the planner only counts them.
+// For a convolution:  source W;  xUse = operator(x), the halo exchange;  y = kernel(xUse, W).
+//
+// If several maps write a value, it is the sum of their results, or their union if each writes
+// another part of the elements. The cotangent of a value is therefore the sum of the contributions
+// of the maps that read it, and pass.hpp derives tangent and adjoint from the list. All writers of
+// a value precede its readers.
+//
+// The list holds descriptions only. An operator is described by its layouts and kind, a kernel by
+// its requirements and the values that it saves. To run a list, the module `layer` makes an object
+// for each operator, kernel, source and constant, in the order of the tables below; the planner
+// prices the descriptions without objects.
 #pragma once
 
 #include "geometry/layout/layout.hpp"
@@ -25,21 +32,24 @@ namespace tenon {
 using ValueId = int;
 inline constexpr ValueId kNoValue = -1;
 
-// A tensor of the list. Saved: a value of a derivative's pass that Apply has left for it.
+// A tensor of the list, and the place of its memory. Argument: the caller's array. Own: memory of
+// the library. Constant: filled with one number. Saved: only in the pass of a derivative, an array
+// that Apply has saved for it.
 struct Value {
   enum class Place { Argument, Own, Constant, Saved };
   std::string name;
   Layout layout;
   Place place = Place::Own;
-  // The argument whose memory is used instead if it is contiguous. Of an expanded value: the saved
-  // value, which is used instead if it was not rounded.
+  // Another value whose memory is used instead of a copy, or kNoValue. For a copy in contiguous
+  // memory: the argument, if it is contiguous itself. For a value expanded from bfloat16: the saved
+  // value, if it was not rounded.
   ValueId standsIn = kNoValue;
   int constant = -1;     // index in constants(), or -1
-  bool saved = false;    // a derivative reads it,
-  bool exact = false;    // with all its digits, not rounded
-  bool again = false;    // not saved: a derivative runs its maps again
-  bool rounded = false;  // holds a rounding, in bfloat16
-  ValueId of = kNoValue; // of Saved: the value of Apply's pass
+  bool saved = false;    // a derivative reads it, so Apply saves it
+  bool exact = false;    // must be saved with all its digits, not rounded to bfloat16
+  bool again = false;    // not saved: a derivative computes it again, by the maps that write it
+  bool rounded = false;  // is the rounding of another value to bfloat16
+  ValueId of = kNoValue; // for place Saved: the same value in the pass of Apply
 
   // Whether the value is in the caller's memory, or can be.
   bool isUsers() const { return place == Place::Argument || standsIn != kNoValue; }
@@ -94,13 +104,14 @@ struct Workspace {
   Index bytesOfRank(int rank) const;
 };
 
-// What a kernel does with rows, for the fusion of row kernels (row_fusion.cpp). Taken: copies rows
-// by a list; Placed: row i of the input for row i of the list; Each: computes on each row
-// separately; Summed: sums rows by a list.
+// What a kernel does with the rows of a matrix, for the fusion of row kernels (row_fusion.cpp). A
+// list contains a row number for each of its entries. Taken: copies the rows in the list; Placed:
+// row i of the input belongs to entry i; Each: computes on each row separately; Summed: adds each
+// row to the row in the list.
 enum class RowWork { Other, Taken, Placed, Each, Summed };
 
-// The kernels that a fused kernel replaces, by their numbers, and the value that the network's
-// kernel would write if it ran separately.
+// The kernels that a fused kernel replaces, by their numbers. `given` is the value that the kernel
+// of the network, which computes on each row, would write without the fusion.
 struct FusedRows {
   std::vector<int> taken = {};
   int contribution = -1; // index into `taken` of the rows that are added to the network's output
@@ -162,7 +173,8 @@ struct Map {
   When when = When::Always;
 };
 
-// First indices of the objects of a joined list in the tables of the list that it was joined to.
+// When the list of a node is joined to the list of a network: for each table of the network, the
+// index of the first entry that comes from the node.
 struct JoinedObjects {
   int operators = 0, kernels = 0, sources = 0, constants = 0;
 };
@@ -196,13 +208,14 @@ public:
     return keepsRounded_ && values_[v].saved && !values_[v].exact;
   }
 
-  // Declares that kernels cannot apply functions to their parts of a value, as on the device.
+  // Declares that a kernel that writes only a part of a value cannot apply an elementwise function
+  // to it (epilogues.cpp), as on the device.
   void leaveFunctionsOfParts() noexcept { appliesToParts_ = false; }
   bool appliesToParts() const noexcept { return appliesToParts_; }
 
-  // Makes derivatives run the maps of these nodes again instead of saving the values that they
-  // write (recomputation). Call it after all joins. Still saved are: values of other nodes that
-  // these maps read, copies of the caller's memory on the way to the first kernel, exact values,
+  // Makes derivatives run the maps of these nodes again instead of saving the values that the maps
+  // write (recomputation). Call it after all joins. Values of other nodes that these maps read are
+  // still saved, as are copies of the caller's memory on the way to the first kernel, exact values,
   // which are small, and the output of a kernel with runsOnce.
   void recompute(const std::vector<bool>& nodes);
   // Returns, by value, whether recompute() of its writers' nodes would avoid saving it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads networks from JSON and writes them. Each setting is applied to a declaration of the type
-// while the file is parsed, so an invalid value is reported with its position in the file; the
-// position is no longer known when the layers are created.
+// Reads networks from JSON and writes them. While the file is parsed, each setting is set in a
+// declaration of the layer's type, so the error about an invalid value contains its position in the
+// file. When the layers are created later, this position is no longer known.
 #include "declaration/core/network_file.hpp"
 
 #include "declaration/core/types.hpp"

@@ -93,8 +93,8 @@ void addExpansions(Pass& pass) {
   pass.steps = std::move(steps);
 }
 
-// The values of Apply that a derivative reads, added to its pass on first use. For values that
-// Apply has not saved, the steps of Apply that write them are added.
+// The values of Apply that a derivative reads. Each is added to the pass of the derivative on first
+// use. If Apply has not saved a value, the steps of Apply that write it are added as well.
 class Points {
 public:
   Points(const MapList& list, Pass& pass, const InInference& nodes)
@@ -136,8 +136,9 @@ private:
                           .of = saved_[v]});
   }
 
-  // Adds the steps by which Apply writes v, after the steps for their inputs. Epilogues are fused
-  // as in Apply, because the separate function could round differently.
+  // Adds the steps by which Apply writes v, after the steps that write their inputs. An elementwise
+  // function that Apply fuses into a kernel is fused here too, because a separate function could
+  // round differently.
   ValueId runAgain(ValueId v) {
     const ValueId newValue =
         add({.name = list_.values()[v].name, .layout = list_.values()[v].layout});
@@ -250,8 +251,8 @@ public:
       pass_.inputs.push_back(wanted[i] ? duals_.of(list.inputs()[i]) : kNoValue);
   }
 
-  // A node's maps are consecutive. Its separate parameter gradients are added where the node
-  // changes, after its cotangents, because the nodes before it wait for these.
+  // The maps of a node are consecutive. Steps for the node's parameter gradients are added after
+  // all its cotangents, because the nodes before it need the cotangents first.
   Pass derive() {
     for (std::size_t m = list_.maps().size(); m-- > 0;) {
       const Map& map = list_.maps()[m];

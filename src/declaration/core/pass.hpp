@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The passes of a list of maps: Apply, its tangent and its adjoint, each a list of scheduled steps.
-// A pass is derived for a choice of inputs: those that have a tangent, or need a cotangent.
+// The passes of a list of maps (map_list.hpp): Apply, its tangent and its adjoint, each a list of
+// scheduled steps. A value of the list is a tensor. A pass is derived for a choice of inputs: those
+// that have a tangent, or whose cotangents are needed.
 //
 //   tangent   Runs the maps on tangents. Missing tangents are zero, and maps that read only zeros
 //             are omitted.
@@ -88,7 +89,8 @@ struct Pass {
 // Returns, by node, whether the pass of a derivative runs kernels of the node again.
 std::vector<bool> nodesAgain(const MapList& list, const Pass& pass);
 
-// Moved: with overlap. Unmoved: every operator ends directly after it begins.
+// Moved: the Begin and the End of an operator are moved apart, to overlap communication with
+// computation. Unmoved: every operator ends directly after it begins.
 enum class Order { Moved, Unmoved };
 // Flags by input: whether it has a tangent, or needs a cotangent. For an adjoint, flags of outputs
 // can follow: whether they have a cotangent; all have one if the vector ends before them.

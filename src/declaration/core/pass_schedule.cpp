@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Splits operators that send messages into Begin and End, and moves the two apart to overlap them
-// with computation. Begins never overtake each other, to send first what is needed first. A step
-// only changes places with its neighbour, so each move compares just two steps.
+// Splits operators that send messages into two steps, Begin and End, and moves the two apart to
+// overlap communication with computation:
+//
+//   before   kernel 1, Begin, End, kernel 2, kernel 3 (reads the result)
+//   after    Begin, kernel 1, kernel 2, End, kernel 3
+//
+// A Begin never overtakes another Begin, so messages are sent in the order in which they are
+// needed. A step only changes places with its neighbour, so each move compares just two steps.
 #include "declaration/core/pass.hpp"
 
 #include <algorithm>

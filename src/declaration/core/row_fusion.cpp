@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fuses row kernels, as in message passing: maps that gather rows by a list and a network that
-// computes on each row become one map, so the rows in between only need cache. The map that sums
-// the results is fused too if nothing else reads them, and before it the addition of some of the
-// rows that were gathered (a residual connection). The runner makes the fused kernel as the list
-// describes it (layer/mesh/).
+// Fuses row kernels, as in message passing on a graph: y[r] = sum over edges e to node r of
+// f(x[s(e)], ...). Three maps become one, so the rows of edges need only cache, not memory: those
+// that copy rows of x by a list (taken), the network f that computes on each row, and the sum over
+// edges. The sum is included only if nothing else reads the rows before it. A residual connection,
+// which adds copied rows to the result of f, is included as well. The module `layer` makes the
+// fused kernel from the description in the list (layer/mesh/).
 #include "declaration/core/map_list.hpp"
 
 #include <algorithm>
@@ -26,8 +27,8 @@ class MapList::RowRunSearch {
 public:
   explicit RowRunSearch(const MapList& list) : list_(list) {}
 
-  // The calls of one kernel, if each can be fused and all with the same kernels; empty if there is
-  // no such kernel.
+  // The calls of one kernel, if all of them can be fused with the same other kernels; empty if no
+  // kernel has such calls.
   std::vector<RowRun> next() const {
     for (const Map& map : list_.maps()) {
       if (!works(map, RowWork::Each))

@@ -217,9 +217,9 @@ std::vector<int> splitOrder(const TensorSignature& requested, int dim) {
 
 namespace {
 
-// Orders the axes that are to split a dimension: first the axes that split the source's dimension,
-// as far as they are among `axes`, then the others in their order. The search ends at the first
-// missing axis, since split points can only be reused from the major axis on.
+// Orders the axes that are to split a dimension: first those that split the source's dimension, in
+// its order, then the others. The search ends at the first axis of the source that is not among
+// `axes`, since split points can only be reused from the slowest axis on.
 std::vector<int> orderLike(const std::vector<int>& source, std::vector<int> axes) {
   auto next = axes.begin();
   for (int axis : source) {

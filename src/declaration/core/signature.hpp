@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Signatures: how a layer can be distributed. A row of the table states, for one grid axis, the
-// properties of inputs, parameters and output for which the local kernel alone computes the right
-// result. A layer type has one row per label of its index expression (as in einsum), and a
-// signature chooses one row for each axis, in any mix. A signature is its own adjoint: cotangents
-// have the dual layouts.
+// Signatures: how a layer can be distributed over a process grid. A layer type has a table with one
+// row per label of its index expression (as in einsum). A row states, for one grid axis, the
+// properties of inputs, parameters and output (split, replicated, partial sum) for which the local
+// kernel computes the right result without communication. For a matrix product y[n,o] = sum over i
+// of x[n,i] W[o,i]:
+//
+//   label   x             W             y
+//   n       split by n    replicated    split by n
+//   o       replicated    split by o    split by o
+//   i       split by i    split by i    partial sum
+//
+// A signature chooses one row for each axis, in any mix. The adjoint has the same signature, since
+// cotangents have the dual layouts.
 //
 // As a text it is a list of runs, each a label with a number of axes: "n,h,h" is "n,h2". A run of
 // several labels repeats them in turn: "dh4" is "d,h,d,h". A run that ends in '-' assigns its
@@ -85,11 +93,12 @@ SignatureTable elementwiseTable(int rank, bool linear);
 // none, which means the order of the grid.
 std::vector<int> splitOrder(const TensorSignature& requested, int dim);
 
-// A layout on the grid. Dimension d takes the split points of a dimension of another layout on the
-// same grid as far as the same axes split both, from the major one on: blocks along further axes of
-// the source are joined, and blocks along further axes of the result are balanced. So split points
-// that a user gave do not move. The axes split in the order that the signature requests, or else in
-// that of the source. cutsFrom[d] = {layout, dimension}, or no layout for balanced blocks.
+// Makes a layout on the grid. Dimension d takes its split points from dimension cutsFrom[d].dim of
+// a source, cutsFrom[d].layout, on the same grid, or has balanced blocks if there is no source.
+// Split points are taken as far as the same axes split both dimensions, beginning with the slowest
+// axis. Blocks along further axes of the source are joined, and blocks along further axes of the
+// result are balanced. Split points that a user set therefore never move. The order of the axes is
+// the requested one, or else that of the source.
 struct CutSource {
   const Layout* layout = nullptr;
   int dim = 0;

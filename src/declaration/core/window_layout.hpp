@@ -11,10 +11,17 @@
 namespace tenon {
 
 // Overlap of computation and halo exchange: the outputs of a block are divided into pieces. The
-// interior needs only the block's own input. The other outputs form strips along the sides of the
-// block: the strip below (above) in dimension d has the outputs below (above) the interior of d,
-// inside the interior in dimensions before d, and anywhere in those after d. With C_s the
-// conversion of x to the input of strip s, and K_s the kernel on its outputs,
+// interior needs only input elements that the rank owns. The other outputs form strips along the
+// sides of the block: below the interior (smaller indices) and above. The strips of dimension d are
+// within the interior in dimensions before d, and have all outputs of the dimensions after d. In
+// two dimensions, rows and columns:
+//
+//     --------- rows below ---------
+//     columns below | interior | columns above
+//     --------- rows above ---------
+//
+// With C_s the conversion of x to the input of strip s, and K_s the kernel on the outputs of the
+// strip,
 //
 //     y = K_interior x  and, strip by strip,  y = K_s C_s x;
 //     dx = K_interior* dy + sum over s of C_s* K_s* dy.

@@ -70,9 +70,10 @@ protected:
   // How the spatial dimensions of the output are split.
   OutputCuts outputCuts(const Choice& choice) const;
   std::string windowText() const;
-  // The rule of windows on patches that links join. `outer` are the extents that the windows cover,
-  // and `inner` the numbers of windows. Throws unless the windows continue from patch to patch.
-  // Returns none if there are no links, which are not needed if the halos are filled already.
+  // The rule by which windows on linked patches (of a multi-block grid) read elements of
+  // neighbouring patches. `outer` are the extents that the windows cover, and `inner` the numbers
+  // of windows. Throws unless the windows continue from patch to patch. Returns none if there are
+  // no links, and if the halos have been filled already.
   std::optional<PatchRule> linksOf(const Shape& outer, const Shape& inner,
                                    bool areFilled = false) const;
   // A random example of windows with an input that fits, padded by at most `mostPadding` percent of

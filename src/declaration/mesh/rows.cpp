@@ -3,8 +3,8 @@
 // combine grids with meshes; or back, if an output layout is set. Each rank keeps its points in the
 // order of its block, so nothing is communicated: rows are numbered block by block.
 //
-// Labels per grid axis: S0 (batch) and S2, S3, ... (space) split the rows, S1 the channels; B, R,
-// P.
+// Labels per grid axis: S0 (batch) and S2, S3, ... (space) split the rows, S1 the channels; B
+// (replicated), R (on the root of the axis only), P (partial sums).
 #include "declaration/core/result_layout.hpp"
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"

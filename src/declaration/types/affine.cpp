@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The affine (fully connected) layer y[n,o] = sum over i of x[n,i] W[o,i] + b[o].
 //
-// Labels per grid axis: n batch, o outputs, i inputs (y is a partial sum), B, R, P. The P_fo x P_fi
-// layer of Hewett & Grady is a grid with labels o,i; the 1.5-D product of Gholami et al. is o,n. If
-// y is a partial sum, the bias is stored on the root of the axis only, which adds it once.
+// Labels per grid axis: n batch, o outputs, i inputs (y is a partial sum), B (replicated), R (on
+// the root of the axis only), P (partial sums). The P_fo x P_fi layer of Hewett & Grady is a grid
+// with labels o,i; the 1.5-D product of Gholami et al. is o,n. If y is a partial sum, the bias is
+// stored on the root of the axis only, which adds it once.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
 

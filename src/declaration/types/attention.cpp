@@ -9,17 +9,19 @@
 // are a bias. A query without keys has the result 0.
 //
 // Labels per grid axis: S0, S1, ... leading dimensions; s the sequence, both of queries and of
-// keys, each with its own split points; m the queries only, with all keys on all ranks; B, R. The
-// mask has the rows of the rank's queries and all columns, and is not communicated.
+// keys, each with its own split points; m the queries only, with all keys on all ranks; B
+// (replicated), R (on the root of the axis only). The mask has the rows of the rank's queries and
+// all columns, and is not communicated.
 //
 // Ring attention: with label s, no rank has all keys. Blocks of keys and values rotate through the
 // ranks of these axes; in each turn every rank sends its current block to the preceding rank. The
 // softmax is accumulated with a running maximum. The adjoint rotates the blocks once more, together
 // with their cotangents.
 //
-// A turn sends one array per rank, padded to the length of the longest block. The list describes it
-// as an exchange of all these arrays to the same layout on a process grid that is shifted by one
-// rank. The kernel applies it; no map does.
+// In a turn each rank sends one array, padded to the length of the longest block. The map list
+// describes this as an exchange of all these arrays from one layout to the same layout on a process
+// grid that is shifted by one rank. The kernel runs the exchange itself (OwnMove in
+// core/map_list.hpp), so no map of the list applies it.
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/types/broadcast.hpp"

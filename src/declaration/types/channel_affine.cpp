@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Channel affine: y[n,c,s] = scale[c] x[n,c,s] + shift[c].
 //
-// Labels per grid axis: n batch, c channels, S2, S3, ... space, B, R, and P, for which only the
-// root of the axis adds the shift.
+// Labels per grid axis: n batch, c channels, S2, S3, ... space, B (replicated), R (on the root of
+// the axis only), and P (partial sums), for which only the root adds the shift.
 #include "declaration/core/channel_table.hpp"
 #include "declaration/core/elementwise.hpp"
 #include "declaration/core/kernel_maps.hpp"

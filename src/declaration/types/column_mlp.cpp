@@ -4,8 +4,9 @@
 //
 //   h_0 = x[n,:,s],  h_l+1 = f(W_l h_l + b_l),  y[n,:,s] = W_last h_last + b_last
 //
-// Labels per grid axis: n batch, S2, S3, ... space, B, R. Channels are not split, since that would
-// need a sum over ranks in every hidden layer; the weights are small and are replicated.
+// Labels per grid axis: n batch, S2, S3, ... space, B (replicated), R (on the root of the axis
+// only). Channels are not split, since that would need a sum over ranks in every hidden layer; the
+// weights are small and are replicated.
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
 #include "sys/errors/error.hpp"

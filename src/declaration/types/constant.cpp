@@ -3,9 +3,9 @@
 // are a table of positions, a land mask, or the initial state of a recurrence; a frozen parameter
 // is a constant.
 //
-// Labels per grid axis: B, R, and S0, S1, ... for a dimension of y. Without labels, a dimension of
-// y is split like the input's dimension of the same number and extent; y is replicated on other
-// axes.
+// Labels per grid axis: B (replicated), R (on the root of the axis only), and S0, S1, ... for a
+// dimension of y. Without labels, a dimension of y is split like the input's dimension of the same
+// number and extent; y is replicated on other axes.
 #include "declaration/core/declaration.hpp"
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"

@@ -4,7 +4,8 @@
 // (see kCoordinateSettings). The rank with the input's last channels writes the coordinates,
 // without communication.
 //
-// Labels per grid axis: n batch, c channels, d/h/w space, B, R.
+// Labels per grid axis: n batch, c channels, d/h/w space, B (replicated), R (on the root of the
+// axis only).
 #include "declaration/core/elementwise.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"

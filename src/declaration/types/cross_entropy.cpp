@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Cross-entropy loss with terms log(sum exp z) - z[label] of samples. Labels per grid axis: n, c,
-// B, R.
+// Cross-entropy loss with terms log(sum exp z) - z[label] of samples. Labels per grid axis: n
+// batch, c classes, B (replicated), R (on the root of the axis only).
 //
 // Its kernels compute for each sample the largest logit m, then the sum s of exp(z - m) and the
 // logit of the sample's label, each over the classes on this rank. If classes are split, one

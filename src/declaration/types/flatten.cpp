@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Flatten: [batch, channel, spatial...] to [batch, features], in row-major order. Labels per grid
-// axis: n batch, c channel (a block of channels is a contiguous range of features), B, R, P. The
-// input must not be split in space, because features of a block would not be contiguous.
+// axis: n batch, c channel (a block of channels is a contiguous range of features), B (replicated),
+// R (on the root of the axis only), P (partial sums). The input must not be split in space, because
+// features of a block would not be contiguous.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
 
@@ -72,9 +73,10 @@ std::unique_ptr<Declaration> declareFlatten() {
 // Reshape: the same elements in row-major order with another shape. The dimensions are divided into
 // groups, the shortest ranges of dimensions with the same number of elements in both shapes: from
 // [n,c,y,x] to [n,c,y x] they are {n}, {c} and {y,x -> y x}. If only the first dimension of a group
-// is split, a block of the input is a contiguous part of each group of the output, and no data is
-// moved; other splits are removed by a conversion of the input. If a split point is within one
-// index of the output's first dimension, it moves to the nearest boundary.
+// is split, a block of the input is contiguous in each group of the output, so no data are moved; a
+// conversion of the input removes all other splits. A split point of the input that would be inside
+// an index of the output's first dimension moves to the nearest boundary: from [12] to [3,4], 5
+// moves to 4.
 //
 // Labels per grid axis: S0, S1, ... for the first dimension of each group in the input, B, R, P.
 

@@ -12,7 +12,8 @@
 // dimension included. Conversions bring the inputs from their own layouts. The adjoint distributes
 // the cotangent of y in the same way.
 //
-// Labels per grid axis: S0, S1, ..., B, R, P. Without labels y has the layout of the first input of
+// Labels per grid axis: S0, S1, ... (splits of dimensions 0, 1, ...), B (replicated), R (on the
+// root of the axis only), P (partial sums). Without labels y has the layout of the first input of
 // its shape.
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/result_layout.hpp"

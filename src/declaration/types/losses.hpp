@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Base of losses, which compare their input with a target. The value has shape [1] and is a sum of
-// one contribution per block of the input (P on the axes that split it). It is then converted to B,
-// so all ranks that hold the input have the value. Its dual is therefore a partial sum: to start an
-// adjoint, set it to 1 on coordinate 0 and to 0 elsewhere. There is no derivative with respect to
-// the target.
+// Base of losses, which compare their input with a target. The value has shape [1] and is the sum
+// of one contribution per block of the input: a partial sum (P) on the axes that split the input. A
+// conversion to B then replicates the value on all ranks that hold the input. The dual of the
+// value, with which an adjoint starts, is a partial sum: set it to 1 on the rank at coordinate 0
+// and to 0 elsewhere. There is no derivative with respect to the target.
 //
 // A loss combines terms, one per element or one per sample, each times its weight if there are
 // weights:

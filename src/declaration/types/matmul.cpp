@@ -4,8 +4,9 @@
 //   y[s,m,n] = sum over k of a[s,m,k] b[s,k,n]
 //
 // Labels per grid axis: S0, S1, ... leading dimensions, m rows, n columns, k the summed dimension
-// (y is a partial sum), B, R, and Pa, Pb if one input is a partial sum and the other is replicated.
-// For two matrices these are the rows of Table 1 of DistPar, and R.
+// (y is a partial sum), B (replicated), R (on the root of the axis only), and Pa, Pb if one input
+// is a partial sum and the other is replicated. For two matrices these are the rows of Table 1 of
+// DistPar, and R.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Elementwise product of two inputs, broadcast along extents of 1 (broadcast.hpp), and quotient,
 // which is the product with the reciprocal of the second input. Labels per grid axis: S0, S1, ...
-// (any split), B, R, and Pa, Pb if one factor is a partial sum and the other is replicated. Both
-// cannot be partial sums, since the product of two sums is not the sum of products of their
-// contributions. A divisor cannot be one, since a reciprocal is not linear.
+// (any split), B (replicated), R (on the root of the axis only), and Pa, Pb if one factor is a
+// partial sum and the other is replicated. The factors cannot both be partial sums, since the
+// product of two sums is not the sum of products of their contributions. A divisor cannot be a
+// partial sum, since a reciprocal is not linear.
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/types/broadcast.hpp"

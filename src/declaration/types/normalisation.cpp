@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Declarations of the normalisations, and the layouts of the moments that ranks exchange. Moments
-// are summed in two steps, first the means, then moments relative to that mean: a variance computed
-// from sums of squares loses its digits if the mean is large. The sums need the element counts of
-// all blocks, which every rank knows from the layouts.
+// Declarations of the normalisations (normalisation.hpp), and the layouts of the moments that ranks
+// exchange. Moments are summed in two steps: first the mean over all ranks, then the moments
+// relative to this mean. A variance computed from sums of squares would lose its digits if the mean
+// is large. The sums are weighted with the element counts of all blocks, which every rank knows
+// from the layouts.
 #include "declaration/types/normalisation.hpp"
 
 #include "declaration/core/channel_table.hpp"
@@ -98,7 +99,7 @@ Normalisation::MomentLayouts Normalisation::momentLayouts(const Layout& use) con
     spec.cuts.back() = std::move(cuts);
   }
   // On an axis that splits between groups, each rank has the moments of its own groups. On others,
-  // the moments of blocks are stacked along dimension 0, and their contributions are summed.
+  // the moments of blocks are stacked along dimension 0, and contributions to them are summed.
   bool isSummed = false;
   Index parts = 1;
   LayoutSpec blockSpec = spec;
@@ -125,9 +126,10 @@ Normalisation::MomentLayouts Normalisation::momentLayouts(const Layout& use) con
           Layout(std::move(contributions)), Layout(std::move(spec)), isSummed};
 }
 
-// Adds the maps from u to the combined moments M: m, the moments of this rank's block; r, the mean
-// over all blocks; s, the sum of all moments relative to r. Both sums have only a few numbers per
-// group. The first has no derivative, because M does not depend on the value of r.
+// Adds the maps from u, the input with its dimensions in the order of the kernels, to the combined
+// moments M: m, the moments of this rank's block; r, the mean over all blocks; s, the sum of all
+// moments relative to r. Both sums have only a few numbers per group. The map to r is not
+// differentiated, because M does not depend on the value of r.
 void Normalisation::addMomentsOfBatch(MapList& list, const MomentLayouts& layouts, ValueId u,
                                       const std::vector<int>& running, ValueId combined) {
   const ValueId m = list.exact(list.value("m", layouts.parts));

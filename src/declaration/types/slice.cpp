@@ -5,7 +5,8 @@
 //   crop   in space, a box of `size` that begins at `offset`
 //
 // Each rank selects from its own block, so nothing is communicated, and blocks can become empty.
-// Labels per grid axis: S0, S1, ..., B, R, P.
+// Labels per grid axis: S0, S1, ... (splits of dimensions 0, 1, ...), B (replicated), R (on the
+// root of the axis only), P (partial sums).
 #include "declaration/types/slice.hpp"
 
 #include "declaration/core/types.hpp"

@@ -3,7 +3,8 @@
 // s of exp(x - m) over the dimension. If a grid axis splits the dimension, one exchange combines
 // the maxima and one the sums; the adjoint needs one exchange of sums. The maximum is fixed,
 // because y does not depend on it. If no axis splits the dimension, there is a single kernel, whose
-// derivatives only read y. Labels per grid axis: S0, S1, ..., B, R.
+// derivatives only read y. Labels per grid axis: S0, S1, ... (splits of dimensions 0, 1, ...), B
+// (replicated), R (on the root of the axis only).
 #include "declaration/core/elementwise.hpp"
 #include "declaration/core/types.hpp"
 #include "geometry/layout/layout.hpp"

@@ -6,10 +6,10 @@
 //   X[n,i,k] = F x[n,i],   Y[n,o,k] = sum over i of X[n,i,k] W[i,o,k],   y[n,o] = F^-1 Y[n,o].
 //
 // Labels per grid axis: n batch, o output channels, i input channels (y is a partial sum), d/h/w
-// space, B, R, P. If space is split, each rank computes contributions to all coefficients. A
-// reduce-scatter sums them and distributes the modes; each rank multiplies its block of modes, and
-// an all-gather returns all products for the inverse transform. Only coefficients are communicated,
-// never the field.
+// space, B (replicated), R (on the root of the axis only), P (partial sums). If space is split,
+// each rank computes contributions to all coefficients. A reduce-scatter sums them and distributes
+// the modes; each rank multiplies its block of modes, and an all-gather returns all products for
+// the inverse transform. Only coefficients are communicated, never the field.
 #include "declaration/types/spectral.hpp"
 
 #include "declaration/core/types.hpp"

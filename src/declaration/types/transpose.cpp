@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Transpose: dimension d of y is dimension permutation[d] of x. Dimensions keep their split points
 // and axes, so nothing is communicated. Labels per grid axis: S0, S1, ... for the dimensions of the
-// input, B, R, P.
+// input, B (replicated), R (on the root of the axis only), P (partial sums).
 #include "declaration/types/transpose.hpp"
 
 #include "declaration/core/types.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Global average pooling: y[n,c,0,...] = 1/N sum over s of x[n,c,s]
 //
-// Labels per grid axis: n batch, c channel, d/h/w space (y is a partial sum), B, R, P. N is the
-// global number of elements, so the ranks' contributions add up to the mean even if blocks differ
-// in size.
+// Labels per grid axis: n batch, c channel, d/h/w space (y is a partial sum), B (replicated), R (on
+// the root of the axis only), P (partial sums). N is the global number of elements, so the ranks'
+// contributions add up to the mean even if blocks differ in size.
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"

@@ -2,7 +2,8 @@
 // Padding as a layer: windows of one element, whose outputs extend into the padding. Negative
 // padding removes elements of the domain. A side without a boundary mode is padded with zeros.
 //
-// Labels per grid axis: n batch, c channel, d/h/w space, B, R, P.
+// Labels per grid axis: n batch, c channel, d/h/w space, B (replicated), R (on the root of the axis
+// only), P (partial sums).
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"
 

@@ -7,7 +7,8 @@
 // the position of the faces, and each output is on the rank of its cell, so all fields of a grid
 // have the same decomposition.
 //
-// Labels per grid axis: n batch, c channel, d/h/w space, B, R; P for means, which are linear.
+// Labels per grid axis: n batch, c channel, d/h/w space, B (replicated), R (on the root of the axis
+// only); P (partial sums) for means, which are linear.
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"
 #include "geometry/layout/cuts.hpp"

@@ -4,7 +4,8 @@
 // Examples are means over windows of varying size, and interpolation. Blocks read further inputs as
 // a halo.
 //
-// Labels per grid axis: n batch, c channel, d/h/w space, B, R, P.
+// Labels per grid axis: n batch, c channel, d/h/w space, B (replicated), R (on the root of the axis
+// only), P (partial sums).
 #pragma once
 
 #include "declaration/core/declaration.hpp"

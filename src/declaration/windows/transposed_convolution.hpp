@@ -6,7 +6,7 @@
 // added to the elements that the boundary mode copies: this is the adjoint of the halo exchange.
 //
 // Labels per grid axis: n batch, i input channels (y is a partial sum), o output channels, g
-// groups, d/h/w space, B, R, P.
+// groups, d/h/w space, B (replicated), R (on the root of the axis only), P (partial sums).
 #pragma once
 
 #include "declaration/core/windowed.hpp"
