@@ -440,7 +440,7 @@ FoundPlan NetworkPlan::pricedPlan(const FineGrid& grid) const {
   return found;
 }
 
-// The fastest plan that saves everything its adjoint reads.
+// The fastest plan without recomputation.
 FoundPlan NetworkPlan::planWithin(const CostModel& model) const {
   // Layers share buffers, so the bytes of a plan are not a sum over layers: the limit of the sum is
   // lowered until the plan fits.
@@ -519,9 +519,8 @@ FoundPlan NetworkPlan::fittingPlan(const CostModel& model) const {
   return *std::move(best);
 }
 
-// Returns the best plan of several grids. If no grid has one, throws the error of the first grid,
-// which is the one that the user requested. A plan on fewer processes can exceed the memory; that
-// is not an error.
+// Returns the best plan of all grids that have one: a smaller number of processes can exceed the
+// memory. If no grid has a plan, throws the error of the first grid, which the user requested.
 FoundPlan NetworkPlan::bestOf(const std::vector<FineGrid>& grids) const {
   std::optional<FoundPlan> best;
   std::optional<Error> first;
