@@ -128,8 +128,9 @@ private:
 
 using KernelContextPtr = std::shared_ptr<KernelContext>;
 
-// During its lifetime, kernels created in the context allocate no scratch: bytes() returns the
-// largest plan among them. These kernels must not be called.
+// Measures scratch memory: while this object exists, kernels that are created in the context
+// allocate no scratch, and bytes() returns the largest plan among them. These kernels must not be
+// called.
 class ScratchCount {
 public:
   explicit ScratchCount(KernelContext& context) : context_(context) { context.counted_ = &bytes_; }

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolution as matrix products. With the columns X of im2col.hpp and w as the matrix W
-// [outChannels, (c,t)],
+// Convolution as matrix products. With the columns X [(c,t), outputs] of im2col.hpp and the weights
+// w as the matrix W [outChannels, (c,t)], where c is an input channel and t a tap,
 //     Y = W X,    dX = W^T dY,    dW += dY X^T,
 // separately for each group, whose channels are consecutive rows of X and Y. The outputs are split
-// into tiles: several whole images if an image is small (to make the product large enough to be
-// efficient), a part of an image if it is large. A 1x1 kernel without stride and padding needs no
-// columns: X is x. A derived class for each memory space provides the loops over elements.
+// into tiles: several whole images if an image is too small for an efficient product, a part of an
+// image if it is large. A 1x1 kernel without stride and padding needs no columns: X is x.
+//
+// A derived class for each memory space provides the loops over elements. Calls for each tile; if X
+// is x, or Y is a part of y, the functions in brackets are not needed:
+//
+//   forward()         [gather()], beginOutputs() before or [unpack()] after the product
+//   adjointData()     clear() before the first tile; [pack()], product, [scatter()]
+//   adjointWeights()  [pack()], [gather()], product, sumOutputs()
 #pragma once
 
 #include "kernels/convolution/backends.hpp"

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Two-stage reductions on the device. Each of several groups of n terms is split into pieces. A
-// piece is reduced by the lanes of a thread block in a tree of fixed shape, or, for small n, by one
-// thread in order. The number of pieces depends on the sizes alone, so results are bitwise
-// identical on every device.
+// Two-stage reductions on the device. Each of several groups of n terms is reduced to one value:
+//
+//   first stage   each group is split into pieces; GroupTrees reduces each piece to one value
+//   second stage  the values of the pieces (PieceTerm) are reduced in the same way, or by the host
+//
+// GroupTrees reduces a piece by the lanes (some threads) of a thread block, in a tree of fixed
+// shape. GroupLoops, for small n, reduces a group by one thread, in order. The number of pieces
+// depends on the sizes alone, so results are bitwise identical on every device.
 //
 // A Term has
 //   Wide                 the type of the reduction,
@@ -16,7 +20,7 @@
 //       write(position, value)   called for each term after its value is loaded (optional)
 //   Run                  accumulator of a thread's values, reduced by its value() (optional)
 //   f.groupsAreCloser()  whether neighbouring groups are closer in memory than neighbouring terms.
-// use(index, value) consumes a result; in the first stage the index is that of [group, piece].
+// use(index, value) stores a result; in the first stage the index is that of [group, piece].
 #pragma once
 
 #include "kernels/functors/operations.hpp"
@@ -214,7 +218,7 @@ struct GroupLoops {
   }
 };
 
-// The pieces of the first stage as terms of the second.
+// The values of the pieces, which the first stage has stored, as the terms of the second stage.
 template <class W>
 struct PieceTerm {
   using Wide = W;
@@ -264,8 +268,8 @@ struct SizeTerm {
   }
 };
 
-// Elements of one array, or products of two, for a group in the box `written` and a term in the box
-// `summed`.
+// Elements of one array, or products of elements of two arrays. The group is an index in the box
+// `written`, the term an index in the box `summed`; offsets of both are added.
 template <class T, int K>
 struct ProductTerm {
   using Wide = std::conditional_t<std::is_integral_v<T>, T, double>;

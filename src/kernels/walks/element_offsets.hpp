@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Converts the row-major number of an element of a box to its offsets in several arrays. Device
-// code needs this, since a thread starts from an element's number and has no loops over rows.
+// Converts the row-major number of an element of a box to its offsets in several arrays. Example:
+// in a box [3, 4], element 6 has the index (1, 2) and in an array with strides {10, 1} the offset
+// 12. Device code needs this, since a thread starts from an element's number instead of looping
+// over rows.
 #pragma once
 
 #include "kernels/walks/block.hpp"
