@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The device of the process: its selection, its copies, and its memory as seen by others. Two
-// queries must work without opening a device, since a program that uses none must not get a CUDA
-// context: why there is no device, and on which device an address is.
+// The device of the process: its selection, copies, and queries about addresses. Two queries must
+// work without opening a device, because this would create a CUDA context in a program that uses
+// none: why there is no device (list()), and on which device an address is (holderOf()).
 #include "sys/device.hpp"
 
 #include "sys/cuda/driver.hpp"
@@ -23,7 +23,8 @@ namespace tenon {
 
 namespace {
 
-// Written once, when the communicator of the node is known; read by the first get().
+// The rank of this process on its node: written once, when the communicator of the node is created,
+// and read by the first get().
 std::atomic<int> rankOnNode{0};
 
 constexpr int kMinCapability = 8; // minimum compute capability for which the library has code
@@ -75,8 +76,9 @@ int countDevices() {
   return count;
 }
 
-// The option has priority, then the device that the program has made current, then the rank on the
-// node. Device 0 does not count as the program's choice, since it is current by default.
+// Selects the device: the option -tenon_device has priority, then the device that the program has
+// made current, then one by the rank on the node. If device 0 is current, this does not count as a
+// choice of the program, since 0 is the default of CUDA.
 int chooseDevice(int count) {
   const Index requested = options().getInt("", "device");
   if (requested >= count)

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The sources of device memory: a pool in the order of a stream, plain device memory that can be
-// shared with other processes, and page-locked host memory. The pool caches freed memory, so a time
-// step allocates nothing from the driver. The cached memory beyond a limit is returned to the
-// driver when the host waits for the device.
+// The sources of memory of a device. Cached memory of the pool above a limit is returned to the
+// driver when the host waits for the device:
+//
+//   PoolMemory      from a CUDA pool, in the order of a stream; freed memory is cached, so a time
+//                   step allocates nothing from the driver
+//   UnpooledMemory  by cudaMalloc(), which other processes can open (CUDA IPC)
+//   pinned memory   page-locked host memory
 #include "sys/cuda/parts.hpp"
 
 #include "sys/cuda/room.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// CUDA streams and events. Their handles are shared pointers: copies refer to the same stream and
-// the last one destroys it; a user's stream has a handle without a destructor.
+// CUDA streams and events. A handle is a shared pointer: copies of a Stream refer to the same CUDA
+// stream, and the last copy destroys it. The handle of a stream that belongs to the user has an
+// empty deleter.
 #include "sys/cuda/room.hpp"
 #include "sys/cuda/status.hpp"
 #include "sys/device.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes the library's context current while the library works, and the program's context otherwise.
-// The switch is a call of the driver, which is cheap and creates no context; until the device is
-// open, a turn only records whose it is.
+// Makes the CUDA context of the library current while the library works, and that of the program
+// while the program's code runs. The switch is a call of the driver, which is fast and creates no
+// context. Until the device is open, a DeviceTurn only records which of the two should be current.
 #include "sys/cuda/parts.hpp"
 
 #include "sys/cuda/driver.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Maintains the stack of public calls of each thread, and translates the failures of user
-// functions. Because of the stack, an object stays alive until the last call that uses it has
-// returned, although a user function can destroy its handle meanwhile.
+// Maintains the stack of the public calls of each thread, and translates the failures of user
+// functions. The stack is needed because a user function can destroy the handle of an object that
+// an enclosing call uses: the object is then released only when the last call that uses it returns.
 #include "sys/errors/guard.hpp"
 
 #include "sys/errors/object.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Records, shows and returns errors, even without memory: a report that cannot be stored or printed
-// completely is shortened. An exception of a handler is caught here. An error raised inside a
-// handler is returned without being handled, to avoid endless recursion.
+// Records errors for the thread, passes them to the error handlers, and returns them as codes. All
+// of this works even without memory: a report that cannot be stored or printed completely is
+// shortened. An exception that a handler throws is caught here. An error that is raised inside a
+// handler is returned without calling a handler, to avoid endless recursion.
 #include "sys/errors/handler.hpp"
 
 #include "sys/errors/dimension_note.hpp"
@@ -111,14 +112,16 @@ std::string noteLine(const ErrorRecord& record) {
   return note.empty() ? "" : fmt::format("[{}]   {}\n", processRank(), note);
 }
 
-// Prints a shortened report piece by piece, without assembling a string.
+// Prints a shortened report in several writes, without assembling a string, which would need
+// memory.
 void printShortened() noexcept {
   for (const char* part : {record.fatal ? "Fatal error " : "Error ", errorName(record.code()), ": ",
                            record.message().c_str(), " (and no memory is left to say more)\n"})
     printError(part);
 }
 
-// Two of the lines are the head, and one can be the note.
+// Maximum number of frames in a report: two of its lines are the head, and one can be the note
+// about dimensions.
 std::size_t mostFrames(const ErrorRecord& record) {
   return kMaxReportLines - (noteLine(record).empty() ? 2 : 3);
 }
@@ -165,8 +168,8 @@ void printAndAbort() noexcept {
 void show(const Place& place, int level) noexcept {
   if (handling)
     return;
-  // A fatal error bypasses the stack of handlers: a handler that only returns would leave other
-  // ranks waiting.
+  // A fatal error is passed to the fatal handler instead of the stack of handlers: a handler that
+  // only returns would leave other ranks waiting.
   Handler handler = currentHandler();
   if (record.fatal) {
     std::lock_guard lock(handlers().mutex);
@@ -186,8 +189,9 @@ void show(const Place& place, int level) noexcept {
   handling = false;
 }
 
-// The error with control characters replaced by \x1b: names and paths can bring them into a text.
-// If there is no memory for this, printError() still replaces them.
+// The error with control characters in its text replaced by escapes such as \x1b: names and paths
+// can contain such characters. If there is no memory for the copy, printError() still replaces
+// them.
 Error withPlainText(const Error& error) noexcept {
   try {
     if (plainLength(error.text(), kLineLayout) == error.text().size())
@@ -254,9 +258,9 @@ TenonErrorCode raiseAt(const Error& error, const char* function, const char* fil
     record.error = withPlainText(error);
     ++recorded;
   }
-  // An error that all ranks raise alike can be returned even from Apply, since no rank waits. The
-  // nested call that raised it can have used a different severity, for example inside a user
-  // function.
+  // An error that all ranks raise alike can be returned even from Apply, since no rank waits for
+  // this one. The severity is determined again here, because the nested call that raised the error
+  // can have used another one, for example inside a user function.
   record.fatal = severity == Severity::Fatal && !error.isAgreed();
   const Place place = appendFrame(function, file, line);
   const int level = record.levels - 1;
@@ -289,8 +293,8 @@ void enterCall(const char* function) noexcept {
 }
 
 void addFrame(const char* function, const char* file, int line, TenonErrorCode code) noexcept {
-  // A frame belongs to the record only if the same code is passed on: the record can be that of an
-  // older error.
+  // The frame is added only if this code is the one of the record; otherwise the record is that of
+  // an older error.
   if (handling || code == TENON_SUCCESS || code != record.code() || record.levels == 0)
     return;
   if (record.fatal && caller.file == file && caller.line == line)

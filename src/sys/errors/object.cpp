@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Objects, and the list of live ones. Every public call checks its handles against the list, so a
-// small table in front of it answers for recently used objects without taking the lock.
+// Objects, and the list of all that are alive. Every public call checks its handles against this
+// list. A small cache of recently used objects is searched first, which needs no lock.
 #include "sys/errors/object.hpp"
 
 #include "sys/memory/immortal.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parses JSON with the token events of a parser, and records the position of each value. The parser
-// does not report positions, so it reads through an iterator that tracks the furthest character
-// read, which is the end of the current token.
+// Builds a tree of JSON values, each with its position in the text, for messages. The parser
+// (nlohmann) calls the Builder for each token, but does not report positions. It therefore reads
+// the text through an iterator that records the furthest character read, which is the end of the
+// current token.
 #include "sys/files/json_tree.hpp"
 
 #include "sys/errors/error.hpp"

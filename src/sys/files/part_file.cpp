@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes a file under a temporary name in the same folder and renames it, since a rename within a
-// folder is atomic. Order of the syncs to disk: the content, the rename, the folder with the name.
+// Writes a file under a temporary name (the part file) in the same folder and renames it when it is
+// complete. A rename within a folder is atomic, so readers see the old or the new file, never a
+// part. Order of the syncs to disk: the content, the rename, the folder with the name.
 #include "sys/files/part_file.hpp"
 
 #include "sys/errors/error.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Uses flock() locks, which belong to an open file and therefore also separate two writers in one
-// process. The part itself is not locked, since HDF5 and MPI apply their own locks to it.
+// Determines whether the writer of a part file (a temporary file that is being written) still
+// exists: the writer holds a flock() lock on a separate small file. Such a lock belongs to an open
+// file and therefore also separates two writers in one process. The part file itself is not locked,
+// since HDF5 and MPI apply their own locks to it.
 #include "sys/files/part_owner.hpp"
 
 #include <fmt/format.h>

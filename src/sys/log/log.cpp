@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The log has a stack of open scopes per thread and a table of totals for the process. All data
-// structures of a scope are preallocated at fixed sizes: opening and closing a scope allocates
-// nothing, and takes the lock only once, at the end.
+// The log measures time and work by scopes (an event from its begin to its end). It has a stack of
+// open scopes per thread and a table of totals for the process. All data structures of a scope are
+// preallocated at fixed sizes: opening and closing a scope allocates nothing, and takes the lock
+// only once, when the scope is added to the totals.
 #include "sys/log/log.hpp"
 
 #include "sys/errors/error.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reduces the snapshots of all ranks to a table. Times are those of the slowest rank, work is
-// summed, and the ratio of slowest to fastest shows load imbalance. A rank that never ran an event
-// counts with time 0.
+// The table of the log: the measurements of all ranks, reduced to one row per event. Times are
+// those of the slowest rank, work is summed over the ranks, and the ratio of slowest to fastest
+// shows load imbalance. A rank that never ran an event counts with time 0.
 #include "sys/log/log_view.hpp"
 
 #include <fmt/format.h>

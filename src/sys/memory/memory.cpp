@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Buffers, the counters of their bytes, and the first-fit allocator. The counters are relaxed
-// atomics, since only reports read them. FirstFit::giveBack() moves nodes between its maps: it runs
-// in destructors, where memory can have run out.
+// Buffers, the counters of allocated bytes, and the first-fit allocator. The counters are relaxed
+// atomics, since only reports read them. FirstFit::giveBack() must not allocate memory, because
+// destructors call it when memory can have run out; it therefore moves nodes between its two maps,
+// of allocations and of gaps.
 #include "sys/memory/memory.hpp"
 
 #include "sys/errors/error.hpp"

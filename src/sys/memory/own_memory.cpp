@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads what Linux reports about the memory of a process in /proc/self. Used before pages of a user
-// are replaced by shared ones: missing information is an error, never a guess.
+// Reads the memory map of this process from Linux (/proc/self). It is used before pages of a user's
+// array are replaced by shared pages, so missing information is an error, never a guess.
 #include "sys/memory/own_memory.hpp"
 
 #include "sys/errors/error.hpp"

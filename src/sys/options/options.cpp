@@ -61,9 +61,10 @@ std::string defaultOf(std::string_view prefix, std::string_view name) {
   return declared.front()->defaultValue;
 }
 
-// The value of an option in its type. A key can match several declared names with different types
-// or bounds, and only the lookup determines which is meant. So when a value is read from a source
-// it must be valid for one of them, and here for this one.
+// The value of an option in the type of the reading code. A key can match several declared names
+// with different types or bounds (see option_tables.cpp), and only the lookup determines which of
+// them is meant. A value must be valid for one of them when its source is read, and for this one
+// here.
 template <class T>
 T parsed(const OptionValue& value, std::optional<T> result,
          const std::vector<const OptionDeclaration*>& declared) {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The settings of an object, declared once in tables: name, kind of value, default, bounds and
-// help. Setters, options and files all set values here. A setting records whether it was set
-// explicitly, so a container sets only the ones that were not.
-//
-// FailedSets stores failures of setters for the next SetUp.
+// help. Setters of the API, options and files all set values here. A setting records whether it was
+// set explicitly; a container of layers passes its own values on only to settings that were not.
 #pragma once
 
 #include "sys/errors/error.hpp"
