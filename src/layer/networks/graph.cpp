@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The nodes of a container, and the names of its inputs and outputs. A layer can be several nodes
-// and be in several containers, but never contain itself: each layer stores its nesting level to
-// check this.
+// and be in several containers, but must not contain itself. To check this, each layer stores its
+// nesting level: the largest number of containers around it.
 #include "layer/core/layer.hpp"
 #include "layer/networks/network.hpp"
 
@@ -14,7 +14,8 @@ namespace tenon {
 
 namespace {
 
-// The limit of network files, in which a container is two levels of JSON, and a file can have 64.
+// The limit follows from network files: JSON files can be nested 64 deep, and a container takes two
+// levels.
 constexpr int kMaxLevels = 30;
 
 void checkType(const Layer& layer, const char* type) {
@@ -23,7 +24,8 @@ void checkType(const Layer& layer, const char* type) {
                                             layer.title(), layer.type(), type));
 }
 
-// The value of a user's number: nodes count from 0 upwards, inputs from -1 downwards.
+// Converts a number of the public interface (nodes 0, 1, ... and inputs -1, -2, ...) to a value
+// number (inputs first, then nodes). With 2 inputs: -1 -> 0, -2 -> 1, 0 -> 2, 1 -> 3.
 int valueOf(const Layer& graph, int name) {
   const int nodeCount = static_cast<int>(graph.nodes().size()), inputs = graph.inputCount();
   if (name < -inputs || name >= nodeCount)
@@ -121,8 +123,9 @@ void Layer::setNodes(std::vector<Node> nodes) {
     putNode(std::move(node.layer), std::move(node.reads));
 }
 
-// Throws if the layer contains this container. Levels that were changed until then are restored, so
-// the layer can still be used elsewhere.
+// Updates the nesting levels of a layer that is added to this container, and of the layers in it.
+// Throws if the layer contains this container; the levels are then restored, so the layer can still
+// be used elsewhere.
 void Layer::putBelow(Layer& layer) const {
   std::vector<std::pair<Layer*, int>> moved;
   try {
@@ -139,8 +142,8 @@ void Layer::moveBelow(const Layer& container, int level,
   if (this == &container)
     throw Error(TENON_ERR_ARG,
                 fmt::format("{} cannot contain itself, directly or in a layer within it", title()));
-  // The layer is already at this level or deeper, and so are its children. Without this test,
-  // shared layers would be visited once per path to them.
+  // If the layer is already at this level or deeper, its children are too, and nothing changes.
+  // Without this test, a layer that is reachable on several paths would be visited once per path.
   if (level <= level_)
     return;
   if (level > kMaxLevels)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Joins the map lists of a network's nodes, in order. The node of an output writes it directly,
-// unless other nodes read it too; then it is copied, because cotangents of several readers must be
-// added in memory of the library.
+// Joins the map lists of a network's nodes (each a short program of operators and kernels), in
+// order. A node whose output is an output of the network writes the caller's tensor directly. If
+// other nodes also read this value, the node writes a tensor of the library instead, which is then
+// copied to the caller's, because the adjoint adds the cotangents of several readers in memory of
+// the library.
 #include "layer/networks/joined_maps.hpp"
 
 #include "layer/core/layer.hpp"
@@ -14,7 +16,7 @@ namespace tenon {
 
 namespace {
 
-// Throws if a value is never read, which most likely means a wrong number in the list of another
+// Throws if a value is never read. The cause is most likely a wrong number in the inputs of another
 // node.
 void checkAllRead(const Layer& layer, const std::vector<int>& outputs) {
   std::vector<bool> read(static_cast<std::size_t>(layer.lastValue()) + 1, false);
@@ -47,7 +49,7 @@ BoundMaps mapsOf(const Layer& layer, const Layouts& layouts) {
   const std::vector<int> outputs = layer.outputValues();
   checkAllRead(layer, outputs);
   BoundMaps maps(layer);
-  // Values have the numbers of the layer, inputs first.
+  // `values`: from the value numbers of the layer (inputs, then nodes) to those of the joined list.
   std::vector<ValueId> values;
   std::vector<bool> copied;
   for (int i = 0; i < layer.inputCount(); ++i)

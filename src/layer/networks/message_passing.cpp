@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Message passing as a graph of existing layers. Passes, overlap and network files therefore need
-// no extra code, and programs can make other graphs of the same layers.
+// Message passing as a graph of existing layers: gather -> edge network -> segment sum ->
+// concatenate with x -> node network. Derivatives, overlap of communication and network files
+// therefore need no extra code, and programs can make other graphs of the same layers.
 #include "layer/networks/message_passing.hpp"
 
 #include "layer/core/layer_types.hpp"

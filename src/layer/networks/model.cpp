@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers of type "model". Rank 0 broadcasts the contents of the file, so they are the same on all
-// ranks. Each rank opens the file again for the weights, and compares it with these contents.
+// Layers of type "model", networks from the file of another program. Rank 0 reads the description
+// of the network and broadcasts it, so all ranks have the same one. For the weights each rank opens
+// the file itself, and compares it with the description.
 #include "layer/networks/model.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -29,7 +30,7 @@ constexpr OptionSpec kModelSettings[] = {
      "both|run|off"}};
 const OptionRegistration kModelOptions{{"model", kModelSettings}};
 
-// Whether two imports give the same layers, possibly for different extents.
+// Whether two imports give the same layers, although the extents can differ.
 bool areAlike(const ImportedNetwork& a, const ImportedNetwork& b) {
   return networkText(a.graph) == networkText(b.graph);
 }
@@ -41,7 +42,8 @@ void addNodes(Layer& layer, const ImportedNetwork& network) {
     const Ref<Layer> child = node.sameAs < 0 ? makeFrom(layer.comm(), node.layer)
                                              : nodes[static_cast<std::size_t>(node.sameAs)].layer;
     std::vector<int> reads;
-    // The file counts nodes from 0 and inputs from -1 downwards; values begin with the inputs.
+    // In the file, node n has the number n, and input i the number -1 - i. In a layer, values are
+    // numbered with the inputs first: input i is value i, node n is value inputs + n.
     for (const int name : node.reads)
       reads.push_back(name < 0 ? -1 - name : inputs + name);
     nodes.push_back({child, std::move(reads)});
@@ -154,8 +156,8 @@ void makeModelLayers(Layer& layer, const std::vector<Shape>& inputs) {
     return;
   const std::unique_ptr<ByteSource> bytes = model.file()->open();
   ImportedNetwork network = importNetwork(model.file()->program(), *bytes, inputs);
-  // Layers that are set up cannot be replaced, but can be used for other extents if the import
-  // produces the same layers.
+  // Layers that are set up cannot be replaced. They can be used for other extents if the import for
+  // these extents gives the same layers.
   if (!layer.isSetUp()) {
     addNodes(layer, network);
     model.setNetwork(std::move(network), inputs);
@@ -191,7 +193,8 @@ void loadModelWeights(Layer& layer) {
   if (!model)
     return;
   const LogScope scope(event);
-  // States are only read at the first set-up: they can have changed in training since.
+  // States, such as running means, are only read at the first set-up: training can have changed
+  // them since.
   const bool isFirst = !layer.isSetUp();
   collectively(*layer.comm(), [&] {
     std::unique_ptr<ByteSource> bytes;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers of type "model": a network trained by another program, from its file. The graph is read
-// when the layer is created, and converted to layers at SetUp, when the extents are known. Each
-// process then reads its own block of each weight.
+// Layers of type "model": a network that another program has trained and exported to a file
+// (torch.export). A model is a container; its nodes are created from the file:
+//
+//   readModel()          rank 0 reads the graph from the file and broadcasts it
+//   bindModel()          at set-up, when all extents are known: converts the graph to layers
+//   proveAtSetUp()       runs the test in the file, if any
+//   loadModelWeights()   each rank reads its own block of each weight
 #pragma once
 
 #include "import/lowering/sections.hpp"
@@ -28,14 +32,16 @@ public:
   const ModelFile* file() const noexcept { return file_.get(); }
   const std::shared_ptr<const ModelFile>& sharedFile() const noexcept { return file_; }
   void setFile(std::shared_ptr<const ModelFile> file);
-  // The network of the current layers, and the shapes of the inputs for which they were made.
+  // The imported network from which the present layers were created, and the shapes of the inputs
+  // for which it was imported.
   const ImportedNetwork& network() const noexcept { return network_; }
   const std::vector<Shape>& inputs() const noexcept { return inputs_; }
   void setNetwork(ImportedNetwork network, std::vector<Shape> inputs) {
     network_ = std::move(network);
     inputs_ = std::move(inputs);
   }
-  // Sets the names of the inputs of a section, which is a part of the network in the file.
+  // For a section, a part of the network that is evaluated on its own: sets the names of its
+  // inputs.
   void setInputNames(std::vector<std::string> names) { names_ = std::move(names); }
 
 private:
@@ -49,8 +55,9 @@ private:
 };
 
 Ref<Layer> makeModel(CommPtr comm);
-// A section of a model's network (import/lowering/sections.hpp) for inputs of these shapes. It has
-// its own parameters, read from the model's file, and is not tested.
+// Creates a layer for one section of a model's network (import/lowering/sections.hpp), for inputs
+// of these shapes. The section reads its own parameters from the model's file; the test in the file
+// is not run for it.
 Ref<Layer> makeModelSection(const Layer& model, NetworkSection section, std::vector<Shape> inputs);
 // Null if the layer is not a model.
 ModelDeclaration* modelOf(Layer& layer);
@@ -59,12 +66,13 @@ const ModelDeclaration* modelOf(const Layer& layer);
 // contents. Collective.
 void readModel(Layer& layer);
 
-// Makes the layers for inputs of these shapes on this rank only, unless they exist already. Throws
-// TENON_ERR_STATE if the file was not read, and TENON_ERR_SHAPE if the model is already set up and
-// would need other layers for these shapes.
+// Creates the layers for inputs of these shapes, on this rank only, unless they exist already.
+// Throws TENON_ERR_STATE if the file was not read, and TENON_ERR_SHAPE if the model is already set
+// up and would need other layers for these shapes.
 void makeModelLayers(Layer& layer, const std::vector<Shape>& inputs);
-// The following are called at the set-up of any container, are collective, and have no effect
-// unless it is a model. bindModel() makes the same layers on all ranks.
+// The set-up of any container calls the next three functions. They are collective and have no
+// effect unless the layer is a model. bindModel() reads the file if necessary, and creates the same
+// layers on all ranks.
 void bindModel(Layer& layer, const Layouts& inputs);
 // Runs the test in the file at the first set-up, before the layers allocate memory.
 void proveAtSetUp(Layer& layer, const Layouts& inputs);

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs the test stored in a model's file. In float64, errors of the import (a weight, an order, a
-// boundary, a halo) exceed the tolerance by orders of magnitude; the run's own precision tests its
-// kernels. Results are gathered and compared on all ranks, which thus reach the same verdict.
+// Runs the test stored in a model's file: inputs, and the results that the exporting program
+// computed from them.
+//
+//   layoutsLike()   distributes the test's inputs like the inputs of this run
+//   readArrays()    every rank reads the complete arrays of the test
+//   evaluate()      Apply and adjoint of a new instance of the network, section by section
+//   compare()       gathers the results on all ranks, which thus reach the same verdict
+//
+// The float64 run finds errors of the import (a wrong weight, index order, boundary or halo), which
+// exceed its tolerance by orders of magnitude. The run in the layer's own precision tests the
+// kernels that the layer will use.
 #include "layer/networks/model_proof.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -28,7 +36,7 @@ namespace tenon {
 
 namespace {
 
-// All ranks hold complete copies of a test's arrays.
+// The limit on the size of an array: every rank holds complete copies of the test's arrays.
 constexpr Index kMaxTestBytes = Index(64) << 20;
 
 std::vector<double> numbersOf(const ByteSource& file, const StoredTensor& tensor) {
@@ -50,7 +58,7 @@ Layout replicated(const Layout& pattern) {
                  .properties = Properties(pattern.grid().axes(), Property::broadcast())});
 }
 
-// A description of the largest difference, relative to the largest number, and its position; empty
+// Describes the largest difference, relative to the largest expected number, and its position; ""
 // if it is within the tolerance.
 std::string differenceOf(const std::string& what, const Shape& shape,
                          const std::vector<double>& computed, const std::vector<double>& expected,
@@ -78,14 +86,15 @@ std::string differenceOf(const std::string& what, const Shape& shape,
                      relative, tolerance, fmt::join(index, ","), computed[worst], expected[worst]);
 }
 
-// Tolerances of gradients, relative to the float32 noise that the file states: kShareOfNoise in
-// float32, kDigits64 / kDigits32 in float64. kDigits64 is above the precision of float64, because
-// the roundings of many operations add up.
+// The file states the rounding noise of each gradient in float32. A gradient may differ by this
+// noise times kShareOfNoise in float32, and times kDigits64 / kDigits32 in float64. kDigits64 is
+// above the precision of float64, because the rounding errors of many operations add up.
 constexpr double kShareOfNoise = 10, kDigits32 = 6e-8, kDigits64 = 1e-12;
 
-// The products of gradients of the model's parameters with a cosine wave, by tensor of the file.
-// The network's parameters can be pieces of these tensors. Each rank adds the products of its
-// elements.
+// Instead of whole gradients of parameters, the file stores the product of each gradient with a
+// cosine wave, sum over k of gradient[k] cos(k), where k numbers the elements of the file's tensor
+// in PyTorch's order. A layer's parameter can be a piece of such a tensor; each rank adds the terms
+// of its elements to the product of the tensor, and sum() adds over the ranks.
 class ParameterProducts {
 public:
   explicit ParameterProducts(const ModelProgram& program)
@@ -109,7 +118,9 @@ public:
              "MPI_Allreduce");
   }
 
-  // Compares with the test. `expected` has three numbers per parameter: product, scale and noise.
+  // Compares with the test, and returns a text for each difference. `expected` has three numbers
+  // per parameter: the product with the wave, the norm of the gradient, and the norm of the float32
+  // error of the gradient.
   std::vector<std::string> differences(const ModelTest& test, const std::vector<double>& expected,
                                        double tolerance, double noise) const {
     constexpr double kMin = 1e-4; // relative to the largest gradient: smaller ones are rounding
@@ -184,7 +195,8 @@ private:
   std::set<std::string> folded_;
 };
 
-// One run of the test: the arrays of the file, and the results of a new instance of the network.
+// One run of the test in one precision: the arrays of the file, and the results of a new instance
+// of the network.
 class ProofRun {
 public:
   ProofRun(const Layer& layer, SectionedModel::How how)
@@ -218,9 +230,9 @@ public:
   }
 
 private:
-  // The arrays in the file for inputs or outputs.
+  // The arrays in the file for the inputs, or for the outputs.
   struct Stored {
-    // derivatives: gradients of inputs, or cotangents of outputs.
+    // derivatives: the expected gradients of inputs, or the cotangents to start from at outputs
     std::vector<std::vector<double>> values, derivatives;
   };
 
@@ -281,7 +293,8 @@ private:
     });
   }
 
-  // A tensor in a layout, with these values on all ranks; and the values of a tensor on all ranks.
+  // spread() returns a tensor in this layout, whose elements all ranks have in `all`. collected()
+  // returns all elements of a tensor, on all ranks.
   Ref<DTensor> spread(const Layout& layout, const std::vector<double>& all) const {
     const Layout copies = replicated(layout);
     const Ref<DTensor> whole = makeRef<DTensor>(layer_.comm(), copies, how_.type);
@@ -350,7 +363,7 @@ private:
   Layouts layouts_; // of the inputs
   Stored in_, out_;
   ParameterProducts gradients_;
-  std::vector<double> parameters_; // gradient data in the file
+  std::vector<double> parameters_; // see ParameterProducts::differences()
 };
 
 } // namespace
@@ -358,7 +371,8 @@ private:
 bool proveModel(const Layer& layer, const Layouts& inputs, const std::string& how) {
   if (!modelOf(layer)->file()->program().test)
     return false;
-  // The test runs within the set-up of the layer, whose communicators are only created at its end.
+  // The layer is being set up, and its ranks agree only at the end. The test needs communicators
+  // now, so its agreements are made separately.
   const UnbatchedAgreements apart(*layer.comm());
   if (how == "both")
     ProofRun(layer, {TENON_FLOAT64, Space::Host, "auto"}).run(inputs);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Evaluates a network section by section. All sections but the last are set up and applied twice,
-// first for the next section and again before their adjoint. This trades time for memory: in
-// between, only the values between sections are stored.
+// Evaluates a network section by section. All sections but the last are set up and applied twice:
+// first to compute the inputs of the next section, and again directly before their adjoint. In
+// between, only the values between sections are stored, which trades time for memory.
 #include "layer/networks/model_sections.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -13,7 +13,7 @@ namespace tenon {
 
 // A section that is set up for the values that it reads.
 struct SectionedModel::Section {
-  std::vector<int> reads, gives;
+  std::vector<int> reads, gives; // value numbers of its inputs and outputs
   Ref<Layer> layer;
 };
 
@@ -40,7 +40,7 @@ SectionedModel::Section SectionedModel::section(std::size_t number, bool isFroze
   result.layer->setSpace(how_.space);
   result.layer->set("backend", how_.backend);
   result.layer->setUp(inputs);
-  // Frozen unless gradients are needed, because these need as much memory as the parameters.
+  // Frozen unless gradients are needed: gradients need as much memory as the parameters.
   result.layer->setFrozen(isFrozen);
   return result;
 }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Evaluates a model's network section by section, in a second instance: only one section has its
-// parameters in memory at a time.
+// Evaluates a model's network and its adjoint with little memory. The nodes are divided into
+// consecutive sections; a second instance of each section is created when it is needed, so only one
+// section has its parameters in memory at a time. With sections A, B and C:
+//
+//   forward   A, B            (create, apply, discard)
+//   adjoint   C, B, A         (create, apply, adjoint, discard)
 #pragma once
 
 #include "layer/networks/model.hpp"
@@ -13,15 +17,16 @@ public:
     TenonDataType type;
     Space space;
     std::string backend;
-    // Largest size in bytes of a section's parameters, unless a single layer exceeds it.
+    // Largest size in bytes of a section's parameters; a single layer with more is a section of its
+    // own.
     Index mostBytes = Index(8) << 20;
   };
   // `network` is the network in the model's file, imported for certain input shapes.
   SectionedModel(const Layer& model, ImportedNetwork network, How how);
 
-  // Returns the cotangent of an output with this layout.
+  // A function that returns the cotangent of an output; `layout` is the layout of the output.
   using CotangentOf = std::function<Ref<DTensor>(std::size_t output, const Layout& layout)>;
-  // The function that is called for each section once its parameters have their gradients.
+  // A function that is called for each section when the gradients of its parameters are complete.
   using GradientsOf = std::function<void(const ImportedNetwork& section, const Layer& layer)>;
   // Applies the network and its adjoint. Cotangents are computed only for inputs with isWanted, and
   // for values that depend on them. Collective.
@@ -47,9 +52,10 @@ private:
   const How how_;
   const std::vector<int> starts_;  // first node of each section, and the end
   const std::vector<int> outputs_; // the values that are outputs
-  // The tensors of each value between sections, including inputs and outputs.
+  // By value of the network: its tensor and its cotangent, if the value is an input, an output, or
+  // passed from one section to another.
   std::vector<Ref<DTensor>> values_, cotangents_;
-  std::vector<bool> isWanted_; // needs a cotangent
+  std::vector<bool> isWanted_; // by value: whether its cotangent is needed
 };
 
 } // namespace tenon

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sets up a container node by node: each node needs the output layouts of earlier nodes and the
-// settings of its container. The maps of all nodes are then joined into one list (joined_maps.hpp).
+// Sets up a container node by node, because each node needs the output layouts of earlier nodes and
+// the settings of the container. The map lists of all nodes (short programs of communication
+// operators and local kernels) are then joined into one. The order of calls:
+//
+//   bindModel(), proveAtSetUp()   only type model: layers from a file, and the test in the file
+//   handOn(), setUpChild()        for each node: takes over settings, then sets up its layer
+//   makeNetworkSetup()            joins the map lists of all nodes (joined_maps.hpp)
+//   loadModelWeights()            only type model: weights from the file
+//   makeSegment()                 if the container recomputes its activations in the adjoint
 #include "layer/networks/network.hpp"
 
 #include "layer/core/layer.hpp"
@@ -17,8 +24,9 @@
 
 namespace tenon {
 
-// Inherits settings from a container unless they were set on this layer, and a stack depth that
-// allows `uses` Apply calls for each of the container's.
+// Takes over settings from a container unless they were set on this layer itself. The stack depth
+// becomes that of the container times `uses`, the number of its nodes that are this layer: each
+// Apply of the container calls the layer that many times.
 void Layer::inheritSettings(const Layer& container, int uses) {
   for (const char* name : {"data_type", "space", "storage", "backend", "saved_type", "initializer"})
     declaration_->inherit(name, *container.declaration_);
@@ -50,7 +58,7 @@ void Layer::inheritSettings(const Layer& container, int uses) {
                             title(), depth_, container.title(), needed));
 }
 
-// Sets up the nodes in order, since each needs the layouts of earlier nodes.
+// Sets up the nodes in order, since each node needs the output layouts of the nodes that it reads.
 Layouts Layer::setUpNodes(const Layouts& inputs) {
   std::optional<HaloSharing> halos = sharedHalos();
   Layouts values = inputs;
@@ -78,7 +86,10 @@ void Layer::handOn(Layer& child) const {
     child.inheritSettings(*this, static_cast<int>(std::ranges::count_if(nodes_, isChild)));
 }
 
-// Prepares the sharing of halos, which needs the forms of layers before they are set up.
+// Prepares the sharing of halos: a layer can compute a wider output itself, which then serves as
+// the halo of the layers that read it (declaration/core/halo_sharing.hpp). The search for such
+// layers needs their forms (the layouts that kernels use) before they are set up. Returns nothing
+// if no setting requests sharing.
 std::optional<HaloSharing> Layer::sharedHalos() const {
   const Index depth = settings().find<Index>("halo_depth").value_or(1);
   if (depth == 1 && std::ranges::none_of(children_, [](const Layer* child) {

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Containers: the nodes of an acyclic graph of layers. Each node has one output; its inputs are
-// inputs of the container or outputs of earlier nodes.
+// Containers: layers that consist of other layers. Each node of an acyclic graph names a layer; it
+// has one output, and its inputs are inputs of the container or outputs of earlier nodes.
 //
 //   Apply, Tangent   in the order of the nodes
-//   Adjoint          in reverse order; the cotangent of a value is the sum of those of its readers
+//   Adjoint          in reverse order; the cotangent of a value is the sum over its readers
 //
-// Each layer is set up for the layouts of the values that it reads. The container owns the stack
-// and the tensors between nodes; a layer only has its own if it is also applied alone. A layer can
-// be several nodes, which share its parameters.
+// Each layer is set up for the layouts of the values that it reads. The container owns the stack of
+// saved values and the tensors between nodes; a layer has its own only if it is also applied alone.
+// A layer can be several nodes, which share its parameters.
 #pragma once
 
 #include "layer/core/layer.hpp"
 
 namespace tenon {
 
-// Appends a node to a sequential layer; it reads the previous node.
+// Appends a node to a layer of type sequential. The new node reads the output of the previous node.
 void appendLayer(Layer& sequential, Ref<Layer> layer);
-// Adds a node to a graph. `inputs` are the values that it reads: i >= 0 is the output of node i, -1
-// the graph's first input, -2 its second, and so on. Only existing nodes are allowed, so there is
-// no cycle. The last node's output is that of the graph. Returns the number of the new node.
+// Adds a node to a graph. Each number i in `inputs` is a value that the node reads: i >= 0 is the
+// output of node i, -1 the first input of the graph, -2 the second, and so on. Only existing nodes
+// are allowed, so there is no cycle. The last node's output is that of the graph. Returns the
+// number of the new node.
 int addGraphNode(Layer& graph, Ref<Layer> layer, const std::vector<int>& inputs);
 
 // Sets up a container and its layers for these inputs.

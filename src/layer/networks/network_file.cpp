@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Creates layers from descriptions, and describes layers. A description has only the settings that
-// were set on a layer itself: inherited settings and defaults are determined again when the file is
-// read.
+// Creates layers from descriptions (the content of network files), and describes layers. A
+// description has only the settings that were set on a layer itself. Settings that a layer takes
+// over from its container, and defaults, are determined again when the file is read.
 #include "layer/networks/network_file.hpp"
 
 #include "layer/core/layer_types.hpp"
@@ -17,8 +17,8 @@ namespace tenon {
 
 namespace {
 
-// Represents a registered type while a file is read, with the settings that all layers have. The
-// layer itself is created by the program's factory.
+// Stands for a layer type that the program has registered, while a file is read: it declares the
+// settings that all layers have. The program's own function creates the layer itself.
 class Registered final : public Declaration {
 public:
   explicit Registered(const std::string& type) : Declaration(type, {}) {}
@@ -35,8 +35,8 @@ std::unique_ptr<Declaration> declareRegistered(const std::string& type) {
   return layerTypes().contains(type) ? std::make_unique<Registered>(type) : nullptr;
 }
 
-// Whether all contained layers are frozen too; a layer of a frozen container can be unfrozen
-// separately.
+// Whether the layer and all layers in it are frozen. (A layer in a frozen container can be unfrozen
+// separately.)
 bool isAllFrozen(const Layer& layer) {
   return layer.isFrozen() && std::ranges::all_of(layer.children(), [](const Layer* child) {
            return isAllFrozen(*child);
@@ -106,7 +106,8 @@ LayerDescription describeNetwork(const Layer& layer) {
   const std::size_t nodes = declaration.hasNodesInFile() ? layer.nodes().size() : 0;
   for (std::size_t n = 0; n < nodes; ++n) {
     const Layer::Node& node = layer.nodes()[n];
-    // For nodes that share a layer, only the first one describes it.
+    // If several nodes share a layer, the first node describes it, and the others refer to that
+    // node.
     const int first = firstNodeOf(layer, *node.layer);
     LayerDescription::Node& describedNode = description.nodes.emplace_back();
     if (first < static_cast<int>(n))

@@ -25,7 +25,8 @@ namespace {
 std::string nameInPath(const Layer& container, const Layer& child) {
   if (!child.name().empty())
     return child.name();
-  // The number counts layers, not nodes, so it is the same for all nodes of a layer.
+  // The number is the position among the contained layers, not among the nodes: it does not depend
+  // on which node refers to the layer.
   const std::vector<Layer*>& children = container.children();
   return std::to_string(std::find(children.begin(), children.end(), &child) - children.begin());
 }

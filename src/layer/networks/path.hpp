@@ -7,7 +7,8 @@
 
 namespace tenon {
 
-// Both throw TENON_ERR_ARG, with the existing names, if there is no such path.
+// childAt() and parameterAt() throw TENON_ERR_ARG, with the existing names, if the path does not
+// exist.
 Layer& childAt(Layer& container, std::string_view path);
 Parameter& parameterAt(Layer& layer, std::string_view path);
 

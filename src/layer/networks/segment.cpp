@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernel of a container that recomputes. Each derivative recomputes the activations and
-// releases them. Side effects of an Apply, such as updates of running statistics and counts of
-// random numbers, are not repeated.
+// The kernel of a container that recomputes its activations (a segment). Each derivative runs the
+// Apply of the container again from the saved inputs and frees the activations afterwards. What the
+// first Apply has changed besides its output, such as running statistics and the counters of random
+// numbers, is not changed again.
 #include "layer/networks/segment.hpp"
 
 #include "layer/core/layer.hpp"
@@ -27,8 +28,8 @@ void forEachLeaf(const Layer& layer, std::vector<Layer*>& leaves) {
       leaves.push_back(child);
 }
 
-// Prevents updates of running statistics for its lifetime: a recomputed batch was counted the first
-// time.
+// While the object exists, running statistics are not updated: the first Apply has already counted
+// this batch.
 class HeldStates {
 public:
   explicit HeldStates(const std::vector<Ref<StateTensor>>& states) : states_(states) { hold(true); }
@@ -52,7 +53,8 @@ public:
         output_(inner_->maps().tensor(inner_->output())) {
     forEachLeaf(layer, leaves_);
     for (Layer* leaf : leaves_) {
-      // User functions can read their states, which have changed since the first Apply.
+      // User functions can read the states of their layer. These have changed since the first
+      // Apply, so a second Apply could give another result.
       const auto* shell = dynamic_cast<const ShellDeclaration*>(&leaf->declaration());
       if (shell && shell->hasStates())
         throw Error(TENON_ERR_SUPPORT,
@@ -70,13 +72,13 @@ public:
     DTensor* const outputs[] = {&y};
     if (!workspace)
       return inner_->infer(x, outputs);
-    // The workspace is empty, but its address identifies the pending Apply: each level of the stack
-    // has its own.
+    // The workspace (the per-Apply memory of this kernel) has no bytes, but each level of the stack
+    // has its own, so its address identifies the pending Apply.
     notePoint(points_[workspace]);
     inner_->apply(x, outputs, *frame_, Saving::Nothing);
   }
-  // Each derivative recomputes the activations and releases them, because the frame can be used by
-  // another pending Apply next.
+  // Each derivative recomputes the activations and then frees them, because another pending Apply
+  // can need the frame next.
   void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&, DTensor& dy) override {
     runAgain(point);
     DTensor* const outputs[] = {&dy};
@@ -99,8 +101,9 @@ public:
   bool isRepeatable() const override { return false; }
 
 private:
-  // The state on which an Apply depends besides inputs and parameters, which the caller checks: the
-  // number of draws of random layers, and the layers in training mode.
+  // The state on which an Apply depends besides its inputs and parameters: the numbers of random
+  // draws so far, and which layers are in training mode. (The surrounding set-up checks that inputs
+  // and parameters are unchanged.)
   struct Point {
     std::vector<std::uint64_t> applied;
     std::vector<bool> training;
@@ -121,7 +124,7 @@ private:
     notePoint(currentPoint);
     restore(point);
     const HeldStates held(states_);
-    // The caller has saved the inputs: reference them instead of making another copy.
+    // The surrounding set-up keeps the inputs unchanged, so references to them suffice.
     DTensor* const outputs[] = {output_.get()};
     inner_->apply(at.inputs, outputs, *frame_, Saving::References);
     restore(currentPoint);
@@ -138,10 +141,10 @@ private:
 
   std::unique_ptr<Setup> inner_;
   std::unique_ptr<Frame> frame_;
-  Ref<DTensor> output_; // of recomputations; not used
+  Ref<DTensor> output_; // result of recomputations, which nobody reads
   std::vector<Layer*> leaves_, random_;
   std::vector<Ref<StateTensor>> states_;
-  std::map<const Buffer*, Point> points_; // by the workspace of a frame and a map
+  std::map<const Buffer*, Point> points_; // key: the workspace of the pending Apply
 };
 
 } // namespace

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A container that recomputes (activation checkpointing): for its own container it is a single
-// kernel that saves its inputs. The activations of its layers are in one frame, which all Apply
-// calls share. A derivative runs the Apply again, with the same random numbers, before its own
-// pass. k pending evaluations thus need memory for k inputs, but for the activations only once.
+// A container that recomputes its activations in the adjoint (activation checkpointing). In the map
+// list of the network around it, the container is a single kernel, the segment, that saves only its
+// inputs. Its activations are in one frame, which all Apply calls share:
+//
+//   Apply      runs the container; saves its inputs, and the number of random draws so far
+//   tangent    runs Apply again, with the same random numbers, then the tangent
+//   adjoint    runs Apply again, with the same random numbers, then the adjoint
+//
+// k pending Apply calls thus need memory for k inputs, but for the activations only once.
 #pragma once
 
 #include "layer/core/setup.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Visits the state of a layer. A layer that is several nodes is visited once, by the path of the
-// first node, so files have its tensors once. Writes by a visitor are detected by the tensor's
-// state counter.
+// Visits the state of a layer and of the layers in it. A layer that is several nodes is visited
+// once, by the path of the first node, so files have its tensors once. The state counter of a
+// tensor shows whether a visitor has written it.
 #include "layer/networks/state.hpp"
 
 #include "layer/networks/model.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Loads and saves weight files. Loading reads all tensors before it changes any, each rank its own
-// blocks, so an unsuitable file leaves the layer unchanged. Saving gathers one tensor after the
-// other on rank 0, which therefore only needs memory for the largest.
+// Loads and saves weight files. For loading, each rank reads its own block of every tensor into
+// staged copies, all ranks agree that this succeeded, and only then are the copies stored in the
+// layer; an unsuitable file therefore leaves the layer unchanged. Saving gathers one tensor after
+// the other on rank 0, which needs memory for the largest tensor only.
 #include "layer/networks/weights.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -59,15 +60,17 @@ std::optional<WeightsMap> readMap(const Layer& layer, const std::string& map) {
   return parseWeightsMap(readWholeFile(path, "weights map"), path);
 }
 
-// The elements of a box of the parameter, read from the tensor in the file.
+// Reads the elements of a box of a parameter from a tensor in the file. The result has the
+// parameter's order of dimensions.
 template <class T>
 std::vector<T> readBlock(const WeightsFile& file, const TensorSource& source, const Box& box) {
-  // The tensor in the file can have another order of dimensions: the stride of each part is that in
-  // the block, which has the order of the parameter.
+  // The tensor in the file can have another order of dimensions, for instance [out, in] where the
+  // parameter is [in, out]. For each dimension of the file's tensor, `parts` has the range to read
+  // and the stride of this dimension in the block.
   std::vector<WeightsFile::Part> parts(file.tensors()[source.tensor].shape.size(), {0, 1, 1});
   Index stride = 1;
   for (std::size_t d = box.size(); d-- > 0;) {
-    if (source.axes[d] >= 0) // -1: an extent of 1 that the file does not have
+    if (source.axes[d] >= 0) // -1: a dimension of extent 1 that the file lacks
       parts[static_cast<std::size_t>(source.axes[d])] = {box[d].begin, box[d].end, stride};
     stride = checkedProduct(stride, box[d].size(), "the number of elements of a parameter");
   }
@@ -76,8 +79,9 @@ std::vector<T> readBlock(const WeightsFile& file, const TensorSource& source, co
   return block;
 }
 
-// The tensors that this process has read, before they are stored. The text is compared between
-// ranks, which could see different files under one path.
+// The tensors that this process has read, before they are stored in the layer. describe() returns a
+// text that is compared between ranks, because one path can lead to different files on different
+// machines.
 class ReadWeights {
 public:
   ReadWeights(const Layer& layer, const std::string& path, const std::string& map)
@@ -124,7 +128,8 @@ public:
 private:
   template <class T>
   void fill(DTensor& staged, std::vector<T> block) {
-    // The block is exactly the tensor's box: the tensor uses it in place.
+    // The block has exactly the elements of the tensor on this rank, so the tensor uses its memory
+    // without a copy.
     auto memory = std::make_shared<std::vector<T>>(std::move(block));
     staged.placeBox(memory->data(), true);
     blocks_.push_back(std::move(memory));
@@ -181,8 +186,8 @@ void saveWeights(Layer& layer, const std::string& path) {
     const std::vector<NamedTensor> tensors = tensorsOf(layer);
     return writes ? makeWeightsWriter(path, storedTensors(tensors)) : nullptr;
   });
-  // Rank 0 takes part in all conversions even after a failure to write, because the other ranks
-  // wait for it; they learn of the failure at the end.
+  // If rank 0 cannot write, it still takes part in all conversions, because the other ranks wait
+  // for its messages. The other ranks learn of the failure in the agreement at the end.
   std::optional<Error> failure;
   for (const NamedTensor& named : namedTensors(layer)) {
     if (named.isKnown)
