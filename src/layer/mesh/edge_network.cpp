@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fused message passing. Edges are processed in blocks whose rows stay in the L2 cache. If rows are
-// summed, a block has all edges of its nodes, in the order of the sums; otherwise edges are in the
-// order of the rows that are written. Each block passes through the same kernels as without fusion,
-// so forward results are bitwise the same. The adjoint gathers the rows of a block again instead of
-// saving them. It adds contributions to nodes block by block, once per node of a block: threads
-// never write the same row, and the order of a sum does not depend on their number.
+// Fused message passing on a mesh. The rows of all edges do not fit into the cache, so edges are
+// processed in blocks whose rows stay in the L2 cache. For each block:
+//
+//   forward   gather rows from nodes to edges -> MLP per edge -> sum the messages at nodes
+//   adjoint   gather again instead of saving, and spread dy from nodes to edges -> adjoint of the
+//             MLP -> add the cotangents of the rows to their nodes
+//
+// If rows are summed, a block has all edges of its nodes, in the order of the sums; otherwise edges
+// are in the order of the rows that are written. Each block passes through the same kernels as
+// without fusion, so forward results are bitwise the same. The adjoint adds to nodes block after
+// block, once per node of a block: threads never write the same row, and the order of a sum does
+// not depend on the number of threads.
 #include "layer/mesh/edge_network.hpp"
 
 #include "kernels/movement/block_copy.hpp"
@@ -25,7 +31,8 @@ namespace {
 // Memory in the L2 cache for the rows of a block.
 constexpr Index kBlockBytes = Index(1) << 18;
 
-// A range of edges, by position in the order, and the range of nodes at which they are summed.
+// A range of edges, by their position in the order of processing, and the range of nodes at which
+// these edges are summed. If nothing is summed, each edge counts as a node.
 struct EdgeBlock {
   Index firstNode = 0, endNode = 0, first = 0, end = 0;
   Index edges() const { return end - first; }
@@ -35,8 +42,8 @@ Index beginOf(const RowLists& lists, Index row) {
   return lists.first.empty() ? row : lists.first[row];
 }
 
-// Divides edges into blocks of at least `edges` edges, except for the last. There is always one
-// block.
+// Divides edges into blocks of whole nodes, with at least `edges` edges each except in the last.
+// `sums` lists the edges of each node. Returns at least one block.
 std::vector<EdgeBlock> blocksOf(const RowLists& sums, Index edges) {
   std::vector<EdgeBlock> blocks;
   Index node = 0, first = 0;
@@ -51,7 +58,8 @@ std::vector<EdgeBlock> blocksOf(const RowLists& sums, Index edges) {
   return blocks;
 }
 
-// Divides edges into blocks if nothing is summed: each edge counts as a node.
+// Divides `count` edges into blocks of `edges` edges if nothing is summed: each edge counts as a
+// node.
 std::vector<EdgeBlock> blocksOf(Index count, Index edges) {
   std::vector<EdgeBlock> blocks;
   for (Index first = 0; first == 0 || first < count; first += edges) {
@@ -61,13 +69,15 @@ std::vector<EdgeBlock> blocksOf(Index count, Index edges) {
   return blocks;
 }
 
-// A part of the rows that the network reads: the lists by which it is gathered, and by which its
-// cotangent is returned. Lists are ordered by blocks and refer to edges by position.
+// The row of an edge that the MLP reads consists of parts, for instance [target node, source node,
+// features of the edge]. This is one part: the list by which it is gathered, and the list by which
+// its cotangents are added to the nodes. Both lists are ordered by blocks; `returned` refers to
+// edges by their position in the block.
 struct GatheredPart {
   InRow in{};
-  bool isSum = false; // whether cotangents are summed; otherwise each row has one writer
+  bool isSum = false; // rows of nodes, shared by edges: cotangents are summed
   RowLists gathered, returned;
-  std::vector<Index> returnedBegin; // by block, and the end of the last one
+  std::vector<Index> returnedBegin; // first row of each block in `returned`; the end
 };
 
 GatheredPart partOf(const ListedKernel& kernel, const std::vector<Index>& order,
@@ -100,7 +110,8 @@ GatheredPart partOf(const ListedKernel& kernel, const std::vector<Index>& order,
   return part;
 }
 
-// The kernels that an edge network replaces; they remain owned by their layers.
+// The kernels that a fused kernel replaces. They remain owned by their layers, which can also run
+// without fusion.
 struct EdgeParts {
   std::vector<const ListedKernel*> gathered = {};
   std::shared_ptr<LocalKernel> network;
@@ -161,7 +172,8 @@ public:
     });
   }
 
-  // The network is called even without edges, because all ranks must announce gradients alike.
+  // The adjoint of the MLP is called even without edges, because all ranks must mark the same
+  // gradients as changed.
   void adjointMany(const KernelPoint& point, const DTensor& dy, ParameterUses& p,
                    InputCotangents dx) override {
     bool isWanted = false;
@@ -193,7 +205,8 @@ public:
   }
 
 private:
-  // Elements per edge: a row of the network's input, its cotangent or tangent, and its output.
+  // Elements of memory per edge: a row of the MLP's input, the cotangent or tangent of this row,
+  // and a row of the output.
   Index rowElements() const { return 2 * in_ + out_; }
   PointBox boxOf(const EdgeBlock& block) const {
     return further_ == 1 ? PointBox{1, {block.edges()}} : PointBox{2, {block.edges(), further_}};
@@ -216,7 +229,8 @@ private:
     }
   }
 
-  // The array for the rows of a block's edges: the output itself, unless they are summed.
+  // The array for the messages (rows of the MLP's output) of a block: `buffer` if they are summed,
+  // otherwise their place in the output y.
   template <class T>
   T* messagesOf(const EdgeBlock& block, DTensor& y, T* buffer) const {
     return sums_ ? buffer : y.mutableData<T>() + block.first * out_;
@@ -243,7 +257,8 @@ private:
           std::fill_n(rows + in.begin + e * in_, in.inner, T(0));
     }
   }
-  // Adds the rows of the contribution to the network's output, and sums the messages at nodes.
+  // Adds the contribution (a gathered part that is added to the MLP's output, such as a residual
+  // connection) to the messages, and sums the messages at the nodes.
   template <class T>
   void sumMessages(const EdgeBlock& block, const T* gathered, T* messages, DTensor& y) const {
     if (contribution_ >= 0)
@@ -279,8 +294,8 @@ private:
   bool sums_;
   std::vector<EdgeBlock> blocks_;
   std::vector<GatheredPart> parts_;
-  RowLists sum_;    // by node: its edges, by position in the block
-  RowLists spread_; // by edge: its node
+  RowLists sum_;    // for each node: its edges, by position in the block
+  RowLists spread_; // for each edge: its node
   Buffer rows_;
 };
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fused message passing: one kernel gathers rows from nodes to edges, applies a column MLP to each,
-// and sums the results at nodes, or writes them as rows of edges if these are needed.
+// Fused message passing on a mesh: one kernel gathers rows (the channels of a node) from nodes to
+// edges, applies a small network of dense layers (column MLP) to each edge, and sums the results at
+// nodes, or writes them as rows of edges if other layers read these.
 #pragma once
 
 #include "layer/core/bound_maps.hpp"
 
 namespace tenon {
 
-// Makes the kernel that replaces kernel number `network` and those listed in `rows`. `maps` are the
-// maps before rewriting.
+// Creates the kernel that replaces several kernels of `maps`, the map list before it is rewritten:
+// the MLP, which is kernel number `network`, and the gathers and sums whose numbers are in `rows`.
 std::shared_ptr<LocalKernel> makeEdgeNetwork(const BoundMaps& maps, int network,
                                              const FusedRows& rows);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Interface of kernels that gather or sum rows by a list, for a fused kernel that replaces several
-// of them (edge_network.cpp).
+// Interface of kernels that gather or sum rows of a tensor [rows, channels] by a list of indices. A
+// fused kernel (edge_network.cpp) reads these lists and then replaces several such kernels.
 #pragma once
 
 #include "kernels/rows/row_lists.hpp"
@@ -8,8 +8,8 @@
 
 namespace tenon {
 
-// The position of a row within a wider row of the output: its elements, its first one, and the
-// stride between wider rows.
+// The position of a row within a wider row of the output, if several inputs are concatenated. In
+// elements: the length of the row, its begin in the wider row, and the length of the wider row.
 struct InRow {
   Index inner, begin, step;
 };

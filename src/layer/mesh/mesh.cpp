@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernels of gather, segment sum, edge attention and sparse matrix: rows combined by lists,
-// which are made once for the map and once for its adjoint. A maximum saves the index of the row it
-// came from.
+// Local kernels of gather, segment sum, edge attention and sparse matrix, on tensors [rows,
+// channels...] whose rows belong to nodes or edges of a mesh:
+//
+//   gather          edge e  <- row of the node at an end of e
+//   segment sum     node i  <- sum, mean or maximum over the edges of node i
+//   edge attention  node i  <- softmax of scores over the edges of i, then the weighted sum
+//   sparse matrix   row i   <- sum of w_ij times row j
+//
+// An output row combines input rows by a list of entries (output row, input row, weight). At set-up
+// the entries are sorted by output row for forward and tangent, and by input row for the adjoint. A
+// maximum saves in its workspace which row it came from.
 #include "declaration/mesh/edge_types.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
@@ -33,7 +41,7 @@ InRow wholeRow(Index inner) {
   return {inner, 0, inner};
 }
 
-// Sets the part `in` of each of the first `rows` rows to zero.
+// Sets to zero the part of each row that `in` describes, in the first `rows` rows of y.
 void zero(Index rows, const InRow& in, DTensor& y) {
   const Index extent[] = {rows, in.inner}, strides[] = {in.step, 1};
   if (rows * in.inner > 0)
@@ -42,7 +50,7 @@ void zero(Index rows, const InRow& in, DTensor& y) {
     });
 }
 
-// y[i, part of the row] = sum over the entries of row i of w x[index,:]
+// y[i, part of the row] = sum over the entries of row i of weight * x[index, :]
 class CombinedRows final : public ListedKernel {
 public:
   CombinedRows(KernelContext& context, Index rowsOfX, Index rowsOfY, const RowEntries& entries,
@@ -80,7 +88,7 @@ private:
   const char* what_;
 };
 
-// Copies rows to their part of wider rows.
+// Copies each row to its part of a wider row: y[i, begin + c] = x[i, c].
 class PlacedRows final : public ListedKernel {
 public:
   PlacedRows(Index rows, const InRow& in) : ListedKernel(in), rows_(rows) {}
@@ -115,7 +123,8 @@ private:
   Index rows_;
 };
 
-// Maxima over the rows of a node's edges; among equal ones the first in the order of keys.
+// y[i, c] = maximum of x[e, c] over the edges e of node i. The derivative goes to the row of this
+// maximum; among equal rows the first in the order of the edge keys counts.
 class RowMaxima final : public OneInputKernel {
 public:
   RowMaxima(KernelContext& context, Index rowsOfX, Index rowsOfY, const RowEntries& entries,
@@ -155,7 +164,8 @@ private:
   Index inner_;
 };
 
-// Softmax of scores over the edges of each node.
+// a[e, h] = exp(s[e, h]) / sum of exp(s[e', h]) over all edges e' of the node of e, for each head
+// h.
 class RowSoftmax final : public OneInputKernel {
 public:
   RowSoftmax(KernelContext& context, Index nodes, const RowEntries& entries, Index heads)
@@ -244,7 +254,8 @@ const T* ifAny(const std::vector<T>& list) {
   return list.empty() ? nullptr : list.data();
 }
 
-// The edges as list entries that map each edge to itself; callers replace the rows or the sources.
+// The edges as list entries (output row, input row, weight). Null lists mean that entry e has row
+// e, for output and input; callers replace one or both.
 RowEntries entriesOf(const Edges& edges) {
   return {.count = edges.count(),
           .row = nullptr,
@@ -253,13 +264,13 @@ RowEntries entriesOf(const Edges& edges) {
           .key = ifAny(edges.key())};
 }
 
-// Weights of a mean: w divided by the sum of weights at the edge's node, over all ranks. A rank
-// that has all edges of its nodes adds the weights in the order of their keys, as the rows are
-// added, which makes results independent of the partition to the last bit.
+// Weights of a mean: w divided by the sum of weights at the edge's node, over all ranks. If one
+// rank has all edges of its nodes, it adds the weights in the order of the edge keys, the order in
+// which the rows are added. This makes results independent of the partition to the last bit.
 std::vector<double> meanWeights(const Edges& edges, const Edges::End& end, Index nodes) {
   std::vector<double> totals, weights = edges.weights();
   weights.resize(end.at.size(), 1);
-  // Totals over all ranks are known if edges of a node are on several ranks.
+  // If edges of a node are on several ranks, `end` has the totals over all ranks.
   if (end.totals) {
     totals = *end.totals;
   } else {
@@ -292,8 +303,8 @@ std::unique_ptr<LocalKernel> makeGatherKernel(const KernelSite& at) {
   const auto& type = typeOf<GatherDeclaration>(at);
   const Edges& edges = type.edges();
   const int rank = at.rank();
-  // An output row consists of the parts in order: the position of this one follows the earlier
-  // ones.
+  // An output row is the concatenation of all parts; this kernel writes the part with its name,
+  // which begins after all earlier parts.
   InRow in{innerOf(at.reads(), rank), 0, innerOf(at.writes(), rank)};
   const Edges::End* end = nullptr;
   for (const GatherDeclaration::Part& part : type.parts(at.form.inputs.size())) {
@@ -329,7 +340,7 @@ std::unique_ptr<LocalKernel> makeSegmentSumKernel(const KernelSite& at) {
                                         wholeRow(inner), "sums of rows");
 }
 
-// Makes the softmax, or the sums weighted by it.
+// The type has two kernels: the softmax of the scores, and the sums of rows weighted by it.
 std::unique_ptr<LocalKernel> makeEdgeAttentionKernel(const KernelSite& at) {
   const Edges& edges = typeOf<EdgeAttentionDeclaration>(at).edges();
   const int rank = at.rank();

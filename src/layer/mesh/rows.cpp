@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernel of rows, from a field or back. It is a single strided copy that moves the channels
-// to the last dimension, or back before space.
+// Local kernel of the type rows, which turns a field on a regular grid into the rows of a mesh, or
+// back. The kernel is one strided copy without communication.
+//
+//   field   [batch, channel, space...]
+//   rows    [batch * space..., channel]
+//
+// For a field of 2 x 3 points and 4 channels, with batch size 1, the rows are a matrix of 6 x 4.
 #include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer_types.hpp"
 #include "layer/core/local_kernel.hpp"
@@ -23,7 +28,8 @@ private:
     if (y.localElements() == 0)
       return;
     const DTensor &field = toRows ? x : y, &rows = toRows ? y : x;
-    // [batch, space..., channel]
+    // The common index order of the copy: [batch, space..., channel]. `inField` and `inRows` are
+    // the strides of these indices in both arrays.
     Shape extent;
     Strides inField{}, inRows{};
     for (int d = 0; d < field.rank(); ++d)
