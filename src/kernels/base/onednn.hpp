@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Common code of the oneDNN kernels: the CPU engine, translation of oneDNN's exceptions, ports
-// between row-major arrays and the memory format that a primitive prefers, and the API differences
-// between oneDNN 2 and 3.
+// Common code of the oneDNN kernels: the CPU engine, the translation of oneDNN's exceptions, and
+// the API differences between oneDNN 2 and 3. A Port is an operand of a primitive: it converts
+// (reorders) between a row-major array and the memory format that the primitive prefers.
 #pragma once
 
 #include "kernels/base/context.hpp"

@@ -43,8 +43,8 @@ struct WeightSums {
   Index dwChannel;
 };
 
-// One set of loops. `channels` is the size of the block; loops split vectors and columns into
-// tiles.
+// The loops of one instruction set, as functions. `channels` is the number of output channels of a
+// block; each function splits the vectors and the columns into tiles whose sums fit the registers.
 template <class T>
 struct DirectKernels {
   int lanes;

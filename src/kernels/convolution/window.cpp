@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks of windows, and the staged copy for libraries that support only some paddings. All code
-// has three spatial dimensions: an embedded window has leading dimensions of extent 1, which change
-// no offset.
+// Checks of windows, and an InputStage: a copy of the input with explicit padding, for libraries
+// that support only some paddings. All code has three spatial dimensions: a window with fewer is
+// embedded, which adds leading dimensions of extent 1 and changes no offset.
 #include "kernels/convolution/window.hpp"
 
 #include "kernels/base/parallel.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One-dimensional transforms by cuFFT, on packed lines in scratch memory: a box can hold a part of
-// a line's elements, only some modes are stored, and a line need not be contiguous. Plans are
-// created with the stage and work in its scratch.
+// One-dimensional transforms by cuFFT. Lines are packed into scratch memory first, for three
+// reasons: a rank can have a part of the elements of a line, only some modes are stored, and the
+// elements of a line need not be contiguous. cuFFT plans are created together with the object, and
+// their work areas are in the scratch memory of the context.
 #include "kernels/cuda/handles.hpp"
 #include "kernels/fourier/stage.hpp"
 #include "kernels/functors/fourier.hpp"

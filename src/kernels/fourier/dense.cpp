@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One-dimensional transforms as products with dense matrices. For few modes this is less work than
-// a fast transform, and it needs only the box's own elements of a line.
+// One-dimensional transforms as products with dense matrices [modes, elements]. For few modes this
+// takes less time than a fast transform. A rank that has a part of a line multiplies the
+// corresponding columns of the matrix only.
 #include "kernels/base/context.hpp"
 #include "kernels/fourier/stage.hpp"
 #include "kernels/functors/fourier.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functors on complex pairs (real, imaginary), per pair or per element of a line.
+// Functors for the transforms of spectral convolutions, on complex pairs (real, imaginary): per
+// pair, or per element of a line (the elements along the transformed dimension).
 #pragma once
 
 #include "kernels/walks/element_offsets.hpp"

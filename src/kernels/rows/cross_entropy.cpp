@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The cross-entropy in steps, between which the caller reduces over the processes that share the
-// classes. Logits are shifted by their maximum before they are exponentiated, to avoid overflow.
+// The steps of the cross-entropy of logits [rows, classes]: maxima, sums of exponentials, and the
+// loss with its derivative. If the classes are split over processes, the caller reduces maxima and
+// sums between the steps. The maximum of its row is subtracted from each logit before the
+// exponential, to avoid overflow.
 #include "kernels/rows/cross_entropy.hpp"
 
 #include "kernels/elementwise/first_bad.hpp"

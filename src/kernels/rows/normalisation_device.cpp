@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Normalisation on the device: elementwise functors, and reductions over groups. The rows of a
-// group are listed, since they need not be adjacent; the terms of a group are the elements of all
-// its rows.
+// Normalisation on the device: elementwise functors for x and dx, and reductions over groups of
+// rows for moments and gradients. The rows of a group need not be adjacent, so they are listed; the
+// terms of a reduction are the elements of all rows of the group.
 #include "kernels/rows/normalisation_device.hpp"
 
 #include "kernels/walks/device_reduce.hpp"
