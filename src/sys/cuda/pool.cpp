@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The sources of memory of a device. Cached memory of the pool above a limit is returned to the
-// driver when the host waits for the device:
+// The sources of memory of a device, listed below. Cached memory of the pool above a limit is
+// returned to the driver when the host waits for the device.
 //
 //   PoolMemory      from a CUDA pool, in the order of a stream; freed memory is cached, so a time
 //                   step allocates nothing from the driver
