@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Local kernel of the elementwise product y = a b, whose factors can be broadcast. The value a b
-// and the cotangents dy b and dy a are all elementwise products, so one function computes them; for
-// a factor that is broadcast, it also sums over the broadcast dimensions. A quotient is computed as
-// a product with a reciprocal.
+// and the cotangents dy b and dy a are all elementwise products, so one function computes them. For
+// the cotangent of a broadcast factor, it also sums over the broadcast dimensions. A quotient is
+// computed as a product with a reciprocal.
 #include "dtensor/arithmetic.hpp"
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/movement/block_copy.hpp"
