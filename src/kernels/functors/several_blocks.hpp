@@ -25,7 +25,7 @@ struct BoxTable {
       ++box;
     return box;
   }
-  // Calls visit(i) for this thread's share of `count` items of its box.
+  // Calls visit(i) for those of the `items` items of a box that this thread processes.
   template <class Visit>
   TENON_DEVICE void share(const Place& p, int box, std::uint32_t items, const Visit& visit) const {
     const std::uint32_t begin = (p.block - first[box]) * p.threads + p.thread,
@@ -36,8 +36,9 @@ struct BoxTable {
   }
 };
 
-// A box that is copied in strips of up to four elements along one dimension, as in StripWalk
-// (cuda/launch.cuh). Dimensions are numbered from the innermost; the outermost needs no division.
+// A box that is copied in strips of up to four elements along one dimension (`strip`), as in
+// StripWalk (cuda/launch.cuh). a and b are the strides of x and y. Dimensions are numbered from the
+// innermost; the outermost (number `divided`) needs no division.
 struct CopiedBox {
   static constexpr int kRank = 4, kStrip = 4;
   const void* x; // null: fills with zeros

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Average pooling by oneDNN. Not supported: maxima, since oneDNN drops NaN, and windows that are
-// dilated, leave input unread at an end, or extend beyond the padding that counts.
+// Average pooling by oneDNN. Maxima are not supported, since oneDNN ignores NaN instead of
+// propagating it. Windows are not supported if they are dilated, leave input at an end unread, or
+// extend beyond the padding that the mean counts.
 #include "kernels/base/onednn.hpp"
 #include "kernels/convolution/window.hpp"
 #include "kernels/pooling/backends.hpp"

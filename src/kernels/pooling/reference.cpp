@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The definition of pooling.hpp, window by window; tests compare all other backends with it. The
-// workspace of a maximum contains, for each output, the index of the winning input in its plane.
+// Pooling by plain loops over the definition in pooling.hpp, one window at a time; tests compare
+// all other backends with these results. A plane is the spatial elements of one sample and channel.
+// For a maximum, the workspace contains for each output the index of the winner, the largest input
+// of its window, within the plane.
 #include "kernels/base/maximum.hpp"
 #include "kernels/pooling/backends.hpp"
 
