@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Stores closed scopes in a list of fixed capacity and formats them at the end. When the list is
-// full, later events are dropped, which costs nothing in the time step; their number is reported.
+// A trace of the log: every closed scope (one execution of an event) with its begin and duration.
+// Scopes are stored in a list of fixed capacity and formatted at the end of the program. When the
+// list is full, later scopes are dropped, which takes no time in the time step; their number is
+// reported.
 #include "sys/log/log_trace.hpp"
 
 #include "sys/errors/error.hpp"

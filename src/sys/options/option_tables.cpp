@@ -130,8 +130,8 @@ bool isNameCharacter(char c) {
          c == '-' || c == '.';
 }
 
-// Checks a name: with a dash in front it must be one key, and the key of a program option must
-// differ from those of the library.
+// Checks a name: with a dash in front, it must be read as one key, and the key of a program's
+// option must not begin with -tenon_, like those of the library.
 void checkName(const OptionDeclaration& declared) {
   const std::string& name = declared.name;
   const bool isWord = std::all_of(name.begin(), name.end(), isNameCharacter);
@@ -230,7 +230,9 @@ bool matches(const OptionDeclaration& declared, std::string_view key) {
   return key.starts_with(kKeyStart) && endsWithName(key.substr(kKeyStart.size()), declared.name);
 }
 
-// The declared key nearest to a written one, over the candidates so far.
+// The declared key with the smallest edit distance to a key that the user wrote, among the
+// candidates that were passed to improve(): `meant` is compared with the written text, `completed`
+// is the key to suggest.
 struct Candidate {
   int distance = std::numeric_limits<int>::max();
   std::string key;

@@ -233,7 +233,7 @@ Settings::Names Settings::readOptions(const std::string& prefix, const Owner& ow
 
 void Settings::inherit(std::string_view name, SettingValue value) {
   Entry* entry = findEntry(name);
-  // A value that was set by a call or an option has priority over the container.
+  // The container does not replace a value that was set by a call or an option.
   if (!entry || entry->value)
     return;
   entry->value = std::move(value);
@@ -248,7 +248,8 @@ void Settings::inherit(std::string_view name, const Settings& other) {
 
 std::optional<SettingValue> Settings::find(std::string_view name) const {
   const Entry* entry = findEntry(name);
-  // Defaults remain text until they are read, so isSet() is whether `value` has a value.
+  // A default is stored as the text of its declaration and converted here, not in `value`: isSet()
+  // is thus whether `value` has a value.
   if (!entry || entry->value || !entry->spec->defaultValue)
     return entry ? entry->value : std::nullopt;
   return parsed(entry->spec->type, entry->spec->defaultValue);
