@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernel of coordinates: copies the input's channels and writes the coordinates after them. A
-// coordinate is a one-dimensional array, which is broadcast over batch and the other dimensions by
-// strides of 0.
+// Local kernel of coordinates: with the setting `append` it copies the channels of the input, and
+// it writes one channel per coordinate after them. A coordinate depends on the position along one
+// spatial dimension, such as (i + 1/2) / n for cells. It is stored as a one-dimensional array,
+// which is broadcast over batch and the other dimensions by strides of 0.
 #include "declaration/core/window_layout.hpp"
 #include "dtensor/fill.hpp"
 #include "kernels/movement/block_copy.hpp"

@@ -55,8 +55,10 @@ std::unique_ptr<LocalKernel> makeTransposeKernel(const KernelSite& at) {
   return makeTransposition(at.layer.declaration().value<std::vector<Index>>("permutation"));
 }
 
-// Local kernel of pixel shuffle: a single strided copy, for which the offsets within a block are
-// separate dimensions.
+// Local kernel of pixel shuffle, which distributes f^d channels of x over blocks of f x ... x f
+// elements of y (f: upscaling factor, d: number of spatial dimensions). It is a single strided
+// copy, in which each spatial dimension of y is split into two: the blocks, and the offsets within
+// a block.
 
 namespace {
 
@@ -79,8 +81,8 @@ public:
   std::string describe() const override { return "local copy"; }
 
 private:
-  // Strides along batch, output channels, and, for each spatial dimension, blocks and offsets
-  // within a block.
+  // Strides of the dimensions of the copy: [batch, output channels, blocks, offsets, blocks,
+  // offsets, ...], with one pair per spatial dimension.
   Strides ofInput(const DTensor& x) const {
     Strides strides{x.strides()[0], x.strides()[1] * offsets_};
     Index step = x.strides()[1] * offsets_;
