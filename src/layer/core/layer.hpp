@@ -84,8 +84,8 @@ public:
   Space space() const noexcept { return space_; }
   int stackDepth() const noexcept { return depth_; }
   void checkBeforeSetUp(const std::string& call) const;
-  // Throws TENON_ERR_STATE if this layer is running and calls a user function, which calls the
-  // layer.
+  // Throws TENON_ERR_STATE if a user function that this layer runs calls the layer itself. `call`
+  // is the public function, for the message.
   void checkIdle(std::string_view call) const;
 
   // setTraining() selects the behaviour of layers that differ between training and inference, such
@@ -179,8 +179,8 @@ public:
   // The form of the last set-up, without its division into pieces that overlap the halo exchange.
   Form latestForm() const;
   // The bytes of scratch memory that the kernels of a form need on this rank if the layer is in
-  // these containers, whose settings it inherits, outermost last. Kernels are created and discarded
-  // to find the number. Not collective; not for containers.
+  // these containers (outermost first), whose settings it inherits. Kernels are created and
+  // discarded to find the number. Not collective; not for containers.
   Index kernelScratch(const Form& form, const std::vector<const Layer*>& containers,
                       const MeshLists& lists);
   // Sets the observers of the passes (pass_observer.hpp) of all set-ups, including future ones, and

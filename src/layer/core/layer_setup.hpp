@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory that is allocated now on this rank, for views. Arrays of the caller or of other objects
-// are not counted.
+// heldBytes(): the memory that tensors and conversions have allocated now on this rank, for the
+// text of views. Arrays of the caller or of other objects are not counted. A null reference counts
+// 0 bytes.
 #pragma once
 
 #include "linop/linear_op.hpp"

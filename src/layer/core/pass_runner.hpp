@@ -67,7 +67,8 @@ private:
   // Returns false if the epilogue of the step must be applied separately.
   bool runStep(const Step& step);
   void applyFunction(const Step& step);
-  // Begin and end of the step's operator or source, both at once, and the derivative of its kernel.
+  // begin(), end() and apply(), which is both at once, run the operator or source of a step.
+  // differentiate() runs the derivative of its kernel.
   void begin(const Step& step);
   void end(const Step& step);
   void apply(const Step& step);

@@ -110,7 +110,7 @@ bool RecordingRunner::isRepeatable(const Step& step) const {
 }
 
 // Whether the step has no device work: a copy whose result uses the memory of its source, or a
-// source such as a parameter, which is only part of a range if it is up to date.
+// source such as a parameter (sources that need an update end the range, see isRepeatable()).
 bool RecordingRunner::isDone(const Step& step) const {
   return steps_.isInPlace(step) || (step.map >= 0 && steps_.mapOf(step).kind == Map::Kind::Source);
 }

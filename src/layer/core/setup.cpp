@@ -248,9 +248,10 @@ std::unique_ptr<Frame> Setup::makeFrame() {
   return frame;
 }
 
-// Sets the slots of arguments and of staged values (contiguous copies of arguments). A staged value
-// uses its argument's memory if the kernels can read that, which means that it is contiguous and
-// has their data type; otherwise the pass copies it to the tensor in `staging`.
+// Sets the slots of arguments and of staged values (contiguous copies of arguments, and saved
+// values converted back from bfloat16). A staged value uses the memory of its source if the kernels
+// can read that, which means that it is contiguous and has their data type; otherwise the pass
+// copies the source to the tensor in `staging`.
 void Setup::enter(PassTensors& of, Slots inputs, Slots outputs, std::vector<DTensor*>& slots,
                   const std::vector<DTensor*>& staging) {
   reserve(of);

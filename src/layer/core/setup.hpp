@@ -6,7 +6,7 @@
 //   pass       the ordered steps of one Apply, tangent or adjoint, derived from the map list
 //   frame      the values that one Apply saves for its adjoint
 //   slot       the pointer to the tensor of a value, in a table by value
-//   argument   a tensor of the caller; a staged value is a contiguous copy of one
+//   argument   a tensor of the caller
 //
 // A layer maps inputs x_1 .. x_k to outputs y_1 .. y_m (m = 1 except for graphs); with the
 // Jacobians J_ji of y_j with respect to x_i, tangent and adjoint are
@@ -16,9 +16,10 @@
 // Passes are derived once for each choice of inputs with tangents or cotangents, and for each
 // choice of nodes in training or inference, if these differ. Values that are not saved share one
 // buffer, since only one pass runs at a time; their offsets follow from the first and last step
-// that use them (declaration/core/memory_plan.hpp). A staged value uses the argument's memory,
-// without a copy, if the argument is contiguous. Values in user memory that a derivative reads are
-// saved by SavedTensor.
+// that use them (declaration/core/memory_plan.hpp). Values in user memory that a derivative reads
+// are saved by SavedTensor. A staged value is a contiguous copy of an argument, or a saved value
+// converted back from bfloat16. If the argument is contiguous, or the saved value was not rounded,
+// the staged value uses its memory and nothing is copied.
 //
 // The calls of Layer, in order:
 //
@@ -53,7 +54,7 @@ private:
   // Tensors for staged values whose argument is not contiguous, in the order of
   // PassTensors::staged.
   std::vector<DTensor*> staging_;
-  std::vector<SavedTensor> saved_;        // saved user tensors, in the order of the set-up
+  std::vector<SavedTensor> saved_;        // saved user tensors, as in Setup::saved_
   std::vector<Buffer> workspaces_;        // by map
   std::vector<std::uint64_t> parameters_; // state counters of parameters at the time of Apply
   std::size_t passes_ = 0;                // index in Setup::passes_ of the Apply that ran
@@ -108,8 +109,8 @@ private:
     std::vector<DTensor*> slots;
     MemoryPlan memoryPlan;
     const void* placedIn = nullptr;          // shared memory in which the values were placed
-    std::vector<ValueId> staged;             // values that can use the memory of an argument
-    std::vector<DTensor*> staging;           // their tensors for the case that they cannot
+    std::vector<ValueId> staged;             // values that can use the memory of another
+    std::vector<DTensor*> staging;           // their own tensors, used if they cannot
     std::vector<UserCopy> copies;            // copies of staged arguments in the last call
     std::vector<ValueId> left;               // values of a derivative's pass that are in the frame
     std::unique_ptr<RecordedSteps> recorded; // null if steps are not recorded
