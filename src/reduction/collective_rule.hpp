@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The rules of the collectives (Figure 8 of the paper cited at DeviceState): what the members of a
-// group must hold before a collective, and what they hold after it. With s_i the state of member i,
-// and rows(s) the rows that s holds:
+// group must hold before a collective, and what they hold after it. The state s_i of member i is a
+// boolean matrix: s_i[row][column] is true if the member holds this row of the data, with the
+// contribution of device `column` included in it. rows(s) are the rows that s holds.
 //
 //   AllReduce      equal rows(s_i), and in each row no contributor twice  ->  all hold the union
 //   ReduceScatter  the same; rows divisible by the members                ->  i: its i-th share
@@ -9,9 +10,9 @@
 //   AllGather      equal |rows(s_i)|, no row twice                        ->  all hold the union
 //   Broadcast      s_i <= s_0, and for some i s_i < s_0                   ->  all hold s_0
 //
-// The paper does not say whether a collective is allowed if no member holds anything. It is invalid
-// here, because every step must make progress, as the condition on Broadcast says; with this choice
-// the numbers of programs are those that the paper prints.
+// The paper does not say whether a collective is allowed if no member holds anything. Here it is
+// invalid, because every step must make progress, as the condition on Broadcast requires. With this
+// choice the numbers of programs are those printed in the paper.
 #pragma once
 
 #include "machine/price.hpp"

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Computes the groups of devices on which an instruction acts. Devices are numbered by their digits
-// in the hierarchy x_1 ... x_L, with level 1 the slowest. The members of a group differ in a range
-// of digits: InsideGroup at level i varies the digits i+1 ... L, Parallel(e) and Master(e) vary the
-// digits e+1 ... i.
+// Computes the groups of devices on which an instruction of a reduction program acts. Devices are
+// numbered by their digits in the hierarchy x_1 ... x_L, with level 1 the slowest. The members of a
+// group differ in a range of digits only: InsideGroup at level i varies the digits i+1 ... L,
+// Parallel(e) and Master(e) vary the digits e+1 ... i. With [2,3], InsideGroup at level 1 has the
+// groups {0,1,2} and {3,4,5}, Parallel(0) at level 1 the groups {0,3}, {1,4} and {2,5}.
 //
-// Instructions with the same collective and the same groups are the same step. Groups of one device
-// do nothing, so levels of size 1 can be ignored.
+// Instructions with the same collective and the same groups are the same step. A collective in
+// groups of one device does nothing, so levels of size 1 can be ignored.
 #pragma once
 
 #include "reduction/program.hpp"
@@ -32,10 +33,10 @@ DeviceGroups groupsOf(const Hierarchy& hierarchy, const Instruction& instruction
 // itself if it is in no group.
 std::vector<int> groupOf(const Hierarchy& hierarchy, const Instruction& instruction, int device);
 
-// Whether two instructions form the same groups.
+// True if two instructions have the same groups.
 bool formSameGroups(const Hierarchy& hierarchy, const Instruction& one, const Instruction& other);
 
-// A set of groups.
+// The groups in which the devices of one step act.
 struct Grouping {
   // An instruction with these groups; its collective is AllReduce, which all groups allow.
   Instruction spelled;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The rows that each device holds before and after each step of a reduction program, for code that
-// communicates the data or counts it. The data of a reduction among k devices is divided into k
-// chunks, called rows, numbered from 0; initially every device holds all rows. Contributions are
-// not tracked: in a program that reduces, the rows follow from the steps alone.
+// The rows that each device holds before and after each step of a reduction program (a list of
+// collectives in groups of devices), for code that communicates the data or counts it. The data of
+// a reduction among k devices is divided into k chunks, called rows, numbered from 0. Initially
+// every device holds all rows. It is not tracked which contributions a row includes, since the rows
+// of a valid program follow from its steps alone.
 //
-//   AllReduce      rows are unchanged        ReduceScatter  member i keeps the i-th of equal shares
-//   Reduce         the first keeps its rows, the others none
-//   AllGather      all hold the rows of all  Broadcast      all hold the rows of the first
+//   AllReduce      all members hold the same rows as before
+//   ReduceScatter  member i holds the i-th of equal shares of its rows
+//   Reduce         the first member holds its rows, the other members none
+//   AllGather      all members hold the rows of all members
+//   Broadcast      all members hold the rows of the first member
 #pragma once
 
 #include "reduction/grouping.hpp"
@@ -34,10 +37,10 @@ Holdings initialHoldings(int devices);
 // Returns the rows after a collective on each group; the first member of a group is the root.
 Holdings holdingsAfter(CollectiveKind kind, const DeviceGroups& groups, const Holdings& before);
 
-// The rows of single devices along a program that reduces, without following all devices. An
-// AllGather in the groups of the last ReduceScatter without a matching AllGather returns a device
-// to its rows before that ReduceScatter, so no other device needs to be followed. For any other
-// AllGather, the members of the device's group are followed too.
+// Computes the rows of single devices in a program, without computing those of all devices. Steps
+// match like brackets: an AllGather that reverts the last open ReduceScatter, in the same groups,
+// returns a device to its rows before that ReduceScatter. For any other AllGather, the rows of the
+// other members of the device's group are computed too.
 class FollowedHoldings {
 public:
   // If `firstKeeps` is true, the sum is for the first device only: only the first member of a group

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parallelism matrices (Section 3.1 of the paper cited in collective_rule.hpp). A system has levels
-// 1 ... n with h_level units in each unit of the level above; a job has axes of p_1 ... p_m
-// processes. A matrix of integers x[axis][level] says into how many parts each level divides each
-// axis:
+// A placement maps the process grid of a job to the devices of a machine, by a parallelism matrix
+// (Section 3.1 of the paper cited in collective_rule.hpp). A system has levels 1 ... n (such as
+// nodes and GPUs) with h_level units in each unit of the level above. A job has grid axes of p_1
+// ... p_m processes. The matrix x[axis][level] has the number of parts into which each level
+// divides each axis. For example, 2 nodes of 4 GPUs and axes of 4 and 2 processes have the matrices
+// [[1,4],[2,1]] (axis 0 inside the nodes) and [[2,2],[1,2]]. In general:
 //
 //   product over axes   x[.][level] = h_level      product over levels x[axis][.] = p_axis
 //

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tracks the data of each member through the steps of a program, and builds the schedule of each
-// step. A member stores its columns contiguously, so a column has two indices, one in the whole
-// array and one in the member's array; both are counted while the schedules are built.
+// Builds the schedule of each step of a reduction program. reductionSteps() computes the columns
+// that each member of a group holds before and after each step; reductionSchedule() intersects
+// those before with those after, for each pair of members, which gives the messages. A member
+// stores only the columns that it holds, contiguously, so a column has two indices: one in the
+// whole array and one in the member's array. Both are counted while the intersection is computed.
 #include "reduction/reduction_step.hpp"
 
 #include "geometry/layout/cuts.hpp"
@@ -24,7 +26,7 @@ void append(ColumnRuns& runs, Interval run) {
     runs.push_back(run);
 }
 
-// Returns the columns of rows that are held. Row i is chunk i, or chunk chunks[i].
+// Returns the columns of a set of rows. Row i is chunk i, or chunk chunks[i] if `chunks` is given.
 ColumnRuns columnsOf(const RowSet& rowSet, const std::vector<Index>& cuts,
                      const std::vector<int>& chunks) {
   ColumnRuns columns;
@@ -54,8 +56,8 @@ ColumnRuns shareOf(const ColumnRuns& runs, Interval positions) {
   return share;
 }
 
-// Returns the holdings between the two steps of an AllReduce: all members had the same columns, and
-// each gets a balanced share of them.
+// Returns the columns of each member between the ReduceScatter and the AllGather that replace an
+// AllReduce: all members had the same columns, and each gets a balanced share of them.
 std::vector<ColumnRuns> sharesOf(const std::vector<ColumnRuns>& held) {
   const std::vector<Index> cuts =
       balancedCuts(columnsIn(held.front()), static_cast<int>(held.size()));
@@ -128,7 +130,8 @@ FollowedHoldings holdingsOf(const ReductionPlan& plan) {
   return {plan.hierarchy, plan.program, plan.goal == SumGoal::First};
 }
 
-// Returns the chunk of each row: that of the member which ends with it.
+// Returns the number of the chunk that each row is. A member must end with its own chunk, so the
+// row that the program leaves on a member is the chunk of that member.
 std::vector<int> chunksOfShares(const ReductionPlan& plan, int members) {
   FollowedHoldings holdings = holdingsOf(plan);
   std::vector<int> chunks(members);

@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The steps of a reduction program as communication schedules. The data of a rank is an array whose
-// columns are divided into k chunks, one for each member of its reduction group. Either all C
-// elements are one line, in row-major order, in balanced chunks (some empty if there are fewer
+// The steps of a reduction program as communication schedules. A program is a list of collectives
+// in groups of ranks, which together sum the arrays of the k members of a reduction group. The
+// array of a rank is a matrix [lines, columns], whose columns are divided into k chunks. Either all
+// C elements are one line, in row-major order, in balanced chunks (some empty if there are fewer
 // elements than members); or, if each member is to get a share of a tensor dimension, the
-// dimensions before it are the lines, and the chunks are the shares. A step takes the members from
-// the columns that they hold before it to those that they hold after it (the rows of
-// reduction/holdings.hpp). Member i of a group sends to member j
+// dimensions before it are the lines, and the chunks are the shares. Before and after each step,
+// every member holds some chunks (the rows of reduction/holdings.hpp). In a step member i of a
+// group sends to member j
 //
-//     before(i) and after(j)     except that in a Broadcast only the first member sends,
+//     the columns in both before(i) and after(j)    (in a Broadcast only the first member sends)
 //
-// and j adds the contributions that it receives. This implements AllReduce, ReduceScatter, Reduce
-// and AllGather, because two members can hold the same element only in the first three. A member
-// that is in no group keeps its data. A member stores its columns contiguously, in ascending order.
+// and j adds the contributions that it receives. For example, in a ReduceScatter before(i) has all
+// columns and after(j) the j-th share. One rule implements AllReduce, ReduceScatter, Reduce and
+// AllGather, because two members can hold the same element only in the first three. A member that
+// is in no group does not change its data. A member stores its columns contiguously, in ascending
+// order.
 //
 // If the sum is for the first member only, only the first member of a group stores the result of an
 // AllReduce or AllGather; the others end with no data.
 //
-// So each step is a linear map on memory, and its transpose is the transpose of the schedule:
-// AllReduce is its own transpose, ReduceScatter and AllGather are each other's, and so are Reduce
-// and Broadcast. The transposed steps in reverse order are the program of the adjoint: S -> B for
-// shares, R -> B for a sum for the first.
+// Each step is a linear map on memory, and its transpose is the transpose of the schedule:
+// AllReduce is its own transpose, ReduceScatter and AllGather are transposes of each other, and so
+// are Reduce and Broadcast. The transposed steps in reverse order compute the adjoint: shares are
+// gathered (S -> B) if the sum is divided into shares, and the root's array is broadcast (R -> B)
+// if the sum is for the first member only.
 #pragma once
 
 #include "geometry/schedule/axis_change.hpp"
@@ -39,8 +43,8 @@ struct SummedArray {
   // Chunk boundaries of the columns, by the group's ranks in coordinate order.
   std::vector<Index> cuts;
 };
-// Returns the array on the side of the contributions, with the chunks of the other side; without
-// columns if the rank holds no data.
+// Returns lines and chunks of the rank's array of contributions; the chunks are the shares that the
+// members get in `sums`, if it is divided. Without columns if the rank holds no data.
 SummedArray summedArray(const Layout& contributions, const Layout& sums, const SumChange& change,
                         int rank);
 
@@ -52,7 +56,7 @@ struct ReductionPlan {
   // Position of each member among the group's ranks in coordinate order; empty if member i is the
   // i-th.
   std::vector<int> order = {};
-  SumGoal goal = SumGoal::All;
+  SumGoal goal = SumGoal::All; // Which members get the sum: all, each a share, or the first only.
 };
 
 // One step, as seen by one member.

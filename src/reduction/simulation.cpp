@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Adds up the loads of all groups on each instance of a link. The table of loads is reused between
-// steps, and only entries that a step has used are cleared, because a machine can have many more
-// links than a group uses.
+// Predicts the time of a step in three passes: 1. add the load of each group to each link that the
+// group uses; 2. find the largest ratio of load to bandwidth; 3. clear the used loads. A machine
+// can have many more links than a step uses, so the table of loads is reused, and only used entries
+// are cleared.
 #include "reduction/simulation.hpp"
 
 #include "machine/link.hpp"
@@ -19,7 +20,8 @@ namespace tenon {
 
 namespace {
 
-// Load of a group of n in units of S, on a link where it joins `domains` domains.
+// Load of a group of n devices on a link, in units of S (simulation.hpp); `domains` is the number
+// of domains that the link joins for the group.
 double loadOf(CollectiveKind kind, ReductionAlgorithm algorithm, Index n, Index domains) {
   const double ring = static_cast<double>(n - 1) / static_cast<double>(n);
   switch (kind) {

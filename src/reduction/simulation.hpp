@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Predicts how long a reduction program takes on a machine: either as Tenon runs it, which is its
-// price at the machine's rates (program_price.hpp), or with the algorithms of other libraries. For
-// these, the time of a step is that of its busiest link: the loads of all groups on an instance of
-// a link are added and divided by its bandwidth. Let S be the bytes that a device of a group of n
-// holds before the step (after it, for AllGather and Broadcast): S = bytes * rows held / k. The
-// group's load on each link that it uses (machine/group_load.hpp) is
+// Predicts how long a reduction program takes on a machine. A program is a list of collectives
+// (steps) in groups of devices, which together sum over k devices; each device has `bytes` bytes,
+// divided into k rows. With ReductionAlgorithm::Direct the time is that of the program as Tenon
+// runs it (program_price.hpp). With Ring and Tree, the algorithms of other libraries, the time of a
+// step is that of its busiest link: the loads of all groups on a link are added and divided by its
+// bandwidth. Let S be the bytes that a device of a group of n holds before the step (after it, for
+// AllGather and Broadcast): S = bytes * rows held / k. The group's load on each link that it uses
+// (machine/group_load.hpp; a trunk joins m domains) is
 //
 //                            through load     trunk load between m domains
 //   AllReduce, ring          2 (n-1)/n S      2 (n-1)/n S
@@ -36,7 +38,7 @@ enum class ReductionAlgorithm {
   Direct // messages from each member to each other, as in Tenon's steps
 };
 
-// Predicts any number of programs for one reduction.
+// Predicts the times of programs for one reduction; seconds() can be called for any number of them.
 class Simulation {
 public:
   // Simulates reductions of `bytes` bytes on each device over some axes. Throws TENON_ERR_SHAPE
@@ -55,7 +57,7 @@ public:
   std::vector<double> stepSeconds(const Program& program);
 
 private:
-  // Links used by one group of members, over all reduction groups.
+  // The links that one group of members of a step uses, in all reduction groups of the machine.
   struct Traffic {
     std::vector<int> members;
     std::vector<LinkShare> shares;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The reduction program of a conversion that sums, or whose adjoint sums, when its ranks span
-// several levels of a machine. Execution, planning and traffic counts share this choice. It follows
-// from the layouts and the rates, without communication.
+// Chooses the reduction program for a sum over grid axes whose ranks span several levels of a
+// machine (nodes, sockets, ...). A program is a list of collectives, each in groups of ranks within
+// or across units of a level. The execution of conversions, the planner and traffic counts use the
+// same choice, which is computed from the layouts and the rates without communication:
+//   levelsOfSum()   the hierarchy of the sum: how many of its ranks each level separates
+//   cheapestPlan()  the cheapest program on this hierarchy
 #pragma once
 
 #include "reduction/cheapest_sum.hpp"
@@ -31,8 +34,9 @@ LinkRates withAssumedNodes(LinkRates rates, const Hierarchy& levels);
 ReductionPlan levelsOfSum(const Grid& grid, const SumChange& sum, const Hierarchy& machine,
                           const LinkRates& rates);
 
-// Adds the cheapest program, if no member has more than `bytes` bytes. Returns none if no level
-// separates the members: they share a unit, where the route of the conversion is best.
+// Adds the cheapest program for members of at most `bytes` bytes each. Returns none if no level
+// separates the members, that is, if they share a unit of the innermost level: the route of the
+// conversion, without a program, is then best.
 std::optional<SumPlan> cheapestPlan(ReductionPlan levels, double bytes);
 
 // Returns the seconds of a sum for all members by the route that findRoute() chooses along one axis

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Enumerates all programs by a breadth-first search over the states of all devices. States and
-// lists of them are replaced by numbers, and each result is cached, because almost all the work of
-// the search is to recognise states that were seen before.
+// Enumerates all reduction programs by a breadth-first search. A node of the search is the list of
+// the states of all devices; an edge is a move, that is, a collective in groups of devices. Almost
+// all the work is to recognise nodes that were seen before, so each distinct device state has a
+// number (StateTable), a node is a list of these numbers, each distinct list has a number too
+// (SequenceTable), and the result of a collective on a group of states is cached.
 #include "reduction/synthesis.hpp"
 
 #include "reduction/collective_rule.hpp"
@@ -22,7 +24,8 @@
 
 namespace tenon {
 
-// A set of sequences of small numbers, each identified by its index in order of insertion.
+// A hash set of sequences of numbers. Each sequence is identified by its index in order of
+// insertion.
 class SequenceTable {
 public:
   using Sequence = std::span<const std::uint32_t>;
@@ -46,9 +49,9 @@ private:
   std::vector<int> slots_; // hash table with open addressing; -1: free
 };
 
-// Numbers of device states, and the cached result of each collective on a group of states: in a
-// synthesis the same groups recur thousands of times. Refusals are not cached; they are numerous,
-// and testing is as fast as a lookup.
+// Gives each distinct device state a number, and caches the result of each collective on a group of
+// states, since the same groups occur thousands of times in a search. Invalid collectives are not
+// cached: they are numerous, and to test the rules is as fast as a lookup.
 class StateTable {
 public:
   using Numbers = SequenceTable::Sequence;
@@ -166,8 +169,9 @@ std::vector<Move> movesOf(const Hierarchy& hierarchy) {
   return moves;
 }
 
-// Breadth first: a state is reached first with the most moves remaining. With one move remaining,
-// only moves that reach the goal are stored.
+// The search, breadth first: each pass expands the nodes that the pass before has added, so a node
+// is first reached with as many moves remaining as possible. With one move remaining, only moves
+// that reach the goal are stored.
 class SynthesisSearch {
 public:
   SynthesisSearch(ProgramSet& set, const std::vector<Move>& moves) : set_(set), moves_(moves) {}
@@ -211,7 +215,8 @@ private:
     }
   }
 
-  // Computes after_ from before_. If toGoal is true, stops at the first group that misses the goal.
+  // Computes after_, the states after the collective, from before_. Returns false if the rules do
+  // not allow it, or, with toGoal, at the first group whose states are not those of the goal.
   bool apply(CollectiveKind kind, const DeviceGroups& groups, bool toGoal) {
     after_ = before_;
     for (const std::vector<int>& group : groups) {
@@ -293,7 +298,9 @@ Index ProgramSet::countOfSize(int size) const {
   return size < 1 || size > sizeLimit_ ? 0 : pathsFrom(0, size);
 }
 
-// Skips the smaller programs, then descends to the edge whose paths contain the index.
+// Subtracts the numbers of smaller programs from the index. Then, at each node, subtracts the
+// numbers of paths through its edges, until the index is smaller than the number of paths through
+// an edge, and follows this edge.
 Program ProgramSet::program(Index index) const {
   if (index < 0 || index >= count_)
     throw Error(

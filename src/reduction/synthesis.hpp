@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Enumerates all programs that reduce, by increasing size (Section 3.4 of the paper cited in
-// collective_rule.hpp). From the initial states, every instruction that the rules allow is tried,
-// up to a maximal number of instructions. A program ends when the goal is reached. Instructions
-// with the same groups are tried once.
+// Enumerates all reduction programs, by increasing size (Section 3.4 of the paper cited in
+// collective_rule.hpp). A program is a list of instructions (a collective, and the groups of
+// devices in which it runs) after which each device has the sum over its reduction group. The
+// search begins with the initial states of all devices, and tries every instruction that the rules
+// of the collectives allow, up to a maximal number of instructions.
 //
-// Programs that reach the same states share them. So the result is a graph of states, in which a
-// program is a path to the goal, with the number of paths of each length stored for each state.
-// Programs are numbered by size and then by their instructions, and any program is found by its
-// number without enumerating the others.
+// The result is a graph. A node is the states of all devices, an edge is an instruction, and a
+// program is a path from node 0 to the goal. Each node stores the number of paths of each length to
+// the goal. Programs are numbered by size and then by their instructions; with the stored numbers
+// program n is found without enumerating those before it.
 //
-// For L levels above size 1, the distinct instructions and the valid programs depend on L only
-// (tests compare with real sizes). So one synthesis on L levels of two devices serves all sizes;
-// only the groups depend on them.
+// For a hierarchy of L levels with sizes above 1, the distinct instructions and the valid programs
+// depend on L only, not on the sizes (tests compare with real sizes). One synthesis on L levels of
+// size two therefore serves all hierarchies of L levels.
 //
 // Master(e) is used with AllReduce only, as in the paper; the numbers of programs on two levels, 1
 // 4 20 22, are those printed there. For three and more levels (1 6 50 205 ...) the paper has no
