@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs a reduction program. Each step is a schedule with its own executor, and results alternate
-// between two buffers. Only the ends are special: a contiguous user array replaces the first row
-// without a copy, and the last row too if alpha = 1 and beta = 0, so x_ and y_ can be the user's
-// memory.
+// Runs a reduction program: a list of steps, each a collective in groups of ranks, executed as
+// point-to-point messages of a schedule. Row i is this rank's array after i steps; even rows are in
+// one buffer, odd rows in another:
+//
+//   x -> row 0 -> step 0 -> row 1 -> step 1 -> row 2 ... -> last row -> y       (forward)
+//
+// The adjoint runs the transposed steps from the last row to row 0. A contiguous x replaces its row
+// without a copy (x_), and so does a contiguous y if alpha = 1 and beta = 0 (y_).
 #include "programs/reduction_op.hpp"
 
 #include "comm/agreement/batched.hpp"
@@ -24,7 +28,7 @@ namespace tenon {
 
 namespace {
 
-// Returns an array that exists on this rank only.
+// Returns a tensor of this rank only, without an array: it is later placed on a buffer.
 Ref<DTensor> rowOf(const CommPtr& comm, const Shape& shape, TenonDataType type, Space space) {
   return makeRef<DTensor>(comm,
                           Layout({.shape = shape,
@@ -39,8 +43,8 @@ ReductionOp::ReductionOp(const CommPtr& comm, const Layout& from, const Layout& 
                          TenonDataType type, ReductionPlan plan, const CarrierPolicy& policy)
     : LinearOp(comm, from, to, type), plan_(std::move(plan)), policy_(policy),
       change_(sumBetween(from, to).value_or(SumChange{})) {
-  // Creating executors is collective, so a wrong program, or one that differs between ranks, must
-  // be detected before.
+  // Creating executors is collective, so a program that is invalid, or differs between ranks, is
+  // detected first.
   batched(
       *comm, "the program of a reduction",
       [this] {
@@ -150,9 +154,9 @@ void ReductionOp::takeSource(const Action& action) {
   });
 }
 
-// With factors the result must be combined with y, and a strided y must be unpacked, so the result
-// is written to the last row first. A row that is placed on the user's array cannot check whether y
-// is writable, so it is checked here.
+// Sets y_, which the last step writes: y itself if alpha = 1, beta = 0 and y is contiguous.
+// Otherwise it is the last row, which doEnd() combines with y. A row that is placed on the user's
+// array cannot check whether y is writable, so this is checked here.
 void ReductionOp::takeTarget(const Action& action) {
   DTensor& y = *action.y;
   const bool isLast = isForward(action.sense);

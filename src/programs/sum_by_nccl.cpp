@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs a sum, or its adjoint, as one collective of the devices of a reduction group. The collective
-// is queued on the stream for transfers once kernels have packed its input, so kernels that are
-// queued between begin and end run concurrently.
+// Runs a sum over grid axes, or its adjoint, as one NCCL collective of the devices of the summed
+// ranks. doBegin() queues the packing of the input on the kernels' stream, and the collective on a
+// second stream, after an event; doEnd() makes the kernels' stream wait for the collective. Kernels
+// that are queued between doBegin() and doEnd() therefore run concurrently with the collective.
 #include "programs/sum_by_nccl.hpp"
 
 #include "comm/partition.hpp"
@@ -43,8 +44,8 @@ public:
   Index bufferBytes() const override;
 
 private:
-  // One end of the collective: regions of its array, which are packed in a buffer if their order in
-  // the array differs.
+  // The input or output array of the collective. NCCL needs the regions one after the other; if
+  // they are not in this order in the array, they are packed in the buffer.
   struct End {
     // Regions of the array at this end.
     std::span<const Region> regions;
@@ -97,8 +98,8 @@ NcclSum::NcclSum(const ReductionTask& sum)
     cuts_.push_back(pieces_.offset(c));
 }
 
-// Buffers are freed in the order of the kernels' stream, which does not wait for a collective whose
-// end was never called: wait for it here.
+// Buffers are freed in the order of the kernels' stream. If doEnd() was never called, this stream
+// does not wait for the collective, so the host waits for it here.
 NcclSum::~NcclSum() {
   try {
     done_.synchronise();

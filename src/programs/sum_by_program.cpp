@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Decides whether a sum over grid axes uses a program, and which one, from the options and
-// predicted times. All inputs are equal on all ranks (grid, options, machine file, the largest
-// local array), so all ranks decide alike without communication.
+// Decides whether a sum over grid axes uses a reduction program, and which one. A program is a list
+// of collectives within and across the levels of a machine (such as nodes). The option decides:
+//   -tenon_reduction auto      the cheapest program, if it is predicted to be faster than the route
+//                              that the conversion has without a program
+//   -tenon_reduction route     no program
+//   a list of programs         the first one that fits the levels of the sum
+// All inputs (grid, options, machine file, the largest local array) are equal on all ranks, so all
+// ranks decide alike without communication.
 #include "programs/sum_by_program.hpp"
 
 #include "comm/machine_object.hpp"
@@ -161,9 +166,10 @@ SumByProgram::SumByProgram() : levels_(parseLevels(options().getString("", "mach
   }
 }
 
-// User-defined programs leave the whole sum on each rank. A route that the user requested by its
-// mode is not replaced by a cheaper one. If all ranks are on one node, `auto` uses routes and ranks
-// need not agree. If nodes have different numbers of ranks, the view gives the reason.
+// Programs of the user apply only to sums that leave the whole sum on each rank. With `auto`, a
+// program is considered only if the route mode is auto too (a route that the user has requested is
+// not replaced), and if the machine has several levels. If nodes have different numbers of ranks,
+// offer() is called as well, to record in views why no program is used.
 bool SumByProgram::looksAt(const ReductionTask& sum) const {
   if (!automatic_)
     return sum.change && sum.change->goal == SumGoal::All;
