@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Computes the links that a group of devices uses when it communicates, by the rules of
-// machine.hpp.
+// Computes the links (NICs, buses, ports) that a group of devices uses when it communicates, by the
+// rules of machine.hpp. An instance is one of the identical copies of a link, such as the NIC of
+// one node.
 #pragma once
 
 #include "machine/machine.hpp"

@@ -47,11 +47,11 @@ struct LinkRates {
 
 // Returns the rates of a machine description; rank r is device r.
 //
-// Two ranks in different units of a level, and in the same unit of every level further out, use the
-// links that the machine's rules give for the pair of the first and the last unit. Their latency is
-// the maximum over these links. Their bandwidth is the minimum, each divided by the number of
-// devices below an instance, as if all of them sent simultaneously: with one NIC for 32 cores, a
-// rank gets 1/32 of it.
+// Consider two ranks in different units of a level, but in the same unit of every level further
+// out. They use the links that the machine's rules give for the pair of the first and the last
+// unit. Their latency is the maximum over these links. Their bandwidth is the minimum, where the
+// bandwidth of each link is divided by the number of devices below an instance, as if all of these
+// devices sent at once: with one NIC for 32 cores, a rank gets 1/32 of it.
 //
 // Overhead and copy bandwidth are the machine's, or those of `base` if it has none. A level that no
 // link joins has the latency and bandwidth of `base`.

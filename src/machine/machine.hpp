@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A machine as nested levels, such as node, socket, core, or node, GPU. Level 0 is the outermost; a
-// unit of the innermost level is a device, and devices are numbered with the innermost level
-// fastest.
+// A machine as nested levels, such as node, socket, core, or node, GPU. Level 0 is the outermost.
+// The parts of a level are its units, and a unit of the innermost level is a device. Devices are
+// numbered with the innermost level fastest: on 2 nodes with 4 cores each, devices 4 to 7 are those
+// of node 1.
 //
-// A link is a resource that groups of devices use when they communicate. It has one instance for
-// every `units` neighbouring units of a level, shared by all devices below them: one NIC per node,
-// one port per device, one bus per two of four cores. Rules, which are data, say which groups use
-// an instance, so no machine needs its own code:
+// A link is a resource that groups of devices use when they communicate. For every `units`
+// neighbouring units of a level it has one instance, shared by all devices of these units: one NIC
+// per node, one port per device, one bus per two of four cores. Rules, which are data of the
+// machine file, determine which groups use an instance:
 //
 //   touching           some device of the group is below the instance
 //   filling            all devices below the instance are in the group
@@ -16,10 +17,11 @@
 //                      of two processors
 //
 // A rule with `unless` does not apply to a group whose devices below the instance use that other
-// link. A load is a through load (touching, filling) or a trunk load (leaving, crossing). A trunk
-// load depends on the number of domains that the group joins, which are instances of the link
-// itself or domains of the rule. A load counts once or, with `each`, once per device of the group
-// below the instance, as for a memory that all of them use.
+// link. A group loads each instance that it uses: a through load (touching, filling), or a trunk
+// load (leaving, crossing), which depends on the number of domains that the group joins. For
+// leaving, these domains are the instances of the link; for crossing, they are those of the rule. A
+// load counts once, or with `each` once per device of the group below the instance, as for a memory
+// that all of these devices use.
 #pragma once
 
 #include "machine/kernel_rates.hpp"

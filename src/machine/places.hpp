@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Determines the levels of a machine from the place of each device. A place is a list of unit
-// numbers, one per level from the outermost. Levels of a machine are regular: all units of a level
-// have the same number of devices. A level that is irregular, such as nodes with 3 ranks and with
-// 1, is omitted with a note; a level that neither joins nor divides units is omitted without a
-// note.
+// numbers, one per level from the outermost: node 1, socket 0, core 3. All units of a level must
+// have the same number of devices. An irregular level, such as nodes with 3 ranks and with 1, is
+// omitted with a note. A level that neither joins nor divides units, such as one socket per node,
+// is omitted without a note.
 #pragma once
 
 #include "machine/machine.hpp"

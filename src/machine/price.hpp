@@ -4,10 +4,11 @@
 //
 // One exchange, including halos and their adjoints, costs a rank
 //     latency + messages overhead + bytes / bandwidth + (packed + written) / copyBandwidth
-// where messages and bytes are the larger of those sent and those received; zeros count as written.
-// If the rates have levels, the bytes of each level are divided by its bandwidth and added up, and
-// the latency is the largest of the levels crossed. The price is the maximum over the positions of
-// both grids that are examined.
+// where messages and bytes are the larger of those sent and those received; packed bytes are copied
+// into send buffers, and written ones into the result, zeros included. If the rates have levels,
+// the bytes of each level are divided by its bandwidth and added up, and the latency is the largest
+// of the levels crossed. The price is the maximum over positions of both process grids: all
+// positions, or for a cheaper lower bound only some (Looks).
 //
 // A collective of n ranks along one axis costs a round (latency + overhead) for each message that
 // must wait for another (Thakur, Rabenseifner and Gropp 2005, Section 4; |T| is the number of bytes
@@ -31,7 +32,8 @@
 
 namespace tenon {
 
-// Grid positions that are examined for a price.
+// The positions of the process grid whose costs are computed; the price is their maximum. Fewer
+// positions give a lower bound.
 enum class Looks {
   First, // position 0, whose blocks are the largest with balanced cuts: a lower bound
   // Position 0 and, for each bit, the position halfway along the axes whose number has that bit:
@@ -90,9 +92,9 @@ struct MovePrice {
 MovePrice priceOfMove(const Layout& from, const Layout& to, Index elementBytes,
                       const LinkRates& rates, Looks looks);
 
-// Creates a table of flows, which speeds up the pricing of many moves on one grid. It has the
-// positions of Looks::Few. Returns null if the units of the rates are not aligned with axes
-// (UnitAxes), or the table would be too large.
+// Creates a table of flows (traffic between positions), which speeds up the pricing of many moves
+// on one grid. It contains the positions of Looks::Few. Returns null if the units of the machine's
+// levels are not aligned with grid axes (UnitAxes), or if the table would be too large.
 std::unique_ptr<FlowTable> makeFlowTable(const GridPtr& grid, const LinkRates& rates);
 
 // The table must be for these rates; it is used for moves on its own grid.

@@ -4,14 +4,14 @@
 // tensors, but not for arbitrary memory contents. The adjoint of a route is the route of the dual
 // layouts in reverse order.
 //
-// findRoute() finds the shortest path by A* (route_search.hpp). Nodes are layouts that are reached
-// from a by changing one axis at a time: to S of any dimension, to B, or to its property in a or b;
-// for a sum over several axes, also all of them at once. An axis is added to or removed from a
-// dimension as its fastest axis. Edges are these changes, as an exchange or a collective, and the
-// direct exchange from each node to b; between two grids, also the exchange from a to each layout
-// one change before b. (The "or" and division expressions of DistPar, Appendix A.2, are several
-// edges into one node, and a path through another.) Every conversion keeps the value of a valid
-// tensor, so every path is correct.
+// findRoute() finds the shortest path from a to b by A* (route_search.hpp). Nodes are layouts,
+// reached from a by changing one axis at a time: to a split of any dimension, to replicated, or to
+// the axis's property in a or b. For a sum over several axes, all of these axes can also change at
+// once. An axis is added to or removed from a dimension as its fastest axis. Edges are these
+// changes, each as an exchange or a collective, and the direct exchange from each node to b;
+// between two grids, also the exchange from a to each layout one change before b. (The "or" and
+// division expressions of DistPar, Appendix A.2, are several edges into one node, and a path
+// through another.) Every conversion keeps the value of a valid tensor, so every path is correct.
 //
 // On a grid of more than 4 axes, axes that both layouts treat alike are merged for the search
 // (geometry/schedule/axis_change.hpp), and its steps are translated back; a collective can then be
@@ -80,8 +80,8 @@ CollectiveKind adjointOf(CollectiveKind kind);
 // were, or for layouts with halos.
 std::string whyNotSearched(const Layout& from, const Layout& to);
 
-// How a collective divides its joint data among ranks: along the dimension that the axis splits on
-// one side, otherwise into balanced runs of elements.
+// How a collective divides the data of all its ranks into pieces, one per rank: along the dimension
+// that the axis splits in one of the two layouts, otherwise into balanced ranges of elements.
 struct CollectivePieces {
   bool takesPart = false;   // false: the rank has no part in it
   int coordinate = -1;      // coordinate of the rank on the axes

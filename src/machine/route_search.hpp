@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The search for the shortest path of findRoute(); see route.hpp for nodes and edges.
 //
-// It is A* with lazy prices. An edge is first discarded or queued by a lower bound from the
-// properties of its ends (LeastPrice), then by its price at one position. Only an edge that still
-// leads the queue is priced at all positions. So the path is the shortest, and most edges are
-// dropped before their layout is even created.
+// The search is A* with lazy prices. A node is a layout, an edge is a conversion in one step, and
+// the price of an edge is computed in three stages: a lower bound from the properties of the two
+// layouts (LeastPrice), the price at one position of the grid, and the price at all positions. An
+// edge goes to the next stage only if it is first in the queue. The path is therefore the shortest,
+// and most edges are discarded before their layout is created.
 #pragma once
 
 #include "geometry/layout/layout.hpp"
@@ -16,12 +17,13 @@ namespace tenon {
 // A lower bound on the price of any steps from one layout to another, from their properties only:
 // it is independent of cuts and costs a few additions.
 //
-// The price of a step is that of its most expensive rank, so the total is at least the mean over
-// all ranks. A rank must receive each element of its target that it does not hold; if the
-// contributions of the source are summed, each element, since other ranks have the other
-// contributions. For a P target, one of the copies must be received. The dual counts the data sent:
-// each contribution that does not stay on its rank and, if the target has copies, each
-// contribution. The amounts sent and received are equal.
+// The price of a step is that of its most expensive rank, so it is at least the mean over all
+// ranks. Elements received: a rank must receive each element of its target that it does not hold,
+// or every element if the source contains partial sums, since the other ranks have the other
+// contributions. Of a target with partial sums (P), only one copy must be received, since the
+// others can be zero. Elements sent, by the same rule for the dual layouts: each contribution that
+// does not stay on its rank and, if the target has copies, each contribution. The total numbers of
+// elements sent and received are equal.
 class LeastPrice {
 public:
   // Both layouts must be without halos.
