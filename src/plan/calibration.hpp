@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fits the rates of a machine to measured times.
+// Fits the rates of a machine to measured times, by non-negative least squares of relative errors
+// (leastSquares) or of ratios (leastRatios):
 //
 //    flop rate  minimises the relative errors of kernel times predicted as operations / rate
 //    kernels    a factor for each kind and pass: by how much its kernels took longer than predicted

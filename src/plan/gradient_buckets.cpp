@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Assigns the parameters of each bucket their offsets, and reduces the bucket while the adjoint
-// continues. All ranks must put the same parameters into the same buckets in the same order; the
-// assignment therefore uses the list of maps and global layouts, never local data.
+// Assigns each parameter an offset in the array of its bucket, and reduces the bucket while the
+// adjoint continues. All ranks must have the same buckets with the same order of parameters, so the
+// assignment uses only the list of maps and global layouts, never the data of a rank.
 #include "plan/gradient_buckets.hpp"
 
 #include "linop/exchange/make_conversion.hpp"
@@ -29,8 +29,8 @@ std::map<const Parameter*, std::size_t> lastSteps(const BoundMaps& maps, const P
 
 } // namespace
 
-// The delegated constructor has completed when the body runs: if the body throws, the destructor
-// runs and removes the parameters from their buckets.
+// The private constructor has completed when this body runs. If the body throws, the destructor
+// therefore runs, and removes the parameters from their buckets.
 GradientBuckets::GradientBuckets(const Layer& layer, Index bytes) : GradientBuckets() {
   const Setup& setup = layer.setup(layer.inputLayouts());
   const BoundMaps& maps = setup.maps();
@@ -73,7 +73,7 @@ void GradientBuckets::add(const Layer& layer, const Members& members) {
   const Index each = bucket.sums->localElements() * dataTypeSize(type);
   bucket.memory = std::make_shared<Buffer>(
       readableBuffer(*comm, bucket.sums->context(), 2 * each, "gradients"));
-  // Gradients accumulate, and a parameter can read its memory before anything was added.
+  // The array starts with zeros: gradients accumulate, and can be read before anything was added.
   bucket.memory->setZero();
   auto* first = bucket.memory->data<std::byte>();
   bucket.contributions->placeBox(first, false);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Gradients that are reduced together while the adjoint continues. A bucket is a list of parameters
-// on one grid with copies along the same axes, in the order in which the adjoint completes their
-// gradients. The gradients are contiguous in one array: a one-dimensional tensor, P along the axes
-// with copies and split along the others. Its conversion to B starts when the last of the gradients
-// is complete, and ends with the adjoint.
+// on one process grid with copies along the same axes, in the order in which the adjoint completes
+// their gradients. Their gradients are contiguous in one array, a one-dimensional tensor of partial
+// sums (P) along the axes with copies, split along the others. The sum over the copies, a
+// conversion from P to replicated (B), starts when the last gradient of the bucket is complete, and
+// ends with the adjoint. The adjoint calls:
 //
 //    begins(pass)     finds after which step each bucket is complete
 //    ran(step)        starts the reductions of the buckets that this step completes

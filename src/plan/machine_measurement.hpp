@@ -2,16 +2,16 @@
 // The machine of a job, with rates measured by the library's own operators and layers: the rates at
 // which conversions and kernels run.
 //
-//   links     on each level an exchange, a sum and an all-gather of pairs of ranks on both sides of
-//             it, all pairs at once, in several sizes; latency, bandwidth and the rate of copies
-//             are those whose prices have the least squares of relative errors
-//   kernels   layers of several types, each measured separately on all ranks at once, forward and
-//             adjoint, in float32 and float64, in several shapes of each kind, to whose work the
-//             times of the kind are fitted; kinds that are not measured get the roof of the
-//             largest rates
+//   links     On each level, pairs of ranks in different units run an exchange, a sum and an
+//             all-gather in several sizes, all pairs at once. Latency, bandwidth and the rate of
+//             copies are fitted: their prices have the least squares of relative errors.
+//   kernels   Layers of several types run forward and adjoint, in float32 and float64 and in
+//             several shapes, on all ranks at once without messages. The times per operation,
+//             byte, row and column are fitted for each kind of kernel. Kinds that are not measured
+//             get the largest measured rates (the roof of the roofline model).
 //
-// Arrays are in one space, on the device with the copies that their messages need. Times are those
-// of the fastest round, and of its slowest rank.
+// Arrays are in one memory space; on a device, messages include their copies. A time is that of the
+// fastest of several rounds, and of the slowest rank in this round.
 #pragma once
 
 #include "comm/communicator.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Predicts the costs of the phases of each layer, and measures them. The prediction follows the
-// steps that run, those of the joined maps, and not the plan: it includes communication that a plan
-// did not foresee, such as a value that is moved twice.
+// maps of the network that run, not the plan. It therefore includes communication that the plan did
+// not foresee, such as a value that is moved twice.
 #include "plan/measurement.hpp"
 
 #include "dtensor/data_type.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Measured times of the phases of each layer of a network, in the last passes that ran while the
-// log was on, and their costs by a plan's rates.
+// Measured times of the phases of each layer (kernels and communication of Apply and adjoint, and
+// reduction of gradients), from the last passes that ran while the log was on; and the costs that a
+// plan's rates predict for the same phases. A pass is one run of Apply or of its adjoint.
 #pragma once
 
 #include "layer/core/layer.hpp"
@@ -58,7 +59,7 @@ public:
 
   // The median of the seconds of the stored passes, and the messages of the last one.
   PhaseCost of(int node, Phase phase) const;
-  // The number of steps of which both Apply and adjoint are stored.
+  // The number of training steps for which both Apply and adjoint are stored.
   int passes() const;
   // Whether the last adjoint computed the cotangent of the network's input.
   bool wantedInput() const noexcept { return wantedInput_; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes plans as JSON, for other ranks and for files, and reads them. A reader trusts values that
-// it cannot verify, such as times, but not those that would run: a parallelization, its signature
-// and its layouts contain the same information three times, and the form of the layer has to agree
-// with all of them.
+// Writes plans as JSON, for other ranks and for files, and reads them. A reader cannot verify some
+// values, such as times, and accepts them. It verifies everything that would run: the
+// parallelization, the signature and the layouts of a layer describe the same distribution three
+// times, and the layer's form must agree with all three.
 #include "plan/plan_file.hpp"
 
 #include "geometry/layout/layout_json.hpp"

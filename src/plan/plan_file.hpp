@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Plans of networks of layers as JSON: the text that one rank broadcasts, and the main part of a
-// file that also records the subject of the plan:
+// Plans of networks of layers as JSON. The text of a plan is broadcast from the rank that searched,
+// and it is the entry "plan" of a file. The other entries of the file are the subject: the network,
+// inputs and processes for which the plan was made:
 //
 //   {"format": "tenon-plan-6", "network": [...], "data_type": "float32", "input": [256,1,28,28],
 //    "pinned_input": "", "pinned_output": "", "processes": 4, "grid": [2,2], "plan": {...}}
@@ -9,10 +10,10 @@
 // one with lists of a mesh "lists" has the data of the lists that all ranks know.
 //
 // "network" has the lines of a network file, without containers; "grid" has the prime factors of
-// the number of processes in the order of the machine's levels. Reading needs neither search nor
-// prices: each layer has its signature, and the layouts in which it uses its inputs, in addition to
-// its parallelization, and a reader only makes its form and compares. A plan for another subject is
-// an error.
+// the number of processes in the order of the machine's levels. A reader needs neither search nor
+// prices: the plan contains for each layer the parallelization, the signature, and the layouts in
+// which the layer uses its inputs. The reader makes the form of the layer and compares it with
+// these. A plan for another subject is an error.
 #pragma once
 
 #include "geometry/layout/box.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Unfolds the containers of a network into one list of the layers that compute. A layer that occurs
-// in two nodes is listed twice, since both run; users of the list must distinguish layers from
-// nodes. A search rejects such networks.
+// twice in the network is one layer in two nodes, and is listed twice, since both nodes run. A
+// search rejects networks with such layers.
 #include "plan/unfolded.hpp"
 
 #include "layer/networks/model.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A network of layers without its containers: the layers that compute, in the order in which they
-// run, each with its path of names. The maps of a network that is set up have their nodes in this
-// order.
+// A network as one list of the layers that compute, without the containers (sequences, graphs)
+// around them. The layers are in the order in which they run, each with its path of names. After
+// the set-up, the nodes of the network's list of maps have the same order.
 #pragma once
 
 #include "declaration/core/network_file.hpp"
