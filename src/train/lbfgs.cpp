@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// L-BFGS by the two-loop recursion, and the line search along its direction. A pair is stored only
-// if its curvature exceeds rounding. The products of pairs are not saved in checkpoints, but
-// computed again at the beginning of each step.
+// L-BFGS by the two-loop recursion, and the line search along its direction. A pair (s, y) of
+// differences is stored only if its curvature s.y exceeds rounding errors. Checkpoints contain the
+// pairs, but not their products s.y and y.y, which are computed again at the beginning of each
+// step.
 #include "train/lbfgs.hpp"
 
 #include "dtensor/arithmetic.hpp"

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// L-BFGS (Nocedal and Wright, Numerical Optimization, Algorithms 7.4 and 7.5). The direction is -H
-// g, with H from the last pairs s = w' - w, y = g' - g, and gamma = s.y / y.y of the newest pair.
-// The step length along it satisfies the strong Wolfe conditions; 1 is tried first. Inner products
-// are over all parameters, with each element counted once.
+// L-BFGS (Nocedal and Wright, Numerical Optimization, Algorithms 7.4 and 7.5). With parameters w
+// and gradient g, the direction is -H g, where H approximates the inverse Hessian. H follows from
+// the last pairs s = w' - w, y = g' - g, beginning with gamma I, gamma = s.y / y.y of the newest
+// pair. The step length along the direction satisfies the strong Wolfe conditions
+// (line_search.hpp); 1 is tried first. Inner products are over all parameters, with each element
+// counted once even if several ranks have copies.
 #pragma once
 
 #include "train/line_search.hpp"

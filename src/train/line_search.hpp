@@ -3,8 +3,10 @@
 //
 //   f(t) <= f(0) + c1 t f'(0),   |f'(t)| <= c2 |f'(0)|,
 //
-// by bracketing and zooming (Nocedal and Wright, Numerical Optimization, Algorithms 3.5 and 3.6),
-// with the minimum of the cubic through two points (3.59), kept away from the ends of the bracket.
+// where f(t) is the loss at w + t d. First an interval (bracket) that contains such a t is found,
+// then it is narrowed (Nocedal and Wright, Numerical Optimization, Algorithms 3.5 and 3.6). The
+// next t is the minimum of the cubic through two points (3.59), at some distance from the ends of
+// the bracket.
 //
 // Near a minimum, values differ by less than their rounding error, while slopes are still accurate.
 // Such values count as equal, and slopes decide: the first condition is replaced by f'(t) <= (2 c1

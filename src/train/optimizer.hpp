@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Optimizers update the parameters of a layer from their gradients. Each rank updates its block in
-// the storage layout, which is also the layout of the optimizer's state. For parameters that are
-// stored sharded and used replicated, this is the sharded optimizer: the conversions are the
-// reduce-scatter and the all-gather.
+// Optimizers update the parameters of a layer from their gradients. Each rank updates its own block
+// of a parameter, in the layout in which the parameter is stored; the optimizer's state has the
+// same layout. If parameters are stored split and used replicated, this is a sharded optimizer: the
+// conversion of gradients is a reduce-scatter, and that of parameters an all-gather.
+//
+//   the user runs Apply and adjoint; clipGradientNorm() (optional); step(), which clears gradients
+//   or stepWith(closure), whose closure runs Apply and adjoint and returns the loss
 #pragma once
 
 #include "layer/networks/state.hpp"
@@ -46,10 +49,10 @@ public:
   // Collective on comm. Converts the gradients, updates every parameter that is not frozen, and
   // clears the gradients.
   void step();
-  // Collective on comm. The same, with the gradients that the closure accumulates. The closure
-  // returns the loss, of which rank 0's value counts. It is called once, or by some types more
-  // often, with different parameters each time. It must not take a step itself: TENON_ERR_STATE.
-  // Returns the loss of the first call.
+  // Collective on comm. Calls the closure, which runs the layer and its adjoint and returns the
+  // loss, then takes a step with the gradients. The loss of rank 0 counts. Some types (lbfgs) call
+  // the closure several times, with different parameters each time. The closure must not take a
+  // step itself: TENON_ERR_STATE. Returns the loss of the first call.
   using Closure = std::function<double()>;
   double stepWith(const Closure& closure);
   // Collective on comm. Returns the norm of the gradients of all parameters that are not frozen,
