@@ -9,10 +9,12 @@
 //                  a shift as bias. A parameter whose name ends with a number ("weight0",
 //                  "weight1") uses one module per number.
 //
-// A counter "num_batches_tracked" beside a "running_mean" that is used may be left over.
+// PyTorch's counter "num_batches_tracked" need not be used by any parameter if the "running_mean"
+// of the same module is used.
 //
-// The order of modules is that of the file's tensors if the format preserves it; otherwise that of
-// the numbers in their names, if the names differ in numbers only.
+// A module is a group of tensors with one prefix: "conv1" of "conv1.weight" and "conv1.bias". The
+// order of modules is that of the file's tensors if the format preserves it. Otherwise it is that
+// of the numbers in their names, if the names differ in numbers only.
 #pragma once
 
 #include "weights/weights_file.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A file of named tensors, safetensors or npz. When it is opened, everything except the tensors'
-// data is verified. Then any block of a tensor can be read; only compressed data must be read
-// completely. Memory is bounded by the size of the directory and a buffer, whatever the file
-// contains. All errors name the file and the tensor.
+// A file of named tensors, safetensors or npz. The constructor reads and verifies everything except
+// the tensors' data. Then read() reads any block of a tensor; only compressed data must be read
+// completely. The memory needed is bounded by the size of the directory and one buffer, for any
+// file. All errors name the file and the tensor.
 #pragma once
 
 #include "weights/stored_tensor.hpp"

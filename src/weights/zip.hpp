@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Zip archives: the directory at the end of the file, with the extensions for large files (zip64).
-// Members are stored consecutively from the first byte on, without holes, uncompressed or deflated.
-// Sizes are taken from the directory, because writers that do not know a size in advance omit it in
-// the member's local header; local headers are compared with the directory.
+// Zip archives: the members (files) with their local headers, then the directory at the end of the
+// file, with the extensions for large files (zip64). Members are consecutive from the first byte
+// on, without holes, uncompressed or deflated. Sizes are taken from the directory, because a writer
+// that does not know a size in advance omits it in the local header. Local headers are compared
+// with the directory.
 #pragma once
 
 #include "weights/stored_tensor.hpp"
