@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Builds the canonical graph: walks the operations of a program in order, with a table of values by
-// name. All extents are known (they are those of the run), so shape computations reduce to
-// constants.
+// Builds the canonical graph: for each operation of a program in order, looks up its inputs in a
+// table of values by name, calls the operator's function of the format's table (pt2/, onnx/), which
+// calls ModelBuilder, and stores the results under their names. The extents of the inputs are those
+// of the run, so computations with shapes become constants.
 #include "import/model_file.hpp"
 
 #include "import/onnx/onnx.hpp"
@@ -91,7 +92,8 @@ private:
                         "operators that make new values", {1});
     });
     ModelValues values = results(operation);
-    // PyTorch rounds each result to its type; constants that were folded in float64 must follow.
+    // PyTorch rounds each result to its type. Constants were computed in float64 at import, so
+    // round them in the same way.
     for (std::size_t i = 0; i < std::min(operation.results.size(), values.size()); ++i)
       if (const auto type = program_.types.find(operation.results[i]);
           type != program_.types.end() && values[i])

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Attention layers, also recognised where a model writes them as products and a softmax. Masks with
-// huge negative numbers are treated as masks of -infinity if each query sees a key.
+// Attention, softmax(q k^T scale + mask) v, as one value of the canonical graph. It is also
+// recognised where a model writes it as products and a softmax (spelledAttention()). A mask is
+// added to the scores: -infinity hides a key from a query. Huge negative numbers in masks are
+// treated as -infinity, unless a query would then see no key.
 #include "import/canonical/model_builder.hpp"
 
 #include <algorithm>
@@ -58,8 +60,8 @@ ModelBuilder::Value ModelBuilder::addedMask(Value flags) {
   return where(flags, number(0), number(kNever));
 }
 
-// Returns the mask with the rank of the scores, with extents of 1 where it broadcasts; null if it
-// does not fit.
+// Returns the mask with as many dimensions as the scores, with extent 1 where it is broadcast.
+// Returns null if the shape of the mask does not match.
 ModelBuilder::Value ModelBuilder::maskFor(Value mask, const Shape& scores) {
   mask = withoutExpansion(mask);
   Shape shape(scores.size() - std::min(scores.size(), mask->shape.size()), 1);
@@ -67,7 +69,8 @@ ModelBuilder::Value ModelBuilder::maskFor(Value mask, const Shape& scores) {
   return broadcast(shape, scores) == scores ? reshape(mask, shape) : nullptr;
 }
 
-// Head h of the queries uses head h * have / heads.
+// Repeats the heads of keys or values (dimension -3): head h of the queries uses stored head
+// h * storedHeads / heads.
 ModelBuilder::Value ModelBuilder::repeatedHeads(Value x, Index heads) {
   const int dim = x->rank() - 3;
   const Index storedHeads = x->shape[static_cast<std::size_t>(dim)];

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums over products by labels of dimensions (einsum), as matrix products. Labels that occur in one
-// factor only are summed first; labels of both factors and the result become batch dimensions.
+// einsum, such as "nij,njk->nik" (sum over j of a[n,i,j] b[n,j,k]), as matrix products. Factors are
+// multiplied from left to right. A label that occurs in one factor only, and not in the result, is
+// summed first; labels of both factors and the result (n) become batch dimensions of the matrix
+// product.
 #include "import/canonical/model_builder.hpp"
 
 #include "sys/text/text.hpp"
@@ -74,8 +76,9 @@ ModelBuilder::Value ModelBuilder::ordered(const Labelled& x, const std::string& 
   return transpose(x.value, permutation);
 }
 
-// Labels of a product are sorted into four groups: along (both factors and the result), rows (a
-// only), columns (b only), sums (both factors, not the result).
+// The labels of a product a b are sorted into four groups. In "nij,njk->nik" these are
+//   along    in a, b and the result: n        rows   in a and the result: i
+//   columns  in b and the result: k           sums   in a and b only: j
 ModelBuilder::Labelled ModelBuilder::product(Labelled a, Labelled b,
                                              const std::string& labelsToKeep) {
   a = summed(a, labelsToKeep + b.labels);

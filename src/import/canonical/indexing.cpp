@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operations on elements of a dimension by index: prefix sums, reversal, gather, scatter. A
-// dimension may be distributed, so they are expressed as products with a fixed matrix along it.
+// Operations on elements of a dimension by index: prefix sums, reversal, gather, scatter. The
+// dimension may be distributed over ranks, where no rank can index all of it. So the operations are
+// expressed as products with a fixed matrix along the dimension (along()), for example y = L x with
+// a lower triangle L of ones for prefix sums, or by slices if the indices are consecutive.
 #include "import/canonical/model_builder.hpp"
 
 #include <fmt/format.h>
@@ -18,8 +20,9 @@ constexpr Index kMaxRows = 1024;      // rows of a matrix that expresses a sum o
 
 } // namespace
 
-// A value that is computed from parameters is a table that each rank can hold in full, so only the
-// size of the matrix counts; along a field's dimension its extents are bounded.
+// Two limits. A value that is computed from parameters is a table that each rank can hold in full:
+// the number of elements of the matrix is bounded. For a field, the extents of the matrix are
+// bounded.
 bool ModelBuilder::isTooLarge(Value x, Index rows, Index columns) {
   constexpr Index kMaxNumbers = Index(1) << 22;
   return x->isOfParameters() ? columns > 0 && rows > kMaxNumbers / columns

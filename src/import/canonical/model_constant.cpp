@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Constants as numbers or recipes. Transposing, slicing or joining a recipe yields a recipe where
-// possible, so a weight that is only rearranged is never read at import; otherwise the result is
-// none and the caller reads the numbers.
+// Constants as numbers or as recipes (blocks of tensors of the file). Transposing, slicing or
+// joining recipes yields a recipe where possible, so a weight that is only rearranged is not read
+// at import. If the result is not expressible as a recipe, the functions return none, and the
+// caller reads the numbers.
 #include "import/canonical/model_constant.hpp"
 
 #include "sys/errors/error.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators that rearrange or join elements by whole dimensions. Two in a row are merged into one,
-// and for constants only the recipe changes.
+// Operators that rearrange or join elements by whole dimensions: transpose, reshape, slice, pad,
+// concatenate, expand. Two of the same kind in a row are merged into one. For a constant only its
+// recipe changes (how it is assembled from tensors of the file, model_constant.hpp), so the numbers
+// need not be read.
 #include "import/canonical/model_builder.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Normalisations and reductions over dimensions. Weights of 1 and biases of 0 are dropped; a
-// missing one is added if a layer needs both.
+// Normalisations and reductions over dimensions. A weight of 1 and a bias of 0 that are not
+// parameters of the model are dropped. If only one of weight and bias exists, and the layer needs
+// both, the other one is added as a constant.
 #include "import/canonical/model_builder.hpp"
 
 #include <algorithm>

@@ -14,7 +14,8 @@ namespace {
 // Tolerance for constants such as sqrt(2), which may have been rounded to float32.
 constexpr double kRounded = 1e-7;
 
-// Decomposition x = scale value + shift with plain numbers; (x, 1, 0) if x is not affine.
+// A value x as scale * value + shift with two numbers. If x is not such an affine function of
+// another value, it is 1 * x + 0.
 struct Stem {
   const ModelValue* value;
   double scale = 1, shift = 0;
@@ -105,8 +106,8 @@ ModelBuilder::Value ModelBuilder::groupedNorm(Value x, const Shape& shape) {
   return result;
 }
 
-// Takes a factor or term per channel after a group norm without weights as the norm's weight or
-// bias.
+// Recognises a group norm without weights that is multiplied by, or added to, one number per
+// channel (`function`: "mul" or "add"): the numbers become the norm's weight or bias.
 ModelBuilder::Value ModelBuilder::weightedNorm(const std::string& function, Value x, Value c) {
   const int dim = 1 - (x->rank() - c->rank());
   if (x->op != ModelOp::GroupNorm || dim < 0 || c->rank() <= dim ||

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Spectral convolutions. Their parts (transform, product of the lowest modes, inverse transform)
-// are not layers, so the inverse transform searches the graph for the two others and becomes the
-// layer.
+// Recognises spectral convolutions: Fourier transform of x, products of the lowest modes with
+// complex weights, inverse transform. A model writes them as separate operations, which are not
+// layers of Tenon. When inverseFourier() is called, it searches its input for the products
+// (findProducts()) and their inputs for the transform and the weights (addProduct()), and appends
+// one value, the whole spectral convolution.
 #include "import/canonical/model_builder.hpp"
 
 namespace tenon {
@@ -85,8 +87,8 @@ bool ModelBuilder::findProducts(Value z, std::vector<Index> begin,
   return true;
 }
 
-// Adds the weight of a product of modes to `found`. Returns false if the product does not belong to
-// the same spectral convolution as those before.
+// Adds the weight of a product of modes to `weights`. Returns false if the product does not belong
+// to the same spectral convolution as the products before.
 bool ModelBuilder::addProduct(const PlacedProduct& placed, Value z, const std::string& norm,
                               SpectralWeights& weights) {
   const auto& [to, product] = placed;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions, poolings and changes of resolution. Padding before a convolution is merged into its
-// window, where it becomes the boundary condition of the layer.
+// Convolutions, poolings and changes of resolution. If the input of a convolution is the result of
+// a Pad, the convolution reads the unpadded value instead, and the padding becomes its boundary
+// condition (withoutPadding()).
 #include "import/canonical/model_builder.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Brings nodes into the dimension order that a layer needs: a transpose permutes dimensions, a
-// reshape adds or drops dimensions of extent 1. Those are added and dropped after the other
-// dimensions where possible, so settings do not depend on the extents of the run. Two reorders in a
-// row become one reorder of the first one's source.
+// Emits the transposes and reshapes that bring a node's dimensions into the order that a layer
+// needs (an order lists, for each dimension of the node, the dimension of the value; mapper.hpp).
+//   the same dimensions in another sequence                   transpose
+//   the same sequence, but other dimensions of extent 1       reshape
+//   both differ                                               transpose, reshape, transpose
+// Where possible, dimensions of extent 1 are added and dropped behind the others: the settings of
+// the reshape then do not depend on the extents of the run. A reorder of a reorder is replaced by
+// one reorder of the first one's source.
 #include "import/lowering/mapper.hpp"
 
 #include <algorithm>
@@ -75,7 +79,7 @@ int Mapper::reorderedNode(int node, const Order& currentOrder, const Shape& shap
 int Mapper::transposedNode(int node, const Order& currentOrder, const Order& order) {
   if (currentOrder == order)
     return node;
-  // Added dimensions are indistinguishable, so each position of `now` is used once.
+  // All added dimensions are -1 in an order, so mark the positions of currentOrder that are used.
   std::vector<bool> isUsed(currentOrder.size(), false);
   std::vector<Index> permutation;
   for (const int o : order)
@@ -119,8 +123,8 @@ bool Mapper::isSameSequence(const Order& currentOrder, const Order& order) {
   return commonDims(currentOrder, order) == commonDims(order, currentOrder);
 }
 
-// The setting of a reshape has 0 for extents that stay and -1 for the largest other extent, so most
-// settings hold for any batch.
+// The setting of a reshape has 0 for unchanged extents and -1 for the largest other extent, which
+// the layer computes. So most settings are valid for any batch size.
 int Mapper::reshapedNode(int node, const Shape& from, const Shape& to) {
   if (const auto found = reshapes_.find(node); found != reshapes_.end()) {
     const auto [source, before] = found->second;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Assigns parameters to layers. A tensor that training changes is one parameter of the network, as
-// it is in the model. If it is only read as the weight of one layer, the layer owns it (several
-// values may use that layer). Otherwise it has a node of its own, and layers read it as an input.
+// Assigns parameters to layers. A tensor of the file that training changes must become exactly one
+// parameter of the network. If it is read only as the weight of one layer, possibly in several
+// calls of that layer, the layer owns it. Otherwise, for example if two different layers read it,
+// it becomes a node of type "constant", and the layers read that node as an input.
 #include "import/lowering/mapper.hpp"
 
 #include <fmt/format.h>
@@ -188,8 +189,8 @@ Mapper::OrderedNode Mapper::makeRecipe(const ModelConstant& constant) {
   return {emit(nodes, "concatenate", {{"dim", static_cast<Index>(along)}}), plain};
 }
 
-// A name is listed if it differs from "layer.parameter", or if the tensor has another shape in the
-// file.
+// Returns "parameter=name" for each parameter whose tensor in the file has another name than
+// "layer.parameter" or another shape.
 std::string Mapper::namesInFile(const std::string& layer, const NodeParameters& parameters) {
   std::vector<std::string> names;
   for (const auto& [parameter, constant] : parameters) {

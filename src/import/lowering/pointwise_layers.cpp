@@ -40,8 +40,9 @@ std::optional<std::string> normalisationText(const std::vector<double>& scale,
 
 } // namespace
 
-// A fixed constant takes its layout from the network's first input. A trained one is a tensor of
-// the file, or is assembled from such tensors by layers.
+// A constant as a node. If training does not change it, it is a "constant" layer with a layout like
+// that of the network's first input. If it is trained, it is the node of a tensor of the file, or
+// is assembled from such nodes by slices and concatenation.
 Mapper::OrderedNode Mapper::makeConstant(const ModelValue& v) {
   const ModelConstant& constant = v.asConstant();
   if (constant.isTrained())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers with weights, sliding windows, norms and reductions. Layers on fields need [batch,
-// channels, space...]; the others accept the order that their input has.
+// Maps operators with weights, sliding windows, norms and reductions to layers. Convolutions and
+// other layers on fields need their input in the order [batch, channels, space...]; a transpose is
+// emitted if the node has another one. Other layers accept the order of the input's node.
 #include "import/lowering/mapper.hpp"
 
 #include <fmt/format.h>
@@ -164,7 +165,7 @@ Mapper::OrderedNode Mapper::makeReduce(const ModelValue& v) {
 Mapper::OrderedNode Mapper::makeResize(const ModelValue& v) {
   const Shape from(v.inputs[0]->shape.begin() + 2, v.inputs[0]->shape.end()),
       to(v.shape.begin() + 2, v.shape.end());
-  // A whole factor is a setting that holds for any extents.
+  // If the size is an integral multiple, set the factors: the setting is valid for any extents.
   Shape factors;
   bool areFactors = true;
   for (std::size_t s = 0; s < from.size(); ++s) {
@@ -285,8 +286,8 @@ Mapper::OrderedNode Mapper::makeSpectral(const ModelValue& v) {
   if (hasWeightInputs(v))
     return refuse(v, "a spectral convolution whose weights are computed, or read elsewhere too",
                   "parameters that this convolution alone reads");
-  // The layer has one weight, with the modes of both signs concatenated in all dimensions but the
-  // last.
+  // The model has one weight per combination of signs of the modes. The layer has a single one:
+  // concatenate those of positive and negative modes in each dimension but the last.
   std::vector<ModelConstant> parts;
   bool isFolded = v.inputs.size() > 3;
   for (std::size_t i = 1; i < v.inputs.size(); ++i)

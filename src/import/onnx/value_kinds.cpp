@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Infers which values of an ONNX file are booleans or integers. Fields are real numbers, so
-// operators that ONNX rounds for integers need to know.
+// Infers which values of an ONNX file are booleans or integers. Tenon's layers compute with real
+// numbers only, so an operator whose result ONNX rounds for integers must be treated separately.
 #include "import/onnx/onnx.hpp"
 
 #include <algorithm>

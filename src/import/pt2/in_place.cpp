@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators of PyTorch that write in place, and views of the same memory. Writing to a slice
-// creates a new value of the slice, and a new value of the tensor in which the slice is replaced.
+// Operators of PyTorch that write in place, and views of the same memory. The values of the graph
+// are immutable. So a write to a view creates a new value of the view, and a new value of the
+// viewed tensor in which the view's elements are replaced (whole()), up to the owner of the memory.
 #include "import/pt2/pt2.hpp"
 
 #include <algorithm>

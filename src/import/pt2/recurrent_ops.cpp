@@ -51,7 +51,7 @@ struct Network {
     parameters = listed(b, operands, "params", layers * directions * weights);
     states = isLstm ? listed(b, operands, "hx", 2) : ModelValues{operands.needed("hx"), nullptr};
   }
-  // i = layer * directions + direction
+  // Returns the cell of a layer and direction; i = layer * directions + direction.
   ModelBuilder::Cell cell(std::size_t i) const {
     const Value* first = &parameters[i * weights];
     const bool hasBiases = weights == 4;
