@@ -205,6 +205,7 @@ namespace {
 
 using tenon::tools::kExitUsage;
 
+// A command. Exactly one of print, run and runAlone is set.
 struct Command {
   const char* name;
   const char* help;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The data movements that are timed, the MPI calls that do the same, and the timing itself. The
-// reference is the best single MPI call for a movement, on arrays in the layout that it needs.
-// Where none exists, as for a halo, it is written as a solver would write it.
+// reference for a data movement is the best single MPI call, on arrays that need no packing. Where
+// a single call does not exist, as for a halo exchange, the reference is written with MPI_Isend and
+// MPI_Irecv, as a solver would do it.
 #include "tools/bench/case.hpp"
 
 #include "tools/program.hpp"

@@ -15,8 +15,9 @@ namespace tenon::tools {
 
 using Work = std::function<void()>;
 
-// The median of each work over `repeat` rounds, in which the works alternate. A round repeats each
-// work until it lasts longer than a clock tick and a barrier. Collective on all ranks.
+// Returns the median time of each function in `works`. Each of `repeat` rounds times all of them,
+// one after the other, and repeats a function until the time is long compared with a clock tick
+// and a barrier. Collective on all ranks.
 std::vector<double> medians(const std::vector<Work>& works, int repeat);
 
 // Limits of the machine: half a round trip of 8 bytes between ranks 0 and 1; bytes per second of
@@ -28,12 +29,13 @@ struct Limits {
 };
 Limits measureLimits(int repeat);
 
+// One data movement: Tenon's operator, which make() creates, and MPI calls with the same effect.
 struct BenchCase {
   const char* name;
   double bytes; // of input or output, whichever is larger; maximum over the ranks
   std::function<LinearOp()> make;
   std::function<Values()> given, expected; // this rank's elements of input and output
-  const char* peerName;
+  const char* peerName;                    // the MPI call, "MPI_Allgather"
   // Computes this rank's elements of the output from those of the input, with MPI calls.
   std::function<void(const double* x, double* y)> peer;
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A tensor under test with its memory: the library's, or a user array with random strides,
-// surrounded by ghosts and padding that must not change. On the host the array can be shared with
-// the node. Elements are read and written in row-major order of the rank's box.
+// A tensor under test with its memory. The memory is allocated by the library, or is a user array
+// with random strides. In a user array, ghosts and padding around the tensor's elements contain
+// guard bytes, which the library must not change. On the host the array can be memory that the
+// ranks of a node share. Elements are read and written in row-major order of the rank's box.
 #pragma once
 
 #include "tools/check/draw.hpp"
@@ -15,7 +16,8 @@ public:
   // With `isUsers` the tensor uses a user array on ranks that own elements.
   Field(TenonLayout layout, TenonDataType type, bool isUsers, Draw& draw,
         TenonMemorySpace space = TENON_MEMORY_HOST);
-  // A tensor on the array of another, with the same owned elements; the other must outlive it.
+  // A tensor on the array of another one, `other`, with the same owned elements. `other` must
+  // outlive it.
   Field(TenonLayout layout, TenonDataType type, Field& other);
   // A tensor that the library has created.
   explicit Field(DTensor tensor);
@@ -24,6 +26,7 @@ public:
   bool isUsers() const { return memory_.bytes() > 0; }
   const Box& box() const { return box_; }
   TenonDataType type() const { return type_; }
+  // The elements of this rank's box, row-major.
   void write(const Values& cells);
   Values read() const;
   // Fills the elements of the box with numbers that depend on their position in it. Ranks with
@@ -50,7 +53,7 @@ private:
   Array array_;
   UserMemory memory_;        // of the array
   std::vector<bool> isCell_; // by element: whether it is in the box
-  DTensor tensor_;           // declared after its memory: its destructor waits for work on it
+  DTensor tensor_; // declared after memory_: its destructor waits for operations on that memory
   TenonDataType type_;
   Box box_;
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A halo exchange and its adjoint between two tensors on one user array with ghosts. The inner
-// tensor's elements are the owned elements of the outer one. An exchange must detect that they are
-// in place, and may change only the elements that it receives.
+// Checks halo exchanges in place: a halo exchange and its adjoint between two tensors that use the
+// same user array. The inner tensor has the owned elements only, the outer one also the ghosts. The
+// library must detect that the owned elements need not be copied, and may change only ghosts that
+// it receives (forward) or owned elements that get contributions (adjoint).
 #include "tools/check/kinds.hpp"
 #include "tools/check/layout_make.hpp"
 #include "tools/check/operator.hpp"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sets a layer up on one process and on all, runs both, and compares all results. The layer on one
-// process uses the reference kernels, and is itself tested by the dot test of tangent and adjoint:
-// otherwise an error that is the same on all ranks would not be found.
+// Checks a layer. Two copies are created: `tested` on all ranks, with random layouts, and
+// `reference` on each process alone, with the reference kernels. checkLayer() sets both up, fills
+// parameters, inputs and cotangent with equal values, applies f, its tangent and its adjoint, and
+// compares all results. The reference is verified by the dot test of tangent and adjoint: an error
+// of both copies would not be found by a comparison.
 #include "tools/check/layer.hpp"
 
 #include "tools/check/layer_step.hpp"
@@ -29,7 +31,7 @@ std::string drawStorage(Draw& draw, int axes) {
   return text;
 }
 
-// Sets the signature of a layer, by a call or by an option, which must be equivalent.
+// Sets the signature (parallelization) of a layer: by the call or, equivalently, by an option.
 void sign(Case& c, TenonLayer layer, const std::string& labels) {
   const bool byOption = c.draw.chance(30);
   c.text += fmt::format(" signature {}{}", labels, byOption ? " by option" : "");
@@ -150,9 +152,9 @@ bool hasProperty(TenonDTensor x, char kind) {
   return propertiesOf(x).find(kind) != std::string::npos;
 }
 
-// Fills the cotangent of the output: with contributions that differ on all ranks unless copies must
-// be equal, and with the same value on one process. Equal contributions would hide an error by a
-// factor of the number of ranks.
+// Fills the cotangent of the output. If its layout has copies (B), they must be equal. Otherwise
+// each rank gets different numbers: with equal partial sums on all ranks, an error by a factor of
+// the number of ranks could remain hidden. The reference gets the value of the whole tensor.
 void fillCotangent(Case& c, LayerStep& tested, LayerStep& reference) {
   const TenonInt seed = c.draw.upTo(1 << 20);
   if (hasProperty(tested.dy(), 'B'))
@@ -162,8 +164,8 @@ void fillCotangent(Case& c, LayerStep& tested, LayerStep& reference) {
   reference.dy().write(gathered(tested.dy(), c.comm));
 }
 
-// The index of this rank among those with different elements or contributions, or -1 if it has
-// none. Ranks with the same index have copies.
+// Returns a number for compareCopies(): ranks with copies of the same elements have the same
+// number, others have different numbers. Returns -1 for a rank without elements.
 int placeAmongParts(TenonDTensor x) {
   Layout layout;
   require(TenonDTensorGetLayout(x, layout.out()));
@@ -188,8 +190,8 @@ int placeAmongParts(TenonDTensor x) {
   return place;
 }
 
-// Compares a tensor with that of one process plus `before`. Every copy is compared; contributions
-// are summed first.
+// Compares `tested` on all ranks with `reference` plus `before` (the gradient of an earlier step).
+// Every copy is compared; partial sums are added up first.
 void compare(Case& c, const std::string& what, const Field& tested, const Field& reference,
              const Values& before = {}) {
   Values expected = reference.read();
@@ -251,8 +253,8 @@ void compareAll(Case& c, LayerStep& tested, LayerStep& reference) {
       c.found("a user array", field.isGuardIntact() ? "" : ": elements around the box changed");
 }
 
-// A second step adds to the parameters' gradients. One process computes those of each step
-// separately, and they are summed here.
+// Checks that a second step adds to the parameters' gradients instead of overwriting them. The
+// reference computes the gradients of each step separately, and compare() adds them.
 void compareAccumulated(Case& c, LayerStep& tested, LayerStep& reference) {
   std::vector<Values> before;
   for (const Field& gradient : reference.gradients())

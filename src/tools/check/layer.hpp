@@ -11,12 +11,13 @@
 
 namespace tenon::tools {
 
+// A layer to check.
 struct LayerPlan {
-  std::vector<Indices> inputs;
+  std::vector<Indices> inputs; // shapes of the inputs
   // Creates the layer for inputs on a grid, or for this process only if `grid` is null.
   std::function<Layer(MPI_Comm comm, const GridSpec* grid)> make;
   bool isSigned = true;    // false: the layer chooses its signature
-  bool isPositive = false; // of the values of the inputs
+  bool isPositive = false; // the values of the inputs must be positive
   // For a loss: the value of its target, and its shape and type.
   Values target = {};
   Indices targetShape = {};
@@ -24,8 +25,9 @@ struct LayerPlan {
 };
 
 void checkLayer(Case& c, const LayerPlan& plan);
-// A random signature: for each axis of a grid one of the layer's labels for an input of that shape,
-// such as "n,h".
+// Returns a random signature, which says how a layer is parallelized: for each axis of the grid one
+// of the labels that the layer accepts for an input of this shape. Example: "n,h" divides the batch
+// on axis 0 and the rows of the image on axis 1.
 std::string drawSignature(Draw& draw, TenonLayer layer, const Indices& input, int axes);
 
 } // namespace tenon::tools

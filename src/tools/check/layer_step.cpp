@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of one step of a layer, with one or several inputs. The output of a call is filled with
-// NaN before it, which detects elements that are not written, and those to which is added instead
-// of being overwritten.
+// The calls of one step of a layer, with one or several inputs. Before each call its output is
+// filled with NaN: an element that the layer does not write, or adds to instead of overwriting,
+// remains NaN and is detected.
 #include "tools/check/layer_step.hpp"
 
 namespace tenon::tools {

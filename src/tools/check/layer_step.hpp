@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One step of a layer with its tensors: forward, tangent and adjoint.
+// One step of a layer with its tensors: forward, tangent and adjoint. Calls: setTarget() for a
+// loss, setUp(), fillParameters(), makeTensors(), then apply(), applyTangent(), applyAdjoint().
 #pragma once
 
 #include "tools/check/field.hpp"
@@ -18,8 +19,8 @@ public:
   // Fills parameters and their tangents with values that do not depend on the partition. Call after
   // set-up.
   void fillParameters(TenonInt seed);
-  // Creates the tensors, at random in user arrays if `mayBeUsers`; for a layer on the device, some
-  // are on the host.
+  // Creates the tensors. If `mayBeUsers`, some of them use a user array, at random. If `space` is
+  // the device, some are on the host nevertheless.
   void makeTensors(TenonDataType type, bool mayBeUsers, Draw& draw,
                    TenonMemorySpace space = TENON_MEMORY_HOST);
   void apply();

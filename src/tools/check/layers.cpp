@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The layers that `tenon check` draws. For every type of the library they are the type's own
-// examples, except for types that need more than settings: a new type is checked without an edit
-// here.
+// The layers that `tenon check` draws. Each layer type of the library has random examples
+// (TenonLayerGetExampleShape() etc.) with valid settings and shapes, so a new type is checked
+// without an edit here. The exceptions are types that need more than settings, such as lists of a
+// mesh (mesh.cpp).
 #include "tools/check/kinds.hpp"
 #include "tools/check/layer.hpp"
 #include "tools/check/layout_make.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory operators, which act on each rank's own array; their definition is a loop over its
-// elements. Every rank draws its own boxes, since the operators must not depend on other ranks.
+// Checks the memory operators (allocate, clear, add, copy, move), which act on boxes of each rank's
+// local array. Their results are compared with a loop over the elements (defined()). Each rank
+// draws other boxes, because the operators must not depend on other ranks.
 #include "tools/check/field.hpp"
 #include "tools/check/kinds.hpp"
 #include "tools/check/layout_make.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// User memory as in a solver. On the host it consists of separate mapped pages, which can be shared
-// with the ranks of the node; pages of the heap would be split from their neighbours by sharing. On
-// the device it is the memory of a tensor that is used only for this.
+// Memory for the user arrays of tensors under test, like the arrays of a solver. On the host it
+// consists of separate mapped pages (mmap), because share() makes whole pages accessible to the
+// ranks of a node, and pages of the heap also contain other data. On the device it is the memory of
+// a tensor that is used for nothing else.
 #pragma once
 
 #include "tools/handles.hpp"

@@ -15,9 +15,9 @@
 
 namespace tenon::tools {
 
-// Predictions as a drawing, after Figure 11 of Xie, Norman, Grewe and Vytiniotis: programs in the
-// order of their times, coloured by their placements. A dot is the single AllReduce of a placement.
-
+// A point of the chart of predictions, after Figure 11 of Xie, Norman, Grewe and Vytiniotis: one
+// point per reduction program, in the order of their times, coloured by placement (series). A dot
+// is the program of a placement that consists of a single AllReduce.
 struct ChartPoint {
   double seconds;
   int series; // index of its name in the legend
@@ -30,6 +30,7 @@ struct ChartPoint {
 std::string drawChart(const std::string& title, const std::vector<std::string>& series,
                       const std::vector<ChartPoint>& points);
 
+// A bar: the predicted communication time of an epoch on one process grid.
 struct FigureBar {
   std::string label;                   // the grid
   double seconds = 0, ofGradients = 0; // of an epoch; the part that does not depend on the batch

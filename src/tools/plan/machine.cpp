@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Creates the machine for which times are predicted, from options and machine files. The number of
-// nodes of a description can be replaced by that of a system with the same number of levels. If the
-// levels do not match, the description is used unchanged, and the library reports the difference
-// when it predicts.
+// Creates the machine for which times are predicted, from options and machine files. A machine file
+// has a number of nodes; if the user specifies a system (sizes of levels, such as 4,16) with as
+// many levels as the machine, the system's number of nodes replaces it. If the levels do not match,
+// the description is used unchanged, and the library reports the difference when it predicts.
 #include "tools/plan/machine.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// `tenon plan network`: searches a plan, prices a grid by a published equation, or computes a
-// figure. All numbers come from the planner; this file turns options into the request. Options that
-// contradict it or have no effect are errors, so the answer is always to the intended question.
+// `tenon plan network` predicts the times of parallelizations of a network. It has three uses:
+//   default   searches the fastest parallelization of each layer, and prints it with baselines that
+//             parallelize all layers alike
+//   -cost     the time of one process grid by a published equation
+//   -figure   a figure of the paper of these equations (figure.hpp)
+// All numbers come from the planner; this file converts options to calls of it, and prints results.
+// Options that contradict each other or have no effect are errors, so users do not get an answer to
+// another question.
 #include "tools/plan/commands.hpp"
 
 #include "machine/machine_file.hpp"
@@ -107,8 +112,10 @@ bool isOn(const char* name, const std::string& given) {
   return false;
 }
 
-// Fixes the parallelizations of layers, "conv1=n6,o3,fc6=n9". A parallelization contains commas
-// itself: a piece with '=' begins another layer, and one without continues the parallelization.
+// Fixes the parallelizations of layers that the option lists, "conv1=n6,o3,fc6=n9": conv1 has
+// n6,o3 (6 parts of the batch, 3 of the output channels) and fc6 has n9. Commas separate both
+// layers and parts, so a piece with '=' begins another layer, and a piece without it belongs to the
+// layer before.
 void fixParallelizations(NamedPlan& plan, const std::string& given) {
   std::vector<std::pair<std::string, std::string>> parallelizations;
   for (const std::string& piece : wordsOf(given, ',')) {
@@ -192,7 +199,7 @@ std::string orNull(const std::optional<double>& number) {
   return number ? fmt::format("{}", *number) : "null";
 }
 
-// None if a layer cannot be divided like that.
+// The time of a baseline; none if it is impossible, because a layer cannot be divided like that.
 std::optional<double> secondsOf(const std::optional<Baseline>& baseline) {
   return baseline ? std::optional(baseline->seconds) : std::nullopt;
 }
@@ -231,7 +238,8 @@ void printAsJson(const FoundPlan& plan) {
   fmt::print("]}}\n");
 }
 
-// An impossible baseline is listed too: that no single grid fits is a reason for a plan.
+// Prints a baseline and its time relative to the plan's. An impossible baseline is listed too,
+// because users want to know that no single grid fits all layers.
 void printBaseline(const char* name, const std::optional<Baseline>& baseline, double plan) {
   if (baseline)
     fmt::print("  {:<22} {:>12.4f} ms   {:.2f} times as long\n", name, baseline->seconds * 1e3,
@@ -243,8 +251,9 @@ void printBaseline(const char* name, const std::optional<Baseline>& baseline, do
 void printAsText(const FoundPlan& plan) {
   fmt::print("  {:<22} {:>12.4f} ms   {:.1f} MiB per process\n", "plan", plan.seconds * 1e3,
              plan.bytes / (1 << 20));
-  // A gap remains if the exact search gave up, with a memory limit or in dense blocks, and if
-  // recomputation might help more than was found.
+  // The gap is an upper bound of what a better plan could save. It is not 0 if the exact search
+  // gave up (with a memory limit, or in dense blocks), or if recomputing more activations could
+  // help.
   if (plan.gap > 0)
     fmt::print("  {:<22} {:>12.2g} of the time at most, which the search left open\n", "gap",
                plan.gap);

@@ -93,7 +93,8 @@ constexpr const char* kProperties[] = {"S0", "S1", "B", "P", "R"};
 // The traffic is summed rank by rank, so the number of ranks determines the time of the command.
 constexpr TenonInt kMaxCounted = 65536;
 
-// The total traffic of all processes in a conversion that is one exchange.
+// Returns the messages and elements that all processes send in a conversion between two layouts, if
+// each process sends directly to each receiver.
 Traffic conversionTraffic(const tenon::Layout& from, const tenon::Layout& to) {
   Traffic all;
   // Every rank is counted, since uneven parts send different amounts. Sums over many ranks can
@@ -183,7 +184,8 @@ const std::vector<ProgramOption> kPlacementOptions{
 
 namespace {
 
-// One of the sums for which a placement is chosen.
+// A reduction (sum) over axes of the job, with the bytes of its data. The sums of a job decide
+// which placement is best.
 struct PlacedSum {
   std::vector<int> axes;
   TenonInt bytes;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// `tenon plan reductions`: for each placement of a job the programs that reduce over some axes,
-// counted by size, and the fastest on a machine. Programs are sorted by size; the first is the
-// single AllReduce, with which the best is compared.
+// `tenon plan reductions`: a program is a sequence of collectives on groups of processes, such as
+// ReduceScatter, AllReduce, AllGather, which together reduce over some axes of a job. For each
+// placement of the job on a system, lists the number of programs by size, and the fastest program
+// on a machine. Programs are sorted by size; the first is the single AllReduce, with which the
+// fastest is compared.
 #include "tools/plan/commands.hpp"
 
 #include "tools/plan/machine.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// `tenon plan simulate`: predicts all programs on all placements of a job on a machine, and ranks
-// them together. The system is that of the machine, so placements and links match. Equal times are
-// ranked by size and then by placement, which makes the list reproducible.
+// `tenon plan simulate`: predicts the time of every reduction program (a sequence of collectives)
+// on every placement of a job's axes on the levels of a machine, and prints one list of all,
+// fastest first. Programs with equal times are listed by size and then by placement, which makes
+// the list reproducible.
 #include "tools/plan/commands.hpp"
 
 #include "sys/text/view.hpp"
