@@ -2,7 +2,7 @@
 // The calls of TenonDataset, samples in HDF5 files that are read batch by batch. They are:
 //   CreateHDF5   opens the files                                           collective
 //   SetUp        fixes the layouts of the tensors x and labels of a batch  collective
-//   GetBatch     fills this rank's blocks of them                          local
+//   GetBatch     fills this rank's blocks of x and labels                  local
 // GetBatch does not communicate. Each rank computes the order of the samples, a function of the
 // seed and the epoch.
 #include "train/dataset.hpp"

@@ -29,8 +29,8 @@ void createMap(const CommPtr& comm, TenonIndexMap* map, const IndexMapPtr& index
   give(map, std::move(object));
 }
 
-// Converts one flag per dimension to a list of the joint dimensions: those that the indices of the
-// matrix entries count, together, row-major.
+// Converts one flag per dimension to the list of joint dimensions. The indices of matrix entries
+// count the elements of all joint dimensions together, row-major.
 std::vector<int> jointDims(const int* joint, int rank) {
   std::vector<int> dims;
   const std::vector<int> flags = listOf(joint, rank, "joint");

@@ -3,7 +3,8 @@
 // the links between their units, with latency and bandwidth.
 //   Create, CreateFromFile, CreateLocal   described by the program, a file or this node: local
 //   CreateFromComm, Measure               found or measured on the ranks of a job: collective
-// A machine of the second kind has the communicator of the job; rank 0 saves it and prints it.
+// A machine of the last two calls has the communicator of the job: rank 0 writes it to a file or
+// prints it.
 #include "comm/machine_object.hpp"
 
 #include "capi/collective.hpp"

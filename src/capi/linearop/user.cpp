@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // User-defined operators: shells, which consist of the user's functions for F and F* and a pointer
-// (context) that both get, and operator types that a program registers by name. Who frees the
-// context:
+// (context) that both get, and operator types that a program registers by name. The context is
+// freed by its owner:
 //   shell             the caller, until the creation has succeeded on all ranks; then the operator
-//   registered type   the operator, from the moment when the type's create function has returned
-//                     it, also if the creation fails on another rank
+//   registered type   the operator, as soon as the type's create function has returned the context.
+//                     So the context is also freed if the creation then fails on another rank.
 #include "capi/linearop/create.hpp"
 
 #include "dtensor/dtensor.hpp"
