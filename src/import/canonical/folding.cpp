@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Arithmetic on constants: it is done at import, in float64, and no layer computes it. Results of
-// integers stay integers, because they are sizes and indices.
+// Constant folding: an operation whose inputs are all constants is computed at import, in float64,
+// and its result is a constant instead of a layer. Results of integers remain integers, because
+// they are used as sizes and indices.
 #include "import/canonical/model_builder.hpp"
 
 #include "sys/errors/error.hpp"

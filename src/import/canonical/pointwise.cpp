@@ -225,8 +225,9 @@ ModelBuilder::Value ModelBuilder::minimumOf(Value a, Value b) {
   return extremeOf(a, b, {"lt", "gt"}, "high");
 }
 
-// Maximum or minimum of two tensors. Where neither is chosen they are equal or one is NaN; their
-// mean has the gradient 1/2 to each, as in PyTorch, and is NaN in the second case.
+// Maximum or minimum of two tensors. Where neither is strictly larger, the result is their mean. If
+// they are equal, the mean has the gradient 1/2 for each, as in PyTorch; if one is NaN, so is the
+// mean.
 ModelBuilder::Value ModelBuilder::extremeOf(Value a, Value b,
                                             std::pair<const char*, const char*> relations,
                                             const char* bound) {
@@ -260,7 +261,7 @@ ModelBuilder::Value ModelBuilder::sign(Value x) {
   return binary("sub", compare("gt", x, number(0)), compare("lt", x, number(0)));
 }
 
-// A choice with only constants is folded.
+// If condition, a and b are all known constants, the result is computed now.
 ModelBuilder::Value ModelBuilder::where(Value condition, Value a, Value b) {
   const Shape shape = broadcast(condition->shape, broadcast(a->shape, b->shape));
   if (condition->isKnown() && a->isKnown() && b->isKnown())

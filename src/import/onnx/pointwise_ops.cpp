@@ -34,7 +34,7 @@ ModelValues onnxRemainder(const OnnxCall& c) {
   return {c.b.binary(c.operands.flag("fmod", false) ? "fmod" : "mod", c.x(),
                      c.operands.neededInput(1))};
 }
-// The result has the type of the base, so a real power of an integer field would be truncated.
+// In ONNX the result has the type of the base, so a real power of integers would be truncated.
 ModelValues onnxPower(const OnnxCall& c) {
   const Value exponent = c.operands.neededInput(1);
   if (c.isInteger(0) && !c.x()->isConstant()) {
@@ -60,8 +60,9 @@ ModelValues onnxGelu(const OnnxCall& c) {
             "its attribute approximate is neither none nor tanh");
   return {c.b.unary(variant == "tanh" ? "gelutanh" : "gelu", c.x())};
 }
-// y = gamma x for x >= 0, gamma alpha (exp(x) - 1) below. The constants of the paper have more
-// digits than float32, so float32 values select them.
+// y = gamma x for x >= 0, gamma alpha (exp(x) - 1) below. The file stores both constants in
+// float32. If they are the float32 values of the constants of the SELU paper, the paper's numbers
+// with all digits are used.
 ModelValues onnxSelu(const OnnxCall& c) {
   constexpr float kAlpha = 1.67326319217681884765625F, kGamma = 1.05070102214813232421875F;
   const double alpha = c.operands.real("alpha", kAlpha), gamma = c.operands.real("gamma", kGamma);
@@ -87,7 +88,7 @@ ModelValues onnxCelu(const OnnxCall& c) {
 }
 // clamp(alpha x + beta, 0, 1).
 ModelValues onnxHardSigmoid(const OnnxCall& c) {
-  // 1/6 has no short decimal, so the attribute's float32 selects it.
+  // 1/6 has no short decimal. If the attribute is the float32 value nearest to it, use 1/6.
   constexpr double kSixth = 1.0 / 6;
   const double alpha = c.operands.real("alpha", 0.2);
   const bool isSixth = static_cast<float>(alpha) == static_cast<float>(kSixth);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ONNX operators: GRU and LSTM of one layer, in one or both directions. The order of gates differs
-// from PyTorch's, which the builder uses.
+// ONNX operators: GRU and LSTM of one layer, in one or both directions. The weights of all gates
+// are stacked in one tensor; ONNX stacks the gates in another order than PyTorch. ModelBuilder uses
+// PyTorch's order, so the blocks are reordered here (weightOf()).
 #include "import/onnx/operator_rows.hpp"
 
 #include <span>

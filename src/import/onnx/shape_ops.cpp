@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ONNX operators: constants, extents, reshapes and transposes. Extents are those of the run, so
-// shapes that are computed from them are constants.
+// ONNX operators: constants, extents, reshapes and transposes. A graph is built for fixed extents
+// of its inputs, so Shape returns a constant, and shapes computed from it are constants too.
 #include "import/onnx/operator_rows.hpp"
 
 #include <algorithm>

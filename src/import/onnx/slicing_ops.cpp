@@ -102,7 +102,7 @@ ModelValues onnxCumSum(const OnnxCall& c) {
 ModelValues onnxTriangle(const OnnxCall& c) {
   return {c.b.triangle(c.x(), c.operands.flag("upper", true), c.numberAt(1, 0))};
 }
-// The dimensions of the indices replace the dimension that is indexed.
+// y[a, i, b] = x[a, indices[i], b], where i runs over all dimensions of the indices.
 ModelValues onnxGather(const OnnxCall& c) {
   const Value x = c.x(), indices = c.operands.neededInput(1);
   const int d = c.b.dimension(c.operands.integer("axis", 0), x->rank());
