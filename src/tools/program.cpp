@@ -54,8 +54,9 @@ int runGuarded(const Program& program) {
   return kExitFailed;
 }
 
-// The library's reason why this process has no device, or "". There is no query for this, so a
-// small tensor is put there; the error is the answer, and is not printed.
+// Returns the library's reason why this process has no device, or "" if it has one. The library has
+// no call to query this. So a small tensor is created on the device, and the text of the error, if
+// there is one, is returned.
 std::string missingDevice() {
   const TenonInt zero = 0, one = 1;
   Layout layout;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operators that `tenon check` draws. Each kind creates the library's operator and the subject,
-// its definition; the checks are common to all (operator.hpp).
+// The operators that `tenon check` draws. Each kind creates an operator of the library and, as a
+// Subject, its definition: the layouts of x and y, and a factor. checkOperator() in operator.hpp
+// then runs the same checks for all kinds.
 #include "tools/check/kinds.hpp"
 #include "tools/check/layout_make.hpp"
 #include "tools/check/operator.hpp"
@@ -154,7 +155,7 @@ void checkBoxes(Case& c) {
 }
 
 Subject scaled(Case& c, Subject s) {
-  // Small integers, for which small integers remain exact; for 0 the input must not be read.
+  // Integral factors keep the results of integral tensors exact. With 0 the input must not be read.
   const double factor = c.draw.of<double>({-3, -1, 0, 2});
   c.text += fmt::format(" times {};", factor);
   LinearOp scaledOp;
@@ -169,8 +170,8 @@ void checkScale(Case& c) {
   checkOperator(c, scaled(c, drawConversion(c, drawType(c.draw))));
 }
 
-// A sum of the same conversion with several factors. Their sum can be small, but rounding is
-// relative to the terms.
+// A sum of several multiples of one conversion. The factors can cancel, but the rounding error is
+// relative to their magnitudes (Subject::spread).
 void checkSum(Case& c) {
   Subject s = drawConversion(c, drawType(c.draw));
   std::vector<Subject> terms;
@@ -201,7 +202,7 @@ Subject drawChain(Case& c, TenonDataType type) {
         convert(c, s.to, drawAnyLayout(c.draw, s.to.shape, sameOrOther(c, s.to.grid)), type);
     if (c.draw.chance(30))
       next = scaled(c, std::move(next));
-    // Each layout in between can drop elements in the gaps of its halos.
+    // An intermediate layout whose halo boxes are smaller than its owned blocks loses elements.
     s.between.push_back(s.to);
     s.to = next.to;
     s.factor *= next.factor;

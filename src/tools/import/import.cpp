@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// `tenon import`: the layers of a trained network, and a check that they reproduce its results. The
-// report needs neither MPI nor a machine; the check runs on the ranks of the job.
+// `tenon import`: prints the layers of a trained network, and checks that they reproduce the
+// network's results, if the file contains a test. The report is computed by one process without
+// MPI; the check runs on the ranks of the job.
 #include "import/model_report.hpp"
 #include "tools/commands.hpp"
 #include "tools/handles.hpp"
@@ -118,7 +119,8 @@ void writeNetwork(const std::string& name, const ModelProgram& program, const By
   std::printf("written: %s.json and %s.safetensors\n", name.c_str(), name.c_str());
 }
 
-// On all ranks, with the batch or, if there are too few samples, space split.
+// Runs the check on all ranks. The batch is split over the ranks or, if it has too few samples,
+// space.
 int prove(const Request& request, const std::vector<Shape>& inputs) {
   MPI_Init(nullptr, nullptr);
   TenonErrorCode code = TenonInitialize(nullptr, nullptr, nullptr);
