@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Visits the links in order, and for each link the instances that have devices of the group. The
-// order matters: a rule with `unless` looks up the loads of an earlier link, so these must be
-// complete and sorted by instance.
+// Visits the links in the machine's order, and for each link the instances below which the group
+// has devices. The order matters: a rule with `unless` looks up the loads of an earlier link, and
+// these loads must be complete and sorted by instance.
 #include "machine/group_load.hpp"
 
 #include <algorithm>

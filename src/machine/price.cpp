@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prices exchanges and collectives, and chooses the cheaper. The flows of data for a price come
-// from a table, from counts by level, or from one count, whichever is available. All three give the
-// same numbers, so the choice affects the time of pricing only.
+// Prices exchanges and collectives, and chooses the cheaper. A price needs the flows: how many
+// elements each rank sends and receives. They come from a table of the grid, from counts for each
+// level of the machine, or from a single count. All three give the same numbers, and differ only in
+// the time that pricing takes.
 #include "machine/price.hpp"
 
 #include "geometry/schedule/axis_change.hpp"
@@ -213,7 +214,8 @@ ExchangePrice exchange(const Layout& from, const Layout& to, Index elementBytes,
                                           .by(rates, static_cast<double>(elementBytes));
       price.seconds = std::max(price.seconds, candidate.seconds);
       price.local = price.local && candidate.local;
-      // The price is a maximum, so its exact value does not matter once it exceeds `enough`.
+      // The price is a maximum over positions. Once it exceeds `enough`, the exact value is not
+      // needed.
       if (price.seconds >= enough)
         return price;
     }

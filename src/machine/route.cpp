@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds routes, and computes the share of each rank in a collective and the traffic that it sends.
-// The search runs on grids of few axes: axes that both layouts treat alike are merged before it,
-// and its steps are translated back, where one step can be along several axes.
+// Finds routes, and computes the piece of each rank in a collective and the traffic that the rank
+// sends. The search works on grids of few axes. Axes that are treated alike in both layouts are
+// therefore merged before the search, and the steps found are translated back, where one step can
+// be along several axes.
 #include "machine/route.hpp"
 
 #include "geometry/layout/cuts.hpp"

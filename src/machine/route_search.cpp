@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A* with lazy prices. An edge can leave the queue twice, first with a lower bound and then with
-// its price. Ties are broken by the number of steps and the order of creation of edges, so all
-// ranks find the same route.
+// A* with lazy prices (route_search.hpp). An edge can be taken from the queue twice: first with a
+// lower bound, after which it is priced and queued again, and then with its price. Ties are broken
+// by the number of steps and by the order in which edges were created, so all ranks find the same
+// route.
 #include "machine/route_search.hpp"
 
 #include "geometry/schedule/axis_change.hpp"
@@ -190,7 +191,7 @@ void RouteSearch::makeExact(Edge& edge) const {
   edge.exact = true;
 }
 
-// Makes the path to the edge's end lead through it.
+// Stores the edge as the last step of the best known path to the edge's end.
 void RouteSearch::take(const Edge& edge) {
   Node& node = nodes_[edge.to];
   node.cost = costOf(edge);
