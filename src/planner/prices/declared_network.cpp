@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Declares the layers of a network and the moves between them. Layers without parameters that read
-// a single layer have no choice and follow that layer. The remaining layers are the variables of
-// the search, whose number determines its time.
+// Declares the layers of a network and the moves between them. A layer without parameters that
+// reads a single layer is distributed like that layer. Only the remaining layers are variables of
+// the search, and their number determines the time of the search.
 #include "planner/prices/declared_network.hpp"
 
 #include "declaration/core/types.hpp"

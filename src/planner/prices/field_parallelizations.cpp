@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lists the parallelizations on a pinned process grid, and the layouts of tensors on it. The split
-// points of a solver follow no rule and cannot be computed, so they are remembered: a dimension of
-// known extent that the field's own axes split has the split points of the first such tensor.
+// Lists the parallelizations on the process grid of a field (an input or output with a fixed
+// layout), and makes the layouts of tensors on this grid. The split points of a solver's field
+// cannot be computed, so they are stored: a dimension that is split by the field's own axes gets
+// the split points of the first such tensor with the same extent.
 #include "planner/prices/field_parallelizations.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operations and bytes of a layer's kernels, and their seconds by a machine's rates. The slowest
-// process is determined for Apply and for the adjoint separately: for uneven parts they can differ,
-// and each pass ends with its own slowest process. The slowest process is among the few that no
-// other process exceeds in every extent, and only those are priced.
+// Operations and bytes of a layer's kernels, and their seconds by a machine's rates, on the slowest
+// process. Apply and the adjoint are separate passes, and if blocks are uneven, each can have
+// another slowest process. The slowest process is one whose block no other process exceeds in every
+// extent. Only these few processes are priced.
 #include "planner/prices/kernel_cost.hpp"
 
 #include "declaration/core/kernel_maps.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Counts the traffic of index maps and linked halos from the schedules that run, and derives the
-// layouts of a network without a plan. Each rank knows only its own lists: for an index map the
-// exact count exists on that rank only, and other ranks use the maximum over all ranks.
+// layouts that the layers of a network have without a plan. Each rank knows only its own part of
+// the lists. The exact traffic of an index map is therefore known only for that rank; for other
+// ranks the maximum over all ranks is used.
 #include "planner/prices/listed_moves.hpp"
 
 #include "sys/errors/error.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory of a plan. During the search, memory is a sum over layers (layerBytes). For the plan
-// that is found, the layers get the forms of a run, and their memory is counted as in a run
-// (RunMemory), since buffers that layers share depend on the parallelizations of all layers.
+// The memory of a plan. During the search it is a sum over layers (layerBytes), which needs only
+// each layer's own parallelization. Buffers that layers share depend on the parallelizations of all
+// layers. For the plan that was found, the layers therefore get the forms of a run, and memory is
+// counted as in a run (RunMemory).
 #include "planner/prices/own_model.hpp"
 
 #include "declaration/core/pieces.hpp"
@@ -327,7 +328,7 @@ std::vector<int> OwnModel::sampledRanks() const {
   return processes <= kAll ? grid_->ranks() : std::vector{0, processes / 2, processes - 1};
 }
 
-// Layers use the scratch memory one after the other, so the maximum counts.
+// Layers use the same scratch memory one after the other, so its size is the maximum over layers.
 double OwnModel::scratchOf(const std::vector<RunNode>& nodes) const {
   double scratch = 0;
   for (std::size_t node = 0; task_.scratch && node < network_.nodes.size(); ++node)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Discards saved activations one after the other, those first that free the most bytes per second
-// of recomputation, while the memory that passes share remains below a bound. Each state is
-// evaluated with complete passes, so only the order of the candidates is a heuristic.
+// Discards saved activations one after the other, beginning with those that free the most bytes per
+// second of recomputation, while the temporary memory of the passes remains below a bound. After
+// each step, memory and time are evaluated with complete passes, so only the order of the
+// candidates is a heuristic.
 #include "planner/prices/recomputation.hpp"
 
 #include <algorithm>

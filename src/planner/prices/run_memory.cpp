@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Joins the maps of all layers as SetUp does, and derives the passes of a training step, or of
-// inference. The temporary values of a pass then have the offsets that they have in a run. The
-// buffers of moves are message buffers, or lanes of a node's shared memory.
+// Joins the lists of maps of all layers as SetUp does, and derives the passes of a training step,
+// or of inference. The temporary values of a pass then have the same offsets in memory as in a run.
+// The buffers of moves between ranks are message buffers, or lanes: buffers in the shared memory of
+// a node.
 #include "planner/prices/run_memory.hpp"
 
 #include "declaration/core/memory_plan.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the rows of parallelizations. A table can name its rows freely, so only the effect of a row
-// on input and output decides. If several rows have the same effect, the first is chosen, which the
-// type prefers.
+// Finds the row of a layer's signature table for each axis of a parallelization. Layer types name
+// their rows freely, so a row is chosen by the dimensions of input and output that it splits. If
+// several rows split the same dimensions, the first is chosen, which is the one that the type
+// prefers.
 #include "planner/prices/signature_rows.hpp"
 
 #include "sys/errors/error.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counts the elements that position 0 must receive, regardless of the algorithm: all algorithms of
-// price.hpp send the missing elements, and a reduction needs the partial sums of the other ranks.
-// If algorithms differ, the bound is below each of them.
+// Counts the elements that the rank at position 0 must receive, by any algorithm: each algorithm of
+// price.hpp sends the missing elements, and in a reduction the partial sums of the other ranks.
+// Where algorithms differ, the bound is the least of them.
 #include "planner/prices/volume_bound.hpp"
 
 #include <algorithm>
