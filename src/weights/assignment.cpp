@@ -69,7 +69,8 @@ namespace {
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 constexpr std::string_view kDigits = "0123456789";
 
-// A module: the tensors whose names differ only after the last dot.
+// A module: the tensors whose names differ only after the last dot, such as "conv1.weight" and
+// "conv1.bias".
 struct Module {
   std::string name;
   std::vector<std::size_t> tensors;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Streams of a tensor or archive member, stored or deflated, through a fixed buffer. The sizes in
-// an archive are not trusted: decompression stops at them, and finish() verifies that the member
-// ends there.
+// Streams the bytes of a tensor or archive member, uncompressed or deflated, through a fixed
+// buffer. The sizes in an archive can be wrong, so decompression stops at the declared size, and
+// finish() verifies that the member ends there.
 #include "weights/byte_stream.hpp"
 
 #include "sys/errors/error.hpp"

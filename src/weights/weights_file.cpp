@@ -26,8 +26,8 @@ struct StoredDimension {
   WeightsFile::Part part;
 };
 
-// Merges a dimension that is read completely with the one around it, if they are contiguous in the
-// destination: this gives longer runs.
+// Merges a dimension that is read completely with the next slower one, if both are contiguous in
+// the destination: each read is then longer.
 void joinDimensions(std::vector<StoredDimension>& dims) {
   for (std::size_t d = dims.size() - 1; d-- > 0;) {
     StoredDimension& outer = dims[d];
