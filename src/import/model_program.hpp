@@ -91,8 +91,8 @@ struct ModelTest {
   // none: no gradient with respect to this input
   std::vector<std::optional<StoredTensor>> gradients;
   // Three numbers for each parameter with a gradient, [parameters, 3]: the dot product of the
-  // gradient with cos(0), cos(1), ... in storage order, its norm, and the norm of its error in
-  // float32. Older files do not have them.
+  // gradient with cos(0), cos(1), ... in the order of the file's tensor, its norm, and the norm of
+  // its error in float32. Older files do not have them.
   std::vector<std::string> parameters = {};
   std::optional<StoredTensor> parameterGradients = {};
 };

@@ -94,7 +94,7 @@ private:
     std::vector<Ref<DTensor>> replacements; // used for tensors in another space
     std::vector<UserCopy> copies;
 
-    // Stores the arguments and makes room for replacements. Returns false if all arguments are in
+    // Stores the arguments and allocates replacements. Returns false if all arguments are in
     // the layer's space already.
     bool needsCopies(std::span<Tensor* const> arguments, Space space);
     Index bytes() const;

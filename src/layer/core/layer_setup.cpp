@@ -215,7 +215,7 @@ Form Layer::form(const Layouts& inputs, bool overlap,
                  const std::optional<Layout>& computedHalo) const {
   declaration_->setTitle(title());
   // The layouts of setUses() replace those of the inputs, for instance on another process grid.
-  // Split points of the actual inputs are kept where both are split by the same axes.
+  // Split points of the actual inputs remain where both are split by the same axes.
   Layouts useLayouts = inputs;
   for (std::size_t i = 0; i < std::min(uses_.size(), useLayouts.size()); ++i)
     useLayouts[i] = withCutsOf(inputs[i], layoutLike(uses_[i], inputs[i].shape(), title()));
