@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the grid and the cuts of the boxes of all ranks: the ends of the boxes are the cuts, and
-// each block of the grid of cuts must be one box. This costs one sort. Only if it fails are the
-// faulty ranks searched for, at about the same cost.
+// Finds the process grid and the cuts of a tensor from the boxes that the ranks own. The begins and
+// ends of all boxes in a dimension, sorted, are its cuts; they divide the domain into blocks, and
+// each block must be exactly one box. If this is not so, a second search finds the ranks at fault:
+// two boxes that overlap, a range without a box, or boxes staggered like bricks.
 #include "geometry/layout/from_boxes.hpp"
 
 #include "geometry/layout/box.hpp"

@@ -3,10 +3,11 @@
 //
 // Along each grid axis the tensor has one property: S(d), sharded along tensor dimension d; B,
 // broadcast (a full copy on each process); P, partial sums of full size; or R, root (on coordinate
-// 0 only). The axes that split a dimension are ordered, major first, and one list of cuts over
-// their combined index divides the dimension. A dimension can have a halo, G(d): the boxes of its
-// parts then overlap, leave gaps or extend beyond the domain. The dual G*(d) has the same boxes
-// with contributions.
+// 0 only). The axes that split a dimension are ordered, major first, and divide it into one part
+// per combination of their coordinates; the list of cuts has the begin of each part, and the
+// extent. For example, 10 rows on 3 processes have the cuts 0, 4, 7, 10. A dimension can have a
+// halo, G(d): each part is stored in a box, and the boxes can overlap, leave gaps or extend beyond
+// the domain. The dual G*(d) has the same boxes, in which each element is a contribution to a sum.
 //
 // On an axis of one process S(d), B, P and R are equivalent. A layout stores the property that was
 // set, for its text, but such an axis splits nothing, has no contributions, and is ignored by

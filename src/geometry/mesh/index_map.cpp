@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lists as blocks of a schedule. Kernels add the entries of a block in any order, so a block must
-// not contain a position twice: entries are divided by an edge colouring of the graph between
-// sources and targets, which both ends of a message compute alike. Without repeated positions, as
-// in a halo, there is one colour.
+// Converts the lists of an index map to the blocks of a schedule. Kernels add the entries of a
+// block in parallel, so a block must not contain a source or a target position twice. The entries
+// are therefore divided by an edge colouring: an entry is an edge between its source and its
+// target, and edges of one colour share no end. Each colour becomes a block. For example, the
+// entries (source, target) (0,0), (1,0), (1,1) get the colours 0, 1, 0. Sender and receiver compute
+// the same colours. If no position is repeated, as in a halo, there is one colour.
 #include "geometry/mesh/index_map.hpp"
 
 #include "sys/errors/error.hpp"
@@ -21,7 +23,8 @@ namespace tenon {
 
 namespace {
 
-// For each entry the rank of its position among the sorted distinct positions; and their number.
+// For each entry, the index of its position in the sorted list of distinct positions; and the
+// length of this list.
 std::pair<std::vector<Index>, Index> numbersOf(const std::vector<Index>& positions,
                                                std::size_t dims) {
   const std::size_t count = positions.size() / dims;
@@ -40,9 +43,9 @@ std::pair<std::vector<Index>, Index> numbersOf(const std::vector<Index>& positio
   return {std::move(numbers), count == 0 ? 0 : distinct + 1};
 }
 
-// The set of colours of the entries at each place, as bits of words. A place has a small hash table
-// of words, addressed by word number: it has no more words than entries, although colours can be
-// large numbers.
+// The set of colours that are in use at each place (a source or target position), as bits: colour c
+// is bit c % 64 of word c / 64. A place has a small hash table of words, addressed by word number.
+// It has at most as many words as entries, although colours can be large numbers.
 class ColourSets {
 public:
   // `entries` is the number of entries of each place; all colours are less than `colours`.

@@ -3,14 +3,16 @@
 //
 //     y[.., k, ..] = sum over the entries (k, id, w) of k of  w x[.., id, ..]
 //
-// k and id are joint indices of some dimensions; all other dimensions are free. The layouts of a
-// map are patterns: the free dimensions of the tensors can have any extents, and a tensor can have
-// further dimensions after those of the pattern. Layouts are the same on all ranks, as usual; the
-// lists are those of this rank. Both ends of a message have its list, so a map is a schedule
-// (schedule.hpp), whose adjoint is the schedule with its sides exchanged.
+// k and id are indices of one or several dimensions, the joint dimensions, flattened in row-major
+// order; all other dimensions are free. For a mesh with x[node, channel], the nodes are joint and
+// the channels free. The layouts of a map are patterns: the free dimensions of the tensors can have
+// any extents, and a tensor can have further dimensions after those of the pattern. The layouts are
+// the same on all ranks; the lists of entries are those of this rank. Sender and receiver both have
+// the list of a message, so a map is a schedule (schedule.hpp), and its adjoint is the schedule
+// with source and target exchanged.
 //
-// If the target is the source with a linked halo, the map is a halo exchange: owned elements are
-// the same in both, and all entries are ghosts.
+// If the target layout is the source layout with a linked halo (ghosts at arbitrary places), the
+// map is a halo exchange: owned elements are the same in both layouts, and all entries are ghosts.
 #pragma once
 
 #include "geometry/schedule/schedule.hpp"
@@ -71,8 +73,8 @@ public:
   const IndexTraffic& most() const noexcept { return most_ ? *most_ : traffic_; }
 
 private:
-  // Entries that have distinct positions in both arrays, as lists, or as a run of consecutive
-  // positions.
+  // Entries whose positions are distinct in both arrays, stored as lists or, if the positions are
+  // consecutive, as a run.
   struct Group {
     Index count;
     Index source = 0, target = 0; // First positions of a run.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The index map of the halos that links define, as seen from one rank. The list of received
-// elements is computed from the rank's own halo; the lists of sent elements are computed from the
-// halos of the ranks that have copies of its patches, in the same order. So both ends of a message
-// have the same list without communication.
+// The halo exchange between the patches of a field, as an index map of one rank. Links define the
+// element that each ghost copies (patch_links.hpp). The elements that the rank receives are found
+// by a loop over its ghosts. The elements that it sends are found by the same loop over the ghosts
+// of the ranks that can have copies of its patches. Both loops have the same order, so sender and
+// receiver compute the same list without communication.
 #include "geometry/patches/patch_links.hpp"
 
 #include <algorithm>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parts common to all kinds of links, and links of patches side by side. The source of an element
-// beyond several sides is found by crossing these sides in any order. If two orders end at
-// different elements, as at the corners of a cube, the element has no source.
+// Functions common to all kinds of links, and links of patches that are joined side by side. A
+// ghost beyond one side of a patch copies an element of the neighbour at this side. For a ghost
+// beyond several sides (at an edge or a corner), the sides are crossed one after the other, in all
+// orders. If two orders end at different elements, as at the corners of a cube, the ghost has no
+// source.
 #include "geometry/patches/patch_links.hpp"
 
 #include "sys/errors/error.hpp"

@@ -3,10 +3,10 @@
 // cubed sphere, or the fold of a tripolar grid.
 //
 // A field on patches is a tensor [patch, channel, spatial...], whose patches have equal extents.
-// Links define for each element beyond a patch the element that it copies. They are a rule for any
-// extents and any halo width, so the same links are used for pooled fields and for all windows of a
-// network. Links are a value that is equal on all ranks: each rank computes its messages from it
-// without communication.
+// Links define for each element beyond the edge of a patch (a ghost) the element that it copies,
+// for any extents and any halo width. The same links are therefore used for the fields of all
+// layers of a network, also after pooling. All ranks have the same links, and compute their
+// messages from them without communication.
 //
 // Where two patches meet rotated, the components of a vector along the spatial dimensions are
 // permuted and change sign accordingly.
@@ -57,9 +57,9 @@ public:
   // which means zero.
   virtual std::optional<LinkedElement> source(Index patch, const std::vector<Index>& index,
                                               const Shape& extents) const = 0;
-  // The patches that elements beyond these patches can copy, or that have copies of them, where
-  // elements are beyond at most crossings[d] patches in dimension d. Sorted; includes the given
-  // patches.
+  // The patches from which the ghosts of `patches` can be copied, and those whose ghosts can be
+  // copies of elements of `patches`. A ghost is at most crossings[d] patches away in dimension d.
+  // Sorted; includes `patches`.
   virtual std::vector<Index> around(const std::vector<Index>& patches,
                                     const std::vector<Index>& crossings) const = 0;
   // True if some patch has a neighbour along a dimension, or patches do not span the field in it.

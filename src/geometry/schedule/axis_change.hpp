@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layouts that differ on some grid axes, and the merging of axes that a conversion treats alike.
+// Changes the property of a layout on one grid axis, compares layouts that differ on some axes, and
+// merges axes that a conversion treats alike.
 //
-// An axis that begins to split a dimension becomes its minor axis and divides each part. An axis
-// that ceases to split a dimension must be its minor axis, and its pieces are joined. So only ranks
-// that differ on this axis exchange data, and split points set by the user are preserved.
+// The axes that split a dimension are ordered; the last one is its minor axis. An axis that begins
+// to split a dimension becomes its minor axis and divides each part into pieces. An axis that
+// ceases to split a dimension must be its minor axis; its pieces, which are consecutive, are
+// joined. So only ranks that differ on this axis exchange data, and split points set by the user
+// are preserved.
 #pragma once
 
 #include "geometry/layout/layout.hpp"

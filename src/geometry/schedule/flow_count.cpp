@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counts the parts that share elements with a rank along each dimension. A dimension without a halo
-// costs one search in its cuts, one with a halo a test of each part near it.
+// Counts, for each dimension, the parts of the peers' layout that share elements with a rank's
+// part, and these elements. The parts are consecutive in a dimension without a halo, which costs
+// one bisection in its cuts; in a dimension with a halo, each part near the rank's box is tested.
 #include "geometry/schedule/flow_count.hpp"
 
 #include "sys/errors/error.hpp"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// FlowCount: the number of elements that one rank shares with others in a conversion, as a product
-// with one factor per dimension.
+// FlowCount: counts the messages and elements that one rank sends (role Source) or receives (role
+// Target) in a conversion between two layouts, without a list of them. The elements shared by two
+// ranks are the intersection of two boxes, so the counts are products with one factor per
+// dimension. For example, if a rank's part overlaps 2 parts of the other layout in dimension 0 and
+// 3 in dimension 1, it has 6 peers.
 #pragma once
 
 #include "geometry/schedule/schedule.hpp"
@@ -18,9 +21,9 @@ struct Flow {
   Index keptElements = 0; // Elements that the rank sends to itself.
 };
 
-// A flow by the outermost level of a machine that its messages cross. A unit of level l has
-// unitRanks[l] consecutive ranks. Levels are listed from the outermost; its units consist of units
-// of the next.
+// A flow, divided by the outermost level of the machine that its messages cross (nodes, sockets,
+// ...). A unit of level l has unitRanks[l] consecutive ranks. Levels are listed from the outermost
+// one; a unit of a level consists of units of the next level.
 struct LevelFlow {
   // [levels + 1]; the last entry is the traffic inside a unit of the innermost level.
   std::vector<Traffic> others;

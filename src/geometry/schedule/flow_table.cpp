@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Stores the factors of the flows between many layouts. The key of a factor has 64 bits, into which
-// all that it depends on is packed; hence the limits of canHold(), and the error for more than 2^18
-// different dimensions.
+// Stores the factors of the flows between many layouts. A factor depends on one dimension of both
+// layouts, on the position, on the role, and on the axes on which peers have the position's
+// coordinate. These are packed into a key of 64 bits:
+//   [mask of axes | index of own dimension | index of the peer's dimension | place | role]
+// The number of bits is the reason for the limits of canHold(), and for the error for more than
+// 2^18 different dimensions (extent, splitting axes, cuts and halo).
 #include "geometry/schedule/flow_table.hpp"
 
 #include "sys/errors/error.hpp"
@@ -81,9 +84,9 @@ const FlowTable::LayoutEntry& FlowTable::entryOf(const Layout& layout) {
   return entry;
 }
 
-// On an axis that splits the dimension, a peer's coordinate is that of the position or arbitrary;
-// one bit per such axis says which. So the mask, both dimensions, the place and the role determine
-// the factor.
+// The factor of a dimension, counted at its first use. On an axis that splits the dimension, a peer
+// has either the position's coordinate or any coordinate; one bit per such axis says which. The
+// mask of these bits, both dimensions, the place and the role determine the factor.
 const AlongDim& FlowTable::along(const View& view, int dim, AxisMask apart) {
   std::uint64_t key = (view.fixed | apart) & view.peer.splitBy[dim];
   for (const LayoutEntry* entry : {&view.own, &view.peer})

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Table of flows between many layouts on one grid, for searches over layouts. Such layouts differ
-// in few dimensions, so the factors of their flows recur, and each is counted once.
+// Table of flows between many layouts on one grid, for searches over layouts. A flow is the number
+// of messages and elements that a rank sends or receives in a conversion, a product with one factor
+// per dimension (flow_count.hpp). The layouts of a search differ in few dimensions, so the same
+// factors recur; each factor is counted once and stored.
 #pragma once
 
 #include "geometry/schedule/traffic.hpp"

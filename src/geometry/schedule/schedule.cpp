@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the peers of one rank, and the boxes of elements that it exchanges with each. The same
-// search is used for both roles, and lists the boxes of a message in the same order on either side,
-// so sender and receiver agree on the content of a message without communication.
+// Finds the peers of one rank, and the boxes of elements that it exchanges with each:
+//   1. for each dimension, the parts of the other layout that overlap this rank's part
+//   2. each combination of such parts, one per dimension, is a peer; the product of their overlaps
+//      is the list of boxes of its message
+//   3. the elements of the local array that no peer covers are the gaps
+// The same search is used for the source and for the target, and lists the boxes of a message in
+// the same order on both sides. Sender and receiver therefore agree on the content of a message
+// without communication.
 #include "geometry/schedule/schedule.hpp"
 
 #include "geometry/layout/channel_runs.hpp"
@@ -29,7 +34,7 @@ bool repeats(const Layout& layout, int axis, Role role) {
                               : layout.property(axis).isPartial();
 }
 
-// Between two grids, only coordinate 0 of such an axis takes part.
+// Between two grids, only coordinate 0 of an axis that repeats takes part.
 bool takesPart(const Layout& layout, int position, Role role) {
   for (int axis = 0; axis < layout.grid().axes(); ++axis)
     if (repeats(layout, axis, role) && layout.grid().coordinate(position, axis) != 0)
@@ -92,7 +97,8 @@ bool liesOn(const Layout& layout, int dim, int part, const std::vector<int>& coo
 
 namespace {
 
-// P holds contributions; so does B in the transpose, where its dual is meant.
+// True if the ranks along an axis have partial sums. In the transpose (role Target) this is the
+// case for B, whose dual is P.
 bool holdsPartialSums(const Layout& layout, int axis, Role role) {
   return role == Role::Source ? layout.property(axis).isPartial()
                               : layout.property(axis).isBroadcast();
@@ -162,9 +168,9 @@ public:
 
   std::vector<Transfer> takeTransfers() { return std::move(transfers_); }
 
-  // The elements of the rank's array that no transfer covers. Parts of different dimensions combine
-  // freely, so the covered elements are a product over dimensions; so are the elements that the
-  // user does not supply.
+  // The elements of the rank's array that no transfer covers. Each combination of parts of
+  // different dimensions is a peer, so the covered elements are a product over dimensions. The
+  // elements whose values the user does not set (notSupplied) are a product over dimensions too.
   Gaps gaps() const {
     const Box box = layout_.box(position_);
     std::vector<Coverage> touched, notSupplied;
@@ -174,8 +180,7 @@ public:
       for (const Candidate& candidate : candidates_[d])
         for (const Overlap& o : candidate.overlaps)
           runs.push_back(ownRun(o));
-      // Only the interval that is not supplied by the user is searched for gaps, since the user's
-      // elements must not change.
+      // Gaps are searched for outside the user's elements only, since those must not change.
       const auto& range = notSupplied.back().covered;
       touched.push_back(coverage(std::move(runs), range.empty() ? Interval{} : range.front()));
     }

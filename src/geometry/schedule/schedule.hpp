@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Schedule: the messages of a conversion, that is, the elements that one rank sends to and receives
-// from each peer, as data, for any number of ranks and without MPI.
+// Schedule: the messages by which one rank takes part in the conversion of a tensor from one layout
+// to another: the elements that it sends to and receives from each peer. A schedule is computed
+// from the two layouts, without MPI. On each grid axis a layout has a property: S (split), B
+// (copies), P (partial sums) or R (root); a dimension can have a halo G, or G* for contributions
+// (layout.hpp). a* is the dual of layout a: B and P are exchanged, and G and G*.
 //
 // Rule. In a conversion from layout a to layout b, rank r sends rank s the intersection of r's box
 // in a with s's box in b, if and only if
 // - r and s have the same coordinate on each axis that is B in a or P in b, and
 // - that coordinate is 0 on each axis that is both B in a and P in b.
 //
-// s sums the contributions that it receives. Between two grids, a B axis sends from coordinate 0
-// only, and a P axis receives at coordinate 0 only. A halo G is trimmed at the source, and filled
-// by the extension of its boundary modes at the target; a halo G* is folded back at the source, and
-// embedded at the target.
+// s sums the contributions that it receives. For example, from P to B on an axis of two ranks, each
+// rank sends its whole box to both, which is an all-reduce. Between two grids, only coordinate 0 of
+// a B axis sends, and only coordinate 0 of a P axis receives. A halo G of the source is ignored;
+// one of the target is filled, beyond the domain by its boundary mode. The contributions in a halo
+// G* of the source are added to the owned elements; a halo G* of the target gets zeros.
 //
 // The rule is symmetric under (a, b, r, s) -> (b*, a*, s, r), so the transpose of the conversion is
 // the same schedule with both sides exchanged: C(a -> b)^T = C(b* -> a*).
 //
-// A rank's peers are listed by their position in their grid, not by their rank. The peers that
-// contribute to an element and those that contribute to a copy of it differ only on axes where each
-// copy has a separate contributor. So copies add the same contributions in the same order, and are
-// bitwise identical for any order of ranks in the grid.
+// A rank's peers are listed by their position in their grid, not by their rank. All copies of an
+// element therefore add their contributions in the same order, and are bitwise identical for any
+// order of ranks in the grid. (The contributors to two copies can be different ranks, but these
+// differ only in their coordinates on axes along which the data is repeated.)
 #pragma once
 
 #include "geometry/layout/coverage.hpp"
@@ -45,7 +49,7 @@ inline constexpr int kAnyCoordinate = -1;
 std::optional<std::vector<int>> peerCoordinates(const Layout& layout, int position,
                                                 const Layout& peerLayout, Role role);
 
-// True if a part has these coordinates on the axes that split its dimension.
+// True if a part of dimension `dim` has these coordinates on the axes that split the dimension.
 bool liesOn(const Layout& layout, int dim, int part, const std::vector<int>& coordinates);
 
 // Elements by their positions in some dimensions of a local array, used by index maps
@@ -77,8 +81,8 @@ struct Transfer {
   std::vector<ElementBlock> blocks;
 };
 
-// The elements without a contribution, as disjoint boxes: zeros, and elements that the user
-// supplies.
+// The elements without a contribution, as disjoint boxes: those that become zero, and those whose
+// values the user sets (boundary mode Values).
 struct Gaps {
   std::vector<ElementBox> zeros, userValues;
 };

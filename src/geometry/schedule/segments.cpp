@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs, overlaps and neighbouring parts along one dimension. Because of the bisection, the work
-// does not depend on the size of the grid. It can find too many parts, whose overlaps are then
-// empty, but never too few.
+// Runs of elements, their overlaps, and the parts near a run, along one dimension. A run (Segment)
+// is a list of consecutive local elements whose global indices have a constant step. partsNear()
+// finds the parts that can overlap a run by bisection in the boundaries of the parts, so the work
+// does not grow linearly with the size of the grid. It can find too many parts, whose overlaps are
+// then empty, but never too few.
 #include "geometry/schedule/segments.hpp"
 
 #include <algorithm>

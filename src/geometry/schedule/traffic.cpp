@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counts the traffic of a rank, and finds the positions that differ in it. The factor of a
-// dimension depends only on the coordinates on the axes that split it, so each combination of these
-// is counted once, and positions are then compared by their classes.
+// Counts the messages and elements of a rank in a conversion, and finds a list of grid positions
+// such that every other position has the same counts as one of the list. The counts are a product
+// over dimensions. The factor of a dimension depends only on the coordinates on the axes that split
+// it, so it is counted once for each combination of these coordinates. Combinations with equal
+// factors are a class, and two positions have equal counts if they have the same class in every
+// dimension.
 #include "geometry/schedule/traffic.hpp"
 
 #include "geometry/layout/channel_runs.hpp"
