@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// DTensor, a distributed tensor: a layout, a data type and this rank's array, which is the
-// library's or the user's. The local array covers the rank's box, halos included; strides are
-// arbitrary.
+// DTensor, a distributed tensor: a layout, a data type and this rank's local array, which has the
+// elements of the rank's box, halos included. By default the library allocates the array at its
+// first use. The user can replace it by memory with any strides:
+//   placeArray()       the tensor works on one array of the user
+//   placeArrays()      one array per index of a dimension, such as velocity components u, v, w: the
+//                      tensor works on the library's array; gatherArrays() copies the user's arrays
+//                      into it, scatterArrays() copies it back
+//   resetArray()       the tensor returns to the library's array
 #pragma once
 
 #include "comm/layout_object.hpp"
@@ -98,7 +103,7 @@ public:
     return const_cast<T*>(static_cast<const T*>(address(dataTypeOf<T>())));
   }
 
-  // The same without a type, for callers that need only the address.
+  // data() and mutableData() without a type, for callers that need only the address.
   const void* readAddress() const { return checkReadable(), address(type_); }
   void* writeAddress() { return checkWritable(), changed(), const_cast<void*>(address(type_)); }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums of k[d] stride[d] with bounded integers k[d]. Such sums decide, exactly and for any strides,
-// whether two arrays share memory, and whether two indices of a tensor are the same element of its
-// array.
+// Decides, exactly and for any strides, whether two arrays share memory, and whether two indices of
+// a tensor are the same element of its array. Both questions are whether a distance is a sum of
+// k[d] stride[d] over the dimensions d, with bounded integers k[d]. For example, with the extents
+// (3, 4) and the strides (2, 1), the indices (0, 2) and (1, 0) are the same element, since
+// 1 * 2 - 2 * 1 = 0.
 #pragma once
 
 #include "dtensor/array_list.hpp"
@@ -11,22 +13,22 @@
 
 namespace tenon {
 
-// A dimension with a positive stride, whose k is in [-below, above].
+// One term k stride of such a sum: a dimension with a positive stride, and k in [-below, above].
 struct Lag {
   Index stride, below, above;
   int dim;
   Index k = 0;
 };
 
-// A list of lags in decreasing order of strides.
+// The terms of a sum, in decreasing order of strides.
 class Lags {
 public:
   void add(const Lag& lag);
   // Adds a lag, or extends the bounds of a lag with the same stride, which keeps its dimension.
   void merge(const Lag& lag);
-  // True if `distance` is such a sum. The lags' k are then those of one such sum.
+  // True if `distance` is a sum of k stride. Each lag then has the k of one such sum.
   bool reach(Index distance);
-  // True if 0 is such a sum with some nonzero k.
+  // True if 0 is a sum of k stride with some nonzero k.
   bool returnToZero();
   const Lag* begin() const noexcept { return lags_.data(); }
   const Lag* end() const noexcept { return lags_.data() + count_; }
