@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Predicts the time of a step in three passes: 1. add the load of each group to each link that the
-// group uses; 2. find the largest ratio of load to bandwidth; 3. clear the used loads. A machine
-// can have many more links than a step uses, so the table of loads is reused, and only used entries
-// are cleared.
+// Predicts the time of a step: adds the load of each group to each link that the group uses, and
+// takes the largest ratio of load to bandwidth, plus the largest latency. A machine can have many
+// more links than a step uses, so the table of loads is reused, and only used entries are cleared.
 #include "reduction/simulation.hpp"
 
 #include "machine/link.hpp"
