@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packs parts into the slots of lanes, or posts the address of the array, and reads the postings of
-// the other ranks of the node. A rank that waits also fills its own lanes: the number of slots is
-// bounded, so two ranks that each waited for the next chunk of the other would wait forever.
+// Carries the parts of a conversion (the data of one rank for another) through lanes: rings of
+// slots in shared memory (comm/memory/lane.hpp). A small part is packed into slots, chunk by chunk.
+// For a large part in shared memory only the address of the array is posted, and the receiver reads
+// the array in place. A rank that waits for data also fills free slots of its own lanes: a lane has
+// a bounded number of slots, so two ranks that only waited for each other's next chunk would
+// deadlock.
 #include "linop/exchange/lane_carrier.hpp"
 
 #include "comm/agreement/wait_policy.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chooses how a conversion is carried out: as one exchange (conversion.hpp), as a chain of
-// exchanges and collectives along a route of `machine`, or by a reduction method if it sums
-// (reduction_method.hpp).
+// Creates the operator that converts a tensor from one layout to another, and chooses how: by one
+// exchange of messages (conversion.hpp), by a chain of exchanges and MPI collectives (the route,
+// machine/route.hpp), or, if the conversion sums over grid axes, by a reduction method
+// (reduction_method.hpp), such as a reduction program or NCCL.
 #pragma once
 
 #include "linop/exchange/conversion.hpp"

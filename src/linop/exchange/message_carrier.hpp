@@ -92,7 +92,7 @@ private:
   Wire *sendWire_ = nullptr, *receiveWire_ = nullptr;
   std::vector<Departure> departures_;
   std::size_t sent_ = 0;               // Number of departures sent by the action in flight.
-  std::vector<const std::byte*> next_; // By message: the next received elements to be combined.
+  std::vector<const std::byte*> next_; // By message: the received elements to combine next.
   // By unpack part: its message, or -1 if another transport brings it.
   std::vector<int> messageOf_;
   Round plain_; // For tensors that are not bound.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ReductionMethod: an alternative to the route of a conversion that sums over grid axes.
-// makeConversion() requests an offer of each method and uses the cheapest. Methods are implemented
-// in modules above; this one only has the table that they register.
+// ReductionMethod: an alternative way to compute a conversion that sums over grid axes, in place of
+// its route (a chain of exchanges and MPI collectives). makeConversion() calls, for each method:
+//   looksAt(task)   can the method compute this sum?
+//   offer(task)     the predicted time, and a function that creates the operator
+// and uses the cheapest offer. The methods, such as reduction programs and NCCL, are implemented in
+// src/programs, which registers them in the table of setReductionMethods().
 #pragma once
 
 #include "geometry/schedule/axis_change.hpp"
@@ -29,6 +32,7 @@ struct ReductionTask {
   RoutePolicy policy;
 };
 
+// The offer of a method for a task: an operator (make), or a division into steps, or neither.
 struct ReductionOffer {
   // Makes the operator; collective. Empty if the method makes no offer.
   std::function<LinearOpRef()> make;
