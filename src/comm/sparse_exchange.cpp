@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// First the lengths are exchanged, into memory allocated before: each length is sent by a
-// synchronous send, and a rank whose sends have completed enters a non-blocking barrier, and
-// continues to receive until all ranks are in it (Hoefler, Siebert and Lumsdaine, PPoPP 2010). Then
-// the ranks allocate memory for the messages and agree that all could, and the messages are sent.
+// Each rank knows to which ranks it sends, but not from which it receives. Three phases:
+//   1. Lengths: each rank sends the length of each list by MPI_Issend. When its sends have
+//      completed, that is, are received, it enters MPI_Ibarrier, and continues to receive until
+//      the barrier completes: all lengths have then arrived (Hoefler, Siebert and Lumsdaine, PPoPP
+//      2010).
+//   2. Each rank allocates memory for the lists, and all ranks agree that none has failed.
+//   3. The lists are sent.
+// Memory for phase 1 is allocated before it begins. A failed allocation therefore never leaves
+// other ranks waiting.
 #include "comm/sparse_exchange.hpp"
 
 #include "comm/agreement/agreement.hpp"
