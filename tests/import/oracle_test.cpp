@@ -198,15 +198,17 @@ TEST(Model, KeepsWhatIsNoNumber) {
     readModel(*layer);
     const Layout field = test::onWorld({2, 1, 12, 16}, "B");
     layer->setUp(Layouts{field, field});
-    DTensor x(world(), field, TENON_FLOAT64), z(world(), field, TENON_FLOAT64);
-    DTensor y(world(), layer->outputLayouts().front(), TENON_FLOAT64);
-    fillConstant(x, 1);
-    fillConstant(z, 2);
-    x.mutableData<double>()[7] = z.mutableData<double>()[9] = std::nan("");
-    const DTensor* in[] = {&x, &z};
-    DTensor* out[] = {&y};
+    // On the heap: the layer holds references to its inputs for the adjoint, and is destroyed last.
+    const Ref<DTensor> x = test::tensor(field, TENON_FLOAT64),
+                       z = test::tensor(field, TENON_FLOAT64),
+                       y = test::tensor(layer->outputLayouts().front(), TENON_FLOAT64);
+    fillConstant(*x, 1);
+    fillConstant(*z, 2);
+    x->mutableData<double>()[7] = z->mutableData<double>()[9] = std::nan("");
+    const DTensor* in[] = {x.get(), z.get()};
+    DTensor* out[] = {y.get()};
     layer->apply(Inputs(in, 2), Outputs(out, 1));
-    const std::vector<double> found = test::gathered(y);
+    const std::vector<double> found = test::gathered(*y);
     for (std::size_t i = 0; i < found.size(); ++i)
       EXPECT_EQ(std::isnan(found[i]), i == 7 || i == 9) << file << " at " << i;
   }
