@@ -93,7 +93,9 @@ public:
     std::vector<Range> ranges;
     for (Index extent : x)
       ranges.push_back({0, 1, extent});
-    const Index extent = x[dim], step = integer("step");
+    // A step beyond the dimension selects its first element, as does one of its whole extent, which
+    // cannot overflow where it is multiplied.
+    const Index extent = x[dim], step = std::min(integer("step"), std::max<Index>(extent, 1));
     // As in Python: a negative number counts from the end, and ranges are clipped to the dimension.
     const auto fromStart = [&](Index index) {
       return std::clamp<Index>(index < 0 ? index + extent : index, 0, extent);
