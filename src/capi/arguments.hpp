@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Conversion between arguments of the C API and C++ objects:
 //   deref(handle, name)     returns the object behind a handle, checked
-//   give(&handle, object)   returns an object to the caller, who then owns one reference
+//   giveHandle(&handle, object)   returns an object to the caller, who then owns one reference
 //   take(handle, name)      takes over the caller's reference, as Destroy does
 //   listOf, textOf          checked copies of the caller's arrays and strings
 //   copyList, copyText      copy results into the caller's arrays
@@ -105,7 +105,7 @@ Handle handleOf(const typename ClassOf<Handle>::type& object) {
 // Stores a handle that owns the reference in the caller's variable. The address of the variable
 // must have been checked by required().
 template <class Handle, class T>
-void give(Handle* handle, Ref<T> object) {
+void giveHandle(Handle* handle, Ref<T> object) {
   Object* header = object.detach();
   header->addHandle();
   *handle = reinterpret_cast<Handle>(header);

@@ -40,7 +40,7 @@ template <class Body>
 void withPath(TenonCheckpoint handle, const char* path, const char* name, Body body) {
   checkInitialized();
   const CommPtr comm = commOf("checkpoint", handle);
-  together(*comm, [&] { body(deref(handle, "checkpoint"), textOf(path, name)); });
+  runCollectively(*comm, [&] { body(deref(handle, "checkpoint"), textOf(path, name)); });
 }
 
 } // namespace
@@ -49,7 +49,7 @@ TenonErrorCode TenonCheckpointCreate(MPI_Comm comm, TenonCheckpoint* checkpoint)
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr communicator = Communicator::of(comm);
-    createTogether(
+    createCollectively(
         *communicator, checkpoint, "checkpoint", "a new checkpoint",
         [&] { return makeRef<Checkpoint>(communicator); },
         [](const Ref<Checkpoint>&) { return std::string("empty"); });
@@ -193,7 +193,7 @@ TenonErrorCode TenonDTensorLoad(TenonDTensor x, const char* path, const char* da
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr comm = commOf("x", x);
-    together(*comm, [&] {
+    runCollectively(*comm, [&] {
       Checkpoint::load(Ref<DTensor>::share(&deref(x, "x")), textOf(path, "path"),
                        textOf(dataset, "dataset"));
     });

@@ -3,8 +3,8 @@
 // object locally. Then an agreement, a small collective message, exchanges whether any rank failed:
 // all ranks succeed, or all return the same error. The user gets the handle only after the
 // agreement, so no rank has an object whose creation failed on another rank.
-//   createTogether(...)   a call that creates an object
-//   together(...)         any other collective call
+//   createCollectively(...)   a call that creates an object
+//   runCollectively(...)         any other collective call
 //   derefToApply(...)     calls of a time step, which have no agreement because of its cost: an
 //                         error is fatal, or returned if there is one rank (guardApply())
 #pragma once
@@ -21,8 +21,8 @@ namespace tenon {
 // describe(object) returns a text that must be the same on all ranks, for example the layout. If
 // the texts differ, all ranks throw an error that says that `what` differs.
 template <class Handle, class Make, class Describe>
-void createTogether(Communicator& comm, Handle* handle, const char* name, const char* what,
-                    Make&& make, Describe&& describe) {
+void createCollectively(Communicator& comm, Handle* handle, const char* name, const char* what,
+                        Make&& make, Describe&& describe) {
   auto object = collectively(
       comm, what,
       [&] {
@@ -30,13 +30,13 @@ void createTogether(Communicator& comm, Handle* handle, const char* name, const 
         return make();
       },
       describe);
-  give(handle, std::move(object));
+  giveHandle(handle, std::move(object));
 }
 
 // Runs the body of a collective call, which can contain agreements itself. A rank that fails
 // between two of them reports its error in the next one, or in the one at the end.
 template <class Body>
-void together(Communicator& comm, Body&& body) {
+void runCollectively(Communicator& comm, Body&& body) {
   collectively(comm, [&] {
     body();
     return true;

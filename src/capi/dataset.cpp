@@ -25,7 +25,7 @@ template <class Make>
 void createDataset(MPI_Comm comm, TenonDataset* dataset, Make make) {
   checkInitialized();
   const CommPtr communicator = Communicator::of(comm);
-  createTogether(
+  createCollectively(
       *communicator, dataset, "dataset", "a new dataset",
       [&]() -> Ref<Dataset> { return make(communicator); },
       [](const Ref<Dataset>&) { return std::string("of files"); });
@@ -57,7 +57,7 @@ TenonErrorCode TenonDatasetSetUp(TenonDataset dataset, TenonLayout x, TenonLayou
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr comm = commOf("dataset", dataset, x);
-    together(*comm, [&] {
+    runCollectively(*comm, [&] {
       deref(dataset, "dataset")
           .setUp(deref(x, "x").layout(), labels ? &deref(labels, "labels").layout() : nullptr);
     });

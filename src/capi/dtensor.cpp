@@ -103,7 +103,7 @@ TenonErrorCode TenonDTensorCreate(TenonLayout layout, TenonDataType type,
   return guard(__func__, [&] {
     checkInitialized();
     const LayoutObject& layoutObject = deref(layout, "layout");
-    createTogether(
+    createCollectively(
         *layoutObject.comm(), x, "x", "layout and data type",
         [&] { return makeRef<DTensor>(layoutObject.comm(), layoutObject.layout(), type); },
         [&](const Ref<DTensor>& tensor) {

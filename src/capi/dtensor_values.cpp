@@ -180,7 +180,7 @@ TenonErrorCode TenonDTensorGetLayout(TenonDTensor x, TenonLayout* layout) noexce
   return guard(__func__, [&] {
     const DTensor& tensor = deref(x, "x");
     required(layout, "layout");
-    give(layout, makeRef<LayoutObject>(tensor.comm(), tensor.layout()));
+    giveHandle(layout, makeRef<LayoutObject>(tensor.comm(), tensor.layout()));
   });
 }
 

@@ -46,7 +46,7 @@ struct EdgeLists {
 
 // Creates the object and its handle. The allocation is collective, since it can fail on one rank.
 void giveEdges(const CommPtr& comm, TenonEdges* edges, const EdgesPtr& made) {
-  give(edges, collectively(*comm, [&] { return makeRef<EdgesObject>(comm, made); }));
+  giveHandle(edges, collectively(*comm, [&] { return makeRef<EdgesObject>(comm, made); }));
 }
 
 } // namespace
@@ -103,7 +103,7 @@ TenonErrorCode TenonEdgesGetLayout(TenonEdges edges, int ndim, const TenonInt sh
               givenRowsLayout(deref(edges, "edges").edges()->pattern(), ndim, shape, "edges"));
         },
         [](const auto& object) { return object->layout().describe(); });
-    give(layout, std::move(created));
+    giveHandle(layout, std::move(created));
   });
 }
 
@@ -134,7 +134,7 @@ TenonErrorCode TenonLayerCreateMessagePassing(TenonLayer edgeNetwork, TenonLayer
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr comm = commOf("edgeNetwork", edgeNetwork, nodeNetwork);
-    createTogether(
+    createCollectively(
         *comm, layer, "layer", "the layer",
         [&] {
           Layer &f = deref(edgeNetwork, "edgeNetwork"), &g = deref(nodeNetwork, "nodeNetwork");

@@ -20,7 +20,7 @@ TenonErrorCode TenonFieldSeriesCreate(MPI_Comm comm, const char* path, int spati
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr communicator = Communicator::of(comm);
-    createTogether(
+    createCollectively(
         *communicator, series, "series", "the series of fields",
         [&] { return makeRef<FieldSeries>(communicator, textOf(path, "path"), spatial); },
         [](const Ref<FieldSeries>& object) { return object->describe(); });
@@ -50,7 +50,7 @@ TenonErrorCode TenonFieldSeriesSetMesh(TenonFieldSeries series, TenonIndexMap ce
                         textOf(shape, "shape"), listOf(corner, corners, "corner"),
                         listOf(places, coordinates, "places")};
     });
-    together(*s.comm(), [&] { s.setMesh(mesh); });
+    runCollectively(*s.comm(), [&] { s.setMesh(mesh); });
   });
 }
 
@@ -67,7 +67,7 @@ TenonErrorCode TenonFieldSeriesWrite(TenonFieldSeries series, TenonInt step, dou
   return guard(__func__, [&] {
     checkInitialized();
     FieldSeries& s = deref(series, "series");
-    together(*s.comm(), [&] { s.write(step, time); });
+    runCollectively(*s.comm(), [&] { s.write(step, time); });
   });
 }
 

@@ -26,7 +26,7 @@ void createMap(const CommPtr& comm, TenonIndexMap* map, const IndexMapPtr& index
                std::vector<Index> ids = {}) {
   auto object =
       collectively(*comm, [&] { return makeRef<IndexMapObject>(comm, indexMap, std::move(ids)); });
-  give(map, std::move(object));
+  giveHandle(map, std::move(object));
 }
 
 // Converts one flag per dimension to the list of joint dimensions. The indices of matrix entries
@@ -129,8 +129,8 @@ TenonErrorCode TenonIndexMapGetLayouts(TenonIndexMap map, int ndim, const TenonI
         [](const auto& pair) {
           return pair.first->layout().describe() + pair.second->layout().describe();
         });
-    give(domain, std::move(layouts.first));
-    give(range, std::move(layouts.second));
+    giveHandle(domain, std::move(layouts.first));
+    giveHandle(range, std::move(layouts.second));
   });
 }
 

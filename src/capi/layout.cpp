@@ -81,7 +81,7 @@ TenonErrorCode TenonLayoutCreateSharded(TenonPartition partition, int ndim, cons
   return guard(__func__, [&] {
     checkInitialized();
     const Partition& grid = deref(partition, "partition");
-    createTogether(
+    createCollectively(
         *grid.comm(), layout, "layout", "the layout",
         [&] {
           LayoutDraft draft(grid.gridPtr());
@@ -99,7 +99,7 @@ TenonErrorCode TenonLayoutCreateFromBoxes(MPI_Comm comm, int ndim, const TenonIn
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr communicator = Communicator::of(comm);
-    createTogether(
+    createCollectively(
         *communicator, layout, "layout", "a layout of boxes",
         [&] {
           if (ndim < 1 || ndim > kMaxRank)
@@ -120,7 +120,7 @@ TenonErrorCode TenonLayoutCreate(TenonPartition partition, TenonLayout* layout) 
   return guard(__func__, [&] {
     checkInitialized();
     const Partition& grid = deref(partition, "partition");
-    createTogether(
+    createCollectively(
         *grid.comm(), layout, "layout", "the process grid",
         [&] { return makeRef<LayoutObject>(grid.comm(), grid.gridPtr()); },
         [&](const auto&) { return grid.grid().describe(); });
@@ -131,7 +131,7 @@ TenonErrorCode TenonLayoutCreateLike(TenonLayout model, TenonLayout* layout) noe
   return guard(__func__, [&] {
     checkInitialized();
     const LayoutObject& modelObject = deref(model, "model");
-    createTogether(
+    createCollectively(
         *modelObject.comm(), layout, "layout", "the model",
         [&] {
           return makeRef<LayoutObject>(modelObject.comm(), LayoutDraft(modelObject.layout()));
@@ -145,7 +145,7 @@ TenonErrorCode TenonLayoutCreateStaggered(TenonLayout cells, const TenonInt face
   return guard(__func__, [&] {
     checkInitialized();
     const LayoutObject& cellObject = deref(cells, "cells");
-    createTogether(
+    createCollectively(
         *cellObject.comm(), layout, "layout", "the staggered layout",
         [&] {
           const Layout& cellLayout = cellObject.layout();
@@ -223,14 +223,15 @@ TenonErrorCode TenonLayoutSetUp(TenonLayout layout) noexcept {
 TenonErrorCode TenonLayoutGetDual(TenonLayout layout, TenonLayout* dual) noexcept {
   return guard(__func__, [&] {
     required(dual, "dual");
-    give(dual, makeRef<LayoutObject>(deref(layout, "layout").comm(), valueOf(layout).dual()));
+    giveHandle(dual, makeRef<LayoutObject>(deref(layout, "layout").comm(), valueOf(layout).dual()));
   });
 }
 
 TenonErrorCode TenonLayoutGetPartition(TenonLayout layout, TenonPartition* partition) noexcept {
   return guard(__func__, [&] {
     required(partition, "partition");
-    give(partition, makeRef<Partition>(deref(layout, "layout").comm(), valueOf(layout).gridPtr()));
+    giveHandle(partition,
+               makeRef<Partition>(deref(layout, "layout").comm(), valueOf(layout).gridPtr()));
   });
 }
 

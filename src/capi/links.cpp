@@ -23,7 +23,7 @@ void checkPatchDimensions(int ndim) {
 
 // Creates the object and its handle. The allocation is collective, since it can fail on one rank.
 void giveLinks(const CommPtr& comm, TenonLinks* links, const PatchLinksPtr& made) {
-  give(links, collectively(*comm, [&] { return makeRef<LinksObject>(comm, made); }));
+  giveHandle(links, collectively(*comm, [&] { return makeRef<LinksObject>(comm, made); }));
 }
 
 // A box that is cut into tiles: their number, and the boundary modes of the box, per dimension.
@@ -132,7 +132,7 @@ TenonErrorCode TenonLinksGetLayout(TenonLinks links, int ndim, const TenonInt sh
               givenRowsLayout(deref(links, "links").links()->pattern(), ndim, shape, "patches"));
         },
         [](const auto& object) { return object->layout().describe(); });
-    give(layout, std::move(created));
+    giveHandle(layout, std::move(created));
   });
 }
 

@@ -66,8 +66,8 @@ TenonErrorCode TenonMachineCreate(const char* name, int levels, const char* cons
     std::vector<Level> levelList;
     for (int l = 0; l < levels; ++l)
       levelList.push_back({textOf(words[l], "one of names"), units[l]});
-    give(machine,
-         makeRef<MachineObject>(Machine::make(textOf(name, "name"), std::move(levelList))));
+    giveHandle(machine,
+               makeRef<MachineObject>(Machine::make(textOf(name, "name"), std::move(levelList))));
   });
 }
 
@@ -77,14 +77,15 @@ TenonErrorCode TenonMachineCreateFromFile(const char* nameOrPath, TenonInt nodes
     required(machine, "machine");
     // 0 nodes: the number in the file.
     const auto count = nodes == 0 ? std::nullopt : std::optional<Index>(nodes);
-    give(machine, makeRef<MachineObject>(readMachine(textOf(nameOrPath, "nameOrPath"), count)));
+    giveHandle(machine,
+               makeRef<MachineObject>(readMachine(textOf(nameOrPath, "nameOrPath"), count)));
   });
 }
 
 TenonErrorCode TenonMachineCreateLocal(TenonMachine* machine) noexcept {
   return guard(__func__, [&] {
     required(machine, "machine");
-    give(machine, makeRef<MachineObject>(localMachine(LocalTopology()), nullptr));
+    giveHandle(machine, makeRef<MachineObject>(localMachine(LocalTopology()), nullptr));
   });
 }
 
@@ -92,7 +93,7 @@ TenonErrorCode TenonMachineCreateFromComm(MPI_Comm comm, TenonMachine* machine) 
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr communicator = Communicator::of(comm);
-    createTogether(
+    createCollectively(
         *communicator, machine, "machine", "the machine",
         [&] { return makeRef<MachineObject>(findJobMachine(*communicator), communicator); },
         [](const Ref<MachineObject>& object) { return object->describe(); });
@@ -110,7 +111,7 @@ TenonErrorCode TenonMachineMeasure(MPI_Comm comm, TenonMemorySpace space, int ro
     agreeOnText(*communicator, "what is measured", [&] {
       return fmt::format("{}, arrays on the {}", counted(rounds, "round"), spaceName(arrays));
     });
-    createTogether(
+    createCollectively(
         *communicator, machine, "machine", "the machine",
         [&] {
           const std::string source =

@@ -21,7 +21,7 @@ TenonErrorCode TenonOptimizerCreate(TenonLayer layer, const char* type,
   return guard(__func__, [&] {
     checkInitialized();
     Layer& l = deref(layer, "layer");
-    createTogether(
+    createCollectively(
         *l.comm(), optimizer, "optimizer", "the type",
         [&] { return makeOptimizer(textOf(type, "type"), Ref<Layer>::share(&l)); },
         [](const Ref<Optimizer>& object) { return std::string(object->type()); });

@@ -81,7 +81,7 @@ void create(MPI_Comm comm, int axes, const int* extents, RanksOf ranksOf,
             TenonPartition* partition) {
   checkInitialized();
   const CommPtr communicator = Communicator::of(comm);
-  createTogether(
+  createCollectively(
       *communicator, partition, "partition", "the process grid",
       [&] {
         std::vector<int> sides = extentsOf(extents, axes);
@@ -131,7 +131,7 @@ TenonErrorCode TenonPartitionCreatePlaced(MPI_Comm comm, int axes, int levels,
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr communicator = Communicator::of(comm);
-    createTogether(
+    createCollectively(
         *communicator, partition, "partition", "the placed process grid",
         [&] {
           return makeRef<Partition>(communicator,

@@ -62,7 +62,7 @@ constexpr NamedNumber<FoundPlan> kPlanNumbers[] = {
     {"domain", [](const FoundPlan& p) { return baselineSeconds(p.baselines.domain, "domain"); }},
     {"bytes", [](const FoundPlan& p) { return p.bytes; }},
     {"gap", [](const FoundPlan& p) { return p.gap; }},
-    {"recompute", [](const FoundPlan& p) { return p.againSeconds; }},
+    {"recompute", [](const FoundPlan& p) { return p.recomputationSeconds; }},
     {"shared", [](const FoundPlan& p) { return p.sharedSeconds; }},
     {"layers", [](const FoundPlan& p) { return static_cast<double>(p.layers.size()); }},
     {"searches", [](const FoundPlan& p) { return static_cast<double>(p.rounds); }},
@@ -114,7 +114,7 @@ TenonErrorCode TenonPlanCreate(TenonLayer network, TenonInt batch, TenonPlan* pl
     // Local, like all calls before SetUp, which compares the requests of the ranks.
     auto object = makeRef<LayerPlan>(Ref<Layer>::share(&deref(network, "network")), batch);
     required(plan, "plan");
-    give(plan, std::move(object));
+    giveHandle(plan, std::move(object));
   });
 }
 
@@ -159,7 +159,7 @@ TenonErrorCode TenonPlanSave(TenonPlan plan, const char* path) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
     LayerPlan& object = deref(plan, "plan");
-    together(*object.comm(), [&] { object.save(textOf(path, "path")); });
+    runCollectively(*object.comm(), [&] { object.save(textOf(path, "path")); });
   });
 }
 
@@ -167,7 +167,7 @@ TenonErrorCode TenonPlanLoad(TenonPlan plan, const char* path) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
     LayerPlan& object = deref(plan, "plan");
-    together(*object.comm(), [&] { object.load(textOf(path, "path")); });
+    runCollectively(*object.comm(), [&] { object.load(textOf(path, "path")); });
   });
 }
 
@@ -233,7 +233,7 @@ TenonErrorCode TenonPlanGetLayer(TenonPlan plan, TenonLayer* layer) noexcept {
   return guard(__func__, [&] {
     Layer& network = deref(plan, "plan").layer();
     required(layer, "layer");
-    give(layer, Ref<Layer>::share(&network));
+    giveHandle(layer, Ref<Layer>::share(&network));
   });
 }
 
@@ -242,7 +242,7 @@ TenonErrorCode TenonPlanGetInputLayout(TenonPlan plan, int input, TenonLayout* l
     const LayerPlan& object = deref(plan, "plan");
     const Layout& inputLayout = oneOf(object.layer(), object.inputLayouts(), input, "input");
     required(layout, "layout");
-    give(layout, makeRef<LayoutObject>(object.comm(), inputLayout));
+    giveHandle(layout, makeRef<LayoutObject>(object.comm(), inputLayout));
   });
 }
 

@@ -49,8 +49,8 @@ TenonErrorCode TenonPlacementListCreate(int levels, const TenonInt system[], int
                                         const TenonInt sizes[], TenonPlacementList* list) noexcept {
   return guard(__func__, [&] {
     required(list, "list");
-    give(list,
-         makeRef<PlacementList>(listOf(system, levels, "system"), listOf(sizes, axes, "sizes")));
+    giveHandle(list, makeRef<PlacementList>(listOf(system, levels, "system"),
+                                            listOf(sizes, axes, "sizes")));
   });
 }
 
@@ -106,8 +106,8 @@ TenonErrorCode TenonReductionProgramsCreate(TenonPlacementList list, TenonInt in
                                             TenonReductionPrograms* programs) noexcept {
   return guard(__func__, [&] {
     required(programs, "programs");
-    give(programs, makeRef<ReductionPrograms>(deref(list, "list").at(index),
-                                              listOf(reduce, axes, "reduce"), sizeLimit));
+    giveHandle(programs, makeRef<ReductionPrograms>(deref(list, "list").at(index),
+                                                    listOf(reduce, axes, "reduce"), sizeLimit));
   });
 }
 

@@ -84,7 +84,7 @@ void holdSignal(int signal) {
 }
 
 // Restores the previous handler, unless another one has been installed since.
-void giveBack(int signal, const WatchedSignal& watched) noexcept {
+void restoreHandler(int signal, const WatchedSignal& watched) noexcept {
   struct sigaction current {};
   if (sigaction(signal, nullptr, &current) == 0 && current.sa_handler == tenonNoteSignal)
     sigaction(signal, &watched.before, nullptr);
@@ -97,7 +97,7 @@ struct GivenBackAtEnd {
   GivenBackAtEnd& operator=(const GivenBackAtEnd&) = delete;
   ~GivenBackAtEnd() {
     for (const auto& [signal, watched] : watchedSignals)
-      giveBack(signal, watched);
+      restoreHandler(signal, watched);
   }
 };
 const GivenBackAtEnd givenBackAtEnd;
@@ -107,7 +107,7 @@ void letGoOfSignal(int signal) noexcept {
   const auto watched = watchedSignals.find(signal);
   if (watched == watchedSignals.end() || --watched->second.holders > 0)
     return;
-  giveBack(signal, watched->second);
+  restoreHandler(signal, watched->second);
   watchedSignals.erase(watched);
 }
 
@@ -194,7 +194,7 @@ void checkPaths(const std::vector<StoredDataset>& tensors,
 Checkpoint::Checkpoint(CommPtr comm)
     : SettableObject(kClass), comm_(std::move(comm)), settings_({kKeepOption, kTransportOption}) {
   requireHdf5();
-  takeOver(settings_, {});
+  applySettings(settings_, {});
 }
 
 Checkpoint::~Checkpoint() {
@@ -205,7 +205,7 @@ std::span<const OptionSpec> Checkpoint::transportOption() noexcept {
   return kTransportOption;
 }
 
-void Checkpoint::takeOver(Settings after, const Settings::Names&) {
+void Checkpoint::applySettings(Settings after, const Settings::Names&) {
   keep_ = after.value<Index>("checkpoint_keep", owner());
   transport_ = after.value<std::string>("checkpoint_transport", owner());
   settings_ = std::move(after);

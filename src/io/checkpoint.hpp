@@ -112,7 +112,7 @@ private:
   };
   std::string checkedRoot(const char* folder, const std::string& name, const char* what) const;
   void checkComm(const CommPtr& comm, const Object& object) const;
-  void takeOver(Settings after, const Settings::Names& names) override;
+  void applySettings(Settings after, const Settings::Names& names) override;
   void visit(StateVisitor& visitor);
   // Returns the tensors and numbers of all objects. `doing` is the operation, "write 'a.h5':", for
   // error messages. Collective; an error if `doing` or the contents differ between ranks.

@@ -62,10 +62,10 @@ FieldSeries::FieldSeries(CommPtr comm, const std::string& path, int space)
   grid_.origin.assign(static_cast<std::size_t>(space), 0);
   grid_.spacing.assign(static_cast<std::size_t>(space), 1);
   files_ = makeRef<Checkpoint>(comm_);
-  takeOver(settings_, {});
+  applySettings(settings_, {});
 }
 
-void FieldSeries::takeOver(Settings after, const Settings::Names&) {
+void FieldSeries::applySettings(Settings after, const Settings::Names&) {
   files_->set("checkpoint_transport", after.get("checkpoint_transport", owner()));
   grid_.isCellCentered = after.value<std::string>("field_center", owner()) == "cell";
   settings_ = std::move(after);

@@ -38,7 +38,7 @@ public:
   std::string describe() const override;
 
 private:
-  void takeOver(Settings after, const Settings::Names& names) override;
+  void applySettings(Settings after, const Settings::Names& names) override;
   std::string fileName(Index step) const;
   std::string stepPath(Index step) const;
   void checkWrite(Index step, double time) const;

@@ -249,7 +249,7 @@ void give(const BatchReader& reader, const Buffer& elements, double scale, doubl
 Hdf5Dataset::Hdf5Dataset(CommPtr comm, const std::string& path, const std::string& samples,
                          const std::string& labels)
     : Dataset(std::move(comm), kHdf5Options) {
-  takeOver(settings(), {});
+  applySettings(settings(), {});
   collectively(
       *this->comm(), "the shapes of the samples",
       [&] {
@@ -271,9 +271,9 @@ Hdf5Dataset::Hdf5Dataset(CommPtr comm, const std::string& path, const std::strin
       });
 }
 
-void Hdf5Dataset::takeOver(Settings after, const Settings::Names& names) {
+void Hdf5Dataset::applySettings(Settings after, const Settings::Names& names) {
   isPrefetching_ = after.value<bool>("dataset_prefetch", owner());
-  Dataset::takeOver(std::move(after), names);
+  Dataset::applySettings(std::move(after), names);
 }
 
 void Hdf5Dataset::open(const Layout& x, const Layout* labels) {

@@ -92,7 +92,7 @@ public:
   std::string_view type() const noexcept override { return "hdf5"; }
 
 protected:
-  void takeOver(Settings after, const Settings::Names& names) override;
+  void applySettings(Settings after, const Settings::Names& names) override;
   void open(const Layout& x, const Layout* labels) override;
   void fill(Index epoch, Index batch, DTensor& x, DTensor* labels) override;
 

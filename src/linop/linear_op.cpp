@@ -151,7 +151,7 @@ void LinearOp::end(Sense sense) {
                             nameOf(sense)));
   const Loan loan = std::move(*loan_);
   loan_.reset();
-  const std::optional<Error> broken = giveBack(loan);
+  const std::optional<Error> broken = returnLoan(loan);
   // The error of a lock that was ended too early is thrown after finish(): other ranks wait for it.
   finish();
   if (broken)
@@ -159,7 +159,7 @@ void LinearOp::end(Sense sense) {
 }
 
 // Ends both locks even if the first reports an error: a lock that stays would block its tensor.
-std::optional<Error> LinearOp::giveBack(const Loan& loan) {
+std::optional<Error> LinearOp::returnLoan(const Loan& loan) {
   std::optional<Error> broken;
   const auto attempt = [&](auto&& end) {
     try {

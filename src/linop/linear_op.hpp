@@ -121,7 +121,7 @@ private:
     const void* yArray = nullptr;
   };
   // Ends both locks. Returns the error if the user has ended one of them already.
-  static std::optional<Error> giveBack(const Loan& loan);
+  static std::optional<Error> returnLoan(const Loan& loan);
   void check(const Action& action) const;
   std::string typesText() const;
 

@@ -147,9 +147,9 @@ LinkRates dearestLinks(const std::vector<int>& axes, const LinkRates& rates,
 }
 
 LinkRates dearestLinks(const Grid& grid, const std::vector<int>& axes, const LinkRates& rates,
-                       Looks looks) {
+                       Sampling sampling) {
   std::size_t outermost = rates.levels.size();
-  for (int position : positionsLookedAt(grid, looks)) {
+  for (int position : sampledPositions(grid, sampling)) {
     const std::vector<int> line = lineOf(grid, axes, position);
     for (int rank : line)
       outermost = std::min(outermost, rates.levelBetween(line.front(), rank));
@@ -175,10 +175,12 @@ std::vector<int> fewPositions(const Grid& grid) {
 
 } // namespace
 
-std::vector<int> positionsLookedAt(const Grid& grid, Looks looks) {
-  if (looks == Looks::Few)
+std::vector<int> sampledPositions(const Grid& grid, Sampling sampling) {
+  if (sampling == Sampling::Few)
     return fewPositions(grid);
-  const int maxCount = looks == Looks::First ? 1 : looks == Looks::Sampled ? kSamples : grid.size();
+  const int maxCount = sampling == Sampling::First     ? 1
+                       : sampling == Sampling::Sampled ? kSamples
+                                                       : grid.size();
   const int count = std::min(grid.size(), maxCount);
   std::vector<int> positions(count, 0);
   for (int i = 1; i < count; ++i)
@@ -200,16 +202,17 @@ std::optional<std::vector<int>> alikePositions(const Layout& from, const Layout&
 }
 
 ExchangePrice exchange(const Layout& from, const Layout& to, Index elementBytes,
-                       const LinkRates& rates, Looks looks, double enough, FlowTable* table) {
+                       const LinkRates& rates, Sampling sampling, double enough, FlowTable* table) {
   ExchangePrice price;
   for (const Grid* grid : {&from.grid(), &to.grid()}) {
-    auto positions = looks == Looks::All ? alikePositions(from, to, rates, table) : std::nullopt;
+    auto positions =
+        sampling == Sampling::All ? alikePositions(from, to, rates, table) : std::nullopt;
     // The first of the table's positions is that of Looks::First.
-    const bool isKnown = table && looks <= Looks::Few;
+    const bool isKnown = table && sampling <= Sampling::Few;
     if (!positions && !isKnown)
-      positions = positionsLookedAt(*grid, looks);
+      positions = sampledPositions(*grid, sampling);
     const std::span<const int> examined(positions ? *positions : table->positions());
-    for (int position : looks == Looks::First ? examined.first(1) : examined) {
+    for (int position : sampling == Sampling::First ? examined.first(1) : examined) {
       const ExchangePrice candidate = RankPrice(from, to, grid->rank(position), table)
                                           .by(rates, static_cast<double>(elementBytes));
       price.seconds = std::max(price.seconds, candidate.seconds);
@@ -228,8 +231,8 @@ ExchangePrice exchange(const Layout& from, const Layout& to, Index elementBytes,
 } // namespace
 
 ExchangePrice priceOfExchange(const Layout& from, const Layout& to, Index elementBytes,
-                              const LinkRates& rates, Looks looks, double enough) {
-  return exchange(from, to, elementBytes, rates, looks, enough, nullptr);
+                              const LinkRates& rates, Sampling sampling, double enough) {
+  return exchange(from, to, elementBytes, rates, sampling, enough, nullptr);
 }
 
 // The pairs of properties for which MPI has a collective.
@@ -284,8 +287,8 @@ bool isCountedInInt(const Layout& from, const Layout& to, CollectiveKind kind, i
 }
 
 std::optional<CollectivePrice> asCollective(const Layout& from, const Layout& to,
-                                            Index elementBytes, const LinkRates& rates, Looks looks,
-                                            const FlowTable* table) {
+                                            Index elementBytes, const LinkRates& rates,
+                                            Sampling sampling, const FlowTable* table) {
   std::vector<int> axes = changedAxes(from, to);
   if (axes.empty())
     return std::nullopt;
@@ -296,7 +299,7 @@ std::optional<CollectivePrice> asCollective(const Layout& from, const Layout& to
     return std::nullopt;
   const LinkRates links = rates.levels.empty() ? rates
                           : table              ? dearestLinks(axes, rates, table->units())
-                                               : dearestLinks(from.grid(), axes, rates, looks);
+                                               : dearestLinks(from.grid(), axes, rates, sampling);
   const Index bytes = whole * elementBytes;
   const bool sums = kind == CollectiveKind::Reduce || kind == CollectiveKind::AllReduce;
   return CollectivePrice{.kind = *kind,
@@ -309,24 +312,24 @@ std::optional<CollectivePrice> asCollective(const Layout& from, const Layout& to
 
 std::optional<CollectivePrice> priceAsCollective(const Layout& from, const Layout& to,
                                                  Index elementBytes, const LinkRates& rates,
-                                                 Looks looks) {
-  return asCollective(from, to, elementBytes, rates, looks, nullptr);
+                                                 Sampling sampling) {
+  return asCollective(from, to, elementBytes, rates, sampling, nullptr);
 }
 
 MovePrice priceOfMove(const Layout& from, const Layout& to, Index elementBytes,
-                      const LinkRates& rates, Looks looks) {
-  return priceOfMove(from, to, elementBytes, rates, looks, nullptr);
+                      const LinkRates& rates, Sampling sampling) {
+  return priceOfMove(from, to, elementBytes, rates, sampling, nullptr);
 }
 
 MovePrice priceOfMove(const Layout& from, const Layout& to, Index elementBytes,
-                      const LinkRates& rates, Looks looks, FlowTable* table) {
+                      const LinkRates& rates, Sampling sampling, FlowTable* table) {
   // The collective is priced first because that is cheap: the price of an exchange matters only if
   // it is lower.
   FlowTable* const usableTable = serves(table, from, to) ? table : nullptr;
-  const auto collective = asCollective(from, to, elementBytes, rates, looks, usableTable);
+  const auto collective = asCollective(from, to, elementBytes, rates, sampling, usableTable);
   const double enough = collective ? collective->seconds : std::numeric_limits<double>::infinity();
   const ExchangePrice exchangePrice =
-      exchange(from, to, elementBytes, rates, looks, enough, usableTable);
+      exchange(from, to, elementBytes, rates, sampling, enough, usableTable);
   if (collective && collective->seconds < exchangePrice.seconds)
     return {collective->seconds, collective->kind};
   return {exchangePrice.seconds, std::nullopt};
@@ -337,7 +340,7 @@ std::unique_ptr<FlowTable> makeFlowTable(const GridPtr& grid, const LinkRates& r
   for (const LevelRates& level : rates.levels)
     unitRanks.push_back(level.ranks);
   const auto units = UnitAxes::of(*grid, unitRanks);
-  std::vector<int> positions = positionsLookedAt(*grid, Looks::Few);
+  std::vector<int> positions = sampledPositions(*grid, Sampling::Few);
   if (!units || !FlowTable::canHold(*grid, *units, positions))
     return nullptr;
   return std::make_unique<FlowTable>(grid, *units, std::move(positions));

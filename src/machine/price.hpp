@@ -34,7 +34,7 @@ namespace tenon {
 
 // The positions of the process grid whose costs are computed; the price is their maximum. Fewer
 // positions give a lower bound.
-enum class Looks {
+enum class Sampling {
   First, // position 0, whose blocks are the largest with balanced cuts: a lower bound
   // Position 0 and, for each bit, the position halfway along the axes whose number has that bit:
   // inside the domain and off the diagonals, where most is sent. A lower bound that is nearly
@@ -43,7 +43,7 @@ enum class Looks {
   Sampled, // 64 positions, evenly spaced, of a larger grid: the work does not grow with the grid
   All
 };
-std::vector<int> positionsLookedAt(const Grid& grid, Looks looks);
+std::vector<int> sampledPositions(const Grid& grid, Sampling sampling);
 
 // The price of one exchange.
 struct ExchangePrice {
@@ -54,7 +54,7 @@ struct ExchangePrice {
 // `elementBytes` is the size of an element. The examination stops once a position costs `enough`
 // seconds.
 ExchangePrice priceOfExchange(const Layout& from, const Layout& to, Index elementBytes,
-                              const LinkRates& rates, Looks looks,
+                              const LinkRates& rates, Sampling sampling,
                               double enough = std::numeric_limits<double>::infinity());
 
 enum class CollectiveKind { AllGather, ReduceScatter, AllReduce, Broadcast, Reduce };
@@ -80,7 +80,7 @@ struct CollectivePrice {
 // fit an int, as MPI requires.
 std::optional<CollectivePrice> priceAsCollective(const Layout& from, const Layout& to,
                                                  Index elementBytes, const LinkRates& rates,
-                                                 Looks looks);
+                                                 Sampling sampling);
 
 // The price of a conversion in one step, and how it is done.
 struct MovePrice {
@@ -90,7 +90,7 @@ struct MovePrice {
 
 // Returns the cheaper of exchange and collective: the price of a conversion in one step.
 MovePrice priceOfMove(const Layout& from, const Layout& to, Index elementBytes,
-                      const LinkRates& rates, Looks looks);
+                      const LinkRates& rates, Sampling sampling);
 
 // Creates a table of flows (traffic between positions), which speeds up the pricing of many moves
 // on one grid. It contains the positions of Looks::Few. Returns null if the units of the machine's
@@ -99,6 +99,6 @@ std::unique_ptr<FlowTable> makeFlowTable(const GridPtr& grid, const LinkRates& r
 
 // The table must be for these rates; it is used for moves on its own grid.
 MovePrice priceOfMove(const Layout& from, const Layout& to, Index elementBytes,
-                      const LinkRates& rates, Looks looks, FlowTable* table);
+                      const LinkRates& rates, Sampling sampling, FlowTable* table);
 
 } // namespace tenon

@@ -207,7 +207,7 @@ Route findRoute(const Layout& from, const Layout& to, Index elementBytes,
       return route;
     }
   const double seconds =
-      priceOfExchange(from, to, elementBytes, policy.rates, Looks::Sampled).seconds;
+      priceOfExchange(from, to, elementBytes, policy.rates, Sampling::Sampled).seconds;
   return {{.from = from, .to = to, .collective = {}, .seconds = seconds}};
 }
 

@@ -79,7 +79,7 @@ RouteSearch::RouteSearch(const Layout& from, const Layout& to, Index elementByte
                          const RoutePolicy& policy)
     : elementBytes_(elementBytes), policy_(policy), least_(from, to, elementBytes, policy.rates) {
   const double direct =
-      priceOfExchange(from, to, elementBytes, policy.rates, Looks::Sampled).seconds;
+      priceOfExchange(from, to, elementBytes, policy.rates, Sampling::Sampled).seconds;
   nodes_.push_back({from, 0, 0});
   nodes_.push_back({to, 0, policy.mode == RouteMode::Auto ? kRouteGain * direct : kUnknown, 1,
                     kStart,
@@ -97,7 +97,7 @@ Route RouteSearch::run() {
       push(std::move(edge));
       continue;
     }
-    take(edge);
+    relax(edge);
     expand(edge.to);
     ++expanded;
   }
@@ -160,9 +160,9 @@ void RouteSearch::addEdge(int from, const Layout& to) {
             .steps = nodes_[from].steps + 1,
             .order = edges_++,
             .before = nodes_[from].cost,
-            .exchange = exchangeCost(source, to, Looks::First, kUnknown),
+            .exchange = exchangeCost(source, to, Sampling::First, kUnknown),
             .collective =
-                priceAsCollective(source, to, elementBytes_, policy_.rates, Looks::Sampled)};
+                priceAsCollective(source, to, elementBytes_, policy_.rates, Sampling::Sampled)};
   // A step changes one axis; changes of several axes at once are found where they have been merged.
   if (edge.collective && edge.collective->axes.size() > 1)
     edge.collective.reset();
@@ -173,7 +173,7 @@ void RouteSearch::addEdge(int from, const Layout& to) {
     return push(std::move(edge));
   makeExact(edge); // gives an early bound on the best path
   if (isBetter(edge))
-    take(edge);
+    relax(edge);
 }
 
 bool RouteSearch::isBetter(const Edge& edge) const {
@@ -187,12 +187,12 @@ void RouteSearch::makeExact(Edge& edge) const {
     return;
   const Node &from = nodes_[edge.from], &to = nodes_[edge.to];
   const double useless = std::min(nodes_[kGoal].cost - to.rest, to.cost) - edge.before;
-  edge.exchange = exchangeCost(from.layout, to.layout, Looks::Sampled, kClearly * useless);
+  edge.exchange = exchangeCost(from.layout, to.layout, Sampling::Sampled, kClearly * useless);
   edge.exact = true;
 }
 
 // Stores the edge as the last step of the best known path to the edge's end.
-void RouteSearch::take(const Edge& edge) {
+void RouteSearch::relax(const Edge& edge) {
   Node& node = nodes_[edge.to];
   node.cost = costOf(edge);
   node.steps = edge.steps;
@@ -201,10 +201,10 @@ void RouteSearch::take(const Edge& edge) {
 }
 
 // In the mode `collective`, an exchange with messages is not allowed.
-double RouteSearch::exchangeCost(const Layout& from, const Layout& to, Looks looks,
+double RouteSearch::exchangeCost(const Layout& from, const Layout& to, Sampling sampling,
                                  double enough) const {
   const ExchangePrice price =
-      priceOfExchange(from, to, elementBytes_, policy_.rates, looks, enough);
+      priceOfExchange(from, to, elementBytes_, policy_.rates, sampling, enough);
   return policy_.mode == RouteMode::Collective && !price.local ? kUnknown : price.seconds;
 }
 

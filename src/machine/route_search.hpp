@@ -77,7 +77,7 @@ private:
   void addShares();
   void addEdge(int from, const Layout& to);
   bool isHopeless(double cost) const { return cost >= nodes_[kGoal].cost; }
-  double exchangeCost(const Layout& from, const Layout& to, Looks looks, double enough) const;
+  double exchangeCost(const Layout& from, const Layout& to, Sampling sampling, double enough) const;
   double costOf(const CollectivePrice& collective) const;
   double costOf(const Edge& edge) const; // cost of the path that ends with it
   double leastOf(const Edge& edge) const { return costOf(edge) + nodes_[edge.to].rest; }
@@ -85,7 +85,7 @@ private:
   double guessOf(const Edge& edge) const { return costOf(edge) + 2 * nodes_[edge.to].rest; }
   bool isBetter(const Edge& edge) const; // than the best known path to its end
   void makeExact(Edge& edge) const;
-  void take(const Edge& edge);
+  void relax(const Edge& edge);
   bool comesAfter(const Edge& one, const Edge& other) const;
   void push(Edge edge);
   Edge pop();

@@ -324,7 +324,7 @@ public:
                                                   [&](const LinkRates& some) {
                                                     return priceOfMove(moves_[m].from, moves_[m].to,
                                                                        kElementBytes, some,
-                                                                       Looks::First)
+                                                                       Sampling::First)
                                                         .seconds;
                                                   }),
                             .seconds = seconds_[m]});

@@ -101,7 +101,7 @@ private:
             .bytes = count * once.bytes};
   }
   PhaseCost conversionIfAny(const Layout& from, const Layout& to, bool adjoint) {
-    return sameHolding(from, to) ? PhaseCost() : conversion(from, to, adjoint);
+    return haveSameMemory(from, to) ? PhaseCost() : conversion(from, to, adjoint);
   }
   PhaseCost conversion(const Layout& from, const Layout& to, bool adjoint) {
     const Role role = adjoint ? Role::Target : Role::Source;
@@ -114,10 +114,10 @@ private:
     if (goesByLists(op))
       return costOfLists(op, adjoint);
     // A sum of inputs, or a copy: it sends no messages, but takes time.
-    if (sameHolding(op.from, op.to))
-      return {
-          .seconds =
-              priceOfExchange(op.from, op.to, elementBytes_, rates_.links, Looks::First).seconds};
+    if (haveSameMemory(op.from, op.to))
+      return {.seconds =
+                  priceOfExchange(op.from, op.to, elementBytes_, rates_.links, Sampling::First)
+                      .seconds};
     if (op.kind == OperatorKind::Conversion)
       return conversion(op.from, op.to, adjoint);
     return priced(op.from, op.to, adjoint,
@@ -133,7 +133,7 @@ private:
   PhaseCost priced(const Layout& from, const Layout& to, bool adjoint, const Traffic& sent) {
     // The adjoint of from -> to is to* -> from*.
     const Layout begin = adjoint ? to.dual() : from, end = adjoint ? from.dual() : to;
-    return {.seconds = conversions_.seconds(begin, end, elementBytes_, Looks::Sampled),
+    return {.seconds = conversions_.seconds(begin, end, elementBytes_, Sampling::Sampled),
             .messages = sent.messages,
             .bytes = sent.elements * elementBytes_};
   }
@@ -194,7 +194,7 @@ std::vector<LayerCost> costsOf(const Layer& network, const std::vector<const Lay
   costs.addMoves(adjoint, Phase::AdjointMove);
   costs.addGradients();
   const std::vector<bool> wants = wantsOf(costs.list(), adjoint, static_cast<int>(nodes.size()));
-  const std::vector<bool> again = nodesAgain(costs.list(), adjoint);
+  const std::vector<bool> again = recomputedNodes(costs.list(), adjoint);
   for (std::size_t node = 0; node < nodes.size(); ++node)
     costs.addKernels(static_cast<int>(node), *nodes[node], wants[node], again[node]);
   return costs.take();
@@ -241,7 +241,7 @@ void Measurement::ran(std::size_t number, const OpenScope& took, const OpenScope
   if (!running_ || running_->steps[number].map < 0)
     return;
   const Step& step = running_->steps[number];
-  Ring& ring = step.adjoint || step.again ? adjoint_ : apply_;
+  Ring& ring = step.adjoint || step.recomputed ? adjoint_ : apply_;
   if (ring.begun == 0)
     return;
   // The time of an operator is that of its begin and its end; steps between them belong to other

@@ -95,7 +95,7 @@ void checkForm(const JsonView& view, const PlannedLayer& planned, const Declared
     const std::string field = fieldIn(planned.labels),
                       parallelization = withoutBalanced(planned.labels);
     const bool isListed =
-        parallelization.ends_with(kListedEnd) && layer.declaration->dependsOnPlaces();
+        parallelization.ends_with(kListedEnd) && layer.declaration->dependsOnRowDistribution();
     const bool isMeant = isListed ? planned.signature.empty() &&
                                         parallelization == fmt::format("{}:{}", field, kListedEnd)
                          : field.empty()
@@ -204,7 +204,7 @@ Json jsonOf(const FoundPlan& plan) {
     if (const std::optional<Baseline>& baseline = plan.baselines.*member)
       json["baselines"][name] = asJson(*baseline);
   if (!plan.recomputed.empty())
-    json["recomputed"] = {{"layers", plan.recomputed}, {"seconds", plan.againSeconds}};
+    json["recomputed"] = {{"layers", plan.recomputed}, {"seconds", plan.recomputationSeconds}};
   if (!plan.shared.empty())
     json["shared_halos"] = {{"layers", plan.shared}, {"seconds", plan.sharedSeconds}};
   for (const PlannedLayer& layer : plan.layers)
@@ -235,7 +235,7 @@ FoundPlan planFrom(const JsonView& view, const PlanFrame& frame) {
   if (view.has("overlapped"))
     plan.overlapped = view.at("overlapped").real();
   if (view.has("recomputed"))
-    addChosen(view.at("recomputed"), frame.network, plan.recomputed, plan.againSeconds);
+    addChosen(view.at("recomputed"), frame.network, plan.recomputed, plan.recomputationSeconds);
   if (view.has("shared_halos"))
     addChosen(view.at("shared_halos"), frame.network, plan.shared, plan.sharedSeconds);
   const JsonView baselines = view.at("baselines");

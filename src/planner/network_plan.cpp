@@ -4,7 +4,7 @@
 // setSpace() discards nothing, since every search of a plan of layers calls it.
 #include "planner/network_plan.hpp"
 
-#include "geometry/layout/given_grid.hpp"
+#include "geometry/layout/checked_grid.hpp"
 #include "machine/link.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/log/log.hpp"
@@ -145,10 +145,10 @@ NetworkPlan::NetworkPlan(std::string network, Index batch, std::span<const Optio
       settings_({kPlanOptions, own}) {
   if (batch < 1)
     throw Error(TENON_ERR_ARG, fmt::format("the batch is {}; it must be >= 1", batch));
-  NetworkPlan::takeOver(settings_, {});
+  NetworkPlan::applySettings(settings_, {});
 }
 
-void NetworkPlan::takeOver(Settings after, const Settings::Names& names) {
+void NetworkPlan::applySettings(Settings after, const Settings::Names& names) {
   const auto isChanged = [&](std::initializer_list<std::string_view> changed) {
     return std::ranges::any_of(names, [&](const std::string& name) {
       return std::ranges::find(changed, name) != changed.end();
@@ -418,7 +418,7 @@ double secondsToCompare(const FoundPlan& plan) {
 
 std::string recomputedText(const FoundPlan& plan) {
   return fmt::format("computed again for the adjoint, in {:.4g} ms of these: {}",
-                     1e3 * plan.againSeconds, fmt::join(plan.recomputed, ", "));
+                     1e3 * plan.recomputationSeconds, fmt::join(plan.recomputed, ", "));
 }
 
 std::string sharedText(const FoundPlan& plan) {

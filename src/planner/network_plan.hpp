@@ -62,7 +62,7 @@ protected:
   // `network` is its name in views; `own` lists the settings of this kind of plan in addition to
   // the common ones. Throws TENON_ERR_ARG unless the batch is at least 1.
   NetworkPlan(std::string network, Index batch, std::span<const OptionSpec> own);
-  void takeOver(Settings after, const Settings::Names& names) override;
+  void applySettings(Settings after, const Settings::Names& names) override;
   FineGrid grid() const;
   Index processes() const noexcept { return processes_; }
   Index batch() const noexcept { return batch_; }

@@ -205,7 +205,7 @@ std::string NcclSum::describeMore() const {
 
 class SumByNccl final : public ReductionMethod {
 public:
-  bool looksAt(const ReductionTask& sum) const override {
+  bool appliesTo(const ReductionTask& sum) const override {
     return sum.change && sum.from.grid().extentOf(sum.change->axes) > 1;
   }
   std::string agreedText(const ReductionTask&) const override { return "; reduction by nccl"; }

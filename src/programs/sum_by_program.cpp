@@ -62,7 +62,7 @@ public:
   // If false, all sums use their routes.
   bool isWanted() const noexcept { return automatic_ || !programs_.empty(); }
 
-  bool looksAt(const ReductionTask& sum) const override;
+  bool appliesTo(const ReductionTask& sum) const override;
   std::string agreedText(const ReductionTask& sum) const override;
   ReductionOffer offer(const ReductionTask& sum) const override;
 
@@ -170,7 +170,7 @@ SumByProgram::SumByProgram() : levels_(parseLevels(options().getString("", "mach
 // program is considered only if the route mode is auto too (a route that the user has requested is
 // not replaced), and if the machine has several levels. If nodes have different numbers of ranks,
 // offer() is called as well, to record in views why no program is used.
-bool SumByProgram::looksAt(const ReductionTask& sum) const {
+bool SumByProgram::appliesTo(const ReductionTask& sum) const {
   if (!automatic_)
     return sum.change && sum.change->goal == SumGoal::All;
   const bool hasNodes = sum.comm->ranksPerNode() < sum.comm->size();

@@ -28,7 +28,7 @@ public:
     return at_ == text_.size();
   }
 
-  void take(char mark) {
+  void expect(char mark) {
     skipBlanks();
     if (at_ == text_.size() || text_[at_] != mark)
       fail(at_, fmt::format("'{}'", mark));
@@ -87,9 +87,9 @@ void readForm(Reader& reader, Instruction& instruction) {
   if (word != "Parallel" && word != "Master")
     reader.failAt(word, "InsideGroup, Parallel(level) or Master(level)");
   instruction.form = word == "Parallel" ? GroupForm::Parallel : GroupForm::Master;
-  reader.take('(');
+  reader.expect('(');
   instruction.ancestor = reader.level();
-  reader.take(')');
+  reader.expect(')');
 }
 
 CollectiveKind readCollective(Reader& reader) {
@@ -102,13 +102,13 @@ CollectiveKind readCollective(Reader& reader) {
 
 Instruction readInstruction(Reader& reader) {
   Instruction instruction;
-  reader.take('(');
+  reader.expect('(');
   instruction.slice = reader.level();
-  reader.take(',');
+  reader.expect(',');
   readForm(reader, instruction);
-  reader.take(',');
+  reader.expect(',');
   instruction.collective = readCollective(reader);
-  reader.take(')');
+  reader.expect(')');
   return instruction;
 }
 
@@ -137,7 +137,7 @@ Program parseProgram(std::string_view text) {
     return program;
   program.push_back(readInstruction(reader));
   while (!reader.atEnd()) {
-    reader.take(',');
+    reader.expect(',');
     program.push_back(readInstruction(reader));
   }
   return program;

@@ -157,13 +157,13 @@ private:
 // call of the library runs, or that of the program while the program's code runs, including user
 // functions that the library calls. The destructor makes the previous one current. Nearly free
 // while no device is open.
-class DeviceTurn {
+class CurrentDeviceScope {
 public:
   enum class Whose { Program, Library };
-  explicit DeviceTurn(Whose whose) noexcept;
-  ~DeviceTurn();
-  DeviceTurn(const DeviceTurn&) = delete;
-  DeviceTurn& operator=(const DeviceTurn&) = delete;
+  explicit CurrentDeviceScope(Whose whose) noexcept;
+  ~CurrentDeviceScope();
+  CurrentDeviceScope(const CurrentDeviceScope&) = delete;
+  CurrentDeviceScope& operator=(const CurrentDeviceScope&) = delete;
 
 private:
   Whose before_;

@@ -142,8 +142,8 @@ void DeviceGroup::allGather(const void*, void*, std::span<const Index>, TenonDat
   refuse();
 }
 
-DeviceTurn::DeviceTurn(Whose whose) noexcept : before_(whose) {}
-DeviceTurn::~DeviceTurn() {
+CurrentDeviceScope::CurrentDeviceScope(Whose whose) noexcept : before_(whose) {}
+CurrentDeviceScope::~CurrentDeviceScope() {
   static_cast<void>(before_); // no device is ever current
 }
 

@@ -45,14 +45,14 @@ std::span<const OptionSpec> ratesOf(Adam::Decay decay) {
 Adam::Adam(Ref<Layer> layer, Decay decay)
     : Optimizer(std::move(layer), {ratesOf(decay), kAdamOptions}), decay_(decay),
       mean_(makeState()), square_(makeState()), updates_(parameters().size()) {
-  takeOver(settings(), {});
+  applySettings(settings(), {});
 }
 
-void Adam::takeOver(Settings after, const Settings::Names& names) {
+void Adam::applySettings(Settings after, const Settings::Names& names) {
   beta1_ = after.value<double>("beta1", owner());
   beta2_ = after.value<double>("beta2", owner());
   epsilon_ = after.value<double>("epsilon", owner());
-  Optimizer::takeOver(std::move(after), names);
+  Optimizer::applySettings(std::move(after), names);
 }
 
 void Adam::visitNumbers(const std::string& path, StateVisitor& visitor) {

@@ -16,7 +16,7 @@ public:
   }
 
 private:
-  void takeOver(Settings after, const Settings::Names& names) override;
+  void applySettings(Settings after, const Settings::Names& names) override;
   void stepParameter(std::size_t number, const DTensor& direction, DTensor& value) override;
   // Visits the number of updates of each parameter, "PATH/updates/conv1/weight".
   void visitNumbers(const std::string& path, StateVisitor& visitor) override;

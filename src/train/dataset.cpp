@@ -61,11 +61,11 @@ void Dataset::setShapes(Shape samples, LabelKind labels) {
 
 Dataset::Dataset(CommPtr comm, std::span<const OptionSpec> own)
     : SettableObject(kClass), comm_(std::move(comm)), settings_({own, kDatasetOptions}) {
-  Dataset::takeOver(settings_, {});
+  Dataset::applySettings(settings_, {});
 }
 
 // A change of shuffling invalidates the cached order.
-void Dataset::takeOver(Settings after, const Settings::Names&) {
+void Dataset::applySettings(Settings after, const Settings::Names&) {
   scale_ = after.value<double>("sample_scale", owner());
   shift_ = after.value<double>("sample_shift", owner());
   isShuffled_ = after.value<bool>("shuffle", owner());

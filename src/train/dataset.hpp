@@ -42,7 +42,7 @@ public:
 protected:
   // `own` are the settings of the derived class, in addition to those of all data sets.
   explicit Dataset(CommPtr comm, std::span<const OptionSpec> own = {});
-  void takeOver(Settings after, const Settings::Names& names) override;
+  void applySettings(Settings after, const Settings::Names& names) override;
 
   struct LabelKind {
     Shape shape; // [samples, ...] like the samples; empty without labels

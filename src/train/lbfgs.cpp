@@ -59,10 +59,10 @@ const OptionRegistration kLbfgsRegistration{{"lbfgs", kLbfgsOptions}};
 Lbfgs::Lbfgs(Ref<Layer> layer)
     : Optimizer(std::move(layer), {kLbfgsOptions}), gradient_(makeState()), before_(makeState()),
       direction_(makeState()), start_(makeState()), rounding_(roundingOf(parameters())) {
-  takeOver(settings(), {});
+  applySettings(settings(), {});
 }
 
-void Lbfgs::takeOver(Settings after, const Settings::Names& names) {
+void Lbfgs::applySettings(Settings after, const Settings::Names& names) {
   const auto history = after.value<Index>("history", owner());
   if (history != static_cast<Index>(pairs_.size())) {
     if (steps() > 0)
@@ -73,7 +73,7 @@ void Lbfgs::takeOver(Settings after, const Settings::Names& names) {
   iterations_ = after.value<Index>("iterations", owner());
   gradientTolerance_ = after.value<double>("gradient_tolerance", owner());
   changeTolerance_ = after.value<double>("change_tolerance", owner());
-  Optimizer::takeOver(std::move(after), names);
+  Optimizer::applySettings(std::move(after), names);
 }
 
 // names_ holds the names of tensors in checkpoints, to which slots() returns pointers.

@@ -19,7 +19,7 @@ public:
 
 private:
   // The history can only change before the first step.
-  void takeOver(Settings after, const Settings::Names& names) override;
+  void applySettings(Settings after, const Settings::Names& names) override;
   void makePairs(Index count);
   double updateWith(const Closure& closure) override;
   [[noreturn]] void stepParameter(std::size_t, const DTensor&, DTensor&) override;

@@ -69,11 +69,11 @@ Optimizer::Optimizer(Ref<Layer> layer, OptionTables tables)
   parameters_ = layer_->parameters();
 }
 
-void Optimizer::takeOver(Settings after, const Settings::Names&) {
+void Optimizer::applySettings(Settings after, const Settings::Names&) {
   learningRate_ = after.value<double>("learning_rate", owner());
   weightDecay_ = after.value<double>("weight_decay", owner());
   isNotFiniteError_ = after.value<std::string>("not_finite", owner()) == "error";
-  schedule_.take(after);
+  schedule_.update(after);
   settings_ = std::move(after);
 }
 

@@ -65,11 +65,11 @@ public:
 
 protected:
   // `tables` are the settings of the type, including learning_rate and weight_decay with their
-  // defaults. The constructor of the type must call takeOver() at its end.
+  // defaults. The constructor of the type must call applySettings() at its end.
   using OptionTables = std::vector<std::span<const OptionSpec>>;
   Optimizer(Ref<Layer> layer, OptionTables tables);
   // A type reads its own settings, then calls this for the common ones.
-  void takeOver(Settings after, const Settings::Names& names) override;
+  void applySettings(Settings after, const Settings::Names& names) override;
   // Updates one parameter, whose index is `number`.
   virtual void stepParameter(std::size_t number, const DTensor& direction, DTensor& value) = 0;
   const std::vector<Ref<Parameter>>& parameters() const noexcept { return parameters_; }

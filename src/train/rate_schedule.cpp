@@ -59,7 +59,7 @@ std::span<const OptionSpec> RateSchedule::options() noexcept {
 }
 
 // The settings are of known types, because options() declares them.
-void RateSchedule::take(const Settings& settings) {
+void RateSchedule::update(const Settings& settings) {
   const auto kind = *settings.find<std::string>("schedule");
   kind_ = static_cast<Kind>(std::find(kKinds.begin(), kKinds.end(), kind) - kKinds.begin());
   period_ = settings.find<Index>("schedule_period").value_or(0);

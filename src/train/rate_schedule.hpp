@@ -27,7 +27,7 @@ class RateSchedule {
 public:
   // The settings of a schedule, which an optimizer includes; take() reads them by these names.
   static std::span<const OptionSpec> options() noexcept;
-  void take(const Settings& settings);
+  void update(const Settings& settings);
   // Throws TENON_ERR_STATE if the schedule needs a period and none is set. (A period can be set
   // after the schedule, so setting it is not checked.)
   void check() const;

@@ -26,13 +26,13 @@ const OptionRegistration kSgdRegistration{{"sgd", kSgdOptions}};
 } // namespace
 
 Sgd::Sgd(Ref<Layer> layer) : Optimizer(std::move(layer), {kSgdOptions}), velocity_(makeState()) {
-  takeOver(settings(), {});
+  applySettings(settings(), {});
 }
 
-void Sgd::takeOver(Settings after, const Settings::Names& names) {
+void Sgd::applySettings(Settings after, const Settings::Names& names) {
   momentum_ = after.value<double>("momentum", owner());
   nesterov_ = after.value<bool>("nesterov", owner());
-  Optimizer::takeOver(std::move(after), names);
+  Optimizer::applySettings(std::move(after), names);
 }
 
 // All tensors have the storage layout, so this is a loop over the local elements.

@@ -13,7 +13,7 @@ public:
   std::string_view type() const noexcept override { return "sgd"; }
 
 private:
-  void takeOver(Settings after, const Settings::Names& names) override;
+  void applySettings(Settings after, const Settings::Names& names) override;
   void stepParameter(std::size_t number, const DTensor& direction, DTensor& value) override;
 
   std::vector<Slot> slots() const override { return {{"velocity", &velocity_}}; }

@@ -181,7 +181,7 @@ private:
   }
   void byNames() {
     for (std::size_t i = 0; i < wanted_.size(); ++i)
-      take(i, nameOf(wanted_[i]));
+      assign(i, nameOf(wanted_[i]));
   }
   // Returns the name of a parameter in this file; for the value of a constant layer, ".value" can
   // be present or absent.
@@ -193,7 +193,7 @@ private:
   }
 
   // Assigns the named tensor to parameter i, or records a fault.
-  void take(std::size_t i, const std::string& name, const std::vector<int>& axes = {}) {
+  void assign(std::size_t i, const std::string& name, const std::vector<int>& axes = {}) {
     const std::size_t tensor = find(name);
     if (tensor == kNone && wanted_[i].isOptional)
       return;
@@ -212,7 +212,7 @@ private:
     const std::string alias = parameter == "scale" ? "weight" : parameter == "shift" ? "bias" : "";
     // The parameter's own name has precedence, so a file that has both is read as expected.
     const bool useAlias = find(start + parameter) == kNone && !alias.empty();
-    take(i, start + (useAlias ? alias : parameter));
+    assign(i, start + (useAlias ? alias : parameter));
   }
 
   // A rule for a parameter has precedence over a rule for its layer.
@@ -226,13 +226,13 @@ private:
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
       const std::string path = wanted_[i].path();
       if (const auto rule = rules.find(path); rule != rules.end()) {
-        take(i, rule->second->from, rule->second->axes);
+        assign(i, rule->second->from, rule->second->axes);
         unread.erase(path);
       } else if (const auto layer = rules.find(wanted_[i].layer); layer != rules.end()) {
         takeOfLayer(i, *layer->second);
         unread.erase(wanted_[i].layer);
       } else {
-        take(i, nameOf(wanted_[i]));
+        assign(i, nameOf(wanted_[i]));
       }
     }
     for (std::string_view to : unread)

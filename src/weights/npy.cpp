@@ -96,11 +96,11 @@ public:
       : source_(source), name_(name), text_(text) {}
 
   NpyHeader header() {
-    take('{');
+    expect('{');
     while (!tryTake('}')) {
       entry(text());
       if (!tryTake(',')) {
-        take('}');
+        expect('}');
         break;
       }
     }
@@ -118,7 +118,7 @@ private:
   }
 
   void entry(std::string_view key) {
-    take(':');
+    expect(':');
     if (key == "descr" && !type_) {
       skipSpace();
       // A list of fields is a structure; a separate message says so.
@@ -154,7 +154,7 @@ private:
     text_.remove_prefix(1);
     return true;
   }
-  void take(char c) {
+  void expect(char c) {
     if (!tryTake(c))
       fail();
   }
@@ -183,13 +183,13 @@ private:
   std::vector<Index> shape() {
     std::vector<Index> extents;
     // A tuple of one element ends with a comma; an empty tuple is a scalar.
-    take('(');
+    expect('(');
     while (!tryTake(')')) {
       if (extents.size() == kMaxDimensions)
         fail(fmt::format("it has more than {} dimensions", kMaxDimensions));
       extents.push_back(number());
       if (!tryTake(',')) {
-        take(')');
+        expect(')');
         break;
       }
     }

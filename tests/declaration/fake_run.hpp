@@ -42,7 +42,7 @@ public:
   // Rounds what Apply has kept, as a list that keeps roundings lets it do by itself.
   void roundPoint(const MapList& rounding) {
     for (ValueId v = 0; v < static_cast<ValueId>(point_.size()); ++v)
-      if (rounding.keepsRounded(v) && !(rounding.values()[v].isUsers() && contiguous_))
+      if (rounding.savesRounded(v) && !(rounding.values()[v].isUserSupplied() && contiguous_))
         point_[v] = rounded(point_[v]);
   }
   Cells tangent(const Pass& pass, const std::vector<Cells>& dx, const std::vector<Cells>& dw) {
@@ -86,12 +86,12 @@ private:
     ended_.clear();
   }
   Cells& memory(ValueId v) {
-    const ValueId standsIn = pass_->values[v].standsIn;
-    if (standsIn == kNoValue)
+    const ValueId sharesMemoryOf = pass_->values[v].sharesMemoryOf;
+    if (sharesMemoryOf == kNoValue)
       return memory_[v];
-    const Value& other = pass_->values[standsIn];
+    const Value& other = pass_->values[sharesMemoryOf];
     const bool stands = other.place == Value::Place::Saved ? !isRounded_[other.of] : contiguous_;
-    return memory_[stands ? standsIn : v];
+    return memory_[stands ? sharesMemoryOf : v];
   }
   static Cells rounded(Cells x) {
     for (double& cell : x)
@@ -203,20 +203,20 @@ private:
   std::vector<double> kept(const Step& step, int cell) {
     const Map& map = mapOf(step);
     std::vector<double> x(map.x.size(), kNothing[0]);
-    for (std::size_t i = 0; random_.list.kernels()[map.object].keepsInputs && i < x.size(); ++i)
+    for (std::size_t i = 0; random_.list.kernels()[map.object].savesInputs && i < x.size(); ++i)
       x[i] = memory(step.point[i])[cell];
     return x;
   }
   double derivative(const Step& step, int input, int cell) {
     const Map& map = mapOf(step);
-    const double y = random_.list.kernels()[map.object].keepsOutput
+    const double y = random_.list.kernels()[map.object].savesOutput
                          ? memory(step.point.back())[cell]
                          : kNothing[0];
     return kernelOf(map).derivative(input, kept(step, cell), y, weight(map, cell));
   }
 
   void forward(const Step& step, const Map& map) {
-    if (!step.again) // what Apply has brought is still there
+    if (!step.recomputed) // what Apply has brought is still there
       checkSources(map);
     for (int i = 0; i < kCells; ++i) {
       std::vector<double> x;

@@ -33,7 +33,7 @@ MapList convolution() {
   list.apply(OperatorKind::Conversion, x, u);
   const ValueId y = list.stagedOutput();
   list.run(
-      {.name = "conv", .keepsInputs = true, .gradients = Gradients::Apart, .sources = {weight}},
+      {.name = "conv", .savesInputs = true, .gradients = Gradients::Separate, .sources = {weight}},
       {u}, y);
   list.unstage(y);
   return list;
@@ -59,7 +59,7 @@ TEST(MapList, RunsMapsInTrainingOrInferenceAlone) {
   };
   using Names = std::vector<std::string>;
   EXPECT_EQ(kernelsOf(applyPass(list)), (Names{"moments", "normalise"}));
-  EXPECT_EQ(kernelsOf(applyPass(list, Order::Moved, {true}, false)), (Names{"fixed"}));
+  EXPECT_EQ(kernelsOf(applyPass(list, Order::Overlapped, {true}, false)), (Names{"fixed"}));
   EXPECT_EQ(kernelsOf(tangentPass(list, {true})), (Names{"moments", "normalise"}));
   EXPECT_EQ(kernelsOf(adjointPass(list, {true})), (Names{"normalise", "moments"}));
 }

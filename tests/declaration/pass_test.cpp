@@ -120,7 +120,7 @@ TEST(Pass, IsTheDenseJacobian) {
     for (const Chosen& chosen : kChoices) {
       const Results want = expected(random, chosen);
       for (bool contiguous : {true, false})
-        for (Order order : {Order::Moved, Order::Unmoved}) {
+        for (Order order : {Order::Overlapped, Order::Listed}) {
           const Passes passes = passesOf(random.list, chosen, order);
           Results got;
           ASSERT_NO_THROW(got = run(random, passes, contiguous)) << "list " << seed << "\n"
@@ -137,7 +137,7 @@ TEST(Pass, AppliesFunctionsInTheKernelBeforeThem) {
   std::size_t ofInference = 0, ofTraining = 0;
   for (unsigned seed = 0; seed < kLists; ++seed) {
     const RandomList random(seed);
-    const Pass inference = applyPass(random.list, Order::Moved, {}, false);
+    const Pass inference = applyPass(random.list, Order::Overlapped, {}, false);
     FakeRun fake(random, true);
     fake.place(memoryPlanOf(
                    inference, [](ValueId) { return Index(8); }, 8)
@@ -155,7 +155,7 @@ TEST(Pass, AppliesFunctionsInTheKernelBeforeThem) {
 }
 
 struct Chain {
-  bool appliesFunction = true, keepsInputs = false, isPart = false, restApplies = true,
+  bool appliesFunction = true, savesInputs = false, isPart = false, restApplies = true,
        leavesParts = false, isReadTwice = false;
 
   Pass apply(bool keeps = true) const {
@@ -168,14 +168,14 @@ struct Chain {
     if (isPart)
       list.runPart(product, {x}, v);
     list.run(
-        {.name = "f", .keepsInputs = keepsInputs, .keepsOutput = !keepsInputs, .isFunction = true},
+        {.name = "f", .savesInputs = savesInputs, .savesOutput = !savesInputs, .isFunction = true},
         {v}, z);
     if (isReadTwice)
       list.apply(OperatorKind::Conversion, v, y);
     list.apply(OperatorKind::Conversion, z, y);
     if (leavesParts)
       list.leaveFunctionsOfParts();
-    return applyPass(list, Order::Unmoved, {}, keeps);
+    return applyPass(list, Order::Listed, {}, keeps);
   }
   bool isApplied(bool keeps = true) const {
     const Pass pass = apply(keeps);
@@ -193,8 +193,8 @@ TEST(Pass, AppliesAFunctionWhereNobodyElseReadsWhatIsBetween) {
   EXPECT_FALSE((Chain{.isPart = true, .leavesParts = true}.isApplied()));
   EXPECT_TRUE(Chain{.leavesParts = true}.isApplied());
   EXPECT_FALSE(Chain{.isReadTwice = true}.isApplied());
-  EXPECT_FALSE(Chain{.keepsInputs = true}.isApplied()) << "its derivative reads it";
-  EXPECT_TRUE(Chain{.keepsInputs = true}.isApplied(false));
+  EXPECT_FALSE(Chain{.savesInputs = true}.isApplied()) << "its derivative reads it";
+  EXPECT_TRUE(Chain{.savesInputs = true}.isApplied(false));
 }
 
 // Sums run in the same order whether steps were moved or not.
@@ -202,8 +202,8 @@ TEST(Pass, GivesTheSameBitsMovedAndUnmoved) {
   int moved = 0;
   for (unsigned seed = 0; seed < kLists; ++seed) {
     const RandomList random(seed);
-    const Passes one = passesOf(random.list, {true, true}, Order::Moved),
-                 other = passesOf(random.list, {true, true}, Order::Unmoved);
+    const Passes one = passesOf(random.list, {true, true}, Order::Overlapped),
+                 other = passesOf(random.list, {true, true}, Order::Listed);
     const Results a = run(random, one, true), b = run(random, other, true);
     ASSERT_EQ(a.y, b.y) << describe(random, one);
     ASSERT_EQ(a.dx, b.dx) << describe(random, one);
@@ -247,9 +247,9 @@ TEST(Pass, OfAListThatKeepsRoundingsIsAtTheRoundedPoint) {
         random.list.exact(v);
         rounding.list.exact(v);
       }
-      rounding.list.keepRounded();
-      const Passes plain = passesOf(random.list, {true, true}, Order::Moved),
-                   steps = passesOf(rounding.list, {true, true}, Order::Moved);
+      rounding.list.saveRounded();
+      const Passes plain = passesOf(random.list, {true, true}, Order::Overlapped),
+                   steps = passesOf(rounding.list, {true, true}, Order::Overlapped);
       FakeRun one(random, contiguous), exact(random, contiguous), other(rounding, contiguous);
       const Results want = runIn(one, random, plain, false, &rounding.list),
                     got = runIn(other, rounding, steps, true, nullptr),
@@ -273,12 +273,12 @@ TEST(Pass, ExpandsOnceForTheStepsOfAMap) {
   const ValueId u = list.convert("u", x, test::someLayout());
   const ValueId y = list.output("y", test::someLayout());
   list.run({.name = "square",
-            .keepsInputs = true,
-            .keepsOutput = true,
+            .savesInputs = true,
+            .savesOutput = true,
             .anyStrides = true,
-            .gradients = Gradients::Apart},
+            .gradients = Gradients::Separate},
            {u, u}, y);
-  list.keepRounded();
+  list.saveRounded();
   EXPECT_EQ(describe(list, applyPass(list)),
             "     0 apply     conversion x -> u\n"
             "     1 round     u -> ~u\n"
@@ -317,10 +317,10 @@ TEST(Pass, RunsAgainToTheSameBits) {
       const auto count = [](const MapList& list, bool Value::*what) {
         return std::ranges::count(list.values(), true, what);
       };
-      again += count(random.list, &Value::again) > 0;
+      again += count(random.list, &Value::recomputed) > 0;
       fewer += count(random.list, &Value::saved) < count(kept.list, &Value::saved);
       for (bool contiguous : {true, false})
-        for (Order order : {Order::Moved, Order::Unmoved}) {
+        for (Order order : {Order::Overlapped, Order::Listed}) {
           const Passes plain = passesOf(kept.list, {true, true}, order),
                        steps = passesOf(random.list, {true, true}, order);
           FakeRun one(kept, contiguous), other(random, contiguous);
@@ -368,7 +368,7 @@ TEST(Pass, OfJoinedListsIsTheDenseJacobian) {
     EXPECT_EQ(random.list.nodes(), 2);
     for (const Chosen& chosen : kChoices)
       for (bool contiguous : {true, false})
-        for (Order order : {Order::Moved, Order::Unmoved}) {
+        for (Order order : {Order::Overlapped, Order::Listed}) {
           const Passes passes = passesOf(random.list, chosen, order);
           Results got;
           ASSERT_NO_THROW(got = run(random, passes, contiguous)) << "list " << seed << "\n"
@@ -485,7 +485,7 @@ bool standsInAnArrayInUse(const MapList&, Pass& pass) {
         return step.what == Do::Add && pass.values[step.writes[0]].place == Value::Place::Argument;
       },
       [&](std::size_t s) {
-        pass.values[pass.steps[s].reads[0]].standsIn = pass.steps[s].writes[0];
+        pass.values[pass.steps[s].reads[0]].sharesMemoryOf = pass.steps[s].writes[0];
       });
 }
 bool isNotTransposed(const MapList& list, Pass& pass) {
@@ -541,7 +541,7 @@ TEST(Pass, ShowsPlantedFaults) {
     for (unsigned seed = 0; seed < 300; ++seed) {
       const RandomList random(seed);
       const Chosen& chosen = kChoices[seed % 2 ? 3 : seed / 2 % 4];
-      Passes passes = passesOf(random.list, chosen, Order::Moved);
+      Passes passes = passesOf(random.list, chosen, Order::Overlapped);
       if (!fault.plant(random.list, passes.*fault.where))
         continue;
       ++planted;

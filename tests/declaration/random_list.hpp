@@ -160,16 +160,16 @@ inline int RandomList::addKernel(Function function, const std::vector<ValueId>& 
   const bool isFixed = function == Function::Statistic;
   const bool isPart = function == Function::FirstHalf || function == Function::SecondHalf;
   KernelEntry entry{.name = "f",
-                    .keepsInputs = function == Function::Sine || function == Function::Product ||
+                    .savesInputs = function == Function::Sine || function == Function::Product ||
                                    function == Function::Scale,
-                    .keepsOutput = function == Function::Tanh,
+                    .savesOutput = function == Function::Tanh,
                     .addsCotangent = x.size() == 1 && upTo(1) == 0,
                     .isFunction = function == Function::Sine || function == Function::Tanh,
                     .appliesFunction = upTo(3) > 0};
   FakeKernel kernel{function};
   if (function == Function::Scale) {
     kernel.weights = scales_++ % static_cast<int>(weights.size());
-    entry.gradients = upTo(1) ? Gradients::Within : Gradients::Apart;
+    entry.gradients = upTo(1) ? Gradients::Within : Gradients::Separate;
     entry.sources = {kernel.weights};
   }
   kernels.push_back(kernel);

@@ -61,7 +61,7 @@ TEST(Boundary, WallsOnAnElementDoNotRepeatIt) {
 TEST(Boundary, TheUserValuesAreZeroToTheExtension) {
   EXPECT_EQ(extended(Boundary::Values, 4), extended(Boundary::Zero, 4));
   for (int i = 0; i < kBoundaries; ++i)
-    EXPECT_EQ(isUsers(Boundary(i)), Boundary(i) == Boundary::Values);
+    EXPECT_EQ(isUserSupplied(Boundary(i)), Boundary(i) == Boundary::Values);
 }
 
 TEST(Boundary, NamesAreReadBack) {

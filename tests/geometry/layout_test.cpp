@@ -73,7 +73,7 @@ TEST(Layout, IsTheSameWhateverItSaysOfAnAxisOfOneProcess) {
           {.shape = {7, 5}, .grid = grid, .properties = parseProperties(first + ",S1," + last)});
       EXPECT_EQ(layout, without) << layout.describe();
       EXPECT_EQ(layout.dual(), without.dual()) << layout.describe();
-      EXPECT_TRUE(sameHolding(layout, without));
+      EXPECT_TRUE(haveSameMemory(layout, without));
       EXPECT_TRUE(stopsBetween(layout, without).empty());
       EXPECT_FALSE(layout.holdsPartialSums());
       EXPECT_EQ(layout.splitAxes(1), (std::vector<int>{1}));

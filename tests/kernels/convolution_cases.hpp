@@ -23,10 +23,10 @@ Arrays<T> drawArrays(Draw& draw, const ConvolutionShape& s) {
           draw.integers<T>(s.batch * s.outChannels * outputVolume(s.window))};
 }
 
-inline ConvolutionShape drawShape(Draw& draw, Index mostChannels) {
+inline ConvolutionShape drawShape(Draw& draw, Index maxChannels) {
   const auto count = [&](Index most) { return draw.chance(0.04) ? 0 : draw.integer(1, most); };
   const Index groups = draw.chance(0.3) ? draw.integer(2, 4) : 1;
-  const Index most = std::max<Index>(1, mostChannels / groups);
+  const Index most = std::max<Index>(1, maxChannels / groups);
   return {count(4), groups * count(most), groups * count(most),
           draw.chance(0.5) ? draw.window() : draw.ordinaryWindow(), groups};
 }

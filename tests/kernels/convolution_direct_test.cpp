@@ -16,8 +16,8 @@ Maker<T> directMaker(InstructionSet set) {
 }
 
 // Its outputs of a row read consecutive inputs.
-ConvolutionShape drawDirectShape(Draw& draw, Index mostChannels) {
-  ConvolutionShape shape = drawShape(draw, mostChannels);
+ConvolutionShape drawDirectShape(Draw& draw, Index maxChannels) {
+  ConvolutionShape shape = drawShape(draw, maxChannels);
   shape.window.stride[shape.window.rank - 1] = 1;
   return shape;
 }

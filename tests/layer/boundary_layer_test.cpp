@@ -203,9 +203,9 @@ SecondInput tensorInput(const PaddedInput& padded, const Layout& layout, unsigne
         index[d] += held[d].begin;
         inPadded &= padded.covers(d, index[d]);
       }
-      const bool isUsers = inPadded && callers[padded.at(index)];
-      *cell++ = static_cast<T>(isUsers ? made.padded[padded.at(index)] * shareOf(layout, here)
-                                       : elsewhere);
+      const bool isUserSupplied = inPadded && callers[padded.at(index)];
+      *cell++ = static_cast<T>(
+          isUserSupplied ? made.padded[padded.at(index)] * shareOf(layout, here) : elsewhere);
     });
   });
   return made;

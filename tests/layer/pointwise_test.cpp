@@ -44,8 +44,8 @@ TEST(PointwiseLayer, KeepsWhatItsDerivativeReads) {
     const KernelEntry kernel = declaration->maps(form, {}).kernels().front();
     const auto reads = pointwise::withFunction(pointwiseFunction(name, *declaration),
                                                [](auto function) { return function.kReads; });
-    EXPECT_EQ(kernel.keepsInputs, reads == pointwise::Reads::Argument) << name;
-    EXPECT_EQ(kernel.keepsOutput, reads == pointwise::Reads::Value) << name;
+    EXPECT_EQ(kernel.savesInputs, reads == pointwise::Reads::Argument) << name;
+    EXPECT_EQ(kernel.savesOutput, reads == pointwise::Reads::Value) << name;
   }
 }
 

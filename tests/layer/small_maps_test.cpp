@@ -321,7 +321,7 @@ TEST(Reshape, MovesOnlyWhatItsShapeForces) {
                                       .cuts = cuts})},
                              {});
   };
-  const auto moves = [](const Form& form) { return !sameHolding(form.inputs[0], form.uses[0]); };
+  const auto moves = [](const Form& form) { return !haveSameMemory(form.inputs[0], form.uses[0]); };
   EXPECT_FALSE(moves(formOf({2, 6, 4}, "S1", {2, 24})));
   EXPECT_EQ(formOf({2, 6, 4}, "S1", {2, 24}, {{0, 2}, {0, 1, 1, 6}, {0, 4}}).output.cuts(1),
             (std::vector<Index>{0, 4, 4, 24}));

@@ -43,7 +43,7 @@ struct Layouts {
       for (auto& halo : spec.halos)
         if (halo) {
           halo->isPartial = false;
-          callers |= isUsers(halo->low) || isUsers(halo->high);
+          callers |= isUserSupplied(halo->low) || isUserSupplied(halo->high);
         }
       if (!callers)
         continue;

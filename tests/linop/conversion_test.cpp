@@ -222,13 +222,13 @@ TEST(SameHolding, SeesThroughAxesOfOneAndHalosOfNothing) {
                    .cuts = {},
                    .halos = std::move(halos)});
   };
-  EXPECT_TRUE(sameHolding(layout("S0,B"), layout("S0,P")));
-  EXPECT_TRUE(sameHolding(layout("S0,S1"), layout("S0,S0")));
+  EXPECT_TRUE(haveSameMemory(layout("S0,B"), layout("S0,P")));
+  EXPECT_TRUE(haveSameMemory(layout("S0,S1"), layout("S0,S0")));
   const Halo nothing{.boxes = {{0, 3}}, .low = Boundary::Zero, .high = Boundary::Zero};
   const Halo wider{.boxes = {{-1, 3}}, .low = Boundary::Zero, .high = Boundary::Zero};
-  EXPECT_TRUE(sameHolding(layout("S0,B"), layout("S0,B", {std::nullopt, nothing})));
-  EXPECT_FALSE(sameHolding(layout("S0,B"), layout("S0,B", {std::nullopt, wider})));
-  EXPECT_EQ(sameHolding(layout("S0,B"), layout("B,B")), world()->size() == 1);
+  EXPECT_TRUE(haveSameMemory(layout("S0,B"), layout("S0,B", {std::nullopt, nothing})));
+  EXPECT_FALSE(haveSameMemory(layout("S0,B"), layout("S0,B", {std::nullopt, wider})));
+  EXPECT_EQ(haveSameMemory(layout("S0,B"), layout("B,B")), world()->size() == 1);
 }
 
 } // namespace

@@ -16,7 +16,7 @@ class Named final : public ReductionMethod {
 public:
   Named(std::string name, double seconds, bool takes = true)
       : name_(std::move(name)), seconds_(seconds), takes_(takes) {}
-  bool looksAt(const ReductionTask& sum) const override {
+  bool appliesTo(const ReductionTask& sum) const override {
     return sum.policy.mode != RouteMode::Chain;
   }
   std::string agreedText(const ReductionTask&) const override { return "; sums by " + name_; }
@@ -101,7 +101,7 @@ TEST(ReductionMethod, AMethodThatDoesNotLookIsNotAsked) {
 // A method may fail on one rank alone; all of them must be told, and none may wait for the others.
 class FailsOnTheLast final : public ReductionMethod {
 public:
-  bool looksAt(const ReductionTask&) const override { return true; }
+  bool appliesTo(const ReductionTask&) const override { return true; }
   std::string agreedText(const ReductionTask&) const override { return ""; }
   ReductionOffer offer(const ReductionTask& sum) const override {
     if (sum.comm->rank() == sum.comm->size() - 1)

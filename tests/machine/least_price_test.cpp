@@ -16,7 +16,7 @@ double least(const Layout& from, const Layout& to, Index elementBytes, const Lin
 }
 
 double price(const Layout& from, const Layout& to, Index elementBytes, const LinkRates& rates) {
-  return priceOfMove(from, to, elementBytes, rates, Looks::All).seconds;
+  return priceOfMove(from, to, elementBytes, rates, Sampling::All).seconds;
 }
 
 constexpr double kRounding = 1 + 1e-12;

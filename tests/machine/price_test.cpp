@@ -22,18 +22,18 @@ Layout line(int ranks, Shape shape, const char* property) {
 TEST(Price, AnExchangeIsWhatItsDearestRankDoes) {
   // Each of 4 ranks sends its 2 elements of 8 bytes to 3 others, gets 6 elements and keeps 2.
   const ExchangePrice gather =
-      priceOfExchange(line(4, {8}, "S0"), line(4, {8}, "B"), 8, kRates, Looks::Sampled);
+      priceOfExchange(line(4, {8}, "S0"), line(4, {8}, "B"), 8, kRates, Sampling::Sampled);
   EXPECT_FALSE(gather.local);
   EXPECT_DOUBLE_EQ(gather.seconds, 10 + 3 + 48.0 / 4 + (48 + 48 + 16) / 8.0);
   // The root of a scatter of 7 elements sends 5 of them, in 3 messages.
   const ExchangePrice scatter =
-      priceOfExchange(line(4, {7}, "R"), line(4, {7}, "S0"), 8, kRates, Looks::Sampled);
+      priceOfExchange(line(4, {7}, "R"), line(4, {7}, "S0"), 8, kRates, Sampling::Sampled);
   EXPECT_DOUBLE_EQ(scatter.seconds, 10 + 3 + 40.0 / 4 + (40 + 16) / 8.0);
 }
 
 TEST(Price, ASliceCostsItsCopyAlone) {
   const ExchangePrice slice =
-      priceOfExchange(line(4, {8}, "B"), line(4, {8}, "S0"), 8, kRates, Looks::Sampled);
+      priceOfExchange(line(4, {8}, "B"), line(4, {8}, "S0"), 8, kRates, Sampling::Sampled);
   EXPECT_TRUE(slice.local);
   EXPECT_DOUBLE_EQ(slice.seconds, 16 / 8.0);
 }
@@ -58,29 +58,30 @@ TEST(Price, ShortSumsOfManyRanksGoAlongATree) {
 }
 
 TEST(Price, LooksAtAFewPositionsInsideAndOffTheDiagonals) {
-  EXPECT_EQ(positionsLookedAt(*Grid::make({2, 2, 2}), Looks::Few), (std::vector<int>{0, 5, 3}));
-  EXPECT_EQ(positionsLookedAt(*Grid::make({7}), Looks::Few), (std::vector<int>{0, 3}));
+  EXPECT_EQ(sampledPositions(*Grid::make({2, 2, 2}), Sampling::Few), (std::vector<int>{0, 5, 3}));
+  EXPECT_EQ(sampledPositions(*Grid::make({7}), Sampling::Few), (std::vector<int>{0, 3}));
   // Position 0 keeps what those whose two coordinates differ give away.
   const GridPtr grid = Grid::make({2, 2});
-  const auto price = [&](Looks looks) {
+  const auto price = [&](Sampling sampling) {
     const Layout from({.shape = {8, 8}, .grid = grid, .properties = parseProperties("S0,S1")});
     const Layout to({.shape = {8, 8}, .grid = grid, .properties = parseProperties("S1,S0")});
-    return priceOfExchange(from, to, 8, kRates, looks).seconds;
+    return priceOfExchange(from, to, 8, kRates, sampling).seconds;
   };
-  EXPECT_LT(price(Looks::First), price(Looks::All));
-  EXPECT_EQ(price(Looks::Few), price(Looks::All));
+  EXPECT_LT(price(Sampling::First), price(Sampling::All));
+  EXPECT_EQ(price(Sampling::Few), price(Sampling::All));
 }
 
 TEST(Price, LooksAtOnePositionOr64OrAll) {
-  EXPECT_EQ(positionsLookedAt(*Grid::make({5}), Looks::First), (std::vector<int>{0}));
-  EXPECT_EQ(positionsLookedAt(*Grid::make({5}), Looks::Sampled), (std::vector<int>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(sampledPositions(*Grid::make({5}), Sampling::First), (std::vector<int>{0}));
+  EXPECT_EQ(sampledPositions(*Grid::make({5}), Sampling::Sampled),
+            (std::vector<int>{0, 1, 2, 3, 4}));
   const Grid grid({64, 64}, Grid::make({64, 64})->ranks());
-  const std::vector<int> many = positionsLookedAt(grid, Looks::Sampled);
+  const std::vector<int> many = sampledPositions(grid, Sampling::Sampled);
   EXPECT_EQ(many.size(), 64u);
   EXPECT_EQ(many.front(), 0);
   EXPECT_EQ(many.back(), 4095);
   EXPECT_TRUE(std::is_sorted(many.begin(), many.end()));
-  EXPECT_EQ(positionsLookedAt(grid, Looks::All).size(), 4096u);
+  EXPECT_EQ(sampledPositions(grid, Sampling::All).size(), 4096u);
 }
 
 TEST(Price, OneDearPositionOfManyIsFoundByAllLooks) {
@@ -88,11 +89,11 @@ TEST(Price, OneDearPositionOfManyIsFoundByAllLooks) {
   for (int part = 0; part <= 200; ++part)
     spec.cuts[0][part] = part + (part > 100 ? 1000 : 0); // part 100 has 1001 elements, others one
   const Layout uneven(spec), even = line(200, {1200}, "S0");
-  const auto seconds = [&](Looks looks) {
-    return priceOfExchange(uneven, even, 8, kRates, looks).seconds;
+  const auto seconds = [&](Sampling sampling) {
+    return priceOfExchange(uneven, even, 8, kRates, sampling).seconds;
   };
-  EXPECT_LE(seconds(Looks::First), seconds(Looks::Sampled));
-  EXPECT_GT(seconds(Looks::All), 10 * seconds(Looks::Sampled));
+  EXPECT_LE(seconds(Sampling::First), seconds(Sampling::Sampled));
+  EXPECT_GT(seconds(Sampling::All), 10 * seconds(Sampling::Sampled));
 }
 
 // A halo of one cell on parts of two elements: an inner rank sends one cell to each neighbour.
@@ -108,12 +109,12 @@ Layout withHalo(const Layout& plain) {
 
 TEST(Price, AHaloIsItsNeighboursCells) {
   const Layout plain = line(4, {8}, "S0"), halo = withHalo(plain);
-  EXPECT_DOUBLE_EQ(priceOfExchange(plain, halo, 8, kRates, Looks::All).seconds,
+  EXPECT_DOUBLE_EQ(priceOfExchange(plain, halo, 8, kRates, Sampling::All).seconds,
                    10 + 2 + 16.0 / 4 + (16 + 32) / 8.0);
   // In the adjoint it adds up as many, at its own two elements.
-  EXPECT_DOUBLE_EQ(priceOfExchange(halo.dual(), plain, 8, kRates, Looks::All).seconds,
+  EXPECT_DOUBLE_EQ(priceOfExchange(halo.dual(), plain, 8, kRates, Sampling::All).seconds,
                    10 + 2 + 16.0 / 4 + (16 + 32) / 8.0);
-  const ExchangePrice trim = priceOfExchange(halo, plain, 8, kRates, Looks::All);
+  const ExchangePrice trim = priceOfExchange(halo, plain, 8, kRates, Sampling::All);
   EXPECT_TRUE(trim.local);
   EXPECT_DOUBLE_EQ(trim.seconds, 16 / 8.0);
 }
@@ -127,15 +128,15 @@ LinkRates withNodes(Index ranks) {
 TEST(Price, CellsGoByTheOutermostLevelThatTheyCross) {
   const Layout plain = line(4, {8}, "S0"), halo = withHalo(plain);
   // Rank 1 has one neighbour in its node and one in the other.
-  EXPECT_DOUBLE_EQ(priceOfExchange(plain, halo, 8, withNodes(2), Looks::All).seconds,
+  EXPECT_DOUBLE_EQ(priceOfExchange(plain, halo, 8, withNodes(2), Sampling::All).seconds,
                    100 + 2 + 8.0 / 4 + 8.0 / 1 + (16 + 32) / 8.0);
-  EXPECT_DOUBLE_EQ(priceOfExchange(plain, halo, 8, withNodes(4), Looks::All).seconds,
-                   priceOfExchange(plain, halo, 8, kRates, Looks::All).seconds);
+  EXPECT_DOUBLE_EQ(priceOfExchange(plain, halo, 8, withNodes(4), Sampling::All).seconds,
+                   priceOfExchange(plain, halo, 8, kRates, Sampling::All).seconds);
   // The same positions held by ranks of which no two neighbours share a node.
   LayoutSpec mixed = plain.spec();
   mixed.grid = Grid::make({4}, {0, 2, 1, 3});
   const Layout apart(mixed);
-  EXPECT_DOUBLE_EQ(priceOfExchange(apart, withHalo(apart), 8, withNodes(2), Looks::All).seconds,
+  EXPECT_DOUBLE_EQ(priceOfExchange(apart, withHalo(apart), 8, withNodes(2), Sampling::All).seconds,
                    100 + 2 + 16.0 / 1 + (16 + 32) / 8.0);
 }
 
@@ -145,8 +146,8 @@ TEST(Price, ACollectiveGoesByTheOutermostLevelOfItsLines) {
     return Layout({.shape = {80}, .grid = grid, .properties = parseProperties(properties)});
   };
   const LinkRates rates = withNodes(4);
-  const auto inside = priceAsCollective(layout("B,P"), layout("B,B"), 8, rates, Looks::All);
-  const auto across = priceAsCollective(layout("P,B"), layout("B,B"), 8, rates, Looks::All);
+  const auto inside = priceAsCollective(layout("B,P"), layout("B,B"), 8, rates, Sampling::All);
+  const auto across = priceAsCollective(layout("P,B"), layout("B,B"), 8, rates, Sampling::All);
   EXPECT_DOUBLE_EQ(inside->seconds, priceOfCollective(CollectiveKind::AllReduce, 4, 640, kRates));
   EXPECT_DOUBLE_EQ(across->seconds,
                    priceOfCollective(CollectiveKind::AllReduce, 2, 640, rates.onLevel(0)));
@@ -164,7 +165,7 @@ TEST(Price, CollectivesOfMoreCellsThanIntCountsAreNone) {
         spec.cuts = {cuts};
       return Layout(spec);
     };
-    return priceAsCollective(layout(from), layout(to), 8, kRates, Looks::All).has_value();
+    return priceAsCollective(layout(from), layout(to), 8, kRates, Sampling::All).has_value();
   };
   const Index most = 2'000'000'000, half = most / 2;
   for (const auto& [from, to] : {std::pair{"S0", "B"}, {"P", "S0"}}) {
@@ -178,7 +179,7 @@ TEST(Price, CollectivesOfMoreCellsThanIntCountsAreNone) {
 
 TEST(Price, AMoveIsTheCheaperOfExchangeAndCollective) {
   const Layout p = line(64, {8}, "P"), b = line(64, {8}, "B");
-  const MovePrice sum = priceOfMove(p, b, 8, LinkRates{}, Looks::All);
+  const MovePrice sum = priceOfMove(p, b, 8, LinkRates{}, Sampling::All);
   EXPECT_EQ(sum.collective, CollectiveKind::AllReduce);
   EXPECT_DOUBLE_EQ(sum.seconds, priceOfCollective(CollectiveKind::AllReduce, 64, 64, LinkRates{}));
   // The same on axes that are one when merged.
@@ -186,17 +187,17 @@ TEST(Price, AMoveIsTheCheaperOfExchangeAndCollective) {
   const auto all = [&](Property property) {
     return Layout({.shape = {8}, .grid = binary, .properties = Properties(6, property)});
   };
-  const MovePrice merged =
-      priceOfMove(all(Property::partial()), all(Property::broadcast()), 8, LinkRates{}, Looks::All);
+  const MovePrice merged = priceOfMove(all(Property::partial()), all(Property::broadcast()), 8,
+                                       LinkRates{}, Sampling::All);
   EXPECT_EQ(merged.collective, sum.collective);
   EXPECT_DOUBLE_EQ(merged.seconds, sum.seconds);
   // Two ranks gain nothing, halos and slices have no collective.
   for (const auto& [from, to] : {std::pair(line(2, {8}, "P"), line(2, {8}, "B")),
                                  std::pair(line(4, {8}, "B"), line(4, {8}, "S0")),
                                  std::pair(line(4, {8}, "S0"), withHalo(line(4, {8}, "S0")))}) {
-    const MovePrice move = priceOfMove(from, to, 8, kRates, Looks::All);
+    const MovePrice move = priceOfMove(from, to, 8, kRates, Sampling::All);
     EXPECT_FALSE(move.collective);
-    EXPECT_DOUBLE_EQ(move.seconds, priceOfExchange(from, to, 8, kRates, Looks::All).seconds);
+    EXPECT_DOUBLE_EQ(move.seconds, priceOfExchange(from, to, 8, kRates, Sampling::All).seconds);
   }
 }
 

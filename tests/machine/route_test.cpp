@@ -142,7 +142,7 @@ TEST(Route, HalosAndManyAxesTakeOneExchange) {
     const Route halo = route(wide.withoutHalos(), wide, mode);
     EXPECT_EQ(halo.size(), 1u);
     EXPECT_EQ(halo.front().seconds,
-              priceOfExchange(wide.withoutHalos(), wide, 8, {}, Looks::All).seconds);
+              priceOfExchange(wide.withoutHalos(), wide, 8, {}, Sampling::All).seconds);
     EXPECT_GT(halo.front().seconds, 0);
     EXPECT_EQ(sentOnRoute(halo, 0).elements, 1);
     EXPECT_EQ(told(route(mixed, b, mode)), "P,S0,B,S1,R -exchange-> B,B,B,B,B");

@@ -91,7 +91,7 @@ TEST_F(Recomputation, FitsWithTheSameBits) {
     const Left again = stepOf(*plan);
     const FoundPlan& found = plan->found();
     EXPECT_FALSE(found.recomputed.empty());
-    EXPECT_GT(found.againSeconds, 0);
+    EXPECT_GT(found.recomputationSeconds, 0);
     EXPECT_GT(found.gap, 0);
     EXPECT_LE(found.bytes, limit);
     EXPECT_EQ(again.gradients, kept.gradients) << plan->describe();

@@ -88,17 +88,17 @@ TEST(NetworkOfLayers, ALayerTakesTheTimeOfItsLargestPart) {
   const double kernel = 2.0 * 4 * (6 * 4 * 3) / rates.kernels.flops;
   EXPECT_DOUBLE_EQ(model.layerParts(0, parallelization).backward, kernel);
   const GridPtr grid = Grid::make({2, 2});
-  const auto halo = [&](Looks looks) {
+  const auto halo = [&](Sampling sampling) {
     LayoutSpec spec{.shape = {1, 4, 16},
                     .grid = grid,
                     .properties = {Property::shard(2), Property::shard(2)},
                     .splitAxes = {{}, {}, {1, 0}}};
     const Layout plain(spec);
     spec.halos = {{}, {}, Halo{.boxes = {{0, 5}, {3, 9}, {7, 13}, {11, 16}}}};
-    return priceOfMove(plain, Layout(spec), 4, rates.links, looks).seconds;
+    return priceOfMove(plain, Layout(spec), 4, rates.links, sampling).seconds;
   };
-  EXPECT_LT(halo(Looks::First), halo(Looks::All));
-  EXPECT_NEAR(model.layerParts(0, parallelization).forward, kernel + halo(Looks::All), 1e-18);
+  EXPECT_LT(halo(Sampling::First), halo(Sampling::All));
+  EXPECT_NEAR(model.layerParts(0, parallelization).forward, kernel + halo(Sampling::All), 1e-18);
   EXPECT_LT(model.layerSeconds(0, parallelization), model.exactLayerSeconds(0, parallelization));
 }
 

@@ -199,7 +199,7 @@ TEST(OwnModel, MovesCostWhatTheirConversionsCost) {
   const Property S0 = Property::shard(0), S1 = Property::shard(1), B = Property::broadcast(),
                  P = Property::partial();
   const auto price = [&](const Layout& from, const Layout& to) {
-    return priceOfMove(from, to, 4, rates().links, Looks::All).seconds;
+    return priceOfMove(from, to, 4, rates().links, Sampling::All).seconds;
   };
   EXPECT_DOUBLE_EQ(model.exactMoveSeconds(1, wordNamed(model, 1, "n2"), wordNamed(model, 2, "o2")),
                    price(layout({S0, S0}), layout({B, B})) +

@@ -55,8 +55,9 @@ FoundPlan pinnedPlan(const NetworkTable& table, Index batch, Index processes, Ow
 }
 
 double priceInField(const Layout& from, const Layout& to) {
-  return sameHolding(from, to) ? 0
-                               : priceOfMove(from, to, 4, kPinnedRates.links, Looks::All).seconds;
+  return haveSameMemory(from, to)
+             ? 0
+             : priceOfMove(from, to, 4, kPinnedRates.links, Sampling::All).seconds;
 }
 
 TEST(PinnedEnds, PlansAreTheBestOfAllCombinations) {

@@ -319,7 +319,7 @@ cudaError_t cudaMallocFromPoolAsync(void** p, std::size_t bytes, cudaMemPool_t p
                                     cudaStream_t stream) {
   TENON_CALL(cudaErrorMemoryAllocation);
   CUstream_st& s = streamOf(stream, "cudaMallocFromPoolAsync");
-  *p = DeviceMemory::get().take(bytes, DeviceMemory::Kind::Private, pool->context);
+  *p = DeviceMemory::get().allocate(bytes, DeviceMemory::Kind::Private, pool->context);
   if (*p && s.recording) { // the graph's own, fresh each time
     s.recording->taken.push_back(*p);
     s.recording->inUse.insert(*p);
@@ -338,7 +338,7 @@ cudaError_t cudaFreeAsync(void* p, cudaStream_t stream) {
     return cudaSuccess;
   }
   enqueue(s, [p] {
-    if (!DeviceMemory::get().giveBack(p))
+    if (!DeviceMemory::get().deallocate(p))
       refuse("memory is freed twice, or was never allocated");
   });
   return cudaSuccess;
@@ -346,14 +346,14 @@ cudaError_t cudaFreeAsync(void* p, cudaStream_t stream) {
 cudaError_t cudaMalloc(void** p, std::size_t bytes) {
   TENON_CALL(cudaErrorMemoryAllocation);
   refuseWhileRecording(__func__);
-  *p = DeviceMemory::get().take(bytes, DeviceMemory::Kind::Showable, currentContext());
+  *p = DeviceMemory::get().allocate(bytes, DeviceMemory::Kind::Showable, currentContext());
   return *p ? cudaSuccess : fail(cudaErrorMemoryAllocation);
 }
 cudaError_t cudaFree(void* p) { // waits for the device, as the runtime does
   const Call call;
   refuseWhileRecording(__func__);
   drainAll();
-  return !p || DeviceMemory::get().giveBack(p) ? cudaSuccess : fail(cudaErrorInvalidValue);
+  return !p || DeviceMemory::get().deallocate(p) ? cudaSuccess : fail(cudaErrorInvalidValue);
 }
 static_assert(sizeof(DeviceMemory::Place) <= sizeof(cudaIpcMemHandle_t));
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* p) {

@@ -104,7 +104,7 @@ void DeviceMemory::mapFile(char* memory, std::size_t pages, int file, std::size_
     refuse("pages of shown memory cannot be mapped");
 }
 
-void* DeviceMemory::take(std::size_t bytes, Kind kind, CUcontext context) {
+void* DeviceMemory::allocate(std::size_t bytes, Kind kind, CUcontext context) {
   const std::size_t pages = (bytes + kPage - 1) / kPage * kPage;
   const std::size_t ofKept = kind == Kind::Private ? std::min(kept_, bytes) : 0;
   char* const memory = inUse_ + kept_ - ofKept + bytes > limit_ ? nullptr : addressesFor(pages);
@@ -127,7 +127,7 @@ void* DeviceMemory::take(std::size_t bytes, Kind kind, CUcontext context) {
   return memory;
 }
 
-bool DeviceMemory::giveBack(void* memory) {
+bool DeviceMemory::deallocate(void* memory) {
   const auto found = known_.find(static_cast<char*>(memory));
   if (found == known_.end() || !found->second.isAlive || found->second.timesOpened > 0)
     return false;

@@ -33,8 +33,8 @@ public:
   // trimmed.
   enum class Kind { Private, Showable, Shown };
   // NULL beyond the limit.
-  void* take(std::size_t bytes, Kind kind, CUcontext context);
-  bool giveBack(void* memory);
+  void* allocate(std::size_t bytes, Kind kind, CUcontext context);
+  bool deallocate(void* memory);
   // Until it keeps no more than this.
   void trimPool(std::size_t bytes) { kept_ = std::min(kept_, bytes); }
   // Whether the driver has as much for itself and for NVIDIA's libraries, beside what the pool

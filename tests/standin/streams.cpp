@@ -163,7 +163,7 @@ CUstream_st* streamHere(cudaStream_t stream, const char* who) {
 
 Graph::~Graph() {
   for (void* memory : taken)
-    DeviceMemory::get().giveBack(memory);
+    DeviceMemory::get().deallocate(memory);
 }
 
 void refuseWhileRecording(const char* who) {

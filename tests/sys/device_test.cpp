@@ -80,25 +80,25 @@ TEST(OpenDevice, IsTheOneThatTheProgramHasChosen) {
 
 TEST(OpenDevice, IsCurrentInTurnsOfTheLibraryAlone) {
   inChild([] {
-    using Whose = DeviceTurn::Whose;
+    using Whose = CurrentDeviceScope::Whose;
     setDevices("3");
     setDeviceOption("1");
     cudaSetDevice(2);
     {
-      const DeviceTurn turn(Whose::Library); // in which the device is opened
+      const CurrentDeviceScope scope(Whose::Library); // in which the device is opened
       EXPECT_EQ(Device::get().number(), 1);
       EXPECT_EQ(current(), 1);
     }
     EXPECT_EQ(current(), 2);
     cudaSetDevice(0);
     {
-      const DeviceTurn turn(Whose::Library), inner(Whose::Library);
+      const CurrentDeviceScope scope(Whose::Library), inner(Whose::Library);
       EXPECT_EQ(current(), 1);
       {
-        const DeviceTurn callback(Whose::Program);
+        const CurrentDeviceScope callback(Whose::Program);
         EXPECT_EQ(current(), 0);
         cudaSetDevice(2);
-        const DeviceTurn again(Whose::Library);
+        const CurrentDeviceScope again(Whose::Library);
         EXPECT_EQ(current(), 1);
       }
       EXPECT_EQ(current(), 1);
@@ -197,13 +197,13 @@ TEST(OpenDevice, RefusesStreamsThatItCannotUse) {
     for (cudaStream_t stream : {cudaStream_t(nullptr), cudaStreamLegacy, cudaStreamPerThread}) {
       cudaSetDevice(1);
       {
-        const DeviceTurn turn(DeviceTurn::Whose::Library);
+        const CurrentDeviceScope scope(CurrentDeviceScope::Whose::Library);
         expectError(TENON_ERR_ARG,
                     {"is of device 1", "make device 0 current", "-tenon_device to 1"},
                     [&] { device.checkUserStream(stream); });
       }
       cudaSetDevice(0);
-      const DeviceTurn turn(DeviceTurn::Whose::Library);
+      const CurrentDeviceScope scope(CurrentDeviceScope::Whose::Library);
       device.checkUserStream(stream);
     }
   });
@@ -219,7 +219,7 @@ TEST(OpenDevice, RefusesStreamsAndMemoryOfAnotherContext) {
     cudaStream_t stream = nullptr;
     cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
     cudaMalloc(&others, 64);
-    const DeviceTurn turn(DeviceTurn::Whose::Library);
+    const CurrentDeviceScope scope(CurrentDeviceScope::Whose::Library);
     for (cudaStream_t one : {stream, cudaStream_t(nullptr), cudaStreamPerThread})
       expectError(TENON_ERR_ARG, {"another CUDA context of device 0", "primary context"},
                   [&] { device.checkUserStream(one); });

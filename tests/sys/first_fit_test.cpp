@@ -14,40 +14,40 @@ namespace {
 
 TEST(FirstFit, TakesTheFirstGapThatIsWideEnough) {
   FirstFit places(100);
-  EXPECT_EQ(places.take(40, 1), 0);
-  EXPECT_EQ(places.take(20, 1), 40);
-  EXPECT_EQ(places.take(30, 1), 60);
-  EXPECT_EQ(places.giveBack(0), 40);
-  EXPECT_EQ(places.take(50, 1), std::nullopt);
-  EXPECT_EQ(places.take(10, 1), 0);
-  EXPECT_EQ(places.take(30, 1), 10);
-  EXPECT_EQ(places.take(10, 1), 90);
+  EXPECT_EQ(places.allocate(40, 1), 0);
+  EXPECT_EQ(places.allocate(20, 1), 40);
+  EXPECT_EQ(places.allocate(30, 1), 60);
+  EXPECT_EQ(places.deallocate(0), 40);
+  EXPECT_EQ(places.allocate(50, 1), std::nullopt);
+  EXPECT_EQ(places.allocate(10, 1), 0);
+  EXPECT_EQ(places.allocate(30, 1), 10);
+  EXPECT_EQ(places.allocate(10, 1), 90);
   EXPECT_EQ(places.bytesTaken(), 100);
 }
 
 TEST(FirstFit, JoinsGapsOnBothSides) {
   FirstFit places(90);
   for (Index at : {0, 30, 60})
-    EXPECT_EQ(places.take(30, 1), at);
-  places.giveBack(0);
-  places.giveBack(60);
-  EXPECT_EQ(places.take(31, 1), std::nullopt);
-  places.giveBack(30);
-  EXPECT_EQ(places.take(90, 1), 0);
+    EXPECT_EQ(places.allocate(30, 1), at);
+  places.deallocate(0);
+  places.deallocate(60);
+  EXPECT_EQ(places.allocate(31, 1), std::nullopt);
+  places.deallocate(30);
+  EXPECT_EQ(places.allocate(90, 1), 0);
 }
 
 TEST(FirstFit, AlignsAndUsesWhatThatLeaves) {
   FirstFit places(256);
-  EXPECT_EQ(places.take(1, 64), 0);
-  EXPECT_EQ(places.take(10, 64), 64);
-  EXPECT_EQ(places.take(63, 1), 1);
-  EXPECT_EQ(places.take(129, 64), std::nullopt);
-  EXPECT_EQ(places.take(128, 128), 128);
+  EXPECT_EQ(places.allocate(1, 64), 0);
+  EXPECT_EQ(places.allocate(10, 64), 64);
+  EXPECT_EQ(places.allocate(63, 1), 1);
+  EXPECT_EQ(places.allocate(129, 64), std::nullopt);
+  EXPECT_EQ(places.allocate(128, 128), 128);
 }
 
 TEST(FirstFit, RefusesAPlaceThatIsNotTaken) {
   FirstFit places(8);
-  expectError(TENON_ERR_INTERNAL, {"place 4"}, [&] { places.giveBack(4); });
+  expectError(TENON_ERR_INTERNAL, {"place 4"}, [&] { places.deallocate(4); });
 }
 
 // Against a list of bytes that are taken.
@@ -60,13 +60,13 @@ TEST(FirstFit, NeverOverlapsAndLosesNothing) {
     if (engine() % 2 == 0 && !held.empty()) {
       const std::size_t i = engine() % held.size();
       const auto [at, bytes] = held[i];
-      EXPECT_EQ(places.giveBack(at), bytes);
+      EXPECT_EQ(places.deallocate(at), bytes);
       std::fill_n(taken.begin() + at, bytes, false);
       held.erase(held.begin() + static_cast<Index>(i));
       continue;
     }
     const Index bytes = 1 + engine() % 120, alignment = Index(1) << engine() % 5;
-    const auto at = places.take(bytes, alignment);
+    const auto at = places.allocate(bytes, alignment);
     if (!at) {
       for (Index start = 0; start + bytes <= 1000; start += alignment)
         ASSERT_TRUE(std::find(taken.begin() + start, taken.begin() + start + bytes, true) !=

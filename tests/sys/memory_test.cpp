@@ -70,13 +70,13 @@ TEST(Buffer, MovesGiveTheMemoryAway) {
 // One piece of memory, which it lends once at a time.
 class OnePiece : public MemorySource {
 public:
-  void* take(Index bytes) override {
+  void* allocate(Index bytes) override {
     if (taken || bytes > static_cast<Index>(sizeof piece))
       return nullptr;
     taken = true;
     return piece;
   }
-  void giveBack(void* memory) noexcept override {
+  void deallocate(void* memory) noexcept override {
     EXPECT_EQ(memory, piece);
     taken = false;
   }

@@ -24,7 +24,7 @@ TEST(NoDevice, SaysWhyAndWhatToDo) {
 TEST(NoDevice, LetsTheHostWork) {
   int here = 0;
   Device::setRankOnNode(1);
-  const DeviceTurn turn(DeviceTurn::Whose::Library);
+  const CurrentDeviceScope scope(CurrentDeviceScope::Whose::Library);
   EXPECT_EQ(Device::holderOf(&here), -1);
 }
 

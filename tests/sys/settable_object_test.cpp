@@ -31,7 +31,7 @@ private:
     if (isClosed_)
       throw Error(TENON_ERR_STATE, call + " comes too late");
   }
-  void takeOver(Settings after, const Settings::Names& names) override {
+  void applySettings(Settings after, const Settings::Names& names) override {
     const Index length = after.value<Index>("high", owner()) - after.value<Index>("low", owner());
     if (length < 1)
       throw Error(TENON_ERR_ARG, "the range is empty");

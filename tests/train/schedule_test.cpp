@@ -24,7 +24,7 @@ RateSchedule scheduleOf(const Values& values) {
   for (const auto& [name, value] : values)
     settings.set(name, value, kOwner);
   RateSchedule schedule;
-  schedule.take(settings);
+  schedule.update(settings);
   return schedule;
 }
 

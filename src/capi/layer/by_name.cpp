@@ -148,7 +148,7 @@ TenonErrorCode TenonLayerTestModel(TenonLayer layer) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr comm = commOf("layer", layer);
-    together(*comm, [&] { testModel(deref(layer, "layer")); });
+    runCollectively(*comm, [&] { testModel(deref(layer, "layer")); });
   });
 }
 
@@ -192,7 +192,7 @@ TenonErrorCode TenonLayerGetChild(TenonLayer layer, const char* path, TenonLayer
   return guard(__func__, [&] {
     Layer& l = deref(layer, "layer");
     required(child, "child");
-    give(child, Ref<Layer>::share(&childAt(l, textOf(path, "path"))));
+    giveHandle(child, Ref<Layer>::share(&childAt(l, textOf(path, "path"))));
   });
 }
 
@@ -211,7 +211,7 @@ TenonErrorCode TenonLayerGetChildAt(TenonLayer layer, int index, TenonLayer* chi
       throw Error(TENON_ERR_ARG, fmt::format("there is no layer {} in {}, which contains {}", index,
                                              l.title(), counted(count, "layer")));
     required(child, "child");
-    give(child, Ref<Layer>::share(l.children()[index]));
+    giveHandle(child, Ref<Layer>::share(l.children()[index]));
   });
 }
 
@@ -222,6 +222,6 @@ TenonErrorCode TenonLayerGetParameterAt(TenonLayer layer, const char* path,
     required(parameter, "parameter");
     // expose() marks the parameter: the caller can write its values at any time, so each use
     // converts the values again to the layout that the layer needs.
-    give(parameter, parameterAt(l, textOf(path, "path")).expose());
+    giveHandle(parameter, parameterAt(l, textOf(path, "path")).expose());
   });
 }

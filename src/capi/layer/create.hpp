@@ -19,7 +19,7 @@ TenonErrorCode createLayer(const char* function, MPI_Comm comm, TenonLayer* laye
   return guard(function, [&] {
     checkInitialized();
     const CommPtr communicator = Communicator::of(comm);
-    createTogether(
+    createCollectively(
         *communicator, layer, "layer", "the layer", [&] { return make(communicator); },
         [](const auto& made) { return made->agreedText(); });
   });

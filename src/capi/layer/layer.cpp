@@ -36,7 +36,7 @@ TenonErrorCode createTensor(const char* function, TenonLayer handle, TenonDTenso
   return guard(function, [&] {
     checkInitialized();
     const Layer& layer = deref(handle, "layer");
-    createTogether(
+    createCollectively(
         *layer.comm(), tensor, name, "the layout",
         [&] {
           return makeRef<DTensor>(layer.comm(), layoutOf(layer), layer.dataType(), layer.space());
@@ -76,7 +76,7 @@ TenonErrorCode TenonLayerSetUp(TenonLayer layer, TenonLayout input) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr comm = commOf("layer", layer, input);
-    together(*comm, [&] {
+    runCollectively(*comm, [&] {
       Layer& object = deref(layer, "layer");
       const LayoutObject& layoutObject = deref(input, "input");
       if (layoutObject.comm() != object.comm())
@@ -92,7 +92,7 @@ TenonErrorCode TenonLayerGetOutputLayout(TenonLayer layer, TenonLayout* output) 
   return guard(__func__, [&] {
     const Layer& l = deref(layer, "layer");
     required(output, "output");
-    give(output, makeRef<LayoutObject>(l.comm(), l.outputLayout()));
+    giveHandle(output, makeRef<LayoutObject>(l.comm(), l.outputLayout()));
   });
 }
 
@@ -123,7 +123,7 @@ TenonErrorCode TenonLayerGetOutputLayoutAt(TenonLayer layer, int output,
     const Layer& l = deref(layer, "layer");
     const Layout& outputLayout = oneOf(l, l.outputLayouts(), output, "output");
     required(layout, "layout");
-    give(layout, makeRef<LayoutObject>(l.comm(), outputLayout));
+    giveHandle(layout, makeRef<LayoutObject>(l.comm(), outputLayout));
   });
 }
 
@@ -159,7 +159,7 @@ TenonErrorCode TenonLayerGetParameter(TenonLayer layer, int index,
     Parameter& p = parameterOf(deref(layer, "layer"), index);
     required(parameter, "parameter");
     // expose(): the caller can write the values at any time, so uses of them convert them again.
-    give(parameter, p.expose());
+    giveHandle(parameter, p.expose());
   });
 }
 
@@ -170,7 +170,7 @@ TenonErrorCode TenonLayerGetParameterGradient(TenonLayer layer, int index,
     required(gradient, "gradient");
     // The sum over ranks of a gradient that the user can access is a separate message. It is not
     // packed into one message (bucket) with other gradients.
-    give(gradient, p.exposeGradient());
+    giveHandle(gradient, p.exposeGradient());
   });
 }
 
@@ -179,7 +179,7 @@ TenonErrorCode TenonLayerGetReducedGradient(TenonLayer layer, int index,
   return guard(__func__, [&] {
     Parameter& p = parameterOf(deref(layer, "layer"), index);
     required(gradient, "gradient");
-    give(gradient, p.reducedGradient());
+    giveHandle(gradient, p.reducedGradient());
     p.changeGradient(); // the caller can write to it, so the reduction is no longer valid
   });
 }
@@ -189,7 +189,7 @@ TenonErrorCode TenonLayerGetParameterTangent(TenonLayer layer, int index,
   return guard(__func__, [&] {
     Parameter& p = parameterOf(deref(layer, "layer"), index);
     required(tangent, "tangent");
-    give(tangent, Ref<DTensor>::share(&p.tangent()));
+    giveHandle(tangent, Ref<DTensor>::share(&p.tangent()));
   });
 }
 
@@ -208,7 +208,7 @@ TenonErrorCode TenonLayerGetState(TenonLayer layer, int index, TenonDTensor* sta
       throw Error(TENON_ERR_ARG, fmt::format("there is no state {}; {} has {}", index, l.title(),
                                              counted(static_cast<Index>(states.size()), "state")));
     required(state, "state");
-    give(state, Ref<DTensor>::share(&states[index]->value()));
+    giveHandle(state, Ref<DTensor>::share(&states[index]->value()));
     states[index]->valueChanged(); // the caller can write to it from now on
   });
 }

@@ -121,7 +121,7 @@ TenonErrorCode TenonLayerGetBoundaryLayout(TenonLayer layer, TenonLayout input,
     Layer& l = deref(layer, "layer");
     const Layouts inputs = layoutsOf(l, &input, 1);
     required(boundary, "boundary");
-    give(boundary, makeRef<LayoutObject>(l.comm(), boundaryLayout(l, inputs.front())));
+    giveHandle(boundary, makeRef<LayoutObject>(l.comm(), boundaryLayout(l, inputs.front())));
   });
 }
 
@@ -132,7 +132,7 @@ TenonErrorCode TenonLayerSetUpMany(TenonLayer layer, int count,
     // If the layer's handle is invalid, commOf() takes the communicator of the first input.
     const TenonLayout first = inputs && count > 0 ? inputs[0] : nullptr;
     const CommPtr comm = commOf("layer", layer, first);
-    together(*comm, [&] {
+    runCollectively(*comm, [&] {
       Layer& object = deref(layer, "layer");
       object.setUp(layoutsOf(object, inputs, count));
     });

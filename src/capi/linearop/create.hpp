@@ -13,8 +13,8 @@ namespace tenon {
 // the argument `op` for error texts.
 template <class Make>
 void createOp(Communicator& comm, TenonLinearOp* op, const char* name, Make make) {
-  createTogether(comm, op, name, "layouts and data types", make,
-                 [](const LinearOpRef& made) { return made->agreedText(); });
+  createCollectively(comm, op, name, "layouts and data types", make,
+                     [](const LinearOpRef& made) { return made->agreedText(); });
 }
 
 // An operator on one layout: make(comm, layout).

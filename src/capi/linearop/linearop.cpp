@@ -59,7 +59,7 @@ TenonErrorCode TenonLinearOpCreateJacobian(TenonLayer layer, TenonDTensor x,
       operation->setPoint(deref(x, "x"));
       return true;
     });
-    give(op, LinearOpRef(operation));
+    giveHandle(op, LinearOpRef(operation));
   });
 }
 
@@ -108,7 +108,7 @@ TenonErrorCode TenonLinearOpGetDomain(TenonLinearOp op, TenonLayout* layout) noe
   return guard(__func__, [&] {
     const LinearOp& f = deref(op, "op");
     required(layout, "layout");
-    give(layout, makeRef<LayoutObject>(f.comm(), f.domain()));
+    giveHandle(layout, makeRef<LayoutObject>(f.comm(), f.domain()));
   });
 }
 
@@ -116,7 +116,7 @@ TenonErrorCode TenonLinearOpGetRange(TenonLinearOp op, TenonLayout* layout) noex
   return guard(__func__, [&] {
     const LinearOp& f = deref(op, "op");
     required(layout, "layout");
-    give(layout, makeRef<LayoutObject>(f.comm(), f.range()));
+    giveHandle(layout, makeRef<LayoutObject>(f.comm(), f.range()));
   });
 }
 

@@ -27,21 +27,21 @@ class DeviceMemory final : public ShownMemory {
 public:
   DeviceMemory() : source_(Device::get().unpooled(Stream::make())) {}
 
-  Piece take(Index minBytes) override {
-    if (const Piece freed = spare().take(minBytes); freed.memory)
+  Piece allocate(Index minBytes) override {
+    if (const Piece freed = spare().allocate(minBytes); freed.memory)
       return freed;
     const Index bytes = roundedUp(std::max(minBytes, kMin), kSharedUnit);
-    void* const memory = source_->take(bytes);
+    void* const memory = source_->allocate(bytes);
     if (!memory)
       return {};
     try {
       return {static_cast<std::byte*>(memory), bytes, Device::get().keyOf(memory)};
     } catch (...) {
-      source_->giveBack(memory);
+      source_->deallocate(memory);
       throw;
     }
   }
-  void giveBack(const Piece& piece) noexcept override { spare().keep(piece); }
+  void deallocate(const Piece& piece) noexcept override { spare().keep(piece); }
   std::byte* open(const MemoryKey& key) override {
     return static_cast<std::byte*>(Device::get().openShown(key));
   }
@@ -59,7 +59,7 @@ private:
   // The freed pieces of the whole process.
   class Spare {
   public:
-    Piece take(Index minBytes) {
+    Piece allocate(Index minBytes) {
       const std::lock_guard lock(mutex_);
       const auto entry = std::find_if(pieces_.begin(), pieces_.end(),
                                       [&](const Piece& piece) { return piece.bytes >= minBytes; });
@@ -93,9 +93,9 @@ public:
   HostMemory(std::shared_ptr<SharedArena> arena, int rank)
       : arena_(std::move(arena)), rank_(rank) {}
 
-  Piece take(Index minBytes) override {
+  Piece allocate(Index minBytes) override {
     const Index bytes = roundedUp(minBytes, kUnit);
-    auto* const memory = static_cast<std::byte*>(arena_->take(bytes));
+    auto* const memory = static_cast<std::byte*>(arena_->allocate(bytes));
     if (!memory)
       throw Error(TENON_ERR_MEMORY,
                   fmt::format("the memory that the ranks of the node share has no room for {} "
@@ -104,7 +104,7 @@ public:
     try {
       Device::get().registerHost(memory, bytes);
     } catch (...) {
-      arena_->giveBack(memory);
+      arena_->deallocate(memory);
       throw;
     }
     Piece piece{.memory = memory, .bytes = bytes};
@@ -112,9 +112,9 @@ public:
     std::memcpy(piece.key.data(), &place, sizeof place);
     return piece;
   }
-  void giveBack(const Piece& piece) noexcept override {
+  void deallocate(const Piece& piece) noexcept override {
     Device::get().unregisterHost(piece.memory);
-    arena_->giveBack(piece.memory);
+    arena_->deallocate(piece.memory);
   }
   std::byte* open(const MemoryKey& key) override {
     Place place;
@@ -241,20 +241,20 @@ DeviceArena::~DeviceArena() {
   for (const auto& [key, memory] : opened_)
     memory_->close(memory);
   for (const Slab& slab : slabs_)
-    memory_->giveBack(slab);
+    memory_->deallocate(slab);
 }
 
 bool DeviceArena::addSlab(Index minBytes) {
-  const ShownMemory::Piece piece = memory_->take(minBytes);
+  const ShownMemory::Piece piece = memory_->allocate(minBytes);
   if (piece.memory)
     slabs_.push_back({piece, FirstFit(piece.bytes)});
   return piece.memory != nullptr;
 }
 
-void* DeviceArena::take(Index bytes) {
+void* DeviceArena::allocate(Index bytes) {
   const std::lock_guard lock(mutex_);
   const auto takeFrom = [&](Slab& slab) -> void* {
-    const auto place = slab.places.take(bytes, kDeviceAlignment);
+    const auto place = slab.places.allocate(bytes, kDeviceAlignment);
     return place ? slab.memory + *place : nullptr;
   };
   for (Slab& slab : slabs_)
@@ -263,11 +263,11 @@ void* DeviceArena::take(Index bytes) {
   return addSlab(bytes) ? takeFrom(slabs_.back()) : nullptr;
 }
 
-void DeviceArena::giveBack(void* memory) noexcept {
+void DeviceArena::deallocate(void* memory) noexcept {
   const std::lock_guard lock(mutex_);
   for (Slab& slab : slabs_)
     if (slab.contains(memory))
-      slab.places.giveBack(static_cast<std::byte*>(memory) - slab.memory);
+      slab.places.deallocate(static_cast<std::byte*>(memory) - slab.memory);
 }
 
 void DeviceArena::fill(void* memory, unsigned char byte, Index bytes) {

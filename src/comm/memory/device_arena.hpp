@@ -30,9 +30,9 @@ public:
   virtual ~ShownMemory() = default;
   // Allocates a piece of at least that many bytes; its memory is NULL if the device has none left.
   // Throws TENON_ERR_MEMORY if the host has none left.
-  virtual Piece take(Index minBytes) = 0;
+  virtual Piece allocate(Index minBytes) = 0;
   // Frees a piece that no rank reads any more.
-  virtual void giveBack(const Piece& piece) noexcept = 0;
+  virtual void deallocate(const Piece& piece) noexcept = 0;
   // Opens a piece of another rank for kernels of this rank, and returns its local address. Throws
   // TENON_ERR_LIBRARY with the driver's text if that fails.
   virtual std::byte* open(const MemoryKey& key) = 0;
@@ -66,8 +66,8 @@ public:
   DeviceArena(const DeviceArena&) = delete;
   DeviceArena& operator=(const DeviceArena&) = delete;
 
-  void* take(Index bytes) override;
-  void giveBack(void* memory) noexcept override;
+  void* allocate(Index bytes) override;
+  void deallocate(void* memory) noexcept override;
   // Device space, since kernels use the memory wherever it is.
   Space space() const noexcept override { return Space::Device; }
   void fill(void* memory, unsigned char byte, Index bytes) override;

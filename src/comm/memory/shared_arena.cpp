@@ -179,7 +179,7 @@ void SharedArena::map(const std::vector<Offer>& offers) {
   }
 }
 
-void* SharedArena::take(Index bytes) {
+void* SharedArena::allocate(Index bytes) {
   // Frees the lanes that have been read by now, which can make memory available.
   releasePending();
   const std::lock_guard lock(mutex_);
@@ -191,17 +191,17 @@ void* SharedArena::take(Index bytes) {
 }
 
 std::optional<Index> SharedArena::takeCommitted(Index bytes, Index alignment) {
-  const auto place = closed_ ? std::nullopt : places_.take(bytes, alignment);
+  const auto place = closed_ ? std::nullopt : places_.allocate(bytes, alignment);
   // A range that is not committed would raise a signal at the first store.
   if (!place || segments_[own_].commit(*place, bytes))
     return place;
-  places_.giveBack(*place);
+  places_.deallocate(*place);
   return std::nullopt;
 }
 
-void SharedArena::giveBack(void* memory) noexcept {
+void SharedArena::deallocate(void* memory) noexcept {
   const std::lock_guard lock(mutex_);
-  const Index place = offsetOf(memory), bytes = places_.giveBack(place);
+  const Index place = offsetOf(memory), bytes = places_.deallocate(place);
   if (bytes >= kLarge)
     // Large pieces are returned to the system, for other processes of the node; small ones share
     // pages.
@@ -261,11 +261,11 @@ void SharedArena::share(void* memory, Index bytes) {
                             "size of /dev/shm",
                             pages.bytes, places_.bytesTaken(), segments_[own_].bytes()));
   try {
-    if (!segments_[own_].takeOver(pages.begin, *place, pages.bytes))
+    if (!segments_[own_].commitPages(pages.begin, *place, pages.bytes))
       throw Error(TENON_ERR_MEMORY,
                   fmt::format("cannot map shared memory over {}: {}", memory, strerror(errno)));
   } catch (...) {
-    places_.giveBack(*place);
+    places_.deallocate(*place);
     throw;
   }
   sharedPages_[pages.begin] = {.memory = memory, .bytes = pages.bytes, .place = *place};
@@ -285,7 +285,7 @@ void SharedArena::unshare(void* memory) {
     throw Error(TENON_ERR_MEMORY,
                 fmt::format("cannot make {} private again: {}", memory, strerror(errno)));
   sharedPages_.erase(entry);
-  places_.giveBack(pages.place);
+  places_.deallocate(pages.place);
   own.discard(pages.place, pages.bytes);
   if (!isMapped)
     throw Error(TENON_ERR_STATE, fmt::format("the memory at {} was freed or mapped again while it "

@@ -42,8 +42,8 @@ public:
   static Made make(MPI_Comm comm, Index bytes);
 
   // Allocates from this rank's segment, or returns NULL.
-  void* take(Index bytes) override;
-  void giveBack(void* memory) noexcept override;
+  void* allocate(Index bytes) override;
+  void deallocate(void* memory) noexcept override;
   // A buffer that other ranks may still read after its owner has been destroyed. keep() retains the
   // buffer until `counter`, which is in the buffer and is incremented by its reader, has reached
   // `value`. The caller passes a list with one node that it allocated earlier, since a destructor

@@ -140,7 +140,7 @@ void SharedSegment::discard(Index begin, Index bytes) noexcept {
 // MPI libraries hook mmap and mremap, and their hooks allocate memory: between the copy of a heap
 // page and the call they would change the content that was copied. So the system call is made
 // directly, and then repeated through the hooks, without effect, to inform them.
-bool SharedSegment::takeOver(std::byte* pages, Index begin, Index bytes) {
+bool SharedSegment::commitPages(std::byte* pages, Index begin, Index bytes) {
   constexpr int kProtection = PROT_READ | PROT_WRITE;
   constexpr int kFlags = MAP_SHARED | MAP_FIXED | MAP_POPULATE;
   copyPages(pages, data_ + begin, bytes);

@@ -42,7 +42,7 @@ public:
 
   // Copies pages of this process into the range and maps it in their place. Returns false, with
   // errno, if the system does not allow it. Throws TENON_ERR_MEMORY if the pages cannot be read.
-  bool takeOver(std::byte* pages, Index begin, Index bytes);
+  bool commitPages(std::byte* pages, Index begin, Index bytes);
   // The inverse: replaces pages that the range was mapped over by private pages with the same
   // content.
   bool giveUp(std::byte* pages, Index begin, Index bytes) noexcept;

@@ -161,7 +161,7 @@ void Declaration::setText(std::string_view name, std::string_view text) {
   change([&] { settings_.setText(name, text, owner_); });
 }
 
-void Declaration::takeOver(Settings settings) {
+void Declaration::applySettings(Settings settings) {
   change([&] { settings_ = std::move(settings); });
 }
 
@@ -190,7 +190,7 @@ Form Declaration::formLikeInput(const Layouts& inputs, const Choice& choice) con
   return {.signature = signature, .inputs = inputs, .uses = {use}, .output = use};
 }
 
-std::string Declaration::whyNoComputedHalo() const {
+std::string Declaration::computedHaloObstacle() const {
   return fmt::format("layers of type {} work on each part as a whole, or on all parts together",
                      type());
 }

@@ -105,7 +105,7 @@ public:
   void setText(std::string_view name, std::string_view text);
   // Replaces all settings by those of a modified copy. If one is invalid, the old settings remain,
   // as with the setters above.
-  void takeOver(Settings settings);
+  void applySettings(Settings settings);
   // Throws TENON_ERR_ARG if settings contradict each other.
   void checkSettings() const;
   void inherit(std::string_view name, const Declaration& container);
@@ -155,10 +155,10 @@ public:
   virtual bool takesLists() const { return contains(); }
   // Whether the output depends on which rank stores which rows, because of lists or because rows
   // are numbered block by block. A planner must not move such a layer in a network with lists.
-  virtual bool dependsOnPlaces() const { return takesLists(); }
+  virtual bool dependsOnRowDistribution() const { return takesLists(); }
   // Whether the output has a halo that the layer has filled, so layers that read it need not
   // exchange it again.
-  virtual bool leavesHalo() const { return false; }
+  virtual bool fillsOutputHalo() const { return false; }
   const MeshLists& lists() const noexcept { return lists_; }
   MeshLists& lists() noexcept { return lists_; }
   // Whether the type computes on patches that links join (a multi-block grid) the same values as on
@@ -172,7 +172,7 @@ public:
   // Why a rank cannot compute outputs outside its own block from inputs outside its block
   // (Choice::computedHalo), and why the inputs cannot be such outputs; as a clause for an error
   // message, empty if both are possible.
-  virtual std::string whyNoComputedHalo() const;
+  virtual std::string computedHaloObstacle() const;
   // Whether a type with windows maps periodic inputs to periodic outputs: the outputs beyond either
   // end of a dimension are then those at the opposite end.
   virtual bool keepsPeriod(int /*dim*/, const Shape& /*input*/) const { return true; }

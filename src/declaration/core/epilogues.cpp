@@ -56,7 +56,7 @@ std::vector<int> epilogues(const MapList& list, const InInference& nodes, bool k
   std::vector<int> functions(list.maps().size(), -1);
   for (std::size_t v = 0; v < list.values().size(); ++v) {
     const Value& value = list.values()[v];
-    if (value.place != Value::Place::Own || value.isUsers() || (keeps && value.saved) ||
+    if (value.place != Value::Place::Own || value.isUserSupplied() || (keeps && value.saved) ||
         !canApply(list, neighbours.writers[v], neighbours.readers[v]))
       continue;
     for (const int map : neighbours.writers[v])

@@ -103,7 +103,7 @@ std::optional<Layout> HaloSharing::computedHaloOf(int node, const Layouts& input
     value.why = "what it reads is the output of a container";
     return std::nullopt;
   }
-  if (value.why = current.declaration->whyNoComputedHalo(); !value.why.empty()) {
+  if (value.why = current.declaration->computedHaloObstacle(); !value.why.empty()) {
     value.why = fmt::format("{}: {}", current.declaration->title(), value.why);
     if (current.halo == HaloFrom::Compute)
       throwNotComputed(current, value.why);
@@ -145,7 +145,7 @@ HaloSharing::Wanted HaloSharing::wanted(int node, const Layout& input, const Lay
   const auto says = [&](const std::string& why) {
     return Wanted{{}, fmt::format("{}: {}", current.declaration->title(), why)};
   };
-  if (const std::string why = current.declaration->whyNoComputedHalo(); !why.empty())
+  if (const std::string why = current.declaration->computedHaloObstacle(); !why.empty())
     return says(why);
   if (std::ranges::find(outputs_, value) != outputs_.end())
     return says("its output is one of the container");
@@ -170,7 +170,7 @@ HaloSharing::Wanted HaloSharing::wanted(int node, const Layout& input, const Lay
     }
   }
   const Layout computedHalo(std::move(merged));
-  if (sameHolding(computedHalo, output))
+  if (haveSameMemory(computedHalo, output))
     return {};
   for (int d = 0; d < output.rank(); ++d)
     if (computedHalo.halo(d) && computedHalo.halo(d)->low == Boundary::Periodic &&
@@ -190,7 +190,7 @@ HaloSharing::Wanted HaloSharing::wantedBy(const SharingNode& reader, int number,
   const auto says = [&](const std::string& why) {
     return Wanted{{}, fmt::format("{}: {}", type.title(), why)};
   };
-  if (const std::string why = type.whyNoComputedHalo(); !why.empty())
+  if (const std::string why = type.computedHaloObstacle(); !why.empty())
     return says(why);
   const Form plain = reader.form({value}, std::nullopt);
   if (!(plain.uses.front().withoutHalos() == value))

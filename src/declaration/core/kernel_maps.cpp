@@ -111,7 +111,7 @@ void addParameterSources(MapList& list, const Form& form, const Layouts& storage
   for (std::size_t p = 0; p < form.parameters.size(); ++p) {
     const ParameterForm& parameter = form.parameters[p];
     // A parameter that is stored in its use layout is read in place.
-    if (!sameHolding(storage[p], parameter.use))
+    if (!haveSameMemory(storage[p], parameter.use))
       kernel.sources.push_back(list.source({.name = parameter.name,
                                             .use = parameter.use,
                                             .parameter = static_cast<int>(p),
@@ -143,7 +143,7 @@ MapList Declaration::maps(const Form& form, const Layouts& storage) const {
                        : addUse(list, input, name, form.uses[i], entry.anyStrides));
   }
   // If x is used in its own layout, no element is outside the domain.
-  if (boundary != kNoValue && !sameHolding(form.inputs.front(), form.uses.front()))
+  if (boundary != kNoValue && !haveSameMemory(form.inputs.front(), form.uses.front()))
     addBoundary(list, boundary, uses.front());
 
   const ValueId y = entry.anyStrides ? output : list.stagedOutput();

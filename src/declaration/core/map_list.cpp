@@ -50,7 +50,7 @@ ValueId MapList::constant(std::string name, const Layout& layout, double value) 
 
 ValueId MapList::stagedOf(ValueId argument) const {
   for (ValueId v = 0; v < static_cast<ValueId>(values_.size()); ++v)
-    if (values_[v].standsIn == argument)
+    if (values_[v].sharesMemoryOf == argument)
       return v;
   return kNoValue;
 }
@@ -77,7 +77,7 @@ ValueId MapList::stagedOutput() {
 }
 
 void MapList::unstage(ValueId stagedOutput) {
-  add({.kind = Map::Kind::Stage, .x = {stagedOutput}, .y = values_[stagedOutput].standsIn});
+  add({.kind = Map::Kind::Stage, .x = {stagedOutput}, .y = values_[stagedOutput].sharesMemoryOf});
 }
 
 int MapList::source(SourceEntry source) {
@@ -139,11 +139,11 @@ int MapList::addKernel(KernelEntry kernel, std::vector<ValueId> x, ValueId y, bo
                 fmt::format("kernel {} adds to the cotangent of its one input, but has {}",
                             kernel.name, x.size()));
   // A fixed kernel is not differentiated, so no derivative will read its inputs or output.
-  if (!fixed && kernel.keepsInputs)
+  if (!fixed && kernel.savesInputs)
     for (ValueId v : x)
       // A constant is part of the list and need not be saved for each Apply.
       values_[v].saved = values_[v].place != Value::Place::Constant;
-  if (!fixed && kernel.keepsOutput)
+  if (!fixed && kernel.savesOutput)
     values_[y].saved = true;
   kernels_.push_back(std::move(kernel));
   const int index = static_cast<int>(kernels_.size()) - 1;
@@ -177,12 +177,12 @@ std::vector<ValueId> MapList::bind(const MapList& node, const std::vector<ValueI
     // `copy` is a contiguous copy of an argument of the node. Within a network, the argument is
     // mostly a value of the library, which is contiguous, so no copy is needed. If it is an input
     // of the network, another node can have made the copy already.
-    if (bound[v] == kNoValue && copy.standsIn != kNoValue) {
-      copy.standsIn = bound[copy.standsIn];
-      if (values_[copy.standsIn].place != Value::Place::Argument)
-        bound[v] = copy.standsIn;
+    if (bound[v] == kNoValue && copy.sharesMemoryOf != kNoValue) {
+      copy.sharesMemoryOf = bound[copy.sharesMemoryOf];
+      if (values_[copy.sharesMemoryOf].place != Value::Place::Argument)
+        bound[v] = copy.sharesMemoryOf;
       else
-        bound[v] = stagedOf(copy.standsIn);
+        bound[v] = stagedOf(copy.sharesMemoryOf);
     }
     if (bound[v] == kNoValue) {
       if (copy.constant >= 0)
@@ -252,17 +252,17 @@ std::vector<bool> MapList::mayRunAgain(const std::vector<bool>& nodes) const {
     if (map.kind == Map::Kind::Source)
       continue;
     // Halos that the caller has filled are in the argument itself, not in its saved copy.
-    const auto isUsers = [&](ValueId v) { return values_[v].isUsers(); };
-    const auto isLost = [&](ValueId v) { return isUsers(v) && !values_[v].saved; };
-    const bool runsAgain =
-        nodes[map.node] && (map.kind == Map::Kind::Kernel ? !kernels_[map.object].runsOnce &&
-                                                                std::ranges::none_of(map.x, isLost)
-                                                          : std::ranges::none_of(map.x, isUsers));
+    const auto isUserSupplied = [&](ValueId v) { return values_[v].isUserSupplied(); };
+    const auto isLost = [&](ValueId v) { return isUserSupplied(v) && !values_[v].saved; };
+    const bool runsAgain = nodes[map.node] && (map.kind == Map::Kind::Kernel
+                                                   ? !kernels_[map.object].runsOnce &&
+                                                         std::ranges::none_of(map.x, isLost)
+                                                   : std::ranges::none_of(map.x, isUserSupplied));
     (runsAgain ? canRunAgain : cannotRunAgain)[map.y] = true;
   }
   for (std::size_t v = 0; v < values_.size(); ++v)
     canRunAgain[v] =
-        canRunAgain[v] && !cannotRunAgain[v] && !values_[v].isUsers() && !values_[v].exact;
+        canRunAgain[v] && !cannotRunAgain[v] && !values_[v].isUserSupplied() && !values_[v].exact;
   return canRunAgain;
 }
 
@@ -279,7 +279,7 @@ void MapList::recompute(const std::vector<bool>& nodes) {
       for (ValueId x : map->x)
         needed[x] = values_[x].place != Value::Place::Constant;
   for (std::size_t v = 0; v < values_.size(); ++v) {
-    values_[v].again = needed[v] && canRunAgain[v];
+    values_[v].recomputed = needed[v] && canRunAgain[v];
     values_[v].saved = needed[v] && !canRunAgain[v];
   }
 }
@@ -290,10 +290,10 @@ Index MapList::savedBytes(int rank, Index elementBytes) const {
     const Value& value = values_[v];
     if (!value.saved)
       continue;
-    const Index bytes = (keepsRounded(v) ? Index(sizeof(BFloat16)) : elementBytes) *
+    const Index bytes = (savesRounded(v) ? Index(sizeof(BFloat16)) : elementBytes) *
                         elements(value.layout.boxOfRank(rank));
     // Arguments are saved as they are; the library's own values begin at aligned addresses.
-    sum += value.isUsers() ? bytes : roundedUp(bytes, kAlignment);
+    sum += value.isUserSupplied() ? bytes : roundedUp(bytes, kAlignment);
   }
   for (const Map& map : maps_)
     if (map.kind == Map::Kind::Kernel)

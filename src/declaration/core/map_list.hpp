@@ -43,16 +43,16 @@ struct Value {
   // Another value whose memory is used instead of a copy, or kNoValue. For a copy in contiguous
   // memory: the argument, if it is contiguous itself. For a value expanded from bfloat16: the saved
   // value, if it was not rounded.
-  ValueId standsIn = kNoValue;
-  int constant = -1;     // index in constants(), or -1
-  bool saved = false;    // a derivative reads it, so Apply saves it
-  bool exact = false;    // must be saved with all its digits, not rounded to bfloat16
-  bool again = false;    // not saved: a derivative computes it again, by the maps that write it
-  bool rounded = false;  // is the rounding of another value to bfloat16
-  ValueId of = kNoValue; // for place Saved: the same value in the pass of Apply
+  ValueId sharesMemoryOf = kNoValue;
+  int constant = -1;       // index in constants(), or -1
+  bool saved = false;      // a derivative reads it, so Apply saves it
+  bool exact = false;      // must be saved with all its digits, not rounded to bfloat16
+  bool recomputed = false; // not saved: a derivative computes it again, by the maps that write it
+  bool rounded = false;    // is the rounding of another value to bfloat16
+  ValueId of = kNoValue;   // for place Saved: the same value in the pass of Apply
 
   // Whether the value is in the caller's memory, or can be.
-  bool isUsers() const { return place == Place::Argument || standsIn != kNoValue; }
+  bool isUserSupplied() const { return place == Place::Argument || sharesMemoryOf != kNoValue; }
 };
 
 // The kinds of operators:
@@ -91,9 +91,9 @@ struct OperatorEntry {
 };
 
 // When a kernel's adjoint adds to the gradients of parameters. None: never. Within: in the step for
-// the cotangents of its inputs, which then runs even if these are not needed. Apart: in a separate
-// step, on which no other step waits.
-enum class Gradients { None, Within, Apart };
+// the cotangents of its inputs, which then runs even if these are not needed. Separate: in a
+// separate step, on which no other step waits.
+enum class Gradients { None, Within, Separate };
 
 // Memory that a kernel saves for its derivatives besides values: a number of bytes, or of bytes per
 // element that a rank holds in the layout `elementsOf`.
@@ -130,8 +130,8 @@ struct OwnMove {
 
 struct KernelEntry {
   std::string name;
-  bool keepsInputs = false;
-  bool keepsOutput = false;
+  bool savesInputs = false;
+  bool savesOutput = false;
   bool addsCotangent = false; // its adjoint can add to the cotangent of its one input
   // Reads and writes strided arrays in place; otherwise they are contiguous.
   bool anyStrides = false;
@@ -203,9 +203,9 @@ public:
 
   // Saves values for derivatives in bfloat16, except exact ones. Set by a network for its whole
   // list.
-  void keepRounded() noexcept { keepsRounded_ = true; }
-  bool keepsRounded(ValueId v) const {
-    return keepsRounded_ && values_[v].saved && !values_[v].exact;
+  void saveRounded() noexcept { savesRounded_ = true; }
+  bool savesRounded(ValueId v) const {
+    return savesRounded_ && values_[v].saved && !values_[v].exact;
   }
 
   // Declares that a kernel that writes only a part of a value cannot apply an elementwise function
@@ -301,7 +301,7 @@ private:
   int nodes_ = 0;
   bool appliesToParts_ = true;
   When when_ = When::Always;
-  bool keepsRounded_ = false;
+  bool savesRounded_ = false;
   bool isRewritten_ = false;
 };
 

@@ -31,8 +31,8 @@ MemoryPlan memoryPlanOf(const Pass& pass, const std::function<Index(ValueId)>& b
     // Neither kind may be overwritten by a later value: what Apply saves in training outlives the
     // pass, and a copy that can use an argument's memory needs none of its own on most ranks. If
     // only the rounding of a value is saved, the value itself is free once it has been rounded.
-    const bool mayBeUsers =
-        value.standsIn != kNoValue && pass.values[value.standsIn].place == Value::Place::Argument;
+    const bool mayBeUsers = value.sharesMemoryOf != kNoValue &&
+                            pass.values[value.sharesMemoryOf].place == Value::Place::Argument;
     if (!mayBeUsers && !(value.saved && pass.keeps))
       blocks.push_back({alive, bytesOf(alive.value)});
   }

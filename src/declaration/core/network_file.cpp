@@ -5,7 +5,7 @@
 #include "declaration/core/network_file.hpp"
 
 #include "declaration/core/types.hpp"
-#include "geometry/layout/given_grid.hpp"
+#include "geometry/layout/checked_grid.hpp"
 #include "geometry/layout/layout_json.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/files/json_text.hpp"

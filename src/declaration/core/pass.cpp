@@ -45,11 +45,11 @@ void addRoundings(const MapList& list, Pass& pass) {
     if (saved[v] == v)
       continue;
     const Value& value = list.values()[v];
-    const ValueId user = value.place == Value::Place::Argument ? v : value.standsIn;
+    const ValueId user = value.place == Value::Place::Argument ? v : value.sharesMemoryOf;
     pass.values[v].saved = false;
     pass.values.push_back({.name = "~" + value.name,
                            .layout = value.layout,
-                           .standsIn = user,
+                           .sharesMemoryOf = user,
                            .saved = true,
                            .rounded = true});
     Step step{.what = Do::Round, .reads = {v}, .writes = {saved[v]}};
@@ -81,7 +81,7 @@ void addExpansions(Pass& pass) {
         v = static_cast<ValueId>(pass.values.size());
         pass.values.push_back({.name = pass.values[saved].name.substr(1),
                                .layout = pass.values[saved].layout,
-                               .standsIn = saved});
+                               .sharesMemoryOf = saved});
         std::ranges::replace(point, saved, v);
         steps.push_back({Do::Expand, map, step.adjoint, false, {saved}, {v}});
       }
@@ -102,17 +102,17 @@ public:
         saved_(savedIn(list)), ids_(saved_.size(), kNoValue) {
     // A function whose derivative reads its input needs the value in between, hence both steps.
     for (int& function : functions_)
-      if (function >= 0 && list.kernels()[list.maps()[function].object].keepsInputs)
+      if (function >= 0 && list.kernels()[list.maps()[function].object].savesInputs)
         function = -1;
   }
 
   std::vector<ValueId> of(const Map& map) {
     const KernelEntry& entry = list_.kernels()[map.object];
     std::vector<ValueId> point;
-    if (entry.keepsInputs)
+    if (entry.savesInputs)
       for (ValueId x : map.x)
         point.push_back(of(x));
-    if (entry.keepsOutput)
+    if (entry.savesOutput)
       point.push_back(of(map.y));
     return point;
   }
@@ -127,7 +127,7 @@ private:
     if (ids_[v] != kNoValue)
       return ids_[v];
     const Value& value = list_.values()[v];
-    if (value.again)
+    if (value.recomputed)
       return ids_[v] = runAgain(v);
     return ids_[v] = add({.name = (saved_[v] == v ? "" : "~") + value.name,
                           .layout = value.layout,
@@ -154,7 +154,7 @@ private:
         step.reads.push_back(expanded(of(x)));
       step.writes = {newValue};
       step.adds = written && map.kind == Map::Kind::Operator;
-      step.again = true;
+      step.recomputed = true;
       step.epilogue = applies ? functions_[m] : -1;
       written = true;
       pass_.steps.push_back(std::move(step));
@@ -166,8 +166,9 @@ private:
     if (!saved.rounded)
       return v;
     const ValueId newValue =
-        add({.name = saved.name.substr(1), .layout = saved.layout, .standsIn = v});
-    pass_.steps.push_back({.what = Do::Expand, .reads = {v}, .writes = {newValue}, .again = true});
+        add({.name = saved.name.substr(1), .layout = saved.layout, .sharesMemoryOf = v});
+    pass_.steps.push_back(
+        {.what = Do::Expand, .reads = {v}, .writes = {newValue}, .recomputed = true});
     return newValue;
   }
 
@@ -193,8 +194,9 @@ public:
       return ids_[v];
     const Value& value = list_.values()[v];
     // As the copy can use the memory of its argument, so can its dual use the dual of the argument.
-    const ValueId standsIn = value.standsIn == kNoValue ? kNoValue : of(value.standsIn);
-    return ids_[v] = add({name(value), layout(value), value.place, standsIn});
+    const ValueId sharesMemoryOf =
+        value.sharesMemoryOf == kNoValue ? kNoValue : of(value.sharesMemoryOf);
+    return ids_[v] = add({name(value), layout(value), value.place, sharesMemoryOf});
   }
   // A temporary that is later added to the dual of v.
   ValueId contributionOf(ValueId v) {
@@ -301,7 +303,7 @@ private:
     if (map.kind == Map::Kind::Operator) {
       pass_.steps.push_back({whatOf(list_, map, Do::Adjoint), index, true, isReached, {dy}, {dx}});
     } else if (isReached) { // dx holds a cotangent already, so dy cannot share its memory
-      pass_.values[dy].standsIn = kNoValue;
+      pass_.values[dy].sharesMemoryOf = kNoValue;
       pass_.steps.push_back({.what = Do::Add, .reads = {dy}, .writes = {dx}});
     } else {
       pass_.steps.push_back({Do::Copy, index, true, false, {dy}, {dx}});
@@ -334,7 +336,7 @@ private:
       pass_.steps.push_back(std::move(step));
     for (Step& sum : sums)
       pass_.steps.push_back(std::move(sum));
-    if (gradients == Gradients::Apart)
+    if (gradients == Gradients::Separate)
       late_.push_back({Do::AdjointParameters, index, true, false, {dy}, {}, points_.of(map)});
   }
 
@@ -353,14 +355,14 @@ std::vector<ValueId> savedIn(const MapList& list) {
   auto next = static_cast<ValueId>(list.values().size());
   std::vector<ValueId> saved;
   for (ValueId v = 0; v < static_cast<ValueId>(list.values().size()); ++v)
-    saved.push_back(list.keepsRounded(v) ? next++ : v);
+    saved.push_back(list.savesRounded(v) ? next++ : v);
   return saved;
 }
 
-std::vector<bool> nodesAgain(const MapList& list, const Pass& pass) {
+std::vector<bool> recomputedNodes(const MapList& list, const Pass& pass) {
   std::vector<bool> nodes(std::max(1, list.nodes()), false);
   for (const Step& step : pass.steps)
-    if (step.again && step.what == Do::Forward)
+    if (step.recomputed && step.what == Do::Forward)
       for (const int map : {step.map, step.epilogue})
         if (map >= 0)
           nodes[list.maps()[map].node] = true;

@@ -61,8 +61,8 @@ struct Step {
   // The saved values that a kernel's derivative reads: its inputs if the kernel saves them, then
   // its output if it saves that.
   std::vector<ValueId> point = {};
-  bool again = false; // a step of Apply that runs again in a derivative
-  int epilogue = -1;  // for Forward: the map of the function that the kernel applies to its output
+  bool recomputed = false; // a step of Apply that runs again in a derivative
+  int epilogue = -1; // for Forward: the map of the function that the kernel applies to its output
 
   bool operator==(const Step&) const = default;
 };
@@ -87,11 +87,11 @@ struct Pass {
 };
 
 // Returns, by node, whether the pass of a derivative runs kernels of the node again.
-std::vector<bool> nodesAgain(const MapList& list, const Pass& pass);
+std::vector<bool> recomputedNodes(const MapList& list, const Pass& pass);
 
-// Moved: the Begin and the End of an operator are moved apart, to overlap communication with
-// computation. Unmoved: every operator ends directly after it begins.
-enum class Order { Moved, Unmoved };
+// Overlapped: the Begin and the End of an operator are moved apart, to overlap communication with
+// computation. Listed: every operator ends directly after it begins.
+enum class Order { Overlapped, Listed };
 // Flags by input: whether it has a tangent, or needs a cotangent. For an adjoint, flags of outputs
 // can follow: whether they have a cotangent; all have one if the vector ends before them.
 using Chosen = std::vector<bool>;
@@ -105,11 +105,11 @@ inline bool runs(const Map& map, const InInference& nodes) {
 }
 
 // These functions derive the passes. With keeps = false, Apply saves nothing for derivatives.
-Pass applyPass(const MapList& list, Order order = Order::Moved, const InInference& nodes = {},
+Pass applyPass(const MapList& list, Order order = Order::Overlapped, const InInference& nodes = {},
                bool keeps = true);
-Pass tangentPass(const MapList& list, const Chosen& present, Order order = Order::Moved,
+Pass tangentPass(const MapList& list, const Chosen& present, Order order = Order::Overlapped,
                  const InInference& nodes = {});
-Pass adjointPass(const MapList& list, const Chosen& wanted, Order order = Order::Moved,
+Pass adjointPass(const MapList& list, const Chosen& wanted, Order order = Order::Overlapped,
                  const InInference& nodes = {});
 
 // Returns, by map, the map of the function that its kernel applies in Apply (its epilogue), or -1.
@@ -120,7 +120,8 @@ std::vector<int> epilogues(const MapList& list, const InInference& nodes, bool k
 // the value itself or its rounding.
 std::vector<ValueId> savedIn(const MapList& list);
 
-// Splits operators that send messages into Begin and End and, if the order is Moved, moves them.
+// Splits operators that send messages into Begin and End and, if the order is Overlapped, moves
+// them.
 void schedule(const MapList& list, Pass& pass, Order order);
 
 // First and last step that use a value of the pass. Values that own no memory have no lifetime.

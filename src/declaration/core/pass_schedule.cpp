@@ -59,7 +59,7 @@ public:
 private:
   // The argument whose memory a value can use, or the value itself.
   ValueId memory(ValueId v) const {
-    return pass_.values[v].standsIn == kNoValue ? v : pass_.values[v].standsIn;
+    return pass_.values[v].sharesMemoryOf == kNoValue ? v : pass_.values[v].sharesMemoryOf;
   }
   bool contains(const std::vector<ValueId>& values, ValueId v) const {
     return std::any_of(values.begin(), values.end(), [&](ValueId other) {
@@ -78,7 +78,7 @@ private:
     // overwrites y can copy its local part at the beginning.
     if (step.what == Do::Begin && step.adds)
       return false;
-    if (step.what == Do::Copy && pass_.values[step.writes[0]].standsIn == step.reads[0])
+    if (step.what == Do::Copy && pass_.values[step.writes[0]].sharesMemoryOf == step.reads[0])
       return v == step.writes[0]; // the argument itself does not change
     return contains(step.writes, v);
   }
@@ -111,7 +111,7 @@ private:
       return true;
     // A recomputed step could move to the start of the pass, and its result would occupy memory
     // from there on.
-    if (begin.again && !step.again)
+    if (begin.recomputed && !step.recomputed)
       return false;
     return !writes(step, begin.reads[0]) && (begin.adds || !touches(step, begin.writes[0]));
   }
@@ -133,7 +133,7 @@ private:
 void schedule(const MapList& list, Pass& pass, Order order) {
   Scheduler scheduler(list, pass);
   scheduler.split();
-  if (order == Order::Moved)
+  if (order == Order::Overlapped)
     scheduler.move();
   scheduler.join();
 }

@@ -62,8 +62,8 @@ public:
 
   std::string lifetime(const Lifetime& lifetime) const {
     const Value& value = pass_.values[lifetime.value];
-    const bool mayBeUsers =
-        value.standsIn != kNoValue && pass_.values[value.standsIn].place == Value::Place::Argument;
+    const bool mayBeUsers = value.sharesMemoryOf != kNoValue &&
+                            pass_.values[value.sharesMemoryOf].place == Value::Place::Argument;
     return fmt::format("{} {}, steps {} to {}{}{}{}", value.name,
                        value.layout.summary(value.layout.grid()), lifetime.first, lifetime.last,
                        value.saved ? ", kept" : "", value.rounded ? " in bfloat16" : "",

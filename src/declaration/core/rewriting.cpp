@@ -26,23 +26,23 @@ const OptionRegistration kTargetRegistration{{"layer", kTargetOptions}};
 Target Target::fromOptions(Space space) {
   return {.space = space,
           .fusesRows = options().getFlag("", "fuse_rows"),
-          .order = options().getFlag("", "overlap_steps") ? Order::Moved : Order::Unmoved};
+          .order = options().getFlag("", "overlap_steps") ? Order::Overlapped : Order::Listed};
 }
 
 std::string Target::agreedText() const {
-  return fmt::format("{}{}", order == Order::Moved ? "" : "; steps in order",
+  return fmt::format("{}{}", order == Order::Overlapped ? "" : "; steps in order",
                      fusesRows ? "" : "; rows not fused");
 }
 
 // The device has no kernel for several row layers, and no function over part of an array.
-MapList rewritten(MapList joined, const Target& target, bool keepsRounded) {
+MapList rewritten(MapList joined, const Target& target, bool savesRounded) {
   MapList list = std::move(joined);
   if (target.space == Space::Host && target.fusesRows)
     list.fuseRows();
   if (target.space == Space::Device)
     list.leaveFunctionsOfParts();
-  if (keepsRounded)
-    list.keepRounded();
+  if (savesRounded)
+    list.saveRounded();
   return list;
 }
 

@@ -14,7 +14,7 @@ namespace tenon {
 struct Target {
   Space space = Space::Host;
   bool fusesRows = true;
-  Order order = Order::Moved;
+  Order order = Order::Overlapped;
 
   static Target fromOptions(Space space);
   // Text for the agreement between ranks: the differences from the default, each preceded by "; ".
@@ -23,6 +23,6 @@ struct Target {
 
 // The list to run, made from a joined list that has not been rewritten before. The caller keeps the
 // joined list if other lists can still join it: see MapList::join().
-MapList rewritten(MapList joined, const Target& target, bool keepsRounded);
+MapList rewritten(MapList joined, const Target& target, bool savesRounded);
 
 } // namespace tenon

@@ -86,7 +86,7 @@ private:
     return op.kind == OperatorKind::Conversion && op.from == op.to;
   }
   bool isOwn(ValueId v) const {
-    return list_.values()[v].place == Value::Place::Own && !list_.values()[v].isUsers();
+    return list_.values()[v].place == Value::Place::Own && !list_.values()[v].isUserSupplied();
   }
   std::vector<int> mapsWith(const std::function<bool(const Map&)>& condition) const {
     std::vector<int> numbers;
@@ -131,7 +131,7 @@ private:
     for (std::size_t k = 0; k < run.taken.size(); ++k) {
       const ValueId x = list_.maps()[run.taken[k]].x.front();
       if (works(list_.maps()[run.taken[k]], RowWork::Placed) &&
-          (x == contribution || list_.values()[x].standsIn == contribution)) {
+          (x == contribution || list_.values()[x].sharesMemoryOf == contribution)) {
         run.added = writers;
         run.contribution = static_cast<int>(k);
       }

@@ -128,9 +128,9 @@ Halo haloOf(const Window& window, Index channels) {
 }
 
 bool hasUserMode(const Window& window) {
-  return isUsers(window.lowMode) || isUsers(window.highMode) ||
+  return isUserSupplied(window.lowMode) || isUserSupplied(window.highMode) ||
          std::ranges::any_of(window.bands, [](const ModeBand& band) {
-           return isUsers(band.low) || isUsers(band.high);
+           return isUserSupplied(band.low) || isUserSupplied(band.high);
          });
 }
 

@@ -281,7 +281,7 @@ Layout Windowed::layoutOfOutputs(const std::vector<Window>& windows, const Layou
                             outputCuts(choice));
 }
 
-std::string Windowed::whyNoComputedHaloOfWindows() const {
+std::string Windowed::computedHaloObstacleOfWindows() const {
   if (isFilled())
     return "it takes its halo as the caller has filled it";
   if (userValues())

@@ -57,8 +57,8 @@ protected:
   void check() const override;
   // Checks the text of the setting alone, with as many dimensions as its longest list has modes.
   void checkBoundaryText() const;
-  // whyNoComputedHalo() for types that use Windowed::form().
-  std::string whyNoComputedHaloOfWindows() const;
+  // computedHaloObstacle() for types that use Windowed::form().
+  std::string computedHaloObstacleOfWindows() const;
   int spatialRank() const { return static_cast<int>(windowSizes().size()); }
   // One number per spatial dimension; `unset` if the setting has no value.
   std::vector<Index> perDimension(std::string_view name, Index unset) const;

@@ -4,7 +4,7 @@
 #include "declaration/mesh/edge_types.hpp"
 
 #include "declaration/core/types.hpp"
-#include "declaration/mesh/of_edges.hpp"
+#include "declaration/mesh/edge_declaration.hpp"
 #include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"
 
@@ -19,7 +19,8 @@ constexpr OptionSpec kEdgeAttention[] = {kEdgesSetting};
 
 } // namespace
 
-EdgeAttentionDeclaration::EdgeAttentionDeclaration() : OfEdges("edgeattention", kEdgeAttention) {}
+EdgeAttentionDeclaration::EdgeAttentionDeclaration()
+    : EdgeDeclaration("edgeattention", kEdgeAttention) {}
 
 std::string EdgeAttentionDeclaration::inputAdvice() const {
   return "; it reads scores [edges, heads] and values [edges, channels, ...]";
@@ -61,10 +62,10 @@ MapList EdgeAttentionDeclaration::maps(const Form& form, const Layouts&) const {
   list.output("y", form.output);
   // a = softmax of the scores s over the edges of each node; y = sums of a v.
   const ValueId a = list.value("a", form.uses[0]);
-  list.run({.name = "softmax", .keepsOutput = true}, {list.staged(addUsed(list, s, form.uses[0]))},
+  list.run({.name = "softmax", .savesOutput = true}, {list.staged(addUsed(list, s, form.uses[0]))},
            a);
   const ValueId y = list.stagedOutput();
-  list.run({.name = "weigh", .keepsInputs = true}, {a, list.staged(addUsed(list, v, form.uses[1]))},
+  list.run({.name = "weigh", .savesInputs = true}, {a, list.staged(addUsed(list, v, form.uses[1]))},
            y);
   list.unstage(y);
   return list;

@@ -2,12 +2,12 @@
 // The layer types on edges of a mesh, declared in a header for their kernels.
 #pragma once
 
-#include "declaration/mesh/of_edges.hpp"
+#include "declaration/mesh/edge_declaration.hpp"
 
 namespace tenon {
 
 // y[e] = [ x[target(e)], s[source(e)], f[e] ], joined along dimension 1.
-class GatherDeclaration final : public OfEdges {
+class GatherDeclaration final : public EdgeDeclaration {
 public:
   GatherDeclaration();
   // -1: one or more inputs.
@@ -29,7 +29,7 @@ public:
 };
 
 // a[i] = the sum, mean or maximum of w m[e] over the edges e of node i
-class SegmentSumDeclaration final : public OfEdges {
+class SegmentSumDeclaration final : public EdgeDeclaration {
 public:
   SegmentSumDeclaration();
   Shape outputShape(const std::vector<Shape>& inputs) const override;
@@ -43,7 +43,7 @@ public:
 };
 
 // y[i] = sum over the edges e into i of w x[source(e)]
-class SparseMatrixDeclaration final : public OfEdges {
+class SparseMatrixDeclaration final : public EdgeDeclaration {
 public:
   SparseMatrixDeclaration();
   Shape outputShape(const std::vector<Shape>& inputs) const override;
@@ -54,7 +54,7 @@ public:
 
 // y[i,h,:] = sum over the edges e into i of a[e,h] v[e,h,:], where a[:,h] is the softmax of s[:,h]
 // over the edges into i.
-class EdgeAttentionDeclaration final : public OfEdges {
+class EdgeAttentionDeclaration final : public EdgeDeclaration {
 public:
   EdgeAttentionDeclaration();
   int inputCount() const override { return 2; }

@@ -5,7 +5,7 @@
 #include "declaration/mesh/edge_types.hpp"
 
 #include "declaration/core/types.hpp"
-#include "declaration/mesh/of_edges.hpp"
+#include "declaration/mesh/edge_declaration.hpp"
 #include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
@@ -24,7 +24,7 @@ constexpr OptionSpec kGather[] = {kEdgesSetting,
 
 } // namespace
 
-GatherDeclaration::GatherDeclaration() : OfEdges("gather", kGather) {}
+GatherDeclaration::GatherDeclaration() : EdgeDeclaration("gather", kGather) {}
 
 std::string GatherDeclaration::inputAdvice() const {
   return "; it reads the nodes' rows, those of targets before those of sources where they are two "

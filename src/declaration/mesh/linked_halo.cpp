@@ -29,7 +29,7 @@ class LinkedHalo final : public Declaration {
 public:
   LinkedHalo() : Declaration("linkedhalo", kLinkedHalo) {}
   bool takesLists() const override { return true; }
-  bool leavesHalo() const override { return true; }
+  bool fillsOutputHalo() const override { return true; }
   bool joinsPatches(const std::vector<Shape>&) const override { return true; }
   int inputCount() const override { return hasSecond() ? 2 : 1; }
   std::string inputAdvice() const override {
@@ -75,7 +75,7 @@ public:
     ValueId x = list.input("x", form.inputs.front());
     const ValueId c = hasSecond() ? list.input("c", form.inputs[1]) : kNoValue,
                   y = list.output("y", form.output);
-    if (!sameHolding(form.inputs.front(), form.uses.front()))
+    if (!haveSameMemory(form.inputs.front(), form.uses.front()))
       x = list.convert("u", x, form.uses.front());
     // Without a linked halo the output is just a conversion of the input.
     if (form.links)

@@ -68,7 +68,7 @@ public:
   RowsDeclaration() : Declaration("rows", {}) {}
   bool joinsPatches(const std::vector<Shape>&) const override { return true; }
   bool takesOutputLayout() const override { return true; }
-  bool dependsOnPlaces() const override { return true; }
+  bool dependsOnRowDistribution() const override { return true; }
 
   void setOutputLayout(const Layout& field) override {
     if (field.hasHalos() || field.rank() <= kChannelDim)

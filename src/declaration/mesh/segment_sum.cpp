@@ -5,7 +5,7 @@
 #include "declaration/mesh/edge_types.hpp"
 
 #include "declaration/core/types.hpp"
-#include "declaration/mesh/of_edges.hpp"
+#include "declaration/mesh/edge_declaration.hpp"
 #include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"
 
@@ -24,7 +24,7 @@ constexpr OptionSpec kSegmentSum[] = {
 
 } // namespace
 
-SegmentSumDeclaration::SegmentSumDeclaration() : OfEdges("segmentsum", kSegmentSum) {}
+SegmentSumDeclaration::SegmentSumDeclaration() : EdgeDeclaration("segmentsum", kSegmentSum) {}
 
 const Edges::End& SegmentSumDeclaration::end() const {
   const Edges::End& end = edges().end(text("at") == "source" ? EdgeEnd::Source : EdgeEnd::Target);

@@ -4,7 +4,7 @@
 #include "declaration/mesh/edge_types.hpp"
 
 #include "declaration/core/types.hpp"
-#include "declaration/mesh/of_edges.hpp"
+#include "declaration/mesh/edge_declaration.hpp"
 #include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"
 
@@ -18,7 +18,8 @@ constexpr OptionSpec kSparseMatrix[] = {kEdgesSetting};
 
 } // namespace
 
-SparseMatrixDeclaration::SparseMatrixDeclaration() : OfEdges("sparsematrix", kSparseMatrix) {}
+SparseMatrixDeclaration::SparseMatrixDeclaration()
+    : EdgeDeclaration("sparsematrix", kSparseMatrix) {}
 
 Shape SparseMatrixDeclaration::outputShape(const std::vector<Shape>& inputs) const {
   Shape shape = inputs.front();

@@ -69,9 +69,9 @@ public:
   }
   KernelEntry kernel(const Form&) const override {
     return {.name = type(),
-            .keepsInputs = true,
+            .savesInputs = true,
             .appliesFunction = true,
-            .gradients = Gradients::Apart};
+            .gradients = Gradients::Separate};
   }
 
   std::string summary() const override {

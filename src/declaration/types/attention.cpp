@@ -248,8 +248,8 @@ protected:
     spec.shape = shape;
     spec.cuts.back() = {0, 1};
     return {.name = type(),
-            .keepsInputs = true,
-            .keepsOutput = true,
+            .savesInputs = true,
+            .savesOutput = true,
             .workspace = {elementBytes(), Layout(std::move(spec))}};
   }
 

@@ -70,7 +70,7 @@ public:
     return {flops, flops, flops};
   }
   KernelEntry kernel(const Form&) const override {
-    return {.name = type(), .keepsInputs = true, .gradients = Gradients::Apart};
+    return {.name = type(), .savesInputs = true, .gradients = Gradients::Separate};
   }
 
 private:
@@ -117,13 +117,13 @@ public:
     MapList list;
     const Layout& use = form.uses.front();
     const ValueId x = list.input("x", form.inputs.front()), output = list.output("y", form.output);
-    KernelEntry slope{.name = "slope", .keepsInputs = true, .gradients = Gradients::Apart};
+    KernelEntry slope{.name = "slope", .savesInputs = true, .gradients = Gradients::Separate};
     addParameterSources(list, form, storage, slope);
     const ValueId u = addUse(list, x, "u", use, false);
     const ValueId above = list.value("above", use), below = list.value("below", use),
                   scaled = list.value("scaled", use);
-    list.run({.name = "above", .keepsOutput = true}, {u}, above);
-    list.run({.name = "below", .keepsInputs = true}, {u}, below);
+    list.run({.name = "above", .savesOutput = true}, {u}, above);
+    list.run({.name = "below", .savesInputs = true}, {u}, below);
     list.run(std::move(slope), {below}, scaled);
     list.apply(OperatorKind::Conversion, above, output);
     list.apply(OperatorKind::Conversion, scaled, output);

@@ -32,7 +32,7 @@ class ColumnMlpDeclaration final : public Declaration {
 public:
   ColumnMlpDeclaration() : Declaration("columnmlp", kColumnMlpSettings) {}
   bool joinsPatches(const std::vector<Shape>&) const override { return true; }
-  std::string whyNoComputedHalo() const override { return {}; }
+  std::string computedHaloObstacle() const override { return {}; }
 
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     Shape shape = inputs.front();
@@ -104,7 +104,7 @@ public:
   }
   KernelEntry kernel(const Form&) const override {
     return {.name = type(),
-            .keepsInputs = true,
+            .savesInputs = true,
             .anyStrides = true,
             .gradients = Gradients::Within,
             .rows = RowWork::Each};

@@ -65,8 +65,8 @@ private:
     // If classes are not split, each rank has all of its samples' classes and nothing is exchanged.
     const auto overClasses = [&](OperatorKind kind, ValueId local, const char* name,
                                  const Layout& to) {
-      return sameHolding(list.values()[local].layout, to) ? local
-                                                          : list.convert(name, local, to, kind);
+      return haveSameMemory(list.values()[local].layout, to) ? local
+                                                             : list.convert(name, local, to, kind);
     };
     const Layout labels = samplesLayout(use);
     const ValueId m = list.exact(list.value("m", perSample(use, {samples}, P, 0)));
@@ -79,7 +79,7 @@ private:
     const ValueId a = contributionValue(list, use);
     const Index bytes = static_cast<Index>(sizeof(std::int64_t)) + elementBytes();
     KernelEntry nll = reading(list, "nll", {bytes, labels});
-    nll.keepsInputs = true;
+    nll.savesInputs = true;
     std::vector<ValueId> reads = {z, maxima, sums};
     if (sum != kNoValue)
       reads.push_back(sum);

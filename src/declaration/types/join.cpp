@@ -194,7 +194,7 @@ public:
     const ValueId y = list.output("y", form.output);
     for (std::size_t i = 0; i < form.inputs.size(); ++i) {
       const ValueId x = list.inputs()[i];
-      const ValueId part = sameHolding(form.inputs[i], form.uses[i])
+      const ValueId part = haveSameMemory(form.inputs[i], form.uses[i])
                                ? x
                                : list.convert(fmt::format("x{}'", i), x, form.uses[i]);
       list.runPart({.name = "place"}, {part}, y);

@@ -162,7 +162,7 @@ private:
         list.exact(list.value("s", perSample(use, shape, Property::partial(), 1)));
     list.runFixed(reading(list, "squares"), {x}, local);
     const Layout whole = perSample(use, shape, Property::broadcast(), 1);
-    const ValueId squares = sameHolding(list.values()[local].layout, whole)
+    const ValueId squares = haveSameMemory(list.values()[local].layout, whole)
                                 ? local
                                 : list.convert("S", local, whole, OperatorKind::Exchange);
     return addTerms(list, {x, squares}, sum, use);
@@ -228,8 +228,8 @@ MapList Loss::maps(const Form& form, const Layouts&) const {
          .of = SourceEntry::Of::Weights,
          .use = text("loss_weights") == "sample" ? samplesLayout(use) : use.withoutHalos()});
   // The input is exact, because a rounding of it would appear as a difference from the target.
-  const ValueId z = list.exact(sameHolding(form.inputs.front(), use) ? list.staged(x)
-                                                                     : list.convert(used_, x, use));
+  const ValueId z = list.exact(
+      haveSameMemory(form.inputs.front(), use) ? list.staged(x) : list.convert(used_, x, use));
   const ValueId sum = hasWeightSum() ? addWeightSum(list, z, use) : kNoValue;
   const ValueId contribution = addContribution(list, z, sum, use);
   list.apply(OperatorKind::Conversion, contribution, list.output("y", form.output));
@@ -240,7 +240,8 @@ ValueId Loss::addWeightSum(MapList& list, ValueId z, const Layout& use) const {
   const ValueId local = list.exact(list.value("w", scalarLayout(use, Property::partial())));
   list.runFixed(reading(list, "weights"), {z}, local);
   const Layout whole = scalarLayout(use, Property::broadcast());
-  return sameHolding(list.values()[local].layout, whole) ? local : list.convert("W", local, whole);
+  return haveSameMemory(list.values()[local].layout, whole) ? local
+                                                            : list.convert("W", local, whole);
 }
 
 KernelEntry Loss::reading(const MapList& list, std::string name, Workspace workspace) {

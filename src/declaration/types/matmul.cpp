@@ -83,7 +83,7 @@ public:
     // The cotangent of each input is a product of the same size.
     return {products, 2 * products, 0};
   }
-  KernelEntry kernel(const Form&) const override { return {.name = type(), .keepsInputs = true}; }
+  KernelEntry kernel(const Form&) const override { return {.name = type(), .savesInputs = true}; }
 
   std::string summary() const override { return "first input times second"; }
 

@@ -54,7 +54,7 @@ public:
     const double products = double(elements(form.output.box(position)));
     return {products, 2 * products, 0};
   }
-  KernelEntry kernel(const Form&) const override { return {.name = type(), .keepsInputs = true}; }
+  KernelEntry kernel(const Form&) const override { return {.name = type(), .savesInputs = true}; }
   std::string summary() const override { return "element by element"; }
 
   Example example(ExampleDraw& draw) const override { return broadcastExample(draw, 2); }
@@ -88,8 +88,8 @@ public:
     const ValueId u = addUse(list, a, "u0", form.uses[0], false),
                   v = addUse(list, b, "u1", form.uses[1], false);
     const ValueId r = list.value("r", form.uses[1]), y = list.stagedOutput();
-    list.run({.name = "reciprocal", .keepsOutput = true}, {v}, r);
-    list.run({.name = "multiply", .keepsInputs = true}, {u, r}, y);
+    list.run({.name = "reciprocal", .savesOutput = true}, {v}, r);
+    list.run({.name = "multiply", .savesInputs = true}, {u, r}, y);
     list.unstage(y);
     return list;
   }
@@ -202,7 +202,7 @@ public:
     addInputs(list, form);
     const ValueId c = spread(list, form, 0, true), a = spread(list, form, 1, false),
                   b = spread(list, form, 2, false), y = list.stagedOutput();
-    list.run({.name = type(), .keepsInputs = true}, {c, a, b}, y);
+    list.run({.name = type(), .savesInputs = true}, {c, a, b}, y);
     list.unstage(y);
     return list;
   }

@@ -133,7 +133,7 @@ Normalisation::MomentLayouts Normalisation::momentLayouts(const Layout& use) con
 void Normalisation::addMomentsOfBatch(MapList& list, const MomentLayouts& layouts, ValueId u,
                                       const std::vector<int>& running, ValueId combined) {
   const ValueId m = list.exact(list.value("m", layouts.parts));
-  list.run({.name = "moments", .keepsInputs = true, .keepsOutput = true, .addsCotangent = true},
+  list.run({.name = "moments", .savesInputs = true, .savesOutput = true, .addsCotangent = true},
            {u}, m);
   std::vector<ValueId> sums = {m};
   if (layouts.isSummed) {
@@ -141,10 +141,10 @@ void Normalisation::addMomentsOfBatch(MapList& list, const MomentLayouts& layout
     list.runFixed({.name = "means"}, {m}, mean);
     const ValueId reference = list.convert("r", mean, layouts.reference);
     const ValueId contributions = list.exact(list.value("b", layouts.contributions));
-    list.run({.name = "contributions", .keepsInputs = true}, {m, reference}, contributions);
+    list.run({.name = "contributions", .savesInputs = true}, {m, reference}, contributions);
     sums = {list.convert("s", contributions, layouts.all), reference};
   }
-  KernelEntry combine{.name = "combine", .keepsInputs = true};
+  KernelEntry combine{.name = "combine", .savesInputs = true};
   // This kernel has the moments of the whole batch and therefore also updates the running ones.
   combine.sources = running;
   combine.runsOnce = !running.empty();
@@ -156,7 +156,7 @@ MapList Normalisation::maps(const Form& form, const Layouts& storage) const {
   const ValueId x = list.input("x", form.inputs.front());
   list.output("y", form.output);
   KernelEntry normalise{.name = type(),
-                        .keepsInputs = true,
+                        .savesInputs = true,
                         .appliesFunction = true,
                         .gradients = flag("affine") ? Gradients::Within : Gradients::None};
   addParameterSources(list, form, storage, normalise);

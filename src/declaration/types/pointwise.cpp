@@ -68,12 +68,12 @@ public:
   explicit PointwiseDeclaration(const Function& function)
       : Elementwise(function.name, function.settings), function_(function) {}
   bool joinsPatches(const std::vector<Shape>&) const override { return true; }
-  std::string whyNoComputedHalo() const override { return {}; }
+  std::string computedHaloObstacle() const override { return {}; }
 
   KernelEntry kernel(const Form&) const override {
     return {.name = type(),
-            .keepsInputs = function_.reads == Reads::Argument,
-            .keepsOutput = function_.reads == Reads::Value,
+            .savesInputs = function_.reads == Reads::Argument,
+            .savesOutput = function_.reads == Reads::Value,
             .isFunction = true};
   }
   std::string summary() const override {

@@ -30,7 +30,7 @@ Index stepsTo(Index distance, Index step) {
 } // namespace
 
 // True if only channels are removed: patches must remain, and remain whole.
-bool Excerpt::joinsPatches(const std::vector<Shape>& inputs) const {
+bool RangeSelection::joinsPatches(const std::vector<Shape>& inputs) const {
   const Shape& x = inputs.front();
   const std::vector<Range> ranges = rangesOf(x);
   for (std::size_t d = 0; d < ranges.size(); ++d)
@@ -39,18 +39,18 @@ bool Excerpt::joinsPatches(const std::vector<Shape>& inputs) const {
   return true;
 }
 
-SignatureTable Excerpt::rows(const std::vector<Shape>& inputs) const {
+SignatureTable RangeSelection::rows(const std::vector<Shape>& inputs) const {
   return elementwiseTable(static_cast<int>(inputs.front().size()), true);
 }
 
-Shape Excerpt::outputShape(const std::vector<Shape>& inputs) const {
+Shape RangeSelection::outputShape(const std::vector<Shape>& inputs) const {
   Shape shape;
   for (const Range& range : rangesOf(inputs.front()))
     shape.push_back(range.count);
   return shape;
 }
 
-Form Excerpt::form(const Layouts& inputs, const Choice& choice) const {
+Form RangeSelection::form(const Layouts& inputs, const Choice& choice) const {
   Form form = formLikeInput(inputs, choice);
   const std::vector<Range> ranges = rangesOf(inputs.front().shape());
   LayoutSpec spec = form.uses.front().spec();
@@ -78,9 +78,9 @@ constexpr OptionSpec kSlice[] = {
     {"step", OptionSpec::Int, "1", "every which element is kept", nullptr, atLeast(1)},
 };
 
-class Slice final : public Excerpt {
+class Slice final : public RangeSelection {
 public:
-  Slice() : Excerpt("slice", kSlice) {}
+  Slice() : RangeSelection("slice", kSlice) {}
 
   std::vector<Range> rangesOf(const Shape& x) const override {
     const Index dim = integer("dim");
@@ -134,9 +134,9 @@ constexpr OptionSpec kCrop[] = {
      "elements of the box, one number for all spatial dimensions or one each", nullptr, atLeast(0)},
 };
 
-class Crop final : public Excerpt {
+class Crop final : public RangeSelection {
 public:
-  Crop() : Excerpt("crop", kCrop) {}
+  Crop() : RangeSelection("crop", kCrop) {}
 
   std::vector<Range> rangesOf(const Shape& x) const override {
     const int spatial = spatialRankOf(x, title());

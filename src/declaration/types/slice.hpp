@@ -6,7 +6,7 @@
 
 namespace tenon {
 
-class Excerpt : public Declaration {
+class RangeSelection : public Declaration {
 public:
   using Declaration::Declaration;
   // The selected elements of a dimension: output i is input begin + i step, for i < count.

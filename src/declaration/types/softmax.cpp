@@ -48,24 +48,24 @@ public:
     const ValueId x = list.input("x", form.inputs.front());
     list.output("y", form.output);
     const ValueId z =
-        sameHolding(form.inputs.front(), use) ? list.staged(x) : list.convert("z", x, use);
+        haveSameMemory(form.inputs.front(), use) ? list.staged(x) : list.convert("z", x, use);
     const Layout part = ofLines(use, Property::partial()),
                  whole = ofLines(use, Property::broadcast());
-    if (sameHolding(part, whole)) {
+    if (haveSameMemory(part, whole)) {
       const ValueId y = list.stagedOutput();
-      list.run({.name = "softmax", .keepsOutput = true}, {z}, y);
+      list.run({.name = "softmax", .savesOutput = true}, {z}, y);
       list.unstage(y);
       return list;
     }
     const ValueId m = list.exact(list.value("m", part));
     list.runFixed({.name = "maxima"}, {z}, m);
     const ValueId e = list.value("e", use);
-    list.run({.name = "exponentials", .keepsOutput = true},
+    list.run({.name = "exponentials", .savesOutput = true},
              {z, list.convert("M", m, whole, OperatorKind::Maximum)}, e);
     const ValueId s = list.exact(list.value("s", part));
     list.run({.name = "sums"}, {e}, s);
     const ValueId y = list.stagedOutput();
-    list.run({.name = "quotients", .keepsInputs = true},
+    list.run({.name = "quotients", .savesInputs = true},
              {e, list.convert("S", s, whole, OperatorKind::Conversion)}, y);
     list.unstage(y);
     return list;

@@ -116,15 +116,15 @@ public:
     const ValueId x = list.input("x", form.inputs.front());
     list.output("y", form.output);
     const ParameterForm& weight = form.parameters.front();
-    KernelEntry product{.name = "modes", .keepsInputs = true, .gradients = Gradients::Apart};
-    if (!sameHolding(storage.front(), weight.use))
+    KernelEntry product{.name = "modes", .savesInputs = true, .gradients = Gradients::Separate};
+    if (!haveSameMemory(storage.front(), weight.use))
       product.sources.push_back(list.source(
           {.name = weight.name, .use = weight.use, .parameter = 0, .storage = storage.front()}));
     const ValueId u =
-        sameHolding(form.inputs.front(), use) ? list.staged(x) : list.convert("u", x, use);
+        haveSameMemory(form.inputs.front(), use) ? list.staged(x) : list.convert("u", x, use);
     const Layout modes = modeLayout(use);
     const auto converted = [&](const char* name, ValueId v, const Layout& to) {
-      return sameHolding(list.values()[v].layout, to) ? v : list.convert(name, v, to);
+      return haveSameMemory(list.values()[v].layout, to) ? v : list.convert(name, v, to);
     };
     const ValueId contributions =
         list.value("X", withSpace(modes, coefficientProperties(use.properties(), P)));

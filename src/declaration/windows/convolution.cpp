@@ -70,8 +70,8 @@ public:
     return table;
   }
 
-  std::string whyNoComputedHalo() const override {
-    return isWeightInput() ? "its weight is an input" : whyNoComputedHaloOfWindows();
+  std::string computedHaloObstacle() const override {
+    return isWeightInput() ? "its weight is an input" : computedHaloObstacleOfWindows();
   }
 
   Work work(const Form& form, int position) const override {
@@ -89,9 +89,9 @@ public:
   }
   KernelEntry kernel(const Form&) const override {
     return {.name = type(),
-            .keepsInputs = true,
+            .savesInputs = true,
             .appliesFunction = true,
-            .gradients = isWeightInput() ? Gradients::None : Gradients::Apart};
+            .gradients = isWeightInput() ? Gradients::None : Gradients::Separate};
   }
 
   std::string summary() const override {
@@ -173,7 +173,7 @@ private:
   bool computesInPieces(const Layouts& inputs, const Layout& plain,
                         const Choice& choice) const override {
     const char* obstacle =
-        choice.arrives || !sameHolding(inputs.front(), plain)
+        choice.arrives || !haveSameMemory(inputs.front(), plain)
             ? "its input needs more than a halo exchange (choose a signature that uses the input "
               "layout, or add a repartition before it)"
         : choice.computedHalo

@@ -135,7 +135,7 @@ public:
     const ValueId u = addUse(list, x, "u", use, false);
     const Layout whole = form.output, part = partOf(form);
     const auto overAll = [&](ValueId local, const char* name, OperatorKind kind) {
-      return sameHolding(part, whole) ? local : list.convert(name, local, whole, kind);
+      return haveSameMemory(part, whole) ? local : list.convert(name, local, whole, kind);
     };
     const ValueId m = list.exact(list.value("m", part));
     list.runFixed({.name = "maxima"}, {u}, m);
@@ -146,7 +146,7 @@ public:
     const ValueId K = overAll(k, "K", OperatorKind::Conversion);
     const ValueId v = list.value("v", use), s = list.value("s", part);
     list.runFixed({.name = "shares"}, {w, K}, v);
-    list.run({.name = "slopes", .keepsInputs = true}, {u, list.exact(v)}, s);
+    list.run({.name = "slopes", .savesInputs = true}, {u, list.exact(v)}, s);
     list.apply(OperatorKind::Conversion, M, y);
     list.apply(OperatorKind::Conversion, s, y);
     return list;

@@ -67,7 +67,7 @@ public:
     return imageTable(spatialRank(), !isMaximum_);
   }
 
-  std::string whyNoComputedHalo() const override { return whyNoComputedHaloOfWindows(); }
+  std::string computedHaloObstacle() const override { return computedHaloObstacleOfWindows(); }
 
   Work work(const Form& form, int position) const override {
     double taps = 1;

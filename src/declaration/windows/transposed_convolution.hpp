@@ -31,9 +31,9 @@ private:
   void check() const override;
   KernelEntry kernel(const Form&) const override {
     return {.name = type(),
-            .keepsInputs = true,
+            .savesInputs = true,
             .appliesFunction = true,
-            .gradients = Gradients::Apart};
+            .gradients = Gradients::Separate};
   }
   void addParameters(const Layout& plain, Form& form) const override;
 };

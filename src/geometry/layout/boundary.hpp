@@ -44,7 +44,7 @@ Boundary parseBoundary(std::string_view word);
 
 // True if the user supplies the elements beyond such a side. Code that fills a halo in place must
 // not change them.
-inline bool isUsers(Boundary mode) {
+inline bool isUserSupplied(Boundary mode) {
   return mode == Boundary::Values;
 }
 

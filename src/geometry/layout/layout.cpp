@@ -450,8 +450,8 @@ bool Layout::operator==(const Layout& other) const {
                       std::ranges::equal(a.margins, b.margins, isSame));
 }
 
-// Layouts with the same memory. Comparison already ignores axes of one process; sameHolding() also
-// ignores halos that add no elements.
+// Layouts with the same memory. Comparison already ignores axes of one process; haveSameMemory()
+// also ignores halos that add no elements.
 
 namespace {
 
@@ -478,7 +478,7 @@ Layout withoutIdleHalos(const Layout& layout) {
 
 } // namespace
 
-bool sameHolding(const Layout& a, const Layout& b) {
+bool haveSameMemory(const Layout& a, const Layout& b) {
   if (a == b)
     return true;
   // Without their halos layouts are equal only if their cuts are, and most are not; this check
@@ -494,12 +494,12 @@ bool sameHolding(const Layout& a, const Layout& b) {
 }
 
 std::vector<Layout> stopsBetween(const Layout& from, const Layout& to) {
-  if (sameHolding(from, to))
+  if (haveSameMemory(from, to))
     return {};
   std::vector<Layout> stops;
   const auto stopAt = [&](const Layout& next) {
     const Layout& last = stops.empty() ? from : stops.back();
-    if (!sameHolding(last, next) || !(last.grid() == next.grid()))
+    if (!haveSameMemory(last, next) || !(last.grid() == next.grid()))
       stops.push_back(next);
   };
   if (!(from.grid() == to.grid())) {

@@ -197,7 +197,7 @@ private:
 
 // True if the conversion from a to b would not change any rank's memory, so both layouts can use
 // one array: they are equal except for halos that add no elements.
-bool sameHolding(const Layout& a, const Layout& b);
+bool haveSameMemory(const Layout& a, const Layout& b);
 
 // The layouts through which a tensor is converted from one layout to the other, ending with `to`;
 // empty if both have the same memory. This is `to` alone on one process grid. Between two grids,

@@ -49,8 +49,8 @@ bool canRefill(const Layout& from, const Layout& to, int dim, int part) {
     return true;
   // The user's values cannot be computed from elements in the domain, so `from` must have them.
   const auto agrees = [](Boundary sourceMode, Boundary targetMode, bool isPresent) {
-    return isUsers(targetMode) ? sourceMode == targetMode && isPresent
-                               : sourceMode == targetMode || sourceMode == Boundary::None;
+    return isUserSupplied(targetMode) ? sourceMode == targetMode && isPresent
+                                      : sourceMode == targetMode || sourceMode == Boundary::None;
   };
   if (targetBox.begin < 0 &&
       !agrees(lowMode(from, dim), lowMode(to, dim), sourceBox.begin <= targetBox.begin))

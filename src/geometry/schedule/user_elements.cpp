@@ -12,9 +12,9 @@ namespace tenon {
 
 Coverage besideUsers(const Halo& halo, Index extent, Interval box) {
   Interval notSupplied{0, box.size()};
-  if (isUsers(halo.low))
+  if (isUserSupplied(halo.low))
     notSupplied.begin = std::clamp<Index>(-box.begin, 0, box.size());
-  if (isUsers(halo.high))
+  if (isUserSupplied(halo.high))
     notSupplied.end = std::clamp<Index>(extent - box.begin, 0, box.size());
   return coverage({notSupplied}, {0, box.size()});
 }
@@ -22,9 +22,9 @@ Coverage besideUsers(const Halo& halo, Index extent, Interval box) {
 bool hasUserSide(const Layout& layout) {
   for (int d = 0; d < layout.rank(); ++d)
     if (const auto& halo = layout.halo(d))
-      if (isUsers(halo->low) || isUsers(halo->high) ||
+      if (isUserSupplied(halo->low) || isUserSupplied(halo->high) ||
           std::ranges::any_of(halo->bands, [](const ModeBand& band) {
-            return isUsers(band.low) || isUsers(band.high);
+            return isUserSupplied(band.low) || isUserSupplied(band.high);
           }))
         return true;
   return false;

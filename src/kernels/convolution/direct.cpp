@@ -133,7 +133,7 @@ void DirectWeights<T>::runBand(const Bands::Band& band, const T* padded, const T
   const Index channel = gathers_ ? count * kernels_->lanes : sum_.out.strides.channel;
   T* biases = sums + allOutputs() * columns();
   for (Index k = 0; k < sum_.outChannels;) {
-    const int block = channelsOfBlock(sum_.outChannels - k, kernels_->mostChannels);
+    const int block = channelsOfBlock(sum_.outChannels - k, kernels_->maxChannels);
     const Index output = band.group * sum_.outChannels + k;
     const T* first = gathers_ ? gathered + k * channel : dy + bands_.firstOutput(band, k);
     kernels_->weights(block,
@@ -217,7 +217,7 @@ DirectOutputs<T>::DirectOutputs(const DirectSum& sum, const DirectKernels<T>& ke
 // Layout of the result: packed[group, block, column, channel of the block].
 template <class T>
 void DirectOutputs<T>::pack(KernelContext& context, const T* w, T* packed) const {
-  const Index full = kernels_->mostChannels, taps = Index(sum_.taps.size());
+  const Index full = kernels_->maxChannels, taps = Index(sum_.taps.size());
   const Index blocks = ceilDivide(sum_.outChannels, full);
   parallelRanges(
       context.threads(), sum_.groups * blocks, full * columns(), [=, this](Index begin, Index end) {
@@ -226,7 +226,7 @@ void DirectOutputs<T>::pack(KernelContext& context, const T* w, T* packed) const
           const Index last = std::min(first + full, sum_.outChannels);
           T* to = packed + (group * sum_.outChannels + first) * columns();
           for (Index k = first; k < last;) {
-            const int block = channelsOfBlock(last - k, kernels_->mostChannels);
+            const int block = channelsOfBlock(last - k, kernels_->maxChannels);
             const T* from = w + group * sum_.weightGroup + k * sum_.weightOut;
             for (Index c = 0; c < sum_.inChannels; ++c)
               for (Index t = 0; t < taps; ++t, to += block)
@@ -265,7 +265,7 @@ void DirectOutputs<T>::runBand(const Call& call, const Bands::Band& band, const 
   const Index count = Index(vectors.size()), firstChannel = band.group * sum_.outChannels;
   for (Index i = 0; i < count; i += kStrip)
     for (Index k = 0; k < sum_.outChannels;) {
-      const int block = channelsOfBlock(sum_.outChannels - k, kernels_->mostChannels);
+      const int block = channelsOfBlock(sum_.outChannels - k, kernels_->maxChannels);
       const OutputSums<T> sums{padded,
                                bands_.offsets().data(),
                                columns(),

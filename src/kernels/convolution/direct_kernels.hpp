@@ -48,7 +48,7 @@ struct WeightSums {
 template <class T>
 struct DirectKernels {
   int lanes;
-  int mostChannels; // a block has this number of channels, or 1 to 4
+  int maxChannels; // a block has this number of channels, or 1 to 4
   void (*outputs)(int channels, const OutputSums<T>& sums, const OutputVector* vectors,
                   Index count);
   void (*weights)(int channels, const WeightSums<T>& sums, const OutputVector* vectors,

@@ -573,7 +573,7 @@ void ConvolutionRun::execute(KernelContext& context, const std::array<const void
   });
   Prepared& taken = areAligned ? tight_ : *loose_;
   const auto call = [&] {
-    return withRoom(handles.stream(), isOutForKernels, [&] {
+    return retryOutOfMemory(handles.stream(), isOutForKernels, [&] {
       return dnn().cudnnBackendExecute(handles.dnn(), taken.plan->get(), pack_.get());
     });
   };

@@ -36,7 +36,8 @@ public:
              status == CUFFT_SETUP_FAILED;
     };
     try {
-      checkFft(cuda::withRoom(stream, isOut, [&] { return make(type, extent, lines); }), failed_);
+      checkFft(cuda::retryOutOfMemory(stream, isOut, [&] { return make(type, extent, lines); }),
+               failed_);
       checkFft(cuda::fft().cufftSetStream(plan_, static_cast<cudaStream_t>(stream.handle())),
                "cufftSetStream");
     } catch (...) {

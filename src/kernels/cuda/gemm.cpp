@@ -21,7 +21,8 @@ template <class Call>
 void multiply(KernelContext& context, const char* name, const Call& call) {
   const cublasHandle_t handle = cuda::handlesOf(context).blas();
   const auto isOut = [](cublasStatus_t status) { return status == CUBLAS_STATUS_ALLOC_FAILED; };
-  cuda::checkBlas(cuda::withRoom(context.stream(), isOut, [&] { return call(handle); }), name);
+  cuda::checkBlas(cuda::retryOutOfMemory(context.stream(), isOut, [&] { return call(handle); }),
+                  name);
 }
 
 constexpr cudaDataType kFloat = CUDA_R_32F;

@@ -48,7 +48,7 @@ cublasHandle_t DeviceHandles::blas() {
   const cuda::BlasTable& library = cuda::blas();
   Buffer workspace(kWorkspaceBytes, "workspace of cuBLAS", memory_);
   cublasHandle_t rawHandle = nullptr;
-  cuda::checkBlas(cuda::withRoom(
+  cuda::checkBlas(cuda::retryOutOfMemory(
                       stream_, [](cublasStatus_t status) { return isOutForHandle(status); },
                       [&] { return library.cublasCreate_v2(&rawHandle); }),
                   "cublasCreate");
@@ -98,7 +98,7 @@ bool isDnnOutOfMemory(cudnnStatus_t status) {
 
 cudnnHandle_t makeDnnHandle(const Stream& stream) {
   cudnnHandle_t handle = nullptr;
-  checkDnn(withRoom(
+  checkDnn(retryOutOfMemory(
                stream, [](cudnnStatus_t status) { return isOutForHandle(status); },
                [&] { return dnn().cudnnCreate(&handle); }),
            "cudnnCreate");

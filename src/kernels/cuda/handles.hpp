@@ -5,7 +5,7 @@
 
 #include "kernels/base/context.hpp"
 #include "sys/cuda/library.hpp"
-#include "sys/cuda/room.hpp"
+#include "sys/cuda/retry.hpp"
 
 #include <memory>
 

@@ -10,7 +10,7 @@
 
 #include "kernels/walks/element_offsets.hpp"
 #include "kernels/walks/walks.hpp"
-#include "sys/cuda/room.hpp"
+#include "sys/cuda/retry.hpp"
 
 #include <algorithm>
 #include <type_traits>

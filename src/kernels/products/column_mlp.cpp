@@ -160,7 +160,7 @@ void ColumnMlp<T>::packBlocks(const T* w, Index outputs, Index inputs, Index ste
                               std::vector<T>& packed) const {
   packed.clear();
   for (Index k = 0; k < outputs;) {
-    const int block = channelsOfBlock(outputs - k, kernels_->mostChannels);
+    const int block = channelsOfBlock(outputs - k, kernels_->maxChannels);
     for (Index i = 0; i < inputs; ++i)
       for (int j = 0; j < block; ++j)
         packed.push_back(w[(k + j) * stepOut + i * stepIn]);
@@ -222,7 +222,7 @@ void ColumnMlp<T>::apply(int layer, const Packed& packed, const T* h, Index poin
     return addProducts(packed.numbers.weights, inputs, 1, outputs, inputs, h, points, z);
   }
   for (Index k = 0; k < outputs;) {
-    const int block = channelsOfBlock(outputs - k, kernels_->mostChannels);
+    const int block = channelsOfBlock(outputs - k, kernels_->maxChannels);
     kernels_->outputs(block,
                       {h, offsets_[points / lanes_].data(), inputs,
                        packed.blocks.data() + k * inputs, b && !accumulate ? b + k : nullptr,
@@ -241,7 +241,7 @@ void ColumnMlp<T>::applyTransposed(int layer, const T* z, Index points, T* h) {
     return addProducts(packed.numbers.weights, 1, inputs, inputs, outputs, z, points, h);
   }
   for (Index i = 0; i < inputs;) {
-    const int block = channelsOfBlock(inputs - i, kernels_->mostChannels);
+    const int block = channelsOfBlock(inputs - i, kernels_->maxChannels);
     kernels_->outputs(block,
                       {z, offsets_[points / lanes_].data(), outputs,
                        packed.transposed.data() + i * outputs, nullptr, h + i * points, points, 1,
@@ -265,7 +265,7 @@ void ColumnMlp<T>::addGradients(int layer, const T* dz, const T* h, Index points
     return;
   }
   for (Index k = 0; k < outputs;) {
-    const int block = channelsOfBlock(outputs - k, kernels_->mostChannels);
+    const int block = channelsOfBlock(outputs - k, kernels_->maxChannels);
     const T* from = dz + k * points;
     kernels_->weights(
         block,
@@ -294,7 +294,7 @@ template <class T>
 void ColumnMlp<T>::forwardFew(const PointBox& box, const Space& space, const PointArray<const T>& x,
                               const PointArray<T>& y, const Block& block) {
   for (Index p = 0; p < block.count;) {
-    const int points = channelsOfBlock(block.count - p, kernels_->mostChannels);
+    const int points = channelsOfBlock(block.count - p, kernels_->maxChannels);
     load(box, x, block.first + p, in(0), points, points, space.offsets, value(space, 0) + points);
     for (int l = 0; l < layers(); ++l) {
       const Packed& packed = packed_[l];

@@ -15,7 +15,7 @@
 
 namespace tenon {
 
-bool SavedTensor::keep(const DTensor& x, Saving saving, const Value& as, const BoundMaps& maps) {
+bool SavedTensor::save(const DTensor& x, Saving saving, const Value& as, const BoundMaps& maps) {
   // Changes of a user array cannot be detected, so its values are copied.
   const bool copied = saving == Saving::CopiesPlaced && x.isPlaced();
   if (copied) {

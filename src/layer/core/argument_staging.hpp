@@ -29,7 +29,7 @@ class SavedTensor {
 public:
   // Saves x, which must be contiguous. `as` is the value of the map list with the layout and number
   // format for a copy. Returns whether x was copied.
-  bool keep(const DTensor& x, Saving saving, const Value& as, const BoundMaps& maps);
+  bool save(const DTensor& x, Saving saving, const Value& as, const BoundMaps& maps);
   // The saved tensor. Throws TENON_ERR_STATE, naming `who` as its reader, if it was changed since.
   const DTensor& get(const std::string& who) const;
   void drop() noexcept { saved_ = {}; }

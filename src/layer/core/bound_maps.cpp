@@ -166,8 +166,8 @@ BoundMaps::BoundMaps(Layer& layer, const Form& form, KernelMaker make) : BoundMa
 
 // Creates all new objects before it changes a member: if one fails, the list is unchanged.
 void BoundMaps::rewrite(const Target& target) {
-  const bool keepsRounded = layer_.declaration().value<std::string>("saved_type") == "bfloat16";
-  MapList list = rewritten(list_, target, keepsRounded);
+  const bool savesRounded = layer_.declaration().value<std::string>("saved_type") == "bfloat16";
+  MapList list = rewritten(list_, target, savesRounded);
   std::vector<BoundKernel> kernels = kernels_;
   for (std::size_t k = 0; k < kernels.size(); ++k)
     if (const auto& fused = list.kernels()[k].fused)

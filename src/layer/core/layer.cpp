@@ -252,11 +252,11 @@ void Layer::checkBeforeSetUp(const std::string& call) const {
                             call, title()));
 }
 
-void Layer::takeOver(Settings after, const Settings::Names&) {
+void Layer::applySettings(Settings after, const Settings::Names&) {
   declaration_->setTitle(title()); // its error messages contain the title
   Settings before = settings();
   const int inputs = nodes_.empty() ? 0 : inputCount();
-  declaration_->takeOver(std::move(after));
+  declaration_->applySettings(std::move(after));
   // Nodes refer to values by number: first the inputs, then the outputs of the nodes. Another
   // number of inputs would make these references wrong.
   if (!nodes_.empty() && inputCount() != inputs) {

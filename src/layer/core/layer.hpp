@@ -294,7 +294,7 @@ private:
   void checkSettings() const;
   void checkTakesLists(const std::string& call) const;
   void checkChange(const std::string& call) const override { checkBeforeSetUp(call); }
-  void takeOver(Settings after, const Settings::Names& names) override;
+  void applySettings(Settings after, const Settings::Names& names) override;
   void readSettings();
   void putNode(Ref<Layer> layer, std::vector<int> reads);
   void putBelow(Layer& layer) const;

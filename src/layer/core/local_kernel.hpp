@@ -89,7 +89,7 @@ struct KernelPoint {
 //   Forward             forwardMany(), or forwardThen() and, if it returns false, applyFunction()
 //   Tangent             tangentMany()
 //   Adjoint             adjointMany()
-//   AdjointParameters   adjointParameters(), for kernels with Gradients::Apart
+//   AdjointParameters   adjointParameters(), for kernels with Gradients::Separate
 class LocalKernel {
 public:
   virtual ~LocalKernel() = default;
@@ -111,7 +111,7 @@ public:
   virtual void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses& parameters,
                            DTensor& dy) = 0;
   // dx = adjoint of that derivative applied to dy; also adds to the gradients of parameters. A null
-  // cotangent is not computed. Kernels with Gradients::Apart compute the gradients in
+  // cotangent is not computed. Kernels with Gradients::Separate compute the gradients in
   // adjointParameters() instead, which overlaps with the exchange of cotangents.
   virtual void adjointMany(const KernelPoint& point, const DTensor& dy, ParameterUses& parameters,
                            InputCotangents dx) = 0;

@@ -43,7 +43,7 @@ void initializeParameter(Parameter& parameter, const std::string& rule, std::uin
 Parameter::Parameter(CommPtr comm, const ParameterForm& form, const Layout& storage,
                      TenonDataType type, Space space)
     : Object(kClass), comm_(std::move(comm)), fanIn_(form.fanIn), fanOut_(form.fanOut),
-      initial_(form.initial), isSummed_(!sameHolding(storage.dual(), storage)),
+      initial_(form.initial), isSummed_(!haveSameMemory(storage.dual(), storage)),
       value_(makeRef<DTensor>(comm_, storage, type, space)),
       gradient_(makeRef<DTensor>(comm_, storage.dual(), type, space)),
       arriving_(makeRef<DTensor>(comm_, storage.dual(), type, space)),
@@ -167,7 +167,7 @@ ParameterUse::ParameterUse(Ref<Parameter> parameter, const Layout& use)
   Parameter& p = *parameter_;
   const Space space = p.value_->space();
   contributions_ = makeRef<DTensor>(p.comm_, use.dual(), p.dataType(), space);
-  if (!sameHolding(p.storage(), use)) {
+  if (!haveSameMemory(p.storage(), use)) {
     toUse_ =
         makeConversion(p.comm_, p.storage(), use, p.dataType(), MovementPolicy::fromOptions(space));
     value_ = makeRef<DTensor>(p.comm_, use, p.dataType(), space);

@@ -190,11 +190,11 @@ void StepRunner::differentiate(const Step& step) {
   KernelPoint point;
   point.workspace = workspaceOf(step);
   point.adds = step.adds;
-  if (entry.keepsInputs) {
+  if (entry.savesInputs) {
     point.inputs = asInputs(saved.first(map.x.size()));
     point.x = saved.front();
   }
-  if (entry.keepsOutput)
+  if (entry.savesOutput)
     point.y = saved.back();
   if (step.what == Do::Tangent)
     return kernel.tangentMany(point, asInputs(at(step.reads, tensors)), *bound.uses,

@@ -127,7 +127,7 @@ Setup::PassTensors& Setup::applyOf(Passes& passes) {
     const Value& value = apply.pass.values[v];
     if (!value.saved || value.place != Value::Place::Own)
       continue;
-    if (isFirst && !value.isUsers()) {
+    if (isFirst && !value.isUserSupplied()) {
       savedPlaces_.emplace_back(v, savedBytes_);
       savedBytes_ += roundedUp(bytesOf(v, apply), kAlignment);
     }
@@ -158,12 +158,12 @@ void Setup::noteReader(const Map& map, const Layer& layer) {
   const KernelEntry& kernel = maps_.list().kernels()[map.object];
   const std::vector<ValueId> saved = savedIn(maps_.list());
   std::vector<ValueId> read;
-  if (kernel.keepsInputs)
+  if (kernel.savesInputs)
     read = map.x;
-  if (kernel.keepsOutput)
+  if (kernel.savesOutput)
     read.push_back(map.y);
   for (ValueId v : read)
-    if (maps_.list().values()[v].isUsers() &&
+    if (maps_.list().values()[v].isUserSupplied() &&
         std::none_of(saved_.begin(), saved_.end(),
                      [&](const Saved& known) { return known.value == saved[v]; }))
       saved_.push_back({saved[v], &layer, {}});
@@ -184,7 +184,7 @@ Setup::PassTensors Setup::tensorsOf(Pass pass) const {
       tensors.left.push_back(v);
     if (value.place == Value::Place::Constant)
       tensors.slots[v] = value.constant < 0 ? nullptr : &maps_.constant(value.constant);
-    if (value.standsIn == kNoValue)
+    if (value.sharesMemoryOf == kNoValue)
       continue;
     tensors.staged.push_back(v);
     tensors.staging.push_back(tensors.own.back().get());
@@ -263,7 +263,7 @@ void Setup::enter(PassTensors& of, Slots inputs, Slots outputs, std::vector<DTen
       slots[of.pass.outputs[i]] = outputs[i];
   for (std::size_t i = 0; i < of.staged.size(); ++i) {
     const ValueId v = of.staged[i];
-    DTensor* argument = slots[of.pass.values[v].standsIn];
+    DTensor* argument = slots[of.pass.values[v].sharesMemoryOf];
     const bool copied = !argument->isContiguous() || argument->dataType() != maps_.dataType();
     slots[v] = copied ? staging[i] : argument;
     of.copies[i].note(copied, *argument);
@@ -314,7 +314,7 @@ bool Setup::saveUsers(Frame& frame, std::size_t number, Saving saving) {
   const ValueId v = saved_[number].value;
   const DTensor& tensor = *frame.slots_[v];
   return &tensor != frame.own_[v].get() &&
-         frame.saved_[number].keep(tensor, saving, passes_.front().apply.pass.values[v], maps_);
+         frame.saved_[number].save(tensor, saving, passes_.front().apply.pass.values[v], maps_);
 }
 
 const Setup::ParameterOfLayer* Setup::changedSince(const Frame& frame) const {

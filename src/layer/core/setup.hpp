@@ -166,7 +166,7 @@ private:
 
   BoundMaps maps_;
   std::unique_ptr<const BoundMaps> joined_; // maps_ before rewriting; null before that
-  Order order_ = Order::Moved;              // whether exchanges overlap with kernels
+  Order order_ = Order::Overlapped;         // whether exchanges overlap with kernels
   std::string signature_;
   Layouts inputs_, inputDuals_, outputs_, outputDuals_;
   std::deque<Passes> passes_; // the first is for training of all nodes

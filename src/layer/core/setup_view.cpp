@@ -210,7 +210,7 @@ std::string Setup::copiesText(const PassTensors& of, const char* call, bool cota
   const MapList& list = maps_.list();
   std::string text;
   for (std::size_t i = 0; i < of.staged.size(); ++i) {
-    const ValueId argument = of.pass.values[of.staged[i]].standsIn;
+    const ValueId argument = of.pass.values[of.staged[i]].sharesMemoryOf;
     if (of.pass.values[argument].place != Value::Place::Argument)
       continue;
     ValueId argumentOfList = kNoValue;
@@ -233,10 +233,11 @@ std::string Setup::describe() const {
     return text; // a node of a network that was never applied alone
   text += copiesText(*lastApply_, "Apply", false);
   for (const Saved& saved : saved_) {
-    const ValueId standsIn = passes_.front().apply.pass.values[saved.value].standsIn;
-    text += saved.copy.describe("Apply in training",
-                                role(standsIn == kNoValue ? saved.value : standsIn, false).c_str(),
-                                "saved for the adjoint");
+    const ValueId sharesMemoryOf = passes_.front().apply.pass.values[saved.value].sharesMemoryOf;
+    text += saved.copy.describe(
+        "Apply in training",
+        role(sharesMemoryOf == kNoValue ? saved.value : sharesMemoryOf, false).c_str(),
+        "saved for the adjoint");
   }
   text += copiesText(*lastAdjoint_, "ApplyAdjoint", true);
   if (lastApply_->recorded)

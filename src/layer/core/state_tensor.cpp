@@ -27,7 +27,7 @@ DTensor& StateTensor::value() {
 }
 
 StateUse::StateUse(Ref<StateTensor> state, const Layout& use) : state_(std::move(state)) {
-  if (sameHolding(state_->storage(), use))
+  if (haveSameMemory(state_->storage(), use))
     return;
   const TenonDataType type = state_->value_->dataType();
   const Space space = state_->value_->space();

@@ -162,7 +162,7 @@ std::unique_ptr<Setup> makeSegment(const Layer& layer, std::unique_ptr<Setup> in
     reads.push_back(maps.list().input(fmt::format("x{}", reads.size()), input));
   const ValueId y = maps.list().output("y", inner->output());
   maps.run({.name = "segment",
-            .keepsInputs = true,
+            .savesInputs = true,
             .anyStrides = true,
             .runsOnce = true,
             .gradients = Gradients::Within},

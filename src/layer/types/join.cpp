@@ -6,7 +6,7 @@
 #include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer.hpp"
 #include "layer/core/layer_types.hpp"
-#include "layer/types/spread.hpp"
+#include "layer/types/broadcast_map.hpp"
 
 #include <fmt/format.h>
 
@@ -73,20 +73,20 @@ private:
 // An input as a contribution to a sum: multiplied by a factor and broadcast over the output's box.
 class Contribution final : public LinearKernel {
 public:
-  Contribution(SpreadOver over, double factor) : over_(std::move(over)), factor_(factor) {}
+  Contribution(BroadcastMap over, double factor) : over_(std::move(over)), factor_(factor) {}
   void map(const DTensor& x, DTensor& y) override { over_.spread(factor_, x, y); }
   void mapAdjoint(const DTensor& dy, DTensor& dx) override { over_.sum(factor_, dy, dx); }
   bool runsOnDevice() const override { return true; }
   std::string describe() const override { return "element by element"; }
 
 private:
-  SpreadOver over_;
+  BroadcastMap over_;
   double factor_;
 };
 
 std::unique_ptr<LocalKernel> makeContribution(const KernelSite& at) {
   return std::make_unique<Contribution>(
-      SpreadOver(at.form.output.boxOfRank(at.rank()), at.reads().boxOfRank(at.rank())),
+      BroadcastMap(at.form.output.boxOfRank(at.rank()), at.reads().boxOfRank(at.rank())),
       at.name() == "minus" ? -1 : 1);
 }
 

@@ -5,23 +5,23 @@
 
 #include "dtensor/arithmetic.hpp"
 #include "layer/core/layer_types.hpp"
-#include "layer/types/spread.hpp"
+#include "layer/types/broadcast_map.hpp"
 
 namespace tenon {
 
 namespace {
 
 // Repeats an input to the shape of the output (broadcasting).
-class LocalSpread final : public LinearKernel {
+class LocalBroadcast final : public LinearKernel {
 public:
-  explicit LocalSpread(SpreadOver over) : over_(std::move(over)) {}
+  explicit LocalBroadcast(BroadcastMap over) : over_(std::move(over)) {}
   void map(const DTensor& x, DTensor& y) override { over_.spread(1, x, y); }
   void mapAdjoint(const DTensor& dy, DTensor& dx) override { over_.sum(1, dy, dx); }
   bool runsOnDevice() const override { return true; }
   std::string describe() const override { return "spread"; }
 
 private:
-  SpreadOver over_;
+  BroadcastMap over_;
 };
 
 // y = 1 where the relation holds, else 0. Not differentiated, as it is piecewise constant.
@@ -83,7 +83,8 @@ std::unique_ptr<LocalKernel> makeSpread(const KernelSite& at) {
   const Box y = at.form.output.boxOfRank(at.rank());
   // The name of the kernel, "spread <number>", ends with the number of the input.
   const std::size_t input = static_cast<std::size_t>(at.name().back() - '0');
-  return std::make_unique<LocalSpread>(SpreadOver(y, at.form.uses[input].boxOfRank(at.rank())));
+  return std::make_unique<LocalBroadcast>(
+      BroadcastMap(y, at.form.uses[input].boxOfRank(at.rank())));
 }
 
 } // namespace

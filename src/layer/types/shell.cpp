@@ -204,8 +204,8 @@ Form ShellDeclaration::form(const Layouts& inputs, const Choice& choice) const {
 // gradients.
 KernelEntry ShellDeclaration::kernel(const Form&) const {
   return {.name = type(),
-          .keepsInputs = keepsInput_,
-          .keepsOutput = keepsOutput_,
+          .savesInputs = keepsInput_,
+          .savesOutput = keepsOutput_,
           .runsOnce = hasStates(), // the functions can read states
           .gradients = Gradients::Within,
           .workspace = {workspace_}};

@@ -17,7 +17,7 @@ namespace {
 // y[i] = x[begin + i step] if x has that element, else 0
 class LocalExcerpt final : public LinearKernel {
 public:
-  using Range = Excerpt::Range;
+  using Range = RangeSelection::Range;
 
   LocalExcerpt(const std::vector<Range>& ranges, const Box& x, const Box& y) {
     Index written = 1, total = 1;
@@ -81,7 +81,7 @@ private:
 };
 
 std::unique_ptr<LocalKernel> makeExcerpt(const KernelSite& at) {
-  const auto& excerpt = static_cast<const Excerpt&>(at.layer.declaration());
+  const auto& excerpt = static_cast<const RangeSelection&>(at.layer.declaration());
   return std::make_unique<LocalExcerpt>(excerpt.rangesOf(at.form.inputs.front().shape()),
                                         at.input(), at.outputs());
 }
@@ -98,7 +98,7 @@ std::unique_ptr<LocalKernel> makeCropKernel(const KernelSite& at) {
 
 std::unique_ptr<LocalKernel> makePadKernel(const KernelSite& at) {
   const Shape& shape = at.form.output.shape();
-  std::vector<Excerpt::Range> ranges = {{0, 1, shape[0]}, {0, 1, shape[1]}};
+  std::vector<RangeSelection::Range> ranges = {{0, 1, shape[0]}, {0, 1, shape[1]}};
   for (const Window& window : static_cast<const Windowed&>(at.layer.declaration()).windows())
     // Padding is a range that begins before the input.
     ranges.push_back({-window.padLow, 1, shape[ranges.size()]});

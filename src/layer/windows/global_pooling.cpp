@@ -11,7 +11,7 @@
 #include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer_types.hpp"
 #include "layer/core/local_kernel.hpp"
-#include "layer/types/spread.hpp"
+#include "layer/types/broadcast_map.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -77,21 +77,21 @@ namespace {
 
 class LocalSum final : public LinearKernel {
 public:
-  LocalSum(SpreadOver over, double factor) : over_(std::move(over)), factor_(factor) {}
+  LocalSum(BroadcastMap over, double factor) : over_(std::move(over)), factor_(factor) {}
   void map(const DTensor& x, DTensor& y) override { over_.sum(factor_, x, y); }
   void mapAdjoint(const DTensor& dy, DTensor& dx) override { over_.spread(factor_, dy, dx); }
   bool runsOnDevice() const override { return true; }
   std::string describe() const override { return "local sums"; }
 
 private:
-  SpreadOver over_;
+  BroadcastMap over_;
   double factor_;
 };
 
 // Maxima of this rank's elements; -infinity if it has none.
 class LocalMaxima final : public FixedKernel {
 public:
-  explicit LocalMaxima(SpreadOver over) : over_(std::move(over)) {}
+  explicit LocalMaxima(BroadcastMap over) : over_(std::move(over)) {}
   void forwardMany(Inputs x, ParameterUses&, DTensor& m, Buffer*) override {
     visitFloating(m.dataType(), [&]<class T>(T) {
       fillBlock(m.context(), m.rank(), m.extent().data(), -std::numeric_limits<T>::infinity(),
@@ -103,13 +103,13 @@ public:
   std::string describe() const override { return "local maxima"; }
 
 private:
-  SpreadOver over_;
+  BroadcastMap over_;
 };
 
 // w = 1 for elements x[0] that equal their maximum x[1], else 0.
 class Largest final : public FixedKernel {
 public:
-  explicit Largest(SpreadOver over) : over_(std::move(over)) {}
+  explicit Largest(BroadcastMap over) : over_(std::move(over)) {}
   void forwardMany(Inputs x, ParameterUses&, DTensor& w, Buffer*) override {
     over_.spread(1, *x[1], w);
     visitFloating(w.dataType(), [&]<class T>(T) {
@@ -122,13 +122,13 @@ public:
   std::string describe() const override { return "largest elements"; }
 
 private:
-  SpreadOver over_;
+  BroadcastMap over_;
 };
 
 // v = w / K, from w (x[0]) and the numbers K of largest elements (x[1]).
 class Shares final : public FixedKernel {
 public:
-  explicit Shares(SpreadOver over) : over_(std::move(over)) {}
+  explicit Shares(BroadcastMap over) : over_(std::move(over)) {}
   void forwardMany(Inputs x, ParameterUses&, DTensor& v, Buffer*) override {
     over_.spread(1, *x[1], v);
     visitFloating(v.dataType(), [&]<class T>(T) {
@@ -141,14 +141,14 @@ public:
   std::string describe() const override { return "shares"; }
 
 private:
-  SpreadOver over_;
+  BroadcastMap over_;
 };
 
 // s = 0 with the derivative ds = sum of v dx, from the elements x (input 0) and the shares v (input
 // 1).
 class Slopes final : public LocalKernel {
 public:
-  explicit Slopes(SpreadOver over) : over_(std::move(over)) {}
+  explicit Slopes(BroadcastMap over) : over_(std::move(over)) {}
 
   void forwardMany(Inputs, ParameterUses&, DTensor& s, Buffer*) override { scaleArray(0, s); }
   void tangentMany(const KernelPoint& at, Inputs dx, ParameterUses&, DTensor& ds) override {
@@ -172,7 +172,7 @@ public:
   std::string describe() const override { return "shared among the largest"; }
 
 private:
-  SpreadOver over_;
+  BroadcastMap over_;
 };
 
 // The output dimension of each input dimension, or -1 if it is reduced.
@@ -194,7 +194,7 @@ std::vector<int> placesOf(const Declaration& layer, int rank) {
 std::unique_ptr<LocalKernel> makeReduceKernel(const KernelSite& at) {
   const Layout& use = at.form.uses.front();
   const Declaration& layer = at.layer.declaration();
-  SpreadOver over(use.boxOfRank(at.rank()), placesOf(layer, use.rank()));
+  BroadcastMap over(use.boxOfRank(at.rank()), placesOf(layer, use.rank()));
   if (at.name() == "maxima")
     return std::make_unique<LocalMaxima>(std::move(over));
   if (at.name() == "largest")

@@ -117,7 +117,7 @@ std::optional<Maker::ReductionRequest> Maker::reductionRequest() const {
                                    .policy = policy.route},
                            .methods = policy.sums};
   std::erase_if(request.methods,
-                [&](const ReductionMethodRef& method) { return !method->looksAt(request.sum); });
+                [&](const ReductionMethodRef& method) { return !method->appliesTo(request.sum); });
   if (request.methods.empty())
     return std::nullopt;
   return request;

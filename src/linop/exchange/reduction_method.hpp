@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // ReductionMethod: an alternative way to compute a conversion that sums over grid axes, in place of
 // its route (a chain of exchanges and MPI collectives). makeConversion() calls, for each method:
-//   looksAt(task)   can the method compute this sum?
+//   appliesTo(task)   can the method compute this sum?
 //   offer(task)     the predicted time, and a function that creates the operator
 // and uses the cheapest offer. The methods, such as reduction programs and NCCL, are implemented in
 // src/programs, which registers them in the table of setReductionMethods().
@@ -52,7 +52,7 @@ public:
   virtual ~ReductionMethod() = default;
   // True if this method can make an offer for the task. Must be the same on all ranks and must not
   // fail: the ranks agree on an offer only if some method applies.
-  virtual bool looksAt(const ReductionTask& sum) const = 0;
+  virtual bool appliesTo(const ReductionTask& sum) const = 0;
   // The method's part of the text that ranks agree on.
   virtual std::string agreedText(const ReductionTask& sum) const = 0;
   // The same on all ranks, without communication. Can fail on some ranks only.

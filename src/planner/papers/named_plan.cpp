@@ -50,9 +50,9 @@ constexpr OptionSpec kNamedOptions[] = {
 NamedPlan::NamedPlan(NetworkSource network, Index batch)
     : NetworkPlan(network.name, batch, kNamedOptions), source_(std::move(network)) {}
 
-void NamedPlan::takeOver(Settings after, const Settings::Names& names) {
+void NamedPlan::applySettings(Settings after, const Settings::Names& names) {
   checkShape(after.find<std::vector<Index>>("input_shape").value_or(Shape()));
-  NetworkPlan::takeOver(std::move(after), names);
+  NetworkPlan::applySettings(std::move(after), names);
 }
 
 void NamedPlan::checkShape(const Shape& shape) const {

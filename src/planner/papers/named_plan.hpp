@@ -34,7 +34,7 @@ public:
                           const PaperGrid& convolutions) const;
 
 private:
-  void takeOver(Settings after, const Settings::Names& names) override;
+  void applySettings(Settings after, const Settings::Names& names) override;
   DeclaredNetwork layers() const override;
   DeclaredNetwork layersFor(const std::vector<Shape>& inputs) const;
   std::unique_ptr<CostModel> prices(const FineGrid& grid) const override;

@@ -248,7 +248,7 @@ DeclaredNetwork declareNetwork(const NetworkTable& table, Index batch) {
                               .declaration = declaredAs(layer),
                               .inputs = {input},
                               .splitDims = layer.splitSpace ? table.splitDims : 0,
-                              .mostChannels = layer.outChannels,
+                              .maxChannels = layer.outChannels,
                               .readsInput = layer.readsInput});
   }
   std::vector<int> inputs(table.layers.size(), 0);

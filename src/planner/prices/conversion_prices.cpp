@@ -12,11 +12,11 @@ ConversionPrices::ConversionPrices(const LinkRates& rates, int ranks, const Grid
     : rates_(rates), flows_(grid ? makeFlowTable(grid, rates) : nullptr), sums_(rates, ranks) {}
 
 double ConversionPrices::seconds(const Layout& from, const Layout& to, Index elementBytes,
-                                 Looks looks) {
+                                 Sampling sampling) {
   const auto priceOfStep = [&](const Layout& begin, const Layout& end) {
     if (const auto sum = sums_.secondsInUnit(begin, end, elementBytes))
       return *sum;
-    return priceOfMove(begin, end, elementBytes, rates_, looks, flows_.get()).seconds;
+    return priceOfMove(begin, end, elementBytes, rates_, sampling, flows_.get()).seconds;
   };
   double seconds = 0;
   const Layout* at = &from;

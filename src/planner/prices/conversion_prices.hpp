@@ -19,7 +19,7 @@ public:
   // flows.
   ConversionPrices(const LinkRates& rates, int ranks, const GridPtr& grid = nullptr);
 
-  double seconds(const Layout& from, const Layout& to, Index elementBytes, Looks looks);
+  double seconds(const Layout& from, const Layout& to, Index elementBytes, Sampling sampling);
 
 private:
   const LinkRates rates_;

@@ -64,7 +64,7 @@ public:
     network_.hasLists = std::ranges::any_of(file.nodes, [](const LayerDescription::Node& node) {
       const std::unique_ptr<Declaration> declared = makeDeclaration(node.layer.type);
       return !node.layer.lists.describe().empty() ||
-             (declared && !declared->contains() && declared->dependsOnPlaces());
+             (declared && !declared->contains() && declared->dependsOnRowDistribution());
     });
     if (file.nodes.empty())
       throw Error(TENON_ERR_SUPPORT, "the network has no layers; a plan needs at least one");
@@ -97,7 +97,7 @@ private:
                               "TenonPlanCreate() after TenonLayerSetEdges(), "
                               "TenonLayerSetIndexMap() or TenonLayerSetLinks()",
                               name, layer.type));
-    if (declared->leavesHalo())
+    if (declared->fillsOutputHalo())
       throw Error(TENON_ERR_SUPPORT,
                   fmt::format("layer {} has type \"{}\", whose output keeps its halo, which plans "
                               "do not carry on to the layers that read it; leave it out if it has "
@@ -177,7 +177,7 @@ private:
     // before it.
     const bool hasParameters = !declaration->rows(shapes).front().parameters.empty();
     if (hasParameters || reads.size() > 1 || readsInput ||
-        (network_.hasLists && declaration->dependsOnPlaces()))
+        (network_.hasLists && declaration->dependsOnRowDistribution()))
       places_.push_back(addLayer(nameOf(layer, node), declaration, reads, shapes, shape));
     else {
       DeclaredLayer& before = network_.layers[reads.front().layer];
@@ -196,7 +196,7 @@ private:
     // A dimension that is not in both input and output, as before a flatten, cannot remain split.
     declared.splitDims =
         std::max(0, static_cast<int>(std::min(shapes.front().size(), shape.size())) - 2);
-    declared.mostChannels = shape.size() > 1 ? shape[1] : 1;
+    declared.maxChannels = shape.size() > 1 ? shape[1] : 1;
     for (std::size_t input = 0; input < reads.size(); ++input)
       if (reads[input].layer < 0) {
         declared.readsInput = true;

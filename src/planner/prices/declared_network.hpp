@@ -27,7 +27,7 @@ struct DeclaredLayer {
   std::shared_ptr<const Declaration> declaration;
   std::vector<Shape> inputs;
   int splitDims = 0;       // leading spatial dimensions that can be split
-  Index mostChannels = 1;  // largest number of parts of the output's channels
+  Index maxChannels = 1;   // largest number of parts of the output's channels
   bool readsInput = false; // reads an input of the network, which is available in any layout and
                            // has no cotangent
   std::vector<DependentLayer> dependents = {};

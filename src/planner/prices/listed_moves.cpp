@@ -82,12 +82,12 @@ double priceOfLists(const ListedTraffic& traffic, const Grid& grid, Index elemen
 }
 
 double priceOfLists(const OperatorEntry& op, bool adjoint, Index elementBytes,
-                    const LinkRates& rates, Looks looks) {
+                    const LinkRates& rates, Sampling sampling) {
   const Grid& grid = op.from.grid();
   if (op.map)
     return priceOfLists(mostTraffic(op, adjoint), grid, elementBytes, rates);
   double most = 0;
-  for (int position : positionsLookedAt(grid, looks))
+  for (int position : sampledPositions(grid, sampling))
     most = std::max(most, priceOfLists(listedTraffic(op, adjoint, grid.rank(position)), grid,
                                        elementBytes, rates));
   return most;
@@ -143,7 +143,7 @@ std::vector<ListedField> listedFields(const DeclaredNetwork& network,
                                       const std::vector<std::optional<Layout>>& pinned) {
   std::vector<ListedField> fields;
   for (std::size_t layer = 0; layer < network.layers.size(); ++layer) {
-    if (!network.hasLists || !network.layers[layer].declaration->dependsOnPlaces())
+    if (!network.hasLists || !network.layers[layer].declaration->dependsOnRowDistribution())
       continue;
     for (const Layout& layout : {natives[layer].uses.front(), natives[layer].outputs.front()}) {
       const Layout plain = layout.withoutHalos();

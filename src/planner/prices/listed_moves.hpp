@@ -53,7 +53,7 @@ ListedTraffic mostTraffic(const OperatorEntry& op, bool adjoint);
 // Seconds by the formula of an exchange (machine/price.hpp), at the rates of the outermost level
 // between ranks of the grid. For an index map the traffic is the maximum over all ranks, if known.
 double priceOfLists(const OperatorEntry& op, bool adjoint, Index elementBytes,
-                    const LinkRates& rates, Looks looks);
+                    const LinkRates& rates, Sampling sampling);
 double priceOfLists(const ListedTraffic& traffic, const Grid& grid, Index elementBytes,
                     const LinkRates& rates);
 

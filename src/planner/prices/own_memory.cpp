@@ -60,7 +60,7 @@ OwnModel::Saved OwnModel::savedOf(const Declaration& declaration, const Layouts&
       continue;
     const auto isAmong = [&](const std::vector<ValueId>& ids) {
       return std::ranges::any_of(
-          ids, [&](ValueId other) { return other == v || other == value.standsIn; });
+          ids, [&](ValueId other) { return other == v || other == value.sharesMemoryOf; });
     };
     const bool isOutput = isAmong(list.outputs()), isInPlace = isAmong(list.inputs());
     const bool isInput =
@@ -111,7 +111,7 @@ OwnModel::findReadSaved(const std::vector<std::vector<Saved>>& saved) const {
 // the reduction and its message buffers, if processes share the parameter; and the state of the
 // optimizer.
 double OwnModel::parameterCopies(const Layout& use) const {
-  return trains() ? 3.0 + (sameHolding(use.dual(), use) ? 0 : 2) + double(task_.optimizerStates)
+  return trains() ? 3.0 + (haveSameMemory(use.dual(), use) ? 0 : 2) + double(task_.optimizerStates)
                   : 1;
 }
 
@@ -349,8 +349,8 @@ double OwnModel::runBytes(const std::vector<int>& parallelizations) const {
   return bytesOfRun(nodes, runMemory(nodes, inputs));
 }
 
-CostModel::Again OwnModel::recomputedWithin(const std::vector<int>& parallelizations,
-                                            double bytes) const {
+CostModel::Recomputation OwnModel::recomputedWithin(const std::vector<int>& parallelizations,
+                                                    double bytes) const {
   const Layouts inputs = runInputs(parallelizations);
   const std::vector<RunNode> nodes = runNodes(parallelizations, inputs);
   RunMemory memory = runMemory(nodes, inputs);
@@ -365,26 +365,26 @@ CostModel::Again OwnModel::recomputedWithin(const std::vector<int>& parallelizat
     always.push_back(node.declaration->value<bool>("recompute"));
   }
   for (const OperatorEntry& op : memory.joined().operators())
-    operators.push_back(
-        goesByLists(op) ? priceOfLists(op, false, network_.elementBytes, rates_.links, Looks::Few)
-        : op.isLocal()  ? 0
-                        : conversionSeconds(op.from, op.to, Looks::Few));
+    operators.push_back(goesByLists(op) ? priceOfLists(op, false, network_.elementBytes,
+                                                       rates_.links, Sampling::Few)
+                        : op.isLocal()  ? 0
+                                        : conversionSeconds(op.from, op.to, Sampling::Few));
   const double others = bytesBesideArrays(nodes.size()) + scratchOf(nodes);
   RecomputationSearch search(memory, std::move(kernels), std::move(operators), always,
                              *std::ranges::max_element(ranks, {}, bytesOf));
   const std::optional<Recomputation> found = search.within(bytes - others);
-  Again again{.bytes = others + search.least()};
+  Recomputation recomputation{.bytes = others + search.least()};
   if (!found)
-    return again;
+    return recomputation;
   double most = 0;
   for (int rank : ranks)
     most = std::max(most, bytesOf(rank));
-  again.bytes = others + most;
-  again.seconds = found->seconds;
-  for (std::size_t node = 0; again.bytes <= bytes && node < network_.nodes.size(); ++node)
+  recomputation.bytes = others + most;
+  recomputation.seconds = found->seconds;
+  for (std::size_t node = 0; recomputation.bytes <= bytes && node < network_.nodes.size(); ++node)
     if (found->nodes[node] && !always[node])
-      again.layers.push_back(network_.nodes[node].name);
-  return again;
+      recomputation.layers.push_back(network_.nodes[node].name);
+  return recomputation;
 }
 
 // Seconds of the kernels, and of the communication of the passes.
@@ -408,9 +408,9 @@ double OwnModel::runSeconds(const std::vector<RunNode>& nodes, const RunMemory& 
       if (op.isLocal())
         continue;
       seconds += goesByLists(op) ? priceOfLists(op, step.adjoint, network_.elementBytes,
-                                                rates_.links, Looks::Few)
-                 : step.adjoint  ? conversionSeconds(op.to.dual(), op.from.dual(), Looks::Few)
-                                 : conversionSeconds(op.from, op.to, Looks::Few);
+                                                rates_.links, Sampling::Few)
+                 : step.adjoint  ? conversionSeconds(op.to.dual(), op.from.dual(), Sampling::Few)
+                                 : conversionSeconds(op.from, op.to, Sampling::Few);
     }
   return seconds / static_cast<double>(task_.stepsPerEvaluation);
 }

@@ -142,7 +142,7 @@ void OwnModel::addKinds() {
     // Networks repeat their layers, and forms are expensive. The key contains everything on which
     // the price of a layer depends, so layers with equal keys are priced once.
     std::string key = fmt::format("{} {} {} {}", layer.declaration->agreedText(), layer.splitDims,
-                                  layer.mostChannels, layer.readsInput);
+                                  layer.maxChannels, layer.readsInput);
     for (const Shape& input : layer.inputs)
       key += fmt::format(" [{}]", fmt::join(input, ","));
     for (const DependentLayer& dependent : layer.dependents)
@@ -314,7 +314,7 @@ Parts OwnModel::parts(int layer, int parallelization) const {
   // On the grid of a field, an axis counts by its effect on the layer, not by its property in the
   // field.
   const ParallelizedLayer& parallelized = placed(layer, parallelization);
-  if (!natives_.empty() && requested.declaration->dependsOnPlaces())
+  if (!natives_.empty() && requested.declaration->dependsOnRowDistribution())
     return {.batch = parallelized.fault.empty() ? parallelized.outputs.front().grid().size() : 1,
             .spatial = std::vector<Index>(requested.splitDims, 1)};
   Parts parts{.spatial = std::vector<Index>(requested.splitDims, 1)};
@@ -413,7 +413,7 @@ std::string OwnModel::addForm(const Kind& kind, int parallelization, Parallelize
         !fault.empty())
       return fault;
   const bool isListed = usesListLayout(kind, parallelization);
-  if (kind.native && layer.declaration->dependsOnPlaces() && !isListed)
+  if (kind.native && layer.declaration->dependsOnRowDistribution() && !isListed)
     return "it lies as the lists of the mesh say";
   SignatureRows rows;
   if (std::string fault = rowsOf(kind, parallelization, rows); !fault.empty() && !isListed)
@@ -425,8 +425,8 @@ std::string OwnModel::addForm(const Kind& kind, int parallelization, Parallelize
     // The output has no layout yet, but its channels are known.
     if (const Parts all = grid().parts(parallelizations()[plainParallelization(parallelization)],
                                        layer.splitDims);
-        all.channels > layer.mostChannels * all.inputs)
-      return fmt::format("{} output channels have no {} parts", layer.mostChannels,
+        all.channels > layer.maxChannels * all.inputs)
+      return fmt::format("{} output channels have no {} parts", layer.maxChannels,
                          all.channels / all.inputs);
   Layouts inputs;
   for (std::size_t input = 0; input < layer.inputs.size(); ++input) {
@@ -469,7 +469,7 @@ std::string OwnModel::addForm(const Kind& kind, int parallelization, Parallelize
 // A layer with lists has the layouts of the lists, which exist on the grid of an unchanged field.
 bool OwnModel::usesListLayout(const Kind& kind, int parallelization) const {
   const FieldParallelization* own = fieldParallelization(parallelization);
-  return own && kind.native && kind.layer->declaration->dependsOnPlaces() &&
+  return own && kind.native && kind.layer->declaration->dependsOnRowDistribution() &&
          parallelization == plainParallelization(parallelization) &&
          own->labels.find_first_not_of('k') == std::string::npos &&
          fields_[own->field].isLike(kind.native->uses.front());
@@ -496,8 +496,8 @@ void OwnModel::addListed(const Declaration& declaration, const Form& form, bool 
   }
 }
 
-double OwnModel::conversionSeconds(const Layout& from, const Layout& to, Looks looks) const {
-  return conversions_.seconds(from, to, network_.elementBytes, looks);
+double OwnModel::conversionSeconds(const Layout& from, const Layout& to, Sampling sampling) const {
+  return conversions_.seconds(from, to, network_.elementBytes, sampling);
 }
 
 void OwnModel::addCosts(const Kind& kind, const Form& form, ParallelizedLayer& placed) const {
@@ -588,7 +588,7 @@ int OwnModel::numberOfLayout(Layout layout) {
   return alike.back();
 }
 
-double OwnModel::price(Prices& known, int move, int from, int to, Looks looks) const {
+double OwnModel::price(Prices& known, int move, int from, int to, Sampling sampling) const {
   const Ends& ends = ends_[move];
   // The price depends on two layouts only, so moves with the same layouts share it. The weight
   // depends on the move.
@@ -596,59 +596,60 @@ double OwnModel::price(Prices& known, int move, int from, int to, Looks looks) c
   const auto [at, isNew] =
       known.try_emplace(source << 32 | target << 1 | std::uint64_t(ends.back), 0.0);
   if (isNew) {
-    at->second = conversionSeconds(layouts_[source], layouts_[target], looks);
-    at->second += priceBack(ends, from, to, looks);
+    at->second = conversionSeconds(layouts_[source], layouts_[target], sampling);
+    at->second += priceBack(ends, from, to, sampling);
   }
   return ends.weight * at->second;
 }
 
 // The adjoint of the conversion a -> b is b* -> a*, and is priced like any other conversion.
-double OwnModel::priceBack(const Ends& ends, int from, int to, Looks looks) const {
-  return ends.back ? conversionSeconds(duals_[ends.targets[to]], duals_[ends.sources[from]], looks)
-                   : 0;
+double OwnModel::priceBack(const Ends& ends, int from, int to, Sampling sampling) const {
+  return ends.back
+             ? conversionSeconds(duals_[ends.targets[to]], duals_[ends.sources[from]], sampling)
+             : 0;
 }
 
-LayerParts OwnModel::partsBy(int layer, int parallelization, Looks looks) const {
+LayerParts OwnModel::partsBy(int layer, int parallelization, Sampling sampling) const {
   ParallelizedLayer& placed = kinds_[kindOf_[layer]].parallelizations[parallelization];
-  const auto [at, isNew] = placed.seconds.try_emplace(looks, placed.kernels);
+  const auto [at, isNew] = placed.seconds.try_emplace(sampling, placed.kernels);
   LayerParts& parts = at->second;
   if (isNew) {
     for (const InnerMove& move : placed.moves)
-      parts.*move.part += double(move.times) * conversionSeconds(move.from, move.to, looks);
+      parts.*move.part += double(move.times) * conversionSeconds(move.from, move.to, sampling);
     for (const ListedMove& move : placed.listed)
       parts.*move.part +=
-          priceOfLists(move.op, move.adjoint, network_.elementBytes, rates_.links, looks);
+          priceOfLists(move.op, move.adjoint, network_.elementBytes, rates_.links, sampling);
     const double share = 1 / static_cast<double>(task_.stepsPerEvaluation);
     parts = {share * parts.forward, share * parts.backward, share * parts.gradients};
   }
   return parts;
 }
 
-double OwnModel::secondsBy(int layer, int parallelization, Looks looks) const {
-  const LayerParts parts = partsBy(layer, parallelization, looks);
+double OwnModel::secondsBy(int layer, int parallelization, Sampling sampling) const {
+  const LayerParts parts = partsBy(layer, parallelization, sampling);
   return parts.forward + parts.backward + parts.gradients;
 }
 
 LayerParts OwnModel::layerParts(int layer, int parallelization) const {
-  return partsBy(layer, parallelization, Looks::Few);
+  return partsBy(layer, parallelization, Sampling::Few);
 }
 
 double OwnModel::layerSeconds(int layer, int parallelization) const {
-  return secondsBy(layer, parallelization, Looks::First);
+  return secondsBy(layer, parallelization, Sampling::First);
 }
 
 double OwnModel::closerLayerSeconds(int layer, int parallelization) const {
-  return secondsBy(layer, parallelization, Looks::Few);
+  return secondsBy(layer, parallelization, Sampling::Few);
 }
 
 double OwnModel::exactLayerSeconds(int layer, int parallelization) const {
-  return secondsBy(layer, parallelization, Looks::All);
+  return secondsBy(layer, parallelization, Sampling::All);
 }
 
 MoveParts OwnModel::moveParts(int move, int from, int to) const {
   // Both parts must add up to the price that the search used: `there` is the total minus `back`.
   const double all = closerMoveSeconds(move, from, to);
-  const double backward = ends_[move].weight * priceBack(ends_[move], from, to, Looks::Few);
+  const double backward = ends_[move].weight * priceBack(ends_[move], from, to, Sampling::Few);
   return {all - backward, backward};
 }
 
@@ -666,15 +667,15 @@ double OwnModel::leastMoveSeconds(int move, int from, int to) const {
 }
 
 double OwnModel::moveSeconds(int move, int from, int to) const {
-  return price(prices_, move, from, to, Looks::First);
+  return price(prices_, move, from, to, Sampling::First);
 }
 
 double OwnModel::closerMoveSeconds(int move, int from, int to) const {
-  return price(closerPrices_, move, from, to, Looks::Few);
+  return price(closerPrices_, move, from, to, Sampling::Few);
 }
 
 double OwnModel::exactMoveSeconds(int move, int from, int to) const {
-  return price(exactPrices_, move, from, to, Looks::All);
+  return price(exactPrices_, move, from, to, Sampling::All);
 }
 
 } // namespace tenon

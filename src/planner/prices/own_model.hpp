@@ -130,7 +130,8 @@ public:
   }
   double planBytes(const std::vector<int>& parallelizations) const override;
   bool knowsRecomputation() const override { return trains() && !network_.nodes.empty(); }
-  Again recomputedWithin(const std::vector<int>& parallelizations, double bytes) const override;
+  Recomputation recomputedWithin(const std::vector<int>& parallelizations,
+                                 double bytes) const override;
   SharedHalos sharedHalos(const std::vector<int>& parallelizations, Index depth,
                           double bytes) const override;
   double moveSeconds(int move, int from, int to) const override;
@@ -165,7 +166,7 @@ private:
                                           // runs
     std::vector<double> outputBytes = {}; // of each output
     bool isBalanced = false;
-    std::map<Looks, LayerParts> seconds = {}; // by precision, computed on request
+    std::map<Sampling, LayerParts> seconds = {}; // by precision, computed on request
   };
   // Which activations the adjoint of a layer or a dependent reads; equal for all parallelizations.
   struct Saved {
@@ -248,16 +249,16 @@ private:
   bool wantsCotangent(const DeclaredLayer& layer) const;
   void addKernels(const Declaration& layer, const Form& form, bool hasCotangent,
                   ParallelizedLayer& placed) const;
-  double conversionSeconds(const Layout& from, const Layout& to, Looks looks) const;
+  double conversionSeconds(const Layout& from, const Layout& to, Sampling sampling) const;
   void addDependents(const Kind& kind, bool hasCotangent, ParallelizedLayer& placed) const;
-  LayerParts partsBy(int layer, int parallelization, Looks looks) const;
-  double secondsBy(int layer, int parallelization, Looks looks) const;
+  LayerParts partsBy(int layer, int parallelization, Sampling sampling) const;
+  double secondsBy(int layer, int parallelization, Sampling sampling) const;
   Ends endsOf(const DeclaredMove& move);
   const std::vector<int>& layoutsOf(int layer, bool isSource, int place, const Shape& shape);
   void findAlike();
   int numberOfLayout(Layout layout);
-  double price(Prices& known, int move, int from, int to, Looks looks) const;
-  double priceBack(const Ends& ends, int from, int to, Looks looks) const;
+  double price(Prices& known, int move, int from, int to, Sampling sampling) const;
+  double priceBack(const Ends& ends, int from, int to, Sampling sampling) const;
 
   DeclaredNetwork network_;
   OwnRates rates_;

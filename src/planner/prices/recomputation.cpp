@@ -40,12 +40,12 @@ RecomputationSearch::RecomputationSearch(RunMemory& memory, std::vector<double> 
 
 double RecomputationSearch::secondsAgain() const {
   const Pass& adjoint = memory_.adjoint();
-  const std::vector<bool> nodes = nodesAgain(memory_.list(), adjoint);
+  const std::vector<bool> nodes = recomputedNodes(memory_.list(), adjoint);
   double seconds = 0;
   for (std::size_t node = 0; node < nodes.size(); ++node)
     seconds += nodes[node] ? kernels_[node] : 0;
   for (const Step& step : adjoint.steps)
-    if (step.again && (step.what == Do::Begin || step.what == Do::Apply))
+    if (step.recomputed && (step.what == Do::Begin || step.what == Do::Apply))
       seconds += operators_[memory_.list().maps()[step.map].object];
   return seconds;
 }
@@ -71,7 +71,7 @@ void RecomputationSearch::collect(ValueId v, const MapList& now, Candidate& cand
       candidate.seconds += operators_[map.object];
     for (ValueId x : map.x) {
       const Value& value = now.values()[x];
-      if (value.saved || value.again || value.place == Value::Place::Constant)
+      if (value.saved || value.recomputed || value.place == Value::Place::Constant)
         continue;
       if (canRecompute_[x])
         collect(x, now, candidate, seen);

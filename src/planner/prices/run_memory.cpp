@@ -56,9 +56,9 @@ void RunMemory::add(const RunNode& node, std::vector<ValueId>& values, bool isLa
         parameters_.emplace_back(HeldParameter{storage[p],
                                                use,
                                                {},
-                                               !sameHolding(storage[p].dual(), storage[p]),
+                                               !haveSameMemory(storage[p].dual(), storage[p]),
                                                static_cast<int>(firstKernels_.size())});
-    if (!sameHolding(storage[p], use))
+    if (!haveSameMemory(storage[p], use))
       held.toUse = routeOf(storage[p], use);
   }
   std::vector<ValueId> reads;
@@ -196,7 +196,7 @@ double RunMemory::savedBytes(int rank) const {
   // Arrays of the user are already counted as arguments.
   for (ValueId v = 0; v < static_cast<ValueId>(list_.values().size()); ++v)
     if (const Value& value = list_.values()[v];
-        value.saved && value.isUsers() && !list_.keepsRounded(v))
+        value.saved && value.isUserSupplied() && !list_.savesRounded(v))
       saved -= bytesOf(value.layout, rank);
   return double(task_.stackDepth) * saved;
 }

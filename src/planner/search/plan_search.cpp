@@ -441,16 +441,17 @@ void replay(const CostModel& model, const ParallelizationLists& parallelizations
 } // namespace
 
 bool recomputeWithin(const CostModel& model, double memoryLimit, FoundPlan& plan) {
-  CostModel::Again again = model.recomputedWithin(plan.parallelizations, memoryLimit);
-  plan.bytes = again.bytes;
-  if (again.layers.empty())
+  CostModel::Recomputation recomputation =
+      model.recomputedWithin(plan.parallelizations, memoryLimit);
+  plan.bytes = recomputation.bytes;
+  if (recomputation.layers.empty())
     return false;
-  plan.recomputed = std::move(again.layers);
-  plan.againSeconds = again.seconds;
-  plan.seconds += again.seconds;
+  plan.recomputed = std::move(recomputation.layers);
+  plan.recomputationSeconds = recomputation.seconds;
+  plan.seconds += recomputation.seconds;
   // Recomputation consists mostly of kernels, which nothing hides.
   if (plan.overlapped)
-    *plan.overlapped += again.seconds;
+    *plan.overlapped += recomputation.seconds;
   return true;
 }
 

@@ -69,7 +69,7 @@ struct FoundPlan {
   // Layers that recompute their output for the adjoint, and the seconds that this takes, which
   // `seconds` includes. They are chosen after all parallelizations.
   std::vector<std::string> recomputed = {};
-  double againSeconds = 0;
+  double recomputationSeconds = 0;
   // Layers whose halos are computed by the layers before them, and the seconds saved. Chosen after
   // all parallelizations.
   std::vector<std::string> shared = {};

@@ -8,7 +8,7 @@
 //   pinned memory   page-locked host memory
 #include "sys/cuda/parts.hpp"
 
-#include "sys/cuda/room.hpp"
+#include "sys/cuda/retry.hpp"
 #include "sys/cuda/status.hpp"
 #include "sys/options/options.hpp"
 
@@ -80,7 +80,7 @@ protected:
 
   template <class Allocate>
   void* takeBy(const Allocate& allocate) const {
-    return withRoom(
+    return retryOutOfMemory(
         stream_, [](const void* memory) { return !memory; }, allocate);
   }
 
@@ -93,7 +93,7 @@ private:
 class PoolMemory : public DeviceMemory {
 public:
   using DeviceMemory::DeviceMemory;
-  void* take(Index bytes) override {
+  void* allocate(Index bytes) override {
     return takeBy([&] {
       void* memory = nullptr;
       const cudaError_t status =
@@ -102,8 +102,8 @@ public:
     });
   }
   // Buffers can be freed while the program's device is current.
-  void giveBack(void* memory) noexcept override {
-    const DeviceTurn turn(DeviceTurn::Whose::Library);
+  void deallocate(void* memory) noexcept override {
+    const CurrentDeviceScope scope(CurrentDeviceScope::Whose::Library);
     cudaFreeAsync(memory, stream());
   }
 };
@@ -113,15 +113,15 @@ public:
 class UnpooledMemory : public DeviceMemory {
 public:
   using DeviceMemory::DeviceMemory;
-  void* take(Index bytes) override {
+  void* allocate(Index bytes) override {
     return takeBy([&] {
       void* memory = nullptr;
       const cudaError_t status = cudaMalloc(&memory, static_cast<std::size_t>(bytes));
       return taken(memory, status, "cudaMalloc");
     });
   }
-  void giveBack(void* memory) noexcept override {
-    const DeviceTurn turn(DeviceTurn::Whose::Library);
+  void deallocate(void* memory) noexcept override {
+    const CurrentDeviceScope scope(CurrentDeviceScope::Whose::Library);
     cudaStreamSynchronize(stream()); // the buffer can be in use by queued work
     cudaFree(memory);
   }
@@ -129,14 +129,14 @@ public:
 
 class PinnedMemory : public MemorySource {
 public:
-  void* take(Index bytes) override {
+  void* allocate(Index bytes) override {
     void* memory = nullptr;
     const cudaError_t status =
         cudaHostAlloc(&memory, static_cast<std::size_t>(bytes), cudaHostAllocPortable);
     return taken(memory, status, "cudaHostAlloc");
   }
-  void giveBack(void* memory) noexcept override {
-    const DeviceTurn turn(DeviceTurn::Whose::Library);
+  void deallocate(void* memory) noexcept override {
+    const CurrentDeviceScope scope(CurrentDeviceScope::Whose::Library);
     cudaFreeHost(memory);
   }
 };
@@ -144,7 +144,7 @@ public:
 } // namespace
 
 // Must not synchronise with a stream that is being recorded.
-bool makeRoom(const Stream& stream) {
+bool trimPool(const Stream& stream) {
   cudaGetLastError(); // clears the error, which the program's next check would report
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream.handle()), &status),

@@ -2,7 +2,7 @@
 // Records the work of a stream as a CUDA graph, and queues the graph. A recording must be ended
 // even if the work throws, since the stream would otherwise remain in capture mode; the destructor
 // of Capture ends it.
-#include "sys/cuda/room.hpp"
+#include "sys/cuda/retry.hpp"
 #include "sys/cuda/status.hpp"
 #include "sys/device.hpp"
 
@@ -69,11 +69,12 @@ StreamRecording Stream::recording(const std::function<void()>& work) const {
   checkRecorded(capture.end(), "cudaStreamEndCapture");
   cudaGraphExec_t executable = nullptr;
   const auto instantiate = [&] { return cudaGraphInstantiate(&executable, capture.graph(), 0); };
-  checkRecorded(cuda::withRoom(*this, cuda::isOutOfMemory, instantiate), "cudaGraphInstantiate");
+  checkRecorded(cuda::retryOutOfMemory(*this, cuda::isOutOfMemory, instantiate),
+                "cudaGraphInstantiate");
   StreamRecording recording;
   recording.handle_.reset(static_cast<void*>(executable), [](void* graph) {
     // CUDA completes a launch in progress before it destroys the graph.
-    const DeviceTurn turn(DeviceTurn::Whose::Library);
+    const CurrentDeviceScope scope(CurrentDeviceScope::Whose::Library);
     cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph));
   });
   return recording;

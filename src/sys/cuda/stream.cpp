@@ -2,7 +2,7 @@
 // CUDA streams and events. A handle is a shared pointer: copies of a Stream refer to the same CUDA
 // stream, and the last copy destroys it. The handle of a stream that belongs to the user has an
 // empty deleter.
-#include "sys/cuda/room.hpp"
+#include "sys/cuda/retry.hpp"
 #include "sys/cuda/status.hpp"
 #include "sys/device.hpp"
 
@@ -24,7 +24,7 @@ std::shared_ptr<void> madeStream(unsigned flags) {
   cuda::check(cudaStreamCreateWithFlags(&stream, flags), "cudaStreamCreateWithFlags");
   return {static_cast<void*>(stream), [](void* s) {
             // The last copy can be destroyed at any time.
-            const DeviceTurn turn(DeviceTurn::Whose::Library);
+            const CurrentDeviceScope scope(CurrentDeviceScope::Whose::Library);
             cudaStreamDestroy(static_cast<cudaStream_t>(s));
           }};
 }
@@ -33,7 +33,7 @@ std::shared_ptr<void> madeEvent(unsigned flags) {
   cudaEvent_t event = nullptr;
   cuda::check(cudaEventCreateWithFlags(&event, flags), "cudaEventCreateWithFlags");
   return {static_cast<void*>(event), [](void* e) {
-            const DeviceTurn turn(DeviceTurn::Whose::Library);
+            const CurrentDeviceScope scope(CurrentDeviceScope::Whose::Library);
             cudaEventDestroy(static_cast<cudaEvent_t>(e));
           }};
 }
@@ -126,7 +126,7 @@ void cuda::launch(const void* kernel, Index blocks, Index threads, void** argume
                             dim3(static_cast<unsigned>(threads)), arguments, 0,
                             static_cast<cudaStream_t>(stream.handle()));
   };
-  check(withRoom(stream, isOutOfMemory, queue), "cudaLaunchKernel");
+  check(retryOutOfMemory(stream, isOutOfMemory, queue), "cudaLaunchKernel");
 }
 
 } // namespace tenon

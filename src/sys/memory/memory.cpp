@@ -66,11 +66,11 @@ Buffer::Buffer(Index bytes, std::string label, std::shared_ptr<MemorySource> sou
                 where);
   if (bytes == 0)
     return;
-  take(where);
+  allocate(where);
   countUp(countOf(space()), bytes);
 }
 
-void Buffer::take(const std::source_location& where) {
+void Buffer::allocate(const std::source_location& where) {
   const auto size = static_cast<std::size_t>(bytes_);
   // Linux can overcommit memory, and kill the process when the memory is written.
   if (space() == Space::Host && bytes_ > machineMemory())
@@ -78,7 +78,7 @@ void Buffer::take(const std::source_location& where) {
                 fmt::format("{}: cannot allocate {} bytes; this machine has {}", label_, bytes_,
                             machineMemory()),
                 where);
-  data_ = source_ ? source_->take(bytes_) : nullptr;
+  data_ = source_ ? source_->allocate(bytes_) : nullptr;
   if (!data_ && space() == Space::Host) {
     // Exhausted shared memory is not an error: the heap is used, and conversions then pack their
     // data.
@@ -115,7 +115,7 @@ Buffer::~Buffer() {
     return;
   countOf(space()).alive.fetch_sub(bytes_, std::memory_order_relaxed);
   if (source_)
-    source_->giveBack(data_);
+    source_->deallocate(data_);
   else
     ::operator delete (data_, std::align_val_t{kAlignment});
 }
@@ -155,7 +155,7 @@ FirstFit::FirstFit(Index bytes) {
     gaps_.emplace(0, bytes);
 }
 
-std::optional<Index> FirstFit::take(Index bytes, Index alignment) {
+std::optional<Index> FirstFit::allocate(Index bytes, Index alignment) {
   for (const auto& [begin, end] : gaps_) {
     const Index place = roundedUp(begin, alignment);
     if (place > end || end - place < bytes)
@@ -176,7 +176,7 @@ std::optional<Index> FirstFit::take(Index bytes, Index alignment) {
   return std::nullopt;
 }
 
-Index FirstFit::giveBack(Index place) {
+Index FirstFit::deallocate(Index place) {
   const auto allocation = places_.find(place);
   if (allocation == places_.end())
     throw Error(TENON_ERR_INTERNAL, fmt::format("place {} was given back, but not taken", place));

@@ -39,8 +39,8 @@ class MemorySource {
 public:
   virtual ~MemorySource() = default;
   // Returns memory aligned to kAlignment, or NULL if the source has none left.
-  virtual void* take(Index bytes) = 0;
-  virtual void giveBack(void* memory) noexcept = 0;
+  virtual void* allocate(Index bytes) = 0;
+  virtual void deallocate(void* memory) noexcept = 0;
   virtual Space space() const noexcept { return Space::Host; }
   virtual void fill(void* memory, unsigned char byte, Index bytes);
 };
@@ -85,7 +85,7 @@ public:
 private:
   static Index bytesOf(Index count, std::size_t size, const std::string& label,
                        const std::source_location& where);
-  void take(const std::source_location& where);
+  void allocate(const std::source_location& where);
 
   void* data_ = nullptr;
   Index bytes_ = 0;
@@ -107,9 +107,9 @@ public:
 
   // Allocates `bytes` > 0 and returns the offset, a multiple of `alignment`; nothing if no gap is
   // large enough.
-  std::optional<Index> take(Index bytes, Index alignment);
+  std::optional<Index> allocate(Index bytes, Index alignment);
   // Frees an allocation, without allocating memory. Returns its size in bytes.
-  Index giveBack(Index place);
+  Index deallocate(Index place);
   Index bytesTaken() const noexcept { return taken_; }
 
 private:

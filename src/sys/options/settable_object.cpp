@@ -17,7 +17,7 @@ void SettableObject::changeOne(std::string_view name, Change&& change) {
   checkChange(fmt::format("changing the setting \"{}\"", name));
   Settings after = settings();
   change(after);
-  takeOver(std::move(after), {std::string(name)});
+  applySettings(std::move(after), {std::string(name)});
 }
 
 void SettableObject::set(std::string_view name, SettingValue value) {
@@ -37,7 +37,7 @@ void SettableObject::setFromOptions() {
   if (names.empty())
     return;
   try {
-    takeOver(std::move(after), names);
+    applySettings(std::move(after), names);
   } catch (const Error& error) {
     if (error.code() == TENON_ERR_STATE) // the values are valid, but too late
       throw;

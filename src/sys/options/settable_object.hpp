@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // An object with settings: the common implementation of setting them by calls, options and
 // containers. A derived class provides the tables, a check until when settings can change, a check
-// of their consistency, and takeOver(), which converts the settings to the values that the object
-// computes with, so no step looks up a name. Objects without settings derive from Object.
+// of their consistency, and applySettings(), which converts the settings to the values that the
+// object computes with, so no step looks up a name. Objects without settings derive from Object.
 #pragma once
 
 #include "sys/errors/object.hpp"
@@ -49,7 +49,7 @@ protected:
   virtual void checkChange(const std::string& call) const { static_cast<void>(call); }
   // Checks the settings as they will be after a change of `names`, stores them, and updates the
   // values derived from them. If it throws, nothing has changed.
-  virtual void takeOver(Settings after, const Settings::Names& names) = 0;
+  virtual void applySettings(Settings after, const Settings::Names& names) = 0;
 
 private:
   template <class Change>

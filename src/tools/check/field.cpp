@@ -77,7 +77,7 @@ std::size_t bytesOf(TenonDataType type) {
   return type == TENON_FLOAT32 ? 4 : 8;
 }
 
-Field::Field(TenonLayout layout, TenonDataType type, bool isUsers, Draw& draw,
+Field::Field(TenonLayout layout, TenonDataType type, bool isUserSupplied, Draw& draw,
              TenonMemorySpace space)
     : type_(type), box_(boxOfTensor(layout, false)) {
   require(TenonDTensorCreate(layout, type, tensor_.out()));
@@ -86,7 +86,7 @@ Field::Field(TenonLayout layout, TenonDataType type, bool isUsers, Draw& draw,
   // The ranks' parts have different extents, so each rank draws different numbers for its array.
   // They come from a separate source, so the common source remains synchronous.
   Draw local(draw.number(), 0);
-  if (isUsers)
+  if (isUserSupplied)
     place(layout, space, local);
 }
 
@@ -96,7 +96,7 @@ Field::Field(TenonLayout layout, TenonDataType type, Field& other)
   require(TenonDTensorGetSpace(other, &space));
   require(TenonDTensorCreate(layout, type, tensor_.out()));
   require(TenonDTensorSetSpace(tensor_, space));
-  if (other.isUsers())
+  if (other.isUserSupplied())
     placeOn(other.memory_.data());
 }
 
@@ -203,7 +203,7 @@ void Field::spoil() {
 }
 
 bool Field::isGuardIntact() const {
-  if (!isUsers())
+  if (!isUserSupplied())
     return true;
   read(); // waits until work on the array is done
   const std::vector<std::byte> content = memory_.content();

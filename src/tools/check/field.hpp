@@ -13,8 +13,8 @@ namespace tenon::tools {
 
 class Field {
 public:
-  // With `isUsers` the tensor uses a user array on ranks that own elements.
-  Field(TenonLayout layout, TenonDataType type, bool isUsers, Draw& draw,
+  // With `isUserSupplied` the tensor uses a user array on ranks that own elements.
+  Field(TenonLayout layout, TenonDataType type, bool isUserSupplied, Draw& draw,
         TenonMemorySpace space = TENON_MEMORY_HOST);
   // A tensor on the array of another one, `other`, with the same owned elements. `other` must
   // outlive it.
@@ -23,7 +23,7 @@ public:
   explicit Field(DTensor tensor);
 
   operator TenonDTensor() const { return tensor_; }
-  bool isUsers() const { return memory_.bytes() > 0; }
+  bool isUserSupplied() const { return memory_.bytes() > 0; }
   const Box& box() const { return box_; }
   TenonDataType type() const { return type_; }
   // The elements of this rank's box, row-major.

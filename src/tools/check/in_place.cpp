@@ -34,7 +34,7 @@ LayoutSpec widened(LayoutSpec spec) {
 }
 
 // Whether an element is beyond a side whose values the user supplies (TENON_BOUNDARY_VALUES).
-bool isUsers(const LayoutSpec& spec, const Indices& cell) {
+bool isUserSupplied(const LayoutSpec& spec, const Indices& cell) {
   for (int d = 0; d < spec.ndim(); ++d)
     if (const auto& halo = spec.halos[d])
       if ((cell[d] < 0 && halo->low == TENON_BOUNDARY_VALUES) ||
@@ -53,7 +53,7 @@ void checkUserValues(Case& c, const LayoutSpec& spec, Field& y) {
   std::size_t next = 0;
   forEachCell(y.box(), [&](const Indices& cell) {
     double& value = cells[next++];
-    if (!y.isUsers() || !isUsers(spec, cell))
+    if (!y.isUserSupplied() || !isUserSupplied(spec, cell))
       return;
     if (value != kMark)
       c.found("the value of the user array",

@@ -54,7 +54,7 @@ const std::vector<std::string>& backends(TenonMemorySpace space) {
   return space == TENON_MEMORY_DEVICE ? ofDevice : all;
 }
 
-void drawSettings(Case& c, const LayerPlan& plan, TenonLayer layer, const GridSpec& grid) {
+void drawSettings(Case& c, const LayerCase& plan, TenonLayer layer, const GridSpec& grid) {
   if (plan.isSigned && c.draw.chance(60))
     sign(c, layer, drawSignature(c.draw, layer, plan.inputs[0], grid.axes()));
   const std::string storage = drawStorage(c.draw, grid.axes());
@@ -64,7 +64,7 @@ void drawSettings(Case& c, const LayerPlan& plan, TenonLayer layer, const GridSp
   require(TenonObjectSetText(reinterpret_cast<TenonObject>(layer), "backend", backend.c_str()));
 }
 
-Field makeTarget(Case& c, const LayerPlan& plan, MPI_Comm comm, const LayoutSpec& spec) {
+Field makeTarget(Case& c, const LayerCase& plan, MPI_Comm comm, const LayoutSpec& spec) {
   // A target can have any layout, and can be in a user array.
   Field target(makeLayout(comm, spec), plan.targetType, c.draw.chance(25), c.draw);
   int rank = 0;
@@ -87,7 +87,7 @@ std::string settingsOf(TenonLayer layer) {
   return view.substr(begin, view.find('\n') - begin);
 }
 
-LayerStep alone(Case& c, const LayerPlan& plan, TenonDataType type) {
+LayerStep alone(Case& c, const LayerCase& plan, TenonDataType type) {
   std::vector<Layout> inputs;
   for (const Indices& shape : plan.inputs)
     inputs.push_back(makeLayout(MPI_COMM_SELF, everywhere(shape, 1)));
@@ -101,7 +101,7 @@ LayerStep alone(Case& c, const LayerPlan& plan, TenonDataType type) {
 }
 
 // Draws layouts of the inputs, all on one grid.
-std::vector<LayoutSpec> drawInputs(Case& c, const LayerPlan& plan) {
+std::vector<LayoutSpec> drawInputs(Case& c, const LayerCase& plan) {
   const GridSpec grid = drawGrid(c.draw, c.ranks);
   std::vector<LayoutSpec> specs;
   for (const Indices& shape : plan.inputs) {
@@ -111,7 +111,7 @@ std::vector<LayoutSpec> drawInputs(Case& c, const LayerPlan& plan) {
   return specs;
 }
 
-LayerStep distributed(Case& c, const LayerPlan& plan, const std::vector<LayoutSpec>& specs,
+LayerStep distributed(Case& c, const LayerCase& plan, const std::vector<LayoutSpec>& specs,
                       TenonDataType type) {
   std::vector<Layout> inputs;
   for (const LayoutSpec& spec : specs)
@@ -126,7 +126,7 @@ LayerStep distributed(Case& c, const LayerPlan& plan, const std::vector<LayoutSp
   return step;
 }
 
-void fillInputs(Case& c, const LayerPlan& plan, const std::vector<LayoutSpec>& specs,
+void fillInputs(Case& c, const LayerCase& plan, const std::vector<LayoutSpec>& specs,
                 LayerStep& tested, LayerStep& reference) {
   for (std::size_t i = 0; i < specs.size(); ++i) {
     // Multiples of 1/64 are exact in both types: the inputs of both layers are identical.
@@ -302,7 +302,7 @@ std::string drawSignature(Draw& draw, TenonLayer layer, const Indices& input, in
   return text;
 }
 
-void checkLayer(Case& c, const LayerPlan& plan) {
+void checkLayer(Case& c, const LayerCase& plan) {
   const TenonDataType type = drawFloating(c.draw);
   const std::vector<LayoutSpec> specs = drawInputs(c, plan);
   LayerStep reference = alone(c, plan, type), tested = distributed(c, plan, specs, type);

@@ -12,7 +12,7 @@
 namespace tenon::tools {
 
 // A layer to check.
-struct LayerPlan {
+struct LayerCase {
   std::vector<Indices> inputs; // shapes of the inputs
   // Creates the layer for inputs on a grid, or for this process only if `grid` is null.
   std::function<Layer(MPI_Comm comm, const GridSpec* grid)> make;
@@ -24,7 +24,7 @@ struct LayerPlan {
   TenonDataType targetType = TENON_INT64;
 };
 
-void checkLayer(Case& c, const LayerPlan& plan);
+void checkLayer(Case& c, const LayerCase& plan);
 // Returns a random signature, which says how a layer is parallelized: for each axis of the grid one
 // of the labels that the layer accepts for an input of this shape. Example: "n,h" divides the batch
 // on axis 0 and the rows of the image on axis 1.

@@ -50,9 +50,9 @@ void LayerStep::makeTensors(TenonDataType type, bool mayBeUsers, Draw& draw,
                             TenonMemorySpace space) {
   const auto make = [&](TenonLayout layout) {
     // Drawn separately for each tensor, since a layer must accept any mixture.
-    const bool isUsers = mayBeUsers && draw.chance(25);
+    const bool isUserSupplied = mayBeUsers && draw.chance(25);
     const bool isOfTheHost = space == TENON_MEMORY_HOST || draw.chance(15);
-    return Field(layout, type, isUsers, draw,
+    return Field(layout, type, isUserSupplied, draw,
                  isOfTheHost ? TENON_MEMORY_HOST : TENON_MEMORY_DEVICE);
   };
   for (const Layout& layout : inputs_) {

@@ -52,7 +52,7 @@ void spoil(Draw& draw, std::vector<Indices>& inputs) {
   }
 }
 
-void drawTarget(Draw& draw, TenonInt classes, LayerPlan& plan) {
+void drawTarget(Draw& draw, TenonInt classes, LayerCase& plan) {
   if (classes == 0)
     plan.targetType = drawFloating(draw);
   const Filling numbers{draw.number(), Numbers::Fractions};
@@ -65,7 +65,7 @@ void checkExample(Case& c, const std::string& type) {
   LayerExample example{type, c.draw.upTo(1 << 30)};
   // A layer on this process provides the shapes; the layers under test use the same seed.
   const Layer layer = example.make(MPI_COMM_SELF);
-  LayerPlan plan{.inputs = {}, .make = [=](MPI_Comm comm, const GridSpec*) mutable {
+  LayerCase plan{.inputs = {}, .make = [=](MPI_Comm comm, const GridSpec*) mutable {
                    return example.make(comm);
                  }};
   for (int i = 0; i < example.inputs; ++i)

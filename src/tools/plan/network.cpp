@@ -222,7 +222,7 @@ void printAsJson(const FoundPlan& plan) {
       orNull(secondsOf(plan.baselines.batch)), orNull(secondsOf(plan.baselines.model)),
       orNull(secondsOf(plan.baselines.domain)), orNull(plan.overlapped), plan.bytes, plan.gap,
       plan.rounds, plan.grid->size(), plan.spaceOutermost ? "space" : "batch",
-      fmt::join(plan.axisLevels, ", "), plan.againSeconds,
+      fmt::join(plan.axisLevels, ", "), plan.recomputationSeconds,
       fmt::join(quotedAll(plan.recomputed), ", "), plan.sharedSeconds,
       fmt::join(quotedAll(plan.shared), ", "));
   const char* separator = "";

@@ -13,7 +13,7 @@
 namespace tenon {
 
 // A type whose edges are named by the setting "edges".
-class OfEdges : public Declaration {
+class EdgeDeclaration : public Declaration {
 public:
   using Declaration::Declaration;
   bool takesLists() const override { return true; }

@@ -17,14 +17,14 @@ namespace tenon {
 // The correspondence between the dimensions of a large array (of a box) and of a small one. For
 // example, a large array [batch, channels, columns] and a small array [channels] have places {-1,
 // 0, -1}.
-class SpreadOver {
+class BroadcastMap {
 public:
   // places[d] is the dimension of the small array for dimension d of the box, or -1 if the small
   // array is repeated along it.
-  SpreadOver(const Box& box, std::vector<int> places)
+  BroadcastMap(const Box& box, std::vector<int> places)
       : extent_(extents(box)), places_(std::move(places)) {}
   // Constructor for a small array with the same number of dimensions as the box.
-  SpreadOver(const Box& box, const Box& small) : extent_(extents(box)) {
+  BroadcastMap(const Box& box, const Box& small) : extent_(extents(box)) {
     for (std::size_t d = 0; d < box.size(); ++d)
       places_.push_back(small[d].size() == box[d].size() ? static_cast<int>(d) : -1);
   }

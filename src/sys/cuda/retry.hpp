@@ -12,7 +12,7 @@ namespace tenon::cuda {
 
 // Waits for the stream and returns the cached memory of the pool to the driver. Returns false if
 // that is impossible: while the stream is recorded, and on devices without pools.
-bool makeRoom(const Stream& stream);
+bool trimPool(const Stream& stream);
 
 // Returns the unused memory of the pool to the driver, before a call that allocates much and cannot
 // be repeated, such as a collective one.
@@ -21,9 +21,9 @@ void returnSpare();
 // Returns call(), repeated once if isOut(its status) reports that memory ran out and the pool could
 // return some.
 template <class IsOut, class Call>
-auto withRoom(const Stream& stream, const IsOut& isOut, const Call& call) {
+auto retryOutOfMemory(const Stream& stream, const IsOut& isOut, const Call& call) {
   const auto status = call();
-  return isOut(status) && makeRoom(stream) ? call() : status;
+  return isOut(status) && trimPool(stream) ? call() : status;
 }
 
 inline bool isOutOfMemory(cudaError_t status) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A grid stores the rank of each position, so one of 2^31 - 1 positions would allocate 8 GiB before
 // it could be rejected. The product of the extents is therefore compared first.
-#include "geometry/layout/given_grid.hpp"
+#include "geometry/layout/checked_grid.hpp"
 
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"

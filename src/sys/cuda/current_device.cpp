@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Makes the CUDA context of the library current while the library works, and that of the program
 // while the program's code runs. The switch is a call of the driver, which is fast and creates no
-// context. Until the device is open, a DeviceTurn only records which of the two should be current.
+// context. Until the device is open, a CurrentDeviceScope only records which of the two should be
+// current.
 #include "sys/cuda/parts.hpp"
 
 #include "sys/cuda/driver.hpp"
@@ -20,44 +21,44 @@ const cuda::DriverTable* functions = nullptr;   // set when the device is opened
 
 // State of a thread.
 struct Turn {
-  DeviceTurn::Whose whose = DeviceTurn::Whose::Program;
+  CurrentDeviceScope::Whose whose = CurrentDeviceScope::Whose::Program;
   CUcontext programContext = nullptr;
-  bool isTaken = false; // the library's context is current
+  bool isLibraryCurrent = false; // the library's context is current
 };
 thread_local Turn turn;
 
 // The program's context is queried each time, since the program can switch contexts between two
 // calls.
-void take(CUcontext context) noexcept {
+void setCurrent(CUcontext context) noexcept {
   functions->cuCtxGetCurrent(&turn.programContext);
   if (turn.programContext != context)
     functions->cuCtxSetCurrent(context);
-  turn.isTaken = true;
+  turn.isLibraryCurrent = true;
 }
 
-void giveBack(CUcontext context) noexcept {
+void restore(CUcontext context) noexcept {
   if (turn.programContext != context)
     functions->cuCtxSetCurrent(turn.programContext);
-  turn.isTaken = false;
+  turn.isLibraryCurrent = false;
 }
 
-void change(DeviceTurn::Whose whose) noexcept {
+void change(CurrentDeviceScope::Whose whose) noexcept {
   if (std::exchange(turn.whose, whose) == whose)
     return;
   const CUcontext context = libraryContext.load(std::memory_order_acquire);
-  if (context && whose == DeviceTurn::Whose::Library)
-    take(context);
-  else if (context && turn.isTaken)
-    giveBack(context);
+  if (context && whose == CurrentDeviceScope::Whose::Library)
+    setCurrent(context);
+  else if (context && turn.isLibraryCurrent)
+    restore(context);
 }
 
 } // namespace
 
-DeviceTurn::DeviceTurn(Whose whose) noexcept : before_(turn.whose) {
+CurrentDeviceScope::CurrentDeviceScope(Whose whose) noexcept : before_(turn.whose) {
   change(whose);
 }
 
-DeviceTurn::~DeviceTurn() {
+CurrentDeviceScope::~CurrentDeviceScope() {
   change(before_);
 }
 
@@ -123,13 +124,13 @@ void openDevice(int number) {
     functions->cuCtxSetCurrent(turn.programContext);
   // check() throws, so the program's context is made current again before.
   check(status, "cudaSetDevice");
-  turn.isTaken = true;
+  turn.isLibraryCurrent = true;
   libraryContext.store(context, std::memory_order_release); // last, since turns depend on it
 }
 
 void takeTurn() {
-  if (!turn.isTaken)
-    take(libraryContext.load(std::memory_order_acquire));
+  if (!turn.isLibraryCurrent)
+    setCurrent(libraryContext.load(std::memory_order_acquire));
 }
 
 } // namespace cuda

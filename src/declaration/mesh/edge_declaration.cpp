@@ -2,7 +2,7 @@
 // The edges of a type by its setting, and the layouts of rows. An input is used as it is if its
 // rows are distributed like the lists. Otherwise it is an error, since redistribution is a layer of
 // its own.
-#include "declaration/mesh/of_edges.hpp"
+#include "declaration/mesh/edge_declaration.hpp"
 
 #include "declaration/core/types.hpp"
 #include "geometry/layout/layout.hpp"
@@ -61,11 +61,11 @@ void addSums(MapList& list, KernelEntry entry, ValueId v, const Edges::End& end)
   list.applyMap(end.nodes, true, p, output);
 }
 
-SignatureTable OfEdges::rows(const std::vector<Shape>& inputs) const {
+SignatureTable EdgeDeclaration::rows(const std::vector<Shape>& inputs) const {
   return {{"S0", Properties(inputs.size(), Property::shard(0)), {}, Property::shard(0)}};
 }
 
-const Edges& OfEdges::edges() const {
+const Edges& EdgeDeclaration::edges() const {
   const std::string name = text("edges");
   if (const EdgesPtr edges = lists().edges(name))
     return *edges; // owned by the lists
@@ -75,8 +75,8 @@ const Edges& OfEdges::edges() const {
                           title(), name.empty() ? "" : fmt::format(" \"{}\"", name)));
 }
 
-Form OfEdges::formOf(const Layouts& inputs, Layouts uses, Layout output,
-                     const Choice& choice) const {
+Form EdgeDeclaration::formOf(const Layouts& inputs, Layouts uses, Layout output,
+                             const Choice& choice) const {
   std::vector<Shape> shapes;
   for (const Layout& input : inputs)
     shapes.push_back(input.shape());
@@ -87,7 +87,7 @@ Form OfEdges::formOf(const Layouts& inputs, Layouts uses, Layout output,
   return {.signature = signature, .inputs = inputs, .uses = std::move(uses), .output = output};
 }
 
-Layout OfEdges::useOf(const Layout& input, const Layout& pattern, const char* what) const {
+Layout EdgeDeclaration::useOf(const Layout& input, const Layout& pattern, const char* what) const {
   if (input.shape()[0] == pattern.shape()[0]) {
     const Layout use = rowsLayout(pattern, rowShape(input.shape()));
     if (isUsedAsIs(input, use))
