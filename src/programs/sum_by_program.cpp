@@ -85,9 +85,9 @@ private:
 double priceOfStep(const RouteStep& step, Index elementBytes, const LinkRates& rates) {
   if (step.collective)
     if (const auto collective =
-            priceAsCollective(step.from, step.to, elementBytes, rates, Looks::Sampled))
+            priceAsCollective(step.from, step.to, elementBytes, rates, Sampling::Sampled))
       return collective->seconds;
-  return priceOfExchange(step.from, step.to, elementBytes, rates, Looks::Sampled).seconds;
+  return priceOfExchange(step.from, step.to, elementBytes, rates, Sampling::Sampled).seconds;
 }
 
 double priceOfRoute(const Route& route, Index elementBytes, const LinkRates& rates) {
@@ -276,7 +276,7 @@ ReductionOffer SumByProgram::offerInSteps(const ReductionTask& sum) const {
   SumPrices prices(rates, sum.comm->size());
   SumRoute best = cheapestSumRoute(
       sum.from, sum.to, elementBytes, prices, [&](const Layout& from, const Layout& to) {
-        return priceOfExchange(from, to, elementBytes, rates, Looks::Sampled).seconds;
+        return priceOfExchange(from, to, elementBytes, rates, Sampling::Sampled).seconds;
       });
   double routeSeconds = 0;
   for (const RouteStep& step : sum.route) {

@@ -140,7 +140,7 @@ Route stepsOf(const Nodes& nodes, const Layout& from, const Layout& to) {
   SumPrices prices(rates, nodes.size());
   SumRoute best = cheapestSumRoute(
       from, to, kElementBytes, prices, [&](const Layout& begin, const Layout& end) {
-        return priceOfExchange(begin, end, kElementBytes, rates, Looks::Sampled).seconds;
+        return priceOfExchange(begin, end, kElementBytes, rates, Sampling::Sampled).seconds;
       });
   return best.steps.size() > 1 ? std::move(best.steps) : Route();
 }

@@ -115,10 +115,11 @@ void measureMoves() {
                        [&](int call) { countFlow(move.from, move.to, call, roleOf(call), units); }),
         kCountTarget);
     for (const LinkRates& rates : {LinkRates{}, nodes})
-      print(rates.levels.empty() ? "priceOfMove" : "priceOfMove by level", move.name,
-            processorTimes(kPriceCalls,
-                           [&](int) { priceOfMove(move.from, move.to, 4, rates, Looks::First); }),
-            2 * kCountTarget);
+      print(
+          rates.levels.empty() ? "priceOfMove" : "priceOfMove by level", move.name,
+          processorTimes(kPriceCalls,
+                         [&](int) { priceOfMove(move.from, move.to, 4, rates, Sampling::First); }),
+          2 * kCountTarget);
   }
 }
 

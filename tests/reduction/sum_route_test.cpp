@@ -73,7 +73,7 @@ TEST(SumRoute, WaysAreThoseOfTheAdjoint) {
 SumRoute cheapest(const Layout& from, const Layout& to, const LinkRates& rates, int ranks) {
   SumPrices prices(rates, ranks);
   return cheapestSumRoute(from, to, 8, prices, [&](const Layout& begin, const Layout& end) {
-    return priceOfExchange(begin, end, 8, rates, Looks::All).seconds;
+    return priceOfExchange(begin, end, 8, rates, Sampling::All).seconds;
   });
 }
 

@@ -85,14 +85,14 @@ TEST(OpenDevice, IsCurrentInTurnsOfTheLibraryAlone) {
     setDeviceOption("1");
     cudaSetDevice(2);
     {
-      const CurrentDeviceScope scope(Whose::Library); // in which the device is opened
+      const CurrentDeviceScope deviceScope(Whose::Library); // in which the device is opened
       EXPECT_EQ(Device::get().number(), 1);
       EXPECT_EQ(current(), 1);
     }
     EXPECT_EQ(current(), 2);
     cudaSetDevice(0);
     {
-      const CurrentDeviceScope scope(Whose::Library), inner(Whose::Library);
+      const CurrentDeviceScope deviceScope(Whose::Library), inner(Whose::Library);
       EXPECT_EQ(current(), 1);
       {
         const CurrentDeviceScope callback(Whose::Program);
@@ -197,13 +197,13 @@ TEST(OpenDevice, RefusesStreamsThatItCannotUse) {
     for (cudaStream_t stream : {cudaStream_t(nullptr), cudaStreamLegacy, cudaStreamPerThread}) {
       cudaSetDevice(1);
       {
-        const CurrentDeviceScope scope(CurrentDeviceScope::Whose::Library);
+        const CurrentDeviceScope deviceScope(CurrentDeviceScope::Whose::Library);
         expectError(TENON_ERR_ARG,
                     {"is of device 1", "make device 0 current", "-tenon_device to 1"},
                     [&] { device.checkUserStream(stream); });
       }
       cudaSetDevice(0);
-      const CurrentDeviceScope scope(CurrentDeviceScope::Whose::Library);
+      const CurrentDeviceScope deviceScope(CurrentDeviceScope::Whose::Library);
       device.checkUserStream(stream);
     }
   });
@@ -219,7 +219,7 @@ TEST(OpenDevice, RefusesStreamsAndMemoryOfAnotherContext) {
     cudaStream_t stream = nullptr;
     cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
     cudaMalloc(&others, 64);
-    const CurrentDeviceScope scope(CurrentDeviceScope::Whose::Library);
+    const CurrentDeviceScope deviceScope(CurrentDeviceScope::Whose::Library);
     for (cudaStream_t one : {stream, cudaStream_t(nullptr), cudaStreamPerThread})
       expectError(TENON_ERR_ARG, {"another CUDA context of device 0", "primary context"},
                   [&] { device.checkUserStream(one); });

@@ -24,7 +24,7 @@ TEST(NoDevice, SaysWhyAndWhatToDo) {
 TEST(NoDevice, LetsTheHostWork) {
   int here = 0;
   Device::setRankOnNode(1);
-  const CurrentDeviceScope scope(CurrentDeviceScope::Whose::Library);
+  const CurrentDeviceScope deviceScope(CurrentDeviceScope::Whose::Library);
   EXPECT_EQ(Device::holderOf(&here), -1);
 }
 

@@ -209,17 +209,35 @@ public:
   void applyTangent(Inputs dx, Outputs dy);
   void applyAdjoint(OutputCotangents dy, InputCotangents dx);
   // Shorthands for layers with one output.
-  void apply(Inputs x, DTensor& y);
-  void applyTangent(Inputs dx, DTensor& dy);
-  void applyAdjoint(const DTensor& dy, InputCotangents dx);
+  void apply(Inputs x, DTensor& y) {
+    DTensor* const tensors[] = {&y};
+    apply(x, Outputs(tensors));
+  }
+  void applyTangent(Inputs dx, DTensor& dy) {
+    DTensor* const tensors[] = {&dy};
+    applyTangent(dx, Outputs(tensors));
+  }
+  void applyAdjoint(const DTensor& dy, InputCotangents dx) {
+    const DTensor* const tensors[] = {&dy};
+    applyAdjoint(OutputCotangents(tensors), dx);
+  }
   // Checks the inputs of apply(); not collective. Throws TENON_ERR_NOT_FINITE if a halo that the
   // caller has filled holds a NaN that the layer would read.
   void checkGhosts(Inputs x) const;
   int stackSize() const noexcept { return static_cast<int>(stack_.size()); }
-  // Shorthands for layers with one input. dx can be null.
-  void apply(const DTensor& x, DTensor& y);
-  void applyTangent(const DTensor* dx, DTensor& dy);
-  void applyAdjoint(const DTensor& dy, DTensor* dx);
+  // Shorthands for layers with one input and one output. dx can be null.
+  void apply(const DTensor& x, DTensor& y) {
+    const DTensor* const tensors[] = {&x};
+    apply(Inputs(tensors), y);
+  }
+  void applyTangent(const DTensor* dx, DTensor& dy) {
+    const DTensor* const tensors[] = {dx};
+    applyTangent(Inputs(tensors), dy);
+  }
+  void applyAdjoint(const DTensor& dy, DTensor* dx) {
+    DTensor* const tensors[] = {dx};
+    applyAdjoint(dy, InputCotangents(tensors));
+  }
   // These remove the last Apply, or all of them, from the stack.
   void forgetLast();
   void clearStack();

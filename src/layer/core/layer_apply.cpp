@@ -185,36 +185,6 @@ void Layer::applyAdjoint(OutputCotangents dy, InputCotangents dx) {
   entry->cotangents.leave(dx);
 }
 
-void Layer::apply(Inputs x, DTensor& y) {
-  DTensor* const tensors[] = {&y};
-  apply(x, Outputs(tensors));
-}
-
-void Layer::applyTangent(Inputs dx, DTensor& dy) {
-  DTensor* const tensors[] = {&dy};
-  applyTangent(dx, Outputs(tensors));
-}
-
-void Layer::applyAdjoint(const DTensor& dy, InputCotangents dx) {
-  const DTensor* const tensors[] = {&dy};
-  applyAdjoint(OutputCotangents(tensors), dx);
-}
-
-void Layer::apply(const DTensor& x, DTensor& y) {
-  const DTensor* tensors[] = {&x};
-  apply(Inputs(tensors), y);
-}
-
-void Layer::applyTangent(const DTensor* dx, DTensor& dy) {
-  const DTensor* tensors[] = {dx};
-  applyTangent(Inputs(tensors), dy);
-}
-
-void Layer::applyAdjoint(const DTensor& dy, DTensor* dx) {
-  DTensor* tensors[] = {dx};
-  applyAdjoint(dy, InputCotangents(tensors));
-}
-
 void Layer::dropLast() {
   const auto [entry, frame] = top();
   entry->frames[frame].frame->drop();

@@ -232,7 +232,7 @@ void ScheduleExecutor::end(const Action& action, Combine combine) {
 
 void ScheduleExecutor::combineAll(Carrier& carrier, const Action& action, Combine combine) {
   if (watch)
-    watch->sampling(*this);
+    watch->looks(*this);
   combineParts(directionOf(action.sense), action, combine,
                [&](std::size_t part, Interval chunks, const Meeting& meeting) {
                  carrier.receive(action, part, chunks, meeting);

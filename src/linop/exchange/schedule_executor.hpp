@@ -53,7 +53,7 @@ public:
   public:
     virtual ~Watch() = default;
     virtual void began(const ScheduleExecutor& conversion) = 0;
-    virtual void sampling(const ScheduleExecutor& conversion) = 0;
+    virtual void looks(const ScheduleExecutor& conversion) = 0;
   };
   static inline Watch* watch = nullptr;
 

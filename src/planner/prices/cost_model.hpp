@@ -81,13 +81,13 @@ public:
   // The layers that recompute their outputs for the adjoint, chosen such that the plan needs at
   // most `bytes`; with the seconds of the recomputation and the resulting bytes of the plan. If
   // `layers` is empty, no choice met the limit, and `bytes` is the least that was found.
-  struct Recomputation {
+  struct RecomputedLayers {
     std::vector<std::string> layers = {};
     double seconds = 0, bytes = 0;
   };
   virtual bool knowsRecomputation() const { return false; }
-  virtual Recomputation recomputedWithin(const std::vector<int>& /*parallelizations*/,
-                                         double /*bytes*/) const {
+  virtual RecomputedLayers recomputedWithin(const std::vector<int>& /*parallelizations*/,
+                                            double /*bytes*/) const {
     return {};
   }
   // The layers whose halos the layers before them should compute instead of an exchange, with at

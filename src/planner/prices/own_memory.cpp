@@ -349,8 +349,8 @@ double OwnModel::runBytes(const std::vector<int>& parallelizations) const {
   return bytesOfRun(nodes, runMemory(nodes, inputs));
 }
 
-CostModel::Recomputation OwnModel::recomputedWithin(const std::vector<int>& parallelizations,
-                                                    double bytes) const {
+CostModel::RecomputedLayers OwnModel::recomputedWithin(const std::vector<int>& parallelizations,
+                                                       double bytes) const {
   const Layouts inputs = runInputs(parallelizations);
   const std::vector<RunNode> nodes = runNodes(parallelizations, inputs);
   RunMemory memory = runMemory(nodes, inputs);
@@ -373,7 +373,7 @@ CostModel::Recomputation OwnModel::recomputedWithin(const std::vector<int>& para
   RecomputationSearch search(memory, std::move(kernels), std::move(operators), always,
                              *std::ranges::max_element(ranks, {}, bytesOf));
   const std::optional<Recomputation> found = search.within(bytes - others);
-  Recomputation recomputation{.bytes = others + search.least()};
+  RecomputedLayers recomputation{.bytes = others + search.least()};
   if (!found)
     return recomputation;
   double most = 0;

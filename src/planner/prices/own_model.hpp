@@ -130,8 +130,8 @@ public:
   }
   double planBytes(const std::vector<int>& parallelizations) const override;
   bool knowsRecomputation() const override { return trains() && !network_.nodes.empty(); }
-  Recomputation recomputedWithin(const std::vector<int>& parallelizations,
-                                 double bytes) const override;
+  RecomputedLayers recomputedWithin(const std::vector<int>& parallelizations,
+                                    double bytes) const override;
   SharedHalos sharedHalos(const std::vector<int>& parallelizations, Index depth,
                           double bytes) const override;
   double moveSeconds(int move, int from, int to) const override;

@@ -441,7 +441,7 @@ void replay(const CostModel& model, const ParallelizationLists& parallelizations
 } // namespace
 
 bool recomputeWithin(const CostModel& model, double memoryLimit, FoundPlan& plan) {
-  CostModel::Recomputation recomputation =
+  CostModel::RecomputedLayers recomputation =
       model.recomputedWithin(plan.parallelizations, memoryLimit);
   plan.bytes = recomputation.bytes;
   if (recomputation.layers.empty())

@@ -126,7 +126,7 @@ DeviceGroup::~DeviceGroup() {
 }
 
 std::optional<Error> DeviceGroup::failure() noexcept {
-  const CurrentDeviceScope scope(CurrentDeviceScope::Whose::Library);
+  const CurrentDeviceScope deviceScope(CurrentDeviceScope::Whose::Library);
   try {
     last_.synchronise();
     if (handle_ && !failure_)
@@ -140,7 +140,7 @@ std::optional<Error> DeviceGroup::failure() noexcept {
 void DeviceGroup::end() {
   if (!handle_)
     return;
-  const CurrentDeviceScope scope(CurrentDeviceScope::Whose::Library);
+  const CurrentDeviceScope deviceScope(CurrentDeviceScope::Whose::Library);
   checkNccl(nccl().ncclCommFinalize(commOf(handle_)), "ncclCommFinalize", commOf(handle_));
   checkNccl(nccl().ncclCommDestroy(commOf(std::exchange(handle_, nullptr))), "ncclCommDestroy",
             nullptr);
@@ -149,7 +149,7 @@ void DeviceGroup::end() {
 void DeviceGroup::giveUp() noexcept {
   if (!handle_)
     return;
-  const CurrentDeviceScope scope(CurrentDeviceScope::Whose::Library);
+  const CurrentDeviceScope deviceScope(CurrentDeviceScope::Whose::Library);
   nccl().ncclCommAbort(commOf(std::exchange(handle_, nullptr)));
 }
 

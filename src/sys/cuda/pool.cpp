@@ -103,7 +103,7 @@ public:
   }
   // Buffers can be freed while the program's device is current.
   void deallocate(void* memory) noexcept override {
-    const CurrentDeviceScope scope(CurrentDeviceScope::Whose::Library);
+    const CurrentDeviceScope deviceScope(CurrentDeviceScope::Whose::Library);
     cudaFreeAsync(memory, stream());
   }
 };
@@ -121,7 +121,7 @@ public:
     });
   }
   void deallocate(void* memory) noexcept override {
-    const CurrentDeviceScope scope(CurrentDeviceScope::Whose::Library);
+    const CurrentDeviceScope deviceScope(CurrentDeviceScope::Whose::Library);
     cudaStreamSynchronize(stream()); // the buffer can be in use by queued work
     cudaFree(memory);
   }
@@ -136,7 +136,7 @@ public:
     return taken(memory, status, "cudaHostAlloc");
   }
   void deallocate(void* memory) noexcept override {
-    const CurrentDeviceScope scope(CurrentDeviceScope::Whose::Library);
+    const CurrentDeviceScope deviceScope(CurrentDeviceScope::Whose::Library);
     cudaFreeHost(memory);
   }
 };

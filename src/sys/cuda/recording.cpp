@@ -74,7 +74,7 @@ StreamRecording Stream::recording(const std::function<void()>& work) const {
   StreamRecording recording;
   recording.handle_.reset(static_cast<void*>(executable), [](void* graph) {
     // CUDA completes a launch in progress before it destroys the graph.
-    const CurrentDeviceScope scope(CurrentDeviceScope::Whose::Library);
+    const CurrentDeviceScope deviceScope(CurrentDeviceScope::Whose::Library);
     cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph));
   });
   return recording;

@@ -24,7 +24,7 @@ std::shared_ptr<void> madeStream(unsigned flags) {
   cuda::check(cudaStreamCreateWithFlags(&stream, flags), "cudaStreamCreateWithFlags");
   return {static_cast<void*>(stream), [](void* s) {
             // The last copy can be destroyed at any time.
-            const CurrentDeviceScope scope(CurrentDeviceScope::Whose::Library);
+            const CurrentDeviceScope deviceScope(CurrentDeviceScope::Whose::Library);
             cudaStreamDestroy(static_cast<cudaStream_t>(s));
           }};
 }
@@ -33,7 +33,7 @@ std::shared_ptr<void> madeEvent(unsigned flags) {
   cudaEvent_t event = nullptr;
   cuda::check(cudaEventCreateWithFlags(&event, flags), "cudaEventCreateWithFlags");
   return {static_cast<void*>(event), [](void* e) {
-            const CurrentDeviceScope scope(CurrentDeviceScope::Whose::Library);
+            const CurrentDeviceScope deviceScope(CurrentDeviceScope::Whose::Library);
             cudaEventDestroy(static_cast<cudaEvent_t>(e));
           }};
 }

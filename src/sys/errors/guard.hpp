@@ -80,7 +80,7 @@ template <class Body>
 TenonErrorCode guard(const char* function, Body&& body,
                      std::source_location where = std::source_location::current()) noexcept {
   const HeldTraps held;
-  const CurrentDeviceScope scope(CurrentDeviceScope::Whose::Library);
+  const CurrentDeviceScope deviceScope(CurrentDeviceScope::Whose::Library);
   const CallScope scope(function);
   enterCall(function);
   try {
@@ -98,7 +98,7 @@ template <class Body, class IsAlone>
 TenonErrorCode guardApply(const char* function, Body&& body, IsAlone&& isAlone,
                           std::source_location where = std::source_location::current()) noexcept {
   const HeldTraps held;
-  const CurrentDeviceScope scope(CurrentDeviceScope::Whose::Library);
+  const CurrentDeviceScope deviceScope(CurrentDeviceScope::Whose::Library);
   const CallScope scope(function);
   enterCall(function);
   try {
@@ -128,7 +128,7 @@ template <class Call>
 void callUser(const char* what, Call&& call,
               std::source_location where = std::source_location::current()) {
   const ProgramTraps traps;
-  const CurrentDeviceScope scope(CurrentDeviceScope::Whose::Program);
+  const CurrentDeviceScope deviceScope(CurrentDeviceScope::Whose::Program);
   const long before = errorsRecorded();
   TenonErrorCode code = TENON_SUCCESS;
   try {
