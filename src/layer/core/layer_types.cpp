@@ -21,6 +21,9 @@ namespace tenon {
 
 namespace {
 
+// The form (layouts of all arrays) with which the layer runs: with its output in one piece, or in
+// pieces that overlap the halo exchange. The rates of the links are used to predict which is
+// faster.
 Form chosenForm(const Layer& layer, const Layouts& inputs,
                 const std::optional<Layout>& computedHalo) {
   std::optional<PieceRates> rates;

@@ -9,7 +9,7 @@
 // of keys, s and the sum of exp(x - m) v are first rescaled by exp(old m - new m), and then the
 // terms of the block are added. The logarithm r = m + log s of each query is saved. The derivatives
 // compute the probabilities p = exp(x - r) from it, without a pass over the keys for maxima and
-// sums. (A letter d before a name denotes a tangent or a cotangent; dy.y is a dot product per
+// sums. (A d before a name denotes a tangent or a cotangent; dy.y is a dot product per
 // query.)
 //
 //   tangent   dx = scale (dq k^T + q dk^T),   dy = sum of p dx v + p dv  -  y (sum of p dx)

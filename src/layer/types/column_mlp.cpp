@@ -44,7 +44,7 @@ PointArray<T> arrayOf(T* first, const DTensor& x) {
       array.strides[pointDim++] = x.strides()[d];
   return array;
 }
-// The same for reading; with a null address if there is no tensor.
+// The same for reading; with a null address if the tensor is null.
 template <class T>
 PointArray<const T> reading(const DTensor* x) {
   return x ? arrayOf<const T>(x->data<T>(), *x) : PointArray<const T>{};

@@ -10,7 +10,7 @@
 namespace tenon {
 
 // The function with this name. Its parameters, if any, are read from the settings of the layer,
-// such as `slope` of "leakyrelu". Throws TENON_ERR_INTERNAL if there is no such function.
+// such as `slope` of "leakyrelu". Throws TENON_ERR_INTERNAL for an unknown name.
 PointwiseFunction pointwiseFunction(const std::string& name, const Declaration& settings);
 
 // The local kernel (the arithmetic of a layer on one rank) that applies the function.

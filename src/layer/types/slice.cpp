@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Local kernel of slice, crop and pad, which copy a box of elements: in each dimension, output i is
-// input begin + i step, or 0 if there is no such input (pad has begin < 0). Indices are global, and
+// input begin + i step, or 0 if x has no such element (pad has begin < 0). Indices are global, and
 // the kernel runs on each rank for the blocks of x and y that this rank has. Two examples in one
 // dimension of extent 6:
 //
