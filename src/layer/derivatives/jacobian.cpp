@@ -17,6 +17,7 @@ namespace tenon {
 
 namespace {
 
+// Whether the layer or one in it draws random numbers at each evaluation.
 bool isRandom(const Layer& layer) {
   if (layer.declaration().isRandom() && layer.isTraining())
     return true;
