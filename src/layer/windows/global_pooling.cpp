@@ -182,7 +182,7 @@ private:
 };
 
 // The output dimension of each input dimension, or -1 if it is reduced. For x [A,B,C] reduced over
-// dimension 1: {0, -1, 1}, or {0, -1, 2} if the dimension is kept with extent 1 (keep_dims).
+// dimension 1: {0, -1, 1}, or {0, -1, 2} if dimension 1 remains with extent 1 (keep_dims).
 std::vector<int> placesOf(const Declaration& layer, int rank) {
   const auto reduced = layer.value<std::vector<Index>>("dims");
   const bool keepDims = layer.value<bool>("keep_dims");
