@@ -4,8 +4,8 @@
 //
 //   single layers   gathers, segment sums, sparse matrices, attention: sums over all edges of the
 //                   whole graph, which every rank computes here (WholeRows)
-//   networks        the same network on one process (MPI_COMM_SELF), with bitwise equal outputs, and
-//                   message passing written as loops (Perceptron)
+//   networks        the same network on one process (MPI_COMM_SELF), with bitwise equal outputs,
+//                   and message passing written as loops (Perceptron)
 //   fused kernels   the same network without fusion
 //   rows            fields on grids as rows; interpolation from a grid to a mesh and back by dense
 //                   matrices

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Batch, instance, group and layer normalisation against their definitions in plain loops, two
-// passes over all elements of a group; running statistics as PyTorch keeps them; and what
-// checkpoints see of these.
+// Batch, instance, group and layer normalisation against their definitions, as loops with two
+// passes over all elements of a group; running statistics against PyTorch's formula; and the visits
+// of these by checkpoints.
 #include "layer/networks/state.hpp"
 #include "run_layer.hpp"
 
@@ -144,7 +144,8 @@ TEST(Normalisation, IsThatOfAllElementsOfAGroup) {
       }
 }
 
-// Far from zero, where a difference of sums of squares has no digits left.
+// The mean is 1e8, where a variance as the difference of two sums of squares would have no correct
+// digits.
 TEST(Normalisation, KeepsItsDigitsFarFromZero) {
   const NormCase c = normCases().front();
   for (const char* split : {"S0", "S2"}) {
@@ -175,9 +176,9 @@ std::map<std::string, std::vector<double>> runningOf(Layer& layer) {
   return names.values;
 }
 
-// PyTorch: running <- 0.9 running + 0.1 batch, from 0 and 1, the variance by n - 1. Batches of two
-// sizes in two splits, so that the layer converts what it has; then inference, which is by these
-// alone.
+// PyTorch's formula: running <- 0.9 running + 0.1 batch, from mean 0 and variance 1, with the
+// variance divided by n - 1. Batches of two sizes in two layouts, so the layer converts the
+// statistics; then inference, which uses them alone.
 TEST(BatchNorm, FollowsMeanAndUnbiasedVariance) {
   const NormCase c = normCases().front();
   const Layout layouts[] = {onWorld(c.shape, "S1"), onWorld({7, 3, 5, 2}, "S0")};
@@ -230,7 +231,7 @@ TEST(BatchNorm, FollowsMeanAndUnbiasedVariance) {
   EXPECT_EQ(runningOf(*layer), state) << "inference changed what training has left";
 }
 
-// A visitor that writes is heard by all set-ups.
+// A visitor that writes the running statistics changes them for all set-ups.
 TEST(BatchNorm, TakesRunningMomentsFromAVisitor) {
   struct Writer : StateVisitor {
     void tensor(const std::string& path, DTensor& value) override {
@@ -252,9 +253,9 @@ TEST(BatchNorm, TakesRunningMomentsFromAVisitor) {
   }
 }
 
-// With fixed statistics the map is affine in x: y = s (x - mean) w + b with s = 1 / sqrt(variance +
-// epsilon), so that dx = s w dy, dw = sum of dy s (x - mean), db = sum of dy. Training leaves the
-// statistics as they are, and what they become after Apply is not what its adjoint reads.
+// With fixed statistics the layer is affine in x: y = s (x - mean) w + b with s = 1 / sqrt(variance
+// + epsilon), so dx = s w dy, dw = sum of dy s (x - mean), db = sum of dy. Training does not change
+// the statistics, and a change of them after Apply does not affect its adjoint.
 TEST(BatchNorm, WithFixedStatisticsIsAffine) {
   struct Writer : StateVisitor {
     std::vector<double> mean, variance;
@@ -313,7 +314,7 @@ TEST(BatchNorm, WithFixedStatisticsIsAffine) {
     }
 }
 
-// The moments travel once, both numbers together, and only where a group is split.
+// Moments are communicated only if a group is split, in one message with both numbers per sum.
 TEST(Normalisation, SumsMomentsTwiceWhereGroupsAreSplit) {
   const auto operators = [](const std::string& type, const test::Settings& settings,
                             const std::string& split) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Activations saved in bfloat16: derivatives are those at the rounded values, tangent and adjoint
-// at the same ones, and the memory is that of two bytes a cell.
+// Activations that are saved in bfloat16: derivatives are those at the rounded values, tangent and
+// adjoint use the same rounded values, and the saved memory is two bytes per element. The reference
+// applies the layers one by one, with inputs that are rounded here (byHand).
 #include "layer/derivatives/derivative_check.hpp"
 
 #include "layer_run.hpp"
@@ -18,7 +19,7 @@ using test::onWorld;
 using test::tensor;
 using test::world;
 
-constexpr int kBits = 8; // significant ones of bfloat16
+constexpr int kBits = 8; // significant bits of bfloat16
 
 double rounded(double value) {
   int exponent = 0;
@@ -43,7 +44,7 @@ Ref<Layer> roundingNet() {
 
 const Shape kBatch = {24, 18};
 
-// affine, gelu, affine: all keep their inputs.
+// affine, gelu, affine: all of them save their inputs.
 std::vector<Ref<Layer>> threeLayers() {
   return {test::newAffine(world(), 18, 33), test::newPointwise(world(), "gelu"),
           test::newAffine(world(), 33, 7)};
@@ -72,8 +73,9 @@ void takeParameters(Layer& layer, const Layer& from) {
   }
 }
 
-// The layers of the network one after the other, each applied a second time at the rounding of what
-// it read; the first only if its input is an array of the program.
+// The gradients of the network, layer by layer: each layer is applied a second time at the rounding
+// of its input, and its adjoint there. The first input is rounded only if it is an array of the
+// program.
 Gradients byHand(const Layer& net, const Layout& input, TenonDataType type, bool roundsInput) {
   const std::vector<Ref<Layer>> layers = threeLayers();
   std::vector<Ref<DTensor>> values{tensor(input, type)};
@@ -112,7 +114,8 @@ Ref<Layer> networkOfThree(const Layout& input, TenonDataType type,
   return net;
 }
 
-// Without conversions between the layers: what is kept is what they read.
+// Layouts in which no conversion is needed between the layers, so each layer saves its input
+// itself.
 std::vector<Layout> inputs() {
   std::vector<Layout> all = {onWorld(kBatch, "S0"), onWorld(kBatch, "B")};
   if (world()->size() % 2 == 0)
@@ -135,7 +138,7 @@ TEST(Rounding, DerivativesAreThoseAtTheRoundedValues) {
     }
 }
 
-// Which the program may change before the adjoint.
+// The program can change its array before the adjoint, so the layer saves a rounded copy.
 TEST(Rounding, ArrayOfTheProgramIsCopiedRounded) {
   for (const Layout& input : inputs()) {
     const Ref<Layer> net = networkOfThree(input, TENON_FLOAT64);
@@ -233,7 +236,7 @@ TEST(Rounding, StatisticsAreExact) {
   EXPECT_EQ(rounded, 1) << "the input";
 }
 
-// Whatever is in a network: what a layer reads is a value of the network's.
+// In any network, the input of each layer is a value of the network and is rounded when saved.
 TEST(Rounding, TangentAndAdjointOfEachTypeAreAtTheSamePoint) {
   test::LayoutDraw draw(52);
   for (const test::LayerCase& c : test::layerCases()) {
