@@ -57,8 +57,9 @@ private:
   std::vector<std::string> names_;     // of the pairs' tensors in checkpoints
   std::uint64_t count_ = 0, next_ = 0; // number of pairs, and index for the next one
   StateTensors gradient_;              // at the current parameters
-  StateTensors direction_;             // of the line search, which begins
-  StateTensors start_, before_;        // at these parameters, with this gradient
+  StateTensors before_;                // the gradient at the beginning of the line search
+  StateTensors direction_;             // of the line search
+  StateTensors start_;                 // the parameters at its beginning
   double rounding_;                    // relative rounding error of the parameters' type
 };
 
