@@ -305,6 +305,8 @@ const Type& typeOf(const KernelSite& at) {
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeGatherKernel(const KernelSite& at) {
   const auto& type = typeOf<GatherDeclaration>(at);
   const Edges& edges = type.edges();

@@ -56,6 +56,8 @@ private:
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeRowsKernel(const KernelSite& at) {
   return std::make_unique<LocalRows>(!at.layer.declaration().outputLayout());
 }

@@ -2,7 +2,7 @@
 // Local kernel of the affine layer y = x W^T + b, that is, its arithmetic on the arrays of one
 // rank, without messages. This rank's blocks are x [samples, inputs], W [outputs, inputs], b
 // [outputs] and y [samples, outputs], all row-major. The base class BilinearKernel calls the four
-// functions below in Apply, tangent and adjoint:
+// functions below in Apply, tangent (the derivative in a direction) and adjoint (backpropagation):
 //
 //   product    y = x W^T + b              adjointX   dx = dy W
 //   fill       y = b                      adjointW   dW += dy^T x,  db += column sums of dy
@@ -76,6 +76,8 @@ private:
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeAffineKernel(const KernelSite& at) {
   const Box in = at.input();
   // Load the BLAS library at set-up, where all ranks can still report an error together.

@@ -416,6 +416,8 @@ private:
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeAttentionKernel(const KernelSite& at) {
   prepareGemm(*at.context());
   return std::make_unique<LocalAttention>(at, resolvedBackend(at.layer));

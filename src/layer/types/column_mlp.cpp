@@ -176,6 +176,8 @@ TENON_INSTANTIATE(float)
 TENON_INSTANTIATE(double)
 #undef TENON_INSTANTIATE
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeColumnMlpKernel(const KernelSite& at) {
   const Declaration& declaration = at.layer.declaration();
   return std::make_unique<LocalColumnMlp>(

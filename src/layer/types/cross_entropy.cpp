@@ -182,6 +182,8 @@ private:
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeCrossEntropyKernel(const KernelSite& at) {
   return makeLossKernel(at, [&](const LossPart& loss) -> std::unique_ptr<LocalKernel> {
     const LogitsPart part(loss);

@@ -78,6 +78,8 @@ private:
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeDropoutKernel(const KernelSite& at) {
   const double rate = at.layer.declaration().value<double>("rate");
   return std::make_unique<LocalDropout>(at.layer, rate, at.use().shape(), at.input());

@@ -101,6 +101,8 @@ std::unique_ptr<LocalKernel> makeContribution(const KernelSite& at) {
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeAddKernel(const KernelSite& at) {
   return makeContribution(at);
 }

@@ -121,6 +121,8 @@ std::unique_ptr<LocalKernel> makeTerms(const KernelSite& at, ErrorTerm term, dou
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeMeanSquaredErrorKernel(const KernelSite& at) {
   return makeTerms(at, ErrorTerm::Squared);
 }

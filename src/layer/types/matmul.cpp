@@ -5,8 +5,9 @@
 //
 //   product    y = a b        adjointX   da = dy b^T        adjointW   db = a^T dy
 //
-// The base class BilinearKernel calls these functions in Apply, tangent and adjoint. `X` and `W` in
-// their names are its first and second factor.
+// The base class BilinearKernel calls these functions in Apply, tangent (the derivative in a
+// direction) and adjoint (backpropagation). `X` and `W` in their names are its first and second
+// factor.
 #include "kernels/products/gemm.hpp"
 #include "layer/core/layer_types.hpp"
 
@@ -63,6 +64,8 @@ private:
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeMatmulKernel(const KernelSite& at) {
   // Load the BLAS library at set-up, where all ranks can still report an error together.
   prepareGemm(*at.context());

@@ -74,6 +74,8 @@ private:
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeMultiplyKernel(const KernelSite& at) {
   return std::make_unique<LocalProduct>(at.form.output.boxOfRank(at.rank()),
                                         at.form.uses[0].boxOfRank(at.rank()),

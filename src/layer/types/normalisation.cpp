@@ -450,6 +450,8 @@ std::unique_ptr<LocalKernel> makeNormalisation(const KernelSite& at) {
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeBatchNormKernel(const KernelSite& at) {
   return makeNormalisation(at);
 }

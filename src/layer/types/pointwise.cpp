@@ -117,6 +117,8 @@ std::unique_ptr<LocalKernel> makePointwise(const PointwiseFunction& function) {
   return std::make_unique<LocalPointwise>(function);
 }
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makePointwiseKernel(const KernelSite& at) {
   return makePointwise(pointwiseFunction(at.layer.declaration().type(), at.layer.declaration()));
 }

@@ -96,6 +96,8 @@ std::unique_ptr<LocalKernel> makeSpread(const KernelSite& at) {
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeCompareKernel(const KernelSite& at) {
   if (at.name() != "compare")
     return makeSpread(at);

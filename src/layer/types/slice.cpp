@@ -97,6 +97,8 @@ std::unique_ptr<LocalKernel> makeExcerpt(const KernelSite& at) {
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeSliceKernel(const KernelSite& at) {
   return makeExcerpt(at);
 }

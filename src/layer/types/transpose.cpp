@@ -57,6 +57,8 @@ std::unique_ptr<LocalKernel> makeTransposition(std::vector<Index> inputDims) {
   return std::make_unique<LocalTranspose>(std::move(inputDims));
 }
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeTransposeKernel(const KernelSite& at) {
   return makeTransposition(at.layer.declaration().value<std::vector<Index>>("permutation"));
 }

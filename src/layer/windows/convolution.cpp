@@ -2,7 +2,8 @@
 // Local kernel of the convolution of x [batch, channels, space...] with the backend (library) that
 // the settings select. This file translates between the tensors of a layer and the kernels of
 // kernels/convolution, on each rank for the outputs that it owns. The base class BilinearKernel
-// calls product(), adjointX() and adjointW() in Apply, tangent and adjoint.
+// calls product(), adjointX() and adjointW() in Apply, tangent (the derivative in a direction) and
+// adjoint (backpropagation).
 //
 // To overlap computation with the halo exchange, a layer can divide its output into pieces
 // (form.pieces): the interior, which needs no halo, and strips at its sides. It then has one such

@@ -59,6 +59,8 @@ private:
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeGlobalAveragePoolingKernel(const KernelSite& at) {
   const Shape& shape = at.form.inputs.front().shape();
   return std::make_unique<LocalGlobalPooling>(

@@ -70,6 +70,8 @@ std::unique_ptr<LocalKernel> makePooling(const KernelSite& at, PoolingMode mode)
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeMaxPoolingKernel(const KernelSite& at) {
   return makePooling(at, PoolingMode::Max);
 }

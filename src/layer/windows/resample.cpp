@@ -120,6 +120,8 @@ std::unique_ptr<LocalKernel> makeSeparable(const KernelSite& at) {
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeAdaptiveAveragePoolingKernel(const KernelSite& at) {
   return makeSeparable(at);
 }

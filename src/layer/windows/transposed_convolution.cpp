@@ -125,6 +125,8 @@ private:
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeTransposedConvolutionKernel(const KernelSite& at) {
   const auto& transposed = static_cast<const TransposedConvolution&>(at.layer.declaration());
   const Box x = at.input(), u = transposed.contributions(at.form).boxOfRank(at.rank());
