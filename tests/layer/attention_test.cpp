@@ -25,6 +25,8 @@ using test::world;
 
 using Numbers = std::vector<double>;
 
+// The extents and settings of an attention: `matrices` pairs of queries [queries, features] and
+// keys [keys, features], and values [keys, outputs].
 struct AttentionCase {
   Index matrices, queries, keys, features, outputs;
   double scale;
@@ -132,6 +134,8 @@ struct AttentionByLoops {
   }
 };
 
+// The shapes of the inputs q, k, v and, if there is one, mask, with `leading` dimensions before the
+// matrices.
 std::vector<Shape> shapesOf(const AttentionCase& c, int leading) {
   const Shape matrices(std::size_t(leading), 1);
   std::vector<Shape> shapes;
@@ -162,6 +166,7 @@ Ref<Layer> newAttention(const AttentionCase& c, TenonDataType type) {
   return layer;
 }
 
+// The addresses of tensors that a layer reads, or writes.
 std::vector<const DTensor*> reads(const std::vector<Ref<DTensor>>& tensors) {
   std::vector<const DTensor*> all;
   for (const auto& one : tensors)
@@ -184,6 +189,7 @@ void hideSome(DTensor& mask) {
   });
 }
 
+// Compares values, tangents and cotangents of an attention in these layouts with the loops.
 void expectAttention(const AttentionCase& c, const Layouts& layouts, TenonDataType type,
                      double tolerance) {
   const Ref<Layer> layer = newAttention(c, type);

@@ -29,6 +29,7 @@ enum class What { Convolution, Max, AverageIncludePad, AverageExcludePad };
 enum class Supply { Tensor, Number, Constant }; // how the caller passes boundary values
 constexpr double kConstant = -0.75;
 
+// A convolution or pooling with its input shape, windows with boundary modes, and settings.
 struct Config {
   What what;
   Shape input;
@@ -57,6 +58,7 @@ struct Config {
   PoolingMode pooling() const { return static_cast<PoolingMode>(static_cast<int>(what) - 1); }
 };
 
+// A random window with boundary modes for a dimension of this extent.
 Window drawWindow(LayoutDraw& draw, Index extent) {
   Window w{.kernel = draw.between(1, 4), .stride = draw.between(1, 3)};
   w.dilation = draw.chance(70) ? 1 : 2;
@@ -129,6 +131,7 @@ struct Reference {
   Values y, tangent, dx, dv, dw, db; // dv: as a padded array
 };
 
+// The reference results of a convolution, from the padded arrays x and direction.
 Reference convolve(const Config& config, const PaddedInput& padded, const Values& x,
                    const Values& direction, const Values& dy, const Values& w, const Values& b) {
   const Shape out = config.output();
@@ -148,6 +151,7 @@ Reference convolve(const Config& config, const PaddedInput& padded, const Values
   return r;
 }
 
+// The reference results of a pooling.
 Reference pool(const Config& config, const PaddedInput& padded, const Values& x,
                const Values& direction, const Values& dy) {
   const Shape out = config.output();
@@ -173,6 +177,7 @@ struct SecondInput {
   Values padded;
 };
 
+// The fraction of a value that a rank's contribution has in a layout with partial sums.
 double shareOf(const Layout& layout, int position) {
   double share = 1;
   for (int axis = 0; axis < layout.grid().axes(); ++axis) {
@@ -184,6 +189,7 @@ double shareOf(const Layout& layout, int position) {
   return share;
 }
 
+// Boundary values as a tensor in the layout of the input with halo.
 SecondInput tensorInput(const PaddedInput& padded, const Layout& layout, unsigned seed,
                         double elsewhere, TenonDataType type) {
   SecondInput made{tensor(layout, type),
@@ -212,6 +218,7 @@ SecondInput tensorInput(const PaddedInput& padded, const Layout& layout, unsigne
   return made;
 }
 
+// Boundary values as one number.
 SecondInput numberInput(const PaddedInput& padded, const Layout& layout, unsigned seed,
                         TenonDataType type) {
   SecondInput made{tensor(layout, type), {}};
@@ -319,6 +326,7 @@ struct BoundaryStep {
   }
 };
 
+// The reference for the values that a step has used, gathered from all ranks.
 Reference referenceOf(const Config& config, const BoundaryStep& step) {
   const Values x = step.padded.pad(gathered(*step.x), step.v.padded),
                direction = step.padded.pad(gathered(*step.direction), step.vDirection.padded);
@@ -340,6 +348,7 @@ void expectSecondCotangent(const Config& config, const BoundaryStep& step, const
   expectNear(gathered(*step.dv), {sum}, tolerance, what);
 }
 
+// Runs a random step of this configuration and compares all its results with the reference.
 void expectEqualToPadding(const Config& config, LayoutDraw& draw, TenonDataType type,
                           double tolerance) {
   const Layout input = test::drawInput(draw, config.input);

@@ -15,6 +15,7 @@ using test::onWorld;
 using test::tensor;
 using test::world;
 
+// The logits and labels of a test, by global index.
 struct Problem {
   Index samples = 0, classes = 0;
   double size = 1; // factor of the logits
@@ -28,6 +29,7 @@ struct Problem {
   Index label(Index n) const { return (3 * n + n * n + 1) % classes; }
 };
 
+// The expected loss and gradient.
 struct Answer {
   std::vector<double> loss, gradient;
 };
@@ -57,6 +59,7 @@ Ref<DTensor> labelsIn(const Layout& layout, const Problem& p) {
   return labels;
 }
 
+// Compares loss and gradient with the formula, for logits and labels in these layouts.
 void expectRight(const Problem& p, const Layout& logits, const Layout& labels, double seed) {
   const auto layer = test::newLayer(world(), "crossentropy");
   layer->setTarget(labelsIn(labels, p));
@@ -131,6 +134,7 @@ TEST(CrossEntropy, SumsPartialLogitsFirst) {
   expectRight(p, onWorld({4, 6}, "P"), onWorld({4}, "S0"), 1);
 }
 
+// A layer whose labels a test makes wrong on one or several ranks.
 class WrongLabels : public testing::Test {
 protected:
   static constexpr Index kSamples = 8, kClasses = 5;

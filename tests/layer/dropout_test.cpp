@@ -17,6 +17,7 @@ using test::world;
 
 const Shape kShape = {20, 6, 15};
 
+// A dropout layer with this rate, whose masks are drawn from this random stream.
 Ref<Layer> dropout(double rate, std::uint64_t stream = 3) {
   const auto layer = test::newDropout(world(), rate);
   layer->setDataType(TENON_FLOAT64);

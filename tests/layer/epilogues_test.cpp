@@ -25,6 +25,7 @@ struct Case {
   bool sums = false; // whether the result is a sum of contributions of several ranks
 };
 
+// Layers of each kind that can apply the function that follows them.
 std::vector<Case> cases() {
   const std::vector<Window> windows(2, {.kernel = 3, .padLow = 1, .padHigh = 1});
   const auto conv = [=] { return test::newConv(world(), 3, 4, windows); };
@@ -64,6 +65,7 @@ struct Results {
   bool operator==(const Results&) const = default;
 };
 
+// A layer and a function: as a network of both (ofNetwork), and one after the other (ofLayers).
 class Chain {
 public:
   Chain(const Case& c, const std::string& function)

@@ -42,6 +42,7 @@ Ref<Layer> layerOf(bool pools, Index kernel, Boundary mode) {
   return layer;
 }
 
+// The messages that this rank has sent since the log was reset.
 Index messages() {
   Index sum = 0;
   for (const EventRecord& record : logSnapshot())
@@ -49,6 +50,8 @@ Index messages() {
   return sum;
 }
 
+// Parameters: whether to use a pooling, the boundary mode, and the kernel size whose halo the caller
+// has filled; the layer has kernel size 3.
 class FilledHalo : public testing::TestWithParam<std::tuple<bool, Boundary, int>> {};
 
 TEST_P(FilledHalo, GivesTheSameWithoutAnExchange) {

@@ -84,7 +84,7 @@ std::vector<GridPtr> gridsOfAllRanks() {
 }
 
 // All combinations of labels on a grid, such as "n,h" on two axes.
-std::vector<std::string> wordsOn(const SignatureTable& table, int axes) {
+std::vector<std::string> labelsOn(const SignatureTable& table, int axes) {
   std::vector<std::string> words = {""};
   for (int axis = 0; axis < axes; ++axis) {
     std::vector<std::string> longer;
@@ -120,6 +120,7 @@ Layouts layoutsOn(const GridPtr& grid, const Shape& shape) {
   return all;
 }
 
+// Floating-point operations, messages and bytes of one rank in one call.
 struct Count {
   double flops = 0;
   Index messages = 0, bytes = 0;
@@ -132,10 +133,10 @@ struct Count {
   }
 };
 
-void expectEqual(const Count& counted, const Count& said, const std::string& what) {
-  EXPECT_EQ(counted.flops, said.flops) << what;
-  EXPECT_EQ(counted.messages, said.messages) << what;
-  EXPECT_EQ(counted.bytes, said.bytes) << what;
+void expectEqual(const Count& counted, const Count& predicted, const std::string& what) {
+  EXPECT_EQ(counted.flops, predicted.flops) << what;
+  EXPECT_EQ(counted.messages, predicted.messages) << what;
+  EXPECT_EQ(counted.bytes, predicted.bytes) << what;
 }
 
 // The numbers that the log counts in a call on this rank.
@@ -164,9 +165,9 @@ Count sent(const Layout& from, const Layout& to, Index elementBytes) {
 }
 
 // The prediction: a layer described by its declaration alone.
-class Said {
+class Prediction {
 public:
-  Said(const Declaration& declaration, Form form)
+  Prediction(const Declaration& declaration, Form form)
       : declaration_(declaration), form_(std::move(form)),
         list_(declaration.maps(form_, declaration.storageLayouts(form_))),
         work_(declaration.work(form_, form_.output.grid().position(world()->rank()))) {}
@@ -250,35 +251,40 @@ Layouts dualsOf(const Layouts& layouts) {
   return duals;
 }
 
-void expectLayouts(const Layer& layer, const Said& said, const std::string& what) {
-  EXPECT_EQ(said.form().output, layer.outputLayout()) << what;
+// Compares the layouts of output and parameters with the prediction.
+void expectLayouts(const Layer& layer, const Prediction& predicted, const std::string& what) {
+  EXPECT_EQ(predicted.form().output, layer.outputLayout()) << what;
   const auto parameters = layer.parameters();
-  const Layouts storage = layer.declaration().storageLayouts(said.form());
+  const Layouts storage = layer.declaration().storageLayouts(predicted.form());
   ASSERT_EQ(storage.size(), parameters.size()) << what;
   for (std::size_t p = 0; p < parameters.size(); ++p) {
-    EXPECT_EQ(said.form().parameters[p].name, parameters[p]->name()) << what;
+    EXPECT_EQ(predicted.form().parameters[p].name, parameters[p]->name()) << what;
     EXPECT_EQ(storage[p], parameters[p]->storage()) << what;
   }
 }
 
-void expectSteps(Layer& layer, const Said& said, const Layouts& inputs, const std::string& what) {
+// Compares what the log counts in Apply and adjoint, and the saved bytes, with the prediction.
+void expectSteps(Layer& layer, const Prediction& predicted, const Layouts& inputs,
+                 const std::string& what) {
   Arrays x(inputs), dx(dualsOf(inputs));
   Arrays y({layer.outputLayout()}), dy({layer.outputLayout().dual()});
   const DTensor* target = layer.declaration().takesTarget() ? &layer.target() : nullptr;
-  expectEqual(counted("LayerApply", [&] { layer.apply(x.inputs(), y.one()); }), said.apply(target),
-              what + ", apply");
-  EXPECT_NE(layer.describe().find("saved activations " + sizeText(said.savedBytes()) + "\n"),
+  expectEqual(counted("LayerApply", [&] { layer.apply(x.inputs(), y.one()); }),
+              predicted.apply(target), what + ", apply");
+  EXPECT_NE(layer.describe().find("saved activations " + sizeText(predicted.savedBytes()) + "\n"),
             std::string::npos)
-      << what << ": " << said.savedBytes() << " B are not\n"
+      << what << ": " << predicted.savedBytes() << " B are not\n"
       << layer.describe();
   expectEqual(counted("LayerAdjoint", [&] { layer.applyAdjoint(dy.one(), dx.cotangents()); }),
-              said.adjoint(true), what + ", adjoint");
+              predicted.adjoint(true), what + ", adjoint");
   layer.apply(x.inputs(), y.one());
   const std::vector<DTensor*> none(inputs.size(), nullptr);
   expectEqual(counted("LayerAdjoint", [&] { layer.applyAdjoint(dy.one(), InputCotangents(none)); }),
-              said.adjoint(false), what + ", adjoint of parameters");
+              predicted.adjoint(false), what + ", adjoint of parameters");
 }
 
+// Predicts the layer for these inputs and labels, sets it up, and compares. If the declaration
+// refuses the combination, set-up must fail with the same error.
 void expectForm(const Sample& sample, const Layouts& inputs, const std::string& labels) {
   const auto layer = sample.make();
   const bool fixed = layer->declaration().outputLayout().has_value();
@@ -290,20 +296,22 @@ void expectForm(const Sample& sample, const Layouts& inputs, const std::string& 
   const Declaration& declaration = layer->declaration();
   const bool overlap =
       declaration.settings().has("overlap") && declaration.value<std::string>("overlap") == "on";
-  std::optional<Said> said;
+  std::optional<Prediction> predicted;
   try {
-    said.emplace(declaration,
-                 declaration.form(inputs, {.labels = fixed ? "" : labels, .overlap = overlap}));
+    predicted.emplace(
+        declaration, declaration.form(inputs, {.labels = fixed ? "" : labels, .overlap = overlap}));
   } catch (const Error& refused) {
     EXPECT_TRUE(overlap) << what << ": " << refused.text();
     test::expectErrorOnAll(refused.code(), {}, [&] { layer->setUp(inputs); });
     return;
   }
   layer->setUp(inputs);
-  ASSERT_NO_FATAL_FAILURE(expectLayouts(*layer, *said, what));
-  expectSteps(*layer, *said, inputs, what);
+  ASSERT_NO_FATAL_FAILURE(expectLayouts(*layer, *predicted, what));
+  expectSteps(*layer, *predicted, inputs, what);
 }
 
+// The prediction counts the messages of single exchanges, so conversions must not take other
+// routes.
 class Forms : public testing::Test {
 protected:
   Forms() { options().set("-tenon_conversion_route", "exchange"); }
@@ -321,7 +329,7 @@ TEST_F(Forms, AreTheSetUpLayers) {
       for (const Shape& shape : sample.inputs)
         layouts.push_back(layoutsOn(grid, shape));
       const SignatureTable table = sample.make()->declaration().rows(sample.inputs);
-      const std::vector<std::string> words = wordsOn(table, grid->axes());
+      const std::vector<std::string> words = labelsOn(table, grid->axes());
       const std::size_t cases =
           test::draws(grid->axes() == 1 ? 2 * static_cast<int>(words.size()) : 5);
       for (std::size_t c = 0; c < cases; ++c) {

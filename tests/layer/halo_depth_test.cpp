@@ -38,6 +38,7 @@ Ref<Layer> columnMlp() {
 
 using Layers = std::vector<Ref<Layer>>;
 
+// A sequence of layers in which up to `depth` layers share a halo exchange.
 Ref<Layer> inRow(const Layers& layers, Index depth) {
   const auto net = test::newLayer(world(), "sequential");
   net->set("halo_depth", depth);
@@ -54,6 +55,7 @@ Ref<Layer> closure(const std::string& boundary, Index depth) {
                depth);
 }
 
+// The results of one run, and the messages that it has sent.
 struct Found {
   std::vector<std::vector<double>> values; // output, tangent, cotangent, gradients
   Index applied = 0, adjoint = 0;          // messages that this rank sent
@@ -76,6 +78,7 @@ Index sentBy(Call&& call) {
   return sent;
 }
 
+// Applies the network, its tangent and its adjoint to fixed random values.
 Found run(const Ref<Layer>& net, const Layout& field) {
   test::Step step(net, field);
   test::fillParameters(*net);

@@ -19,12 +19,14 @@ using test::onWorld;
 using test::tensor;
 using test::world;
 
+// The Jacobian of a layer at the point x.
 Ref<Jacobian> jacobianAt(const Ref<Layer>& layer, const DTensor& x) {
   auto made = makeRef<Jacobian>(layer, x);
   made->setPoint(x);
   return made;
 }
 
+// Sets all elements of all tangents of parameters to a value.
 void setTangents(Layer& layer, double value) {
   for (const auto& p : layer.parameters())
     fillConstant(p->tangent(), value);

@@ -167,6 +167,8 @@ INSTANTIATE_TEST_SUITE_P(Layers, Allocation, testing::ValuesIn(test::layerCases(
 
 class SettingSizes : public testing::TestWithParam<std::string> {};
 
+// Sets an integer setting to huge values and sets up the layer, which must not allocate huge
+// memory.
 void trySetting(const std::string& type, const Example& example, const std::string& name,
                 const SettingValue& value) {
   constexpr long kMax = 64L << 20;

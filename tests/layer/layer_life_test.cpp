@@ -17,6 +17,7 @@ using test::world;
 
 constexpr Index kIn = 6, kOut = 5;
 
+// An affine layer with this stack depth.
 Ref<Layer> small(int depth = 1) {
   auto layer = test::newAffine(world(), kIn, kOut);
   layer->setDataType(TENON_FLOAT64);
@@ -82,6 +83,7 @@ TEST(LayerArguments, AreTwoTensors) {
   expectError(TENON_ERR_ARG, {"the same"}, [&] { layer->applyAdjoint(*x, x.get()); });
 }
 
+// Lets a tensor use an array of the test, with these strides.
 void placeAt(DTensor& x, double* first, Shape strides) {
   const std::vector<Index> none(strides.size(), 0);
   x.placeArray(first, strides, none, none, false);

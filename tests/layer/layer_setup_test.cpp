@@ -349,6 +349,7 @@ TEST(Sequential, IsAsBeforeIfALayerFailsInApply) {
   step.adjoint();
 }
 
+// Sets options for a test and removes them afterwards.
 class Options : public testing::Test {
 protected:
   ~Options() override { options().clear(); }

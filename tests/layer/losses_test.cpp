@@ -19,6 +19,7 @@ using test::world;
 const Shape kFields = {3, 2, 4, 5};
 constexpr Index kCells = 3 * 2 * 4 * 5, kPerSample = 2 * 4 * 5;
 
+// The input, target and weights of all tests, by global index.
 double valueAt(Index i) {
   return std::sin(1.7 * static_cast<double>(i));
 }
@@ -30,6 +31,7 @@ double weightAt(Index i) {
   return i % 3 == 1 ? 0 : 0.5 + 0.25 * static_cast<double>(i % 4);
 }
 
+// A loss with its settings.
 struct LossCase {
   std::string type, reduction, weights;
   std::vector<std::pair<const char*, SettingValue>> settings = {};
@@ -40,6 +42,7 @@ struct LossCase {
   std::string text() const { return type + " " + reduction + " " + weights; }
 };
 
+// The loss and its gradient by definition.
 struct Wanted {
   double loss = 0;
   std::vector<double> gradient = std::vector<double>(kCells, 0.0);
@@ -58,6 +61,7 @@ double weightsOfCells(const LossCase& p) {
   return sum;
 }
 
+// Squared error, absolute error and Huber loss by definition.
 Wanted ofElements(const LossCase& p) {
   constexpr double kDelta = 0.6;
   Wanted wanted;
@@ -80,6 +84,7 @@ Wanted ofElements(const LossCase& p) {
   return wanted;
 }
 
+// The relative L2 error by definition.
 Wanted ofSamples(const LossCase& p) {
   constexpr double kEpsilon = 0.125;
   Wanted wanted;
@@ -104,6 +109,7 @@ Wanted ofSamples(const LossCase& p) {
   return wanted;
 }
 
+// The gradient penalty by definition.
 Wanted ofGradients(const LossCase& p, bool periodic, bool withTarget) {
   const double spacing[] = {0.5, 0.2};
   Wanted wanted;
@@ -130,6 +136,8 @@ Ref<DTensor> filled(const Layout& layout, TenonDataType type, double (*f)(Index)
   return made;
 }
 
+// Compares a loss and its gradient with the definition, in random layouts of input, target and
+// weights.
 void expectWanted(test::LayoutDraw& draw, const LossCase& p, const Wanted& wanted,
                   TenonDataType type) {
   const auto layer = test::newLayer(world(), p.type);

@@ -50,6 +50,7 @@ void add(std::vector<double>& sum, const std::vector<double>& contribution) {
     sum[i] += contribution[i];
 }
 
+// Compares y, its tangent and both cotangents with the loops, in random layouts of both factors.
 void expectProducts(LayoutDraw& draw, int leading, TenonDataType type, double tolerance) {
   const Extents e{leading ? draw.between(1, 4) : 1, draw.between(1, 6), draw.between(1, 6),
                   draw.between(1, 6)};

@@ -29,6 +29,7 @@ Ref<DTensor> targetIn(const Layout& layout, TenonDataType type) {
   return target;
 }
 
+// Compares loss and gradient with the definition, for input and target in these layouts.
 void expectRight(const Layout& input, const Ref<DTensor>& target, TenonDataType type) {
   const auto layer = test::newLayer(world(), "meansquarederror");
   layer->setTarget(target);

@@ -126,6 +126,7 @@ struct LinearCase {
   std::vector<Term> terms;
 };
 
+// All linear layers of meshes on a graph, with their terms.
 std::vector<LinearCase> linearCases(const MeshGraph& graph, bool weighted) {
   const bool two = graph.hasTwoSets();
   const auto weight = [&](const test::MeshEdge& edge) { return weighted ? edge.weight : 1; };
@@ -977,6 +978,7 @@ TEST(MeshNetworks, AttendAlikeOnAnyPartition) {
   }
 }
 
+// The dot test and the Taylor test of a network.
 void expectDerivatives(Layer& net) {
   test::fillParameters(net);
   const LayerAdjointResult pairing = checkLayerAdjoint(net, nullptr, 3);

@@ -35,6 +35,7 @@ Layer& normalisationOf(const Layer& net) {
   return *net.children()[1];
 }
 
+// Output and cotangent of the input, on this rank.
 struct Found {
   std::vector<double> y, dx;
   bool operator==(const Found&) const = default;
@@ -58,6 +59,7 @@ Found run(Layer& net, const Layout& field) {
   return run(net, field, [] {});
 }
 
+// The running statistics of all layers, on this rank.
 std::vector<std::vector<double>> statesOf(const Layer& net) {
   std::vector<std::vector<double>> all;
   for (const auto& state : net.states())

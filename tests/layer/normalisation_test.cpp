@@ -17,10 +17,13 @@ using test::world;
 using Indices = std::vector<Index>;
 using Group = std::function<Index(const Shape& index)>;
 
+// Mean, variance and number of elements of each group.
 struct Statistics {
   std::vector<double> mean, variance, count;
 };
 
+// The statistics of all groups by two passes over the whole array; groupOf(index) is the group of
+// an element.
 Statistics statisticsOf(const std::vector<double>& x, const Shape& shape, Index groups,
                         const Group& groupOf) {
   Statistics s{std::vector<double>(groups), std::vector<double>(groups),
@@ -40,6 +43,7 @@ Statistics statisticsOf(const std::vector<double>& x, const Shape& shape, Index 
   return s;
 }
 
+// A normalisation with the group of each element and the weight that applies to it.
 struct NormCase {
   std::string type;
   test::Settings settings;
@@ -105,6 +109,7 @@ std::vector<NormCase> normCases() {
            [](const Shape& i) { return i[1]; }}};
 }
 
+// The expected output.
 std::vector<double> normalised(const NormCase& c, const std::vector<double>& x,
                                const Statistics& s) {
   const std::vector<double> weight = elementsOf(c.weight, 1), bias = elementsOf(c.weight, 2);
@@ -117,6 +122,7 @@ std::vector<double> normalised(const NormCase& c, const std::vector<double>& x,
   return y;
 }
 
+// The layer, set up for this input, with fixed weights and biases.
 Ref<Layer> setUpNorm(const NormCase& c, const Layout& input, TenonDataType type) {
   const Ref<Layer> layer = test::layerWith(c.type, c.settings);
   layer->setDataType(type);
@@ -161,6 +167,7 @@ TEST(Normalisation, KeepsItsDigitsFarFromZero) {
   }
 }
 
+// Collects the running statistics by their path.
 struct StateNames : StateVisitor {
   void tensor(const std::string& path, DTensor& value) override {
     if (path.find("running") != std::string::npos)

@@ -30,6 +30,7 @@ struct Run {
   std::vector<std::vector<double>> gradients;
 };
 
+// The results of the layer on this rank alone.
 Run runAlone(const LayerCase& c, TenonDataType type) {
   const Ref<Layer> layer = c.make(self());
   layer->setDataType(type);
@@ -51,6 +52,7 @@ Run runAlone(const LayerCase& c, TenonDataType type) {
   return run;
 }
 
+// Runs the layer on all ranks and compares its results with those of runAlone().
 void expectEqualToOneProcess(const LayerCase& c, const Layout& input, const std::string& storage,
                              TenonDataType type, double tolerance) {
   const Run want = runAlone(c, type);

@@ -23,6 +23,7 @@ Ref<Layer> convolution(const Windows& windows, const char* overlap) {
   return layer;
 }
 
+// Whether the layer computes its output in pieces.
 bool hasStrips(const Layer& layer) {
   return layer.describe().find("  strip 0 of the output") != std::string::npos;
 }

@@ -14,6 +14,8 @@ using test::world;
 using Numbers = std::vector<Index>;
 using Settings = std::vector<std::pair<const char*, SettingValue>>;
 
+// A layer that must be refused: type, settings, input shapes, error code, and parts of the error's
+// text.
 struct Refusal {
   const char* type;
   Settings settings;
@@ -114,6 +116,7 @@ Error errorOf(Layer& layer, const Layouts& inputs) {
   return Error(TENON_SUCCESS, "no error");
 }
 
+// Expects an error with this code and these parts in its text when the layer is set up.
 void expectRefused(Layer& layer, const Layouts& inputs, TenonErrorCode code,
                    const std::vector<const char*>& words) {
   const Error error = errorOf(layer, inputs);

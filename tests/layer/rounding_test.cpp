@@ -21,6 +21,7 @@ using test::world;
 
 constexpr int kBits = 8; // significant bits of bfloat16
 
+// The nearest bfloat16.
 double rounded(double value) {
   int exponent = 0;
   const double fraction = std::frexp(value, &exponent);
@@ -50,6 +51,7 @@ std::vector<Ref<Layer>> threeLayers() {
           test::newAffine(world(), 33, 7)};
 }
 
+// The input's cotangent, followed by the gradients of the parameters.
 struct Gradients {
   std::vector<std::vector<double>> found;
 
@@ -104,6 +106,7 @@ Gradients byHand(const Layer& net, const Layout& input, TenonDataType type, bool
   return result;
 }
 
+// threeLayers() as a network that saves its activations in this type.
 Ref<Layer> networkOfThree(const Layout& input, TenonDataType type,
                           const char* savedType = "bfloat16") {
   const auto net = test::newLayer(world(), "sequential");
@@ -201,6 +204,7 @@ TEST(Rounding, LevelsOfTheStackKeepTheirOwn) {
   EXPECT_TRUE(stacked == alone);
 }
 
+// The bytes that the network has saved after one Apply.
 Index savedBytes(const char* type, TenonDataType dataType) {
   const auto net = test::newLayer(world(), "sequential");
   net->setText("saved_type", type);

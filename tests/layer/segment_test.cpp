@@ -52,6 +52,7 @@ Ref<Layer> graphOfSegments(bool recomputes) {
   return graph;
 }
 
+// The results of several steps of time.
 struct Unrolled {
   std::vector<std::vector<double>>
       found;       // outputs, tangents, cotangents, gradients, running moments

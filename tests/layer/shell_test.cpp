@@ -15,6 +15,7 @@ using test::onWorld;
 using test::tensor;
 using test::world;
 
+// The error code that the call throws, or success.
 TenonErrorCode codeOf(const std::function<void()>& call) {
   try {
     call();

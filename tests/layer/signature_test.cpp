@@ -29,6 +29,7 @@ Ref<Layer> pooling(PoolingMode mode) {
   return test::newPooling(world(), mode, std::vector<Window>{{.kernel = 2}, {.kernel = 2}});
 }
 
+// A layer, its input shape and property, and the expected label and property of the output.
 struct Choice {
   std::function<Ref<Layer>()> make;
   Shape shape;

@@ -13,6 +13,7 @@ namespace {
 using test::world;
 using Complex = std::complex<double>;
 
+// The shapes of a spectral convolution.
 struct Case {
   Shape field; // [batch, in, space...]
   Index out;
@@ -40,6 +41,7 @@ Shape indexOf(Index flat, const Shape& extents) {
   return index;
 }
 
+// exp(sign 2 pi i sum over d of k_d j_d / n_d) for the mode k at the element j.
 Complex wave(const Shape& k, const Shape& j, const Shape& extents, double sign) {
   double angle = 0;
   for (std::size_t d = 0; d < k.size(); ++d)

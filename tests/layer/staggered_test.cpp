@@ -141,6 +141,7 @@ std::vector<Layout> solversCells(const Shape& shape) {
   return all;
 }
 
+// The layout of the faces that belongs to a layout of cells.
 Layout staggered(const Layout& cells, const std::vector<Side>& sides) {
   LayoutDraft draft(cells);
   for (std::size_t d = 0; d < sides.size(); ++d)

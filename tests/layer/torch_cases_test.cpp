@@ -16,6 +16,7 @@ using test::world;
 
 constexpr int kCasesOfType = 6;
 
+// Collects the arrays of one case and writes them to a file.
 class CaseFile {
 public:
   void add(std::string name, const Shape& shape, std::vector<double> values) {

@@ -14,6 +14,7 @@ using test::world;
 
 using Indices = std::vector<Index>;
 
+// The settings of a transposed convolution.
 struct TransposedCase {
   Shape input;
   Index outputs, groups = 1;
@@ -52,6 +53,7 @@ Index folded(Index place, Index extent, const std::string& boundary) {
   return -1;
 }
 
+// The reference: adds each input, times the weights, to the elements of its window.
 std::vector<double> spread(const TransposedCase& c, const std::vector<double>& x,
                            const std::vector<double>& w, const std::vector<double>& b) {
   const Shape out = c.output(), weight = c.weight();

@@ -309,6 +309,7 @@ TEST(TypesOnTheDevice, InDrawnSettingsGiveWhatTheyGiveOnTheHost) {
   }
 }
 
+// A network on a mesh that combines the edges of a node in this way (mesh_layers.hpp).
 LayerCase onMesh(const std::string& how) {
   return {how, {}, [how](const CommPtr& comm) {
             const test::MeshGraph graph(44, false);

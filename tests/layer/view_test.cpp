@@ -15,11 +15,13 @@ namespace {
 using test::onWorld;
 using test::world;
 
+// Expects this line in the view of the layer.
 void expectLine(const Layer& layer, const std::string& line) {
   EXPECT_NE(layer.describe().find(line), std::string::npos) << "'" << line << "' is missing in\n"
                                                             << layer.describe();
 }
 
+// The line of the view about memory.
 std::string memory(Index parameters, Index buffers, Index stack) {
   return fmt::format("memory on rank {}: parameters {}, buffers {}, saved activations {}\n",
                      world()->rank(), sizeText(parameters), sizeText(buffers), sizeText(stack));

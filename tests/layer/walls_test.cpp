@@ -84,6 +84,7 @@ double beyond(const Values& field, Index n, Index c, Index y, Index x) {
   return sign * field[static_cast<std::size_t>(((n * 4 + c) * rows + y) * columns + x)];
 }
 
+// The convolution of all channels by its definition, with the cells beyond the walls.
 Values expectedOutput(const Values& x, const Values& w, const Values& b) {
   Values y;
   test::forEach({kField[0], 3, kField[2], kField[3]}, [&](const std::vector<Index>& at) {
@@ -153,6 +154,7 @@ Layout exchanged(const Layout& plain) {
   return convolution(kModes)->form({plain}).uses.front();
 }
 
+// The convolution for an input whose ghost cells the caller has filled.
 Ref<Layer> filledConvolution(const std::string& modes = kModes, Index outputs = 3) {
   const auto layer = convolution(modes, outputs);
   layer->set("filled", true);
