@@ -39,6 +39,7 @@ const OptionRegistration kInGradientRegistration{{"adam", kInGradient}};
 const OptionRegistration kDecoupledRegistration{{"adamw", kDecoupled}};
 const OptionRegistration kAdamRegistration{{"adam", kAdamOptions}};
 
+// The settings learning_rate and weight_decay of adam or adamw.
 std::span<const OptionSpec> ratesOf(Adam::Decay decay) {
   if (decay == Adam::Decay::Decoupled)
     return kDecoupled;

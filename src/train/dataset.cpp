@@ -34,6 +34,7 @@ constexpr OptionSpec kDatasetOptions[] = {
 };
 const OptionRegistration kDatasetRegistration{{"dataset", kDatasetOptions}};
 
+// A batch is written by fill(), which needs each rank to have whole elements without halos.
 void checkBatchLayout(const Layout& layout, const char* what) {
   if (layout.holdsPartialSums() || layout.hasHalos())
     throw Error(TENON_ERR_LAYOUT,

@@ -39,6 +39,7 @@ double secantMinimum(const LinePoint& a, const LinePoint& b, double low, double 
 
 namespace {
 
+// One line search. It counts the evaluations of f.
 class Search {
 public:
   Search(const LineFunction& f, const LinePoint& start, const LineSearchSettings& settings)

@@ -36,6 +36,7 @@ constexpr OptionSpec kOptimizerOptions[] = {
 const OptionRegistration kOptimizerRegistration{{"optimizer", kOptimizerOptions}};
 const OptionRegistration kScheduleRegistration{{"optimizer", RateSchedule::options()}};
 
+// The settings of a type, of the rate schedule and of all optimizers.
 Settings settingsOf(std::vector<std::span<const OptionSpec>> tables) {
   tables.insert(tables.end(), {RateSchedule::options(), kOptimizerOptions});
   return Settings(tables);
@@ -48,6 +49,7 @@ Ref<Optimizer> make(Ref<Layer> layer) {
   return makeRef<Type>(std::move(layer));
 }
 
+// The optimizers by name.
 TypeRegistry<Factory>& optimizerTypes() {
   static TypeRegistry<Factory> types("optimizer type");
   static std::once_flag filled;

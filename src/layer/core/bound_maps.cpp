@@ -49,6 +49,7 @@ LinearOpRef indexMapOp(const CommPtr& comm, const OperatorEntry& entry, const La
   return makeRef<IndexMapOp>(comm, map, domain, type, CarrierPolicy::fromOptions(space));
 }
 
+// Creates the operator of an entry of the map list. Collective.
 LinearOpRef makeOperator(const CommPtr& comm, const OperatorEntry& entry, TenonDataType type,
                          Space space) {
   switch (entry.kind) {
@@ -74,6 +75,7 @@ LinearOpRef makeOperator(const CommPtr& comm, const OperatorEntry& entry, TenonD
   return {};
 }
 
+// The copy of a state for this set-up, which kernels read and write.
 std::shared_ptr<Source> stateUse(Layer& layer, const StateForm& form) {
   return std::make_shared<StateUse>(layer.state(form), form.use);
 }

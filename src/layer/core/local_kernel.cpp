@@ -39,6 +39,7 @@ Tensor* ifAny(Tensor* tensor) {
   return tensor && tensor->localElements() > 0 ? tensor : nullptr;
 }
 
+// The bias, or null if the layer has none or this rank has no elements of it.
 const DTensor* biasOf(const ParameterUses& p) {
   return p.size() > 1 ? ifAny(&p[1]->value()) : nullptr;
 }

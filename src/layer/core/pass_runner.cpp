@@ -21,6 +21,7 @@ namespace {
 
 constexpr int kNoEvent = -1;
 
+// The row of the log for the time of all local kernels.
 int kernelEvent() {
   static const int event = logEvent("LocalKernel");
   return event;

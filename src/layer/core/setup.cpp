@@ -47,6 +47,7 @@ std::span<DTensor* const> slotsOf(Inputs tensors) {
   return {const_cast<DTensor* const*>(tensors.data()), tensors.size()};
 }
 
+// The layouts of these values.
 Layouts layoutsOf(const MapList& list, const std::vector<ValueId>& values) {
   Layouts layouts;
   for (ValueId v : values)

@@ -256,6 +256,7 @@ private:
 
 } // namespace
 
+// The dot test: compares <J (dx, dp), dy> with <dx, J* dy> + sum of <dp, gradient_p>.
 LayerAdjointResult checkLayerAdjoint(Layer& layer, const DTensor* x, std::uint64_t seed) {
   Trial trial(layer, x, seed);
   const Tensors y = trial.outputs(), tangent = trial.outputs();

@@ -40,6 +40,7 @@ bool changesStates(const Layer& layer) {
   return false;
 }
 
+// Throws if evaluations at the same point can differ.
 void checkSteady(const Layer& layer) {
   if (isRandom(layer))
     throw Error(TENON_ERR_SUPPORT,

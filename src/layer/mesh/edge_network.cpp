@@ -130,6 +130,8 @@ struct EdgeParts {
   Index elementsPerChannel = 1;      // of a row [channels, further dimensions...]
 };
 
+// The fused kernel. Its inputs are the tensors from which rows are gathered, one per part of the
+// MLP's input; its output are sums at nodes, or messages as rows of edges.
 class EdgeNetwork final : public LocalKernel {
 public:
   EdgeNetwork(const EdgeParts& parts, Index elementBytes)

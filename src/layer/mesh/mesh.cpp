@@ -37,6 +37,7 @@ Index elementsOfRow(const Layout& layout, int rank) {
   return inner;
 }
 
+// Number of rows on this rank.
 Index rowCount(const Layout& layout, int rank) {
   return layout.boxOfRank(rank)[0].size();
 }
@@ -298,6 +299,7 @@ std::vector<double> meanWeights(const Edges& edges, const Edges::End& end, Index
   return weights;
 }
 
+// The declaration of the layer, which has the edges and their ends.
 template <class Type>
 const Type& typeOf(const KernelSite& at) {
   return dynamic_cast<const Type&>(at.layer.declaration());

@@ -23,6 +23,7 @@ namespace {
 // levels.
 constexpr int kMaxLevels = 30;
 
+// Throws unless the layer has this type.
 void checkType(const Layer& layer, const char* type) {
   if (layer.type() != type)
     throw Error(TENON_ERR_TYPE, fmt::format("{} has type {}; this call needs type {}",

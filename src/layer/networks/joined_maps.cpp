@@ -52,6 +52,7 @@ int usesOf(const Layer& layer, const std::vector<int>& outputs, int value) {
   return static_cast<int>(uses);
 }
 
+// The joined list of a network whose values have these layouts.
 BoundMaps mapsOf(const Layer& layer, const Layouts& layouts) {
   const std::vector<int> outputs = layer.outputValues();
   checkAllRead(layer, outputs);

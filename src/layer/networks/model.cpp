@@ -38,6 +38,7 @@ bool areAlike(const ImportedNetwork& a, const ImportedNetwork& b) {
   return networkText(a.graph) == networkText(b.graph);
 }
 
+// Creates the layers of an imported network as nodes of the model.
 void addNodes(Layer& layer, const ImportedNetwork& network) {
   std::vector<Layer::Node> nodes;
   const int inputs = layer.inputCount();
@@ -109,6 +110,7 @@ const ModelDeclaration* modelOf(const Layer& layer) {
   return dynamic_cast<const ModelDeclaration*>(&layer.declaration());
 }
 
+// Creates a model that consists of one section (consecutive nodes) of another model.
 Ref<Layer> makeModelSection(const Layer& model, NetworkSection section, std::vector<Shape> inputs) {
   const Ref<Layer> sectionLayer = makeModel(model.comm());
   sectionLayer->set("path", modelOf(model)->value<std::string>("path"));
@@ -124,6 +126,7 @@ Ref<Layer> makeModelSection(const Layer& model, NetworkSection section, std::vec
   return sectionLayer;
 }
 
+// Rank 0 reads the file and broadcasts its description. Collective.
 void readModel(Layer& layer) {
   ModelDeclaration& model = *modelOf(layer);
   const std::string path = model.value<std::string>("path");
@@ -149,6 +152,7 @@ void readModel(Layer& layer) {
   model.setFile(std::move(file));
 }
 
+// Imports the network for inputs of these shapes and creates its layers, on this rank.
 void makeModelLayers(Layer& layer, const std::vector<Shape>& inputs) {
   ModelDeclaration& model = *modelOf(layer);
   if (!model.file())
@@ -173,6 +177,7 @@ void makeModelLayers(Layer& layer, const std::vector<Shape>& inputs) {
   }
 }
 
+// Called by set-up: reads the file if necessary and creates the layers. Collective.
 void bindModel(Layer& layer, const Layouts& inputs) {
   ModelDeclaration* model = modelOf(layer);
   if (!model)
@@ -190,6 +195,7 @@ void bindModel(Layer& layer, const Layouts& inputs) {
       [&](bool) { return networkText(model->network().graph); });
 }
 
+// Called by set-up: each rank reads its blocks of weights that have no values yet. Collective.
 void loadModelWeights(Layer& layer) {
   static const int event = logEvent("LayerLoadWeights");
   ModelDeclaration* model = modelOf(layer);
@@ -225,6 +231,7 @@ void loadModelWeights(Layer& layer) {
   });
 }
 
+// Called by set-up: runs the test in the file before the first set-up. Collective.
 void proveAtSetUp(Layer& layer, const Layouts& inputs) {
   const ModelDeclaration* model = modelOf(layer);
   if (!model || layer.isSetUp())

@@ -378,6 +378,7 @@ private:
 
 } // namespace
 
+// Runs the test in one or two precisions, as the setting model_test (`how`) says. Collective.
 bool proveModel(const Layer& layer, const Layouts& inputs, const std::string& how) {
   if (!modelOf(layer)->file()->program().test)
     return false;

@@ -132,6 +132,7 @@ const Setup& Layer::setUpChild(Layer& child, const Layouts& inputs,
   return child.latest();
 }
 
+// Sets up all nodes and joins their map lists. Collective.
 std::unique_ptr<Setup> setUpNetwork(Layer& layer, const Layouts& inputs) {
   bindModel(layer, inputs);
   if (layer.nodes().empty())

@@ -35,6 +35,7 @@ public:
   }
 };
 
+// A declaration for a type that is not one of the library's; null if the type is unknown.
 std::unique_ptr<Declaration> declareRegistered(const std::string& type) {
   if (type == "model")
     return std::make_unique<ModelDeclaration>();
@@ -60,6 +61,7 @@ int firstNodeOf(const Layer& container, const Layer& child) {
 
 } // namespace
 
+// Creates the layer and, as its nodes, the layers in it.
 Ref<Layer> makeFrom(const CommPtr& comm, const LayerDescription& description) {
   auto layer = makeLayer(comm, description.type);
   layer->setName(description.name);

@@ -160,6 +160,7 @@ private:
 
 } // namespace
 
+// Wraps the set-up of a container (`inner`) in a set-up with a single kernel.
 std::unique_ptr<Setup> makeSegment(const Layer& layer, std::unique_ptr<Setup> inner) {
   if (inner->outputs().size() > 1)
     throw Error(TENON_ERR_SUPPORT,

@@ -62,6 +62,7 @@ bool statesAreBehind(const Layer& layer) noexcept {
                              [](const Layer* child) { return statesAreBehind(*child); });
 }
 
+// Reading a state converts the newest copy to the storage layout. Collective.
 void settleStates(Layer& layer) {
   for (const Ref<StateTensor>& state : layer.ownStates())
     state->value();
@@ -86,6 +87,7 @@ void visitState(Layer& layer, const std::string& path, StateVisitor& visitor) {
   });
 }
 
+// The tensors that weight files contain, with their names there.
 std::vector<NamedTensor> namedTensors(const Layer& layer) {
   std::vector<const Layer*> visited;
   std::vector<NamedTensor> tensors;

@@ -32,6 +32,7 @@ constexpr OptionSpec kWeightsSpecs[] = {
      "JSON file that says which tensor of a weights file each parameter takes"}};
 const OptionRegistration kWeightsOptions{{"layer", kWeightsSpecs}};
 
+// The parameters and running statistics of a layer that is set up.
 std::vector<NamedTensor> tensorsOf(const Layer& layer) {
   if (!layer.isSetUp())
     throw Error(
@@ -176,6 +177,7 @@ std::vector<StoredTensor> storedTensors(const std::vector<NamedTensor>& named) {
 
 } // namespace
 
+// Each rank reads its blocks; the layer is changed only if all ranks have succeeded.
 void loadWeights(Layer& layer, const std::string& path, const std::string& map) {
   static const int event = logEvent("LayerLoadWeights");
   const LogScope scope(event);
@@ -186,6 +188,7 @@ void loadWeights(Layer& layer, const std::string& path, const std::string& map) 
       ->store();
 }
 
+// Rank 0 writes the file; the other ranks send it their blocks.
 void saveWeights(Layer& layer, const std::string& path) {
   static const int event = logEvent("LayerSaveWeights");
   const LogScope scope(event);

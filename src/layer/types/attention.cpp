@@ -94,6 +94,8 @@ private:
 // The inputs of the layer. The mask is optional.
 constexpr std::size_t kQueries = 0, kKeys = 1, kValues = 2, kMask = 3;
 
+// The kernel of all queries on this rank. It iterates over blocks of keys (by the ring) and, for
+// each block, over tiles of queries.
 class LocalAttention final : public LocalKernel {
 public:
   LocalAttention(const KernelSite& at, Backend backend)

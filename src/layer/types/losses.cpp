@@ -362,6 +362,7 @@ private:
   bool termsAreSamples_;
 };
 
+// The block of a loss on this rank, from the layouts of the form. Not collective.
 LossPart lossPart(const Layer& layer, const Loss& loss, const Form& form) {
   const Layout& use = form.uses.front();
   const int position = use.grid().position(layer.comm()->rank());

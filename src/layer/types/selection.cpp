@@ -86,6 +86,7 @@ Relation relationOf(const std::string& name) {
   return std::ranges::find(kNames, name, &std::pair<const char*, Relation>::first)->second;
 }
 
+// The kernel that repeats an input which is broadcast.
 std::unique_ptr<LocalKernel> makeSpread(const KernelSite& at) {
   const Box y = at.form.output.boxOfRank(at.rank());
   // The name of the kernel, "spread <number>", ends with the number of the input.

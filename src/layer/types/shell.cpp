@@ -228,6 +228,7 @@ Ref<Layer> makeShell(CommPtr comm, const std::string& type) {
   return makeRef<Layer>(std::move(comm), std::make_unique<ShellDeclaration>(type), make);
 }
 
+// The declaration of a shell layer; throws for other types.
 ShellDeclaration& shellOf(Layer& layer) {
   if (auto* shell = dynamic_cast<ShellDeclaration*>(&layer.declaration()))
     return *shell;

@@ -89,6 +89,7 @@ private:
   bool isEmpty_ = false, coversY_ = false;
 };
 
+// The kernel of slice and crop, whose declaration computes the ranges.
 std::unique_ptr<LocalKernel> makeExcerpt(const KernelSite& at) {
   const auto& excerpt = static_cast<const RangeSelection&>(at.layer.declaration());
   return std::make_unique<LocalExcerpt>(excerpt.rangesOf(at.form.inputs.front().shape()),

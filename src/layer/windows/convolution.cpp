@@ -29,6 +29,7 @@ namespace tenon {
 
 namespace {
 
+// The kernel of one piece of the output, or of the whole output of this rank.
 class LocalConvolution final : public BilinearKernel {
 public:
   // The strides `y` are those of the array with all outputs of this rank, and `firstOutput` is the

@@ -57,6 +57,7 @@ private:
   TypedKernel<Pooling> kernel_;
 };
 
+// The kernel with this mode (maximum, or one of two means) for the windows of the layer.
 std::unique_ptr<LocalKernel> makePooling(const KernelSite& at, PoolingMode mode) {
   // Windows do not extend over batch and channels, so each pair of these is an independent plane.
   const Box in = at.input();

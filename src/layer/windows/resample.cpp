@@ -18,6 +18,7 @@ namespace tenon {
 
 namespace {
 
+// Applies the maps of all dimensions, one stage after the other.
 class LocalSeparable final : public LinearKernel {
 public:
   LocalSeparable(std::vector<AxisMap> maps, const Box& x, const Box& y, TenonDataType type,
