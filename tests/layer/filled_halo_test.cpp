@@ -50,8 +50,8 @@ Index messages() {
   return sum;
 }
 
-// Parameters: whether to use a pooling, the boundary mode, and the kernel size whose halo the caller
-// has filled; the layer has kernel size 3.
+// Parameters: whether to use a pooling, the boundary mode, and the kernel size whose halo the
+// caller has filled; the layer has kernel size 3.
 class FilledHalo : public testing::TestWithParam<std::tuple<bool, Boundary, int>> {};
 
 TEST_P(FilledHalo, GivesTheSameWithoutAnExchange) {
