@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Settings and state of Adam and AdamW; the arithmetic is in kernels/elementwise/update. Updates
-// are counted per parameter, because a parameter that has been frozen for a while has fewer, and
-// its bias correction differs.
+// Settings and state of Adam and AdamW. The state is, for each parameter, a running mean of its
+// gradient and of the squared gradient, in the storage layout of the parameter: each rank updates
+// its own block, without messages. The arithmetic is in kernels/elementwise/update. Updates are
+// counted per parameter, because a parameter that has been frozen for a while has fewer, and its
+// bias correction differs.
 #include "train/adam.hpp"
 
 #include "kernels/elementwise/update.hpp"
@@ -13,16 +15,19 @@ namespace tenon {
 namespace {
 
 constexpr OptionBounds kDecay{.least = 0, .most = 1, .isOpenAbove = true};
+// Settings of adam, whose weight decay is a part of the gradient.
 constexpr OptionSpec kInGradient[] = {
     learningRateOption("0.001"),
     weightDecayOption("0"),
 };
+// Settings of adamw, whose weight decay is separate from the gradient.
 constexpr OptionSpec kDecoupled[] = {
     learningRateOption("0.001"),
     {"weight_decay", OptionSpec::Real, "0.01",
      "weight decay: multiple of the parameters, times the learning rate, that is taken off them",
      nullptr, atLeast(0)},
 };
+// Settings of both.
 constexpr OptionSpec kAdamOptions[] = {
     {"beta1", OptionSpec::Real, "0.9", "decay rate of Adam's mean of gradients", nullptr, kDecay},
     {"beta2", OptionSpec::Real, "0.999", "decay rate of Adam's mean of squared gradients", nullptr,
@@ -34,6 +39,7 @@ const OptionRegistration kInGradientRegistration{{"adam", kInGradient}};
 const OptionRegistration kDecoupledRegistration{{"adamw", kDecoupled}};
 const OptionRegistration kAdamRegistration{{"adam", kAdamOptions}};
 
+// The settings learning_rate and weight_decay of adam or adamw.
 std::span<const OptionSpec> ratesOf(Adam::Decay decay) {
   if (decay == Adam::Decay::Decoupled)
     return kDecoupled;
@@ -58,6 +64,7 @@ void Adam::applySettings(Settings after, const Settings::Names& names) {
 void Adam::visitNumbers(const std::string& path, StateVisitor& visitor) {
   const std::vector<NamedParameter> named = namedParameters(layer());
   for (std::size_t i = 0; i < named.size(); ++i)
+    // Older checkpoints have no count per parameter; the number of steps replaces it.
     visitor.numberOrOlder(fmt::format("{}/updates/{}", path, named[i].path), updates_[i],
                           path + "/steps");
 }

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The common part of all data sets: checks, the order of an epoch, and tensors on a device. Every
-// rank computes the same permutation from seed and epoch, so no communication is needed to agree on
-// a batch.
+// The common part of all data sets: checks, the order of an epoch, and tensors on a device. An
+// epoch is a pass over all samples; a batch is a number of samples in one tensor, which is
+// distributed over the ranks. With 10 samples and batches of 4, an epoch whose order is {7,2,9,0,
+// 4,1,8,5, 3,6} has the batches {7,2,9,0} and {4,1,8,5}; samples 3 and 6 are left out.
+//
+// Every rank computes the same permutation from seed and epoch, so no communication is needed to
+// agree on a batch. Derived classes (HDF5 files, images, ...) implement open() and fill(), which
+// read this rank's box of a batch.
 #include "train/dataset.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -29,6 +34,7 @@ constexpr OptionSpec kDatasetOptions[] = {
 };
 const OptionRegistration kDatasetRegistration{{"dataset", kDatasetOptions}};
 
+// A batch is written by fill(), which needs each rank to have whole elements without halos.
 void checkBatchLayout(const Layout& layout, const char* what) {
   if (layout.holdsPartialSums() || layout.hasHalos())
     throw Error(TENON_ERR_LAYOUT,
@@ -36,7 +42,7 @@ void checkBatchLayout(const Layout& layout, const char* what) {
                             layout.describe()));
 }
 
-// Whether a shape is that of a batch of these samples, for any batch size.
+// Whether a shape is that of a batch of these samples, whatever the batch size is.
 bool isBatchOf(const Shape& samples, const Shape& batchShape) {
   return batchShape.size() == samples.size() &&
          std::equal(batchShape.begin() + 1, batchShape.end(), samples.begin() + 1);
@@ -125,6 +131,7 @@ Dataset::BatchTensors Dataset::makeTensors(TenonDataType real, Space space) cons
   return tensors;
 }
 
+// Element i of the result is the number of the sample in place i of the epoch.
 const std::vector<Index>& Dataset::orderOf(Index epoch) {
   // Compute the permutation once per epoch, not once per batch.
   if (epochOfOrder_ == epoch)

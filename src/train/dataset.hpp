@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Samples in distributed batches: the base class of all data sets. Every rank knows the order of
-// the samples, and receives only its box of each batch.
+// Samples in distributed batches: the base class of all data sets. A batch is a tensor [batch, ...]
+// whose dimension 0 enumerates samples; its layout tells which part (box) each rank holds. Every
+// rank knows the order of the samples, and reads only its box of each batch.
 #pragma once
 
 #include "dtensor/dtensor.hpp"

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// L-BFGS by the two-loop recursion, and the line search along its direction. A pair (s, y) of
-// differences is stored only if its curvature s.y exceeds rounding errors. Checkpoints contain the
-// pairs, but not their products s.y and y.y, which are computed again at the beginning of each
-// step.
+// L-BFGS by the two-loop recursion, and the line search along its direction. One step
+// (updateWith()) consists of up to `iterations` iterations:
+//
+//   evaluate()          loss and gradient at the current parameters, by the user's closure
+//   iterate():
+//     chooseDirection() d = -H g from the stored pairs
+//     searchLine()      a step length t; calls moveTo() and evaluate() for each trial
+//     keepPair()        stores s = t d and y = new gradient - old gradient
+//
+// A pair (s, y) of differences is stored only if its curvature s.y exceeds rounding errors.
+// Checkpoints contain the pairs, but not their products s.y and y.y, which are computed again at
+// the beginning of each step. Each rank stores its own block of all vectors. Inner products are
+// sums over the ranks, so all ranks get the same numbers and decide alike.
 #include "train/lbfgs.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -122,7 +131,7 @@ void Lbfgs::forEach(const Each& each) const {
       each(i, *parameters()[i]);
 }
 
-// Frozen parameters do not take part.
+// The inner product over all parameters that are not frozen. Collective.
 double Lbfgs::dot(const StateTensors& x, const StateTensors& y) const {
   std::vector<TensorPair> pairs;
   forEach([&](std::size_t i, Parameter&) { pairs.emplace_back(x[i].get(), y[i].get()); });
@@ -208,23 +217,27 @@ void Lbfgs::computeProducts(Pair& pair) const {
   pair.squareOfY = dot(pair.y, pair.y);
 }
 
-// Chooses a direction and moves along it. Returns whether another iteration is useful.
+// Chooses a direction and moves along it; `loss` is that of the current parameters, before and
+// after the call. Returns whether another iteration is useful.
 bool Lbfgs::iterate(const Closure& closure, double& loss, double gradientNorm) {
   chooseDirection();
-  const LinePoint start{0, loss, dot(gradient_, direction_)};
+  const LinePoint start{.at = 0, .value = loss, .slope = dot(gradient_, direction_)};
+  // Stops unless the direction descends (also at a NaN).
   if (!(start.slope < -changeTolerance_ * changeTolerance_))
     return false;
   forEach([&](std::size_t i, Parameter& p) {
     copyLocal(p.value(), *start_[i]);
     copyLocal(*gradient_[i], *before_[i]);
   });
-  double lastLength = 0;
+  double lastTrial = 0; // step length at which the parameters and gradient_ are now
   const auto evaluateAt = [&](double t) {
     moveTo(t);
-    lastLength = t;
+    lastTrial = t;
     const double value = evaluate(closure);
     // Otherwise a loss of -inf would be the lowest.
-    return LinePoint{t, std::isfinite(value) ? value : HUGE_VAL, dot(gradient_, direction_)};
+    return LinePoint{.at = t,
+                     .value = std::isfinite(value) ? value : HUGE_VAL,
+                     .slope = dot(gradient_, direction_)};
   };
   const double length = std::sqrt(dot(direction_, direction_));
   // With pairs, the direction already has the expected length; steps of length 1 give superlinear
@@ -233,7 +246,7 @@ bool Lbfgs::iterate(const Closure& closure, double& loss, double gradientNorm) {
   const LineResult lineResult =
       searchLine(evaluateAt, start, first,
                  {.shortest = changeTolerance_ / length, .rounding = kRoundings * rounding_});
-  if (lineResult.point.at != lastLength)
+  if (lineResult.point.at != lastTrial)
     evaluateAt(lineResult.point.at);
   const double change = std::abs(lineResult.point.value - loss);
   loss = lineResult.point.value;

@@ -32,6 +32,7 @@ private:
     StateTensors s, y;
     double product = 0, squareOfY = 0; // s.y, y.y
   };
+  // The pair of this age; 0 is the newest.
   Pair& newest(std::uint64_t age) {
     return pairs_[(next_ + pairs_.size() - 1 - age) % pairs_.size()];
   }
@@ -52,11 +53,14 @@ private:
   // A step ends if the gradient's norm is at most gradientTolerance_, or if the length of the last
   // move or its change of the loss is below changeTolerance_.
   double gradientTolerance_ = 0, changeTolerance_ = 0;
-  std::vector<Pair> pairs_; // ring buffer
-  std::vector<std::string> names_;
+  std::vector<Pair> pairs_;            // ring buffer
+  std::vector<std::string> names_;     // of the pairs' tensors in checkpoints
   std::uint64_t count_ = 0, next_ = 0; // number of pairs, and index for the next one
-  StateTensors gradient_, before_, direction_, start_;
-  double rounding_; // relative rounding error of the parameters' type
+  StateTensors gradient_;              // at the current parameters
+  StateTensors before_;                // the gradient at the beginning of the line search
+  StateTensors direction_;             // of the line search
+  StateTensors start_;                 // the parameters at its beginning
+  double rounding_;                    // relative rounding error of the parameters' type
 };
 
 } // namespace tenon

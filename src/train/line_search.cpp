@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Brackets a step length and zooms into the bracket. Values that differ by less than their rounding
-// error count as equal, and slopes decide; otherwise no step near a minimum could satisfy the first
-// condition.
+// Brackets a step length and zooms into the bracket; conditions and references are in
+// line_search.hpp. f(t) is the loss at distance t along a direction:
+//
+//   run()    tries the first t, then larger ones, until [previous, current] contains an acceptable
+//            t: f has increased, or its slope has become positive
+//   zoom()   narrows this bracket by trial points at the minimum of an interpolation
+//
+// Values that differ by less than their rounding error count as equal, and slopes decide; otherwise
+// no step near a minimum could satisfy the first condition. Each evaluation of f runs the network,
+// so it is collective, and all ranks see the same numbers.
 #include "train/line_search.hpp"
 
 #include <algorithm>
@@ -32,6 +39,7 @@ double secantMinimum(const LinePoint& a, const LinePoint& b, double low, double 
 
 namespace {
 
+// One line search. It counts the evaluations of f.
 class Search {
 public:
   Search(const LineFunction& f, const LinePoint& start, const LineSearchSettings& settings)
@@ -44,11 +52,13 @@ public:
       if (!decreases(current) || (!isFirst && exceeds(current, previous)))
         return zoom(previous, current);
       if (isFlat(current))
-        return {current, true};
+        return {.point = current, .fulfils = true};
       if (current.slope >= 0)
         return zoom(current, previous);
       if (count_ >= settings_.evaluations)
-        return {current, false};
+        return {.point = current, .fulfils = false};
+      // The next point is at least a hundredth of the last distance further, and at most 10 times
+      // as far from the start.
       const double width = current.at - previous.at;
       const double next = minimum(previous, current, current.at + 0.01 * width, 10 * current.at);
       previous = current;
@@ -65,6 +75,7 @@ private:
   bool exceeds(const LinePoint& p, const LinePoint& q) const {
     return !(p.value <= q.value + rounding_);
   }
+  // The first condition, or its replacement near a minimum.
   bool decreases(const LinePoint& p) const {
     return p.value <= start_.value + settings_.c1 * p.at * start_.slope ||
            (isSameValue(p, start_) && p.slope <= (2 * settings_.c1 - 1) * start_.slope);
@@ -75,6 +86,7 @@ private:
   double minimum(const LinePoint& a, const LinePoint& b, double low, double high) const {
     return isSameValue(a, b) ? secantMinimum(a, b, low, high) : cubicMinimum(a, b, low, high);
   }
+  // The second condition: the slope has decreased sufficiently.
   bool isFlat(const LinePoint& p) const {
     return std::abs(p.slope) <= -settings_.c2 * start_.slope;
   }
@@ -90,12 +102,12 @@ private:
         continue;
       }
       if (isFlat(trial))
-        return {trial, true};
+        return {.point = trial, .fulfils = true};
       if (trial.slope * (high.at - low.at) >= 0)
         high = low;
       low = trial;
     }
-    return {low, false};
+    return {.point = low, .fulfils = false};
   }
 
   // Returns the expected minimum. If it is near an end of the bracket twice in a row, it is moved

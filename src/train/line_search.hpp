@@ -25,10 +25,10 @@ struct LinePoint {
 using LineFunction = std::function<LinePoint(double at)>;
 
 struct LineSearchSettings {
-  double c1 = 1e-4, c2 = 0.9;
-  int evaluations = 25;   // maximal number of evaluations of f
-  double shortest = 1e-9; // width of a bracket that is not narrowed further
-  double rounding = 0;    // relative rounding error of f
+  double c1 = 1e-4, c2 = 0.9; // of the conditions above
+  int evaluations = 25;       // maximal number of evaluations of f
+  double shortest = 1e-9;     // width of a bracket that is not narrowed further
+  double rounding = 0;        // relative rounding error of f
 };
 
 // The result of a search.

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The common part of all optimizers: a step, its check for values that are not finite, clipping,
-// and state. Whether a step is taken follows from sums over all ranks, so all ranks decide alike.
+// The common part of all optimizers (sgd, adam, adamw, lbfgs): a step, its check for values that
+// are not finite, clipping, and state. Each rank updates its own block of each parameter. Whether a
+// step is taken follows from sums over all ranks, so all ranks decide alike. One step:
+//
+//   Parameter::direction()   the gradient, summed over the ranks, of each parameter
+//   isFinite()               one sum over all elements and ranks: NaN or infinite if one of them is
+//   stepParameter()          by type: updates this rank's block of a parameter
+//   endStep()                clears the gradients
 #include "train/optimizer.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -30,6 +36,7 @@ constexpr OptionSpec kOptimizerOptions[] = {
 const OptionRegistration kOptimizerRegistration{{"optimizer", kOptimizerOptions}};
 const OptionRegistration kScheduleRegistration{{"optimizer", RateSchedule::options()}};
 
+// The settings of a type, of the rate schedule and of all optimizers.
 Settings settingsOf(std::vector<std::span<const OptionSpec>> tables) {
   tables.insert(tables.end(), {RateSchedule::options(), kOptimizerOptions});
   return Settings(tables);
@@ -42,6 +49,7 @@ Ref<Optimizer> make(Ref<Layer> layer) {
   return makeRef<Type>(std::move(layer));
 }
 
+// The optimizers by name.
 TypeRegistry<Factory>& optimizerTypes() {
   static TypeRegistry<Factory> types("optimizer type");
   static std::once_flag filled;
@@ -174,6 +182,8 @@ bool Optimizer::isFinite(const Directions& directions, std::optional<double> los
 std::string Optimizer::placeOfNotFinite() const {
   const std::vector<NamedParameter> named = namedParameters(*layer_);
   const int count = static_cast<int>(named.size()), none = 2 * count;
+  // A place is a position in the search, which begins with the values of parameters: i < count is
+  // the value of parameter i; the gradients follow, from the last parameter to the first.
   struct {
     int place, rank;
   } local{none, comm()->rank()}, first{};

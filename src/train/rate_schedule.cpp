@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Factors of the learning rate, and their dependence on reported losses. Reports must be equal on
-// all ranks: each rank counts them independently, without communication.
+// Factors of the learning rate, and their dependence on reported losses (formulas in
+// rate_schedule.hpp). An optimizer multiplies its learning rate by factor() in each step; the
+// program calls report(), through the optimizer, with a loss, for instance after each epoch.
+// Reports must be equal on all ranks: each rank counts them independently, without communication.
 #include "train/rate_schedule.hpp"
 
 #include "layer/networks/state.hpp"
@@ -17,6 +19,7 @@ namespace tenon {
 
 namespace {
 
+// In the order of RateSchedule::Kind.
 const std::vector<std::string> kKinds = {"constant", "step", "cosine", "plateau"};
 
 constexpr OptionSpec kOptions[] = {
@@ -82,7 +85,7 @@ void RateSchedule::check() const {
 double RateSchedule::factor(Index stepsDone) const {
   const auto completed = static_cast<double>(stepsDone);
   const double warm = stepsDone < warmup_ ? (completed + 1) / static_cast<double>(warmup_) : 1;
-  const Index n = std::max<Index>(0, stepsDone - warmup_);
+  const Index n = std::max<Index>(0, stepsDone - warmup_); // steps after the warm-up
   switch (kind_) {
   case Kind::Step: {
     const Index periods = n / period_;

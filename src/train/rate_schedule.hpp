@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The learning rate as a function of the step, and decisions based on reported losses: when to
-// reduce the rate, and when to stop. With s completed steps and w warm-up steps, n = max(0, s - w),
-// the factor is min(1, (s + 1) / w) times
+// The factor of an optimizer's learning rate as a function of the step, and decisions based on the
+// losses that the program reports: when to reduce the rate, and when to stop. With s completed
+// steps and w warm-up steps, n = max(0, s - w), the factor is min(1, (s + 1) / w) times
 //
 //     constant  1
 //     step      gamma^floor(n / period)
@@ -9,6 +9,9 @@
 //     plateau   max(least, gamma^k) after k reductions, one each time that more than `patience`
 //               consecutive reports were not better than the best loss by the fraction
 //               `improvement` of it
+//
+// gamma is the setting schedule_factor, `least` is least_rate. Example: step with gamma = 0.1 and
+// period 100 has the factors 1 in steps 0 to 99, 0.1 in steps 100 to 199, 0.01 after these.
 #pragma once
 
 #include "sys/options/settings.hpp"
@@ -25,7 +28,7 @@ class StateVisitor;
 
 class RateSchedule {
 public:
-  // The settings of a schedule, which an optimizer includes; take() reads them by these names.
+  // The settings of a schedule, which an optimizer includes; update() reads them by these names.
   static std::span<const OptionSpec> options() noexcept;
   void update(const Settings& settings);
   // Throws TENON_ERR_STATE if the schedule needs a period and none is set. (A period can be set
@@ -41,6 +44,7 @@ public:
 
 private:
   enum class Kind { Constant, Step, Cosine, Plateau };
+  // Whether reported losses have an effect.
   bool watches() const { return kind_ == Kind::Plateau || stopPatience_ > 0; }
 
   Kind kind_ = Kind::Constant;
@@ -50,8 +54,10 @@ private:
   Index stopPatience_ = 0; // number of reports without improvement after which to stop; 0: never
   double improvement_ = 1e-4;
 
-  double best_ = std::numeric_limits<double>::infinity();
-  std::uint64_t waiting_ = 0, sinceReduction_ = 0, reductions_ = 0; // counts of reports
+  double best_ = std::numeric_limits<double>::infinity(); // lowest reported loss
+  // Reports without improvement: since the best loss, and since the last reduction or improvement.
+  std::uint64_t waiting_ = 0, sinceReduction_ = 0;
+  std::uint64_t reductions_ = 0; // of the rate
 };
 
 } // namespace tenon

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Settings and state of stochastic gradient descent; the arithmetic is in
-// kernels/elementwise/update. The velocity has the storage layout of the parameters, so each rank
-// updates its own block.
+// Settings and state of stochastic gradient descent with momentum. For a parameter w with gradient
+// g the step is v <- momentum v + g, w <- w - rate v; the exact form, with weight decay and
+// Nesterov momentum, is in kernels/elementwise/update. The velocity v has the storage layout of the
+// parameters, so each rank updates its own block, without messages.
 #include "train/sgd.hpp"
 
 #include "kernels/elementwise/update.hpp"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Attentions whose queries, keys, values and masks lie anyhow, against loops over whole matrices:
-// values, the tangent and the cotangents; the identity of tangent and adjoint; and that memory is
-// that of a rank's own part where parts of keys and values take turns.
+// The attention layer against its definition in loops over whole matrices (AttentionByLoops):
+// values, tangent and cotangents, for queries, keys, values and masks in random layouts. Further
+// tests: the identity of tangent and adjoint (dot test); the ring, in which blocks of keys and
+// values rotate between ranks if the sequence is split; and that a rank's memory does not grow with
+// the sequence there.
 #include "dtensor/measure.hpp"
 #include "layer_run.hpp"
 #include "support/draws.hpp"
@@ -23,14 +25,16 @@ using test::world;
 
 using Numbers = std::vector<double>;
 
+// The extents and settings of an attention: `matrices` pairs of queries [queries, features] and
+// keys [keys, features], and values [keys, outputs].
 struct AttentionCase {
   Index matrices, queries, keys, features, outputs;
   double scale;
   bool causal;
-  Shape mask = {}; // of matrices, queries and keys, 1 where it is broadcast; none
+  Shape mask = {}; // extents of matrices, queries and keys, 1 where it is broadcast; empty: no mask
 };
 
-// The definition, matrix by matrix.
+// The definition, matrix by matrix, on whole arrays.
 struct AttentionByLoops {
   AttentionCase c;
   Numbers q, k, v, mask;
@@ -43,7 +47,7 @@ struct AttentionByLoops {
   double maskAt(const Numbers& of, Index s, Index i, Index j) const {
     return of.empty() ? 0 : of[maskPlace(s, i, j)];
   }
-  // A query that sees no key has the probabilities 0.
+  // A query whose keys are all excluded has the probabilities 0.
   Numbers probabilities(Index s) const {
     Numbers p(std::size_t(c.queries * c.keys));
     for (Index i = 0; i < c.queries; ++i) {
@@ -130,6 +134,8 @@ struct AttentionByLoops {
   }
 };
 
+// The shapes of the inputs q, k, v and, if there is one, mask, with `leading` dimensions before the
+// matrices.
 std::vector<Shape> shapesOf(const AttentionCase& c, int leading) {
   const Shape matrices(std::size_t(leading), 1);
   std::vector<Shape> shapes;
@@ -160,6 +166,7 @@ Ref<Layer> newAttention(const AttentionCase& c, TenonDataType type) {
   return layer;
 }
 
+// The addresses of tensors that a layer reads, or writes.
 std::vector<const DTensor*> reads(const std::vector<Ref<DTensor>>& tensors) {
   std::vector<const DTensor*> all;
   for (const auto& one : tensors)
@@ -173,7 +180,7 @@ std::vector<DTensor*> writes(const std::vector<Ref<DTensor>>& tensors) {
   return all;
 }
 
-// Some keys of a mask are never seen.
+// Excludes some keys by entries of -infinity in the mask.
 void hideSome(DTensor& mask) {
   visitFloating(mask.dataType(), [&]<class T>(T) {
     T* const at = mask.mutableData<T>();
@@ -182,6 +189,7 @@ void hideSome(DTensor& mask) {
   });
 }
 
+// Compares values, tangents and cotangents of an attention in these layouts with the loops.
 void expectAttention(const AttentionCase& c, const Layouts& layouts, TenonDataType type,
                      double tolerance) {
   const Ref<Layer> layer = newAttention(c, type);
@@ -228,7 +236,8 @@ void expectAttention(const AttentionCase& c, const Layouts& layouts, TenonDataTy
   for (std::size_t i = 0; i < d.size(); ++i)
     ASSERT_NO_FATAL_FAILURE(expectNear(gathered(*d[i]), want[i], tolerance,
                                        fmt::format("cotangent {} of {}", i, what)));
-  // Tangents and cotangents that some do not want, and again on the same arrays.
+  // Tangents and cotangents that are not requested are left out, and a second evaluation uses the
+  // same arrays.
   const std::size_t last = x.size() - 1;
   layer->apply(reads(x), *y);
   std::vector<DTensor*> some(x.size(), nullptr);
@@ -245,7 +254,7 @@ void expectAttention(const AttentionCase& c, const Layouts& layouts, TenonDataTy
              tolerance, "of the mask alone: " + what);
 }
 
-// One in three without a mask; the others have some extents of 1.
+// A random case; one in three has no mask, and masks have some extents of 1.
 AttentionCase drawCase(LayoutDraw& draw, int leading) {
   AttentionCase c{leading ? draw.between(1, 3) : 1,
                   draw.between(1, 7),
@@ -273,7 +282,7 @@ TEST(Attention, IsTheDefinitionWhateverLiesHow) {
     }
 }
 
-// A mask of this shape where the queries lie.
+// The layout of a mask of this shape that is distributed like the queries.
 Layout maskOf(const Layout& queries, const Shape& shape) {
   LayoutSpec spec = queries.spec();
   spec.shape = shape;
@@ -288,8 +297,8 @@ Layout maskOf(const Layout& queries, const Shape& shape) {
   return Layout(std::move(spec));
 }
 
-// The sequence split on one axis and on two, with parts of any length, some empty, and heads beside
-// it; and scores whose exponentials overflow.
+// Splits of the sequence along one grid axis and two, with blocks of any length, some of them
+// empty, and with heads split as well. Every fourth case has scores whose exponentials overflow.
 TEST(Attention, PartsOfKeysAndValuesTakeTurns) {
   LayoutDraw draw(29);
   const int ranks = world()->size();
@@ -305,7 +314,8 @@ TEST(Attention, PartsOfKeysAndValuesTakeTurns) {
       if (headsAreSplit)
         properties[0] = Property::shard(0);
       LayoutSpec spec{.shape = shape, .grid = Grid::make(grid), .properties = properties};
-      // Values are cut as keys; queries otherwise, and the mask as they are.
+      // Values have the split points of the keys; the queries have others, and the mask has those
+      // of the queries.
       if (layouts.size() == 3) {
         layouts.push_back(maskOf(layouts[0], shape));
         continue;
@@ -333,7 +343,7 @@ TEST(Attention, PartsOfKeysAndValuesTakeTurns) {
   }
 }
 
-// A long sequence is met in tiles of queries.
+// A sequence that is longer than a tile of queries (the scores of a tile have a limited size).
 TEST(Attention, LongSequencesAreMetInTiles) {
   for (const Shape& mask : {Shape{}, Shape{2, 1, 900}}) {
     const AttentionCase c{2, 700, 900, 2, 1, 0.7, mask.empty(), mask};
@@ -375,7 +385,8 @@ TEST(Attention, TangentAndAdjointArePaired) {
   }
 }
 
-// Rank 0 has as many queries and keys on two ranks as on all, and as much memory.
+// With the sequence per rank fixed, the memory of rank 0 is the same with two ranks as with all,
+// while a gather of all keys and values would need more with more ranks.
 TEST(Attention, MemoryDoesNotGrowWithTheSequence) {
   const int ranks = world()->size();
   if (ranks < 3)
@@ -408,11 +419,12 @@ TEST(Attention, MemoryDoesNotGrowWithTheSequence) {
     return;
   const Index part = kPart * kFeatures * Index(sizeof(double));
   EXPECT_LE(all, two + part / 2);
-  // Gathered keys and values are two parts more for each rank.
+  // Gathered keys and values need two more blocks for each further rank.
   EXPECT_GE(gatheredByAll, gatheredByTwo + 2 * part * (ranks - 2));
 }
 
-// Result and cotangents are 0, whatever the other queries see.
+// Result and cotangents of a query whose keys are all excluded are 0; other queries are not
+// affected.
 TEST(Attention, AQueryThatSeesNoKeyHasNoResult) {
   const AttentionCase c{1, 3, 4, 2, 2, 0.7, false, {1, 3, 4}};
   const Ref<Layer> layer = newAttention(c, TENON_FLOAT64);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolution and pooling with every boundary mode, over drawn windows and layouts, against padding
-// by global index: forward, tangent and adjoint, with the caller's values as a second input in
-// either form or as a constant.
+// Convolution and pooling with every boundary mode, in random windows and layouts. The independent
+// value is a kernel without boundary modes, applied in one process to an input that PaddedInput
+// (padded_reference.hpp) pads by global index. Compared are forward, tangent and adjoint. Boundary
+// values of the caller are a second input (a tensor, or one number for all cells) or a setting.
 #include "dtensor/measure.hpp"
 #include "padded_reference.hpp"
 #include "support/draws.hpp"
@@ -25,15 +26,16 @@ using Values = std::vector<double>;
 constexpr Index kChannels = 2, kOutputs = 3;
 
 enum class What { Convolution, Max, AverageIncludePad, AverageExcludePad };
-enum class Supply { Tensor, Number, Constant }; // how the caller's values come
+enum class Supply { Tensor, Number, Constant }; // how the caller passes boundary values
 constexpr double kConstant = -0.75;
 
+// A convolution or pooling with its input shape, windows with boundary modes, and settings.
 struct Config {
   What what;
   Shape input;
   std::vector<Window> windows;
   Supply supply;
-  bool overlap = false; // of the halo, where the layer can
+  bool overlap = false; // whether computation overlaps with the halo exchange, if the layer can
 
   bool hasValues() const { return std::ranges::any_of(windows, hasUserMode); }
   bool hasSecondInput() const { return hasValues() && supply != Supply::Constant; }
@@ -56,6 +58,7 @@ struct Config {
   PoolingMode pooling() const { return static_cast<PoolingMode>(static_cast<int>(what) - 1); }
 };
 
+// A random window with boundary modes for a dimension of this extent.
 Window drawWindow(LayoutDraw& draw, Index extent) {
   Window w{.kernel = draw.between(1, 4), .stride = draw.between(1, 3)};
   w.dilation = draw.chance(70) ? 1 : 2;
@@ -67,7 +70,7 @@ Window drawWindow(LayoutDraw& draw, Index extent) {
   return w;
 }
 
-// Whether there is an output, and every window reads a cell.
+// Whether the output has elements, and every window reads at least one cell.
 bool isSound(const Window& w, Index extent) {
   Index outputs = 0;
   try {
@@ -88,7 +91,7 @@ bool isSound(const Window& w, Index extent) {
   return extent + std::min<Index>(w.padLow, 0) + std::min<Index>(w.padHigh, 0) > 0;
 }
 
-// Modes for each channel. A pooling has them on a side of all channels or of none.
+// Random modes for each channel. A pooling has a mode on a side of all channels or of none.
 void drawModesByChannel(LayoutDraw& draw, Config& config) {
   for (Window& w : config.windows) {
     w.bands = {{1, w.lowMode, w.highMode}, {kChannels, w.lowMode, w.highMode}};
@@ -123,11 +126,12 @@ Config drawConfig(LayoutDraw& draw) {
   return config;
 }
 
-// The reference: arrays of the whole problem in double precision.
+// The results of the reference, for the whole problem in double precision.
 struct Reference {
-  Values y, tangent, dx, dv, dw, db; // dv in the padded array
+  Values y, tangent, dx, dv, dw, db; // dv: as a padded array
 };
 
+// The reference results of a convolution, from the padded arrays x and direction.
 Reference convolve(const Config& config, const PaddedInput& padded, const Values& x,
                    const Values& direction, const Values& dy, const Values& w, const Values& b) {
   const Shape out = config.output();
@@ -147,6 +151,7 @@ Reference convolve(const Config& config, const PaddedInput& padded, const Values
   return r;
 }
 
+// The reference results of a pooling.
 Reference pool(const Config& config, const PaddedInput& padded, const Values& x,
                const Values& direction, const Values& dy) {
   const Shape out = config.output();
@@ -164,25 +169,27 @@ Reference pool(const Config& config, const PaddedInput& padded, const Values& x,
   return r;
 }
 
-// A second input: the tensor, and what it means in the padded array. A tensor in the boundary's
-// layout is drawn in the caller's elements (on an axis of contributions in unequal shares), and
-// `elsewhere` is what the other elements hold.
+// A second input of boundary values, and the same values as a padded array. A tensor has values in
+// the cells that the caller supplies; all other cells hold `elsewhere`, which must not matter. If
+// the layout has partial sums, the ranks' contributions are unequal shares of each value.
 struct SecondInput {
   Ref<DTensor> v;
   Values padded;
 };
 
+// The fraction of a value that a rank's contribution has in a layout with partial sums.
 double shareOf(const Layout& layout, int position) {
   double share = 1;
   for (int axis = 0; axis < layout.grid().axes(); ++axis) {
     if (!layout.property(axis).isPartial())
       continue;
     const int n = layout.grid().extent(axis), c = layout.grid().coordinate(position, axis);
-    share *= c > 0 ? 0.5 * c : 1 - 0.25 * n * (n - 1); // they sum to one
+    share *= c > 0 ? 0.5 * c : 1 - 0.25 * n * (n - 1); // the shares sum to one
   }
   return share;
 }
 
+// Boundary values as a tensor in the layout of the input with halo.
 SecondInput tensorInput(const PaddedInput& padded, const Layout& layout, unsigned seed,
                         double elsewhere, TenonDataType type) {
   SecondInput made{tensor(layout, type),
@@ -211,6 +218,7 @@ SecondInput tensorInput(const PaddedInput& padded, const Layout& layout, unsigne
   return made;
 }
 
+// Boundary values as one number.
 SecondInput numberInput(const PaddedInput& padded, const Layout& layout, unsigned seed,
                         TenonDataType type) {
   SecondInput made{tensor(layout, type), {}};
@@ -219,8 +227,8 @@ SecondInput numberInput(const PaddedInput& padded, const Layout& layout, unsigne
   return made;
 }
 
-// The cotangent of a tensor in the boundary's layout as a padded array: contributions of all ranks,
-// and of copies the first. Outside the caller's elements it must be zero.
+// The cotangent of the boundary values as a padded array: the sum over ranks, in which one copy of
+// each element counts. It must be zero in cells that are not the caller's.
 Values paddedSum(const PaddedInput& padded, const DTensor& dv) {
   const Layout& layout = dv.layout();
   const int here = layout.grid().position(world()->rank());
@@ -253,7 +261,7 @@ SecondInput secondInput(const Config& config, const PaddedInput& padded, const L
                                          : numberInput(padded, layout, seed, type);
 }
 
-// Asks for the overlap, and does without where it is refused.
+// Requests the overlap; if the layer refuses it with an expected error, sets it up without.
 void setUpOverlapped(const Config& config, Layer& layer, const Layouts& inputs) {
   layer.setText("overlap", "on");
   try {
@@ -269,7 +277,7 @@ void setUpOverlapped(const Config& config, Layer& layer, const Layouts& inputs) 
   }
 }
 
-// One step of a layer: at x and v, in a direction, with a cotangent.
+// One step of a layer, with boundary values: Apply at x and v, tangent in a direction, adjoint.
 struct BoundaryStep {
   Ref<Layer> layer;
   PaddedInput padded;
@@ -318,6 +326,7 @@ struct BoundaryStep {
   }
 };
 
+// The reference for the values that a step has used, gathered from all ranks.
 Reference referenceOf(const Config& config, const BoundaryStep& step) {
   const Values x = step.padded.pad(gathered(*step.x), step.v.padded),
                direction = step.padded.pad(gathered(*step.direction), step.vDirection.padded);
@@ -339,6 +348,7 @@ void expectSecondCotangent(const Config& config, const BoundaryStep& step, const
   expectNear(gathered(*step.dv), {sum}, tolerance, what);
 }
 
+// Runs a random step of this configuration and compares all its results with the reference.
 void expectEqualToPadding(const Config& config, LayoutDraw& draw, TenonDataType type,
                           double tolerance) {
   const Layout input = test::drawInput(draw, config.input);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The perceptron at each point: as affine layers and functions, and on arrays that lie as the
-// caller likes.
+// The column MLP (a perceptron at each point of a field) against the same network of affine layers
+// and pointwise functions. A second test uses strided arrays of the caller, which must not be
+// copied.
 #include "layer_run.hpp"
 
 #include "sys/expect_error.hpp"
@@ -62,8 +63,8 @@ TEST(ColumnMlp, IsAffineLayersAndFunctions) {
         "gradient");
 }
 
-// Points of a ghosted array with the channels last, results with the channels first: nothing is
-// copied.
+// The input is an array with ghost cells and the channels last, the result one with the channels
+// first. The layer reads and writes both in place, without copies.
 TEST(ColumnMlp, ReadsAndWritesArraysAsTheyLie) {
   const Index points = 5 * world()->size();
   const Layout input = onWorld({1, 3, points}, "S2");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies of losses and gradients are equal bit by bit, on grids whose ranks stand in any order.
+// In layouts with copies on several ranks, all copies of a loss and of a reduced gradient are
+// bitwise equal. Process grids have the ranks in random orders, because the order of a sum could
+// depend on it.
 #include "layer_run.hpp"
 
 #include "sys/options/options.hpp"
@@ -15,7 +17,7 @@ namespace {
 using test::tensor;
 using test::world;
 
-// Two axes of ranks in an order of their own for each seed.
+// A grid of two axes with the ranks in a random order.
 GridPtr shuffledGrid(unsigned seed) {
   const int ranks = world()->size(), lines = std::max(1, ranks / 3);
   std::vector<int> order(ranks);
@@ -31,7 +33,7 @@ Layout on(const GridPtr& grid, const Shape& shape, const char* properties) {
   return Layout({.shape = shape, .grid = grid, .properties = parseProperties(properties)});
 }
 
-// Of a tensor that is B on all axes; ranks outside the grid hold nothing.
+// Expects equal bits on all ranks of the grid, for a tensor that is B (replicated) on all axes.
 void expectEqualCopies(const DTensor& y, const std::string& what) {
   MPI_Comm copies = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, y.position() < 0 ? MPI_UNDEFINED : 0, 0, &copies);
@@ -64,7 +66,8 @@ TEST_P(Copies, OfALossAreEqualBitByBit) {
   }
 }
 
-// A batch in parts leaves a contribution of each gradient on each rank.
+// If the batch is split, each rank has a contribution to each gradient, and the reduction adds
+// them.
 TEST_P(Copies, OfAParametersGradientAreEqualBitByBit) {
   for (unsigned seed = 0; seed < 8; ++seed) {
     const GridPtr grid = shuffledGrid(seed);

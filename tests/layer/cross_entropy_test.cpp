@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The cross-entropy over any split of samples and classes against the formula, evaluated serially
-// in long double; and what happens to wrong labels.
+// The cross-entropy over any split of samples and classes, against the formula, which is evaluated
+// serially in long double from the global indices. Further tests: labels in any layout, uneven and
+// empty blocks, overflow, partial sums, and errors for wrong labels.
 #include "layer_run.hpp"
 
 #include "sys/expect_error.hpp"
@@ -14,12 +15,13 @@ using test::onWorld;
 using test::tensor;
 using test::world;
 
+// The logits and labels of a test, by global index.
 struct Problem {
   Index samples = 0, classes = 0;
-  double size = 1; // of the logits
+  double size = 1; // factor of the logits
   TenonDataType type = TENON_FLOAT64;
 
-  // A logit, as the data type holds it.
+  // A logit, rounded to the data type of the layer.
   double logit(Index i) const {
     const double z = size * std::sin(1.7 * static_cast<double>(i) + 0.3);
     return type == TENON_FLOAT32 ? static_cast<double>(static_cast<float>(z)) : z;
@@ -27,12 +29,13 @@ struct Problem {
   Index label(Index n) const { return (3 * n + n * n + 1) % classes; }
 };
 
+// The expected loss and gradient.
 struct Answer {
   std::vector<double> loss, gradient;
 };
 
-// loss = 1/N sum over n of log sum over c of exp(z[n,c] - z[n,label]): every term in long double,
-// whose exponent is wide enough for the logits of these tests.
+// loss = 1/N sum over n of log sum over c of exp(z[n,c] - z[n,label]), with every term in long
+// double, whose exponent range suffices for the logits of these tests.
 Answer serial(const Problem& p, double seed) {
   long double loss = 0;
   std::vector<double> gradient;
@@ -56,6 +59,7 @@ Ref<DTensor> labelsIn(const Layout& layout, const Problem& p) {
   return labels;
 }
 
+// Compares loss and gradient with the formula, for logits and labels in these layouts.
 void expectRight(const Problem& p, const Layout& logits, const Layout& labels, double seed) {
   const auto layer = test::newLayer(world(), "crossentropy");
   layer->setTarget(labelsIn(labels, p));
@@ -68,12 +72,12 @@ void expectRight(const Problem& p, const Layout& logits, const Layout& labels, d
   const double tolerance = p.type == TENON_FLOAT64 ? 1e-13 : 2e-6;
   const std::string what = logits.describe() + ", labels " + labels.describe();
   test::expectNear(test::gathered(*step.y), want.loss, tolerance, "loss of " + what);
-  for (double loss : test::localCells(*step.y)) // every holder has the loss, not only the first
+  for (double loss : test::localCells(*step.y)) // all ranks that have a copy of the loss
     EXPECT_NEAR(loss, want.loss[0], tolerance * std::max(1.0, want.loss[0])) << what;
   test::expectNear(test::gathered(*step.dx), want.gradient, tolerance, "gradient of " + what);
 }
 
-// Every way to write the number of ranks as a grid of two axes.
+// All grids of two axes with this number of ranks.
 std::vector<std::vector<int>> grids() {
   std::vector<std::vector<int>> all;
   for (int a = 1; a <= world()->size(); ++a)
@@ -109,7 +113,7 @@ TEST(CrossEntropy, AllowsUnevenAndEmptyParts) {
     expectRight(p, draw.layout({5, 4}, draw.grid(world()->size(), 2), 0, true),
                 draw.layout({5}, draw.grid(world()->size(), 2), 0, true), 1);
   const int ranks = world()->size();
-  for (int dim : {0, 1}) { // all on the last rank, nothing on the others
+  for (int dim : {0, 1}) { // all elements are on the last rank
     LayoutSpec spec = onWorld({5, 4}, dim == 0 ? "S0" : "S1").spec();
     spec.cuts[dim].assign(ranks + 1, 0);
     spec.cuts[dim].back() = spec.shape[dim];
@@ -130,6 +134,7 @@ TEST(CrossEntropy, SumsPartialLogitsFirst) {
   expectRight(p, onWorld({4, 6}, "P"), onWorld({4}, "S0"), 1);
 }
 
+// A layer whose labels a test makes wrong on one or several ranks.
 class WrongLabels : public testing::Test {
 protected:
   static constexpr Index kSamples = 8, kClasses = 5;
@@ -137,7 +142,7 @@ protected:
   Ref<Layer> layer_ = test::newLayer(world(), "crossentropy");
   test::Step step_{layer_, onWorld({kSamples, kClasses}, "S0")};
 
-  // The layer does its work once the labels are right.
+  // After an error the layer works with correct labels.
   void expectUsable() {
     layer_->setTarget(labelsIn(onWorld({kSamples}, "S0"), problem_));
     fillByIndex(*step_.x, [&](Index i) { return problem_.logit(i); });
@@ -147,7 +152,8 @@ protected:
 };
 
 TEST_F(WrongLabels, AreNamedByTheRankThatHoldsThem) {
-  // The others wait in Apply for the rank that fails, until it calls again with the right labels.
+  // The other ranks wait in Apply for the rank that has failed, until it calls Apply again with
+  // correct labels.
   const auto labels = labelsIn(onWorld({kSamples}, "S0"), problem_);
   layer_->setTarget(labels);
   const Index first = labels->box()[0].begin;

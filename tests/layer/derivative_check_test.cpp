@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The public tests of derivatives: right layers pass, wrong ones are found, nothing is left behind.
+// The dot test and the Taylor test of the library itself (derivative_check.hpp), on a shell layer y
+// = x^2 whose tangent and adjoint are multiplied by given factors. Factors of 1 must pass, others
+// must be detected, and the tests must leave the layer unchanged.
 #include "layer/derivatives/derivative_check.hpp"
 
 #include "dtensor/measure.hpp"
@@ -22,7 +24,7 @@ Ref<Layer> smoothNet(TenonDataType type) {
   return net;
 }
 
-// y = x^2, whose tangent and adjoint are multiplied by factors.
+// y = x^2, with tangent and adjoint multiplied by these factors.
 Ref<Layer> square(double tangent, double adjoint) {
   auto layer = test::newLayer(world(), "shell");
   const auto times = [](const DTensor& x, double factor, const DTensor& v, DTensor& out) {

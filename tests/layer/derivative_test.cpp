@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The adjoint of every layer is its Jacobian's, in float64 and over drawn layouts:
+// The adjoint of every layer (layer_cases.hpp) is that of its Jacobian, in float64 and random
+// layouts:
 //
 //   dot test     <J (dx, dp), dy> = <dx, J* dy> + sum over p of <dp, gradient_p>
-//   Taylor test  | f(x + h dx, p + h dp) - f(x, p) - h J (dx, dp) |  falls as h^2.
+//   Taylor test  | f(x + h dx, p + h dp) - f(x, p) - h J (dx, dp) |  decreases as h^2
 //
-// The dot test alone cannot see a tangent and an adjoint that are wrong alike, the Taylor test
-// alone says nothing about the adjoint.
+// The dot test alone does not detect a tangent and an adjoint with the same error; the Taylor test
+// alone does not test the adjoint. p are the parameters, and <,> are inner products over all ranks.
 #include "dtensor/measure.hpp"
 #include "layer_run.hpp"
 
@@ -18,7 +19,8 @@ using test::Smoothness;
 
 class Derivative : public testing::TestWithParam<LayerCase> {
 protected:
-  // A layer at a random point, applied, with a random direction (dx, dp).
+  // Sets up the layer for a random layout, applies it at a random point, and draws a direction (dx,
+  // dp).
   test::Step drawStep(LayoutDraw& draw, bool atRoot) {
     const Ref<Layer> layer = GetParam().make(test::world());
     layer->setDataType(TENON_FLOAT64);
@@ -49,7 +51,7 @@ void addScaled(DTensor& y, double a, const DTensor& x) {
     out[i] += a * x.data<double>()[i];
 }
 
-// Pairings that should be equal, and a scale for their difference.
+// Two pairings that should be equal, and a scale for their difference.
 struct Pairs {
   double left = 0, right = 0, scale = 0;
 };
@@ -77,7 +79,7 @@ TEST_P(Derivative, TangentAndAdjointArePaired) {
     Pairs input{pairing(*jx, *step.dy), pairing(*dx, *step.dx), 0};
     input.scale = std::max(rawNorm(*jx) * rawNorm(*step.dy), rawNorm(*dx) * rawNorm(*step.dx));
     EXPECT_TRUE(input.scale > 0 || GetParam().name == "constant")
-        << what; // it has no part in the input
+        << what; // a layer that does not depend on its input
     Pairs parameters{pairing(*jp, *step.dy), 0, rawNorm(*jp) * rawNorm(*step.dy)};
     for (const auto& p : layer.parameters()) {
       parameters.right += pairing(p->tangent(), p->gradient());
@@ -91,7 +93,7 @@ TEST_P(Derivative, TangentAndAdjointArePaired) {
   }
 }
 
-// | f(x + h dx, p + h dp) - f - h J |, the parameters restored.
+//  f(x + h dx, p + h dp) - f - h J |; parameters are restored afterwards.
 double remainder(test::Step& step, const DTensor& dx, const DTensor& tangent, double h) {
   auto move = [&](double by) {
     for (const auto& p : step.layer->parameters()) {
@@ -125,7 +127,7 @@ TEST_P(Derivative, TaylorRemainderIsOfSecondOrder) {
     case Smoothness::Linear:
       EXPECT_LE(remainder(step, *dx, *tangent, 1), 1e-13 * size) << what;
       break;
-    case Smoothness::PiecewiseLinear: // no kink is that near to a random point
+    case Smoothness::PiecewiseLinear: // a random point is not that close to a kink
       EXPECT_LE(remainder(step, *dx, *tangent, 1e-7), 1e-14 * size) << what;
       break;
     default:
@@ -133,7 +135,7 @@ TEST_P(Derivative, TaylorRemainderIsOfSecondOrder) {
       for (double h = first; h > first / 8; h /= 2) {
         const double larger = remainder(step, *dx, *tangent, h),
                      ratio = larger / remainder(step, *dx, *tangent, h / 2);
-        if (larger <= 1e-13 * size) // nothing is curved
+        if (larger <= 1e-13 * size) // the map is linear
           break;
         EXPECT_GT(ratio, 3.5) << what << " at h = " << h;
         EXPECT_LT(ratio, 4.5) << what << " at h = " << h;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The passes of a network on the device of several processes, sums of gradients included, copy
-// nothing between the device and the host: halos, statistics of the batch, activations on other
-// process grids. An optimizer then reads numbers of them.
+// The passes of a network on the devices of several processes copy nothing between device and host,
+// sums of gradients included. The network has halo exchanges, batch statistics and activations on
+// other process grids. The stand-in for CUDA makes each such copy fail during the passes; the
+// results must be those without this restriction.
 #include "layer_run.hpp"
 #include "standin/failures.hpp"
 #include "support/networks.hpp"
@@ -30,8 +31,8 @@ Ref<Layer> network() {
   return all;
 }
 
-// What the second of two passes leaves, in which nothing is opened any more, so that copies may
-// fail.
+// The results of the second of two passes. In the first pass, connections between devices are still
+// opened, which needs copies; in the second one copies can be made to fail.
 std::vector<double> afterPasses(const Layout& input, bool withoutCopies) {
   const Ref<Layer> layer = network();
   layer->setSpace(Space::Device);

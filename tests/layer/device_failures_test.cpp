@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls of CUDA and its libraries that fail once under tensors and layers: the error says of whom,
-// and the object is used again.
+// Calls of CUDA and its libraries that fail once, in tensors and layers. The stand-in library lets
+// a named call fail. The error must name this call, and the tensor or layer must work again
+// afterwards.
 #include "dtensor/host_view.hpp"
 #include "dtensor/measure.hpp"
 #include "layer_run.hpp"
@@ -17,7 +18,7 @@ using test::world;
 
 constexpr unsigned long long kEnough = 1ULL << 38;
 
-// A layer that works by one of the libraries, and how that fails.
+// A layer that uses one of the libraries, and the calls that are made to fail.
 struct Case {
   const char* name;
   std::function<Ref<Layer>()> make;
@@ -60,7 +61,7 @@ const std::vector<Case>& cases() {
        {1, 2, 8, 8},
        "cufftXtExec",
        {"cuFFT failed in cufftXtExec", "backend 'gemm'"},
-       "cufftMakePlanMany64:*"}, // since it is asked again after making room
+       "cufftMakePlanMany64:*"}, // also the second call, after memory was freed
       {"tanh",
        [] { return test::newPointwise(world(), "tanh"); },
        {2, 3},
@@ -131,7 +132,7 @@ TEST_P(DeviceFailures, OfApplyPass) {
   layer_->clearStack();
   tenonStandinFail(GetParam().call);
   expectFailure();
-  EXPECT_EQ(output(), before); // without a pending evaluation of the one that failed
+  EXPECT_EQ(output(), before); // the failed Apply has left no pending evaluation
 }
 
 TEST_P(DeviceFailures, OfSetUpPass) {
@@ -160,7 +161,7 @@ INSTANTIATE_TEST_SUITE_P(Layers, DeviceFailures, testing::ValuesIn(cases()),
 
 class DeviceConvolution : public DeviceFailures {};
 
-// What cuDNN's first engine cannot do the next one does.
+// If cuDNN's first engine (its first algorithm for a convolution) fails, the next one is used.
 TEST_P(DeviceConvolution, TakesTheNextPlanWhereTheFirstCannotBeExecuted) {
   prepare();
   setUp();
@@ -187,7 +188,7 @@ TEST_P(DeviceConvolution, HasPlansWhereTheFirstHeuristicsFail) {
 INSTANTIATE_TEST_SUITE_P(Layers, DeviceConvolution, testing::Values(cases()[1]),
                          [](const auto&) { return std::string("conv"); });
 
-// The second copy to the host would fail.
+// A second copy to the host would fail, so one copy must be enough for all tensors.
 TEST(DeviceSquares, OfSeveralTensorsAreWaitedForOnce) {
   const auto x = makeRef<DTensor>(world(), onWorld({4, 3}, "B"), TENON_FLOAT64, Space::Device),
              y = makeRef<DTensor>(world(), onWorld({70, 90}, "B"), TENON_FLOAT64, Space::Device);

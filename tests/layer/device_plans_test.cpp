@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Of several ways to compute a convolution on the device the set-up takes the one that it measures
-// to be the fastest, the same on all ranks. The stand-in takes as long for each engine of cuDNN as
-// the test says.
+// On the device a convolution can be computed in several ways: by engines of cuDNN (its
+// algorithms), graphs of engines with bias and rectifier, other number formats and layouts, or
+// matrix products. Set-up measures them and must choose the fastest, the same on all ranks. The
+// stand-in for cuDNN takes the time that a test sets with plant(); results are compared with the
+// host.
 #include "comm/agreement/agreement.hpp"
 #include "layer_run.hpp"
 #include "standin/costs.hpp"
@@ -31,9 +33,9 @@ protected:
     options().set("-tenon_device_tf32", "false");
   }
 
-  // As many rows as no other test has, since convolutions of one shape are measured once.
+  // Each test has its own number of rows, because convolutions of one shape are measured only once.
   void setUp(Index rows, const std::string& backend = "auto") {
-    // Batches of two samples on each rank: enough to be measured.
+    // A batch of two samples on each rank is large enough for measurements.
     input_ = onWorld({2 * world()->size(), 12, rows, 32}, "S0");
     layer_ = made(Space::Device, backend);
   }
@@ -54,7 +56,8 @@ protected:
     return layer;
   }
 
-  // The number of the first engine that is named, that of the forward pass; -1: products or none.
+  // The number of the engine of the forward pass, which the view names first; -1 if products are
+  // used.
   int engine() const {
     const std::string text = layer_->describe(), word = "measured: engine ";
     const std::size_t at = text.find(word);
@@ -62,7 +65,7 @@ protected:
   }
   bool says(const char* words) const { return layer_->describe().find(words) != std::string::npos; }
 
-  // As on the host.
+  // Expects the results of the same layer on the host.
   void expectRight() const { expectRight(type_ == TENON_FLOAT32 ? 1e-4 : 1e-12); }
   void expectRight(double tolerance) const {
     std::vector<std::vector<double>> found[2];
@@ -88,15 +91,17 @@ protected:
   }
 
   TenonDataType type_ = TENON_FLOAT32;
-  std::string function_; // behind the convolution
+  std::string function_; // the function after the convolution; empty: none
   Layout input_ = onWorld({1}, "B");
   Ref<Layer> layer_;
 };
 
+// Seconds that the variants of an engine take.
 struct Costs {
   double withBias = 1, withRectifier = 1, withChannelsLast = 1, inBFloat16 = 1;
 };
 
+// Sets the seconds that each engine, its variants and matrix products take in the measurements.
 void plant(double (*seconds)(int engine), double ofProduct, const Costs& costs = {}) {
   for (int engine = 0; engine < kMaxEngines; ++engine) {
     const std::string name = "engine " + std::to_string(engine);
@@ -109,7 +114,7 @@ void plant(double (*seconds)(int engine), double ofProduct, const Costs& costs =
   tenonStandinCost("product", ofProduct);
 }
 
-// Products, which would be faster still, are not taken by backend cudnn.
+// Products, which would be faster, must not be used with backend cudnn.
 TEST_F(DevicePlans, AreThoseOfTheFastestEngine) {
   plant([](int engine) { return 1e-3 * (1 + engine); }, 1);
   setUp(32);
@@ -130,9 +135,8 @@ TEST_F(DevicePlans, AreLeftToProductsThatAreFaster) {
   expectRight();
 }
 
-// A graph with the bias is taken where it is the fastest, and its sums are those of the convolution
-// and the bias. Those in bfloat16, with channels last and with a rectifier would be faster still,
-// and are not allowed.
+// A graph of convolution and bias is used if it is the fastest. Variants in bfloat16, with channels
+// last and with a rectifier would be faster, but are not allowed here.
 TEST_F(DevicePlans, AddTheBiasWhereThatIsFaster) {
   plant([](int) { return 1e-1; }, 1, {1e-2, 1e-3, 1e-3, 1e-3});
   setUp(39);
@@ -140,7 +144,7 @@ TEST_F(DevicePlans, AddTheBiasWhereThatIsFaster) {
   expectRight();
 }
 
-// In the graph of the bias too; its adjoint goes by y.
+// The rectifier is applied in the graph with the bias; its derivative is computed from y.
 TEST_F(DevicePlans, ApplyARectifierWhereThatIsFaster) {
   function_ = "relu";
   plant([](int) { return 1e-1; }, 1, {2e-2, 1e-2});
@@ -152,7 +156,7 @@ TEST_F(DevicePlans, ApplyARectifierWhereThatIsFaster) {
   }
 }
 
-// Another function, or where one kernel for both is slower.
+// Functions that are not rectifiers, or a graph that is slower than two kernels.
 TEST_F(DevicePlans, LeaveFunctionsToKernelsOfTheirOwn) {
   for (const char* function : {"relu", "tanh"}) {
     function_ = function;
@@ -163,8 +167,8 @@ TEST_F(DevicePlans, LeaveFunctionsToKernelsOfTheirOwn) {
   }
 }
 
-// A layer of a network that has chosen a graph with a rectifier is applied by itself, and behind
-// other functions.
+// The convolution within a network uses a graph with a rectifier. Applied alone, the same layer
+// must not apply the rectifier.
 TEST_F(DevicePlans, KnowWhichFunctionComesBehind) {
   function_ = "relu";
   plant([](int) { return 1e-1; }, 1, {1, 1e-2});
@@ -184,7 +188,8 @@ TEST_F(DevicePlans, KnowWhichFunctionComesBehind) {
   expectNear(localCells(*y), rectified, 1e-5, "rectified");
 }
 
-// What is run again goes by the graph of Apply, which rounds otherwise than the convolution alone.
+// A recomputation must use the same graph as Apply, which rounds differently from the convolution
+// alone.
 TEST_F(DevicePlans, AreTakenAgainWhereLayersRecompute) {
   std::vector<std::vector<double>> found;
   for (const bool again : {false, true}) {
@@ -242,8 +247,8 @@ TEST_F(DevicePlans, RoundToBFloat16WhereTheOptionAllowsIt) {
   expectRight(std::ldexp(1, -7));
 }
 
-// By themselves the first rank would choose the engine with the least number, and the others the
-// first of the list.
+// Without an agreement, the first rank would choose the engine with the smallest number, and the
+// others, which measure equal times, the first of the list.
 TEST_F(DevicePlans, AreTheSameOnAllRanks) {
   if (world()->rank() == 0)
     plant([](int engine) { return 1e-3 * (1 + engine); }, 1);

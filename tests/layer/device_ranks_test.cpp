@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers on the device of several processes give what they give on the host: outputs, tangents,
-// gradients and the parameters after steps of training, under every distribution of the input.
+// Layers on the devices of several processes, compared with the same layers on the host: outputs,
+// tangents, gradients, and the parameters after steps of training, for many distributions of the
+// input.
 #include "dtensor/host_view.hpp"
 #include "layer_run.hpp"
 #include "support/draws.hpp"
@@ -29,14 +30,15 @@ Ref<DTensor> filled(const Layout& layout, TenonDataType type, Space space, std::
   return x;
 }
 
-// A run of a layer for inputs in these layouts, with one step of an optimizer if it is named.
+// A run of a layer for inputs in these layouts, followed by one step of an optimizer if `optimizer`
+// is set.
 struct Training {
   Make make;
   Layouts inputs;
   std::string optimizer = {};
 
   Values run(TenonDataType type, Space space) const { return run(type, space, space); }
-  // The layer is in one space, its arguments are in another.
+  // The layer is in the space `ofLayer`, its arguments are in `space`.
   Values run(TenonDataType type, Space ofLayer, Space space) const;
 };
 
@@ -94,7 +96,7 @@ void expectSame(const Training& training, const std::string& what,
   }
 }
 
-// All but those whose functions are the program's own.
+// All cases except the layer of user functions, which run on the host only.
 std::vector<LayerCase> casesOfDevice() {
   std::vector<LayerCase> cases = test::layerCases();
   std::erase_if(cases, [](const LayerCase& c) { return c.name == "shell"; });
@@ -120,8 +122,8 @@ TEST_P(DeviceOnRanks, GivesWhatTheHostGives) {
 INSTANTIATE_TEST_SUITE_P(Layers, DeviceOnRanks, testing::ValuesIn(casesOfDevice()),
                          [](const auto& info) { return info.param.name; });
 
-// Parameters as they are used, divided, and on one rank: gradients are summed, scattered and
-// collected.
+// Parameters stored as they are used, split, or on one rank: gradients are summed, scattered or
+// gathered.
 TEST(DeviceTraining, IsThatOfTheHostForEveryStorage) {
   for (const auto& [storage, optimizer, property] :
        {std::array{"use", "sgd", "S0"}, std::array{"sharded", "adam", "S2"},
@@ -147,7 +149,7 @@ TEST(DeviceOnSeveralRanks, MultipliesMatrices) {
   }
 }
 
-// The mask is that of the global index.
+// The mask depends on global indices only.
 TEST(DeviceOnSeveralRanks, DropsTheSameElements) {
   const Make dropout = [](CommPtr comm) { return test::newDropout(std::move(comm), 0.3); };
   for (const char* property : {"S0", "S1", "B"})
@@ -155,7 +157,8 @@ TEST(DeviceOnSeveralRanks, DropsTheSameElements) {
         expectSame({.make = dropout, .inputs = {onWorld({7, 5}, property)}}, property));
 }
 
-// Interior and strips of an output whose halo is on its way.
+// Convolutions whose output is computed in two parts: the interior during the halo exchange, and
+// strips afterwards.
 TEST(DeviceOnSeveralRanks, OverlapsWhenAsked) {
   const Make conv = [](CommPtr comm) {
     const Window same{.kernel = 3, .padLow = 1, .padHigh = 1};
@@ -172,10 +175,11 @@ TEST(DeviceOnSeveralRanks, OverlapsWhenAsked) {
   ASSERT_NO_FATAL_FAILURE(expectSame(training, "on"));
 }
 
-// Four convolutions of a field that goes round in both directions, one of them within each rank.
+// Four convolutions of a field that is periodic in both directions; one direction is within each
+// rank.
 struct Rounds {
   Index haloDepth = 1;
-  bool hasGhosts = false; // the input's halo is the caller's
+  bool hasGhosts = false; // whether the caller has filled the halo of the input
   bool trains = true;
 
   Layout input() const {
@@ -189,7 +193,7 @@ struct Rounds {
     return Layout(spec);
   }
 
-  // Of steps on the same arrays.
+  // The results of several steps on the same arrays.
   Values run(Space space) const {
     const Ref<Layer> net = test::newLayer(world(), "sequential");
     const Window around{.kernel = 3,
@@ -225,8 +229,8 @@ struct Rounds {
   }
 };
 
-// Kernels between messages are recorded, and among them the filling of halos from what a rank
-// holds, while messages of layers before are on their way.
+// The kernels between messages are recorded as CUDA graphs. Among them are kernels that fill halos
+// from elements of the same rank, while messages of earlier layers are under way.
 TEST(DeviceGraphs, RefillHalos) {
   for (const Rounds& rounds :
        {Rounds{.hasGhosts = true}, Rounds{.hasGhosts = true, .trains = false},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tensors and layers on the device of one process: they hold and give what those on the host do,
-// and what has no kernels there is refused by name.
+// Tensors and layers on the device of one process: they have the values and results of those on the
+// host, and layers without kernels for the device are refused with an error that names them.
 #include "dtensor/host_view.hpp"
 #include "dtensor/measure.hpp"
 #include "layer/derivatives/jacobian.hpp"
@@ -27,7 +27,7 @@ Ref<DTensor> onDevice(const Layout& layout, TenonDataType type = TENON_FLOAT64) 
   return makeRef<DTensor>(world(), layout, type, Space::Device);
 }
 
-// Halos, reversed and padded strides of user arrays: what a tensor is made of beside its layout.
+// Tensors with halos, and user arrays with reversed and padded strides.
 class DeviceTensor : public testing::Test {
 protected:
   Layout layout_ = onWorld({4, 3, 5}, "B");
@@ -67,7 +67,7 @@ TEST_F(DeviceTensor, WorksOnAnArrayOfTheDeviceInPlace) {
   const auto x = onDevice(layout_), y = test::tensor(layout_);
   Buffer memory(2 * cells_ * Index(sizeof(double)), "the program's array", x->context().memory());
   memory.setZero();
-  // every second element, the last dimension backwards
+  // Strides of the user array: every second element, with the last dimension backwards.
   x->placeArray(memory.data<double>() + 8, {30, 10, -2}, {0, 0, 0}, {0, 0, 0}, false);
   fillUniform(*x, 3, 4, -1, 1);
   fillUniform(*y, 3, 4, -1, 1);
@@ -75,7 +75,8 @@ TEST_F(DeviceTensor, WorksOnAnArrayOfTheDeviceInPlace) {
   EXPECT_EQ(maxAbsolute(*x), maxAbsolute(*y));
 }
 
-// Two components of one array: the end of a loan leaves the other alone.
+// A tensor is one of two interleaved components of an array. Reading and writing it on the host
+// must not change the other component.
 TEST_F(DeviceTensor, OfAnInterleavedArrayIsPutBackAlone) {
   const auto u = onDevice(layout_), v = onDevice(layout_);
   Buffer memory(2 * cells_ * Index(sizeof(double)), "the program's array", u->context().memory());
@@ -95,7 +96,7 @@ TEST_F(DeviceTensor, OfAnInterleavedArrayIsPutBackAlone) {
   EXPECT_EQ(localCells(*v)[0], 2);
 }
 
-// Work of the program on a stream of its own, which nothing orders with the tensor's.
+// Work of the program on its own CUDA stream, which is not ordered with the stream of the tensor.
 class ProgramsWork {
 public:
   explicit ProgramsWork(Index elements) : cells_(elements), values_(elements) {}
@@ -210,7 +211,7 @@ TEST_F(DeviceTensor, IsAddedScaledCopiedAndMeasured) {
   EXPECT_EQ(localCells(*y), localCells(*hy));
   EXPECT_EQ(rawNorm(*y), rawNorm(*hy));
   EXPECT_EQ(maxAbsolute(*y), maxAbsolute(*hy));
-  axpby(1, *hx, 1, *y); // between the spaces, either way
+  axpby(1, *hx, 1, *y); // one tensor on the host, one on the device, in both directions
   axpby(1, *hx, 1, *hy);
   EXPECT_EQ(localCells(*y), localCells(*hy));
   axpby(2, *y, 1, *hx);
@@ -219,7 +220,7 @@ TEST_F(DeviceTensor, IsAddedScaledCopiedAndMeasured) {
   EXPECT_EQ(localCells(*single), localCells(*hy));
 }
 
-// All that has kernels on the device.
+// A network of many layer types that have kernels on the device.
 Ref<Layer> network() {
   using W = std::vector<Window>;
   const auto net = test::newLayer(world(), "sequential");
@@ -285,7 +286,7 @@ TEST(DeviceLayer, TrainsAsOnTheHost) {
       for (std::size_t i = 0; i < got.size(); ++i)
         ASSERT_NO_FATAL_FAILURE(expectNear(got[i], want[i], type == TENON_FLOAT64 ? 1e-12 : 1e-5,
                                            fmt::format("{} {}", optimizer, i)));
-      EXPECT_EQ(train(type, Space::Device, optimizer), got); // the same bits again
+      EXPECT_EQ(train(type, Space::Device, optimizer), got); // bitwise equal in a second run
     }
 }
 
@@ -317,14 +318,14 @@ TEST(DeviceLayer, HasAJacobianOfItsSpace) {
   layer->setDataType(TENON_FLOAT64);
   layer->setSpace(Space::Device);
   layer->setUp(layout);
-  const auto point = makeRef<DTensor>(world(), layout, TENON_FLOAT64); // the host's
+  const auto point = makeRef<DTensor>(world(), layout, TENON_FLOAT64); // on the host
   fillUniform(*point, 3, 4, -1, 1);
   const auto jacobian = makeRef<Jacobian>(layer, *point);
   jacobian->setPoint(*point);
   const AdjointTestResult dots = testAdjoint(*jacobian, 5, false);
   EXPECT_LE(dots.relativeError, 1e-13);
   EXPECT_NE(dots.forwardPairing, 0);
-  // Vectors of the host too, as an iterative solver has them.
+  // Vectors on the host too, as an iterative solver has them.
   const auto dx = onDevice(layout), dy = onDevice(layout);
   fillUniform(*dx, 5, 6, -1, 1);
   jacobian->apply(*dx, *dy);
@@ -359,7 +360,8 @@ TEST(DeviceLayer, CopiesStridedInputs) {
   expectNear(localCells(*y), want, 1e-15, "tanh");
 }
 
-// A field of a solver on the host, with ghost cells around it, through a network on the device.
+// A field of a solver on the host, with ghost cells around it, as argument of a network on the
+// device.
 class FieldOfTheHost : public testing::Test {
 protected:
   FieldOfTheHost() {
@@ -381,7 +383,8 @@ protected:
 
   Layout layout_ = onWorld({3, 4}, "B");
   Ref<Layer> layer_;
-  std::vector<double> array_ = std::vector<double>(5 * 6, -9); // the ghost cells stay so
+  std::vector<double> array_ =
+      std::vector<double>(5 * 6, -9); // ghost cells, which must remain unchanged
   Ref<DTensor> field_ = test::tensor(layout_), y_ = test::tensor(layout_),
                dy_ = test::tensor(layout_.dual()), dx_ = test::tensor(layout_.dual());
 };
@@ -390,7 +393,7 @@ TEST_F(FieldOfTheHost, ComesBackThroughTheStackAsItWas) {
   fillUniform(*field_, 3, 4, -1, 1);
   const std::vector<double> first = localCells(*field_);
   layer_->apply(*field_, *y_);
-  fillUniform(*field_, 5, 6, -1, 1); // the program's array may change at once,
+  fillUniform(*field_, 5, 6, -1, 1); // the program may change its array immediately,
   const std::vector<double> second = localCells(*field_);
   layer_->apply(*field_, *y_);
   fillConstant(*y_, 7); // and its output too
@@ -431,7 +434,7 @@ TEST_F(FieldOfTheHost, IsInTheViewAndTakesNoMemoryLater) {
     EXPECT_NE(view.find(line), std::string::npos) << line << "\n" << view;
 }
 
-// A shell's functions are the program's, and may know the host alone.
+// Functions of a shell layer can work on the host only.
 TEST(DeviceLayer, WithoutKernelsIsRefusedAtSetUp) {
   const Layout layout = onWorld({4, 3}, "B");
   const auto layer = test::shell(world());
@@ -441,7 +444,7 @@ TEST(DeviceLayer, WithoutKernelsIsRefusedAtSetUp) {
                    {"\"closure\"", "layers of type shell have no kernels", "space host"},
                    [&] { layer->setUp(layout); });
   layer->setSpace(Space::Host);
-  layer->setUp(layout); // usable
+  layer->setUp(layout); // the layer works after the error
 }
 
 TEST(DeviceLayer, OfAnotherSpaceThanItsContainerIsRefused) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Dropout: its masks do not depend on the partition, differ from Apply to Apply, drop at the rate,
-// and are the same in the derivatives.
+// Dropout: masks do not depend on the partition, differ between Apply calls, have the set rate, and
+// are the same in derivatives as in their Apply. Masks are read off from the output for an input of
+// ones.
 #include "dtensor/measure.hpp"
 #include "layer_run.hpp"
 
@@ -16,6 +17,7 @@ using test::world;
 
 const Shape kShape = {20, 6, 15};
 
+// A dropout layer with this rate, whose masks are drawn from this random stream.
 Ref<Layer> dropout(double rate, std::uint64_t stream = 3) {
   const auto layer = test::newDropout(world(), rate);
   layer->setDataType(TENON_FLOAT64);
@@ -68,7 +70,8 @@ TEST(Dropout, DrawsAnewForEachApplyAndStream) {
   EXPECT_NE(scaledMask(*dropout(0.5, 4), split), first);
 }
 
-// With an older Apply beneath: the mask belongs to the level of the stack.
+// Another Apply is pending below this one on the stack: each derivative must use the mask of its
+// own level.
 TEST(Dropout, TangentAndAdjointUseTheMaskOfTheirApply) {
   LayoutDraw draw(72);
   for (int i = 0; i < 10; ++i) {
@@ -76,7 +79,7 @@ TEST(Dropout, TangentAndAdjointUseTheMaskOfTheirApply) {
     test::fillValid(*step.x, 1);
     test::fillValid(*step.dy, 2);
     for (int call = 0; call < 2; ++call)
-      step.apply(); // linear: J x = f(x)
+      step.apply(); // the map is linear: J x = f(x)
     const auto jx = tensor(step.y->layout());
     step.layer->applyTangent(step.x.get(), *jx);
     EXPECT_EQ(test::localCells(*jx), test::localCells(*step.y));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A network whose kernels apply the functions behind them gives the bits of its layers one after
-// the other, in Apply and in derivatives.
+// A network whose kernels apply the function that follows them (an epilogue, such as a rectifier)
+// in the same step, compared bit by bit with its layers one after the other, in Apply and in
+// derivatives.
 #include "layer_run.hpp"
 #include "sys/options/options.hpp"
 
@@ -21,9 +22,10 @@ struct Case {
   std::function<Ref<Layer>()> make; // the layer before the function
   std::vector<std::string> functions;
   Layout input;
-  bool sums = false; // contributions of several ranks
+  bool sums = false; // whether the result is a sum of contributions of several ranks
 };
 
+// Layers of each kind that can apply the function that follows them.
 std::vector<Case> cases() {
   const std::vector<Window> windows(2, {.kernel = 3, .padLow = 1, .padHigh = 1});
   const auto conv = [=] { return test::newConv(world(), 3, 4, windows); };
@@ -63,6 +65,7 @@ struct Results {
   bool operator==(const Results&) const = default;
 };
 
+// A layer and a function: as a network of both (ofNetwork), and one after the other (ofLayers).
 class Chain {
 public:
   Chain(const Case& c, const std::string& function)
@@ -101,7 +104,7 @@ public:
     first_->applyAdjoint(*dv, dx.get());
     return {{localCells(*z), localCells(*dx), gradient()}};
   }
-  // Whether a view says that one step of Apply, in training, is that of both.
+  // Whether the view shows that Apply in training runs the layer and the function in one step.
   bool isOneStep() const {
     options().set("-tenon_view_detail", "true");
     const std::string text = network_->describe();
@@ -124,8 +127,8 @@ TEST(Epilogues, GiveTheBitsOfTheLayersOneAfterTheOther) {
   for (const Case& c : cases())
     for (const std::string& function : c.functions) {
       Chain chain(c, function);
-      // Derivatives of the others read what is between, or the contributions of several ranks are
-      // summed first.
+      // With other functions, derivatives read the value between the two layers; and contributions
+      // of several ranks must be summed before the function.
       const bool isKnown = function == "relu" || function == "tanh" || function == "scale";
       EXPECT_EQ(chain.isOneStep(), isKnown && !(c.sums && world()->size() > 1))
           << c.name << ", " << function;

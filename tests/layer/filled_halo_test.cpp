@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolution and pooling of inputs whose halos the caller has filled: as wide as the windows read,
-// or wider. The same values as without, no message, and a cotangent in contributions.
+// Convolution and pooling of inputs whose halos the caller has filled, as wide as the windows read,
+// or wider. Compared with the layer that exchanges halos itself: the values are the same, no
+// message is sent, and the input's cotangent has the contributions of each rank in its halo.
 #include "declaration/core/window_layout.hpp"
 #include "layer_run.hpp"
 #include "sys/log/log.hpp"
@@ -25,7 +26,7 @@ Windows windowsOf(Index kernel, Boundary mode) {
   return {rows, {.kernel = 3, .padLow = 1, .padHigh = 1}};
 }
 
-// The halo that windows of this kernel read.
+// The layout with the halo that windows with this kernel read.
 Layout withHalo(const Layout& plain, Index kernel, Boundary mode) {
   const Windows windows = windowsOf(kernel, mode);
   const Shape shape = windowOutputShape(windows, kFilledShape, kFilledShape[1], "a window");
@@ -41,6 +42,7 @@ Ref<Layer> layerOf(bool pools, Index kernel, Boundary mode) {
   return layer;
 }
 
+// The messages that this rank has sent since the log was reset.
 Index messages() {
   Index sum = 0;
   for (const EventRecord& record : logSnapshot())
@@ -48,6 +50,8 @@ Index messages() {
   return sum;
 }
 
+// Parameters: whether to use a pooling, the boundary mode, and the kernel size whose halo the
+// caller has filled; the layer has kernel size 3.
 class FilledHalo : public testing::TestWithParam<std::tuple<bool, Boundary, int>> {};
 
 TEST_P(FilledHalo, GivesTheSameWithoutAnExchange) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operations that the log counts: a split of the work over the ranks adds up to the whole.
+// The floating-point operations that the log counts for one Apply and adjoint: the sum over the
+// ranks is the number of the whole problem, for any split.
 #include "layer_run.hpp"
 
 #include "sys/log/log.hpp"
@@ -10,7 +11,7 @@ namespace {
 using test::onWorld;
 using test::world;
 
-// What all ranks have counted in local kernels since the log was enabled.
+// The operations that all ranks have counted in local kernels since the log was enabled.
 double countedFlops() {
   double mine = 0, all = 0;
   for (const EventRecord& record : logSnapshot())
@@ -20,7 +21,7 @@ double countedFlops() {
   return all;
 }
 
-// One Apply and one ApplyAdjoint.
+// The operations of one Apply and one adjoint.
 double flopsOf(const Ref<Layer>& layer, const Layout& input) {
   layer->setUp(input);
   const auto x = test::tensor(input), dx = test::tensor(input.dual());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a declaration says of a layer without MPI is what the set-up layer is and does: layouts,
-// operations, messages and bytes of Apply and adjoint as the log counts them, and memory kept
-// between the two, on every rank, for every type, every combination of labels and inputs in many
-// layouts.
+// A declaration describes a layer without MPI (its form and map list), from which the planner
+// predicts operations, messages, bytes and memory. This test sets up the same layer and compares
+// the prediction with what the layer has and what the log counts in Apply and adjoint, on every
+// rank, for every type, all combinations of labels, and many layouts of the inputs.
 #include "layer_run.hpp"
 
 #include "declaration/core/pass.hpp"
@@ -21,7 +21,7 @@ namespace {
 using test::onWorld;
 using test::world;
 
-// A layer ready to be set up.
+// A layer that can be set up, with the shapes of its inputs.
 struct Sample {
   std::string name;
   std::vector<Shape> inputs;
@@ -42,8 +42,9 @@ Sample sampleOf(const std::string& type, const Example& example) {
           }};
 }
 
-// What each type draws, and what a draw may not meet: strips, parameters stored elsewhere, boundary
-// values, and a layout of the output.
+// Random examples of each type, and convolutions with properties that an example may not have: an
+// output in pieces, parameters stored on the root, and boundary values as a tensor and as a
+// constant.
 std::vector<Sample> samples() {
   const std::vector<Index> kernel = {3, 2}, padding = {1, 0};
   const auto text = [](const char* value) { return SettingValue(std::string(value)); };
@@ -72,7 +73,7 @@ std::vector<Sample> samples() {
   return all;
 }
 
-// Grids of all ranks: one axis, and two where that can be.
+// Process grids of all ranks: one axis, and all factorizations into two.
 std::vector<GridPtr> gridsOfAllRanks() {
   const int ranks = world()->size();
   std::vector<GridPtr> all = {Grid::make({ranks})};
@@ -82,8 +83,8 @@ std::vector<GridPtr> gridsOfAllRanks() {
   return all;
 }
 
-// Every word of labels on a grid.
-std::vector<std::string> wordsOn(const SignatureTable& table, int axes) {
+// All combinations of labels on a grid, such as "n,h" on two axes.
+std::vector<std::string> labelsOn(const SignatureTable& table, int axes) {
   std::vector<std::string> words = {""};
   for (int axis = 0; axis < axes; ++axis) {
     std::vector<std::string> longer;
@@ -95,8 +96,8 @@ std::vector<std::string> wordsOn(const SignatureTable& table, int axes) {
   return words;
 }
 
-// B, R, P, each dimension split evenly, and the last one by cuts of the caller's, which leave the
-// first part empty; on a second axis the property after that of the first.
+// Layouts with B, R, P, each dimension split evenly, and the last dimension with split points that
+// leave the first block empty. A second axis has the next property of this list.
 Layouts layoutsOn(const GridPtr& grid, const Shape& shape) {
   Properties each = {Property::broadcast(), Property::root(), Property::partial()};
   for (int d = 0; d < static_cast<int>(shape.size()); ++d)
@@ -119,6 +120,7 @@ Layouts layoutsOn(const GridPtr& grid, const Shape& shape) {
   return all;
 }
 
+// Floating-point operations, messages and bytes of one rank in one call.
 struct Count {
   double flops = 0;
   Index messages = 0, bytes = 0;
@@ -131,13 +133,13 @@ struct Count {
   }
 };
 
-void expectEqual(const Count& counted, const Count& said, const std::string& what) {
-  EXPECT_EQ(counted.flops, said.flops) << what;
-  EXPECT_EQ(counted.messages, said.messages) << what;
-  EXPECT_EQ(counted.bytes, said.bytes) << what;
+void expectEqual(const Count& counted, const Count& predicted, const std::string& what) {
+  EXPECT_EQ(counted.flops, predicted.flops) << what;
+  EXPECT_EQ(counted.messages, predicted.messages) << what;
+  EXPECT_EQ(counted.bytes, predicted.bytes) << what;
 }
 
-// What the log counts in a call on this rank.
+// The numbers that the log counts in a call on this rank.
 template <class Call>
 Count counted(const char* event, Call&& call) {
   logReset();
@@ -156,16 +158,16 @@ Count counted(const char* event, Call&& call) {
   return count;
 }
 
-// What this rank sends of a conversion that is one exchange.
+// The messages and bytes that this rank sends in a conversion that is one exchange.
 Count sent(const Layout& from, const Layout& to, Index elementBytes) {
   const Traffic traffic = countFlow(from, to, world()->rank(), Role::Source).others;
   return {0, traffic.messages, traffic.elements * elementBytes};
 }
 
-// A layer by its declaration alone.
-class Said {
+// The prediction: a layer described by its declaration alone.
+class Prediction {
 public:
-  Said(const Declaration& declaration, Form form)
+  Prediction(const Declaration& declaration, Form form)
       : declaration_(declaration), form_(std::move(form)),
         list_(declaration.maps(form_, declaration.storageLayouts(form_))),
         work_(declaration.work(form_, form_.output.grid().position(world()->rank()))) {}
@@ -174,8 +176,8 @@ public:
   const MapList& list() const { return list_; }
   Index savedBytes() const { return list_.savedBytes(world()->rank(), kElementBytes); }
 
-  // With the parameters' conversions, which a first Apply makes, and the target's from where it
-  // lies.
+  // Includes the conversions of the parameters, which a first Apply makes, and that of the target
+  // from its layout.
   Count apply(const DTensor* target) const {
     Count sum{work_.forward, 0, 0};
     for (const Map& map : list_.maps())
@@ -204,7 +206,7 @@ public:
   }
 
 private:
-  // What kernels move within themselves.
+  // The messages that kernels send themselves, such as the ring of attention.
   Count withinKernels(Index OwnMove::*times) const {
     Count sum;
     for (const KernelEntry& kernel : list_.kernels())
@@ -221,7 +223,7 @@ private:
   Work work_;
 };
 
-// Tensors in memory of the caller's, of which the layer keeps copies.
+// Tensors in memory of the caller, of which the layer saves copies.
 class Arrays {
 public:
   explicit Arrays(const Layouts& layouts) {
@@ -249,35 +251,40 @@ Layouts dualsOf(const Layouts& layouts) {
   return duals;
 }
 
-void expectLayouts(const Layer& layer, const Said& said, const std::string& what) {
-  EXPECT_EQ(said.form().output, layer.outputLayout()) << what;
+// Compares the layouts of output and parameters with the prediction.
+void expectLayouts(const Layer& layer, const Prediction& predicted, const std::string& what) {
+  EXPECT_EQ(predicted.form().output, layer.outputLayout()) << what;
   const auto parameters = layer.parameters();
-  const Layouts storage = layer.declaration().storageLayouts(said.form());
+  const Layouts storage = layer.declaration().storageLayouts(predicted.form());
   ASSERT_EQ(storage.size(), parameters.size()) << what;
   for (std::size_t p = 0; p < parameters.size(); ++p) {
-    EXPECT_EQ(said.form().parameters[p].name, parameters[p]->name()) << what;
+    EXPECT_EQ(predicted.form().parameters[p].name, parameters[p]->name()) << what;
     EXPECT_EQ(storage[p], parameters[p]->storage()) << what;
   }
 }
 
-void expectSteps(Layer& layer, const Said& said, const Layouts& inputs, const std::string& what) {
+// Compares what the log counts in Apply and adjoint, and the saved bytes, with the prediction.
+void expectSteps(Layer& layer, const Prediction& predicted, const Layouts& inputs,
+                 const std::string& what) {
   Arrays x(inputs), dx(dualsOf(inputs));
   Arrays y({layer.outputLayout()}), dy({layer.outputLayout().dual()});
   const DTensor* target = layer.declaration().takesTarget() ? &layer.target() : nullptr;
-  expectEqual(counted("LayerApply", [&] { layer.apply(x.inputs(), y.one()); }), said.apply(target),
-              what + ", apply");
-  EXPECT_NE(layer.describe().find("saved activations " + sizeText(said.savedBytes()) + "\n"),
+  expectEqual(counted("LayerApply", [&] { layer.apply(x.inputs(), y.one()); }),
+              predicted.apply(target), what + ", apply");
+  EXPECT_NE(layer.describe().find("saved activations " + sizeText(predicted.savedBytes()) + "\n"),
             std::string::npos)
-      << what << ": " << said.savedBytes() << " B are not\n"
+      << what << ": " << predicted.savedBytes() << " B are not\n"
       << layer.describe();
   expectEqual(counted("LayerAdjoint", [&] { layer.applyAdjoint(dy.one(), dx.cotangents()); }),
-              said.adjoint(true), what + ", adjoint");
+              predicted.adjoint(true), what + ", adjoint");
   layer.apply(x.inputs(), y.one());
   const std::vector<DTensor*> none(inputs.size(), nullptr);
   expectEqual(counted("LayerAdjoint", [&] { layer.applyAdjoint(dy.one(), InputCotangents(none)); }),
-              said.adjoint(false), what + ", adjoint of parameters");
+              predicted.adjoint(false), what + ", adjoint of parameters");
 }
 
+// Predicts the layer for these inputs and labels, sets it up, and compares. If the declaration
+// refuses the combination, set-up must fail with the same error.
 void expectForm(const Sample& sample, const Layouts& inputs, const std::string& labels) {
   const auto layer = sample.make();
   const bool fixed = layer->declaration().outputLayout().has_value();
@@ -289,37 +296,40 @@ void expectForm(const Sample& sample, const Layouts& inputs, const std::string& 
   const Declaration& declaration = layer->declaration();
   const bool overlap =
       declaration.settings().has("overlap") && declaration.value<std::string>("overlap") == "on";
-  std::optional<Said> said;
+  std::optional<Prediction> predicted;
   try {
-    said.emplace(declaration,
-                 declaration.form(inputs, {.labels = fixed ? "" : labels, .overlap = overlap}));
+    predicted.emplace(
+        declaration, declaration.form(inputs, {.labels = fixed ? "" : labels, .overlap = overlap}));
   } catch (const Error& refused) {
     EXPECT_TRUE(overlap) << what << ": " << refused.text();
     test::expectErrorOnAll(refused.code(), {}, [&] { layer->setUp(inputs); });
     return;
   }
   layer->setUp(inputs);
-  ASSERT_NO_FATAL_FAILURE(expectLayouts(*layer, *said, what));
-  expectSteps(*layer, *said, inputs, what);
+  ASSERT_NO_FATAL_FAILURE(expectLayouts(*layer, *predicted, what));
+  expectSteps(*layer, *predicted, inputs, what);
 }
 
+// The prediction counts the messages of single exchanges, so conversions must not take other
+// routes.
 class Forms : public testing::Test {
 protected:
   Forms() { options().set("-tenon_conversion_route", "exchange"); }
   ~Forms() override { options().set("-tenon_conversion_route", "auto"); }
 };
 
-// Of all draws: on one axis each word meets two of the layouts, the next word other two, and others
-// with other numbers of ranks; of the words on several axes five, spread evenly, meet one.
+// On one axis, each combination of labels is tested with two of the layouts; which ones depends on
+// the combination and on the number of ranks. On two axes, five combinations are tested, with one
+// layout each.
 TEST_F(Forms, AreTheSetUpLayers) {
-  const HeldTraps held; // arrays of zeros, of which reciprocals are infinite
+  const HeldTraps held; // the inputs are zeros, whose reciprocals are infinite
   for (const Sample& sample : samples())
     for (const GridPtr& grid : gridsOfAllRanks()) {
       std::vector<Layouts> layouts; // by input
       for (const Shape& shape : sample.inputs)
         layouts.push_back(layoutsOn(grid, shape));
       const SignatureTable table = sample.make()->declaration().rows(sample.inputs);
-      const std::vector<std::string> words = wordsOn(table, grid->axes());
+      const std::vector<std::string> words = labelsOn(table, grid->axes());
       const std::size_t cases =
           test::draws(grid->axes() == 1 ? 2 * static_cast<int>(words.size()) : 5);
       for (std::size_t c = 0; c < cases; ++c) {
@@ -331,7 +341,8 @@ TEST_F(Forms, AreTheSetUpLayers) {
     }
 }
 
-// A declaration does not see the kernels of the backends, which fill what it says.
+// The declaration computes the size of the workspace without the kernels of the backends, which
+// must need the same.
 TEST(FormsOfMaxima, SayTheWorkspaceThatKernelsFill) {
   for (const Index stride : {1, 2}) {
     const auto pooling = makeDeclaration("maxpooling");
@@ -355,7 +366,7 @@ TEST(FormsOfMaxima, SayTheWorkspaceThatKernelsFill) {
   }
 }
 
-// A layer may be asked to lie on a grid that its input does not lie on.
+// The layer can have another process grid than its input.
 TEST_F(Forms, MayLieOnAnotherGrid) {
   const auto conv = makeDeclaration("conv");
   conv->set("in_channels", Index(3));
@@ -369,8 +380,10 @@ TEST_F(Forms, MayLieOnAnotherGrid) {
   EXPECT_EQ(form.output.properties(), parseProperties("S0,S1"));
   EXPECT_EQ(form.uses[0].properties(), parseProperties("S0,B"));
   EXPECT_EQ(form.parameters[0].use.properties(), parseProperties("B,S0"));
-  EXPECT_THROW(conv->form({input}, {.grid = other}), Error); // labels must be named
-  // So its maps: to the other grid, where each of eight processes keeps its fourth of x.
+  EXPECT_THROW(conv->form({input}, {.grid = other}),
+               Error); // without labels the choice of grid is ambiguous
+  // The map list then has a conversion to the other grid, on which each of eight processes saves
+  // its part of x.
   const MapList list = conv->maps(form, conv->storageLayouts(form));
   ASSERT_EQ(list.operators().size(), 1U);
   EXPECT_EQ(list.operators()[0].from, input);

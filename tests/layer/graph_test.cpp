@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Graphs: several inputs, shared layers, what is refused; and a recurrent net, one layer applied k
-// times with its parameters shared, against loops over whole arrays.
+// Graphs of layers: several inputs and outputs, layers that are several nodes, nesting, and errors.
+// A recurrent network, in which one layer is applied k times with shared parameters, is compared
+// with loops over whole arrays (Unrolled).
 #include "layer/derivatives/derivative_check.hpp"
 #include "layer_run.hpp"
 #include "support/draws.hpp"
@@ -32,7 +33,8 @@ Ref<Layer> recurrentCell(CommPtr comm) {
 
 using Array = std::vector<double>;
 
-// The net unrolled on whole arrays: states h_0 .. h_k, and for the loss <c, h_k> all gradients.
+// The reference: the network unrolled on whole arrays, with states h_0 .. h_k and, for the loss <c,
+// h_k>, all gradients.
 struct Unrolled {
   std::vector<Array> h, dx;
   Array dh, dW = Array(kState * kBoth, 0.0), db = Array(kState, 0.0);
@@ -78,7 +80,8 @@ private:
   }
 };
 
-// The distributed net: each step's state lies as the step before has left it.
+// The distributed network. The state of each step has the layout in which the previous step wrote
+// it.
 void expectRecurrent(const Layout& state, const Layout& input, int steps, const char* storage) {
   const auto cell = recurrentCell(world());
   cell->setDataType(TENON_FLOAT64);
@@ -137,7 +140,7 @@ TEST(Recurrent, RunsOnADrawnGrid) {
                                             test::drawInput(draw, {kBatch, kInput}), 3, "use"));
 }
 
-// Where the state lies the same after a step one set-up serves all steps.
+// If a step does not change the layout of the state, one set-up serves all steps.
 TEST(Recurrent, SetsUpOncePerShape) {
   const auto cell = recurrentCell(world());
   const Layout h = onWorld({kBatch, kState}, "S0"), x = onWorld({kBatch, kInput}, "S0");
@@ -150,7 +153,7 @@ TEST(Recurrent, SetsUpOncePerShape) {
   EXPECT_EQ(cell->parameters().size(), 2u);
 }
 
-// h = tanh(W x + b) and z = W2 h, of which h is read by another node, and w = x * h by none.
+// Outputs h = tanh(W x + b), z = W2 h and w = x * h. Another node reads h; no node reads w.
 Ref<Layer> severalOutputs(const char* names) {
   auto graph = test::newLayer(world(), "graph");
   graph->set("input_names", std::string("x"));
@@ -167,8 +170,8 @@ Ref<Layer> severalOutputs(const char* names) {
   return graph;
 }
 
-// Each output equals that of a graph with this one alone; the adjoint of all is the sum of theirs,
-// and a cotangent that is not given is zero.
+// Each output equals that of a graph with this output alone; the adjoint for all outputs is the sum
+// of theirs, and a missing cotangent counts as zero.
 TEST(Graph, GivesSeveralOutputs) {
   test::LayoutDraw draw(67);
   const char* const names[] = {"h", "w=2", "z"};
@@ -202,7 +205,7 @@ TEST(Graph, GivesSeveralOutputs) {
     for (const auto& p : graph->parameters())
       gradients.push_back(gathered(p->gradient()));
     for (std::size_t k = 0; k < 3; ++k) {
-      // By the same graph with the other cotangents left out.
+      // The same graph, with the other cotangents missing.
       graph->zeroGradients();
       graph->apply(Inputs(in), Outputs(written));
       std::vector<const DTensor*> one(3, nullptr);
@@ -216,8 +219,8 @@ TEST(Graph, GivesSeveralOutputs) {
         for (std::size_t e = 0; e < its.size(); ++e)
           gradients[p][e] -= its[e];
       }
-      // And by a graph with one output. Nothing reads some nodes, so that all are outputs of it but
-      // in another order.
+      // A graph with this output as the first one. The other outputs follow, because a node that no
+      // other node reads must be an output.
       std::string turned = names[k];
       for (std::size_t other = 0; other < 3; ++other)
         if (other != k)
@@ -317,7 +320,8 @@ TEST(Graph, RefusesOutputsThatAreNotThere) {
 TEST(Graph, SharesALayerOfSeveralNodes) {
   const auto graph = test::residualNet(world());
   graph->setUp(onWorld({2, 3, 6, 5}, "S0"));
-  EXPECT_EQ(graph->parameters().size(), 2u); // weight and bias of the one convolution
+  EXPECT_EQ(graph->parameters().size(),
+            2u); // weight and bias of the convolution that both nodes share
 }
 
 TEST(Graph, RefusesNodesThatAreNotThere) {
@@ -350,7 +354,8 @@ TEST(Graph, ContainersDoNotHoldEachOther) {
   EXPECT_EQ(inner.get()->references(), 2);
 }
 
-// From within and from without, until one more is refused.
+// A layer is put into further containers, and containers into it, until the limit on nesting
+// refuses one.
 TEST(Graph, NestsContainersUpToABound) {
   for (const bool fromWithin : {true, false}) {
     Ref<Layer> all = sequential(), last = all;
@@ -375,7 +380,8 @@ TEST(Graph, NestsContainersUpToABound) {
   }
 }
 
-// A refused layer is where it was: it may go in another container of the same depth.
+// A layer that a container has refused is unchanged and can be added to another container of the
+// same depth.
 TEST(Graph, ARefusedLayerKeepsItsLevel) {
   const auto deep = sequential();
   Ref<Layer> last = deep;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Several layers with windows that share one halo exchange: values, tangents, cotangents and
-// gradients of a network are those of an exchange before each layer, and messages are those of one
-// exchange.
+// Several convolutions that share one halo exchange (setting halo_depth): the first exchange brings
+// a halo for all of them, and layers compute parts of their halos themselves. Compared with the
+// same network with an exchange before each layer: values, tangents, cotangents and gradients are
+// the same, and the messages are those of one exchange.
 #include "layer/derivatives/derivative_check.hpp"
 #include "layer_run.hpp"
 #include "sys/log/log.hpp"
@@ -37,6 +38,7 @@ Ref<Layer> columnMlp() {
 
 using Layers = std::vector<Ref<Layer>>;
 
+// A sequence of layers in which up to `depth` layers share a halo exchange.
 Ref<Layer> inRow(const Layers& layers, Index depth) {
   const auto net = test::newLayer(world(), "sequential");
   net->set("halo_depth", depth);
@@ -53,9 +55,10 @@ Ref<Layer> closure(const std::string& boundary, Index depth) {
                depth);
 }
 
+// The results of one run, and the messages that it has sent.
 struct Found {
   std::vector<std::vector<double>> values; // output, tangent, cotangent, gradients
-  Index applied = 0, adjoint = 0;          // messages of this rank
+  Index applied = 0, adjoint = 0;          // messages that this rank sent
 };
 
 Index messages() {
@@ -75,6 +78,7 @@ Index sentBy(Call&& call) {
   return sent;
 }
 
+// Applies the network, its tangent and its adjoint to fixed random values.
 Found run(const Ref<Layer>& net, const Layout& field) {
   test::Step step(net, field);
   test::fillParameters(*net);
@@ -102,7 +106,8 @@ void expectSame(const Found& got, const Found& want, const std::string& what) {
                                              fmt::format("{}, result {}", what, i)));
 }
 
-// Rows over all ranks; rows and columns; and parts of 0, 1 and more rows.
+// Layouts that split rows over all ranks, rows and columns, and rows in blocks of 0, 1 and more
+// rows.
 std::vector<Layout> fields() {
   const int ranks = world()->size();
   std::vector<Layout> all = {onWorld({2, kChannels, 24, 9}, "S2"),
@@ -137,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, HaloDepth,
                                          "symmetric", "odd", "odd_point", "reflect/zero,periodic",
                                          "periodic,odd/replicate", "zero;0=odd"));
 
-// Parts are wider than the halo of all four layers, so that neighbours alone send.
+// Blocks are wider than the halo of all four layers, so messages come from direct neighbours only.
 TEST(HaloDepth, SendsOneExchangeForAll) {
   for (const char* boundary : {"zero", "periodic"}) {
     const Layout field = onWorld({1, kChannels, 8 * Index(world()->size()), 6}, "S2");
@@ -161,7 +166,7 @@ TEST(HaloDepth, SendsOneExchangeForAll) {
   }
 }
 
-// What two convolutions read has the halo of both.
+// If two convolutions read a value, it has the halo that both need.
 TEST(HaloDepth, IsSharedByAllReaders) {
   const auto make = [](Index depth) {
     const auto graph = test::newLayer(world(), "graph");
@@ -177,7 +182,7 @@ TEST(HaloDepth, IsSharedByAllReaders) {
     ASSERT_NO_FATAL_FAILURE(expectSame(run(make(3), field), run(make(1), field), field.describe()));
 }
 
-// Strides, dilation, even windows, windows that leave out a part of the domain, and poolings.
+// Strides, dilation, windows of even size, windows that skip a part of the domain, and poolings.
 Ref<Layer> mixed(const std::string& boundary, Index depth) {
   const auto strided = convolution(boundary), spaced = convolution(boundary),
              even = convolution(boundary, {4, 2});
@@ -222,7 +227,8 @@ TEST(HaloDepth, OfPoolings) {
         expectSame(run(poolings(3), field), run(poolings(1), field), field.describe()));
 }
 
-// A solver's ghost cells within the domain, as wide as all layers together need: nothing is sent.
+// A solver has filled ghost cells within the domain, as wide as all layers together need: no
+// message is sent.
 TEST(HaloDepth, OfGhostCellsThatTheCallerHasFilled) {
   const Layout plain = onWorld({1, kChannels, 8 * Index(world()->size()), 6}, "S2");
   LayoutSpec spec = plain.spec();
@@ -257,7 +263,7 @@ TEST(HaloDepth, OfGhostCellsThatTheCallerHasFilled) {
   test::expectNear(gathered(*dx), gathered(*want.dx), kRounding, "cotangent");
 }
 
-// A layer in several places of a row, and set up by itself for the same input.
+// A layer that is several nodes of a sequence, and is also set up alone for the same input.
 TEST(HaloDepth, OfALayerThatIsUsedTwice) {
   const Layout field = onWorld({1, kChannels, 8 * Index(world()->size()), 6}, "S2");
   const auto twice = [&](Index depth) {
@@ -271,7 +277,8 @@ TEST(HaloDepth, OfALayerThatIsUsedTwice) {
   ASSERT_NO_FATAL_FAILURE(expectSame(twice(3), twice(1), "twice"));
 }
 
-// Where a layer between needs all parts together, or readers differ in where they go round.
+// Sharing ends at a layer that needs the whole input, and where readers have different boundary
+// modes.
 TEST(HaloDepth, EndsWhereItMust) {
   const auto normalised = [](Index depth) {
     const auto norm = test::newLayer(world(), "batchnorm");

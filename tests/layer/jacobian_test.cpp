@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The Jacobian as an operator gives what the layer's tangent and adjoint give, is linear and is the
-// derivative; and it leaves the layer alone, whatever the layer does meanwhile.
+// The Jacobian of a layer as a linear operator: it has the results of the layer's tangent and
+// adjoint, passes the dot test and the Taylor test, and does not affect the layer's pending
+// evaluations and gradients, nor do these affect it.
 #include "layer/derivatives/jacobian.hpp"
 
 #include "dtensor/measure.hpp"
@@ -18,12 +19,14 @@ using test::onWorld;
 using test::tensor;
 using test::world;
 
+// The Jacobian of a layer at the point x.
 Ref<Jacobian> jacobianAt(const Ref<Layer>& layer, const DTensor& x) {
   auto made = makeRef<Jacobian>(layer, x);
   made->setPoint(x);
   return made;
 }
 
+// Sets all elements of all tangents of parameters to a value.
 void setTangents(Layer& layer, double value) {
   for (const auto& p : layer.parameters())
     fillConstant(p->tangent(), value);
@@ -58,7 +61,7 @@ TEST_P(JacobianOf, LayerIsItsTangentAndItsAdjoint) {
     test::fillValid(*step.dy, 3);
     step.apply();
     layer->applyTangent(dx.get(), *want);
-    setTangents(*layer, 0.75); // parameters are constants
+    setTangents(*layer, 0.75); // the operator must ignore tangents of parameters
     jacobian->apply(*dx, *got);
     jacobian->applyAdjoint(*step.dy, *back);
     EXPECT_EQ(test::localCells(*got), test::localCells(*want)) << GetParam().name;
@@ -126,8 +129,8 @@ TEST(Jacobian, TakesFactors) {
   EXPECT_EQ(test::localCells(*y), want);
 }
 
-// What two pending evaluations and their adjoints leave, with a Jacobian applied between all of it
-// or not.
+// The gradients after two pending evaluations and their adjoints. If `withJacobian`, a Jacobian is
+// applied before and between all calls.
 std::vector<std::vector<double>> gradientsTrained(bool withJacobian) {
   const Ref<Layer> net = netOfDepthTwo();
   test::Step step(net, net->inputLayout());
@@ -181,8 +184,8 @@ TEST(Jacobian, WantsItsPointAnewAfterAStepOfTheParameters) {
   EXPECT_EQ(test::localCells(*y), test::localCells(*want));
 }
 
-// affine(tanh(affine(x))) in a container within a container, of which `recomputing`, counted from
-// the outermost, recomputes.
+// affine(tanh(affine(x))) in two nested containers; `recomputing` is the number of the container,
+// counted from the outermost, that recomputes its activations.
 Ref<Layer> netWithSegment(int recomputing) {
   const auto net = test::newLayer(world(), "sequential"),
              inner = test::newLayer(world(), "sequential");
@@ -198,7 +201,7 @@ Ref<Layer> netWithSegment(int recomputing) {
   return net;
 }
 
-// J dx and J* dy, with tangents of the parameters that must not matter.
+// J dx and J* dy, with tangents of the parameters set, which must not matter.
 std::vector<std::vector<double>> appliedBothWays(const Ref<Layer>& net) {
   test::Step step(net, net->inputLayout());
   const auto dx = tensor(net->inputLayout());
@@ -249,8 +252,8 @@ TEST(Jacobian, HoldsThePointAndTheLayer) {
   EXPECT_EQ(test::localCells(*again), test::localCells(*y));
 }
 
-// Fixed statistics are part of the map; those of a batch would be other ones at the next
-// evaluation.
+// With fixed statistics a batch normalisation has a Jacobian; statistics of the batch would change
+// at the next evaluation.
 TEST(Jacobian, OfATrainedBatchNormalisationIsItsScale) {
   const auto moments = test::newLayer(world(), "sequential");
   const auto normalisation = test::newLayer(world(), "batchnorm");
@@ -265,7 +268,7 @@ TEST(Jacobian, OfATrainedBatchNormalisationIsItsScale) {
   test::fillValid(*dx, 2);
   const Ref<Jacobian> jacobian = jacobianAt(moments, *x);
   jacobian->apply(*dx, *dy);
-  std::vector<double> wanted = test::localCells(*dx); // from mean 0 and variance 1
+  std::vector<double> wanted = test::localCells(*dx); // by mean 0, variance 1
   for (double& value : wanted)
     value /= std::sqrt(1 + 1e-5);
   test::expectNear(test::localCells(*dy), wanted, 1e-14, "tangent");
@@ -309,7 +312,7 @@ TEST(Jacobian, IsRefusedWhereThereIsNone) {
   const auto direction = tensor(x->layout());
   test::fillValid(*direction, 2);
   trained->apply(*direction, *y);
-  std::vector<double> wanted = test::localCells(*direction); // from mean 0 and variance 1
+  std::vector<double> wanted = test::localCells(*direction); // by mean 0, variance 1
   for (double& value : wanted)
     value /= std::sqrt(1 + 1e-5);
   test::expectNear(test::localCells(*y), wanted, 1e-14, "tangent in inference");

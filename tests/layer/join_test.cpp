@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums and concatenations of tensors that lie anyhow, on any grids: forward against whole arrays,
-// the adjoint against the tangent, the chosen output, and what is refused.
+// Sums and concatenations of tensors in random layouts, on any grids: forward against whole arrays,
+// the adjoint by the dot test against the tangent, the choice of the output's layout, and errors.
 #include "dtensor/measure.hpp"
 #include "layer_run.hpp"
 #include "support/draws.hpp"
@@ -38,7 +38,8 @@ Layouts duals(const Layouts& layouts) {
   return result;
 }
 
-// y[a, j, b] = x_i[a, j - begin_i, b] on whole arrays; shapes [outer, joined, inner] around dim.
+// The reference: y[a, j, b] = x_i[a, j - begin_i, b] on whole arrays, viewed as [outer, joined,
+// inner] around the dimension `dim`.
 std::vector<double> concatenated(const std::vector<std::vector<double>>& parts,
                                  const std::vector<Shape>& shapes, int dim) {
   Index outer = 1, inner = 1;
@@ -61,7 +62,7 @@ std::vector<double> sumOf(const std::vector<std::vector<double>>& parts) {
   return sum;
 }
 
-// dim -1: a sum.
+// Compares a concatenation along `dim`, or a sum if dim is -1, in random layouts.
 void expectJoins(LayoutDraw& draw, int dim, TenonDataType type, double tolerance) {
   Layouts layouts;
   std::vector<Shape> shapes;
@@ -134,8 +135,8 @@ TEST(Join, TakesASignatureOrAnOutputLayoutForAnyBatch) {
   EXPECT_EQ(given->outputLayout(), onWorld({7, 9}, "S0"));
 }
 
-// y = x + x by one tensor given twice; a tangent of nothing is zero; an unwanted cotangent is left
-// out.
+// y = x + x with one tensor passed twice. A missing tangent counts as zero, and a cotangent that is
+// null is not computed.
 TEST(Join, TakesATensorTwiceAndNothing) {
   const Layout layout = onWorld({5, 2}, "S0");
   const auto add = test::newLayer(world(), "add");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From the second Apply on Tenon allocates nothing: neither counted buffers nor anything by the
-// global operator new, which this program counts.
+// From the second Apply on the library allocates no memory: neither its own buffers, which it
+// counts, nor by the global operator new, which this program replaces and counts.
 #include "declaration/core/declaration.hpp"
 #include "declaration/core/types.hpp"
 #include "layer/derivatives/jacobian.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 class Allocation : public testing::TestWithParam<test::LayerCase> {};
 
-// What a step of training and one of inference allocate after a first one of each.
+// The number of allocations of a step of training and one of inference, after a first step of each.
 long allocatedBy(test::Step& step, Index& bytes) {
   const std::vector<Ref<Parameter>> parameters = step.layer->parameters();
   auto run = [&] {
@@ -63,7 +63,7 @@ TEST_P(Allocation, IsZeroFromTheSecondStepOn) {
   }
 }
 
-// The levels of the stack that are reached later are ready too.
+// The frames of all levels of the stack are allocated at set-up.
 TEST_P(Allocation, IsZeroOnHigherLevelsOfTheStack) {
   test::LayoutDraw draw(52);
   for (int i = 0; i < 4; ++i) {
@@ -108,8 +108,7 @@ TEST_P(Allocation, IsZeroFromTheSecondUseOfAJacobianOn) {
   EXPECT_EQ(bytesAlive(), alive) << GetParam().name;
 }
 
-// The second input of a layer with the caller's values at a boundary: a tensor, and a number that
-// must be moved.
+// Boundary values as second input of a layer: a tensor, and a number that must be communicated.
 TEST(AllocationAtTheBoundary, IsZeroFromTheSecondStepOn) {
   test::LayoutDraw draw(53);
   const Window window{.kernel = 3,
@@ -143,7 +142,7 @@ TEST(AllocationAtTheBoundary, IsZeroFromTheSecondStepOn) {
   }
 }
 
-// Layers with lists, whose edges lie with their targets, or anywhere.
+// Layers with lists of a mesh, with edges on the ranks of their targets, or on any rank.
 TEST(AllocationOnMeshes, IsZeroFromTheSecondStepOn) {
   const test::MeshGraph graph(44, false);
   for (const bool anywhere : {false, true}) {
@@ -168,6 +167,8 @@ INSTANTIATE_TEST_SUITE_P(Layers, Allocation, testing::ValuesIn(test::layerCases(
 
 class SettingSizes : public testing::TestWithParam<std::string> {};
 
+// Sets an integer setting to huge values and sets up the layer, which must not allocate huge
+// memory.
 void trySetting(const std::string& type, const Example& example, const std::string& name,
                 const SettingValue& value) {
   constexpr long kMax = 64L << 20;
@@ -190,8 +191,8 @@ void trySetting(const std::string& type, const Example& example, const std::stri
   EXPECT_LT(test::mostBytesHeld - before, kMax) << name << ": " << outcome;
 }
 
-// Numbers that no memory can have, in each setting that takes integers: a set-up that cannot be
-// says so before it makes lists of that length.
+// Each setting with integers gets values that no memory can hold. Set-up must fail with an error
+// before it allocates lists of this length.
 TEST_P(SettingSizes, TakeNoMemoryBeforeThereIsData) {
   const auto declared = makeDeclaration(GetParam());
   if (declared->takesLists())
@@ -201,7 +202,7 @@ TEST_P(SettingSizes, TakeNoMemoryBeforeThereIsData) {
   try {
     example = declared->example(draw);
   } catch (const Error& error) {
-    GTEST_SKIP() << error.text(); // types that need more than a layout
+    GTEST_SKIP() << error.text(); // types that need more than the layout of an input
   }
   for (const Index huge : {Index(1) << 40, Index(1) << 62, std::numeric_limits<Index>::max()})
     for (const Settings::Entry& entry : declared->settings().entries()) {

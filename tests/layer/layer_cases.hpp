@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The layers under test, each with an input shape and a name, and the grids and layouts to try.
-// How a layer depends on input and parameters together says what a Taylor test can ask of it.
+// The layers that several tests of this folder run: layerCases() returns one of each kind (windows,
+// poolings, containers, a layer of user functions, ...) with a name and the shape of its input, and
+// exampleCases() returns random settings of a type. drawInput() draws a random layout of the input
+// on all ranks.
 #pragma once
 
 #include "declaration/core/types.hpp"
@@ -15,6 +17,9 @@
 
 namespace tenon::test {
 
+// How the output depends on input and parameters together. The tests of derivatives need it: the
+// remainder of a Taylor expansion is of second order only for smooth layers, and is zero for linear
+// ones; piecewise smooth layers (maxima, relu) can have a kink within a step.
 enum class Smoothness { Smooth, Linear, PiecewiseLinear, PiecewiseSmooth };
 
 struct LayerCase {
@@ -28,6 +33,7 @@ inline void PrintTo(const LayerCase& c, std::ostream* out) {
   *out << c.name;
 }
 
+// A function of the communicator that calls make(communicator, args...).
 template <class Make, class... Args>
 std::function<Ref<Layer>(CommPtr)> maker(Make make, Args... args) {
   return [=](CommPtr comm) { return make(comm, args...); };
@@ -48,8 +54,8 @@ Ref<Layer> smallNet(CommPtr comm) {
   return net;
 }
 
-// To a grid of all ranks in reverse order, split along dimension 1; the pattern is for twice the
-// batch.
+// Redistributes to a grid of all ranks in reverse order, split along dimension 1. The pattern of
+// the output layout has twice the batch size of the input, because a pattern is for any batch size.
 inline Ref<Layer> repartition(CommPtr comm, Shape shape) {
   std::vector<int> reversed;
   for (int rank = comm->size(); rank-- > 0;)
@@ -73,8 +79,9 @@ inline Ref<Layer> residualNet(CommPtr comm) {
   return graph;
 }
 
-// One level of a U-Net: what the left arm gives is read by the pooling and by the concatenation of
-// channels; the valley works at half the width, repartitioned to another grid.
+// One level of a U-Net. The output of the first convolution (`left`) is read by the pooling and by
+// another convolution; the layers after the pooling have half the width and run on another process
+// grid (repartition). The concatenation joins the channels of both branches.
 inline Ref<Layer> skipNet(CommPtr comm) {
   using W = std::vector<Window>;
   const Window same{.kernel = 3, .padLow = 1, .padHigh = 1}, half{.kernel = 2, .stride = 2},
@@ -83,16 +90,16 @@ inline Ref<Layer> skipNet(CommPtr comm) {
   const int left = addGraphNode(*graph, newConv(comm, 2, 3, W{same, same}), {-1});
   const int pooled =
       addGraphNode(*graph, newPooling(comm, PoolingMode::AverageIncludePad, W{half, half}), {left});
-  const int valley = addGraphNode(*graph, repartition(comm, {3, 3, 4, 4}), {pooled});
-  const int narrow = addGraphNode(*graph, newConv(comm, 3, 2, W{same, same}), {valley});
+  const int moved = addGraphNode(*graph, repartition(comm, {3, 3, 4, 4}), {pooled});
+  const int narrow = addGraphNode(*graph, newConv(comm, 3, 2, W{same, same}), {moved});
   const int skipped = addGraphNode(*graph, newConv(comm, 3, 4, W{to, to}), {left});
-  const int joined = addGraphNode(*graph, newConcatenate(comm, 1), {skipped, narrow, valley});
+  const int joined = addGraphNode(*graph, newConcatenate(comm, 1), {skipped, narrow, moved});
   addGraphNode(*graph, newPointwise(comm, "sigmoid"), {joined});
   return graph;
 }
 
-// y[2n+c, j] = a[c] x[n, j]^2 for c = 0, 1, by functions that know splits of columns and copies
-// only.
+// A layer of user functions: y[2n+c, j] = a[c] x[n, j]^2 for c = 0, 1. It supports inputs that are
+// split along columns (S1) or replicated (B).
 inline Ref<Layer> shell(CommPtr comm) {
   auto layer = newLayer(comm, "shell");
   shellOf(*layer).setLabels("S1,B");
@@ -152,7 +159,7 @@ inline Ref<Layer> groupedConvolution(CommPtr comm, Index in, Index out, Index gr
   return layer;
 }
 
-// In one piece on every rank.
+// Sets a target of a loss, with a copy of the whole tensor on every rank.
 inline void setTarget(Layer& layer, const Example& example) {
   const Layout everywhere({.shape = example.target,
                            .grid = Grid::make({layer.comm()->size()}),
@@ -182,7 +189,7 @@ inline std::vector<LayerCase> exampleCases(const std::string& type, int seeds) {
                            setTarget(*layer, example);
                          if (example.low <= 0)
                            return layer;
-                         // What needs positive numbers gets them, whatever a test draws.
+                         // A layer that needs positive inputs follows an exponential.
                          const auto positive = newLayer(comm, "sequential");
                          appendLayer(*positive, newPointwise(comm, "exp"));
                          appendLayer(*positive, layer);
@@ -193,8 +200,8 @@ inline std::vector<LayerCase> exampleCases(const std::string& type, int seeds) {
   return cases;
 }
 
-// But for those that need more than settings: a layout, layers, or lists of a mesh; and for rows,
-// which have the numbers of their blocks.
+// All types except those that need more than settings (a layout, layers, or lists of a mesh), and
+// except `rows`, whose order of rows depends on the partition.
 inline std::vector<std::string> typesWithExamples() {
   std::vector<std::string> types = declarationNames();
   std::erase_if(types, [](const std::string& type) {
@@ -319,7 +326,8 @@ inline std::vector<LayerCase> layerCases() {
       {"skip", {3, 2, 8, 8}, skipNet},
       {"shell", {4, 6}, shell},
   };
-  // Windows that would leave parts unequal, or empty ones.
+  // Adds a case again with outputs in blocks of equal size. Without this setting the blocks of
+  // these windows differ in size, or some are empty.
   const auto addBalanced = [&](LayerCase one) {
     one.name += "_balanced";
     one.make = [make = one.make](CommPtr comm) {
@@ -345,7 +353,8 @@ inline std::vector<LayerCase> layerCases() {
   return cases;
 }
 
-// Layouts of the input on the ranks there are: one axis and two, every property, uneven own cuts.
+// A random layout of the input on all ranks: a process grid of one or two axes, any property
+// (split, replicated, on the root, partial sums), and split points at random places.
 inline Layout drawInput(LayoutDraw& draw, const Shape& shape) {
   return draw.layout(shape, draw.grid(world()->size(), 2), 0, true);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The life of a layer: set-up, the stack of Apply calls that wait for their adjoints, what is kept
-// and what may be changed, and gradients that accumulate.
+// The life of a layer: set-up, the stack of Apply calls whose adjoints are pending, saved tensors
+// and changes to them, arguments that overlap, and gradients that accumulate.
 #include "layer_run.hpp"
 
 #include "sys/expect_error.hpp"
@@ -17,6 +17,7 @@ using test::world;
 
 constexpr Index kIn = 6, kOut = 5;
 
+// An affine layer with this stack depth.
 Ref<Layer> small(int depth = 1) {
   auto layer = test::newAffine(world(), kIn, kOut);
   layer->setDataType(TENON_FLOAT64);
@@ -35,7 +36,7 @@ Layout batch(Index samples) {
   return onWorld({samples, kIn}, "S0");
 }
 
-// The tensors of one Apply of a layer that others share.
+// The tensors for one Apply of a layer that other such objects share, with random values.
 test::Step drawn(const Ref<Layer>& layer, const Layout& input, std::uint64_t stream) {
   test::Step step(layer, input);
   test::fillValid(*step.x, stream);
@@ -82,16 +83,17 @@ TEST(LayerArguments, AreTwoTensors) {
   expectError(TENON_ERR_ARG, {"the same"}, [&] { layer->applyAdjoint(*x, x.get()); });
 }
 
+// Lets a tensor use an array of the test, with these strides.
 void placeAt(DTensor& x, double* first, Shape strides) {
   const std::vector<Index> none(strides.size(), 0);
   x.placeArray(first, strides, none, none, false);
 }
 
-// Of any strides: the output's rows are shorter than the input's.
+// Overlapping arrays with different strides: the output's rows are shorter than the input's.
 TEST(LayerArguments, ShareNoMemory) {
   const Layout one = onWorld({2, kIn}, "B");
   const auto layer = small();
-  layer->setText("signature", "B"); // all ranks have an output that overlaps
+  layer->setText("signature", "B"); // every rank has an output that overlaps
   test::Step step = drawn(layer, one, 1);
   std::vector<double> memory(4 * kIn);
   const auto expectRefused = [&](auto call) {
@@ -114,7 +116,7 @@ TEST(LayerArguments, ShareNoMemory) {
   step.adjoint();
 }
 
-// As solvers have them: two components of each point.
+// Input and output are two components of one array, as solvers have them; they share no element.
 TEST(LayerArguments, MayBeInterleaved) {
   const auto layer = tanhLayer();
   const Layout one = onWorld({3, 4}, "B");
@@ -161,7 +163,7 @@ TEST(LayerStack, ForgetsWhatClearStackClears) {
   step.adjoint();
 }
 
-// x_{t+1} = tanh(x_t): stepping back in time multiplies by 1 - x_{t+1}^2.
+// x_{t+1} = tanh(x_t): each adjoint, backwards in time, multiplies by 1 - x_{t+1}^2.
 TEST(LayerStack, StepsBackInTime) {
   constexpr int kSteps = 3;
   const auto layer = tanhLayer(kSteps);
@@ -222,7 +224,7 @@ TEST(LayerStack, HoldsDifferentInputLayouts) {
   }
   a.apply();
   b.apply();
-  EXPECT_THROW(a.adjoint(), Error); // the top belongs to b
+  EXPECT_THROW(a.adjoint(), Error); // the top of the stack is the Apply of b
   b.adjoint();
   a.adjoint();
   EXPECT_EQ(localCells(*a.dx), localCells(*aAlone.dx));
@@ -231,7 +233,8 @@ TEST(LayerStack, HoldsDifferentInputLayouts) {
                    "gradient of both");
 }
 
-// One stack, whatever the layouts: else a container could push where its layers cannot.
+// All input layouts have one stack; otherwise a container could push a frame where a layer in it
+// cannot.
 TEST(LayerStack, HasOneDepthForAllLayouts) {
   const auto layer = small(1);
   test::Step a = drawn(layer, batch(8), 1), b = drawn(layer, batch(4), 2);
@@ -264,7 +267,7 @@ TEST(LayerKeeping, RefusesALibraryTensorThatWasChanged) {
   step.apply();
   step.adjoint();
 
-  test::Step output = drawn(tanhLayer(), batch(8), 1); // keeps its output
+  test::Step output = drawn(tanhLayer(), batch(8), 1); // tanh saves its output
   output.apply();
   fillConstant(*output.y, 1);
   expectError(TENON_ERR_STATE, {"was changed after"}, [&] { output.adjoint(); });
@@ -331,12 +334,12 @@ TEST(LayerGradient, AccumulatesUntilItIsCleared) {
   run();
   const auto once = weightGradient(step.layer);
   run();
-  run(); // twice without a look between
+  run(); // two adjoints, without reading the gradient between them
   test::expectNear(weightGradient(step.layer), sum(once, sum(once, once)), 1e-14, "three times");
   step.layer->zeroGradients();
   EXPECT_EQ(weightGradient(step.layer), std::vector<double>(once.size(), 0));
   run();
-  step.layer->zeroGradients(); // contributions that nobody has collected are cleared too
+  step.layer->zeroGradients(); // contributions that are not collected yet are cleared too
   run();
   EXPECT_EQ(weightGradient(step.layer), once);
 }
@@ -368,7 +371,7 @@ TEST(LayerGradient, RefusesAParameterThatWasSteppedSinceApply) {
   step.adjoint();
 }
 
-// The sum of the copies' contributions, on every rank that stores a copy.
+// The direction is the sum of the contributions, on every rank that stores a copy.
 TEST(LayerGradient, BecomesADirectionInTheStorageLayout) {
   for (const char* storage : {"use", "root", "S0", "S1"}) {
     const auto layer = test::newAffine(world(), kIn, kOut);
@@ -396,7 +399,7 @@ TEST(LayerGradient, IsThatOfAnExposedParameterAsItIsNow) {
     test::Step step = drawn(layer, batch(8), 1);
     const Ref<DTensor> weight = layer->parameters()[0]->expose();
     for (double value : {1.0, -2.0}) {
-      fillConstant(*weight, value); // nobody is told
+      fillConstant(*weight, value); // without a notification of the library
       step.apply();
       const auto x = test::gathered(*step.x), y = test::gathered(*step.y);
       for (std::size_t n = 0; n < 8; ++n) {
@@ -410,7 +413,7 @@ TEST(LayerGradient, IsThatOfAnExposedParameterAsItIsNow) {
   }
 }
 
-// Every second cell of a larger array.
+// A tensor that uses every second element of a larger array.
 struct Strided {
   std::vector<double> memory;
   explicit Strided(DTensor& x) {
@@ -455,7 +458,7 @@ TEST_P(LayerArrays, GiveTheSameNumbersWithAnyStrides) {
     step.layer->clearStack();
     step.apply();
     EXPECT_EQ(localCells(*step.y), localCells(*want.y)) << what;
-    step.apply(); // a second level must not touch what the first keeps
+    step.apply(); // a second level must not change the values saved by the first
     step.adjoint();
     step.adjoint();
     EXPECT_EQ(localCells(*step.dx), localCells(*want.dx)) << what;

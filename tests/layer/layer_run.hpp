@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What tests of layers do again and again: make tensors, fill them with valid values, set a layer
-// up for an input, and gather what came out.
+// Helpers of the tests of layers; all of them work on all ranks (world()) and are collective:
+//
+//   tensor(), onWorld()          creation of tensors and layouts
+//   fillValid(), fillParameters()  random values that are the same on any partition
+//   Step                         a layer that is set up, with its tensors x, y, dy and dx
+//   gathered(), localCells()     the values of a tensor: all of them on every rank; this rank's
+//   expectNear(), expectErrorOnAll()  comparisons
 #pragma once
 
 #include "dtensor/arithmetic.hpp"
@@ -27,8 +32,10 @@ inline Layout onWorld(const Shape& shape, const std::string& property) {
   return onWorld(shape, {world()->size()}, property);
 }
 
-// A random valid tensor: equal on copies, and every contribution random (a tensor whose value sits
-// in one contribution lets a layer that is nonlinear in the others pass by luck).
+// Fills a tensor with random values that its layout allows: copies on several ranks are equal. In a
+// layout of partial sums, every contribution is random. If one contribution had the whole value and
+// the others were zero, a layer that wrongly applies a nonlinear function to each contribution
+// could pass a test.
 inline void fillValid(DTensor& x, std::uint64_t stream, double low, double high) {
   Properties copies = x.layout().properties();
   for (int axis = 0; axis < x.layout().grid().axes(); ++axis)
@@ -67,6 +74,7 @@ inline std::vector<double> localCells(const DTensor& x) {
   });
 }
 
+// Compares element by element; the tolerance is relative to the largest wanted number, or to 1.
 inline void expectNear(const std::vector<double>& got, const std::vector<double>& want,
                        double tolerance, const std::string& what) {
   ASSERT_EQ(got.size(), want.size()) << what;
@@ -77,7 +85,7 @@ inline void expectNear(const std::vector<double>& got, const std::vector<double>
     ASSERT_NEAR(got[i], want[i], tolerance * scale) << what << " at " << i;
 }
 
-// Weights from the initialiser, random biases: the same on any partition.
+// Draws weights by the layer's initializer, and biases from [-1, 1]: the same on any partition.
 inline void fillParameters(Layer& layer) {
   layer.initialize(kSeed, 0);
   for (const auto& p : layer.parameters())
@@ -87,7 +95,7 @@ inline void fillParameters(Layer& layer) {
     }
 }
 
-// A layer set up for one input, with the four tensors of a step.
+// A layer set up for one input, with the tensors of one Apply and adjoint.
 struct Step {
   Ref<Layer> layer;
   Ref<DTensor> x, y, dy, dx;
@@ -107,7 +115,8 @@ struct Step {
   void adjoint() { layer->applyAdjoint(*dy, dx.get()); }
 };
 
-// Runs a call on all ranks that must fail on all of them alike.
+// Runs a call on all ranks that must throw the same error on all of them, with this code and these
+// parts in its text.
 template <class Call>
 void expectErrorOnAll(TenonErrorCode code, std::initializer_list<const char*> parts, Call&& call) {
   try {

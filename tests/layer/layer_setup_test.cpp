@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Setting a layer up: options, storage of parameters, initial weights, what is refused, and errors
-// of one rank that become errors of all.
+// Set-up of a layer: options, storage of parameters, initial weights, settings that containers pass
+// on, and errors. Many tests let one rank alone fail, or have other settings, and expect an error
+// on all ranks.
 #include "layer_run.hpp"
 
 #include "kernels/convolution/backends.hpp"
@@ -85,7 +86,7 @@ TEST(LayerSetUp, NamesAWrongInput) {
   expectError(TENON_ERR_SHAPE, {"[4,6]", "[8,6]", "SetUp"}, [&] {
     layer->apply(*tensor(onWorld({4, 6}, "S0")), *y);
   });
-  if (world()->size() > 1) // one process holds the same in all layouts
+  if (world()->size() > 1) // one process has the same array in all layouts
     expectError(TENON_ERR_LAYOUT, {"] B", "] S0"}, [&] {
       layer->apply(*tensor(onWorld({8, 6}, "B")), *y);
     });
@@ -127,10 +128,10 @@ TEST(LayerSetUp, ListsTheSignaturesThatThereAre) {
   layer->setUp(batch());
 }
 
-// What a failed set-up has begun must not outlive it.
+// A failed set-up must leave no parameters and states behind.
 TEST(LayerSetUp, MayBeTriedAgainWithOtherSettings) {
   const auto layer = affine();
-  layer->setText("backend", "cudnn"); // computes on the device
+  layer->setText("backend", "cudnn"); // a backend of the device
   expectErrorOnAll(TENON_ERR_SUPPORT, {"layer", "cudnn"}, [&] { layer->setUp(batch()); });
   EXPECT_TRUE(layer->parameters().empty());
   layer->setText("backend", "auto");
@@ -141,7 +142,7 @@ TEST(LayerSetUp, MayBeTriedAgainWithOtherSettings) {
   step.adjoint();
 }
 
-// Where direct convolution is requested, nothing else takes its place.
+// A requested direct convolution is not replaced by another algorithm.
 TEST(LayerSetUp, RefusesADirectConvolutionWithAStride) {
   const Window strided{.kernel = 3, .stride = 2};
   const auto conv = test::newConv(world(), 4, 8, std::vector<Window>(2, strided));
@@ -181,7 +182,7 @@ TEST(LayerSetUp, FailsOnAllRanksIfOneHasOtherSettings) {
   });
 }
 
-// Lists of maps follow from options too.
+// The map list depends on options too, which must be equal on all ranks.
 TEST(LayerSetUp, FailsOnAllRanksIfOneHasOtherOptionsOfWhatRuns) {
   if (world()->size() == 1)
     GTEST_SKIP() << "one rank agrees with itself";
@@ -217,7 +218,7 @@ TEST(LayerSetUp, FailsOnAllRanksIfOneFails) {
   options().clear();
   EXPECT_THROW(net->setUp(batch()), Error);
 
-  // Right on all ranks now, it works, messages included.
+  // With equal settings on all ranks, set-up and messages work.
   odd->setText("signature", "o");
   test::Step step(net, batch());
   test::fillParameters(*net);
@@ -226,7 +227,7 @@ TEST(LayerSetUp, FailsOnAllRanksIfOneFails) {
   step.adjoint();
 }
 
-// Fails where its form is requested, which set-up does, in a function that throws.
+// A layer whose form() calls this function, which can throw; set-up calls form().
 using Failure = std::function<void(const Layouts& inputs)>;
 class Special final : public Declaration {
 public:
@@ -246,7 +247,7 @@ Ref<Layer> special(Failure fail) {
   return makeRef<Layer>(world(), std::make_unique<Special>(std::move(fail)), nullptr);
 }
 
-// Fails on the last rank before it has made what the others make.
+// Throws on the last rank only, before it has created the objects that other ranks create.
 void failOnLast(const Layouts& inputs) {
   const Layout& input = inputs.front();
   if (!isLastRank())
@@ -254,7 +255,8 @@ void failOnLast(const Layouts& inputs) {
   throw Error(TENON_ERR_SUPPORT, isLastRank() ? "this machine is odd" : "never seen");
 }
 
-// The messages of objects made later find each other, although the failed rank has made fewer.
+// After a failure, ranks have created different numbers of objects. Messages of later objects must
+// still match.
 TEST(LayerSetUp, LeavesMessagesInStepIfItFails) {
   const auto odd = special(failOnLast);
   EXPECT_THROW(odd->setUp(batch()), Error);
@@ -264,8 +266,8 @@ TEST(LayerSetUp, LeavesMessagesInStepIfItFails) {
   EXPECT_EQ(before.size(), 48u);
 }
 
-// A rank that fails alone, in a container, while the others set up the next layer: this goes as far
-// as it can without the rank, and then counts for nothing.
+// In a container, one rank fails alone while the others set up the next layer. They continue as far
+// as possible without this rank, and then throw the same error.
 TEST(LayerSetUp, FailsOnAllRanksIfOneFailsBetweenTwoLayers) {
   const auto inner = affine();
   const auto container = special([&](const Layouts& inputs) {
@@ -300,7 +302,7 @@ TEST(Sequential, HandsItsSettingsOn) {
   EXPECT_NE(own->describe().find("backend reference"), std::string::npos) << own->describe();
 }
 
-// What a layer was told stays, also where it equals a default.
+// Settings that were set on a layer remain, also if they equal the defaults.
 TEST(Sequential, LeavesALayerWhatItWasTold) {
   const auto net = test::newLayer(world(), "sequential");
   const auto told = test::newAffine(world(), 6, 6);
@@ -318,7 +320,7 @@ TEST(Sequential, LeavesALayerWhatItWasTold) {
   EXPECT_EQ(told->declaration().value<std::string>("initializer"), "glorot_uniform");
 }
 
-// Nothing is inherited by a layer that could not be set up.
+// After a failed set-up, a layer has inherited no settings.
 TEST(Sequential, RefusesALayerThatWasToldOtherwise) {
   const auto net = test::newLayer(world(), "sequential");
   const auto wide = test::newAffine(world(), 6, 6), shallow = test::newAffine(world(), 6, 6);
@@ -347,6 +349,7 @@ TEST(Sequential, IsAsBeforeIfALayerFailsInApply) {
   step.adjoint();
 }
 
+// Sets options for a test and removes them afterwards.
 class Options : public testing::Test {
 protected:
   ~Options() override { options().clear(); }
@@ -438,7 +441,7 @@ TEST(InitialWeights, AreTheSameOnAnyPartition) {
   for (const char* properties : {"S0", "S1", "R", "P"})
     for (const char* storage : {"use", "root", "S0"})
       EXPECT_EQ(weights(onWorld({8, 6}, properties), storage), want) << properties << storage;
-  EXPECT_NE(want[0], want[2]);                   // two layers, two draws
+  EXPECT_NE(want[0], want[2]);                   // two layers have different values
   EXPECT_EQ(want[1], std::vector<double>(6, 0)); // the bias
   const double bound = std::sqrt(6.0 / (6 + 6));
   for (double w : want[0])

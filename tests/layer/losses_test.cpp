@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Losses against their definitions in plain loops over global indices: the value on every rank that
-// holds it and the gradient, for sums and means, with weights of samples and of elements, on drawn
-// layouts of input, target and weights.
+// Losses against their definitions in loops over global indices: the value on every rank that has a
+// copy, and the gradient. Sums and means, with weights per sample and per element, and random
+// layouts of input, target and weights. Further tests: terms with weight 0 may be NaN, and errors.
 #include "layer_run.hpp"
 
 #include "sys/expect_error.hpp"
@@ -19,17 +19,19 @@ using test::world;
 const Shape kFields = {3, 2, 4, 5};
 constexpr Index kCells = 3 * 2 * 4 * 5, kPerSample = 2 * 4 * 5;
 
+// The input, target and weights of all tests, by global index.
 double valueAt(Index i) {
   return std::sin(1.7 * static_cast<double>(i));
 }
 double targetAt(Index i) {
   return 0.5 * std::cos(0.9 * static_cast<double>(i)) + 0.3;
 }
-// Some are masked.
+// Some weights are 0.
 double weightAt(Index i) {
   return i % 3 == 1 ? 0 : 0.5 + 0.25 * static_cast<double>(i % 4);
 }
 
+// A loss with its settings.
 struct LossCase {
   std::string type, reduction, weights;
   std::vector<std::pair<const char*, SettingValue>> settings = {};
@@ -40,6 +42,7 @@ struct LossCase {
   std::string text() const { return type + " " + reduction + " " + weights; }
 };
 
+// The loss and its gradient by definition.
 struct Wanted {
   double loss = 0;
   std::vector<double> gradient = std::vector<double>(kCells, 0.0);
@@ -58,6 +61,7 @@ double weightsOfCells(const LossCase& p) {
   return sum;
 }
 
+// Squared error, absolute error and Huber loss by definition.
 Wanted ofElements(const LossCase& p) {
   constexpr double kDelta = 0.6;
   Wanted wanted;
@@ -80,6 +84,7 @@ Wanted ofElements(const LossCase& p) {
   return wanted;
 }
 
+// The relative L2 error by definition.
 Wanted ofSamples(const LossCase& p) {
   constexpr double kEpsilon = 0.125;
   Wanted wanted;
@@ -104,6 +109,7 @@ Wanted ofSamples(const LossCase& p) {
   return wanted;
 }
 
+// The gradient penalty by definition.
 Wanted ofGradients(const LossCase& p, bool periodic, bool withTarget) {
   const double spacing[] = {0.5, 0.2};
   Wanted wanted;
@@ -130,6 +136,8 @@ Ref<DTensor> filled(const Layout& layout, TenonDataType type, double (*f)(Index)
   return made;
 }
 
+// Compares a loss and its gradient with the definition, in random layouts of input, target and
+// weights.
 void expectWanted(test::LayoutDraw& draw, const LossCase& p, const Wanted& wanted,
                   TenonDataType type) {
   const auto layer = test::newLayer(world(), p.type);
@@ -196,7 +204,7 @@ TEST(Losses, GradientPenaltyEqualsItsDefinition) {
                         {"with_target", withTarget}});
 }
 
-// Samples of weight 0 are as if they were not there.
+// Samples of weight 0 contribute nothing.
 TEST(Losses, CrossEntropyHasWeightsOfSamples) {
   const Index samples = 5, classes = 4;
   test::LayoutDraw draw(52);
@@ -236,10 +244,10 @@ TEST(Losses, CrossEntropyHasWeightsOfSamples) {
   }
 }
 
-// What has weight 0 may be anything: loss, gradient and tangent have the bits that they have with
-// numbers there.
+// Values of terms with weight 0 do not matter: loss, gradient and tangent are bitwise the same
+// whether they are numbers, NaN or infinite.
 TEST(Losses, LeaveOutWhatHasNoWeight) {
-  const HeldTraps held; // what is left out is no number
+  const HeldTraps held; // terms of weight 0 are NaN
   const auto run = [](const LossCase& p, double there, std::vector<double>& found) {
     const auto layer = test::newLayer(world(), p.type);
     layer->set("loss_reduction", p.reduction);
@@ -248,8 +256,8 @@ TEST(Losses, LeaveOutWhatHasNoWeight) {
       layer->set(name, value);
     const Layout fields = test::onWorld(kFields, "B");
     test::Step step(layer, fields);
-    // A difference in space has the weight of its low end, so that those of the last row reach into
-    // none.
+    // A difference in space has the weight of its lower element. Weights are chosen such that no
+    // difference with a positive weight reads an element of weight 0.
     const auto weight = [&](Index i) {
       return p.weights == "sample" ? double(i / kPerSample != 1) : double(i / 5 % 4 >= 2);
     };
@@ -292,9 +300,9 @@ TEST(Losses, LeaveOutWhatHasNoWeight) {
       }
 }
 
-// A sample of weight 0 needs neither a label nor logits.
+// A sample of weight 0 needs neither a valid label nor finite logits.
 TEST(Losses, CrossEntropyLeavesOutWhatHasNoWeight) {
-  const HeldTraps held; // logits that are no numbers
+  const HeldTraps held; // logits are NaN
   const auto run = [](double there, double label) {
     const auto layer = test::newLayer(world(), "crossentropy");
     layer->set("loss_weights", std::string("sample"));
@@ -322,7 +330,7 @@ TEST(Losses, CrossEntropyLeavesOutWhatHasNoWeight) {
   EXPECT_EQ(run(std::numeric_limits<double>::infinity(), -100), want);
 }
 
-// All ranks have sample 5, and each of them says so.
+// All ranks have sample 5, and each of them reports the error.
 TEST(Losses, RefuseWeightsThatAreNone) {
   const HeldTraps held; // NaN among the weights
   for (const char* type : {"huber", "relativel2", "crossentropy"})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Products of two inputs that lie anyhow, against loops over the whole matrices: values, the
-// tangent and both cotangents.
+// Products of two inputs in random layouts, against loops over whole matrices: values, the tangent
+// and both cotangents.
 #include "layer_run.hpp"
 #include "support/draws.hpp"
 
@@ -21,7 +21,7 @@ struct Extents {
 
 enum class Sum { OverInner, OverColumns, OverRows };
 
-// y = a b, or of the adjoint da = dy b^T and db = a^T dy, matrix by matrix.
+// The reference for y = a b, or for the cotangents da = dy b^T and db = a^T dy, matrix by matrix.
 std::vector<double> product(const Extents& e, Sum sum, const std::vector<double>& left,
                             const std::vector<double>& right) {
   const auto a = [&](Index s, Index m, Index k) { return (s * e.rows + m) * e.inner + k; };
@@ -50,6 +50,7 @@ void add(std::vector<double>& sum, const std::vector<double>& contribution) {
     sum[i] += contribution[i];
 }
 
+// Compares y, its tangent and both cotangents with the loops, in random layouts of both factors.
 void expectProducts(LayoutDraw& draw, int leading, TenonDataType type, double tolerance) {
   const Extents e{leading ? draw.between(1, 4) : 1, draw.between(1, 6), draw.between(1, 6),
                   draw.between(1, 6)};
@@ -96,7 +97,8 @@ TEST(Matmul, IsTheProductWhateverLiesHow) {
     }
 }
 
-// The contributions that the ranks' parts of the sum give move nothing.
+// If the inner dimension is split, each rank's product is a contribution (P), and no data are
+// moved.
 TEST(Matmul, ASplitSumStaysInContributions) {
   const auto matmul = test::newLayer(world(), "matmul");
   matmul->setUp(Layouts{onWorld({4, 8}, "S1"), onWorld({8, 3}, "S0")});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The mean squared error against its definition, computed from global indices: the loss on every
-// rank that holds it and the gradient, for targets in other layouts and of another type.
+// rank that has a copy, and the gradient, for targets in other layouts and of another type. Wrong
+// targets are refused.
 #include "layer_run.hpp"
 
 #include "sys/expect_error.hpp"
@@ -28,6 +29,7 @@ Ref<DTensor> targetIn(const Layout& layout, TenonDataType type) {
   return target;
 }
 
+// Compares loss and gradient with the definition, for input and target in these layouts.
 void expectRight(const Layout& input, const Ref<DTensor>& target, TenonDataType type) {
   const auto layer = test::newLayer(world(), "meansquarederror");
   layer->setTarget(target);
@@ -45,7 +47,7 @@ void expectRight(const Layout& input, const Ref<DTensor>& target, TenonDataType 
   const double tolerance = type == TENON_FLOAT32 ? 1e-6 : 1e-14;
   for (double held : test::localCells(*step.y))
     EXPECT_NEAR(held, loss, tolerance * loss) << what;
-  // What the target becomes after Apply does not matter.
+  // The adjoint must not read the target, which the program can change after Apply.
   fillConstant(*target, 99);
   fillConstant(*step.dy, 0.5);
   step.adjoint();

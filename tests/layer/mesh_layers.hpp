@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Small networks on a drawn mesh, for tests that run many kinds of layers.
+// Small networks on a random mesh, one for each way in which the edges of a node can be combined,
+// for tests that run many kinds of layers.
 #pragma once
 
 #include "support/layers.hpp"
@@ -9,8 +10,10 @@ namespace tenon::test {
 
 inline constexpr const char* kWaysOfEdges[] = {"sum", "mean", "max", "attention", "sparsematrix"};
 
-// y = x + what the edges give, of three channels: messages of both ends, summed, averaged,
-// compared, or weighed by attention; or a matrix.
+// y = x + a, with three channels per node. For each node, a combines the messages of its edges,
+// which a perceptron computes from the rows of both end nodes: by their sum, mean or maximum, or
+// weighted by attention. For "sparsematrix", a is the product of x with the sparse matrix of the
+// edges.
 inline Ref<Layer> addedByEdges(const CommPtr& comm, const std::string& how, const MeshPart& part) {
   const auto mlp = [&](Index out) {
     const auto layer = newLayer(comm, "columnmlp");

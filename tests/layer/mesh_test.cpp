@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers on meshes: gathers, segment sums and sparse matrices against their definitions, written
-// out entry by entry, on graphs that are drawn; networks of them against one process bit by bit,
-// and against message passing written as loops; fields on grids as rows, and from a grid to a mesh
-// and back.
+// Layers on meshes. A tensor [rows, channels] has a row per node or per edge of a graph; a random
+// graph (MeshGraph) is distributed over the ranks (MeshPart). Independent values:
+//
+//   single layers   gathers, segment sums, sparse matrices, attention: sums over all edges of the
+//                   whole graph, which every rank computes here (WholeRows)
+//   networks        the same network on one process (MPI_COMM_SELF), with bitwise equal outputs,
+//                   and message passing written as loops (Perceptron)
+//   fused kernels   the same network without fusion
+//   rows            fields on grids as rows; interpolation from a grid to a mesh and back by dense
+//                   matrices
+//
+// Further tests: the checks detect errors in lists, views, error messages, and the C interface.
 #include "capi/expect_code.hpp"
 #include "layer/derivatives/derivative_check.hpp"
 #include "layer/networks/network_file.hpp"
@@ -57,7 +65,9 @@ double valueOf(int kind, int row, Index column) {
   return double(engine() % 15) - 7;
 }
 
-// The values of all rows, which a rank takes its own of.
+// The values of all rows of the graph's targets, sources or edges, known on every rank. give()
+// copies this rank's rows to a tensor, and expect() compares this rank's rows of a tensor with
+// them. The values are small integers for kind >= 0, and zeros for kind = -1.
 struct WholeRows {
   RowsOf of;
   Index columns;
@@ -97,7 +107,8 @@ struct WholeRows {
   }
 };
 
-// y[row, begin + c] += weight x_input[from, c]
+// One term of a linear layer: y[row, begin + c] += weight * x[from, c] for all columns c, where x
+// is the input of this number.
 struct Term {
   int row;
   Index begin;
@@ -105,15 +116,17 @@ struct Term {
   double weight;
 };
 
+// A linear layer with its definition as a list of terms.
 struct LinearCase {
   std::string type;
   std::vector<std::pair<const char*, SettingValue>> settings;
-  std::vector<std::pair<RowsOf, Index>> inputs; // and their columns
+  std::vector<std::pair<RowsOf, Index>> inputs; // rows of each input, and number of its columns
   RowsOf output;
   Index columns;
   std::vector<Term> terms;
 };
 
+// All linear layers of meshes on a graph, with their terms.
 std::vector<LinearCase> linearCases(const MeshGraph& graph, bool weighted) {
   const bool two = graph.hasTwoSets();
   const auto weight = [&](const test::MeshEdge& edge) { return weighted ? edge.weight : 1; };
@@ -212,6 +225,7 @@ private:
   }
 };
 
+// Compares forward, tangent and adjoint of a linear layer with the sums over its terms, exactly.
 void expectLinear(const LinearCase& c, const MeshGraph& graph, const MeshPart& part,
                   TenonDataType type, const std::string& what) {
   const Ref<Layer> layer = test::newLayer(world(), c.type);
@@ -286,7 +300,8 @@ TEST(MeshLayers, TakeMeansByTheirWeights) {
   }
 }
 
-// 0.1 + 0.2 + 0.3 has other bits in another order, and so have the mean and its adjoint.
+// 0.1 + 0.2 + 0.3 depends on the order of the additions. Weights must be added in the order of the
+// edges' keys, which makes the mean and its adjoint bitwise the same for any order of the list.
 TEST(MeshLayers, AddTheWeightsOfAMeanByTheirKeys) {
   constexpr std::size_t kOrders[][3] = {{0, 1, 2}, {1, 2, 0}, {2, 1, 0}};
   constexpr Index kKeys[] = {1, 2, 3};
@@ -326,7 +341,8 @@ TEST(MeshLayers, AddTheWeightsOfAMeanByTheirKeys) {
                           (0.3 / (0.1 + 0.2 + 0.3)) * 4);
 }
 
-// Equal rows are frequent, since values are small integers: the edge with the least key wins.
+// Values are small integers, so maxima are often attained by several edges: the edge with the
+// smallest key then counts, and receives the cotangent.
 TEST(MeshLayers, TakeMaximaAndGiveCotangentsToTheirWinners) {
   for (unsigned seed = 0; seed < 8; ++seed) {
     const MeshGraph graph(seed, seed % 2);
@@ -356,19 +372,18 @@ TEST(MeshLayers, TakeMaximaAndGiveCotangentsToTheirWinners) {
     da.give(part, *step.dy);
     step.apply();
     ASSERT_NO_FATAL_FAILURE(a.expect(part, *step.y, 0, "maximum"));
-    step.tangent(); // in the direction of m itself the maximum grows as it is
+    step.tangent(); // the direction is m itself, in which the derivative of a maximum is its value
     ASSERT_NO_FATAL_FAILURE(a.expect(part, *step.y, 0, "tangent of a maximum"));
     step.adjoint();
     ASSERT_NO_FATAL_FAILURE(dm.expect(part, *step.dx[0], 0, "adjoint of a maximum"));
-    // Without a stack of workspaces.
+    // In inference no workspace stores the winners.
     layer->setTraining(false);
     step.apply();
     ASSERT_NO_FATAL_FAILURE(a.expect(part, *step.y, 0, "maximum in inference"));
   }
 }
 
-// Against the softmax of each node's edges, written out; the derivatives by the dot test and the
-// Taylor test.
+// Attention against the softmax over each node's edges, written out with its derivatives.
 TEST(MeshLayers, AttendToTheEdgesOfANode) {
   for (unsigned seed = 0; seed < 6; ++seed) {
     const MeshGraph graph(seed, seed % 2);
@@ -411,8 +426,8 @@ TEST(MeshLayers, AttendToTheEdgesOfANode) {
   }
 }
 
-// Edges anywhere, of which some are on two ranks: sums of all are those of one process, and so are
-// cotangents, of which each rank that has an edge has a part.
+// Edges can be on any rank, and some are on two ranks, each with a share of the edge's weight. Sums
+// and cotangents over all ranks must be those of the whole graph.
 TEST(MeshLayers, TakeSharesOfEdgesThatSeveralRanksHave) {
   for (unsigned seed = 0; seed < 6; ++seed) {
     MeshGraph graph(seed, seed % 2);
@@ -480,7 +495,8 @@ Ref<Layer> mlp(const CommPtr& comm, std::vector<Index> widths) {
   return layer;
 }
 
-// y = psi(x, aggregate of phi(x at the target, x at the source, f)), so many times.
+// Message passing: y = psi(x, aggregate of phi(x at the target, x at the source, f)), repeated
+// `steps` times. c and f are the numbers of channels of nodes and edges.
 Ref<Layer> processor(const CommPtr& comm, const std::string& aggregation, Index c, Index f,
                      int steps) {
   auto graph = test::newLayer(comm, "graph");
@@ -498,7 +514,8 @@ Ref<Layer> processor(const CommPtr& comm, const std::string& aggregation, Index 
   return graph;
 }
 
-// Values that have all digits, by row and column.
+// Sets random real numbers that depend on row and column only, so they are the same on any
+// partition.
 void fillReals(const MeshPart& part, RowsOf of, std::uint64_t stream, DTensor& x) {
   const Index columns = x.layout().shape()[1];
   double* to = x.mutableData<double>();
@@ -507,6 +524,7 @@ void fillReals(const MeshPart& part, RowsOf of, std::uint64_t stream, DTensor& x
       *to++ = 2 * uniformAt(3, stream, static_cast<std::uint64_t>(row * columns + c)) - 1;
 }
 
+// Runs a network and its adjoint, and stores the results by the number of the node or edge.
 struct NetworkRun {
   std::map<int, std::vector<double>> y, dx, df; // by node or edge
   std::vector<double> gradients;
@@ -542,6 +560,7 @@ private:
   }
 };
 
+// Compares the rows that this rank has; with a tolerance of 0, bit by bit.
 void expectRows(const std::map<int, std::vector<double>>& got,
                 const std::map<int, std::vector<double>>& want, double tolerance,
                 const std::string& what) {
@@ -573,7 +592,8 @@ TEST(MeshNetworks, GiveTheSameBitsOnAnyPartition) {
   }
 }
 
-// One step as loops over edges and index_add, with the adjoint written by hand.
+// A perceptron of two layers with its adjoint, written as loops: the reference for one step of
+// message passing.
 struct Perceptron {
   Index in, hidden, out;
   std::vector<double> w1, b1, w2, b2, dw1, db1, dw2, db2; // weights [out, in]
@@ -687,8 +707,8 @@ TEST(MeshNetworks, AreMessagePassingWrittenAsLoops) {
   test::expectNear(got.gradients, gradients, 1e-12, "gradients");
 }
 
-// The same with edges anywhere: another order of sums between ranks, and so other roundings. A
-// cotangent of an edge that two ranks have is the sum of theirs.
+// The same with edges on any rank: sums have another order, and results differ by rounding. The
+// cotangent of an edge that two ranks have is the sum of their contributions.
 TEST(MeshNetworks, AreTheSameWithEdgesAnywhere) {
   const CommPtr self = Communicator::of(MPI_COMM_SELF);
   for (unsigned seed = 0; seed < 4; ++seed) {
@@ -710,8 +730,9 @@ TEST(MeshNetworks, AreTheSameWithEdgesAnywhere) {
   }
 }
 
-// Steps whose edges are carried on: e = phi(x at both ends, e), or e and that, and y = psi(x,
-// aggregate of e). The edges of a step may be a network of their own.
+// Two steps of message passing in which edges have a state: e <- phi(x at both ends, e), or e plus
+// that if `adds`; x <- psi(x, aggregate of e). If `nests`, the operations on edges are a network
+// within the network.
 Ref<Layer> carrying(const CommPtr& comm, const std::string& aggregation, bool adds,
                     bool nests = false) {
   constexpr Index kNodes = 3, kEdges = 2;
@@ -736,7 +757,7 @@ Ref<Layer> carrying(const CommPtr& comm, const std::string& aggregation, bool ad
   return graph;
 }
 
-// Attention of two heads: scores and values of the edges by networks of their own.
+// Attention of two heads; the scores and the values of edges are computed by two networks.
 Ref<Layer> attending(const CommPtr& comm) {
   auto graph = test::newLayer(comm, "graph");
   graph->set("input_count", Index(2));
@@ -749,7 +770,7 @@ Ref<Layer> attending(const CommPtr& comm) {
   return graph;
 }
 
-// One step twice: both run its kernels.
+// The same step (one layer with its parameters) as two nodes.
 Ref<Layer> repeated(const CommPtr& comm, const std::string& aggregation) {
   auto graph = test::newLayer(comm, "graph");
   graph->set("input_count", Index(2));
@@ -758,6 +779,7 @@ Ref<Layer> repeated(const CommPtr& comm, const std::string& aggregation) {
   return graph;
 }
 
+// The number of fused kernels, by the text of the view.
 int fusedIn(const Layer& net, const std::string& said = "over blocks of up to") {
   const std::string text = net.describe();
   int count = 0;
@@ -766,8 +788,9 @@ int fusedIn(const Layer& net, const std::string& said = "over blocks of up to") 
   return count;
 }
 
-// One kernel over blocks of edges gives what those do for which it stands, forward to the bit. One
-// rank has several blocks. Each case has two networks of edges.
+// The fused kernel over blocks of edges has the results of the kernels that it replaces; outputs
+// are bitwise equal. The graphs are large enough for several blocks on one rank. Each case has two
+// fused kernels.
 TEST(MeshNetworks, GiveByBlocksOfEdgesWhatTheirKernelsGive) {
   const auto graphOf = [](unsigned seed) {
     for (;; ++seed)
@@ -808,8 +831,8 @@ TEST(MeshNetworks, GiveByBlocksOfEdgesWhatTheirKernelsGive) {
   }
 }
 
-// Layers are in one kernel wherever containers begin and end, and whether these ran by themselves
-// before or not.
+// Layers are fused across the boundaries of containers. The result does not depend on whether a
+// container has also run alone before.
 TEST(MeshNetworks, FuseAcrossContainers) {
   const MeshGraph graph(11, false);
   const MeshPart part(world(), graph, 12, {.anywhere = true});
@@ -832,7 +855,8 @@ TEST(MeshNetworks, FuseAcrossContainers) {
   }
 }
 
-// Norms, statistics and losses of networks count each node and each edge once.
+// Batch normalisation over nodes and edges has the statistics of one process: each node and each
+// edge counts once.
 TEST(MeshNetworks, HaveTheStatisticsOfOneProcess) {
   const CommPtr self = Communicator::of(MPI_COMM_SELF);
   const auto make = [](const CommPtr& comm) {
@@ -861,10 +885,10 @@ TEST(MeshNetworks, HaveTheStatisticsOfOneProcess) {
   }
 }
 
-// --- The checks above of lists in which one thing is wrong
+// --- The checks above must detect lists with an error
 
-// <A x, y> and <x, A^T y> of the matrix of a graph, where A has the lists of one part and its
-// transpose those of another.
+// <A x, y> and <x, A^T y> of the matrix of a graph. A uses the lists of `part`, and A^T those of
+// `other`; the pairings are equal if both describe the same matrix.
 std::pair<double, double> pairings(const MeshGraph& graph, const MeshPart& part,
                                    const MeshPart& other) {
   const WholeRows x(graph, RowsOf::Targets, 2, 0), y(graph, RowsOf::Targets, 2, 9);
@@ -898,10 +922,10 @@ TEST(MeshFaults, AreFoundByDefinitionsByPairingsAndByOneProcess) {
        {MeshFault::None, MeshFault::GhostMissing, MeshFault::TargetsExchanged, MeshFault::KeysLocal,
         MeshFault::EdgeTwice}) {
     if (fault == MeshFault::GhostMissing && world()->size() == 1)
-      continue; // which has no ghosts
+      continue; // one rank has no ghosts
     SCOPED_TRACE(static_cast<int>(fault));
     const MeshPart part(world(), graph, 3, {.fault = fault});
-    // Which keys edges have is in the last bits of sums alone, and integers have none.
+    // Wrong keys change only the order of sums: the last bits of real numbers, but not of integers.
     const bool isWrong = fault != MeshFault::None,
                isLarge = isWrong && fault != MeshFault::KeysLocal;
     EXPECT_EQ(isLarge, findsAFault([&] {
@@ -920,7 +944,8 @@ TEST(MeshFaults, AreFoundByDefinitionsByPairingsAndByOneProcess) {
   }
 }
 
-// The network file: the same bits on any partition, and as many parameters as it says.
+// A network from a file: bitwise the same outputs on any partition, and the number of parameters of
+// the file's description.
 TEST(MeshNetworks, ComeFromAFile) {
   const CommPtr self = Communicator::of(MPI_COMM_SELF);
   const MeshGraph graph(11, false);
@@ -953,6 +978,7 @@ TEST(MeshNetworks, AttendAlikeOnAnyPartition) {
   }
 }
 
+// The dot test and the Taylor test of a network.
 void expectDerivatives(Layer& net) {
   test::fillParameters(net);
   const LayerAdjointResult pairing = checkLayerAdjoint(net, nullptr, 3);
@@ -976,7 +1002,7 @@ TEST(MeshNetworks, HaveTheDerivativesOfTheirJacobian) {
   expectDerivatives(*carried);
 }
 
-// A container hands its lists on to layers that have none of that name.
+// A container passes its lists to the layers in it that have no list of that name.
 TEST(MeshNetworks, FindTheirEdgesByName) {
   const MeshGraph first(6, false), second(7, true);
   const MeshPart own(world(), first, 6), other(world(), second, 7);
@@ -995,7 +1021,7 @@ TEST(MeshNetworks, FindTheirEdgesByName) {
   expectErrorOnAll(TENON_ERR_STATE,
                    {"has no edges \"mesh\"", "TenonLayerSetEdges() of it or of a network"},
                    [&] { outer->setUp(input); });
-  // What a set-up that failed has handed on is forgotten.
+  // Lists that a failed set-up has passed to layers are removed again.
   outer->setList("", "mesh", other.list);
   expectErrorOnAll(TENON_ERR_LAYOUT, {"its nodes are"}, [&] { outer->setUp(input); });
   outer->setList("", "mesh", own.list);
@@ -1015,7 +1041,7 @@ TEST(MeshNetworks, FindTheirEdgesByName) {
       << text;
 }
 
-// The view says what the edges are and what travels.
+// The text of the view has the edges, and the index map by which rows are communicated.
 TEST(MeshNetworks, SayWhatTravels) {
   const MeshGraph graph(5, false);
   const MeshPart part(world(), graph, 5);
@@ -1081,7 +1107,7 @@ class MeshCalls : public test::CApi {};
 TEST_F(MeshCalls, NameTheEdgeThatIsWrong) {
   using test::expectCommonCode;
   const TenonInt here = test::worldRank();
-  // Node 10 + r of each rank, with that of the next as a ghost.
+  // Rank r owns the node with id 10 + r and has that of the next rank as a ghost.
   const TenonInt ids[] = {10 + here, 10 + (here + 1) % test::worldSize()};
   TenonIndexMap nodes = nullptr;
   TenonEdges edges = nullptr;
@@ -1147,7 +1173,8 @@ TEST(MeshLayers, AreIndexMapsAndTheirTransposes) {
   ASSERT_EQ(u.size(), 2 * part.targets.listed.size());
   for (std::size_t i = 0; i < u.size(); ++i)
     EXPECT_EQ(u[i], x.at(part.targets.listed[i / 2], static_cast<Index>(i) % 2));
-  // The transpose of the layer is the adjoint of the other, on raw memory.
+  // The layer with the transposed map is the adjoint of the other one. The arrays are filled
+  // directly, with different values on each rank.
   test::Step transposed(add, forward.y->layout().dual());
   for (DTensor* t : {forward.dy.get(), transposed.x.get()}) {
     double* to = t->mutableData<double>();
@@ -1162,8 +1189,8 @@ TEST(MeshLayers, AreIndexMapsAndTheirTransposes) {
   EXPECT_EQ(test::localCells(*transposed.dx), u);
 }
 
-// Random numbers are those of the places in a tensor, and in the order of ids each node has one
-// place.
+// Random numbers depend on the place of an element in a tensor. Sorted by ids, each node has the
+// same place on any partition, and is therefore dropped on any partition or on none.
 TEST(MeshNetworks, DropTheSameNodesOnAnyPartition) {
   const MeshGraph graph(3, false);
   const auto run = [&](const CommPtr& comm, unsigned seed) {
@@ -1213,7 +1240,7 @@ TEST(Rows, AreThePointsOfEachBlock) {
     const std::string what = field.describe();
     test::fillValid(*step.x, 1);
     step.apply();
-    // In the order of the block, channels last.
+    // Rows are the points of this rank's block in row-major order, with the channels last.
     const Layout use = step.x->layout().withoutHalos();
     const std::vector<double> y = test::localCells(*step.y);
     const Box box = use.boxOfRank(world()->rank());
@@ -1230,7 +1257,7 @@ TEST(Rows, AreThePointsOfEachBlock) {
         ASSERT_EQ(y[(n * space + s) * channels + c], x[k]) << what;
       }
     }
-    // Back in the layout of the field, and the adjoints of both: each is the other's inverse.
+    // The layer with an output layout leads back to the field: each is the inverse of the other.
     const auto back = test::newLayer(world(), "rows");
     back->setOutputLayout(use);
     test::Step again(back, step.y->layout());
@@ -1263,8 +1290,8 @@ TEST(Rows, RefuseWhatDoesNotFit) {
     });
 }
 
-// A field on a grid of processes, interpolated to the nodes of a mesh whose owners are others, and
-// back by the transpose of another matrix: against dense matrices, exactly.
+// A field on a process grid is interpolated to the nodes of a mesh, which have other owners, and
+// back by the transposed weights: against dense matrices, exactly.
 TEST(Rows, LeadFromAGridToAMeshAndBack) {
   const int size = world()->size(), here = world()->rank();
   const Index ny = 7, nx = 5, channels = 2;
@@ -1333,7 +1360,8 @@ TEST(Rows, LeadFromAGridToAMeshAndBack) {
   fill(*step.dy, 2);
   step.apply();
   step.adjoint();
-  // B = A^T A, which is its own transpose.
+  // The expected product with A^T A, which is its own transpose, as loops; A has three entries per
+  // node.
   const auto product = [&](int kind) {
     std::vector<double> result(std::size_t(channels * ny * nx), 0);
     for (Index c = 0; c < channels; ++c)

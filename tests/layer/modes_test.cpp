@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Training and recording are two things: a network can be differentiated as it is in inference, run
-// as in training without keeping anything, and have layers that are told otherwise than the rest.
+// Training and recording are separate modes: a network in inference can be differentiated if it
+// records, a network in training can run without saving anything, and single layers can have other
+// modes than their container.
 #include "layer/derivatives/derivative_check.hpp"
 #include "layer_run.hpp"
 
@@ -34,12 +35,14 @@ Layer& normalisationOf(const Layer& net) {
   return *net.children()[1];
 }
 
+// Output and cotangent of the input, on this rank.
 struct Found {
   std::vector<double> y, dx;
   bool operator==(const Found&) const = default;
 };
 
-// The output, and the cotangent of the input; `between` the two the layer may be told something.
+// Returns the output and the cotangent of the input. between() is called between Apply and adjoint
+// and can change modes.
 template <class Between>
 Found run(Layer& net, const Layout& field, Between between) {
   const auto x = tensor(field), y = tensor(net.outputLayout()),
@@ -56,6 +59,7 @@ Found run(Layer& net, const Layout& field) {
   return run(net, field, [] {});
 }
 
+// The running statistics of all layers, on this rank.
 std::vector<std::vector<double>> statesOf(const Layer& net) {
   std::vector<std::vector<double>> all;
   for (const auto& state : net.states())
@@ -70,7 +74,7 @@ std::vector<Layout> fields() {
 TEST(Modes, InferenceIsDifferentiated) {
   for (const Layout& field : fields()) {
     const auto net = network(field);
-    run(*net, field); // moves the running statistics
+    run(*net, field); // updates the running statistics
     net->setTraining(false);
     const Found inferred = run(*net, field);
     const auto states = statesOf(*net);
@@ -80,7 +84,7 @@ TEST(Modes, InferenceIsDifferentiated) {
     EXPECT_EQ(recorded.y, inferred.y);
     EXPECT_EQ(statesOf(*net), states);
     EXPECT_LE(checkLayerAdjoint(*net, nullptr, 3).relativeError, 1e-12) << field.describe();
-    EXPECT_NEAR(checkLayerTaylor(*net, nullptr, 3).order, 2, 0.1); // no mask is drawn
+    EXPECT_NEAR(checkLayerTaylor(*net, nullptr, 3).order, 2, 0.1); // no mask is drawn in inference
     EXPECT_TRUE(net->isRecording());
     EXPECT_FALSE(net->isTraining());
     net->setTraining(true);
@@ -98,7 +102,7 @@ TEST(Modes, ALayerIsToldOtherwiseThanItsContainer) {
   EXPECT_LE(checkLayerAdjoint(*net, nullptr, 3).relativeError, 1e-12);
   const Found drawn = run(*net, field);
   EXPECT_EQ(statesOf(*net), states);
-  EXPECT_NE(run(*net, field).y, drawn.y); // another mask
+  EXPECT_NE(run(*net, field).y, drawn.y); // another mask is drawn
   net->children()[2]->setTraining(false);
   const Found fixed = run(*net, field);
   net->setTraining(false);
@@ -116,7 +120,7 @@ TEST(Modes, TrainingWithoutRecordingMovesTheStatisticsOn) {
   EXPECT_EQ(unkept->stackSize(), 0);
 }
 
-// An evaluation is differentiated as it ran, whatever has been said since.
+// An adjoint differentiates its Apply in the mode that it had, although modes have changed since.
 TEST(Modes, BelongToTheEvaluation) {
   for (bool recomputes : {false, true}) {
     const Layout field = onWorld(kField, "S2");

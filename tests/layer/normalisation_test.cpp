@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Batch, instance, group and layer normalisation against their definitions in plain loops, two
-// passes over all elements of a group; running statistics as PyTorch keeps them; and what
-// checkpoints see of these.
+// Batch, instance, group and layer normalisation against their definitions, as loops with two
+// passes over all elements of a group; running statistics against PyTorch's formula; and the visits
+// of these by checkpoints.
 #include "layer/networks/state.hpp"
 #include "run_layer.hpp"
 
@@ -17,10 +17,13 @@ using test::world;
 using Indices = std::vector<Index>;
 using Group = std::function<Index(const Shape& index)>;
 
+// Mean, variance and number of elements of each group.
 struct Statistics {
   std::vector<double> mean, variance, count;
 };
 
+// The statistics of all groups by two passes over the whole array; groupOf(index) is the group of
+// an element.
 Statistics statisticsOf(const std::vector<double>& x, const Shape& shape, Index groups,
                         const Group& groupOf) {
   Statistics s{std::vector<double>(groups), std::vector<double>(groups),
@@ -40,6 +43,7 @@ Statistics statisticsOf(const std::vector<double>& x, const Shape& shape, Index 
   return s;
 }
 
+// A normalisation with the group of each element and the weight that applies to it.
 struct NormCase {
   std::string type;
   test::Settings settings;
@@ -105,6 +109,7 @@ std::vector<NormCase> normCases() {
            [](const Shape& i) { return i[1]; }}};
 }
 
+// The expected output.
 std::vector<double> normalised(const NormCase& c, const std::vector<double>& x,
                                const Statistics& s) {
   const std::vector<double> weight = elementsOf(c.weight, 1), bias = elementsOf(c.weight, 2);
@@ -117,6 +122,7 @@ std::vector<double> normalised(const NormCase& c, const std::vector<double>& x,
   return y;
 }
 
+// The layer, set up for this input, with fixed weights and biases.
 Ref<Layer> setUpNorm(const NormCase& c, const Layout& input, TenonDataType type) {
   const Ref<Layer> layer = test::layerWith(c.type, c.settings);
   layer->setDataType(type);
@@ -144,7 +150,8 @@ TEST(Normalisation, IsThatOfAllElementsOfAGroup) {
       }
 }
 
-// Far from zero, where a difference of sums of squares has no digits left.
+// The mean is 1e8, where a variance as the difference of two sums of squares would have no correct
+// digits.
 TEST(Normalisation, KeepsItsDigitsFarFromZero) {
   const NormCase c = normCases().front();
   for (const char* split : {"S0", "S2"}) {
@@ -160,6 +167,7 @@ TEST(Normalisation, KeepsItsDigitsFarFromZero) {
   }
 }
 
+// Collects the running statistics by their path.
 struct StateNames : StateVisitor {
   void tensor(const std::string& path, DTensor& value) override {
     if (path.find("running") != std::string::npos)
@@ -175,9 +183,9 @@ std::map<std::string, std::vector<double>> runningOf(Layer& layer) {
   return names.values;
 }
 
-// PyTorch: running <- 0.9 running + 0.1 batch, from 0 and 1, the variance by n - 1. Batches of two
-// sizes in two splits, so that the layer converts what it has; then inference, which is by these
-// alone.
+// PyTorch's formula: running <- 0.9 running + 0.1 batch, from mean 0 and variance 1, with the
+// variance divided by n - 1. Batches of two sizes in two layouts, so the layer converts the
+// statistics; then inference, which uses them alone.
 TEST(BatchNorm, FollowsMeanAndUnbiasedVariance) {
   const NormCase c = normCases().front();
   const Layout layouts[] = {onWorld(c.shape, "S1"), onWorld({7, 3, 5, 2}, "S0")};
@@ -230,7 +238,7 @@ TEST(BatchNorm, FollowsMeanAndUnbiasedVariance) {
   EXPECT_EQ(runningOf(*layer), state) << "inference changed what training has left";
 }
 
-// A visitor that writes is heard by all set-ups.
+// A visitor that writes the running statistics changes them for all set-ups.
 TEST(BatchNorm, TakesRunningMomentsFromAVisitor) {
   struct Writer : StateVisitor {
     void tensor(const std::string& path, DTensor& value) override {
@@ -252,9 +260,9 @@ TEST(BatchNorm, TakesRunningMomentsFromAVisitor) {
   }
 }
 
-// With fixed statistics the map is affine in x: y = s (x - mean) w + b with s = 1 / sqrt(variance +
-// epsilon), so that dx = s w dy, dw = sum of dy s (x - mean), db = sum of dy. Training leaves the
-// statistics as they are, and what they become after Apply is not what its adjoint reads.
+// With fixed statistics the layer is affine in x: y = s (x - mean) w + b with s = 1 / sqrt(variance
+// + epsilon), so dx = s w dy, dw = sum of dy s (x - mean), db = sum of dy. Training does not change
+// the statistics, and a change of them after Apply does not affect its adjoint.
 TEST(BatchNorm, WithFixedStatisticsIsAffine) {
   struct Writer : StateVisitor {
     std::vector<double> mean, variance;
@@ -313,7 +321,7 @@ TEST(BatchNorm, WithFixedStatisticsIsAffine) {
     }
 }
 
-// The moments travel once, both numbers together, and only where a group is split.
+// Moments are communicated only if a group is split, in one message with both numbers per sum.
 TEST(Normalisation, SumsMomentsTwiceWhereGroupsAreSplit) {
   const auto operators = [](const std::string& type, const test::Settings& settings,
                             const std::string& split) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every layer on every tried grid equals the one-process layer: forward, input gradient and
-// parameter gradients. The one-process layer runs on each rank by itself with the reference
-// kernels.
+// Every layer (layer_cases.hpp) in random layouts equals the one-process layer: forward, input
+// gradient and parameter gradients. The one-process layer runs on each rank alone (MPI_COMM_SELF)
+// with the reference kernels.
 #include "kernels/convolution/backends.hpp"
 #include "layer_run.hpp"
 #include "support/draws.hpp"
@@ -30,6 +30,7 @@ struct Run {
   std::vector<std::vector<double>> gradients;
 };
 
+// The results of the layer on this rank alone.
 Run runAlone(const LayerCase& c, TenonDataType type) {
   const Ref<Layer> layer = c.make(self());
   layer->setDataType(type);
@@ -51,6 +52,7 @@ Run runAlone(const LayerCase& c, TenonDataType type) {
   return run;
 }
 
+// Runs the layer on all ranks and compares its results with those of runAlone().
 void expectEqualToOneProcess(const LayerCase& c, const Layout& input, const std::string& storage,
                              TenonDataType type, double tolerance) {
   const Run want = runAlone(c, type);
@@ -92,7 +94,7 @@ TEST_P(OneProcess, EqualsEveryLayoutInFloat32) {
   }
 }
 
-// On more than two ranks some have none of the rows.
+// On more than two ranks, some ranks have no rows of the output.
 TEST(OneProcessOfDirectKernels, EqualsRanksWithoutOutputs) {
   if (!whyNotDirect({.rank = 1}).empty())
     GTEST_SKIP() << whyNotDirect({.rank = 1});

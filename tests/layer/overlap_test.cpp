@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions that compute while their halo travels: the pieces of the output, when there are any,
-// what is refused, and late messages. That the values are right is boundary_layer_test's.
+// Convolutions that compute during their halo exchange. The output is divided into pieces, of which
+// the interior needs no halo. Tested are the division, when it is used and refused, and late
+// messages. boundary_layer_test.cpp tests that the values are correct.
 #include "declaration/core/window_layout.hpp"
 #include "layer_run.hpp"
 #include "support/delay.hpp"
@@ -22,6 +23,7 @@ Ref<Layer> convolution(const Windows& windows, const char* overlap) {
   return layer;
 }
 
+// Whether the layer computes its output in pieces.
 bool hasStrips(const Layer& layer) {
   return layer.describe().find("  strip 0 of the output") != std::string::npos;
 }
@@ -44,7 +46,8 @@ Window drawWindow(LayoutDraw& draw) {
           .highMode = mode};
 }
 
-// Each output in one piece, and each piece reads what it says.
+// Each output is in exactly one piece, and the windows of a piece read only the elements of its
+// input layout.
 void expectPartition(const Windows& windows, const Layout& plain, const Layout& output,
                      const std::vector<FormPiece>& pieces, int position) {
   const Box all = output.box(position);
@@ -161,7 +164,7 @@ TEST(Overlap, IsRefusedWhereTheCallerFillsTheHalo) {
   });
 }
 
-// All that a step computes, with or without.
+// All results of a step, with or without overlap.
 std::vector<std::vector<double>> stepWith(const char* overlap, const std::string& properties) {
   const auto layer = convolution({kSame, kSame}, overlap);
   test::Step step(layer, onWorld({2, 2, 24, 7}, properties));
@@ -182,7 +185,7 @@ TEST(Overlap, IsRightWhenMessagesAreLate) {
     ASSERT_NO_FATAL_FAILURE(test::expectNear(got[i], want[i], 1e-13, "result"));
 }
 
-// A tensor that Apply read in place must not change before the adjoint.
+// A tensor that Apply saved by reference must not change before the adjoint.
 TEST(Overlap, RefusesAnInputThatChanged) {
   const auto layer = convolution({kSame, kSame}, "on");
   test::Step step(layer, onWorld({2, 2, 24, 7}, "S2"));
@@ -191,7 +194,8 @@ TEST(Overlap, RefusesAnInputThatChanged) {
   EXPECT_THROW(step.adjoint(), Error);
 }
 
-// The kernel refuses its weight while halos travel; they are received all the same.
+// The kernel throws, because of its weight, during a halo exchange. The exchange must still be
+// completed.
 TEST(Overlap, EndsWhatItHasBegunWhenAKernelFails) {
   const auto layer = convolution({kSame, kSame}, "on");
   test::Step step(layer, onWorld({2, 2, 24, 7}, "S2"));

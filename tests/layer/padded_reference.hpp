@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolution and pooling with boundary modes as anyone would write them in one process: pad the
-// whole input by global index, then run the reference kernel without any mode. What is beyond a
-// side of mode none stays padding of the kernel's.
+// A reference for windows with boundary modes (periodic, reflect, ...), in one process: PaddedInput
+// pads the whole input by global index according to the modes, and the caller then runs a kernel
+// without modes on the padded array. For x = [a b c d], two cells beyond each side:
+//
+//   periodic   c d | a b c d | a b          symmetric   b a | a b c d | d c
+//   reflect    c b | a b c d | c b          replicate   a a | a b c d | d d
+//   odd        -b -a | a b c d | -d -c      odd_point   -c -b | a b c d | -c -b
+//
+// On a side with mode none nothing is padded here; the kernel's own padding (zeros that a mean does
+// not count) remains.
 #pragma once
 
 #include "kernels/convolution/convolution.hpp"
@@ -13,14 +20,15 @@
 
 namespace tenon::test {
 
-// What the cell beyond or inside the domain is along one dimension.
+// The value of a cell inside or beyond the domain, along one dimension: a copy of an element, 0
+// (Nothing), or a value that the caller of the layer supplies (User).
 struct Place {
   enum Kind { Copy, Nothing, User } kind;
   Index source = 0; // of a copy
   int sign = 1;     // of a copy
 };
 
-// Step by step from the cell to the domain.
+// Reflects or shifts the index until it is in the domain [0, extent).
 inline Place placeOf(Index index, Index extent, Boundary low, Boundary high) {
   if (index >= 0 && index < extent)
     return {Place::Copy, index};
@@ -96,7 +104,8 @@ public:
       visit(padded++, kind, source, sign);
     });
   }
-  // The padded array of an input and of the caller's values, which are a padded array too.
+  // The padded array of an input x. `values` is a padded array too, of which only the cells that
+  // the caller of the layer supplies are used.
   std::vector<double> pad(const std::vector<double>& x, const std::vector<double>& values) const {
     std::vector<double> result(static_cast<std::size_t>(elements(extent_)), 0);
     forEachCell([&](Index i, Place::Kind kind, Index source, int sign) {
@@ -107,7 +116,8 @@ public:
     });
     return result;
   }
-  // Its transpose: the input's cotangent, and in `values` that of the caller's elements.
+  // The transpose of pad(): returns the input's cotangent, and sets `values` to that of the
+  // supplied cells.
   std::vector<double> fold(const std::vector<double>& padded, std::vector<double>& values) const {
     std::vector<double> dx(static_cast<std::size_t>(elements(input_)), 0);
     values.assign(padded.size(), 0);
@@ -119,7 +129,7 @@ public:
     });
     return dx;
   }
-  // The window on the padded array.
+  // The window in the indices of the padded array.
   WindowShape window(const Shape& output) const {
     WindowShape shape;
     shape.rank = static_cast<int>(windows_.size());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// First values, freezing, and the reduced gradient of parameters.
+// Initial values of parameters, freezing, and the reduced gradient, against values that follow from
+// inputs of ones.
 #include "dtensor/measure.hpp"
 #include "layer_run.hpp"
 #include "sys/random.hpp"
@@ -23,12 +24,12 @@ TEST(Parameter, GetsFirstValuesAtSetUpOnce) {
   const auto first = valuesOf(*net);
   EXPECT_GT(maxAbsolute(net->parameters()[0]->value()), 0);
   net->initialize(0, streamOf("parameters"));
-  EXPECT_EQ(valuesOf(*net), first); // what TenonLayerInitialize() draws from seed 0
+  EXPECT_EQ(valuesOf(*net), first); // the values that TenonLayerInitialize() draws from seed 0
   net->initialize(1, streamOf("parameters"));
   const auto second = valuesOf(*net);
   EXPECT_NE(second, first);
   net->setUp(onWorld({4, 3, 6, 8}, "S3"));
-  EXPECT_EQ(valuesOf(*net), second); // another batch leaves them alone
+  EXPECT_EQ(valuesOf(*net), second); // a set-up for another batch size does not change them
 }
 
 TEST(Parameter, OfEachLayerOfANetworkDrawsItsOwnValues) {
@@ -75,9 +76,9 @@ TEST(Parameter, IsFrozenByItsLayer) {
   const auto free = f.adjoint();
   EXPECT_GT(f.gradientOf(*f.first), 0);
   f.first->setFrozen(true);
-  EXPECT_EQ(f.gradientOf(*f.first), 0); // what it had gathered is gone
+  EXPECT_EQ(f.gradientOf(*f.first), 0); // freezing clears the gradient
   f.net->zeroGradients();
-  EXPECT_EQ(f.adjoint(), free); // the input's cotangent is as before
+  EXPECT_EQ(f.adjoint(), free); // the input's cotangent does not change
   EXPECT_EQ(f.gradientOf(*f.first), 0);
   EXPECT_GT(f.gradientOf(*f.second), 0);
   f.net->setFrozen(true);
@@ -88,7 +89,8 @@ TEST(Parameter, IsFrozenByItsLayer) {
   EXPECT_GT(f.gradientOf(*f.first), 0);
 }
 
-// Four samples of ones with cotangents of ones: each element of the gradient is 4 on any partition.
+// The input has four samples of ones, and cotangents are ones: each element of the gradient is 4 on
+// any partition.
 TEST(Parameter, HasAReducedGradientInItsStorage) {
   const auto layer = test::newAffine(world(), 3, 2);
   test::Step step(layer, onWorld({4, 3}, "S0"));
@@ -100,7 +102,8 @@ TEST(Parameter, HasAReducedGradientInItsStorage) {
   const Ref<DTensor> reduced = weight.reducedGradient();
   EXPECT_EQ(reduced->layout(), weight.storage());
   EXPECT_EQ(test::gathered(*reduced), std::vector<double>(6, 4));
-  EXPECT_EQ(test::gathered(weight.gradient()), std::vector<double>(6, 4)); // and stays
+  EXPECT_EQ(test::gathered(weight.gradient()),
+            std::vector<double>(6, 4)); // reading does not change it
 }
 
 } // namespace

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers on patches that links join: tiles of a box against the same layers on the box, the six
-// faces of a cube and a tripolar grid's fold against sums written out from where elements lie in
-// space, and what is refused. Numbers are small integers, so that sums are exact in any order.
+// Layers on patches: a tensor [patches, channels, y, x] whose patches are joined at their sides by
+// links (PatchLinks), such as the tiles of a map or the faces of a cube. Independent values:
+//
+//   tiles of a box       the same layer on the whole box, without patches
+//   faces of a cube      sums over neighbours, found from the positions of elements in space
+//   tripolar grid        sums over neighbours, with the fold at the north pole written out
+//   refined levels       sums over interpolated elements of the coarser level
+//
+// Numbers are small integers, which makes sums exact in any order, so most comparisons are exact.
+// The last part tests errors.
 #include "layer/derivatives/derivative_check.hpp"
 #include "layer_run.hpp"
 #include "linop/exchange/make_index_map.hpp"
@@ -21,10 +28,12 @@ using test::LayoutDraw;
 using test::tensor;
 using test::world;
 
+// A pseudo-random integer from -5 to 5, for an index `at` of an array; `kind` distinguishes arrays.
 double integerAt(Index kind, Index at) {
   return double((at * 7919 + kind * 104729 + at * at * 31) % 11) - 5;
 }
 
+// Sets each element of this rank to value(global index).
 void fillWith(DTensor& x, const std::function<double(const std::vector<Index>&)>& value) {
   const Box box = x.layout().boxOfRank(world()->rank());
   visitFloating(x.dataType(), [&]<class T>(T) {
@@ -51,10 +60,14 @@ void fillParameters(Layer& layer) {
   }
 }
 
-// A box cut into tiles, some of which are land, given to ranks as drawn.
+// A box that is divided into tiles. Some tiles are land, that is, missing; the others are patches,
+// which are distributed over the ranks at random. A place is the number of a tile in row-major
+// order, and differs from the number of its patch.
 struct Tiling {
-  Shape tiles, extents, box;
-  std::vector<BoxEnds> ends;
+  Shape tiles;                // number of tiles by dimension
+  Shape extents;              // elements of a tile
+  Shape box;                  // elements of the box
+  std::vector<BoxEnds> ends;  // boundary modes of the box
   std::vector<Index> placeOf; // of each patch
   PatchLinksPtr links;
 
@@ -89,7 +102,8 @@ struct Tiling {
     extent.insert(extent.begin(), channels);
     return rowsLayout(links->pattern(), extent);
   }
-  // Where an element of a patch lies in the box, which may be pooled.
+  // The index in the box of an element of a patch. `extent` are the elements of a tile, which are
+  // fewer after a pooling.
   std::vector<Index> inBox(const std::vector<Index>& index, const Shape& extent) const {
     std::vector<Index> at = index;
     const std::vector<Index> place = unflattened(placeOf[index[0]], tiles);
@@ -100,7 +114,8 @@ struct Tiling {
   }
 };
 
-// What a layer makes of the tiles is what it makes of the box.
+// Runs a layer on the tiles and the same layer on the box, and compares output, input's cotangent
+// and gradients of the parameters.
 class BoxComparison {
 public:
   BoxComparison(const Tiling& tiling, Index channels, TenonDataType type, double tolerance = 0)
@@ -153,7 +168,7 @@ private:
   void fill(test::Step& tiles, test::Step& box) const { fillBoth(*tiles.x, *box.x, 1); }
   void fillCotangents(test::Step& tiles, test::Step& box) const {
     fillBoth(*tiles.dy, *box.dy, 2);
-    // What is a sum over ranks is the first one's.
+    // A cotangent of partial sums has its values on the first rank and zeros on the others.
     if (box.dy->layout().holdsPartialSums() && world()->rank() != 0)
       fillConstant(*box.dy, 0);
   }
@@ -174,11 +189,12 @@ private:
   double tolerance_;
 };
 
-// Windows that follow on from tile to tile, with the modes of the box or linked.
+// Random windows whose outputs on a tile are those of the box: the stride divides the extent of a
+// tile, and the padding makes the first window of a tile follow the last one of the previous tile.
 std::vector<Window> drawWindows(LayoutDraw& draw, const Tiling& tiling, bool pooling) {
   std::vector<Window> windows;
   for (Index extent : tiling.extents) {
-    // Means of so many elements are exact.
+    // A power of two for poolings, because means of so many integers are exact.
     Window w{.kernel = pooling ? Index(1) << draw.upTo(2) : draw.between(1, 4),
              .stride = extent % 2 == 0 && draw.chance(40) ? 2 : 1};
     w.dilation = draw.chance(75) ? 1 : 2;
@@ -190,6 +206,7 @@ std::vector<Window> drawWindows(LayoutDraw& draw, const Tiling& tiling, bool poo
   return windows;
 }
 
+// The windows with linked sides, for the tiles, or with the boundary modes of the box.
 std::vector<Window> withModes(std::vector<Window> windows, const Tiling& tiling, bool linked) {
   for (std::size_t s = 0; s < windows.size(); ++s) {
     windows[s].lowMode = linked ? Boundary::Linked : tiling.ends[s].low;
@@ -224,7 +241,8 @@ TEST(Patches, ConvolutionsAndPoolingsOnTilesAreThoseOnTheBox) {
   }
 }
 
-// Along a dimension in which no patch meets another channels can have boundary modes of their own.
+// In a dimension with a single tile no patch meets another, so each channel can have a boundary
+// mode of its own there.
 TEST(Patches, LinkedSidesStandBesideModesByChannel) {
   int compared = 0;
   for (unsigned i = 0; compared < draws(6) && i < 400; ++i) {
@@ -290,7 +308,8 @@ TEST(Patches, TransposedConvolutionsOnTilesAreThoseOnTheBox) {
   }
 }
 
-// Down, along and up again, with a connection across.
+// A U-Net of one level: convolution, pooling, convolution, transposed convolution, and a
+// concatenation with the output of the first convolution.
 Ref<Layer> uNet(const Tiling& tiling, bool linked) {
   const auto windows = [&](Window window) {
     return withModes(std::vector<Window>(tiling.tiles.size(), window), tiling, linked);
@@ -320,7 +339,7 @@ TEST(Patches, AUNetOverTilesIsTheUNetOverTheBox) {
   }
 }
 
-// Whose means and moments are sums over all tiles, in another order than over the box.
+// Means and moments are sums over all tiles, in another order than over the box; hence a tolerance.
 TEST(Patches, BatchNormalisationOverTilesIsThatOverTheBox) {
   for (int i = 0; i < draws(8); ++i) {
     LayoutDraw draw(5500 + static_cast<unsigned>(i));
@@ -343,14 +362,18 @@ TEST(Patches, BatchNormalisationOverTilesIsThatOverTheBox) {
   }
 }
 
-// What lies beyond a patch, by its definition: patch, channel, y, x and a sign.
+// The element that a cell beyond a patch stands for: patch, channel, y, x, and the sign with which
+// a component of a vector is read. GhostOf returns it for the index of the cell; nothing: the cell
+// is 0.
 struct Ghost {
   std::array<Index, 4> at;
   double sign;
 };
 using GhostOf = std::function<std::optional<Ghost>(const std::array<Index, 4>&)>;
 
-// A convolution of windows of 3 x 3, and its adjoint, written out.
+// Compares a convolution with windows of 3 x 3, and its adjoint, with sums that are written out
+// here: each tap of a window reads an element of the patch or, beyond it, ghostOf(index). `vectors`
+// are the channels that are components of vectors.
 void expectConvolution(const PatchLinksPtr& links, Index extent, std::vector<Index> vectors,
                        const GhostOf& ghostOf, const std::string& what) {
   constexpr Index kIn = 4, kOut = 2;
@@ -399,6 +422,7 @@ void expectConvolution(const PatchLinksPtr& links, Index extent, std::vector<Ind
   ASSERT_LT(checkLayerAdjoint(*conv, nullptr, 5).relativeError, 1e-14) << what;
 }
 
+// Distributes patches, each with four sides, over the ranks at random.
 std::vector<std::vector<PatchSide>> dealt(LayoutDraw& draw, const std::vector<PatchSide>& sides) {
   std::vector<std::vector<PatchSide>> ofRanks(static_cast<std::size_t>(world()->size()));
   int rank = 0;
@@ -411,7 +435,8 @@ std::vector<std::vector<PatchSide>> dealt(LayoutDraw& draw, const std::vector<Pa
   return ofRanks;
 }
 
-// Faces of a cube, each with axes of its own, drawn: a direction is +-1, +-2 or +-3.
+// A face of a cube. Directions in space are +-1, +-2 and +-3; the directions of the face's own
+// index axes y and x are drawn.
 struct CubeFace {
   int normal, axis[2]; // y, x
 };
@@ -431,7 +456,7 @@ struct Cube {
   int faceAt(int normal) const {
     return static_cast<int>(std::ranges::find(faces, normal, &CubeFace::normal) - faces.begin());
   }
-  // The side of a face towards a direction.
+  // The side of a face towards a direction: 0, 1, 2, 3 are low y, high y, low x, high x.
   int sideTowards(int face, int direction) const {
     for (int d = 0; d < 2; ++d)
       for (int high = 0; high < 2; ++high)
@@ -450,7 +475,8 @@ struct Cube {
       }
     return all;
   }
-  // Beyond one side of a face the cube goes on around its edge; beyond a corner there is nothing.
+  // A cell beyond one side of a face is a cell of the neighbouring face, around the edge; beyond a
+  // corner no cell exists.
   std::optional<Ghost> ghost(const std::array<Index, 4>& at, Index extent,
                              const std::array<Index, 2>& vector) const {
     const CubeFace& from = faces[at[0]];
@@ -467,7 +493,7 @@ struct Cube {
     }
     if (beyond != 1)
       return std::nullopt;
-    // As far as it lies beyond the edge it lies down the side of the cube.
+    // The distance beyond the edge is the distance down the neighbouring face.
     const Index depth = std::abs(position[std::abs(direction)]) - extent;
     position[std::abs(direction)] = (direction > 0 ? 1 : -1) * extent;
     position[std::abs(from.normal)] = (from.normal > 0 ? 1 : -1) * (extent - depth);
@@ -479,7 +505,8 @@ struct Cube {
     }
     for (int d = 0; d < 2; ++d)
       if (at[1] == vector[d]) {
-        // Bent around the edge, the direction of the axis is another one.
+        // A vector along the face's axis has another direction in space after it is bent around the
+        // edge, and there another component, with a sign.
         int bent = from.axis[d];
         if (std::abs(bent) == std::abs(direction))
           bent = bent == direction ? -from.normal : from.normal;
@@ -506,10 +533,11 @@ TEST(Patches, FacesOfACubeGoOnAroundItsEdges) {
   }
 }
 
-// A row of tiles around the globe, with a wall in the south and folded onto itself in the north:
-// between points, or about a point, so that the last row is one with itself.
+// A row of tiles around the globe, with a wall in the south. In the north the row is folded: column
+// x meets column width - 1 - x. The fold is between two points, or on the points of the last row
+// (onPoints is 1), which is then its own mirror image.
 struct Tripolar {
-  Index tiles, extent, onPoints;
+  Index tiles, extent, onPoints; // onPoints: 0 or 1
   std::vector<PatchSide> sides() const {
     std::vector<PatchSide> all;
     for (Index t = 0; t < tiles; ++t)
@@ -548,8 +576,8 @@ TEST(Patches, ATripolarGridFoldsWithSigns) {
   }
 }
 
-// The check of convolutions finds tiles that meet others than they should, a fold without its turn,
-// a side that meets nothing, and scalars taken for vectors.
+// Tests expectConvolution() itself: it must detect exchanged tiles, a fold without its turn, a
+// missing side, and scalars that are treated as vectors.
 TEST(Patches, WrongLinksAreFound) {
   const Tripolar grid{4, 3, 0};
   struct Case {
@@ -601,7 +629,9 @@ TEST(Patches, FoldsOnPointsTakeNoStride) {
   });
 }
 
-// Poolings and transposed convolutions turn components of vectors as convolutions do.
+// Poolings and transposed convolutions exchange components of vectors at links as convolutions do:
+// a mean is compared with a convolution with equal weights, and a transposed convolution with the
+// adjoint of a convolution.
 TEST(Patches, PoolingsAndTransposedConvolutionsTurnVectors) {
   for (int i = 0; i < draws(4); ++i) {
     LayoutDraw draw(5950 + static_cast<unsigned>(i));
@@ -665,8 +695,9 @@ TEST(Patches, PoolingsAndTransposedConvolutionsTurnVectors) {
   }
 }
 
-// What a tap of a window brings is a convolution with one weight for each channel, and a maximum is
-// the largest of them. Windows are lines, since at a corner of a cube there is no cell beyond.
+// The element that one tap of a window reads is a convolution with the weight 1 for this tap, so
+// the maximum over a window is the largest of three such convolutions. Windows are lines, because
+// no cell exists beyond a corner of a cube.
 TEST(Patches, MaximaTurnVectors) {
   for (int i = 0; i < draws(4); ++i) {
     LayoutDraw draw(5970 + static_cast<unsigned>(i));
@@ -726,7 +757,7 @@ TEST(Patches, MaximaTurnVectors) {
   }
 }
 
-// Tiles of a periodic box of n x n elements each, and which of them there are.
+// A level of a refined grid: tiles of n x n elements in a periodic box, some of which are missing.
 struct Level {
   Shape tiles;
   Index extent;
@@ -747,7 +778,7 @@ struct Level {
   Layout layout(Index channels) const {
     return rowsLayout(links->pattern(), {channels, extent, extent});
   }
-  // The element of the box, as patch, y and x; patch -1 where there is none.
+  // The element at an index of the box, as patch, y and x; the patch is -1 if the tile is missing.
   std::array<Index, 3> at(Index y, Index x) const {
     const Index height = tiles[0] * extent, width = tiles[1] * extent;
     y = (y + height) % height;
@@ -755,15 +786,16 @@ struct Level {
     const auto found = std::ranges::find(placeOf, y / extent * tiles[1] + x / extent);
     return {found == placeOf.end() ? -1 : found - placeOf.begin(), y % extent, x % extent};
   }
-  // Where an element of a patch, or beyond it, lies in the box.
+  // The index in the box of an element of a patch, or of a cell beyond it.
   std::array<Index, 2> inBox(Index patch, Index y, Index x) const {
     const Index place = placeOf[patch];
     return {place / tiles[1] * extent + y, place % tiles[1] * extent + x};
   }
 };
 
-// What lies beyond a refined level is interpolated from the coarser one: twice its element and once
-// the next.
+// Cells beyond a refined level are interpolated from the coarser one, here as twice the element
+// that contains the cell plus the next element. The layer reads them by an index map (linkedhalo);
+// the independent sum at the end computes them from their definition.
 TEST(Patches, ARefinedLevelReadsTheCoarserOneBeyondIt) {
   constexpr Index kIn = 2, kOut = 2;
   for (int i = 0; i < draws(10); ++i) {
@@ -859,7 +891,7 @@ TEST(Patches, ARefinedLevelReadsTheCoarserOneBeyondIt) {
   }
 }
 
-// --- what is refused
+// --- Errors
 
 PatchLinksPtr rowOfTiles(Index tiles) {
   std::vector<std::vector<Index>> places(static_cast<std::size_t>(world()->size()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names and parameters of pointwise layers; the functions are tested in tests/kernels, and their
-// layers by the sweeps.
+// Names and parameters of pointwise layers. The functions themselves are tested in tests/kernels,
+// and their derivatives by the tests of all layers.
 #include "layer_run.hpp"
 
 #include "declaration/core/types.hpp"
@@ -34,7 +34,7 @@ TEST(PointwiseLayer, IsFoundByItsName) {
               [] { test::newPointwise(world(), "gellu"); });
 }
 
-// The declaration, which is without kernels, says it too.
+// The declaration, which has no kernels, states the same.
 TEST(PointwiseLayer, KeepsWhatItsDerivativeReads) {
   for (const std::string& name : pointwiseNames()) {
     const auto declaration = makeDeclaration(name);
@@ -60,7 +60,7 @@ TEST(PointwiseLayer, HasDefaultsThatMayBeSet) {
   expectError(TENON_ERR_STATE, {"set up"}, [&] { set->set("slope", 0.5); });
 }
 
-// One end is enough, and both must fit; without one clamp would be the identity.
+// clamp needs one bound or two; without bounds it would be the identity.
 TEST(PointwiseLayer, ClampHasOneEndOrTwo) {
   const auto below = test::newPointwise(world(), "clamp"),
              above = test::newPointwise(world(), "clamp");
@@ -76,12 +76,12 @@ TEST(PointwiseLayer, ClampHasOneEndOrTwo) {
   none->set("high", 1.0);
   test::expectErrorOnAll(TENON_ERR_ARG, {"low", "2", "above high", "1"},
                          [&] { none->setUp(onWorld({4}, "B")); });
-  none->set("low", -3.0); // both ends move, in either order
+  none->set("low", -3.0); // both bounds change, in either order
   none->set("high", -2.5);
   EXPECT_EQ(valueAtMinusTwo(none), -2.5);
 }
 
-// A shift is added once: of an input in contributions to their sum, and not to each of them.
+// If the input is in partial sums, the shift is added to their sum once, not to each contribution.
 TEST(PointwiseLayer, ShiftIsAddedOnce) {
   const auto layer = test::newPointwise(world(), "scale");
   layer->set("factor", 2.0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What cannot be is refused in SetUp, on all ranks alike, with the layer, the setting or shape that
-// does not fit, and what would: of every type at least one case of its own, and labels and grids
-// that it does not know.
+// Layers that cannot be set up: each case must throw on all ranks the same error, which names the
+// layer, the setting or shape that does not fit, and a remedy. At least one case for every type,
+// and labels and grids that a type does not support.
 #include "kernels/base/backend.hpp"
 #include "layer_run.hpp"
 
@@ -14,6 +14,8 @@ using test::world;
 using Numbers = std::vector<Index>;
 using Settings = std::vector<std::pair<const char*, SettingValue>>;
 
+// A layer that must be refused: type, settings, input shapes, error code, and parts of the error's
+// text.
 struct Refusal {
   const char* type;
   Settings settings;
@@ -114,6 +116,7 @@ Error errorOf(Layer& layer, const Layouts& inputs) {
   return Error(TENON_SUCCESS, "no error");
 }
 
+// Expects an error with this code and these parts in its text when the layer is set up.
 void expectRefused(Layer& layer, const Layouts& inputs, TenonErrorCode code,
                    const std::vector<const char*>& words) {
   const Error error = errorOf(layer, inputs);
@@ -126,7 +129,8 @@ void expectRefused(Layer& layer, const Layouts& inputs, TenonErrorCode code,
   EXPECT_FALSE(layer.isSetUp());
 }
 
-// A setting that does not fit those before it is refused when it is set, and again in SetUp.
+// Creates a layer with these settings. Some errors are thrown when a setting is set that
+// contradicts earlier ones, others in SetUp.
 Ref<Layer> named(const std::string& type, const Settings& settings) {
   const auto layer = test::newLayer(world(), type);
   layer->setName("asked");
@@ -144,20 +148,20 @@ TEST(Refusals, NameLayerAndRemedy) {
 }
 
 TEST(Refusals, CoverEveryType) {
-  // Those with lists of a mesh refuse in mesh_test.cpp.
+  // Types with lists of a mesh are tested in mesh_test.cpp.
   std::set<std::string> covered = {"dropout",       "flatten",  "repartition", "sequential",
                                    "graph",         "gather",   "segmentsum",  "sparsematrix",
                                    "edgeattention", "indexmap", "linkedhalo"};
   for (const Refusal& r : kRefusals)
     covered.insert(r.type);
-  for (const std::string& name : pointwiseNames()) // of any shape
+  for (const std::string& name : pointwiseNames()) // they accept any shape
     covered.insert(name);
   for (const std::string& name : declarationNames())
     EXPECT_TRUE(covered.count(name)) << name << " has no refusal here";
 }
 
-// A label that the type does not have, and one axis too many, for an example of each type that has
-// rows.
+// A label that the type does not have, and one label too many, for an example of each type with
+// labels.
 TEST(Refusals, OfLabelsNameThoseThatThereAre) {
   if (world()->size() > 3)
     GTEST_SKIP() << "many set-ups, which are as on fewer ranks";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Means over windows of any sizes and interpolation, against their definitions in plain loops, at
-// points in floating point where the library counts in whole numbers.
+// Means over windows of any size (adaptive and global pooling) and interpolation, against their
+// definitions in loops. Positions are computed here in floating-point numbers, in the library with
+// integers.
 #include "run_layer.hpp"
 
 #include <algorithm>
@@ -56,7 +57,7 @@ TEST(GlobalAveragePooling, IsTheMeanOfSpace) {
   });
 }
 
-// Splits of space leave partial sums, which nothing travels for.
+// If space is split, the layer leaves partial sums in its output and moves no data.
 TEST(GlobalAveragePooling, LeavesContributionsOfSplitSpace) {
   const auto layer = test::newLayer(test::world(), "globalaveragepooling");
   layer->setUp(onWorld({2, 3, 8}, "S2"));
@@ -75,7 +76,8 @@ TEST(Resample, TakesTheNearest) {
   expectOutput("resample", {{"size", Indices{7, 3}}}, in, {2, 1, 7, 3}, to({2, 1, 7, 3}));
 }
 
-// A hat function around a point, beyond the ends the value at the end.
+// The weight of element i in a linear interpolation at a point: a hat function. Beyond the ends the
+// value at the end is used.
 double hat(double point, Index i, Index extent) {
   const double inside = std::clamp(point, 0.0, double(extent - 1));
   return std::max(0.0, 1 - std::abs(inside - double(i)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Activations saved in bfloat16: derivatives are those at the rounded values, tangent and adjoint
-// at the same ones, and the memory is that of two bytes a cell.
+// Activations that are saved in bfloat16: derivatives are those at the rounded values, tangent and
+// adjoint use the same rounded values, and the saved memory is two bytes per element. The reference
+// applies the layers one by one, with inputs that are rounded here (byHand).
 #include "layer/derivatives/derivative_check.hpp"
 
 #include "layer_run.hpp"
@@ -18,8 +19,9 @@ using test::onWorld;
 using test::tensor;
 using test::world;
 
-constexpr int kBits = 8; // significant ones of bfloat16
+constexpr int kBits = 8; // significant bits of bfloat16
 
+// The nearest bfloat16.
 double rounded(double value) {
   int exponent = 0;
   const double fraction = std::frexp(value, &exponent);
@@ -43,12 +45,13 @@ Ref<Layer> roundingNet() {
 
 const Shape kBatch = {24, 18};
 
-// affine, gelu, affine: all keep their inputs.
+// affine, gelu, affine: all of them save their inputs.
 std::vector<Ref<Layer>> threeLayers() {
   return {test::newAffine(world(), 18, 33), test::newPointwise(world(), "gelu"),
           test::newAffine(world(), 33, 7)};
 }
 
+// The input's cotangent, followed by the gradients of the parameters.
 struct Gradients {
   std::vector<std::vector<double>> found;
 
@@ -72,8 +75,9 @@ void takeParameters(Layer& layer, const Layer& from) {
   }
 }
 
-// The layers of the network one after the other, each applied a second time at the rounding of what
-// it read; the first only if its input is an array of the program.
+// The gradients of the network, layer by layer: each layer is applied a second time at the rounding
+// of its input, and its adjoint there. The first input is rounded only if it is an array of the
+// program.
 Gradients byHand(const Layer& net, const Layout& input, TenonDataType type, bool roundsInput) {
   const std::vector<Ref<Layer>> layers = threeLayers();
   std::vector<Ref<DTensor>> values{tensor(input, type)};
@@ -102,6 +106,7 @@ Gradients byHand(const Layer& net, const Layout& input, TenonDataType type, bool
   return result;
 }
 
+// threeLayers() as a network that saves its activations in this type.
 Ref<Layer> networkOfThree(const Layout& input, TenonDataType type,
                           const char* savedType = "bfloat16") {
   const auto net = test::newLayer(world(), "sequential");
@@ -112,7 +117,8 @@ Ref<Layer> networkOfThree(const Layout& input, TenonDataType type,
   return net;
 }
 
-// Without conversions between the layers: what is kept is what they read.
+// Layouts in which no conversion is needed between the layers, so each layer saves its input
+// itself.
 std::vector<Layout> inputs() {
   std::vector<Layout> all = {onWorld(kBatch, "S0"), onWorld(kBatch, "B")};
   if (world()->size() % 2 == 0)
@@ -135,7 +141,7 @@ TEST(Rounding, DerivativesAreThoseAtTheRoundedValues) {
     }
 }
 
-// Which the program may change before the adjoint.
+// The program can change its array before the adjoint, so the layer saves a rounded copy.
 TEST(Rounding, ArrayOfTheProgramIsCopiedRounded) {
   for (const Layout& input : inputs()) {
     const Ref<Layer> net = networkOfThree(input, TENON_FLOAT64);
@@ -198,6 +204,7 @@ TEST(Rounding, LevelsOfTheStackKeepTheirOwn) {
   EXPECT_TRUE(stacked == alone);
 }
 
+// The bytes that the network has saved after one Apply.
 Index savedBytes(const char* type, TenonDataType dataType) {
   const auto net = test::newLayer(world(), "sequential");
   net->setText("saved_type", type);
@@ -233,7 +240,7 @@ TEST(Rounding, StatisticsAreExact) {
   EXPECT_EQ(rounded, 1) << "the input";
 }
 
-// Whatever is in a network: what a layer reads is a value of the network's.
+// In any network, the input of each layer is a value of the network and is rounded when saved.
 TEST(Rounding, TangentAndAdjointOfEachTypeAreAtTheSamePoint) {
   test::LayoutDraw draw(52);
   for (const test::LayerCase& c : test::layerCases()) {

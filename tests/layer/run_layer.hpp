@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A layer with settings on one input whose elements are given by their global indices, and its
-// output on all ranks, to be compared with plain loops.
+// For tests that compare a layer with one input with a definition in plain loops. expectOutput()
+// sets up a layer of a type with settings, gives it an input whose elements follow from their
+// global indices (elementsOf()), and compares its output on all ranks with the numbers that the
+// test has computed. Input, settings and expected numbers are the same for every split of the
+// input.
 #pragma once
 
 #include "layer_run.hpp"
@@ -12,6 +15,7 @@ namespace tenon::test {
 
 using Settings = std::vector<std::pair<const char*, SettingValue>>;
 
+// A layer of this type on all ranks, with these settings.
 inline Ref<Layer> layerWith(const std::string& type, const Settings& settings) {
   const Ref<Layer> layer = newLayer(world(), type);
   for (const auto& [name, value] : settings)
@@ -19,7 +23,7 @@ inline Ref<Layer> layerWith(const std::string& type, const Settings& settings) {
   return layer;
 }
 
-// A value for each global index, in row-major order.
+// A value for each global index, in row-major order; other values for another seed.
 inline std::vector<double> elementsOf(const Shape& shape, int seed = 0) {
   std::vector<double> all;
   for (Index i = 0; i < elements(shape); ++i)
@@ -27,7 +31,8 @@ inline std::vector<double> elementsOf(const Shape& shape, int seed = 0) {
   return all;
 }
 
-// Gives each rank its elements of a tensor without contributions.
+// Sets each rank's elements of a tensor from the values of the whole tensor, `all`. The layout must
+// not have partial sums (P).
 inline void fillFrom(DTensor& x, const std::vector<double>& all) {
   const Layout everywhere = onWorld(x.layout().shape(), "B");
   const Ref<DTensor> copy = tensor(everywhere, x.dataType());
@@ -38,7 +43,8 @@ inline void fillFrom(DTensor& x, const std::vector<double>& all) {
   makeConversion(world(), everywhere, x.layout(), x.dataType())->apply(*copy, x);
 }
 
-// Properties of the first dimensions that the ranks split, each by itself, and of copies.
+// The properties of layouts on one grid axis: replicated (B), on the root (R), and one split per
+// dimension (S0, S1, ...).
 inline std::vector<std::string> splitsOf(const Shape& shape) {
   std::vector<std::string> all = {"B", "R"};
   for (std::size_t d = 0; d < shape.size(); ++d)
@@ -46,8 +52,8 @@ inline std::vector<std::string> splitsOf(const Shape& shape) {
   return all;
 }
 
-// The layer's output of elementsOf(), in every split of the input and both types, is what is
-// wanted.
+// Compares the layer's output for the input elementsOf(shape) with `wanted`, for every layout of
+// splitsOf() and both data types.
 inline void expectOutput(const std::string& type, const Settings& settings, const Shape& shape,
                          const Shape& wantedShape, const std::vector<double>& wanted) {
   for (const std::string& split : splitsOf(shape))
@@ -77,6 +83,7 @@ void forEachIndex(const Shape& shape, Visit visit) {
   }
 }
 
+// The row-major number of an index.
 inline Index placeOf(const Shape& index, const Shape& shape) {
   Index place = 0;
   for (std::size_t d = 0; d < shape.size(); ++d)

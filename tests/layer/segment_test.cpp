@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Recomputation: what a network gives with it has the same bits as without, through several steps
-// of time and with dropout, and it holds less memory.
+// Recomputation of activations: a network with it has bitwise the same results as without, through
+// several steps of time and with dropout, and needs less memory.
 #include "layer_run.hpp"
 
 #include "support/draws.hpp"
@@ -41,7 +41,7 @@ Ref<Layer> closure(bool recomputes) {
   return net;
 }
 
-// x + closure(closure'(x)): two segments, one of them two nodes.
+// x + closure(closure'(x)): two containers that recompute, one of which is two nodes.
 Ref<Layer> graphOfSegments(bool recomputes) {
   const auto graph = test::newLayer(world(), "graph");
   const auto once = closure(recomputes), twice = closure(recomputes);
@@ -52,6 +52,7 @@ Ref<Layer> graphOfSegments(bool recomputes) {
   return graph;
 }
 
+// The results of several steps of time.
 struct Unrolled {
   std::vector<std::vector<double>>
       found;       // outputs, tangents, cotangents, gradients, running moments
@@ -65,7 +66,7 @@ void addStates(const Layer& layer, std::vector<std::vector<double>>& found) {
     addStates(*child, found);
 }
 
-// u <- net(u) several times, its tangent after the last, and back.
+// Several steps u <- net(u), the tangent after the last step, and all adjoints.
 Unrolled unroll(const Ref<Layer>& net, const Layout& field, TenonDataType type) {
   Unrolled result;
   std::vector<Ref<DTensor>> u;
@@ -122,9 +123,9 @@ TEST(Segment, HasTheBitsOfWhatIsKept) {
           << field.describe();
 }
 
-// Where a graph adds the cotangents of segments and of others the order of the sums may be another.
-// A bias before a batch normalisation has the gradient 0, of which rounding of sums over all
-// elements is left.
+// In a graph, cotangents of recomputed containers and of other layers may be added in another
+// order, hence a tolerance. A bias before a batch normalisation has the gradient 0, up to rounding
+// errors of sums over all elements.
 TEST(Segment, GivesWhatIsKeptInsideAGraph) {
   for (TenonDataType type : types())
     for (const Layout& field : fields()) {
@@ -140,7 +141,8 @@ TEST(Segment, GivesWhatIsKeptInsideAGraph) {
     }
 }
 
-// Six times the activations of six layers against six inputs and the activations once.
+// Without recomputation, six pending evaluations save the activations of six layers each; with it,
+// six inputs and the activations once.
 TEST(Segment, HoldsLessMemory) {
   const Layout field = onWorld(kField, "S2");
   const Index kept = unroll(closure(false), field, TENON_FLOAT64).bytes,
@@ -149,7 +151,7 @@ TEST(Segment, HoldsLessMemory) {
   EXPECT_LE(again, kept - (kSteps - 2) * 4 * each) << "kept " << kept << ", a field " << each;
 }
 
-// The layers of closure() in which each computes again what it writes, or some of them.
+// The layers of closure(), all or some of which recompute their outputs one by one.
 Ref<Layer> closureOfLayers(bool all) {
   const auto net = closure(false);
   bool recomputes = all;
@@ -186,8 +188,8 @@ TEST(Segment, OfSingleLayersInsideAGraphHasTheBitsOfWhatIsKept) {
               unroll(graph(false), field, TENON_FLOAT64).found);
 }
 
-// y = tanh(conv(net(x))), of which the first layer, net and conv after net may have been set up by
-// themselves before; net alone steps afterwards.
+// Steps of y = tanh(conv(net(x))) and of net alone. If `byThemselves`, the first layer, net, and
+// conv after net are set up alone before.
 std::vector<std::vector<double>> stepsOfNested(const Layout& field, bool recomputes,
                                                bool byThemselves) {
   const auto net = recomputes ? closureOfLayers(true) : closure(false);
@@ -218,8 +220,8 @@ std::vector<std::vector<double>> stepsOfNested(const Layout& field, bool recompu
   return found;
 }
 
-// What was set up by itself is the same as a node of others, at the first step and later, and they
-// leave it as it is.
+// A layer that was set up alone has the same results as a node of other layers, at the first step
+// and later.
 TEST(Segment, OfSingleLayersIsTheSameByItselfAndWithinOthers) {
   for (const Layout& field : fields()) {
     const auto want = stepsOfNested(field, false, false);
@@ -232,8 +234,7 @@ TEST(Segment, OfSingleLayersIsTheSameByItselfAndWithinOthers) {
   }
 }
 
-// A layer that keeps its input, and one that keeps its output: neither is kept by the six that
-// wait.
+// One layer saves its input and one its output; neither is saved by six pending evaluations.
 TEST(Segment, OfSingleLayersHoldsLessMemory) {
   const Layout field = onWorld(kField, "S2");
   const Index kept = unroll(closure(false), field, TENON_FLOAT64).bytes,

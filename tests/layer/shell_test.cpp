@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers of the user's functions: their workspace, their states, what they may ask when, and what
-// is refused. That forward and derivatives are right is in the sweeps over all layers, of which one
-// is a shell.
+// Layers of user functions (shell): their workspace, their states, calls that are only allowed
+// inside the functions, and errors. Values and derivatives of a shell are tested by the tests of
+// all layers (layer_cases.hpp).
 #include "layer_run.hpp"
 
 #include "layer/core/layer_types.hpp"
@@ -15,6 +15,7 @@ using test::onWorld;
 using test::tensor;
 using test::world;
 
+// The error code that the call throws, or success.
 TenonErrorCode codeOf(const std::function<void()>& call) {
   try {
     call();
@@ -24,7 +25,7 @@ TenonErrorCode codeOf(const std::function<void()>& call) {
   return TENON_SUCCESS;
 }
 
-// y = x, which leaves the number of the Apply in its workspace and reads it in the adjoint.
+// y = x. Apply writes its number to the workspace, and the adjoint reads it there.
 struct Counting {
   Ref<Layer> layer = test::newLayer(world(), "shell");
   int applied = 0;
@@ -59,11 +60,11 @@ TEST(Shell, HasAWorkspaceForEachLevelOfTheStack) {
     step.adjoint();
   EXPECT_EQ(counting.read, (std::vector<int>{3, 2, 1}));
   step.layer->setTraining(false);
-  step.apply(); // without a workspace
+  step.apply(); // in inference there is no workspace
   EXPECT_EQ(counting.applied, 4);
 }
 
-// y = x + count, where count is the number of applications before.
+// y = x + count, where count is the number of previous Apply calls.
 Ref<Layer> countingByState() {
   Ref<Layer> layer = test::newLayer(world(), "shell");
   ShellDeclaration& shell = shellOf(*layer);
@@ -90,7 +91,8 @@ struct CountVisitor : StateVisitor {
   std::optional<double> writes;
 };
 
-// In all set-ups, which have it on other process grids; and from what restores it.
+// The state is the same in all set-ups, which have it on other process grids, and can be restored
+// from outside.
 TEST(Shell, CarriesItsStatesOn) {
   const Ref<Layer> layer = countingByState();
   layer->setTraining(false);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Signatures: which one a layer takes by itself, what parameters and outputs become under a forced
-// one, and what a spatially split convolution sends.
+// Signatures, the labels of a layer for each axis of the process grid: which one a layer chooses
+// for an input, the layouts of parameters and output under a given one, and the messages of a
+// convolution that is split in space, against numbers counted by hand.
 #include "layer_run.hpp"
 
 #include "sys/expect_error.hpp"
@@ -28,6 +29,7 @@ Ref<Layer> pooling(PoolingMode mode) {
   return test::newPooling(world(), mode, std::vector<Window>{{.kernel = 2}, {.kernel = 2}});
 }
 
+// A layer, its input shape and property, and the expected label and property of the output.
 struct Choice {
   std::function<Ref<Layer>()> make;
   Shape shape;
@@ -41,7 +43,7 @@ const Shape kImage = {8, 4, 12, 12}, kMatrix = {8, 6};
 const std::vector<Choice>& choices() {
   static const std::vector<Choice> all = {
       {affineLayer, kMatrix, "S0", "n", "S0"},
-      {affineLayer, kMatrix, "B", "o", "S1"}, // before B in the table
+      {affineLayer, kMatrix, "B", "o", "S1"}, // not the row B, which is after it in the table
       {affineLayer, kMatrix, "S1", "i", "P"},
       {affineLayer, kMatrix, "R", "R", "R"},
       {affineLayer, kMatrix, "P", "P", "P"},
@@ -83,7 +85,7 @@ TEST(Signatures, FollowTheInputByThemselves) {
   }
 }
 
-// Label, weight, bias, output.
+// Expects these layouts of weight, bias and output for a given label.
 void expectForced(const std::function<Ref<Layer>()>& make, const Shape& shape,
                   const std::vector<std::array<const char*, 4>>& rows) {
   for (const auto& [label, weight, bias, output] : rows) {
@@ -95,7 +97,8 @@ void expectForced(const std::function<Ref<Layer>()>& make, const Shape& shape,
   }
 }
 
-// A solver's boxes name a grid axis for every dimension; those that are not cut change nothing.
+// Layouts of solvers have a grid axis for every dimension. Axes of one process do not change
+// anything.
 TEST(Signatures, KeepThePropertyOnAxesOfOneProcess) {
   const int n = world()->size();
   const Layout boxes = onWorld({2, 4, 3 * n, 5}, {1, 1, n, 1}, "S0,S1,S2,S3");
@@ -116,7 +119,7 @@ TEST(Signatures, MayBeForced) {
   expectForced(convolutionLayer, kImage, rows);
 }
 
-// Every property of an input is one under which tensors may be joined.
+// Sums and concatenations have a label for every property of the input.
 TEST(Signatures, OfJointsAreAll) {
   for (const char* label : {"S0", "S1", "B", "R", "P"}) {
     const auto add = test::newLayer(world(), "add");
@@ -129,7 +132,8 @@ TEST(Signatures, OfJointsAreAll) {
   }
 }
 
-// Six inputs in three groups, cut where groups meet, whatever the input's cuts.
+// Six channels in three groups: the channels are split between groups, whatever the input's split
+// points are.
 TEST(Signatures, SplitGroupsOfChannels) {
   const auto layer = test::newConv(world(), 6, 9, std::vector<Window>{{.kernel = 2}});
   layer->set("groups", Index(3));
@@ -174,15 +178,15 @@ TEST(Signatures, MixOnSeveralAxes) {
   const int channels = world()->size() % 2 == 0 ? 2 : 1;
   const std::vector<int> grid = {world()->size() / channels, channels};
   const auto layer = convolutionLayer();
-  layer->setText("signature", "h, o"); // blanks do not matter
+  layer->setText("signature", "h, o"); // blanks are ignored
   const Layout input = onWorld(kImage, grid, "S0,B");
   EXPECT_EQ(outputOf(layer, input), parseProperties("S2,S1"));
   EXPECT_EQ(layer->parameters()[0]->storage().properties(), parseProperties("B,S0"));
   EXPECT_EQ(layer->parameters()[1]->storage().properties(), parseProperties("B,S0"));
 }
 
-// Hewett & Grady 2020, Table 1: the affine layers of LeNet-5 on a 2 x 2 partition of outputs and
-// inputs. Workers 0 and 1 share the inputs, so 0 and 2 hold the bias.
+// Hewett and Grady 2020, Table 1: the affine layers of LeNet-5 on a 2 x 2 partition of outputs and
+// inputs. Workers 0 and 1 share the inputs, so 0 and 2 have the bias.
 TEST(Signatures, GiveThePapersPartsOfLeNet5) {
   if (world()->size() < 4)
     GTEST_SKIP() << "needs four ranks";
@@ -205,8 +209,8 @@ TEST(Signatures, GiveThePapersPartsOfLeNet5) {
   }
 }
 
-// Kernel 5, stride 1, padding 2: each side of a cut needs two rows of the other, of all samples,
-// channels and columns.
+// Kernel 5, stride 1, padding 2: at each split point, each side needs two rows of the other, of all
+// samples, channels and columns.
 TEST(Signatures, SendTheHaloAndNothingElse) {
   constexpr Index kSamples = 3, kChannels = 2, kColumns = 7;
   const int ranks = world()->size(), rank = world()->rank();
@@ -215,7 +219,7 @@ TEST(Signatures, SendTheHaloAndNothingElse) {
                     std::vector<Window>(2, Window{.kernel = 5, .padLow = 2, .padHigh = 2}));
   test::Step step(layer, onWorld({kSamples, kChannels, 4 * ranks, kColumns}, "S2"));
   step.apply();
-  step.adjoint(); // parameters have arrived now; from here on the halo alone moves
+  step.adjoint(); // parameters are converted now; later calls send the halo only
   auto counted = [](auto&& call) {
     logEnable(true);
     logReset();
@@ -239,7 +243,7 @@ TEST(Signatures, SendTheHaloAndNothingElse) {
   EXPECT_EQ(backward.bytes, bytes);
 }
 
-// Stride 2, kernel 2, no padding: parts of even height need nothing of each other.
+// Stride 2, kernel 2, no padding: blocks of even height need no element of each other.
 TEST(Signatures, SendNothingWhereNoWindowCrossesACut) {
   const auto layer = test::newPooling(world(), PoolingMode::Max,
                                       std::vector<Window>(2, Window{.kernel = 2, .stride = 2}));

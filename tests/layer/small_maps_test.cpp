@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers that move, multiply or normalise elements: against their definitions in plain loops.
+// Layers that move, select, multiply or normalise elements (slice, pad, coordinates, transpose,
+// softmax, broadcasts, reshape, reduce, ...). Each is compared with its definition, written as
+// loops over global indices in this file. expectOutput() (run_layer.hpp) sets up a layer of a type
+// with these settings, applies it to elementsOf(shape of the input) in all layouts with one split,
+// and compares the output on all ranks with the given numbers.
 #include "layer/derivatives/derivative_check.hpp"
 #include "run_layer.hpp"
 #include "support/draws.hpp"
@@ -16,7 +20,8 @@ using test::world;
 
 using Indices = std::vector<Index>;
 
-// y[index] = x[source(index)], 0 where there is none.
+// The expected output of a layer that moves elements: y[index] = x[source(index)], or 0 if x has no
+// such element. source() changes the index in place.
 template <class Source>
 std::vector<double> moved(const Shape& in, const Shape& out, Source source) {
   const std::vector<double> x = elementsOf(in);
@@ -94,7 +99,8 @@ TEST(Coordinates, FollowTheChannels) {
   }
 }
 
-// Whatever the input holds: its cotangent is zero, and the tangent too.
+// Without the channels of the input, the output does not depend on it: tangent and cotangent of the
+// input are zero.
 TEST(Coordinates, AloneDoNotDependOnTheInput) {
   const Shape in = {2, 3, 5, 4}, out = {2, 2, 5, 4};
   std::vector<double> y;
@@ -113,8 +119,9 @@ TEST(Coordinates, AloneDoNotDependOnTheInput) {
   EXPECT_EQ(test::localCells(*step.dx), std::vector<double>(step.dx->localElements(), 0.0));
 }
 
-// y is the parameter, which gathers y's cotangent, and lies as the input does where that has the
-// same extent.
+// The output is the parameter, whose gradient is the cotangent of the output. A dimension of the
+// output is split like the input's dimension of the same number if the extents are equal. The
+// input's values are not read: they are NaN here.
 TEST(Constant, IsAParameter) {
   const Shape in = {2, 6, 4}, shape = {1, 6, 4};
   for (const std::string& split : test::splitsOf(in))
@@ -181,7 +188,7 @@ TEST(Softmax, SumsToOneAlongItsDimension) {
   }
 }
 
-// Exponentials of such numbers are beyond double.
+// The exponentials of these numbers overflow in double precision.
 TEST(Softmax, StaysFiniteForLargeNumbers) {
   test::Step step(test::layerWith("softmax", {{"dim", Index(0)}}), onWorld({6}, "S0"));
   test::fillFrom(*step.x, {1000, 999, -4000, 1000, 1001, 0});
@@ -192,7 +199,7 @@ TEST(Softmax, StaysFiniteForLargeNumbers) {
                    1e-15, "softmax");
 }
 
-// What an element of a broadcast input stands for, by the indices of the output.
+// The place in a broadcast input of the element that an index of the output reads.
 Index broadcastPlace(const Shape& index, const Shape& shape) {
   Shape own = index;
   for (std::size_t d = 0; d < shape.size(); ++d)
@@ -201,8 +208,9 @@ Index broadcastPlace(const Shape& index, const Shape& shape) {
   return placeOf(own, shape);
 }
 
-// y and the cotangents of both inputs against loops over the output: a mask [n,1,y,x], a gate
-// [n,c,1,1], an outer product, in drawn layouts of both. `of` gives y and its two derivatives.
+// Compares y and the cotangents of both inputs with loops over the output, for inputs that are
+// broadcast: a mask [n,1,y,x], a gate [n,c,1,1], an outer product, and others, in random layouts of
+// both inputs. of(a, b) returns y and its derivatives with respect to a and b.
 void expectBroadcast(const std::string& type, TenonDataType dataType, double tolerance,
                      const std::function<std::array<double, 3>(double, double)>& of) {
   const std::vector<std::pair<Shape, Shape>> shapes = {{{2, 3, 4, 5}, {2, 1, 4, 5}},
@@ -267,7 +275,9 @@ TEST(Broadcast, OfEachTypeIsItsDefinition) {
   }
 }
 
-// A mask is on all ranks where channels are split, and its cotangent a sum; nothing else moves.
+// If the channels of the field are split, each rank needs the whole mask, which therefore is
+// replicated (B), and its cotangent is a partial sum (P). No data are moved if the inputs have
+// these layouts.
 TEST(Broadcast, UsesAnInputOfOneElementEverywhere) {
   const auto declaration = makeDeclaration("multiply");
   const Shape field = {2, 6, 4, 4}, mask = {2, 1, 4, 4};
@@ -287,8 +297,8 @@ TEST(Broadcast, UsesAnInputOfOneElementEverywhere) {
             on(field, "S1"));
 }
 
-// The elements in their order, whatever is split where: merged and divided dimensions, extents of
-// 1, what is left.
+// The elements in row-major order do not change, for any split: merged and divided dimensions,
+// extents of 1, an extent of -1 (the remaining one), and empty tensors.
 TEST(Reshape, KeepsTheRowMajorOrder) {
   const struct {
     Shape in;
@@ -308,8 +318,9 @@ TEST(Reshape, KeepsTheRowMajorOrder) {
     expectOutput("reshape", {{"shape", c.shape}}, c.in, c.out, elementsOf(c.in));
 }
 
-// Splits of the first dimension of a group stay where they are; others are given up, and a cut that
-// would fall within an element of the output moves.
+// Merged or divided dimensions form a group. A split of the first dimension of a group moves no
+// data; another split is removed by a conversion, and a split point that would be inside an index
+// of the output's dimension moves to a boundary.
 TEST(Reshape, MovesOnlyWhatItsShapeForces) {
   const auto formOf = [](const Shape& in, const char* properties, const Indices& shape,
                          const std::vector<std::vector<Index>>& cuts = {}) {
@@ -334,7 +345,8 @@ TEST(Reshape, MovesOnlyWhatItsShapeForces) {
   EXPECT_EQ(moved.output.cuts(1), (std::vector<Index>{0, 2, 4, 6}));
 }
 
-// Values and cotangents by the definition, with broadcasting, in drawn layouts of all inputs.
+// Values and cotangents of compare and where by their definition, with broadcasting, in random
+// layouts of all inputs.
 TEST(Selection, ComparesAndChooses) {
   const std::vector<Shape> shapes = {{2, 1, 4}, {2, 3, 4}, {1, 3, 1}};
   const Shape out = {2, 3, 4};
@@ -353,7 +365,7 @@ TEST(Selection, ComparesAndChooses) {
       inputs.push_back(test::drawInput(draw, shape));
       x.push_back(test::tensor(inputs.back()));
       dx.push_back(test::tensor(inputs.back().dual()));
-      // Few numbers, of which many are equal and some are 0.
+      // Only the numbers -1, 0 and 1: many are equal, and some are 0.
       std::vector<double> values;
       for (Index e = 0; e < elements(shape); ++e)
         values.push_back(double((e * 7 + static_cast<Index>(shape.size())) % 3 - 1));
@@ -403,8 +415,8 @@ TEST(Selection, ComparesAndChooses) {
   }
 }
 
-// Means, sums and maxima against loops; a maximum shares its cotangent among equal elements,
-// wherever they lie.
+// Means, sums and maxima against loops. The cotangent of a maximum is divided equally among all
+// elements that have the maximal value, also if they are on different ranks.
 TEST(Reduce, IsItsDefinition) {
   const struct {
     Shape in;
@@ -473,8 +485,8 @@ TEST(Reduce, IsItsDefinition) {
         }
 }
 
-// y[n, c, y r + i, x r + j] = x[n, c r^2 + i r + j, y, x], and likewise in one dimension and in
-// three.
+// y[n, c, y r + i, x r + j] = x[n, c r^2 + i r + j, y, x], and likewise in one and three
+// dimensions. Splits of space and of channels move no data.
 TEST(PixelShuffle, BringsChannelsToSpace) {
   for (const auto& [in, out, r] : {std::tuple(Shape{2, 12, 3, 2}, Shape{2, 3, 6, 4}, Index(2)),
                                    {{1, 6, 4}, {1, 2, 12}, 3},
@@ -501,7 +513,7 @@ TEST(PixelShuffle, BringsChannelsToSpace) {
       declaration->maps(declaration->form({on({2, 12, 3, 5}, "S1")}, {}), {}).operators().empty());
 }
 
-// y = x above 0 and w[c] x below, dw[c] = sum of dy x below.
+// y = x for x > 0, else w[c] x; dw[c] is the sum of dy x over the elements that are not positive.
 TEST(PRelu, HasASlopeForEachChannel) {
   const Shape shape = {2, 3, 5};
   const std::vector<double> x = elementsOf(shape), dy = elementsOf(shape, 5), w = {0.5, -2, 0.25};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layouts from a solver's boxes, "S0,S1,S2,S3" on a grid with axes of one process: along these all
-// properties are one, so layers take filled halos, outputs are added to inputs, and no label moves
-// the solver's split points.
+// Layouts that are made from a solver's boxes: "S0,S1,S2,S3" on a grid in which some axes have one
+// process. Along these axes all properties mean the same. Layers must therefore accept filled
+// halos, add outputs to inputs, and leave the solver's split points unchanged under any label.
 #include "declaration/core/window_layout.hpp"
 #include "geometry/layout/from_boxes.hpp"
 #include "geometry/layout/layout_draft.hpp"
@@ -16,7 +16,7 @@ using test::gathered;
 using test::tensor;
 using test::world;
 
-// Rows of a field, each rank's as many as its number and two.
+// The boxes of a field that is split along dimension `dim`; rank r has r + 2 rows.
 Layout rowsOf(const Shape& shape, int dim) {
   std::vector<Box> boxes;
   Index begin = 0;
@@ -66,7 +66,7 @@ TEST_P(SolverBoxes, WithFilledHalosAreInputsOfAConvolution) {
   exchange->applyAdjoint(*got.dx, *dx);
   test::expectNear(gathered(*dx), gathered(*want.dx), 1e-13, got.layer->describe());
 
-  // The weights of one are those of the other, whichever way the layers were set up.
+  // Both layers get the same weights, whatever their layouts.
   const Parameter &from = *want.layer->parameters()[0], &to = *got.layer->parameters()[0];
   EXPECT_EQ(from.storage(), to.storage());
 }
@@ -89,8 +89,8 @@ TEST(SolverBoxes, GiveAColumnNetworkWhoseOutputIsAddedToItsInput) {
     EXPECT_EQ(sum[i], x[i] + 0.5 * y[i]);
 }
 
-// A shell that knows S0 alone leaves the blocks of rows as they are, on whichever axis of the grid
-// they lie.
+// A shell layer that supports only S0 must leave the blocks of rows as they are, on any axis of the
+// grid.
 TEST(SolverBoxes, KeepTheirSplitPointsUnderALabel) {
   const Layout input = rowsOf({1, 3}, 0);
   const auto layer = test::newLayer(world(), "shell");
@@ -107,8 +107,8 @@ TEST(SolverBoxes, KeepTheirSplitPointsUnderALabel) {
   EXPECT_EQ(step.y->layout(), input);
 }
 
-// A label that also splits along the other axis divides the user's blocks, and one that splits
-// along the first alone joins them.
+// A label that splits rows along a second axis too divides the user's blocks; a label that splits
+// along the first axis only merges blocks.
 TEST(SolverBoxes, AreDividedAndJoinedByLabelsAtTheirSplitPoints) {
   if (world()->size() != 4)
     GTEST_SKIP() << "a grid of 2x2";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The spectral convolution against discrete Fourier transforms by their definition, as PyTorch's
-// implementations of Fourier neural operators have it: the real transform of the field, the
-// products in the corners of low modes, zero elsewhere, and the inverse real transform.
+// The spectral convolution against discrete Fourier transforms by their definition, in the
+// convention of PyTorch implementations of Fourier neural operators: the real transform of the
+// field, products for the low modes, zero for all others, and the inverse real transform.
 #include "kernels/base/backend.hpp"
 #include "layer_run.hpp"
 
@@ -13,6 +13,7 @@ namespace {
 using test::world;
 using Complex = std::complex<double>;
 
+// The shapes of a spectral convolution.
 struct Case {
   Shape field; // [batch, in, space...]
   Index out;
@@ -40,6 +41,7 @@ Shape indexOf(Index flat, const Shape& extents) {
   return index;
 }
 
+// exp(sign 2 pi i sum over d of k_d j_d / n_d) for the mode k at the element j.
 Complex wave(const Shape& k, const Shape& j, const Shape& extents, double sign) {
   double angle = 0;
   for (std::size_t d = 0; d < k.size(); ++d)
@@ -48,7 +50,7 @@ Complex wave(const Shape& k, const Shape& j, const Shape& extents, double sign) 
   return std::polar(1.0, sign * angle);
 }
 
-// y by sums over all elements for each mode, and over all modes for each cell.
+// The reference: sums over all elements for each mode, and over all modes for each element.
 std::vector<double> transformed(const Case& c) {
   const Shape space(c.field.begin() + 2, c.field.end());
   Shape kept = c.modes;
@@ -60,7 +62,7 @@ std::vector<double> transformed(const Case& c) {
     Shape k = indexOf(m, kept);
     for (std::size_t d = 0; d + 1 < k.size(); ++d)
       if (k[d] >= c.modes[d])
-        k[d] += space[d] - kept[d]; // the negative ones, from the end
+        k[d] += space[d] - kept[d]; // negative modes are at the end
     const bool isOwnMirror = k.back() == 0 || 2 * k.back() == space.back();
     for (Index n = 0; n < c.field[0]; ++n)
       for (Index o = 0; o < c.out; ++o) {
@@ -89,7 +91,7 @@ Ref<Layer> spectral(const Case& c) {
   return layer;
 }
 
-// Of this build, FFTW with both types.
+// The backends of this build; FFTW only if it has both data types.
 const std::vector<std::string>& backends() {
   static const std::vector<std::string> all =
       hasFftw() ? std::vector<std::string>{"fftw", "auto", "blas"}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Means between cells and faces, against matrices of each dimension that are written down from
-// where faces lie and from the modes' definitions; the layouts of a staggered grid; and the order
-// of the means.
+// Means between cells and faces of a staggered grid (layers collocate and stagger), against
+// matrices for each dimension that follow from the positions of the faces and the definitions of
+// the boundary modes. Further tests: the layouts of a staggered grid, exact adjoints, and the order
+// of accuracy of the means.
 #include "dtensor/fill.hpp"
 #include "dtensor/measure.hpp"
 #include "geometry/layout/layout_draft.hpp"
@@ -20,7 +21,8 @@ using test::onWorld;
 using test::world;
 using Values = std::vector<double>;
 
-// One spatial dimension of a grid: the faces that it has, and what lies beyond its ends.
+// One spatial dimension of a grid: the faces that it has ("all", "lower", "upper" or "none"), and
+// the boundary mode at its ends.
 struct Side {
   std::string faces, mode;
 };
@@ -32,7 +34,8 @@ Index countOf(const std::string& faces, Index cells) {
   return faces == "all" ? cells + 1 : cells;
 }
 
-// The element that stands for element i of n, and its factor; 0 where there is none.
+// The element that element i of n stands for under a boundary mode, and its factor, which is 0 if
+// none.
 std::pair<Index, double> extended(const std::string& mode, Index i, Index n) {
   if (i >= 0 && i < n)
     return {i, 1};
@@ -43,7 +46,7 @@ std::pair<Index, double> extended(const std::string& mode, Index i, Index n) {
   return {0, 0}; // zero; none
 }
 
-// The matrix of a dimension with so many cells, row by row.
+// The matrix of a dimension with this number of cells, by rows.
 std::vector<Values> matrixOf(bool toCells, const Side& side, Index cells) {
   const Index faces = side.faces == "none" ? cells : countOf(side.faces, cells),
               first = firstFace(side.faces);
@@ -51,8 +54,8 @@ std::vector<Values> matrixOf(bool toCells, const Side& side, Index cells) {
   std::vector<Values> rows(static_cast<std::size_t>(outputs),
                            Values(static_cast<std::size_t>(inputs), 0));
   for (Index o = 0; o < outputs; ++o) {
-    // The faces c and c + 1 of cell c are those of these numbers minus the first; of face f the
-    // cells f - 1 and f.
+    // Cell c is between the faces c and c + 1, whose indices are these numbers minus that of the
+    // first face. Face f is between the cells f - 1 and f.
     const Index lower = side.faces == "none" ? o : toCells ? o - first : o + first - 1;
     const Index upper = side.faces == "none" ? o : lower + 1;
     const bool oneSided = side.mode == "none" && (lower < 0 || upper >= inputs);
@@ -79,7 +82,7 @@ const char* typeOf(bool toCells) {
   return toCells ? "collocate" : "stagger";
 }
 
-// Shapes of a field [2, 3, cells...] in cells and on faces.
+// The shape of a field [2, 3, ...] on cells or on faces.
 Shape shapeOf(const std::vector<Side>& sides, const std::vector<Index>& cells, bool onFaces) {
   Shape shape = {2, 3};
   for (std::size_t d = 0; d < sides.size(); ++d)
@@ -115,7 +118,8 @@ TEST(Staggered, MeansAreThoseOfTheDefinition) {
     }
 }
 
-// Cells of a solver: parts of unequal size, some of them empty, the first and the last one too.
+// Layouts of a solver: blocks of unequal size, some of them empty, in one case the first and the
+// last.
 std::vector<Layout> solversCells(const Shape& shape) {
   const int ranks = world()->size();
   std::vector<Layout> all;
@@ -137,6 +141,7 @@ std::vector<Layout> solversCells(const Shape& shape) {
   return all;
 }
 
+// The layout of the faces that belongs to a layout of cells.
 Layout staggered(const Layout& cells, const std::vector<Side>& sides) {
   LayoutDraft draft(cells);
   for (std::size_t d = 0; d < sides.size(); ++d)
@@ -167,7 +172,7 @@ TEST(Staggered, FieldsOfAGridHaveOneDecomposition) {
     }
 }
 
-// Halves of small integers are exact, and so are the sums of their products.
+// Halves of small integers are exact, and so are sums of their products.
 TEST(Staggered, AdjointsAreExact) {
   for (const Layout& cells : solversCells({2, 3, 5, 4}))
     for (const auto& sides : kGrids)
@@ -182,8 +187,8 @@ TEST(Staggered, AdjointsAreExact) {
       }
 }
 
-// The largest error of the means of a field u(y, x) between walls in y, with a period in x: in
-// cells at (j + 1/2) / ny and (i + 1/2) / nx, on faces at multiples of both.
+// The largest error of the means of a field u(y, x) that has walls in y and is periodic in x. Cells
+// are at (j + 1/2) / ny and (i + 1/2) / nx, faces at multiples of 1 / ny and 1 / nx.
 template <class Field>
 double errorOf(bool toCells, const Side& y, Index n, Field field) {
   const std::vector<Side> sides = {y, {"lower", "periodic"}};
@@ -214,7 +219,8 @@ double errorOf(bool toCells, const Side& y, Index n, Field field) {
 TEST(Staggered, LinearFieldsAreExact) {
   const auto linear = [](double y, double) { return 3 * y; };
   EXPECT_LT(errorOf(true, {"all", "none"}, 16, linear), 1e-14);
-  // With the wall's value, 0, beyond the first cell; the last one has a neighbour of its own value.
+  // Beyond the first cell the field is continued by the wall's value 0; the last cell has a
+  // neighbour with its own value.
   EXPECT_LT(errorOf(false, {"lower", "odd"}, 16, linear), 1e-14);
 }
 
@@ -230,10 +236,10 @@ TEST(Staggered, SmoothFieldsConvergeToSecondOrder) {
   EXPECT_NEAR(order(false, {"all", "odd"}, noSlip), 2, 0.005);
   EXPECT_NEAR(order(false, {"all", "symmetric"}, pressure), 2, 0.005);
   EXPECT_NEAR(order(true, {"all", "none"}, noSlip), 2, 0.005);
-  EXPECT_NEAR(order(true, {"lower", "zero"}, noSlip), 2, 0.005); // 0 on the upper wall
+  EXPECT_NEAR(order(true, {"lower", "zero"}, noSlip), 2, 0.005); // the field is 0 on the upper wall
 }
 
-// A solver that has faces 1 ... n, and face 0 as a ghost cell: nothing travels.
+// A solver stores faces 1 to n, and has filled face 0 as a ghost cell: no message is sent.
 TEST(Staggered, GhostFacesThatTheSolverHasFilledAreRead) {
   const int ranks = world()->size();
   const Shape shape = {1, 2, 9, 3};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes what layers of all types compute on these ranks, for torch_reference.py: for each case
-// inputs, parameters, target, output, cotangents and gradients in a file .npz, and a line of
-// cases.txt. Skipped unless TENON_TORCH_CASES names a folder.
+// Writes the results of layers of all types on these ranks to files, which torch_reference.py
+// compares with PyTorch: for each case a file .npz with inputs, parameters, target, output,
+// cotangents and gradients, and a line of cases.txt. Skipped unless the environment variable
+// TENON_TORCH_CASES names a folder.
 #include "layer_run.hpp"
 #include "weights/weights_writer.hpp"
 
@@ -15,6 +16,7 @@ using test::world;
 
 constexpr int kCasesOfType = 6;
 
+// Collects the arrays of one case and writes them to a file.
 class CaseFile {
 public:
   void add(std::string name, const Shape& shape, std::vector<double> values) {
@@ -47,8 +49,7 @@ std::string settingsOf(const Layer& layer) {
   return text;
 }
 
-// Returns false where the example has nothing to compare: no element, or a step that is no
-// function.
+// Returns false if the example cannot be compared: it has no elements, or its result is random.
 bool writeCase(const std::string& type, std::uint64_t seed, const std::string& path,
                std::string& line) {
   ExampleDraw draw(seed);

@@ -28,7 +28,7 @@ TOLERANCE = {'float32': 1e-5, 'float64': 1e-12}
 
 
 class NotComparable(Exception):
-    """PyTorch has nothing for it."""
+    """The case has no counterpart in PyTorch."""
 
 
 def numbers(settings, name, count=None, default=0):
@@ -37,8 +37,8 @@ def numbers(settings, name, count=None, default=0):
 
 
 def source(at, extent, below, above):
-    """The element that a place of a padded dimension reads and its sign, 0 for zero: by the mode of the side on which it is,
-    mirrored at both sides in turn."""
+    """The element that an index of a padded dimension reads, and its sign (0: the value is zero), by the boundary mode of
+    the side beyond which the index is. The index is reflected at both sides until it is inside."""
     sign, mode = 1, below if at < 0 else above
     while not 0 <= at < extent:
         if mode in ('none', 'zero'):
@@ -60,7 +60,8 @@ def source(at, extent, below, above):
 
 
 def modes_of(settings, channel, spatial):
-    """Of each spatial dimension below and above: lists for all channels in turn, or one for all and others by "c=", "begin:end="."""
+    """The modes (below, above) of each spatial dimension for a channel. The setting has one list for each channel, or a list
+    for all channels and further ones for some, written as "c=" or "begin:end="."""
     lists = settings.get('boundary', 'none').split(';')
     chosen = lists[0]
     if len(lists) > 1 and not any('=' in given for given in lists):
@@ -109,7 +110,7 @@ def convolution(x, p, s):
 
 
 def transposed(x, p, s):
-    """By the gradient of the convolution whose adjoint it is."""
+    """The transposed convolution, computed as the gradient of the convolution whose adjoint it is."""
     spatial = x.dim() - 2
     stride, dilation = numbers(s, 'stride', spatial), numbers(s, 'dilation', spatial)
     more, kernel = numbers(s, 'output_padding', spatial), p['weight'].shape[2:]

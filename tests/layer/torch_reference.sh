@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: torch_reference.sh LAYER_TEST FOLDER MPIEXEC...
-# What layers compute on several ranks beside PyTorch on the CPU; exit status 77 where python3 has no PyTorch.
+# Compares the results of layers on several ranks with PyTorch on the CPU: LAYER_TEST writes the cases to FOLDER on the
+# ranks of MPIEXEC, and torch_reference.py computes them again. Exit status 77 (skipped) if python3 has no PyTorch.
 set -euo pipefail
 program=$1 folder=$2
 shift 2

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The transposed convolution against its definition, every input spread over its window in plain
-// loops, and against the convolution whose adjoint it is.
+// The transposed convolution against its definition (each input is added to the elements of its
+// window, times the weights, in loops), and against the adjoint of the convolution.
 #include "run_layer.hpp"
 
 namespace tenon {
@@ -14,6 +14,7 @@ using test::world;
 
 using Indices = std::vector<Index>;
 
+// The settings of a transposed convolution.
 struct TransposedCase {
   Shape input;
   Index outputs, groups = 1;
@@ -39,7 +40,7 @@ struct TransposedCase {
   }
 };
 
-// Where a place beyond the domain is added; -1 for nowhere.
+// The index to which a contribution beyond the domain is added, by the boundary mode; -1 for none.
 Index folded(Index place, Index extent, const std::string& boundary) {
   if (place >= 0 && place < extent)
     return place;
@@ -52,6 +53,7 @@ Index folded(Index place, Index extent, const std::string& boundary) {
   return -1;
 }
 
+// The reference: adds each input, times the weights, to the elements of its window.
 std::vector<double> spread(const TransposedCase& c, const std::vector<double>& x,
                            const std::vector<double>& w, const std::vector<double>& b) {
   const Shape out = c.output(), weight = c.weight();
@@ -108,7 +110,7 @@ TEST(TransposedConvolution, SpreadsEachInputOverItsWindow) {
       }
 }
 
-// y -> <y, T x> is what the convolution's adjoint gives for x.
+// The transposed convolution of x equals the convolution's adjoint for the cotangent x.
 TEST(TransposedConvolution, IsTheConvolutionsAdjoint) {
   const Shape image = {2, 3, 9, 8}, features = {2, 4, 4, 4};
   const auto transposed = test::layerWith("transposedconv", {{"in_channels", Index(4)},
@@ -168,7 +170,7 @@ TEST(TransposedConvolution, RefusesWhatCannotBe) {
   });
 }
 
-// What settings demand of each other is judged when all are there, in whatever order they came.
+// Settings that restrict each other are checked when all are set, and can be set in any order.
 TEST(TransposedConvolution, TakesItsSettingsInAnyOrder) {
   const test::Settings settings = {{"in_channels", Index(4)},   {"out_channels", Index(6)},
                                    {"kernel", Indices{2, 2}},   {"stride", Indices{3, 3}},

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers of each type: on the device they give what they give on the host with the same parameters,
-// in output, tangent, input gradient and parameter gradients; also where their kernels are recorded
-// and launched as graphs.
+// Layers of each type on the device (GPU), compared with the same layer on the host, which has
+// other kernels: output, tangent, input gradient and parameter gradients must agree. They are also
+// compared where the kernels of a layer are recorded and launched as CUDA graphs (option
+// device_graphs). All layers run on one rank (alone()).
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/measure.hpp"
 #include "layer/derivatives/derivative_check.hpp"
@@ -26,8 +27,9 @@ Layout alone(const Shape& shape) {
   return Layout({.shape = shape, .grid = Grid::make({1}), .properties = {Property::broadcast()}});
 }
 
-// Output, tangent, input gradient, gradients of the parameters, both of the Jacobian where there is
-// one, and output in inference.
+// Runs a layer in one memory space and returns its results: output, tangent, input gradient,
+// gradients of the parameters, tangent and adjoint of the Jacobian unless the layer has states, and
+// the output in inference.
 std::vector<std::vector<double>> run(const LayerCase& c, TenonDataType type, Space space,
                                      const char* backend) {
   const Ref<Layer> layer = c.make(test::world());
@@ -66,9 +68,10 @@ std::vector<std::vector<double>> run(const LayerCase& c, TenonDataType type, Spa
   return results;
 }
 
-// Output, tangent, input gradient and gradients of the parameters, several times with other values
-// in the same arrays and in those of two levels of the stack by turns, in training and in
-// inference.
+// Runs a layer several times with new values in the same arrays, on two levels of its stack, in
+// training and in inference: a recording is made at the second run with the same arrays and
+// launched in later ones. Returns the results of all rounds; `view` receives the text of the
+// layer's view.
 std::vector<std::vector<double>> runAgain(const LayerCase& c, Space space, std::string* view) {
   constexpr int kRounds = 6;
   const Ref<Layer> layer = c.make(test::world());
@@ -116,6 +119,8 @@ std::vector<std::vector<double>> runAgain(const LayerCase& c, Space space, std::
   return results;
 }
 
+// Whether the layer has a choice of backends for products: convolutions, affine layers and networks
+// of them.
 bool isProduct(const LayerCase& c) {
   const auto begins = [&](const char* name) { return c.name.starts_with(name); };
   return begins("conv_") || begins("affine") || begins("transposedconv") || begins("net") ||
@@ -126,7 +131,7 @@ std::vector<LayerCase> products() {
   std::erase_if(cases, [](const LayerCase& c) { return !isProduct(c); });
   return cases;
 }
-// But for a shell, whose functions are the test's own.
+// All cases except the layer of user functions, which run on the host only.
 std::vector<LayerCase> types() {
   std::vector<LayerCase> cases = test::layerCases();
   std::erase_if(cases, [](const LayerCase& c) { return c.name == "shell"; });
@@ -186,6 +191,7 @@ TEST(Recorded, DrawsOfDropoutDifferAsOnTheHost) {
     ASSERT_NO_FATAL_FAILURE(expectNear(got[i], want[i], 1e-12, fmt::format("{}", i)));
 }
 
+// Sets up the layer on the device, in float64.
 void onDevice(const Ref<Layer>& layer, const Shape& input) {
   layer->setDataType(TENON_FLOAT64);
   layer->setSpace(Space::Device);
@@ -200,7 +206,7 @@ TEST(TypesOnTheDevice, PassTheTestsOfDerivatives) {
   EXPECT_NEAR(checkLayerTaylor(*net, nullptr, 3).order, 2, 0.1);
 }
 
-// Of convolutions, a normalisation and a maximum, with its activations in bfloat16.
+// A network of convolutions, a normalisation and a maximum that saves its activations in bfloat16.
 LayerCase roundingNet() {
   return {.name = "rounding", .input = {2, 3, 12, 10}, .make = [](CommPtr comm) {
             const auto net = test::newLayer(comm, "sequential");
@@ -219,7 +225,8 @@ LayerCase roundingNet() {
           }};
 }
 
-// A sum of another order can fall on the other side of a half: one in 256.
+// The device adds in another order, so a number can be rounded to the neighbouring bfloat16, which
+// differs by up to one part in 256. Results of single kernels and of graphs are bitwise equal.
 TEST(RoundedActivations, OnTheDeviceAreThoseOfTheHostAndTheSameInGraphs) {
   std::string view;
   const auto host = runAgain(roundingNet(), Space::Host, &view);
@@ -240,7 +247,9 @@ TEST(RoundedActivations, OnTheDeviceHaveTangentAndAdjointAtTheSamePoint) {
   EXPECT_LE(checkLayerAdjoint(*net, nullptr, 5).relativeError, 1e-12);
 }
 
-// The kernels of the layer know addresses that are gone after the call.
+// Records a layer on the device, then calls needMore(), which reallocates scratch memory whose
+// addresses the recording contains, and expects the same results afterwards: the layer must be
+// recorded again.
 void expectSameAfter(const std::function<void()>& needMore, const Ref<Layer>& layer,
                      const Shape& input) {
   options().set("-tenon_device_graphs", "true");
@@ -300,6 +309,7 @@ TEST(TypesOnTheDevice, InDrawnSettingsGiveWhatTheyGiveOnTheHost) {
   }
 }
 
+// A network on a mesh that combines the edges of a node in this way (mesh_layers.hpp).
 LayerCase onMesh(const std::string& how) {
   return {how, {}, [how](const CommPtr& comm) {
             const test::MeshGraph graph(44, false);
@@ -322,7 +332,8 @@ TEST(TypesOnTheDevice, OfMeshesGiveWhatTheyGiveOnTheHost) {
     }
 }
 
-// Value, tangent and input gradient of a loss with weights, the target and they in some space.
+// Value, tangent and input gradient of a loss with weights. `target` is the memory space of its
+// target and weights.
 std::vector<std::vector<double>> weighted(const char* type, const char* weights, Space space,
                                           Space target) {
   const Shape shape = {3, 2, 4, 5};
@@ -378,7 +389,7 @@ TEST(LossesOnTheDevice, RefuseLabelsThatAreNoClasses) {
                          [&] { layer->apply(*x, *y); });
 }
 
-// Output and input gradients.
+// Output and input gradients of a layer with several inputs of these shapes.
 std::vector<std::vector<double>> ofSeveral(const char* type, const std::vector<Shape>& shapes,
                                            Space space) {
   const Ref<Layer> layer = test::newLayer(test::world(), type);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a view says of conversions and memory, against numbers counted by hand.
+// The text of a view (layouts, messages, bytes, memory), against numbers counted by hand.
 #include "layer_run.hpp"
 
 #include "kernels/convolution/backends.hpp"
@@ -15,17 +15,19 @@ namespace {
 using test::onWorld;
 using test::world;
 
+// Expects this line in the view of the layer.
 void expectLine(const Layer& layer, const std::string& line) {
   EXPECT_NE(layer.describe().find(line), std::string::npos) << "'" << line << "' is missing in\n"
                                                             << layer.describe();
 }
 
+// The line of the view about memory.
 std::string memory(Index parameters, Index buffers, Index stack) {
   return fmt::format("memory on rank {}: parameters {}, buffers {}, saved activations {}\n",
                      world()->rank(), sizeText(parameters), sizeText(buffers), sizeText(stack));
 }
 
-// Each of n ranks sends its two rows of three to the n - 1 others.
+// An all-gather: each of n ranks sends its two rows of three elements to the n - 1 others.
 TEST(View, CountsMessagesAndBytesOfAnAllGather) {
   const Index n = world()->size();
   const auto move = test::newRepartition(world(), onWorld({2 * n, 3}, "B"));
@@ -35,7 +37,8 @@ TEST(View, CountsMessagesAndBytesOfAnAllGather) {
                                 sizeText((n - 1) * 48), sizeText(n * (n - 1) * 48)));
 }
 
-// The replicated weight [2, 3] and bias [2] of data parallel training are summed over the ranks.
+// In data parallel training, the gradients of the replicated weight [2, 3] and bias [2] are summed
+// over the ranks.
 TEST(View, CountsTheReductionOfGradients) {
   const Index n = world()->size();
   const auto layer = test::newAffine(world(), 3, 2);
@@ -47,7 +50,7 @@ TEST(View, CountsTheReductionOfGradients) {
     EXPECT_EQ(layer->describe().find("gradient reduction"), std::string::npos);
 }
 
-// Memory is there once it is used, and SetUp gives parameters values: each rank has two of the
+// Memory is allocated on first use, and SetUp sets the parameters: each rank has two of the
 // outputs.
 TEST(View, CountsMemoryAllocatedNow) {
   const auto layer = test::newAffine(world(), 3, 2 * world()->size());
@@ -56,7 +59,7 @@ TEST(View, CountsMemoryAllocatedNow) {
   expectLine(*layer, memory(8 * (6 + 2), 0, 0));
 }
 
-// Ten elements take two lines of 64 bytes; tanh reads its output alone.
+// Ten elements of 8 bytes need two lines of 64 bytes; tanh saves its output only.
 TEST(View, CountsTheStackOfConvertedInputs) {
   for (const auto& [type, saved] : {std::pair("gelu", 3 * 128), std::pair("tanh", 0)}) {
     const auto layer = test::newPointwise(world(), type);
@@ -99,8 +102,8 @@ TEST(View, NamesTheInstructionsOfADirectConvolution) {
   expectLine(*conv, fmt::format("backend direct ({})\n", instructionSetName(sets.back())));
 }
 
-// A convolution over rows cut among the ranks: every fact on a line of its own, the process grid
-// once.
+// A convolution whose rows are split over the ranks: each fact has a line of its own, and the
+// process grid is shown once.
 TEST(View, HasTheNameFirstAndAFactALine) {
   const int n = world()->size();
   const Window window{.kernel = 3, .padLow = 1, .padHigh = 1};
@@ -127,8 +130,9 @@ TEST(View, HasTheNameFirstAndAFactALine) {
     EXPECT_LE(line.size(), 100U) << line;
 }
 
-// Used on a grid of reversed ranks: the blocks of four rows of six go there first, all but that of
-// the rank in the middle, and then each sends its border rows.
+// The layer is used on a grid with the ranks in reverse order. First each rank sends its block of
+// four rows of six elements to the reversed rank, except the rank in the middle; then the halos are
+// exchanged.
 TEST(View, CountsTheWholeWayToAnotherGrid) {
   const int n = world()->size();
   if (n == 1)
@@ -145,7 +149,7 @@ TEST(View, CountsTheWholeWayToAnotherGrid) {
   conv->setText("signature", "h");
   conv->setUp(onWorld(shape, "S2"));
   const int block = 4 * 6 * 8, row = 6 * 8,
-            borders = n > 3 ? 2 : 1; // of a rank that moves its block
+            borders = n > 3 ? 2 : 1; // halo messages of a rank that also sends its block
   expectLine(*conv, fmt::format(": at most {} messages, {} per rank; {} total\n", 1 + borders,
                                 sizeText(block + borders * row),
                                 sizeText((n - n % 2) * block + 2 * (n - 1) * row)));
@@ -161,8 +165,8 @@ TEST(View, ShowsAllSettingsInDetail) {
   EXPECT_NE(text.find(onWorld({4, 3}, "S0").describe()), std::string::npos) << text;
 }
 
-// A ghosted array is copied for the kernel, a dense one of the caller's for the adjoint; the
-// library's own are not.
+// A ghosted array is copied for the kernel, and a contiguous array of the caller for the adjoint.
+// Tensors of the library are not copied.
 TEST(View, NamesTheArraysThatAreCopiedAtEachApply) {
   const auto layer = test::newAffine(world(), 3, 2);
   test::Step step(layer, onWorld({2 * world()->size(), 3}, "S0"));

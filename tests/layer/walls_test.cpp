@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fields between walls: u, v, w and p with modes of their own in one convolution, against values
-// that are written down by hand from the modes' definitions, and ghost cells that a solver has
-// filled. The derivatives are those of the walls' values too.
+// Fields between walls: the channels u, v, w and p of a flow with their own boundary modes in one
+// convolution, against values that are written out from the definitions of the modes (beyond()).
+// Further tests: ghost cells that a solver has filled, derivatives with respect to these, and
+// errors.
 #include "declaration/core/windowed.hpp"
 #include "dtensor/measure.hpp"
 #include "layer/derivatives/derivative_check.hpp"
@@ -22,18 +23,18 @@ using test::tensor;
 using test::world;
 using Values = std::vector<double>;
 
-// [batch, (u, v, w, p), y, x]: walls in y, a period in x.
+// [batch, (u, v, w, p), y, x], with walls in y and periodic in x.
 const Shape kField = {2, 4, 9, 5};
 const char* const kModes = "odd,periodic;0=odd_point,periodic;3=symmetric,periodic";
 
-// Slabs across the walls with uneven parts, slabs along them, and both.
+// Layouts that split y into uneven blocks, x, channels, and both y and x.
 std::vector<Layout> decompositions() {
   const int ranks = world()->size();
   LayoutSpec uneven{
       .shape = kField, .grid = Grid::make({ranks}), .properties = parseProperties("S2")};
   std::vector<Index> cuts = {0};
   for (int part = 1; part < ranks; ++part)
-    cuts.push_back(part); // one row each, so that a halo of two comes from two neighbours
+    cuts.push_back(part); // one row each, so a halo of two rows comes from two neighbours
   cuts.push_back(kField[2]);
   uneven.cuts = {{}, {}, cuts, {}};
   if (ranks == 1)
@@ -53,7 +54,7 @@ Ref<Layer> convolution(const std::string& modes, Index outputs = 3) {
   return layer;
 }
 
-// Convolution, function, convolution: the second one has walls too.
+// Convolution, pointwise function, convolution; both convolutions have walls.
 Ref<Layer> closure(const Ref<Layer>& first, bool skips) {
   const auto net = test::newLayer(world(), skips ? "graph" : "sequential");
   const auto second = convolution(kModes, 4);
@@ -70,7 +71,7 @@ Ref<Layer> closure(const Ref<Layer>& first, bool skips) {
   return net;
 }
 
-// The value at (c, y, x) of a field with rows beyond the walls: written from the definitions.
+// The value at (c, y, x) of a field with rows beyond the walls, by the definitions of the modes.
 double beyond(const Values& field, Index n, Index c, Index y, Index x) {
   const Index rows = kField[2], columns = kField[3];
   double sign = 1;
@@ -83,6 +84,7 @@ double beyond(const Values& field, Index n, Index c, Index y, Index x) {
   return sign * field[static_cast<std::size_t>(((n * 4 + c) * rows + y) * columns + x)];
 }
 
+// The convolution of all channels by its definition, with the cells beyond the walls.
 Values expectedOutput(const Values& x, const Values& w, const Values& b) {
   Values y;
   test::forEach({kField[0], 3, kField[2], kField[3]}, [&](const std::vector<Index>& at) {
@@ -134,7 +136,8 @@ TEST(Walls, NetworksBetweenWallsHaveExactDerivatives) {
     }
 }
 
-// The layout of an input whose ghost cells hold what the mode says beyond the domain, two wide.
+// The layout of an input whose ghost cells, two wide, have the values that this mode defines beyond
+// the domain.
 Layout withGhosts(const Layout& plain, Boundary mode, Index width = 2) {
   LayoutSpec spec = plain.spec();
   for (const int d : {2, 3}) {
@@ -146,11 +149,12 @@ Layout withGhosts(const Layout& plain, Boundary mode, Index width = 2) {
   return Layout(std::move(spec));
 }
 
-// The layout that the layer makes for itself.
+// The layout in which the layer itself uses the input, after its halo exchange.
 Layout exchanged(const Layout& plain) {
   return convolution(kModes)->form({plain}).uses.front();
 }
 
+// The convolution for an input whose ghost cells the caller has filled.
 Ref<Layer> filledConvolution(const std::string& modes = kModes, Index outputs = 3) {
   const auto layer = convolution(modes, outputs);
   layer->set("filled", true);
@@ -168,14 +172,14 @@ Index messagesOf(const std::function<void()>& call) {
   return sum;
 }
 
-// Of two layouts with the same boxes.
+// Copies the array between two layouts with the same boxes.
 void copyMemory(const DTensor& from, DTensor& to) {
   ASSERT_EQ(from.localElements(), to.localElements());
   std::copy_n(from.data<double>(), from.localElements(), to.mutableData<double>());
 }
 
-// Ghost cells filled by a halo exchange, in arrays whose layout says something else about them, or
-// too much.
+// Ghost cells that were filled by a halo exchange, in arrays whose layout has other modes or wider
+// halos.
 TEST(Walls, FilledHalosGiveWhatTheExchangeGives) {
   for (const Layout& plain : decompositions()) {
     const Layout own = exchanged(plain);
@@ -208,8 +212,8 @@ TEST(Walls, FilledHalosGiveWhatTheExchangeGives) {
   }
 }
 
-// Every ghost cell is a number of its own, on every rank, and moves by itself: the derivative is
-// that in the walls' values too. order = log2(|remainder(h)| / |remainder(h / 2)|).
+// Every ghost cell on every rank has its own value and direction: the derivative includes the
+// values at the walls. order = log2(|remainder(h)| / |remainder(h / 2)|).
 TEST(Walls, TheValuesOfGhostCellsAreDifferentiated) {
   for (const Layout& plain : decompositions())
     for (const bool skips : {false, true})
@@ -240,7 +244,8 @@ TEST(Walls, TheValuesOfGhostCellsAreDifferentiated) {
       }
 }
 
-// Zeros that nobody has written are no input; an output is only scattered.
+// The array of an input is gathered before it is read, instead of using zeros; an output is only
+// scattered.
 TEST(Walls, ComponentsAreGatheredBeforeTheyAreRead) {
   const auto layer = test::newPointwise(world(), "tanh");
   layer->setDataType(TENON_FLOAT64);
@@ -250,7 +255,7 @@ TEST(Walls, ComponentsAreGatheredBeforeTheyAreRead) {
     x.placeArrays(1, {values.data(), values.data() + 4}, {0, 0, 1}, {0, 0, 0}, {0, 0, 0}, false);
   };
   place(*step.x, memory);
-  place(*step.x, memory); // as in each step
+  place(*step.x, memory); // before each step
   place(*step.y, result);
   expectError(TENON_ERR_STATE, {"never gathered", "TenonDTensorGatherArrays()"},
               [&] { step.apply(); });
@@ -258,7 +263,7 @@ TEST(Walls, ComponentsAreGatheredBeforeTheyAreRead) {
   step.apply();
   step.y->scatterArrays();
   EXPECT_NEAR(result[7], std::tanh(0.5), 1e-14);
-  place(*step.x, memory); // keeps the values of the last gather
+  place(*step.x, memory); // the values of the last gather remain
   layer->clearStack();
   step.apply();
 }
@@ -275,7 +280,7 @@ TEST(Walls, CheckedGhostsNameTheFirstThatIsNotANumber) {
     fillRaw(*step.x, 1, false);
     layer->setTraining(false);
     step.apply();
-    // The first row of all is behind the lower wall of the first rank.
+    // The first row of the domain is beyond the lower wall for the first rank only.
     if (world()->rank() != 0)
       continue;
     step.x->mutableData<double>()[0] = std::numeric_limits<double>::quiet_NaN();
@@ -297,8 +302,8 @@ TEST(Walls, AreRefusedWithTheReason) {
   expectError(TENON_ERR_ARG, {"sideways"}, [] { convolution("odd;1=sideways"); });
   test::expectErrorOnAll(TENON_ERR_LAYOUT, {"filled", "has none"},
                          [&] { filledConvolution()->setUp(plain); });
-  // A rank that has all of the domain fills what lies beyond it itself; one with a row and two
-  // ghosts cannot.
+  // A rank with the whole domain fills the cells beyond it itself; a rank with one row and two
+  // ghost rows cannot.
   if (plain.parts(2) > 1)
     test::expectErrorOnAll(TENON_ERR_LAYOUT, {"ghost cells before dimension 2"},
                            [&] { filledConvolution()->setUp(withGhosts(plain, Boundary::None)); });
@@ -307,8 +312,8 @@ TEST(Walls, AreRefusedWithTheReason) {
   });
 }
 
-// Whatever the number of ranks; what reads no ghost cell by its kind, and inner halos, are no
-// mistake.
+// For any number of ranks. Ghost cells that no window reads because of the kind of layer, and halos
+// inside the domain, are not errors.
 TEST(Walls, FilledGhostsThatNoWindowReadsAreRefused) {
   const Layout plain = decompositions().front(), ghosts = withGhosts(plain, Boundary::Values);
   const auto unpadded = [](Index kernel, Index stride) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies of arguments that are in another memory space, and of user arrays that can change before
-// the adjoint. Tensors of the library are saved by reference; every write to one increases its
-// state counter, so a change since then is detected.
+// Copies of arguments for a layer call. ArgumentStaging replaces arguments in another memory space
+// (host or device) by copies in the space of the layer. SavedTensor keeps an input of Apply for the
+// adjoint: user arrays as copies, because a change to them cannot be detected; tensors of the
+// library by reference, because every write to one increases its state counter, so a change since
+// then is detected and reported.
 #include "layer/core/argument_staging.hpp"
 
 #include "dtensor/arithmetic.hpp"

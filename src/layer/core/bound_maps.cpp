@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Creates the objects of a form's map list on this rank: operators (communication), kernels (local
-// computation), sources (arrays that update themselves, such as parameters) and constants. The list
-// of a network shares the objects of its nodes. A layer that is two nodes therefore has one set of
-// objects, and each of its parameters is converted once.
+// Creates the objects of a layer's map list on this rank. The map list is the layer as a program
+// without objects; a form has the layouts of all arrays, from which the list was derived. For each
+// entry, this file makes an operator (communication), a kernel (local computation), a source (an
+// array that updates itself, such as a parameter) or a constant.
+//
+// The list of a network contains the maps of its nodes (layers) and shares their objects. A layer
+// that is two nodes therefore has one set of objects, and each of its parameters is converted once.
 #include "layer/core/bound_maps.hpp"
 
 #include "declaration/core/pass.hpp"
@@ -46,6 +49,7 @@ LinearOpRef indexMapOp(const CommPtr& comm, const OperatorEntry& entry, const La
   return makeRef<IndexMapOp>(comm, map, domain, type, CarrierPolicy::fromOptions(space));
 }
 
+// Creates the operator of an entry of the map list. Collective.
 LinearOpRef makeOperator(const CommPtr& comm, const OperatorEntry& entry, TenonDataType type,
                          Space space) {
   switch (entry.kind) {
@@ -71,6 +75,7 @@ LinearOpRef makeOperator(const CommPtr& comm, const OperatorEntry& entry, TenonD
   return {};
 }
 
+// The copy of a state for this set-up, which kernels read and write.
 std::shared_ptr<Source> stateUse(Layer& layer, const StateForm& form) {
   return std::make_shared<StateUse>(layer.state(form), form.use);
 }
@@ -189,7 +194,7 @@ std::vector<bool> BoundMaps::nodesThatRecompute() const {
 // Announces to each kernel the elementwise function that it will apply to its output (its
 // epilogue): autotuning then measures kernel and function together.
 void BoundMaps::expectEpilogues() const {
-  const std::vector<int> functions = epilogues(list_, {}, false);
+  const std::vector<int> functions = epilogues(list_, {}, /*keeps=*/false);
   for (std::size_t m = 0; m < functions.size(); ++m)
     if (functions[m] >= 0)
       kernels_[list_.maps()[m].object].kernel->expect(function(functions[m]));
@@ -201,6 +206,7 @@ Ref<DTensor> BoundMaps::tensor(const Value& value) const {
   return tensor(value.layout);
 }
 
+// A parameter is owned by `uses`; the returned pointer shares this ownership.
 std::shared_ptr<Source> BoundMaps::makeSource(const SourceEntry& entry,
                                               const std::shared_ptr<ParameterUses>& uses) const {
   if (entry.of == SourceEntry::Of::Parameter)

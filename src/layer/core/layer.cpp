@@ -19,12 +19,14 @@ namespace tenon {
 
 namespace {
 
+// A layout in views: short, on the named process grid, or with all details.
 std::string layoutText(const Layout& layout, const Grid& named) {
   return viewsInDetail() ? layout.describe() : layout.summary(named);
 }
 
 } // namespace
 
+// The largest numbers of messages and bytes that one rank sends, and the total of all ranks.
 std::string trafficText(const Passage& toUse) {
   const LinearOp& first = *toUse.front();
   Traffic largest;

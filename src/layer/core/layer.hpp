@@ -304,27 +304,34 @@ private:
   // container's map list and needs no frames. If a node is also applied alone, its first Apply
   // creates the frames.
   enum class Role { Alone, Node };
+  // Set-up (layer_setup.cpp). setUpAs() is called for the layer itself and, as Node, for the layers
+  // in it; the ranks must agree before and after.
   void setUpAs(const Layouts& inputs, Role role, const std::optional<Layout>& computedHalo = {});
   // The subject and the content of the text that must be equal on all ranks before a set-up.
   // setUpText() throws if this rank cannot begin the set-up.
   std::string whatIsSetUp() const;
   std::string setUpText(const Layouts& inputs);
+  // Settings (layer.cpp). readSettings() copies settings that are needed often to members.
   void checkSettings() const;
   void checkTakesLists(const std::string& call) const;
   void checkChange(const std::string& call) const override { checkBeforeSetUp(call); }
   void applySettings(Settings after, const Settings::Names& names) override;
   void readSettings();
+  // Nodes of a container (networks/graph.cpp).
   void putNode(Ref<Layer> layer, std::vector<int> reads);
   void putBelow(Layer& layer) const;
   // Records that this layer, with the layers in it, is nested `level` deep in `container`, and
   // throws if this would be a cycle. `moved` receives each changed layer with its previous level,
   // to undo the call.
   void moveBelow(const Layer& container, int level, std::vector<std::pair<Layer*, int>>& moved);
+  // Set-up of the layers in a container (networks/network.cpp).
   void inheritSettings(const Layer& container, int uses);
   const Setup& setUpChild(Layer& child, const Layouts& inputs,
                           const std::optional<Layout>& computedHalo);
   void handOn(Layer& child) const;
   std::optional<HaloSharing> sharedHalos() const;
+  // Checks of arguments. `role` names the argument in errors, such as "cotangent of the input", and
+  // `remedy` is what the error advises.
   void checkInputCount(const Layouts& inputs) const;
   void checkCount(std::size_t given, std::size_t wanted, const char* what = "input") const;
   const Layout& onlyOutput(const Setup& setup) const;
@@ -334,11 +341,12 @@ private:
                      const char* remedy = "") const;
   void checkRead(const DTensor& tensor, const Layout& layout, const char* role,
                  const char* remedy = "") const;
+  // Set-ups and their frames.
   Entry makeEntry(const Layouts& inputs, Role role, const std::optional<Layout>& computedHalo);
   std::vector<StackLevel> framesOf(Entry& entry);
   void checkWritten(const Entry& entry, Inputs x, Outputs y, const char* role) const;
   void draw(std::uint64_t seed, std::uint64_t stream, Fill fill);
-  // layoutOf(i) is the layout of input i.
+  // Finds the set-up for the inputs of a call; layoutOf(i) is the layout of input i.
   template <class LayoutOf>
   const Entry& find(std::size_t count, LayoutOf layoutOf) const;
   Entry& entryOf(Inputs x);
@@ -347,6 +355,7 @@ private:
   const Level& top() const;
   void observeParameters(const Observers& observers);
   void dropLast();
+  // Texts of views, and the value of a setting as text.
   std::string brief() const;
   std::string ownView() const;
   std::string textOf(std::string_view name) const;

@@ -2,7 +2,9 @@
 // Apply, tangent and adjoint of a layer. Each call checks all its arguments, copies those in the
 // other memory space, and then runs the set-up for the layouts of its inputs. An Apply that records
 // pushes its frame (the saved values) on the stack, and an adjoint pops the top frame. For Apply 1,
-// Apply 2, Apply 3, the adjoints are therefore evaluated at the points of 3, 2, 1.
+// Apply 2, Apply 3, the adjoints are therefore evaluated at the points of 3, 2, 1. A set-up owns
+// one frame per level of the stack; stack_ lists, from bottom to top, the set-up and the frame that
+// each pending Apply used. All calls are collective.
 #include "layer/core/layer.hpp"
 
 #include "dtensor/stride_sums.hpp"
@@ -49,13 +51,13 @@ void checkApart(const Layer& layer, std::span<DTensor* const> written, const cha
 
 } // namespace
 
-void Layer::checkCount(std::size_t outputCotangents, std::size_t inputCotangents,
-                       const char* what) const {
-  if (outputCotangents != inputCotangents)
-    throw Error(TENON_ERR_ARG, fmt::format("{2} passed, but {0} has {1}", title(),
-                                           counted(static_cast<Index>(inputCotangents), what),
-                                           counted(static_cast<Index>(outputCotangents),
-                                                   "tensor was", "tensors were")));
+// Throws if the caller passed another number of tensors than the layer has inputs or outputs.
+void Layer::checkCount(std::size_t given, std::size_t wanted, const char* what) const {
+  if (given != wanted)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{2} passed, but {0} has {1}", title(),
+                            counted(static_cast<Index>(wanted), what),
+                            counted(static_cast<Index>(given), "tensor was", "tensors were")));
 }
 
 // Throws if the tensor is on the device and has another communicator: its kernels run on another
@@ -180,7 +182,7 @@ void Layer::applyAdjoint(OutputCotangents dy, InputCotangents dx) {
   const InputCotangents inputCotangents = entry->cotangents.prepare(*this, dx);
   // With the adjoint of the last pending Apply, gradients are complete.
   entry->setup->adjoint(*entry->frames[frame].frame, outputCotangents, inputCotangents,
-                        stack_.size() == 1);
+                        /*completes=*/stack_.size() == 1);
   dropLast();
   entry->cotangents.leave(dx);
 }

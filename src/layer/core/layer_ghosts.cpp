@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Looks for NaNs in ghost cells (halo cells) that the caller has filled (setting "check_ghosts"). A
 // sliding window reads all ghost cells of its box, including corners and cells outside the domain,
-// some of which solvers often leave unset.
+// some of which solvers often leave unset. In two dimensions, with a halo of one cell:
+//
+//   C h h C     h, C: ghost cells, C the corners
+//   h o o h     o: owned cells, which are not checked
+//   C h h C
+//
+// Layer::apply() calls checkGhosts() on each rank before the layer reads its inputs; it sends no
+// message.
 #include "dtensor/measure.hpp"
 #include "layer/core/layer.hpp"
 #include "layer/networks/path.hpp"
@@ -28,14 +35,14 @@ std::string boxText(const Box& box) {
 // In a network, each node that reads only inputs of the network checks them.
 void Layer::checkGhosts(Inputs x) const {
   for (const Node& node : nodes_) {
-    std::vector<const DTensor*> readBox;
+    std::vector<const DTensor*> readInputs;
     for (const int value : node.reads)
       if (value < inputCount())
-        readBox.push_back(x[static_cast<std::size_t>(value)]);
-    if (readBox.size() != node.reads.size())
+        readInputs.push_back(x[static_cast<std::size_t>(value)]);
+    if (readInputs.size() != node.reads.size())
       continue;
     try {
-      node.layer->checkGhosts(Inputs(readBox.data(), readBox.size()));
+      node.layer->checkGhosts(Inputs(readInputs.data(), readInputs.size()));
     } catch (const Error& error) {
       rethrowWithPlace(*this, *node.layer, error);
     }
@@ -48,7 +55,7 @@ void Layer::checkGhosts(Inputs x) const {
     inputs.push_back(tensor->layout());
   for (const Entry& entry : setups_)
     if (entry.setup->inputs() == inputs)
-      checkGhosts(x, form(inputs, false, entry.computedHalo).uses);
+      checkGhosts(x, form(inputs, /*overlap=*/false, entry.computedHalo).uses);
 }
 
 void Layer::checkGhosts(Inputs x, const Layouts& uses) const {
@@ -57,7 +64,8 @@ void Layer::checkGhosts(Inputs x, const Layouts& uses) const {
     if (!input.hasHalos() || !(input.grid() == uses[i].grid()))
       continue;
     // A layer can compute cells outside the domain itself, from other elements of the input.
-    // Therefore only the cells that the input's layout contains are checked.
+    // Therefore only the cells that the input's layout contains are checked: `read` is the box that
+    // the layer reads, restricted to them.
     Box read = uses[i].boxOfRank(comm_->rank());
     const Box heldBox = input.boxOfRank(comm_->rank());
     for (std::size_t d = 0; d < read.size(); ++d)

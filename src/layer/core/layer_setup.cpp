@@ -93,6 +93,7 @@ void Layer::NewSetUps::undo() noexcept {
 
 namespace {
 
+// Adds the autotuners of kernels that have not chosen their algorithm yet, each once.
 void addAutotuners(const BoundMaps& maps, std::vector<Autotuner*>& autotuners) {
   for (const BoundKernel& bound : maps.kernels()) {
     Autotuner* const autotuner = bound.kernel->autotuner();
@@ -256,6 +257,8 @@ Index Layer::kernelScratch(const Form& form, const std::vector<const Layer*>& co
   return scratchOfKernels(*this, form, makeKernel_);
 }
 
+// Creates the set-up and, if the layer is applied alone, the frames of the stack. The caller adds
+// the entry to setups_ only when everything has succeeded.
 Layer::Entry Layer::makeEntry(const Layouts& inputs, Role role,
                               const std::optional<Layout>& computedHalo) {
   declaration_->setTitle(title());

@@ -21,6 +21,9 @@ namespace tenon {
 
 namespace {
 
+// The form (layouts of all arrays) with which the layer runs: with its output in one piece, or in
+// pieces that overlap the halo exchange. The rates of the links are used to predict which is
+// faster.
 Form chosenForm(const Layer& layer, const Layouts& inputs,
                 const std::optional<Layout>& computedHalo) {
   std::optional<PieceRates> rates;
@@ -30,6 +33,7 @@ Form chosenForm(const Layer& layer, const Layouts& inputs,
                       [&](bool inPieces) { return layer.form(inputs, inPieces, computedHalo); });
 }
 
+// The bytes of this rank's array of a tensor in the layout.
 double bytesOf(const Layout& layout, int rank, Index elementBytes) {
   double bytes = static_cast<double>(elementBytes);
   for (const Interval& side : layout.boxOfRank(rank))
@@ -70,6 +74,7 @@ std::unique_ptr<Setup> setUpMaps(Layer& layer, const Layouts& inputs,
 
 namespace {
 
+// The types of the library by name.
 struct KnownType {
   const char* name;
   KernelMaker make; // null for types without kernels
@@ -98,6 +103,8 @@ void addOwnTypes(TypeRegistry<LayerMaker>& types) {
 
 } // namespace
 
+// All types, also those that a program registers. The registry is never destroyed, because layers
+// can exist until the program ends.
 TypeRegistry<LayerMaker>& layerTypes() {
   static TypeRegistry<LayerMaker>* types = [] {
     auto* registry = new TypeRegistry<LayerMaker>("layer type");

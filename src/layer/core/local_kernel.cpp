@@ -10,6 +10,9 @@
 
 namespace tenon {
 
+// Translates a window from global indices to indices in the arrays of this rank. For example, a
+// kernel of 3 elements with padding 1 on elements [4,8) of 8, with a halo of 1 below: in = [3,8),
+// out = [4,8), padLow = 0 (the halo replaces the padding), padEnd = 8 + 1 - 3 = 6.
 WindowShape localWindow(const std::vector<Window>& windows, const Shape& shape, const Box& in,
                         const Box& out) {
   WindowShape local;
@@ -30,11 +33,13 @@ WindowShape localWindow(const std::vector<Window>& windows, const Shape& shape, 
 
 namespace {
 
+// The tensor, or null if this rank has no elements of it.
 template <class Tensor>
 Tensor* ifAny(Tensor* tensor) {
   return tensor && tensor->localElements() > 0 ? tensor : nullptr;
 }
 
+// The bias, or null if the layer has none or this rank has no elements of it.
 const DTensor* biasOf(const ParameterUses& p) {
   return p.size() > 1 ? ifAny(&p[1]->value()) : nullptr;
 }
@@ -54,7 +59,7 @@ void BilinearKernel::fill(const DTensor*, DTensor& y) {
 }
 
 void BilinearKernel::forwardMany(Inputs x, ParameterUses& p, DTensor& y, Buffer*) {
-  product(*x[0], x.size() > 1 ? *x[1] : p[0]->value(), biasOf(p), false, y);
+  product(*x[0], x.size() > 1 ? *x[1] : p[0]->value(), biasOf(p), /*adds=*/false, y);
   logFlops(flops_);
 }
 
@@ -77,11 +82,11 @@ void BilinearKernel::tangentMany(const KernelPoint& point, Inputs dx, ParameterU
   if (adds)
     fill(db, dy);
   if (dx[0]) {
-    product(*dx[0], hasWeights ? p[0]->value() : *point.inputs[1], nullptr, adds, dy);
+    product(*dx[0], hasWeights ? p[0]->value() : *point.inputs[1], /*b=*/nullptr, adds, dy);
     adds = true;
   }
   if (dw)
-    product(*point.inputs[0], *dw, nullptr, adds, dy);
+    product(*point.inputs[0], *dw, /*b=*/nullptr, adds, dy);
   logFlops(flops_ * ((dx[0] ? 1 : 0) + (dw ? 1 : 0)));
 }
 
@@ -91,7 +96,7 @@ void BilinearKernel::adjointMany(const KernelPoint& point, const DTensor& dy, Pa
   if (dx[0])
     adjointX(hasWeights ? p[0]->value() : *point.inputs[1], dy, *dx[0]);
   if (!hasWeights && dx[1])
-    adjointW(*point.inputs[0], dy, *dx[1], nullptr);
+    adjointW(*point.inputs[0], dy, *dx[1], /*db=*/nullptr);
   logFlops(flops_ * ((dx[0] ? 1 : 0) + (!hasWeights && dx[1] ? 1 : 0)));
 }
 

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Interfaces of local kernels. A local kernel is the arithmetic of a layer on the arrays of one
-// rank, without communication, for one list of input layouts. Arrays are contiguous unless the
-// kernel's entry in the map list accepts any strides.
+// rank, without communication, for one list of input layouts. Before and after it the layer
+// redistributes the arrays: it exchanges halos, or sums contributions over ranks. Arrays are
+// contiguous unless the kernel's entry in the map list (the layer as a short program of exchanges
+// and kernels) accepts any strides. The interfaces, from which the kernel of a type chooses:
+//
+//   LocalKernel      any number of inputs; its own tangent (derivative in a direction) and adjoint
+//   OneInputKernel   the same with one input
+//   LinearKernel     one input, linear: map() and mapAdjoint()
+//   BilinearKernel   a product of input and weights, plus a bias: product(), adjointX(), adjointW()
+//   FixedKernel      not differentiated
 #pragma once
 
 #include "declaration/core/form.hpp"
@@ -158,7 +166,6 @@ private:
 };
 
 // A linear kernel without parameters: its tangent is the kernel itself.
-
 class LinearKernel : public OneInputKernel {
 public:
   virtual void map(const DTensor& x, DTensor& y) = 0;
@@ -218,7 +225,6 @@ private:
 };
 
 // A kernel that is not differentiated, such as a maximum or a statistic.
-
 class FixedKernel : public LocalKernel {
 public:
   void tangentMany(const KernelPoint&, Inputs, ParameterUses&, DTensor&) final {}

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parameters: value, gradient, and their uses in set-ups. An adjoint adds contributions to the
-// array of its ParameterUse. collect() converts this array to the dual of the storage layout only
-// when an optimizer or a reader needs the gradient. Gradients that are accumulated over k adjoints
-// therefore need one conversion and one reduction, not k.
+// Parameters: value, gradient, and their uses in set-ups. For a weight that is stored split over
+// the ranks (layout S) and read by kernels as a copy on every rank (layout B), with P for partial
+// sums:
+//
+//   value      S --all-gather--> B       ParameterUse::begin(), end(), before kernels read it
+//   gradient   P --reduce-scatter--> S   Parameter::collect(), when it is needed
+//
+// An adjoint adds contributions to the array of its ParameterUse. collect() converts this array to
+// the dual of the storage layout only when an optimizer or a reader needs the gradient. Gradients
+// that are accumulated over k adjoints therefore need one conversion and one reduction, not k. If
+// the storage itself is replicated, its dual has contributions too; direction() then sums them.
+// Conversions are collective, so all ranks decide alike whether one is needed.
 #include "layer/core/parameter.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -115,8 +123,8 @@ const DTensor& Parameter::direction() {
 }
 
 void Parameter::setBucket(InBucket bucket) {
-  gradient_->placeBox(bucket.gradient, false);
-  direction_->placeBox(bucket.direction, false);
+  gradient_->placeBox(bucket.gradient, /*readOnly=*/false);
+  direction_->placeBox(bucket.direction, /*readOnly=*/false);
   bucketMemory_ = bucket.memory;
   bucket_ = std::move(bucket);
   toDirection_ = {};
@@ -194,9 +202,13 @@ bool ParameterUse::isIdle(bool ofTangent) const {
 }
 
 void ParameterUse::begin() {
-  if (isIdle(false))
+  if (isIdle(/*ofTangent=*/false))
     return;
-  toUse_->start({Sense::Forward, 1, parameter_->value_.get(), 0, value_.get()});
+  toUse_->start({.sense = Sense::Forward,
+                 .alpha = 1,
+                 .x = parameter_->value_.get(),
+                 .beta = 0,
+                 .y = value_.get()});
   begun_ = true;
 }
 
@@ -208,9 +220,13 @@ void ParameterUse::end() {
 }
 
 void ParameterUse::beginTangent() {
-  if (isIdle(true))
+  if (isIdle(/*ofTangent=*/true))
     return;
-  toUse_->start({Sense::Forward, 1, parameter_->tangent_.get(), 0, tangent_.get()});
+  toUse_->start({.sense = Sense::Forward,
+                 .alpha = 1,
+                 .x = parameter_->tangent_.get(),
+                 .beta = 0,
+                 .y = tangent_.get()});
   begun_ = true;
 }
 

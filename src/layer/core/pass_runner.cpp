@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs the steps of a pass (Apply, tangent or adjoint) on this rank's tensors. All ranks run the
-// same steps, so every send has its receive. The only difference between ranks is local: a copy is
-// skipped on ranks where the copied value uses the memory of its source.
+// Runs the steps of a pass (Apply, tangent or adjoint) on this rank's tensors. All ranks call
+// runPass() with the same steps, so every send has its receive. The only difference between ranks
+// is local: a copy is skipped on ranks where the copied value uses the memory of its source.
+//
+//   runPass()            loop over the steps, with observers before, between and after them
+//   StepRunner::run()    one step: a switch over what the step does (enum Do)
+//   endBegunBefore()     after an error: completes the exchanges that this rank has begun, because
+//                        other ranks wait for their messages
 #include "layer/core/pass_runner.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -16,6 +21,7 @@ namespace {
 
 constexpr int kNoEvent = -1;
 
+// The row of the log for the time of all local kernels.
 int kernelEvent() {
   static const int event = logEvent("LocalKernel");
   return event;
@@ -28,7 +34,7 @@ Inputs asInputs(std::span<DTensor* const> tensors) {
 
 // Runs f and ignores its errors, because the first error is the one to report.
 template <class F>
-void finally(F&& f) noexcept {
+void ignoringErrors(F&& f) noexcept {
   try {
     f();
   } catch (...) {
@@ -143,8 +149,11 @@ std::span<DTensor* const> StepRunner::at(const std::vector<ValueId>& values,
 }
 
 Action StepRunner::actionOf(const Step& step) const {
-  return {step.adjoint ? Sense::Adjoint : Sense::Forward, 1, at(step.reads[0]), step.adds ? 1. : 0.,
-          at(step.writes[0])};
+  return {.sense = step.adjoint ? Sense::Adjoint : Sense::Forward,
+          .alpha = 1,
+          .x = at(step.reads[0]),
+          .beta = step.adds ? 1. : 0.,
+          .y = at(step.writes[0])};
 }
 
 void StepRunner::begin(const Step& step) {
@@ -216,10 +225,10 @@ void StepRunner::endBegunBefore(std::size_t failed) noexcept {
           return other.what == Do::Begin && other.map == step->map;
         }))
       continue;
-    finally([&] { end(*step); });
+    ignoringErrors([&] { end(*step); });
   }
   for (PassObserver* observer : maps_.observers())
-    finally([&] { observer->ends(); });
+    ignoringErrors([&] { observer->ends(); });
 }
 
 } // namespace tenon

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Recognises repeated ranges of steps, and launches each as one recording. A recording repeats
-// device work at fixed addresses, but nothing that the host does. Before a launch, the addresses of
-// all tensors that the steps read and write are therefore listed (noted), with the side effects of
-// using them. A recording is only launched if its list equals that of the present run.
+// Recognises repeated ranges of steps, and launches each as one recording (a CUDA graph), because
+// launching one graph takes the host less time than launching many short kernels. A recording
+// repeats device work at fixed addresses, but nothing that the host does. Before a launch, the
+// addresses of all tensors that the steps read and write are therefore listed (noted), with the
+// side effects of using them, such as allocation. A recording is only launched if its list equals
+// that of the present run.
 #include "layer/core/recorded_steps.hpp"
 
 #include <algorithm>
@@ -42,6 +44,7 @@ StreamRecording* RecordedSteps::find(std::size_t begin, std::size_t end) {
   return nullptr;
 }
 
+// The number of recordings that were made; ranges that ran only once have none yet.
 int RecordedSteps::count() const noexcept {
   int count = 0;
   for (const std::vector<Known>& known : known_)
@@ -76,6 +79,7 @@ std::size_t RecordingRunner::run(std::size_t s) {
   return end;
 }
 
+// A range ends before a step that cannot be recorded, and after a step for which an observer waits.
 std::size_t RecordingRunner::endOfRun(std::size_t begin) const {
   const std::vector<Step>& steps = steps_.pass().steps;
   bool hasWork = false;

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A layer that is set up for given input layouts. The first makeFrame() derives the passes (lists
-// of steps for Apply, tangent and adjoint) and allocates memory for their values. A call then only
-// writes the addresses of its arguments into the table of tensors by value number (the slots) and
-// runs the steps. Apply finally saves, in a frame, the values that derivatives read.
+// A layer that is set up for given input layouts. Its evaluation is described by the map list: a
+// program of maps (exchanges, local kernels) on numbered values (tensors). For example, a
+// convolution with input value 0 and output value 2:
+//
+//   map 0   halo exchange   value 0 -> value 1
+//   map 1   kernel          value 1 -> value 2
+//
+// The first makeFrame() derives the passes from this list (lists of steps for Apply, tangent and
+// adjoint) and allocates memory for their values. A call then only writes the addresses of its
+// arguments (here of values 0 and 2) into the table of tensors by value number, whose entries are
+// called slots, and runs the steps. Apply finally saves, in a frame, the values that derivatives
+// read (here value 1, if the weights need a gradient). All ranks run the same steps.
 #include "layer/core/setup.hpp"
 
 #include "layer/core/layer.hpp"
@@ -39,6 +47,7 @@ std::span<DTensor* const> slotsOf(Inputs tensors) {
   return {const_cast<DTensor* const*>(tensors.data()), tensors.size()};
 }
 
+// The layouts of these values.
 Layouts layoutsOf(const MapList& list, const std::vector<ValueId>& values) {
   Layouts layouts;
   for (ValueId v : values)
@@ -85,8 +94,8 @@ void Setup::derive() {
   const MapList& list = maps_.list();
   poisons_ = options().getFlag("", "poison_values");
   for (const Map& map : list.maps())
-    if (map.when != When::Always && (modal_.empty() || modal_.back().first != map.node))
-      modal_.emplace_back(map.node, &maps_.layerOf(map));
+    if (map.when != When::Always && (modeNodes_.empty() || modeNodes_.back().first != map.node))
+      modeNodes_.emplace_back(map.node, &maps_.layerOf(map));
   // The derivatives with respect to all inputs, and with respect to parameters only, are the common
   // cases: they are derived now to make later calls free of allocations.
   Passes& training = passes_.emplace_back();
@@ -97,26 +106,30 @@ void Setup::derive() {
   }
   lastAdjoint_ = &training.adjoints.front();
   lastApply_ = &applyOf(training);
-  if (!modal_.empty())
+  if (!modeNodes_.empty())
     passes_.emplace_back().nodes.assign(std::max(1, list.nodes()), true);
   inferOf(passes_.back());
   noteReaders();
 }
 
-std::size_t Setup::present() {
+// Finds the passes whose nodes in inference are those of the layers' present modes.
+std::size_t Setup::presentPasses() {
   for (std::size_t i = 0; i < passes_.size(); ++i)
-    if (std::ranges::all_of(modal_, [&](const auto& modal) {
-          const InInference& nodes = passes_[i].nodes;
-          return (!nodes.empty() && nodes[modal.first]) != modal.second->isTraining();
+    if (std::ranges::all_of(modeNodes_, [&](const auto& nodeAndLayer) {
+          const auto& [node, layer] = nodeAndLayer;
+          const InInference& inInference = passes_[i].nodes;
+          return (!inInference.empty() && inInference[node]) != layer->isTraining();
         }))
       return i;
   InInference nodes(std::max(1, maps_.list().nodes()), false);
-  for (const auto& [node, layer] : modal_)
+  for (const auto& [node, layer] : modeNodes_)
     nodes[node] = !layer->isTraining();
   passes_.emplace_back().nodes = std::move(nodes);
   return passes_.size() - 1;
 }
 
+// The pass of Apply. In the passes of all modes, the same values are saved, at the same offsets in
+// the memory of a frame: these follow from the first pass.
 Setup::PassTensors& Setup::applyOf(Passes& passes) {
   PassTensors& apply = passes.apply;
   if (!apply.slots.empty())
@@ -138,10 +151,11 @@ Setup::PassTensors& Setup::applyOf(Passes& passes) {
 
 Setup::PassTensors& Setup::inferOf(Passes& passes) {
   if (passes.infer.slots.empty())
-    passes.infer = tensorsOf(applyPass(maps_.list(), order_, passes.nodes, false));
+    passes.infer = tensorsOf(applyPass(maps_.list(), order_, passes.nodes, /*keeps=*/false));
   return passes.infer;
 }
 
+// Lists the values in user memory that must be saved (saved_) and all parameters (parameters_).
 void Setup::noteReaders() {
   for (const Map& map : maps_.list().maps())
     if (map.kind == Map::Kind::Kernel && !map.fixed)
@@ -181,7 +195,7 @@ Setup::PassTensors Setup::tensorsOf(Pass pass) const {
     tensors.own.push_back(value.place == Value::Place::Own ? maps_.tensor(value) : Ref<DTensor>());
     tensors.slots.push_back(tensors.own.back().get());
     if (value.place == Value::Place::Saved)
-      tensors.left.push_back(v);
+      tensors.savedInFrame.push_back(v);
     if (value.place == Value::Place::Constant)
       tensors.slots[v] = value.constant < 0 ? nullptr : &maps_.constant(value.constant);
     if (value.sharesMemoryOf == kNoValue)
@@ -199,19 +213,19 @@ Setup::PassTensors Setup::tensorsOf(Pass pass) const {
 
 // Places the values of a pass in the shared memory. It holds no data between passes, so it can be
 // enlarged here.
-void Setup::reserve(PassTensors& of) {
+void Setup::placeValues(PassTensors& of) {
   if (of.memoryPlan.bytes > shared_.bytes()) {
     shared_ = {}; // free the old memory before allocating
     shared_ = maps_.memory(of.memoryPlan.bytes);
   }
   if (poisons_)
-    shared_.fill(0xff);
+    shared_.fill(0xff); // as a floating-point number, NaN
   auto* memory = shared_.data<std::byte>();
   if (of.placedIn == memory)
     return;
   of.placedIn = memory;
   for (const MemoryPlan::Place& place : of.memoryPlan.places)
-    of.own[place.value]->placeBox(memory + place.begin, false);
+    of.own[place.value]->placeBox(memory + place.begin, /*readOnly=*/false);
 }
 
 std::unique_ptr<Frame> Setup::makeFrame() {
@@ -220,7 +234,7 @@ std::unique_ptr<Frame> Setup::makeFrame() {
   auto frame = std::make_unique<Frame>();
   const MapList& list = maps_.list();
   PassTensors& apply = passes_.front().apply;
-  reserve(apply);
+  placeValues(apply);
   frame->savedMemory_ = maps_.memory(savedBytes_);
   frame->slots_ = apply.slots;
   frame->own_.resize(frame->slots_.size());
@@ -233,7 +247,7 @@ std::unique_ptr<Frame> Setup::makeFrame() {
     frame->slots_[v] = frame->own_[v].get();
   }
   for (const auto& [v, place] : savedPlaces_)
-    frame->own_[v]->placeBox(frame->savedMemory_.data<std::byte>() + place, false);
+    frame->own_[v]->placeBox(frame->savedMemory_.data<std::byte>() + place, /*readOnly=*/false);
   for (ValueId v : apply.staged)
     frame->staging_.push_back((apply.own[v] ? apply.own : frame->own_)[v].get());
   frame->saved_.resize(saved_.size());
@@ -252,9 +266,9 @@ std::unique_ptr<Frame> Setup::makeFrame() {
 // values converted back from bfloat16). A staged value uses the memory of its source if the kernels
 // can read that, which means that it is contiguous and has their data type; otherwise the pass
 // copies the source to the tensor in `staging`.
-void Setup::enter(PassTensors& of, Slots inputs, Slots outputs, std::vector<DTensor*>& slots,
-                  const std::vector<DTensor*>& staging) {
-  reserve(of);
+void Setup::setArguments(PassTensors& of, Slots inputs, Slots outputs, std::vector<DTensor*>& slots,
+                         const std::vector<DTensor*>& staging) {
+  placeValues(of);
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i])
       slots[of.pass.inputs[i]] = inputs[i];
@@ -272,7 +286,7 @@ void Setup::enter(PassTensors& of, Slots inputs, Slots outputs, std::vector<DTen
 
 // Prepares the frame for an Apply with the passes of this number: slots of values that the frame
 // does not own point to the tensors of these passes.
-void Setup::bind(Frame& frame, std::size_t number) {
+void Setup::bindFrame(Frame& frame, std::size_t number) {
   if (frame.passes_ == number)
     return;
   frame.passes_ = number;
@@ -285,32 +299,33 @@ void Setup::bind(Frame& frame, std::size_t number) {
 }
 
 void Setup::apply(Inputs x, Outputs y, Frame& frame, Saving saving) {
-  bind(frame, present());
+  bindFrame(frame, presentPasses());
   PassTensors& of = passes_[frame.passes_].apply;
   lastApply_ = &of;
-  enter(of, slotsOf(x), y, frame.slots_, frame.staging_);
-  runPass(maps_, of.pass, {frame.slots_.data(), frame.workspaces_.data()}, of.recorded.get());
+  setArguments(of, slotsOf(x), y, frame.slots_, frame.staging_);
+  runPass(maps_, of.pass, {.tensors = frame.slots_.data(), .workspaces = frame.workspaces_.data()},
+          of.recorded.get());
   if (saving != Saving::Nothing)
     save(frame, saving);
 }
 
 void Setup::infer(Inputs x, Outputs y) {
-  PassTensors& of = inferOf(passes_[present()]);
+  PassTensors& of = inferOf(passes_[presentPasses()]);
   lastApply_ = &of;
-  enter(of, slotsOf(x), y, of.slots, of.staging);
-  runPass(maps_, of.pass, {of.slots.data(), nullptr}, of.recorded.get());
+  setArguments(of, slotsOf(x), y, of.slots, of.staging);
+  runPass(maps_, of.pass, {.tensors = of.slots.data(), .workspaces = nullptr}, of.recorded.get());
 }
 
 void Setup::save(Frame& frame, Saving saving) {
   for (std::size_t i = 0; i < saved_.size(); ++i)
-    saved_[i].copy.note(saveUsers(frame, i, saving), *frame.slots_[saved_[i].value]);
+    saved_[i].copy.note(saveUserTensor(frame, i, saving), *frame.slots_[saved_[i].value]);
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     frame.parameters_[i] = parameters_[i].first->state();
 }
 
 // Saves one value in user memory. If the pass itself has copied the value to the frame's own
 // tensor, nothing is left to do, and the result is false.
-bool Setup::saveUsers(Frame& frame, std::size_t number, Saving saving) {
+bool Setup::saveUserTensor(Frame& frame, std::size_t number, Saving saving) {
   const ValueId v = saved_[number].value;
   const DTensor& tensor = *frame.slots_[v];
   return &tensor != frame.own_[v].get() &&
@@ -324,7 +339,7 @@ const Setup::ParameterOfLayer* Setup::changedSince(const Frame& frame) const {
   return nullptr;
 }
 
-void Setup::restore(Frame& frame) const {
+void Setup::restoreSaved(Frame& frame) const {
   if (const ParameterOfLayer* changed = changedSince(frame))
     throw Error(
         TENON_ERR_STATE,
@@ -339,8 +354,8 @@ void Setup::restore(Frame& frame) const {
   }
 }
 
-Setup::PassTensors& Setup::find(std::deque<PassTensors>& passes, const InInference& nodes,
-                                Slots inputs, Slots outputs, Derive derive) {
+Setup::PassTensors& Setup::passFor(std::deque<PassTensors>& passes, const InInference& nodes,
+                                   Slots inputs, Slots outputs, Derive derive) {
   const auto matches = [](Slots slots, const std::vector<ValueId>& values) {
     return std::ranges::equal(slots, values, [](const DTensor* tensor, ValueId v) {
       return (tensor != nullptr) == (v != kNoValue);
@@ -360,20 +375,22 @@ Setup::PassTensors& Setup::find(std::deque<PassTensors>& passes, const InInferen
 const Setup::PassTensors& Setup::differentiate(std::deque<PassTensors> Passes::*known,
                                                Derive derive, Frame& frame, Slots inputs,
                                                Slots outputs, bool completes) {
-  restore(frame);
+  restoreSaved(frame);
   Passes& passes = passes_[frame.passes_];
-  PassTensors& of = find(passes.*known, passes.nodes, inputs, outputs, derive);
+  PassTensors& of = passFor(passes.*known, passes.nodes, inputs, outputs, derive);
   // The derivative's pass reads the values that Apply has saved from the frame.
-  for (ValueId v : of.left)
+  for (ValueId v : of.savedInFrame)
     of.slots[v] = frame.slots_[of.pass.values[v].of];
-  enter(of, inputs, outputs, of.slots, of.staging);
-  runPass(maps_, of.pass, {of.slots.data(), frame.workspaces_.data(), completes},
-          of.recorded.get());
+  setArguments(of, inputs, outputs, of.slots, of.staging);
+  runPass(
+      maps_, of.pass,
+      {.tensors = of.slots.data(), .workspaces = frame.workspaces_.data(), .completes = completes},
+      of.recorded.get());
   return of;
 }
 
 void Setup::tangent(Frame& frame, Inputs dx, Outputs dy) {
-  differentiate(&Passes::tangents, tangentPass, frame, slotsOf(dx), dy, false);
+  differentiate(&Passes::tangents, tangentPass, frame, slotsOf(dx), dy, /*completes=*/false);
 }
 
 void Setup::adjoint(Frame& frame, OutputCotangents dy, InputCotangents dx, bool completes) {

@@ -112,7 +112,7 @@ private:
     std::vector<ValueId> staged;             // values that can use the memory of another
     std::vector<DTensor*> staging;           // their own tensors, used if they cannot
     std::vector<UserCopy> copies;            // copies of staged arguments in the last call
-    std::vector<ValueId> left;               // values of a derivative's pass that are in the frame
+    std::vector<ValueId> savedInFrame;       // values of a derivative's pass that are in the frame
     std::unique_ptr<RecordedSteps> recorded; // null if steps are not recorded
   };
   // A value of Apply's pass that derivatives read and that can be in user memory.
@@ -121,6 +121,7 @@ private:
     const Layer* reader; // layer whose derivative reads it
     UserCopy copy;       // its copy in the last call
   };
+  // tangentPass() or adjointPass() of declaration/core/pass.hpp.
   using Derive = Pass (*)(const MapList&, const Chosen&, Order, const InInference&);
   // The passes for one choice of nodes in inference, the others being in training. A pass whose
   // slots are empty is not derived yet.
@@ -133,34 +134,37 @@ private:
   void derive();
   // The index in passes_ for the present training modes of the layers; derives the passes if
   // necessary.
-  std::size_t present();
+  std::size_t presentPasses();
+  // The passes of Apply with and without saving; derived on first use.
   PassTensors& applyOf(Passes& passes);
   PassTensors& inferOf(Passes& passes);
+  // These fill saved_ and parameters_.
   void noteReaders();
   void noteReader(const Map& map, const Layer& layer);
   static Index bytesOf(ValueId v, const PassTensors& of);
+  // Creates the tensors of a pass, without memory for their values.
   PassTensors tensorsOf(Pass pass) const;
-  void reserve(PassTensors& of);
-  void bind(Frame& frame, std::size_t number);
+  void placeValues(PassTensors& of);
+  void bindFrame(Frame& frame, std::size_t number);
   // The arguments of a pass; null for inputs and outputs that it does not use.
   using Slots = std::span<DTensor* const>;
-  // Prepares a pass to run on these arguments.
-  void enter(PassTensors& of, Slots inputs, Slots outputs, std::vector<DTensor*>& slots,
-             const std::vector<DTensor*>& staging);
+  // Prepares a pass to run on these arguments: writes their addresses to the slots.
+  void setArguments(PassTensors& of, Slots inputs, Slots outputs, std::vector<DTensor*>& slots,
+                    const std::vector<DTensor*>& staging);
   // The pass among `known` for exactly the arguments that are not null; derives it if there is
   // none.
-  PassTensors& find(std::deque<PassTensors>& known, const InInference& nodes, Slots inputs,
-                    Slots outputs, Derive derive);
+  PassTensors& passFor(std::deque<PassTensors>& known, const InInference& nodes, Slots inputs,
+                       Slots outputs, Derive derive);
   // Runs such a pass at the point of the frame's Apply.
   const PassTensors& differentiate(std::deque<PassTensors> Passes::*known, Derive derive,
                                    Frame& frame, Slots inputs, Slots outputs, bool completes);
   void save(Frame& frame, Saving saving);
   // Returns whether the user array was copied.
-  bool saveUsers(Frame& frame, std::size_t number, Saving saving);
+  bool saveUserTensor(Frame& frame, std::size_t number, Saving saving);
   // Sets the frame's slots to the saved user tensors. Throws if such a tensor or a parameter was
   // changed since the Apply.
-  void restore(Frame& frame) const;
-  std::string facts() const;
+  void restoreSaved(Frame& frame) const;
+  std::string facts() const; // layouts, kernels and communication, as text
   std::string copiesText(const PassTensors& of, const char* call, bool cotangents) const;
   std::string role(ValueId argument, bool cotangents) const;
 
@@ -170,15 +174,15 @@ private:
   std::string signature_;
   Layouts inputs_, inputDuals_, outputs_, outputDuals_;
   std::deque<Passes> passes_; // the first is for training of all nodes
-  // The nodes that differ between training and inference, with their layers.
-  std::vector<std::pair<int, const Layer*>> modal_;
+  // The numbers of the nodes that differ between training and inference, with their layers.
+  std::vector<std::pair<int, const Layer*>> modeNodes_;
   const PassTensors *lastApply_ = nullptr, *lastAdjoint_ = nullptr;
-  Buffer shared_;
-  bool poisons_ = false; // fills shared_ with NaN before each pass
-  Index savedBytes_ = 0;
+  Buffer shared_;                                      // the values of the pass that runs
+  bool poisons_ = false;                               // fills shared_ with NaN before each pass
+  Index savedBytes_ = 0;                               // of a frame
   std::vector<std::pair<ValueId, Index>> savedPlaces_; // offset by value of Apply's pass
   std::vector<Saved> saved_;
-  std::vector<ParameterOfLayer> parameters_;
+  std::vector<ParameterOfLayer> parameters_; // all that the kernels use, each once
 };
 
 } // namespace tenon

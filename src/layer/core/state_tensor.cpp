@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// States of a layer, such as running statistics. The StateUse (the state in one set-up) that wrote
-// last has the current value, and the storage tensor is updated only when it is read. Kernels that
-// update the state in every step therefore need no conversion.
+// States of a layer, such as the running statistics of batch normalisation. A layer can be set up
+// for several input layouts. Each set-up has a StateUse, a copy of the state in the layout that its
+// kernels use. The StateUse that wrote last has the current value, and the storage tensor is
+// updated only when it is read. Kernels that update the state in every step therefore need no
+// conversion. Version numbers tell which copy is current: written() increments that of the state,
+// and begin() compares it with the version that the copy has seen.
 #include "layer/core/state_tensor.hpp"
 
 #include "dtensor/fill.hpp"
@@ -26,6 +29,7 @@ DTensor& StateTensor::value() {
   return *value_;
 }
 
+// Collective if conversions are needed, since these plan the messages between ranks.
 StateUse::StateUse(Ref<StateTensor> state, const Layout& use) : state_(std::move(state)) {
   if (haveSameMemory(state_->storage(), use))
     return;
@@ -43,6 +47,8 @@ StateUse::~StateUse() {
     state_->writer_ = nullptr;
 }
 
+// Updates the copy of this set-up if another set-up or the user has written the state since. Equal
+// on all ranks, because versions are.
 void StateUse::begin() {
   if (seen_ == state_->version_)
     return;

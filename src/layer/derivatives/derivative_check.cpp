@@ -8,7 +8,8 @@
 //
 // The constructor saves all that a test changes (modes, parameters, running statistics, counts of
 // random numbers, gradients and tangents), and the destructor restores it. The tests can therefore
-// be run between the steps of a training.
+// be run between the steps of a training. All functions are collective. pairing(a, b) is the inner
+// product of a tensor and a cotangent over all ranks.
 #include "layer/derivatives/derivative_check.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -30,7 +31,8 @@ using Tensors = std::vector<Ref<DTensor>>;
 // Fills a tensor with random values that its layout allows. Copies of an element on several ranks
 // must be equal. In a layout of partial sums, the contributions of the ranks must be independent:
 // filling by global position would give the value to one contribution and 0 to the others, so each
-// contribution is drawn like a whole tensor, from its own random stream.
+// contribution is drawn like a whole tensor, from its own random stream. The factor 64 makes
+// streams of different contributions different.
 void fillValid(DTensor& x, std::uint64_t seed, std::uint64_t stream) {
   LayoutSpec spec = x.layout().spec();
   for (int axis = 0; axis < x.layout().grid().axes(); ++axis)
@@ -124,12 +126,12 @@ public:
   }
   ~Trial() {
     state_.restore();
-    for (VariedParameter& m : parameters_) {
-      if (m.hadTangent)
-        copyLocal(*m.tangent, m.parameter->tangent());
+    for (VariedParameter& varied : parameters_) {
+      if (varied.hadTangent)
+        copyLocal(*varied.tangent, varied.parameter->tangent());
       else
-        m.parameter->clearTangent();
-      copyLocal(*m.gradient, m.parameter->gradient());
+        varied.parameter->clearTangent();
+      copyLocal(*varied.gradient, varied.parameter->gradient());
     }
   }
   Trial(const Trial&) = delete;
@@ -170,9 +172,9 @@ public:
       axpby(h, *dx_[i], 1, *point.back());
     }
     state_.restore();
-    for (VariedParameter& m : parameters_) {
-      axpby(h, m.parameter->tangent(), 1, m.parameter->value());
-      m.parameter->valueChanged();
+    for (VariedParameter& varied : parameters_) {
+      axpby(h, varied.parameter->tangent(), 1, varied.parameter->value());
+      varied.parameter->valueChanged();
     }
     layer_.apply(Inputs(constPointers(point)), Outputs(pointersOf(y)));
     layer_.forgetLast();
@@ -184,8 +186,8 @@ public:
     Tensors cotangents;
     for (const Layout& input : layer_.inputLayouts())
       cotangents.push_back(tensor(input.dual()));
-    for (VariedParameter& m : parameters_)
-      m.parameter->zeroGradient();
+    for (VariedParameter& varied : parameters_)
+      varied.parameter->zeroGradient();
     layer_.applyAdjoint(OutputCotangents(constPointers(dy)),
                         InputCotangents(pointersOf(cotangents)));
     LayerAdjointResult sum;
@@ -195,8 +197,8 @@ public:
     };
     for (std::size_t i = 0; i < dx_.size(); ++i)
       add(*dx_[i], *cotangents[i]);
-    for (VariedParameter& m : parameters_)
-      add(m.parameter->tangent(), m.parameter->gradient());
+    for (VariedParameter& varied : parameters_)
+      add(varied.parameter->tangent(), varied.parameter->gradient());
     return sum;
   }
 
@@ -230,15 +232,18 @@ private:
   // direction of a frozen parameter is zero, because such a parameter has no gradient to compare
   // with.
   VariedParameter saveAndDraw(const Ref<Parameter>& p) {
-    VariedParameter m{p, tensor(p->storage().dual()), tensor(p->storage()), p->hasTangent()};
-    copyLocal(p->gradient(), *m.gradient);
-    if (m.hadTangent)
-      copyLocal(p->tangent(), *m.tangent);
+    VariedParameter varied{.parameter = p,
+                           .gradient = tensor(p->storage().dual()),
+                           .tangent = tensor(p->storage()),
+                           .hadTangent = p->hasTangent()};
+    copyLocal(p->gradient(), *varied.gradient);
+    if (varied.hadTangent)
+      copyLocal(p->tangent(), *varied.tangent);
     if (p->isFrozen())
       fillConstant(p->tangent(), 0);
     else
       fillValid(p->tangent(), seed_, ++stream_);
-    return m;
+    return varied;
   }
 
   Layer& layer_;
@@ -251,6 +256,7 @@ private:
 
 } // namespace
 
+// The dot test: compares <J (dx, dp), dy> with <dx, J* dy> + sum of <dp, gradient_p>.
 LayerAdjointResult checkLayerAdjoint(Layer& layer, const DTensor* x, std::uint64_t seed) {
   Trial trial(layer, x, seed);
   const Tensors y = trial.outputs(), tangent = trial.outputs();
@@ -276,7 +282,9 @@ LayerAdjointResult checkLayerAdjoint(Layer& layer, const DTensor* x, std::uint64
 // until rounding errors, which do not decrease, dominate it. The order log2(4) = 2 is determined
 // from the two shortest steps whose remainders are well above rounding.
 LayerTaylorResult checkLayerTaylor(Layer& layer, const DTensor* x, std::uint64_t seed) {
-  constexpr double kLongest = 0.125, kAboveRounding = 200;
+  constexpr double kLongest = 0.125; // first step h
+  // A remainder counts if it exceeds the rounding error of |f| + |J dx| by this factor.
+  constexpr double kAboveRounding = 200;
   constexpr int kHalvings = 12;
   if (layer.declaration().value<std::string>("saved_type") != "same")
     throw Error(TENON_ERR_SUPPORT,

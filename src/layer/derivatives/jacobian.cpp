@@ -17,6 +17,7 @@ namespace tenon {
 
 namespace {
 
+// Whether the layer or one in it draws random numbers at each evaluation.
 bool isRandom(const Layer& layer) {
   if (layer.declaration().isRandom() && layer.isTraining())
     return true;
@@ -39,6 +40,7 @@ bool changesStates(const Layer& layer) {
   return false;
 }
 
+// Throws if evaluations at the same point can differ.
 void checkSteady(const Layer& layer) {
   if (isRandom(layer))
     throw Error(TENON_ERR_SUPPORT,

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fused message passing on a mesh. The rows of all edges do not fit into the cache, so edges are
-// processed in blocks whose rows stay in the L2 cache. For each block:
+// Fused message passing on a mesh. Tensors are matrices whose rows belong to nodes or to edges. For
+// each edge e from node s to node t, the fused operations are: gather the rows of t and s and the
+// row of e into one row [x_t, x_s, f_e]; apply a small network (MLP) to it, which gives a message;
+// and sum the messages at t. Without fusion each operation is a kernel that reads and writes the
+// rows of all edges, which do not fit into the cache. Here edges are processed in blocks whose rows
+// stay in the L2 cache. For each block:
 //
 //   forward   gather rows from nodes to edges -> MLP per edge -> sum the messages at nodes
 //   adjoint   gather again instead of saving, and spread dy from nodes to edges -> adjoint of the
@@ -28,7 +32,7 @@ namespace tenon {
 
 namespace {
 
-// Memory in the L2 cache for the rows of a block.
+// Memory in the L2 cache for the rows of a block, in bytes.
 constexpr Index kBlockBytes = Index(1) << 18;
 
 // A range of edges, by their position in the order of processing, and the range of nodes at which
@@ -38,6 +42,7 @@ struct EdgeBlock {
   Index edges() const { return end - first; }
 };
 
+// The first entry of a row; lists without `first` have one entry per row.
 Index beginOf(const RowLists& lists, Index row) {
   return lists.first.empty() ? row : lists.first[row];
 }
@@ -70,43 +75,47 @@ std::vector<EdgeBlock> blocksOf(Index count, Index edges) {
 }
 
 // The row of an edge that the MLP reads consists of parts, for instance [target node, source node,
-// features of the edge]. This is one part: the list by which it is gathered, and the list by which
-// its cotangents are added to the nodes. Both lists are ordered by blocks; `returned` refers to
-// edges by their position in the block.
+// features of the edge]. This is one part.
 struct GatheredPart {
-  InRow in{};
-  bool isSum = false; // rows of nodes, shared by edges: cotangents are summed
-  RowLists gathered, returned;
-  std::vector<Index> returnedBegin; // first row of each block in `returned`; the end
+  InRow in{};             // where the part is in the row that the MLP reads
+  bool isOfNodes = false; // rows of nodes, shared by edges: cotangents are summed
+  // For each edge, in the order of processing, the row of the part's tensor that it reads.
+  RowLists gathered;
+  // The inverse, by which cotangents are added to the part's tensor: for each row that a block
+  // reads, the edges that read it, by their position in the block. The lists of one block follow
+  // those of the previous one.
+  RowLists scattered;
+  std::vector<Index> scatteredBegin; // first list of each block in `scattered`, then the end
 };
 
+// `order` lists the edges in the order of processing.
 GatheredPart partOf(const ListedKernel& kernel, const std::vector<Index>& order,
                     const std::vector<EdgeBlock>& blocks) {
   GatheredPart part;
   part.in = kernel.inRow();
-  part.isSum = kernel.lists() != nullptr;
+  part.isOfNodes = kernel.lists() != nullptr;
   part.gathered.rows = static_cast<Index>(order.size());
   for (const Index edge : order)
     part.gathered.index.push_back(kernel.lists() ? kernel.lists()->index[edge] : edge);
   for (const EdgeBlock& block : blocks) {
-    part.returnedBegin.push_back(part.returned.rows);
+    part.scatteredBegin.push_back(part.scattered.rows);
     std::vector<Index> places(static_cast<std::size_t>(block.edges()));
     std::iota(places.begin(), places.end(), Index(0));
     const auto rowAt = [&](Index place) { return part.gathered.index[block.first + place]; };
     std::ranges::stable_sort(places, {}, rowAt);
     for (const Index place : places) {
-      const bool isSame =
-          part.returned.rows > part.returnedBegin.back() && part.returned.to.back() == rowAt(place);
+      const bool isSame = part.scattered.rows > part.scatteredBegin.back() &&
+                          part.scattered.to.back() == rowAt(place);
       if (!isSame) {
-        part.returned.first.push_back(part.returned.entries());
-        part.returned.to.push_back(rowAt(place));
-        ++part.returned.rows;
+        part.scattered.first.push_back(part.scattered.entries());
+        part.scattered.to.push_back(rowAt(place));
+        ++part.scattered.rows;
       }
-      part.returned.index.push_back(place);
+      part.scattered.index.push_back(place);
     }
   }
-  part.returned.first.push_back(part.returned.entries());
-  part.returnedBegin.push_back(part.returned.rows);
+  part.scattered.first.push_back(part.scattered.entries());
+  part.scatteredBegin.push_back(part.scattered.rows);
   return part;
 }
 
@@ -117,40 +126,46 @@ struct EdgeParts {
   std::shared_ptr<LocalKernel> network;
   int contribution = -1; // index into `gathered` of the rows added to the network's output
   const ListedKernel* sum = nullptr; // null: rows of edges are written
-  Index edges = 0, further = 1;      // `further`: elements of a row per channel
+  Index edges = 0;                   // of this rank
+  Index elementsPerChannel = 1;      // of a row [channels, further dimensions...]
 };
 
+// The fused kernel. Its inputs are the tensors from which rows are gathered, one per part of the
+// MLP's input; its output are sums at nodes, or messages as rows of edges.
 class EdgeNetwork final : public LocalKernel {
 public:
   EdgeNetwork(const EdgeParts& parts, Index elementBytes)
       : network_(parts.network), mlp_(dynamic_cast<LocalColumnMlp&>(*network_)),
-        further_(parts.further), in_(mlp_.inputs() * further_), out_(mlp_.outputs() * further_),
-        contribution_(parts.contribution), sums_(parts.sum != nullptr) {
+        elementsPerChannel_(parts.elementsPerChannel),
+        inputRow_(mlp_.inputs() * elementsPerChannel_),
+        messageRow_(mlp_.outputs() * elementsPerChannel_), contribution_(parts.contribution),
+        sumsAtNodes_(parts.sum != nullptr) {
     const Index minEdges = std::max<Index>(1, kBlockBytes / (elementBytes * rowElements()));
     std::vector<Index> order(static_cast<std::size_t>(parts.edges));
     std::iota(order.begin(), order.end(), Index(0));
-    if (sums_) {
+    if (sumsAtNodes_) {
       order = parts.sum->lists()->index;
       blocks_ = blocksOf(*parts.sum->lists(), minEdges);
-      listSums(*parts.sum->lists());
+      listNodesAndEdges(*parts.sum->lists());
     } else {
       blocks_ = blocksOf(parts.edges, minEdges);
     }
     for (const ListedKernel* kernel : parts.gathered)
-      parts_.push_back(partOf(*kernel, order, blocks_));
+      gatheredParts_.push_back(partOf(*kernel, order, blocks_));
     for (const EdgeBlock& block : blocks_)
       maxEdges_ = std::max(maxEdges_, block.edges());
-    rows_ = Buffer(maxEdges_ * rowElements() * elementBytes, "a block of edges");
+    blockMemory_ = Buffer(maxEdges_ * rowElements() * elementBytes, "a block of edges");
   }
 
   void forwardMany(Inputs x, ParameterUses& p, DTensor& y, Buffer*) override {
     visitFloating(y.dataType(), [&]<class T>(T) {
-      T* gathered = rows_.data<T>();
+      T* gathered = blockMemory_.data<T>();
       for (const EdgeBlock& block : blocks_) {
-        T* messages = messagesOf(block, y, gathered + maxEdges_ * in_);
+        T* messages = messagesOf(block, y, gathered + maxEdges_ * inputRow_);
         gatherRows(block, x, gathered);
         if (block.edges() > 0)
-          mlp_.forwardAt<T>(boxOf(block), rows<const T>(gathered, in_), p, rows<T>(messages, out_));
+          mlp_.forwardAt<T>(boxOf(block), rows<const T>(gathered, inputRow_), p,
+                            rows<T>(messages, messageRow_));
         sumMessages(block, gathered, messages, y);
       }
     });
@@ -158,15 +173,15 @@ public:
 
   void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses& p, DTensor& dy) override {
     visitFloating(dy.dataType(), [&]<class T>(T) {
-      T* gathered = rows_.data<T>();
-      T* tangents = gathered + maxEdges_ * in_;
+      T* gathered = blockMemory_.data<T>();
+      T* tangents = gathered + maxEdges_ * inputRow_;
       for (const EdgeBlock& block : blocks_) {
-        T* messages = messagesOf(block, dy, tangents + maxEdges_ * in_);
+        T* messages = messagesOf(block, dy, tangents + maxEdges_ * inputRow_);
         gatherRows(block, point.inputs, gathered);
         gatherRows(block, dx, tangents);
         if (block.edges() > 0)
-          mlp_.tangentAt<T>(boxOf(block), rows<const T>(gathered, in_),
-                            rows<const T>(tangents, in_), p, rows<T>(messages, out_));
+          mlp_.tangentAt<T>(boxOf(block), rows<const T>(gathered, inputRow_),
+                            rows<const T>(tangents, inputRow_), p, rows<T>(messages, messageRow_));
         sumMessages(block, tangents, messages, dy);
       }
     });
@@ -177,55 +192,59 @@ public:
   void adjointMany(const KernelPoint& point, const DTensor& dy, ParameterUses& p,
                    InputCotangents dx) override {
     bool isWanted = false;
-    for (std::size_t k = 0; k < parts_.size(); ++k) {
+    for (std::size_t k = 0; k < gatheredParts_.size(); ++k) {
       isWanted |= dx[k] != nullptr;
-      if (dx[k] && parts_[k].isSum)
+      if (dx[k] && gatheredParts_[k].isOfNodes)
         scaleArray(0, *dx[k]);
     }
     visitFloating(dy.dataType(), [&]<class T>(T) {
-      T* gathered = rows_.data<T>();
-      T* cotangents = gathered + maxEdges_ * in_;
-      const PointArray<T> dRows = isWanted ? rows<T>(cotangents, in_) : PointArray<T>{};
+      T* gathered = blockMemory_.data<T>();
+      T* cotangents = gathered + maxEdges_ * inputRow_;
+      const PointArray<T> dRows = isWanted ? rows<T>(cotangents, inputRow_) : PointArray<T>{};
       for (const EdgeBlock& block : blocks_) {
-        const T* messages = cotangentsOf(block, dy, cotangents + maxEdges_ * in_);
+        const T* messages = cotangentsOf(block, dy, cotangents + maxEdges_ * inputRow_);
         gatherRows(block, point.inputs, gathered);
-        mlp_.adjointAt<T>(boxOf(block), rows<const T>(gathered, in_), rows<const T>(messages, out_),
-                          p, dRows);
+        mlp_.adjointAt<T>(boxOf(block), rows<const T>(gathered, inputRow_),
+                          rows<const T>(messages, messageRow_), p, dRows);
         if (contribution_ >= 0 && dx[contribution_])
-          addRows(dy, block, messages, out_, cotangents + parts_[contribution_].in.begin, in_);
-        returnCotangents(block, cotangents, dx);
+          addRows(dy, block, messages, messageRow_,
+                  cotangents + gatheredParts_[contribution_].in.begin, inputRow_);
+        scatterCotangents(block, cotangents, dx);
       }
     });
   }
 
-  Index bytes() const override { return rows_.bytes(); }
+  Index bytes() const override { return blockMemory_.bytes(); }
   std::string describe() const override {
     return fmt::format("rows taken, network{} over blocks of up to {} edges; the network {}",
-                       sums_ ? " and sums" : ", rows of edges written", maxEdges_, mlp_.describe());
+                       sumsAtNodes_ ? " and sums" : ", rows of edges written", maxEdges_,
+                       mlp_.describe());
   }
 
 private:
   // Elements of memory per edge: a row of the MLP's input, the cotangent or tangent of this row,
   // and a row of the output.
-  Index rowElements() const { return 2 * in_ + out_; }
+  Index rowElements() const { return 2 * inputRow_ + messageRow_; }
   PointBox boxOf(const EdgeBlock& block) const {
-    return further_ == 1 ? PointBox{1, {block.edges()}} : PointBox{2, {block.edges(), further_}};
+    return elementsPerChannel_ == 1 ? PointBox{1, {block.edges()}}
+                                    : PointBox{2, {block.edges(), elementsPerChannel_}};
   }
   template <class T>
   PointArray<T> rows(T* first, Index inner) const {
-    return {first, {inner, 1}, further_};
+    return {first, {inner, 1}, elementsPerChannel_};
   }
 
-  void listSums(const RowLists& sums) {
-    sum_ = sums;
-    spread_.rows = sums.entries();
-    spread_.weights = sums.weights;
+  // Sets edgesOfNodes_ and nodesOfEdges_ from the lists of the sums.
+  void listNodesAndEdges(const RowLists& sums) {
+    edgesOfNodes_ = sums;
+    nodesOfEdges_.rows = sums.entries();
+    nodesOfEdges_.weights = sums.weights;
     for (const EdgeBlock& block : blocks_) {
       for (Index place = block.first; place < block.end; ++place)
-        sum_.index[place] = place - block.first;
+        edgesOfNodes_.index[place] = place - block.first;
       for (Index node = block.firstNode; node < block.endNode; ++node)
-        spread_.index.insert(spread_.index.end(), beginOf(sums, node + 1) - beginOf(sums, node),
-                             node);
+        nodesOfEdges_.index.insert(nodesOfEdges_.index.end(),
+                                   beginOf(sums, node + 1) - beginOf(sums, node), node);
     }
   }
 
@@ -233,28 +252,32 @@ private:
   // otherwise their place in the output y.
   template <class T>
   T* messagesOf(const EdgeBlock& block, DTensor& y, T* buffer) const {
-    return sums_ ? buffer : y.mutableData<T>() + block.first * out_;
+    return sumsAtNodes_ ? buffer : y.mutableData<T>() + block.first * messageRow_;
   }
+  // The cotangents of a block's messages: the row of dy of each edge's node, copied to `buffer`, or
+  // the rows of dy themselves if messages are not summed.
   template <class T>
   const T* cotangentsOf(const EdgeBlock& block, const DTensor& dy, T* buffer) const {
-    if (!sums_)
-      return dy.data<T>() + block.first * out_;
-    combineSomeRows<T>(dy.context(), spread_, block.first, block.end, out_, dy.data<T>(), out_,
-                       false, buffer, out_);
+    if (!sumsAtNodes_)
+      return dy.data<T>() + block.first * messageRow_;
+    combineSomeRows<T>(dy.context(), nodesOfEdges_, block.first, block.end, messageRow_,
+                       dy.data<T>(), messageRow_,
+                       /*adds=*/false, buffer, messageRow_);
     return buffer;
   }
 
   // Gathers the rows of a block. A missing tangent is zero.
   template <class T>
   void gatherRows(const EdgeBlock& block, Inputs x, T* rows) const {
-    for (std::size_t k = 0; k < parts_.size(); ++k) {
-      const InRow& in = parts_[k].in;
+    for (std::size_t k = 0; k < gatheredParts_.size(); ++k) {
+      const InRow& in = gatheredParts_[k].in;
       if (x[k])
-        combineSomeRows<T>(x[k]->context(), parts_[k].gathered, block.first, block.end, in.inner,
-                           x[k]->data<T>(), in.inner, false, rows + in.begin, in_);
+        combineSomeRows<T>(x[k]->context(), gatheredParts_[k].gathered, block.first, block.end,
+                           in.inner, x[k]->data<T>(), in.inner, /*adds=*/false, rows + in.begin,
+                           inputRow_);
       else
         for (Index e = 0; e < block.edges(); ++e)
-          std::fill_n(rows + in.begin + e * in_, in.inner, T(0));
+          std::fill_n(rows + in.begin + e * inputRow_, in.inner, T(0));
     }
   }
   // Adds the contribution (a gathered part that is added to the MLP's output, such as a residual
@@ -262,41 +285,48 @@ private:
   template <class T>
   void sumMessages(const EdgeBlock& block, const T* gathered, T* messages, DTensor& y) const {
     if (contribution_ >= 0)
-      addRows(y, block, gathered + parts_[contribution_].in.begin, in_, messages, out_);
-    if (sums_)
-      combineSomeRows<T>(y.context(), sum_, block.firstNode, block.endNode, out_, messages, out_,
-                         false, y.mutableData<T>() + block.firstNode * out_, out_);
+      addRows(y, block, gathered + gatheredParts_[contribution_].in.begin, inputRow_, messages,
+              messageRow_);
+    if (sumsAtNodes_)
+      combineSomeRows<T>(y.context(), edgesOfNodes_, block.firstNode, block.endNode, messageRow_,
+                         messages, messageRow_,
+                         /*adds=*/false, y.mutableData<T>() + block.firstNode * messageRow_,
+                         messageRow_);
   }
   template <class T>
   void addRows(const DTensor& tensor, const EdgeBlock& block, const T* from, Index stepFrom, T* to,
                Index stepTo) const {
-    const Index extent[] = {block.edges(), out_}, read[] = {stepFrom, 1}, write[] = {stepTo, 1};
+    const Index extent[] = {block.edges(), messageRow_}, read[] = {stepFrom, 1},
+                write[] = {stepTo, 1};
     if (block.edges() > 0)
       blockCombine(tensor.context(), Combine::Add, 2, extent, from, read, to, write);
   }
+  // Adds the cotangents of a block's gathered rows to dx; rows of edges are written instead.
   template <class T>
-  void returnCotangents(const EdgeBlock& block, const T* cotangents, InputCotangents dx) const {
+  void scatterCotangents(const EdgeBlock& block, const T* cotangents, InputCotangents dx) const {
     const auto number = static_cast<std::size_t>(&block - blocks_.data());
-    for (std::size_t k = 0; k < parts_.size(); ++k) {
-      const GatheredPart& part = parts_[k];
+    for (std::size_t k = 0; k < gatheredParts_.size(); ++k) {
+      const GatheredPart& part = gatheredParts_[k];
       if (dx[k])
-        combineSomeRows<T>(dx[k]->context(), part.returned, part.returnedBegin[number],
-                           part.returnedBegin[number + 1], part.in.inner,
-                           cotangents + part.in.begin, in_, part.isSum, dx[k]->mutableData<T>(),
-                           part.in.inner);
+        combineSomeRows<T>(dx[k]->context(), part.scattered, part.scatteredBegin[number],
+                           part.scatteredBegin[number + 1], part.in.inner,
+                           cotangents + part.in.begin, inputRow_, part.isOfNodes,
+                           dx[k]->mutableData<T>(), part.in.inner);
     }
   }
 
   std::shared_ptr<LocalKernel> network_;
   LocalColumnMlp& mlp_;
-  Index further_, in_, out_, maxEdges_ = 0;
+  // Elements of a row: per channel; of the row that the MLP reads; and of the row that it writes.
+  Index elementsPerChannel_, inputRow_, messageRow_;
+  Index maxEdges_ = 0; // of a block
   int contribution_;
-  bool sums_;
+  bool sumsAtNodes_; // otherwise messages are the rows of the output
   std::vector<EdgeBlock> blocks_;
-  std::vector<GatheredPart> parts_;
-  RowLists sum_;    // for each node: its edges, by position in the block
-  RowLists spread_; // for each edge: its node
-  Buffer rows_;
+  std::vector<GatheredPart> gatheredParts_;
+  RowLists edgesOfNodes_; // for each node: its edges, by position in the block
+  RowLists nodesOfEdges_; // for each edge: its node
+  Buffer blockMemory_;
 };
 
 } // namespace
@@ -310,7 +340,7 @@ std::shared_ptr<LocalKernel> makeEdgeNetwork(const BoundMaps& maps, int network,
   EdgeParts parts{.network = maps.kernel(network).kernel,
                   .contribution = rows.contribution,
                   .edges = networkOutput.boxOfRank(maps.layer().comm()->rank())[0].size(),
-                  .further =
+                  .elementsPerChannel =
                       std::accumulate(networkOutput.shape().begin() + 2,
                                       networkOutput.shape().end(), Index(1), std::multiplies<>())};
   for (const int kernel : rows.taken)

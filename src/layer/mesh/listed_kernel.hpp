@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Interface of kernels that gather or sum rows of a tensor [rows, channels] by a list of indices. A
-// fused kernel (edge_network.cpp) reads these lists and then replaces several such kernels.
+// Interface of kernels that gather or sum rows of a tensor [rows, channels] by a list of indices,
+// such as the rows of the two end nodes of each edge of a mesh (mesh.cpp). A fused kernel
+// (edge_network.cpp) reads these lists and then replaces several such kernels.
 #pragma once
 
 #include "kernels/rows/row_lists.hpp"
@@ -8,10 +9,14 @@
 
 namespace tenon {
 
-// The position of a row within a wider row of the output, if several inputs are concatenated. In
-// elements: the length of the row, its begin in the wider row, and the length of the wider row.
+// The position of a row within a wider row of the output, if several inputs are concatenated; in
+// elements. For inputs with rows of 4, 4 and 2 elements, the second one has {4, 4, 10}:
+//
+//   a a a a b b b b c c
 struct InRow {
-  Index inner, begin, step;
+  Index inner; // length of the row
+  Index begin; // its first element in the wider row
+  Index step;  // length of the wider row
 };
 
 // A kernel whose output rows are combinations of input rows.

@@ -7,9 +7,13 @@
 //   edge attention  node i  <- softmax of scores over the edges of i, then the weighted sum
 //   sparse matrix   row i   <- sum of w_ij times row j
 //
-// An output row combines input rows by a list of entries (output row, input row, weight). At set-up
-// the entries are sorted by output row for forward and tangent, and by input row for the adjoint. A
-// maximum saves in its workspace which row it came from.
+// An output row combines input rows by a list of entries (output row, input row, weight). For the
+// three edges 0 -> 1, 0 -> 2 and 1 -> 2, the gather of sources has the entries (0,0), (1,0), (2,1):
+// row e is a copy of the row of e's source. The segment sum at targets has (1,0), (2,1), (2,2): row
+// 2 is the sum of the rows of edges 1 and 2. At set-up the entries are sorted by output row for
+// forward and tangent, and by input row for the adjoint. A maximum saves in its workspace the input
+// row from which it came. All indices are local: exchanges of the layer have brought the rows to
+// this rank.
 #include "declaration/mesh/edge_types.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
@@ -25,7 +29,7 @@ namespace tenon {
 namespace {
 
 // Number of elements of a row on this rank.
-Index innerOf(const Layout& layout, int rank) {
+Index elementsOfRow(const Layout& layout, int rank) {
   const Box box = layout.boxOfRank(rank);
   Index inner = 1;
   for (std::size_t d = 1; d < box.size(); ++d)
@@ -33,12 +37,13 @@ Index innerOf(const Layout& layout, int rank) {
   return inner;
 }
 
+// Number of rows on this rank.
 Index rowCount(const Layout& layout, int rank) {
   return layout.boxOfRank(rank)[0].size();
 }
 
 InRow wholeRow(Index inner) {
-  return {inner, 0, inner};
+  return {.inner = inner, .begin = 0, .step = inner};
 }
 
 // Sets to zero the part of each row that `in` describes, in the first `rows` rows of y.
@@ -63,7 +68,7 @@ public:
 
   void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer*) override {
     visitFloating(y.dataType(), [&]<class T>(T) {
-      combineRows<T>(y.context(), forward_, in_.inner, x.data<T>(), in_.inner, false,
+      combineRows<T>(y.context(), forward_, in_.inner, x.data<T>(), in_.inner, /*adds=*/false,
                      y.mutableData<T>() + in_.begin, in_.step);
     });
   }
@@ -192,10 +197,11 @@ public:
   bool runsOnDevice() const override { return true; }
 
 private:
-  void differentiate(const DTensor& a, const DTensor& d, DTensor& r) const {
-    visitFloating(r.dataType(), [&]<class T>(T) {
-      softmaxOfRowsDerivative<T>(r.context(), lists_, heads_, a.data<T>(), d.data<T>(),
-                                 r.mutableData<T>());
+  // The Jacobian of a softmax is symmetric, so tangent and adjoint are the same map of `direction`.
+  void differentiate(const DTensor& a, const DTensor& direction, DTensor& result) const {
+    visitFloating(result.dataType(), [&]<class T>(T) {
+      softmaxOfRowsDerivative<T>(result.context(), lists_, heads_, a.data<T>(), direction.data<T>(),
+                                 result.mutableData<T>());
     });
   }
 
@@ -203,7 +209,8 @@ private:
   Index heads_;
 };
 
-// y[i,h,:] = sum over the edges e of node i of a[e,h] v[e,h,:]
+// y[i,h,:] = sum over the edges e of node i of a[e,h] v[e,h,:] for each head h, from the weights a
+// (input 0) and the rows v (input 1).
 class WeighedRows final : public LocalKernel {
 public:
   WeighedRows(KernelContext& context, Index nodes, const RowEntries& entries, Index heads,
@@ -215,15 +222,15 @@ public:
   }
 
   void forwardMany(Inputs x, ParameterUses&, DTensor& y, Buffer*) override {
-    add(*x[0], *x[1], false, y);
+    add(*x[0], *x[1], /*adds=*/false, y);
   }
   void tangentMany(const KernelPoint& at, Inputs dx, ParameterUses&, DTensor& dy) override {
     if (!dx[0] && !dx[1])
       return scaleArray(0, dy);
     if (dx[0])
-      add(*dx[0], *at.inputs[1], false, dy);
+      add(*dx[0], *at.inputs[1], /*adds=*/false, dy);
     if (dx[1])
-      add(*at.inputs[0], *dx[1], dx[0] != nullptr, dy);
+      add(*at.inputs[0], *dx[1], /*adds=*/dx[0] != nullptr, dy);
   }
   void adjointMany(const KernelPoint& at, const DTensor& dy, ParameterUses&,
                    InputCotangents dx) override {
@@ -292,6 +299,7 @@ std::vector<double> meanWeights(const Edges& edges, const Edges::End& end, Index
   return weights;
 }
 
+// The declaration of the layer, which has the edges and their ends.
 template <class Type>
 const Type& typeOf(const KernelSite& at) {
   return dynamic_cast<const Type&>(at.layer.declaration());
@@ -299,19 +307,23 @@ const Type& typeOf(const KernelSite& at) {
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeGatherKernel(const KernelSite& at) {
   const auto& type = typeOf<GatherDeclaration>(at);
   const Edges& edges = type.edges();
   const int rank = at.rank();
   // An output row is the concatenation of all parts; this kernel writes the part with its name,
   // which begins after all earlier parts.
-  InRow in{innerOf(at.reads(), rank), 0, innerOf(at.writes(), rank)};
+  InRow in{.inner = elementsOfRow(at.reads(), rank),
+           .begin = 0,
+           .step = elementsOfRow(at.writes(), rank)};
   const Edges::End* end = nullptr;
   for (const GatherDeclaration::Part& part : type.parts(at.form.inputs.size())) {
     end = part.end;
     if (part.name == at.name())
       break;
-    in.begin += innerOf(at.form.uses[part.input], rank);
+    in.begin += elementsOfRow(at.form.uses[part.input], rank);
   }
   if (!end)
     return std::make_unique<PlacedRows>(edges.count(), in);
@@ -326,7 +338,7 @@ std::unique_ptr<LocalKernel> makeSegmentSumKernel(const KernelSite& at) {
   const auto& type = typeOf<SegmentSumDeclaration>(at);
   const Edges& edges = type.edges();
   const int rank = at.rank();
-  const Index inner = innerOf(at.reads(), rank), nodes = rowCount(at.writes(), rank);
+  const Index inner = elementsOfRow(at.reads(), rank), nodes = rowCount(at.writes(), rank);
   RowEntries entries = entriesOf(edges);
   entries.row = type.end().at.data();
   if (type.isMaximum())
@@ -347,11 +359,11 @@ std::unique_ptr<LocalKernel> makeEdgeAttentionKernel(const KernelSite& at) {
   RowEntries entries = entriesOf(edges);
   entries.weights = nullptr;
   entries.row = edges.end(EdgeEnd::Target).at.data();
-  const Index nodes = rowCount(at.form.output, rank), heads = innerOf(at.form.uses[0], rank);
+  const Index nodes = rowCount(at.form.output, rank), heads = elementsOfRow(at.form.uses[0], rank);
   if (at.name() == "softmax")
     return std::make_unique<RowSoftmax>(*at.context(), nodes, entries, heads);
   return std::make_unique<WeighedRows>(*at.context(), nodes, entries, heads,
-                                       innerOf(at.form.uses[1], rank) / heads);
+                                       elementsOfRow(at.form.uses[1], rank) / heads);
 }
 
 std::unique_ptr<LocalKernel> makeSparseMatrixKernel(const KernelSite& at) {
@@ -362,7 +374,7 @@ std::unique_ptr<LocalKernel> makeSparseMatrixKernel(const KernelSite& at) {
   entries.from = edges.end(EdgeEnd::Source).at.data();
   return std::make_unique<CombinedRows>(*at.context(), rowCount(at.reads(), rank),
                                         rowCount(at.writes(), rank), entries,
-                                        wholeRow(innerOf(at.reads(), rank)), "sparse rows");
+                                        wholeRow(elementsOfRow(at.reads(), rank)), "sparse rows");
 }
 
 } // namespace tenon

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Local kernel of the type rows, which turns a field on a regular grid into the rows of a mesh, or
-// back. The kernel is one strided copy without communication.
+// back if the program has set the layout of the output, which is then that of the field. The kernel
+// is one strided copy without communication: each rank keeps its points.
 //
 //   field   [batch, channel, space...]
 //   rows    [batch * space..., channel]
@@ -55,6 +56,8 @@ private:
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeRowsKernel(const KernelSite& at) {
   return std::make_unique<LocalRows>(!at.layer.declaration().outputLayout());
 }

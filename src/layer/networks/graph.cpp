@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The nodes of a container, and the names of its inputs and outputs. A layer can be several nodes
-// and be in several containers, but must not contain itself. To check this, each layer stores its
-// nesting level: the largest number of containers around it.
+// The nodes of a container, and the names of its inputs and outputs. A container is a layer that
+// consists of layers; each node names a layer and the values that it reads. Values are the inputs
+// of the container, then the outputs of its nodes. With 1 input (value 0) and the nodes a, b and c:
+//
+//   value 1 = a(0),  value 2 = b(1),  value 3 = c(1, 2)
+//
+// A layer can be several nodes and be in several containers, but must not contain itself. To check
+// this, each layer stores its nesting level: the largest number of containers around it.
 #include "layer/core/layer.hpp"
 #include "layer/networks/network.hpp"
 
@@ -18,6 +23,7 @@ namespace {
 // levels.
 constexpr int kMaxLevels = 30;
 
+// Throws unless the layer has this type.
 void checkType(const Layer& layer, const char* type) {
   if (layer.type() != type)
     throw Error(TENON_ERR_TYPE, fmt::format("{} has type {}; this call needs type {}",
@@ -105,6 +111,7 @@ void Layer::addNode(Ref<Layer> layer, std::vector<int> reads) {
   putNode(std::move(layer), std::move(reads));
 }
 
+// Adds a node without the check that the container is not set up.
 void Layer::putNode(Ref<Layer> layer, std::vector<int> reads) {
   if (layer->comm() != comm())
     throw Error(TENON_ERR_ARG,

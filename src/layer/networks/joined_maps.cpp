@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Joins the map lists of a network's nodes (each a short program of operators and kernels), in
-// order. A node whose output is an output of the network writes the caller's tensor directly. If
-// other nodes also read this value, the node writes a tensor of the library instead, which is then
-// copied to the caller's, because the adjoint adds the cotangents of several readers in memory of
-// the library.
+// Joins the map lists of a network's nodes (each a short program of operators and kernels on
+// numbered values), in order. Each node's inputs are bound to values of the joined list, and its
+// output to a new value, so the numbers change: for the nodes y = g(f(x)), where f has a halo
+// exchange,
+//
+//   f   0 -exchange-> 1 -kernel-> 2        joined   0 -exchange-> 1 -kernel-> 2 -kernel-> 3
+//   g   0 -kernel-> 1
+//
+// A node whose output is an output of the network writes the caller's tensor directly. If other
+// nodes also read this value, the node writes a tensor of the library instead, which is then copied
+// to the caller's, because the adjoint adds the cotangents of several readers in memory of the
+// library.
 #include "layer/networks/joined_maps.hpp"
 
 #include "layer/core/layer.hpp"
@@ -45,13 +52,14 @@ int usesOf(const Layer& layer, const std::vector<int>& outputs, int value) {
   return static_cast<int>(uses);
 }
 
+// The joined list of a network whose values have these layouts.
 BoundMaps mapsOf(const Layer& layer, const Layouts& layouts) {
   const std::vector<int> outputs = layer.outputValues();
   checkAllRead(layer, outputs);
   BoundMaps maps(layer);
   // `values`: from the value numbers of the layer (inputs, then nodes) to those of the joined list.
   std::vector<ValueId> values;
-  std::vector<bool> copied;
+  std::vector<bool> copied; // by output: whether other nodes also read it
   for (int i = 0; i < layer.inputCount(); ++i)
     values.push_back(maps.list().input(fmt::format("x{}", i), layouts[i]));
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -66,6 +74,7 @@ BoundMaps mapsOf(const Layer& layer, const Layouts& layouts) {
       reads.push_back(values[value]);
     }
     const int value = static_cast<int>(values.size());
+    // The number of the network's output that this value is, or outputs.size() if it is none.
     const auto output =
         static_cast<std::size_t>(std::ranges::find(outputs, value) - outputs.begin());
     values.push_back(
@@ -83,7 +92,7 @@ BoundMaps mapsOf(const Layer& layer, const Layouts& layouts) {
 } // namespace
 
 std::unique_ptr<Setup> makeNetworkSetup(const Layer& layer, const Layouts& values) {
-  return std::make_unique<Setup>(mapsOf(layer, values), "");
+  return std::make_unique<Setup>(mapsOf(layer, values), /*signature=*/"");
 }
 
 } // namespace tenon

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Message passing as a graph of existing layers: gather -> edge network -> segment sum ->
-// concatenate with x -> node network. Derivatives, overlap of communication and network files
-// therefore need no extra code, and programs can make other graphs of the same layers.
+// Message passing as a graph of existing layers (formulas in message_passing.hpp):
+//
+//   x, s, f -> gather "ends" -> edge network -> segmentsum "sum" -> concatenate "joined" -> node
+//   x -------------------------------------------------------------^                       network
+//
+// The gather makes one row [x of the target, s of the source, f] per edge, and the segment sum adds
+// the results of the edge network at the target nodes. Derivatives, overlap of communication and
+// network files need no extra code, because each node is a layer, and programs can make other
+// graphs of the same layers.
 #include "layer/networks/message_passing.hpp"
 
 #include "layer/core/layer_types.hpp"
@@ -19,9 +25,11 @@ Ref<Layer> messagePassing(const Ref<Layer>& edgeNetwork, const Ref<Layer>& nodeN
   };
   auto graph = makeLayer(comm, "graph");
   graph->set("input_count", Index(inputs));
+  // addGraphNode() refers to the inputs of the graph as -1, -2, ..., and to its nodes as 0, 1, ...
+  constexpr int kFirstInput = -1; // x
   std::vector<int> graphInputs;
   for (int i = 0; i < inputs; ++i)
-    graphInputs.push_back(-1 - i);
+    graphInputs.push_back(kFirstInput - i);
   const int ends = addGraphNode(*graph, makeNamed("gather", "ends"), graphInputs);
   const int message = addGraphNode(*graph, edgeNetwork, {ends});
   const auto sum = makeNamed("segmentsum", "sum");
@@ -29,7 +37,7 @@ Ref<Layer> messagePassing(const Ref<Layer>& edgeNetwork, const Ref<Layer>& nodeN
   const int aggregate = addGraphNode(*graph, sum, {message});
   const auto concatenation = makeNamed("concatenate", "joined");
   concatenation->set("dim", Index(1));
-  const int joined = addGraphNode(*graph, concatenation, {-1, aggregate});
+  const int joined = addGraphNode(*graph, concatenation, {kFirstInput, aggregate});
   addGraphNode(*graph, nodeNetwork, {joined});
   return graph;
 }

@@ -2,6 +2,9 @@
 // Layers of type "model", networks from the file of another program. Rank 0 reads the description
 // of the network and broadcasts it, so all ranks have the same one. For the weights each rank opens
 // the file itself, and compares it with the description.
+//
+// collectively(comm, f) in this file runs f on every rank; if f throws on one rank, all ranks
+// throw, and none waits for messages of the others.
 #include "layer/networks/model.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -35,6 +38,7 @@ bool areAlike(const ImportedNetwork& a, const ImportedNetwork& b) {
   return networkText(a.graph) == networkText(b.graph);
 }
 
+// Creates the layers of an imported network as nodes of the model.
 void addNodes(Layer& layer, const ImportedNetwork& network) {
   std::vector<Layer::Node> nodes;
   const int inputs = layer.inputCount();
@@ -51,7 +55,7 @@ void addNodes(Layer& layer, const ImportedNetwork& network) {
   layer.setNodes(std::move(nodes));
 }
 
-// Reads the value of a parameter or a running statistic.
+// Reads this rank's block of a parameter or a running statistic.
 void fill(const ModelWeights& weights, const ImportedNetwork::Parameter& parameter,
           DTensor& tensor) {
   if (parameter.value.shape() != tensor.layout().shape())
@@ -106,6 +110,7 @@ const ModelDeclaration* modelOf(const Layer& layer) {
   return dynamic_cast<const ModelDeclaration*>(&layer.declaration());
 }
 
+// Creates a model that consists of one section (consecutive nodes) of another model.
 Ref<Layer> makeModelSection(const Layer& model, NetworkSection section, std::vector<Shape> inputs) {
   const Ref<Layer> sectionLayer = makeModel(model.comm());
   sectionLayer->set("path", modelOf(model)->value<std::string>("path"));
@@ -121,31 +126,33 @@ Ref<Layer> makeModelSection(const Layer& model, NetworkSection section, std::vec
   return sectionLayer;
 }
 
+// Rank 0 reads the file and broadcasts its description. Collective.
 void readModel(Layer& layer) {
   ModelDeclaration& model = *modelOf(layer);
   const std::string path = model.value<std::string>("path");
   if (model.file() && model.file()->path() == path)
     return;
   // Rank 0 reads the file, and the others construct it from the broadcast text.
-  const bool reads = layer.comm()->rank() == 0;
+  const bool readsFile = layer.comm()->rank() == 0;
   std::shared_ptr<const ModelFile> file;
   const std::string recorded = collectively(
       *layer.comm(), "the path of the model",
       [&] {
-        if (reads)
+        if (readsFile)
           file = std::make_shared<ModelFile>(path);
-        return reads ? file->recordedText() : std::string();
+        return readsFile ? file->recordedText() : std::string();
       },
       [&](const std::string&) { return path; });
-  const std::string text = broadcastText(*layer.comm(), recorded, 0);
+  const std::string text = broadcastText(*layer.comm(), recorded, /*from=*/0);
   collectively(*layer.comm(), [&] {
-    if (!reads)
+    if (!readsFile)
       file = std::make_shared<ModelFile>(path, text);
     return true;
   });
   model.setFile(std::move(file));
 }
 
+// Imports the network for inputs of these shapes and creates its layers, on this rank.
 void makeModelLayers(Layer& layer, const std::vector<Shape>& inputs) {
   ModelDeclaration& model = *modelOf(layer);
   if (!model.file())
@@ -170,6 +177,7 @@ void makeModelLayers(Layer& layer, const std::vector<Shape>& inputs) {
   }
 }
 
+// Called by set-up: reads the file if necessary and creates the layers. Collective.
 void bindModel(Layer& layer, const Layouts& inputs) {
   ModelDeclaration* model = modelOf(layer);
   if (!model)
@@ -187,6 +195,7 @@ void bindModel(Layer& layer, const Layouts& inputs) {
       [&](bool) { return networkText(model->network().graph); });
 }
 
+// Called by set-up: each rank reads its blocks of weights that have no values yet. Collective.
 void loadModelWeights(Layer& layer) {
   static const int event = logEvent("LayerLoadWeights");
   ModelDeclaration* model = modelOf(layer);
@@ -222,12 +231,13 @@ void loadModelWeights(Layer& layer) {
   });
 }
 
+// Called by set-up: runs the test in the file before the first set-up. Collective.
 void proveAtSetUp(Layer& layer, const Layouts& inputs) {
   const ModelDeclaration* model = modelOf(layer);
   if (!model || layer.isSetUp())
     return;
-  const std::string how = model->value<std::string>("model_test");
-  if (how != "off" && !proveModel(layer, inputs, how) && layer.comm()->rank() == 0)
+  const std::string testMode = model->value<std::string>("model_test");
+  if (testMode != "off" && !proveModel(layer, inputs, testMode) && layer.comm()->rank() == 0)
     printError(fmt::format(
         "{} has no test of its own, so that nothing shows that it is computed as it was "
         "exported; share/tenon/export_torch.py writes one into the file\n",
@@ -239,8 +249,8 @@ void testModel(Layer& layer) {
   if (!model)
     throw Error(TENON_ERR_TYPE, fmt::format("{} has type {}; this call needs type model",
                                             layer.title(), layer.type()));
-  const std::string how = model->value<std::string>("model_test");
-  if (!proveModel(layer, layer.inputLayouts(), how == "off" ? "both" : how))
+  const std::string testMode = model->value<std::string>("model_test");
+  if (!proveModel(layer, layer.inputLayouts(), testMode == "off" ? "both" : testMode))
     throw Error(TENON_ERR_STATE,
                 fmt::format("{} has no test; share/tenon/export_torch.py writes one "
                             "into the file of a model",

@@ -10,6 +10,9 @@
 // The float64 run finds errors of the import (a wrong weight, index order, boundary or halo), which
 // exceed its tolerance by orders of magnitude. The run in the layer's own precision tests the
 // kernels that the layer will use.
+//
+// collectively(comm, f) in this file runs f on every rank; if f throws on one rank, all ranks
+// throw.
 #include "layer/networks/model_proof.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -39,6 +42,7 @@ namespace {
 // The limit on the size of an array: every rank holds complete copies of the test's arrays.
 constexpr Index kMaxTestBytes = Index(64) << 20;
 
+// All elements of a tensor in the file, in row-major order.
 std::vector<double> numbersOf(const ByteSource& file, const StoredTensor& tensor) {
   if (tensor.bytes > kMaxTestBytes)
     file.fail(tensor.name, fmt::format("its {} bytes are too many for a test; at most {} are read",
@@ -52,6 +56,7 @@ std::vector<double> numbersOf(const ByteSource& file, const StoredTensor& tensor
   return all;
 }
 
+// The layout with a copy of the whole tensor on every rank of the grid.
 Layout replicated(const Layout& pattern) {
   return Layout({.shape = pattern.shape(),
                  .grid = pattern.gridPtr(),
@@ -101,6 +106,7 @@ public:
       : program_(program), products_(program.tensors.size(), 0.0),
         isTrained_(program.tensors.size(), false) {}
 
+  // Adds the gradients of the parameters of a section of the network.
   void add(const ImportedNetwork& network, const Layer& layer) {
     folded_.insert(network.folded.begin(), network.folded.end());
     for (const ImportedNetwork::Parameter& imported : network.parameters) {
@@ -149,6 +155,8 @@ public:
   }
 
 private:
+  // Adds this rank's elements of one gradient. `value` tells from which tensors of the file the
+  // parameter was composed.
   void add(const ModelConstant& value, Parameter& parameter, const CommPtr& comm) {
     const Ref<DTensor> gradient = Ref<DTensor>::share(&parameter.gradient());
     const Ref<DTensor> host = makeRef<DTensor>(comm, gradient->layout(), gradient->dataType());
@@ -190,9 +198,9 @@ private:
   }
 
   const ModelProgram& program_;
-  std::vector<double> products_;
-  std::vector<bool> isTrained_;
-  std::set<std::string> folded_;
+  std::vector<double> products_; // by tensor of the file; before sum(), of this rank
+  std::vector<bool> isTrained_;  // by tensor: whether a parameter of a layer has it
+  std::set<std::string> folded_; // tensors that the import has combined with others: not compared
 };
 
 // One run of the test in one precision: the arrays of the file, and the results of a new instance
@@ -210,12 +218,12 @@ public:
     std::vector<Ref<DTensor>> x;
     std::vector<bool> isWanted; // no gradient is computed if the file has none
     for (std::size_t i = 0; i < layouts_.size(); ++i) {
-      x.push_back(spread(layouts_[i], in_.values[i]));
-      isWanted.push_back(!in_.derivatives[i].empty());
+      x.push_back(spread(layouts_[i], storedInputs_.values[i]));
+      isWanted.push_back(!storedInputs_.derivatives[i].empty());
     }
     const auto cotangentOf = [&](std::size_t output, const Layout& layout) {
       checkOutput(output, layout.shape());
-      return spread(layout.dual(), out_.derivatives[output]);
+      return spread(layout.dual(), storedOutputs_.derivatives[output]);
     };
     if (test_.parameterGradients)
       network.evaluate(x, isWanted, cotangentOf,
@@ -230,24 +238,25 @@ public:
   }
 
 private:
-  // The arrays in the file for the inputs, or for the outputs.
-  struct Stored {
-    // derivatives: the expected gradients of inputs, or the cotangents to start from at outputs
-    std::vector<std::vector<double>> values, derivatives;
+  // The arrays in the file for the inputs, or for the outputs; one array per input or output.
+  struct StoredArrays {
+    std::vector<std::vector<double>> values;
+    // The expected gradients of inputs, or the cotangents of outputs at which the adjoint begins.
+    std::vector<std::vector<double>> derivatives;
   };
 
   // The layouts of the test's inputs: distributed like the inputs of this run.
   void layoutsLike(const Layouts& inputs) {
     collectively(*layer_.comm(), [&] {
       for (std::size_t i = 0; i < inputs.size(); ++i) {
-        const Layout& run = inputs[i];
-        if (test_.inputs[i].shape.size() != run.shape().size())
+        const Layout& inputOfRun = inputs[i];
+        if (test_.inputs[i].shape.size() != inputOfRun.shape().size())
           throw Error(TENON_ERR_FORMAT, fmt::format("{}: the test's input {} has another number of "
                                                     "dimensions than the model's",
                                                     model_.path(), i));
         layouts_.push_back(Layout({.shape = test_.inputs[i].shape,
-                                   .grid = run.gridPtr(),
-                                   .properties = run.properties()}));
+                                   .grid = inputOfRun.gridPtr(),
+                                   .properties = inputOfRun.properties()}));
       }
       return true;
     });
@@ -267,13 +276,13 @@ private:
     collectively(*layer_.comm(), [&] {
       const std::unique_ptr<ByteSource> file = model_.open();
       for (std::size_t i = 0; i < layouts_.size(); ++i) {
-        in_.values.push_back(numbersOf(*file, test_.inputs[i]));
-        in_.derivatives.push_back(test_.gradients[i] ? numbersOf(*file, *test_.gradients[i])
-                                                     : std::vector<double>());
+        storedInputs_.values.push_back(numbersOf(*file, test_.inputs[i]));
+        storedInputs_.derivatives.push_back(
+            test_.gradients[i] ? numbersOf(*file, *test_.gradients[i]) : std::vector<double>());
       }
       for (std::size_t i = 0; i < outputs; ++i) {
-        out_.values.push_back(numbersOf(*file, test_.outputs[i]));
-        out_.derivatives.push_back(numbersOf(*file, test_.cotangents[i]));
+        storedOutputs_.values.push_back(numbersOf(*file, test_.outputs[i]));
+        storedOutputs_.derivatives.push_back(numbersOf(*file, test_.cotangents[i]));
       }
       if (test_.parameterGradients)
         parameters_ = numbersOf(*file, *test_.parameterGradients);
@@ -332,10 +341,11 @@ private:
     };
     const std::vector<std::string> names = layer_.outputNames();
     for (std::size_t i = 0; i < network.outputCount(); ++i)
-      add(names[i], network.output(i), out_.values[i]);
+      add(names[i], network.output(i), storedOutputs_.values[i]);
     for (std::size_t i = 0; i < layouts_.size(); ++i)
-      if (!in_.derivatives[i].empty())
-        add("dL/d" + model_.program().inputs[i].name, network.cotangent(i), in_.derivatives[i]);
+      if (!storedInputs_.derivatives[i].empty())
+        add("dL/d" + model_.program().inputs[i].name, network.cotangent(i),
+            storedInputs_.derivatives[i]);
     if (test_.parameterGradients)
       for (std::string& difference : gradients_.differences(
                test_, parameters_, tolerance,
@@ -361,13 +371,14 @@ private:
   const ModelTest& test_;
   const SectionedModel::How how_;
   Layouts layouts_; // of the inputs
-  Stored in_, out_;
+  StoredArrays storedInputs_, storedOutputs_;
   ParameterProducts gradients_;
   std::vector<double> parameters_; // see ParameterProducts::differences()
 };
 
 } // namespace
 
+// Runs the test in one or two precisions, as the setting model_test (`how`) says. Collective.
 bool proveModel(const Layer& layer, const Layouts& inputs, const std::string& how) {
   if (!modelOf(layer)->file()->program().test)
     return false;
@@ -375,13 +386,14 @@ bool proveModel(const Layer& layer, const Layouts& inputs, const std::string& ho
   // now, so its agreements are made separately.
   const UnbatchedAgreements apart(*layer.comm());
   if (how == "both")
-    ProofRun(layer, {TENON_FLOAT64, Space::Host, "auto"}).run(inputs);
+    ProofRun(layer, {.type = TENON_FLOAT64, .space = Space::Host, .backend = "auto"}).run(inputs);
   // On the host in float64 the run would repeat the first test.
   const auto backend = layer.declaration().value<std::string>("backend");
   const bool isSame =
       layer.dataType() == TENON_FLOAT64 && layer.space() == Space::Host && backend == "auto";
   if (how != "both" || !isSame)
-    ProofRun(layer, {layer.dataType(), layer.space(), backend}).run(inputs);
+    ProofRun(layer, {.type = layer.dataType(), .space = layer.space(), .backend = backend})
+        .run(inputs);
   return true;
 }
 

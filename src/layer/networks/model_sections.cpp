@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Evaluates a network section by section. All sections but the last are set up and applied twice:
-// first to compute the inputs of the next section, and again directly before their adjoint. In
-// between, only the values between sections are stored, which trades time for memory.
+// Evaluates a network and its adjoint section by section, for the test of an imported model
+// (model_proof.cpp). A section is a number of consecutive nodes, as a layer of its own. All
+// sections but the last are set up and applied twice: first to compute the inputs of the next
+// section, and again directly before their adjoint. In between, only the values that are passed
+// between sections are stored, which trades time for memory. Values and cotangents are in tables by
+// value number: first the inputs of the network, then the output of each node.
 #include "layer/networks/model_sections.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -26,6 +29,7 @@ Ref<DTensor> SectionedModel::empty(const Layout& layout) const {
   return makeRef<DTensor>(model_.comm(), layout, how_.type, how_.space);
 }
 
+// Creates the layer of a section and sets it up for the values that it reads. Collective.
 SectionedModel::Section SectionedModel::section(std::size_t number, bool isFrozen) const {
   NetworkSection part = makeSection(network_, starts_[number], starts_[number + 1]);
   Section result{part.reads, part.gives, {}};
@@ -60,6 +64,7 @@ void SectionedModel::apply(const Section& section) {
   section.layer->apply(Inputs(x.data(), x.size()), Outputs(y.data(), y.size()));
 }
 
+// The cotangents of a section's outputs are needed if that of one of its inputs is.
 void SectionedModel::markWanted(const Section& section) {
   const bool isWanted =
       std::ranges::any_of(section.reads, [&](int value) { return isWanted_[at(value)]; });
@@ -109,12 +114,12 @@ void SectionedModel::evaluate(const std::vector<Ref<DTensor>>& x, const std::vec
   cotangents_.assign(values, {});
   const std::size_t last = starts_.size() - 2;
   for (std::size_t number = 0; number < last; ++number) {
-    const Section current = section(number, true);
+    const Section current = section(number, /*isFrozen=*/true);
     apply(current);
     markWanted(current);
   }
   for (std::size_t number = last + 1; number-- > 0;) {
-    const Section current = section(number, !gradientsOf);
+    const Section current = section(number, /*isFrozen=*/!gradientsOf);
     apply(current);
     for (std::size_t i = 0; i < outputs_.size(); ++i)
       if (std::ranges::find(current.gives, outputs_[i]) != current.gives.end())

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sets up a container node by node, because each node needs the output layouts of earlier nodes and
-// the settings of the container. The map lists of all nodes (short programs of communication
-// operators and local kernels) are then joined into one. The order of calls:
+// Sets up a container, which is a layer whose nodes are layers, node by node: each node needs the
+// output layouts of earlier nodes and the settings of the container. The map lists of all nodes
+// (short programs of communication operators and local kernels) are then joined into one, which
+// Apply runs. setUpNetwork() at the end of this file is called on all ranks by Layer::setUp(). The
+// order of calls:
 //
 //   bindModel(), proveAtSetUp()   only type model: layers from a file, and the test in the file
 //   handOn(), setUpChild()        for each node: takes over settings, then sets up its layer
@@ -80,6 +82,7 @@ Layouts Layer::setUpNodes(const Layouts& inputs) {
   return values;
 }
 
+// Passes the settings of this container to a layer in it, before the first set-up of that layer.
 void Layer::handOn(Layer& child) const {
   const auto isChild = [&](const Node& node) { return node.layer.get() == &child; };
   if (!child.isSetUp())
@@ -107,12 +110,13 @@ std::optional<HaloSharing> Layer::sharedHalos() const {
     sharingNode.declaration = &layer.declaration();
     sharingNode.halo = haloFrom(layer.declaration());
     sharingNode.form = [&layer](const Layouts& inputs, const std::optional<Layout>& computedHalo) {
-      return layer.form(inputs, false, computedHalo);
+      return layer.form(inputs, /*overlap=*/false, computedHalo);
     };
   }
   return HaloSharing(std::move(nodes), inputCount(), outputValues(), depth);
 }
 
+// A child that is set up for these inputs already, as another node, uses the same set-up.
 const Setup& Layer::setUpChild(Layer& child, const Layouts& inputs,
                                const std::optional<Layout>& computedHalo) {
   handOn(child);
@@ -128,6 +132,7 @@ const Setup& Layer::setUpChild(Layer& child, const Layouts& inputs,
   return child.latest();
 }
 
+// Sets up all nodes and joins their map lists. Collective.
 std::unique_ptr<Setup> setUpNetwork(Layer& layer, const Layouts& inputs) {
   bindModel(layer, inputs);
   if (layer.nodes().empty())

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Creates layers from descriptions (the content of network files), and describes layers. A
-// description has only the settings that were set on a layer itself. Settings that a layer takes
-// over from its container, and defaults, are determined again when the file is read.
+// Creates layers from descriptions (LayerDescription, the content of a network file without its
+// JSON syntax), and describes layers:
+//
+//   makeFrom(), readNetwork()   description or file -> layer, with all layers in it
+//   describeNetwork()           layer -> description
+//
+// A description has only the settings that were set on a layer itself. Settings that a layer takes
+// over from its container, and defaults, are determined again when the file is read. It has no
+// weights.
 #include "layer/networks/network_file.hpp"
 
 #include "layer/core/layer_types.hpp"
@@ -29,6 +35,7 @@ public:
   }
 };
 
+// A declaration for a type that is not one of the library's; null if the type is unknown.
 std::unique_ptr<Declaration> declareRegistered(const std::string& type) {
   if (type == "model")
     return std::make_unique<ModelDeclaration>();
@@ -43,6 +50,7 @@ bool isAllFrozen(const Layer& layer) {
          });
 }
 
+// The number of the first node of the container that is this layer.
 int firstNodeOf(const Layer& container, const Layer& child) {
   const auto& nodes = container.nodes();
   return static_cast<int>(
@@ -53,6 +61,7 @@ int firstNodeOf(const Layer& container, const Layer& child) {
 
 } // namespace
 
+// Creates the layer and, as its nodes, the layers in it.
 Ref<Layer> makeFrom(const CommPtr& comm, const LayerDescription& description) {
   auto layer = makeLayer(comm, description.type);
   layer->setName(description.name);
@@ -118,6 +127,8 @@ LayerDescription describeNetwork(const Layer& layer) {
     // unfrozen.
     describedNode.layer.frozen =
         describedNode.layer.frozen && (!description.frozen || node.layer->isConstant());
+    // Values of a container are numbered with the inputs first; a description has the numbers -1,
+    // -2, ... for inputs and 0, 1, ... for nodes.
     for (int value : node.reads)
       describedNode.reads.push_back(value < inputs ? -1 - value : value - inputs);
   }

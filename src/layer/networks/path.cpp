@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds layers and parameters by a path of names. If a name of the path does not exist, the error
+// Finds layers and parameters by a path of names: in a network with a container "encoder" that has
+// a layer "conv1", "encoder/conv1/weight" is the weight of that layer. A layer without a name has
+// its number in the container: "encoder/0/weight". If a name of the path does not exist, the error
 // lists the names at that level.
 #include "layer/networks/path.hpp"
 
@@ -31,6 +33,10 @@ std::string nameInPath(const Layer& container, const Layer& child) {
   return std::to_string(std::find(children.begin(), children.end(), &child) - children.begin());
 }
 
+// An error of a layer without a name says "the layer", which is ambiguous in a network. This
+// function is called in a catch clause around a call of the child. It rethrows the error unchanged
+// if its text already identifies the layer, or if it is an error that the error handling has
+// recorded before.
 void rethrowWithPlace(const Layer& container, const Layer& child, const Error& error) {
   const std::string& text = error.text();
   const bool isRecorded = dynamic_cast<const RecordedError*>(&error) != nullptr;

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernel of a container that recomputes its activations (a segment). Each derivative runs the
-// Apply of the container again from the saved inputs and frees the activations afterwards. What the
-// first Apply has changed besides its output, such as running statistics and the counters of random
-// numbers, is not changed again.
+// The kernel of a container that recomputes its activations (a segment): activation checkpointing.
+// The surrounding network sees one kernel that saves only its inputs. Within it, `inner_` is the
+// set-up of the whole container with all its layers, and `frame_` the memory for its activations:
+//
+//   forwardMany()                  inner Apply; the activations are overwritten by the next Apply
+//   tangentMany(), adjointMany()   inner Apply again from the saved inputs, then the inner tangent
+//                                  or adjoint; the activations are then released
+//
+// The first Apply has changed running statistics and the counters of random numbers besides its
+// output. The second one must draw the same random numbers and must not change the statistics
+// again.
 #include "layer/networks/segment.hpp"
 
 #include "layer/core/layer.hpp"
@@ -20,10 +27,10 @@ namespace tenon {
 namespace {
 
 // Collects the layers that are not containers, each once, since a layer can be several nodes.
-void forEachLeaf(const Layer& layer, std::vector<Layer*>& leaves) {
+void collectLeaves(const Layer& layer, std::vector<Layer*>& leaves) {
   for (Layer* child : layer.children())
     if (!child->children().empty())
-      forEachLeaf(*child, leaves);
+      collectLeaves(*child, leaves);
     else if (std::find(leaves.begin(), leaves.end(), child) == leaves.end())
       leaves.push_back(child);
 }
@@ -45,13 +52,14 @@ private:
   const std::vector<Ref<StateTensor>>& states_;
 };
 
-// Runs the set-up of the container as a kernel.
+// Runs the set-up of the container as a kernel. The functions are called on all ranks, and are
+// collective because the inner passes exchange messages.
 class SegmentKernel final : public LocalKernel {
 public:
   SegmentKernel(const Layer& layer, std::unique_ptr<Setup> inner)
       : inner_(std::move(inner)), frame_(inner_->makeFrame()),
         output_(inner_->maps().tensor(inner_->output())) {
-    forEachLeaf(layer, leaves_);
+    collectLeaves(layer, leaves_);
     for (Layer* leaf : leaves_) {
       // User functions can read the states of their layer. These have changed since the first
       // Apply, so a second Apply could give another result.
@@ -74,7 +82,7 @@ public:
       return inner_->infer(x, outputs);
     // The workspace (the per-Apply memory of this kernel) has no bytes, but each level of the stack
     // has its own, so its address identifies the pending Apply.
-    notePoint(points_[workspace]);
+    noteConditions(conditions_[workspace]);
     inner_->apply(x, outputs, *frame_, Saving::Nothing);
   }
   // Each derivative recomputes the activations and then frees them, because another pending Apply
@@ -104,51 +112,55 @@ private:
   // The state on which an Apply depends besides its inputs and parameters: the numbers of random
   // draws so far, and which layers are in training mode. (The surrounding set-up checks that inputs
   // and parameters are unchanged.)
-  struct Point {
-    std::vector<std::uint64_t> applied;
-    std::vector<bool> training;
+  struct Conditions {
+    std::vector<std::uint64_t> applied; // by layer of random_
+    std::vector<bool> training;         // by layer of leaves_
   };
 
-  void notePoint(Point& point) const {
-    point.applied.resize(random_.size());
+  void noteConditions(Conditions& conditions) const {
+    conditions.applied.resize(random_.size());
     for (std::size_t i = 0; i < random_.size(); ++i)
-      point.applied[i] = random_[i]->randomState().applied;
-    point.training.resize(leaves_.size());
+      conditions.applied[i] = random_[i]->randomState().applied;
+    conditions.training.resize(leaves_.size());
     for (std::size_t i = 0; i < leaves_.size(); ++i)
-      point.training[i] = leaves_[i]->isTraining();
+      conditions.training[i] = leaves_[i]->isTraining();
   }
 
+  // Runs the Apply of `at` again under its conditions, which fills frame_.
   void runAgain(const KernelPoint& at) {
-    const Point& point = points_.at(at.workspace);
-    Point currentPoint;
-    notePoint(currentPoint);
-    restore(point);
+    const Conditions& ofApply = conditions_.at(at.workspace);
+    Conditions current;
+    noteConditions(current);
+    restore(ofApply);
     const HeldStates held(states_);
     // The surrounding set-up keeps the inputs unchanged, so references to them suffice.
     DTensor* const outputs[] = {output_.get()};
     inner_->apply(at.inputs, outputs, *frame_, Saving::References);
-    restore(currentPoint);
+    restore(current);
   }
-  void restore(const Point& point) const {
+  void restore(const Conditions& conditions) const {
     for (std::size_t i = 0; i < random_.size(); ++i)
-      random_[i]->randomState().applied = point.applied[i];
+      random_[i]->randomState().applied = conditions.applied[i];
     for (std::size_t i = 0; i < leaves_.size(); ++i) {
       const bool records = leaves_[i]->isRecording();
-      leaves_[i]->setTraining(point.training[i]);
+      // setTraining() also sets the recording mode, which is restored.
+      leaves_[i]->setTraining(conditions.training[i]);
       leaves_[i]->setRecording(records);
     }
   }
 
   std::unique_ptr<Setup> inner_;
   std::unique_ptr<Frame> frame_;
-  Ref<DTensor> output_; // result of recomputations, which nobody reads
-  std::vector<Layer*> leaves_, random_;
-  std::vector<Ref<StateTensor>> states_;
-  std::map<const Buffer*, Point> points_; // key: the workspace of the pending Apply
+  Ref<DTensor> output_;                  // result of recomputations, which nobody reads
+  std::vector<Layer*> leaves_;           // the layers in the container that are not containers
+  std::vector<Layer*> random_;           // those of them that draw random numbers
+  std::vector<Ref<StateTensor>> states_; // of all leaves
+  std::map<const Buffer*, Conditions> conditions_; // key: the workspace of the pending Apply
 };
 
 } // namespace
 
+// Wraps the set-up of a container (`inner`) in a set-up with a single kernel.
 std::unique_ptr<Setup> makeSegment(const Layer& layer, std::unique_ptr<Setup> inner) {
   if (inner->outputs().size() > 1)
     throw Error(TENON_ERR_SUPPORT,

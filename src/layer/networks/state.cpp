@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Visits the state of a layer and of the layers in it. A layer that is several nodes is visited
-// once, by the path of the first node, so files have its tensors once. The state counter of a
-// tensor shows whether a visitor has written it.
+// Visits the state of a layer and of the layers in it: parameters, running statistics, and counters
+// of random numbers. A visitor (StateVisitor) writes them to a checkpoint, reads them from one, or
+// compares them. A layer that is several nodes is visited once, by the path of the first node, so
+// files have its tensors once. The state counter of a tensor, which every write increases, shows
+// whether the visitor has written it.
 #include "layer/networks/state.hpp"
 
 #include "layer/networks/model.hpp"
@@ -15,6 +17,7 @@ namespace tenon {
 
 namespace {
 
+// "encoder/conv1" and "weight" -> "encoder/conv1/weight"
 std::string under(const std::string& path, const std::string& name) {
   return path.empty() ? name : path + "/" + name;
 }
@@ -59,6 +62,7 @@ bool statesAreBehind(const Layer& layer) noexcept {
                              [](const Layer* child) { return statesAreBehind(*child); });
 }
 
+// Reading a state converts the newest copy to the storage layout. Collective.
 void settleStates(Layer& layer) {
   for (const Ref<StateTensor>& state : layer.ownStates())
     state->value();
@@ -83,6 +87,7 @@ void visitState(Layer& layer, const std::string& path, StateVisitor& visitor) {
   });
 }
 
+// The tensors that weight files contain, with their names there.
 std::vector<NamedTensor> namedTensors(const Layer& layer) {
   std::vector<const Layer*> visited;
   std::vector<NamedTensor> tensors;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Loads and saves weight files. For loading, each rank reads its own block of every tensor into
-// staged copies, all ranks agree that this succeeded, and only then are the copies stored in the
-// layer; an unsuitable file therefore leaves the layer unchanged. Saving gathers one tensor after
-// the other on rank 0, which needs memory for the largest tensor only.
+// Loads and saves weight files (parameters and running statistics of a layer). For loading, each
+// rank reads its own block of every tensor into staged copies, all ranks agree that this succeeded,
+// and only then are the copies stored in the layer; an unsuitable file therefore leaves the layer
+// unchanged. Saving gathers one tensor after the other on rank 0, which writes it; rank 0 needs
+// memory for the largest tensor only.
+//
+//   loadWeights()   ReadWeights: match parameters with tensors of the file, read; agree; store()
+//   saveWeights()   for each tensor: conversion to rank 0, write; agree
 #include "layer/networks/weights.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -28,6 +32,7 @@ constexpr OptionSpec kWeightsSpecs[] = {
      "JSON file that says which tensor of a weights file each parameter takes"}};
 const OptionRegistration kWeightsOptions{{"layer", kWeightsSpecs}};
 
+// The parameters and running statistics of a layer that is set up.
 std::vector<NamedTensor> tensorsOf(const Layer& layer) {
   if (!layer.isSetUp())
     throw Error(
@@ -40,6 +45,8 @@ const Layout& storageOf(const NamedTensor& tensor) {
   return std::visit([](const auto& of) -> const Layout& { return of->storage(); }, tensor.of);
 }
 
+// The tensors of the layer in the form in which assignTensors() matches them with the file: the
+// path of the layer, the name within it, the shape, and the name in weight files.
 std::vector<WantedTensor> wantedOf(const std::vector<NamedTensor>& tensors) {
   std::vector<WantedTensor> wanted;
   for (const NamedTensor& named : tensors) {
@@ -52,6 +59,7 @@ std::vector<WantedTensor> wantedOf(const std::vector<NamedTensor>& tensors) {
   return wanted;
 }
 
+// The rules of the user by which parameters take tensors of the file; none: by name.
 std::optional<WeightsMap> readMap(const Layer& layer, const std::string& map) {
   const std::string path =
       map.empty() ? options().findString(layer.prefix(), "weights_map").value_or("") : map;
@@ -131,7 +139,7 @@ private:
     // The block has exactly the elements of the tensor on this rank, so the tensor uses its memory
     // without a copy.
     auto memory = std::make_shared<std::vector<T>>(std::move(block));
-    staged.placeBox(memory->data(), true);
+    staged.placeBox(memory->data(), /*readOnly=*/true);
     blocks_.push_back(std::move(memory));
   }
 
@@ -146,6 +154,7 @@ Layout wholeOnRoot(const Shape& shape) {
   return Layout({.shape = shape, .grid = Grid::make({1}), .properties = {Property::broadcast()}});
 }
 
+// Names, types and shapes of the tensors to be written, which the header of the file lists.
 std::vector<StoredTensor> storedTensors(const std::vector<NamedTensor>& named) {
   std::vector<StoredTensor> tensors;
   for (const NamedTensor& namedTensor : named) {
@@ -168,6 +177,7 @@ std::vector<StoredTensor> storedTensors(const std::vector<NamedTensor>& named) {
 
 } // namespace
 
+// Each rank reads its blocks; the layer is changed only if all ranks have succeeded.
 void loadWeights(Layer& layer, const std::string& path, const std::string& map) {
   static const int event = logEvent("LayerLoadWeights");
   const LogScope scope(event);
@@ -178,6 +188,7 @@ void loadWeights(Layer& layer, const std::string& path, const std::string& map) 
       ->store();
 }
 
+// Rank 0 writes the file; the other ranks send it their blocks.
 void saveWeights(Layer& layer, const std::string& path) {
   static const int event = logEvent("LayerSaveWeights");
   const LogScope scope(event);

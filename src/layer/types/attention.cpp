@@ -2,12 +2,15 @@
 // Local kernel of attention, y = softmax(scale q k^T + mask) v, computed as in FlashAttention:
 // scores exist only for a tile of queries and one block of keys at a time, never as an array of
 // size queries x keys. If the sequence is split over ranks, each rank keeps its queries, and the
-// blocks of keys and values rotate around a ring of these ranks (ring.hpp).
+// blocks of keys and values rotate around a ring of these ranks (ring.hpp). Apply, tangent and
+// adjoint are then collective among them.
 //
 // Let m be the running maximum of a query's scores x, and s the sum of exp(x - m). For each block
-// of keys, s and the sum of exp(x - m) v are first rescaled from the old to the new maximum, and
-// then the terms of the block are added. The logarithm r = m + log s of each query is saved. The
-// derivatives compute the probabilities p = exp(x - r) from it, without another pass over the keys:
+// of keys, s and the sum of exp(x - m) v are first rescaled by exp(old m - new m), and then the
+// terms of the block are added. The logarithm r = m + log s of each query is saved. The derivatives
+// compute the probabilities p = exp(x - r) from it, without a pass over the keys for maxima and
+// sums. (A d before a name denotes a tangent or a cotangent; dy.y is a dot product per
+// query.)
 //
 //   tangent   dx = scale (dq k^T + q dk^T),   dy = sum of p dx v + p dv  -  y (sum of p dx)
 //   adjoint   dx = p (dy v^T - dy.y),   dq += scale dx k,   dk += scale dx^T q,   dv += p^T dy
@@ -38,7 +41,7 @@ namespace {
 
 // Queries whose scores are computed together: either all rows of `count` matrices from number
 // `matrix` on, or `rows` rows of one matrix from `row` on. A matrix is the queries of one sample
-// and head.
+// and head; each of its rows is one query.
 struct QueryTile {
   Index matrix, count, row, rows;
 };
@@ -88,12 +91,18 @@ private:
   Index row_ = 0, column_ = 0;
 };
 
+// The inputs of the layer. The mask is optional.
+constexpr std::size_t kQueries = 0, kKeys = 1, kValues = 2, kMask = 3;
+
+// The kernel of all queries on this rank. It iterates over blocks of keys (by the ring) and, for
+// each block, over tiles of queries.
 class LocalAttention final : public LocalKernel {
 public:
   LocalAttention(const KernelSite& at, Backend backend)
       : context_(at.context()), backend_(backend),
         causal_(at.layer.declaration().value<bool>("causal")) {
-    const Layout &q = at.form.uses[0], &k = at.form.uses[1], &v = at.form.uses[2];
+    const Layouts& uses = at.form.uses;
+    const Layout &q = uses[kQueries], &k = uses[kKeys], &v = uses[kValues];
     const int row = q.rank() - 2, position = q.grid().position(at.rank());
     const Box queries = q.box(position);
     for (int d = 0; d < row; ++d)
@@ -104,16 +113,17 @@ public:
     outputs_ = v.shape().back();
     scale_ = at.layer.declaration().isSet("scale") ? at.layer.declaration().value<double>("scale")
                                                    : 1 / std::sqrt(double(features_));
-    RingSizes sizes{matrices_, features_, outputs_, k.cuts(row)};
+    RingSizes sizes{
+        .matrices = matrices_, .features = features_, .values = outputs_, .keys = k.cuts(row)};
     if (k.isHolder(position))
       sizes.own = k.part(position, row);
     else
       matrices_ = sizes.matrices = 0; // nothing to compute, but blocks must still be passed on
     longest_ = sizes.longest();
-    if (at.form.uses.size() > 3) {
+    if (uses.size() > kMask) {
       Box scores = queries;
       scores.back() = {0, sizes.keys.back()};
-      mask_ = MaskRows(scores, at.form.uses[3].box(position));
+      mask_ = MaskRows(scores, uses[kMask].box(position));
     }
     const double keys = double(sizes.keys.back());
     std::vector<LinearOpRef> operators;
@@ -128,46 +138,55 @@ public:
   void forwardMany(Inputs x, ParameterUses&, DTensor& y, Buffer* workspace) override {
     visitFloating(y.dataType(), [&]<class T>(T) {
       T* const out = y.mutableData<T>();
-      T *const m = rowArray<T>(0), *const s = rowArray<T>(1), *const c = rowArray<T>(2);
-      fill(allRows(), std::numeric_limits<T>::lowest(), m);
-      fill(allRows(), T(0), s);
+      T* const maxima = rowArray<T>(/*number=*/0);
+      T* const sums = rowArray<T>(/*number=*/1);
+      // Numbers of the current block: first its maxima, then the factors exp(old m - new m), then
+      // its sums.
+      T* const ofBlock = rowArray<T>(/*number=*/2);
+      fill(allRows(), std::numeric_limits<T>::lowest(), maxima);
+      fill(allRows(), T(0), sums);
       fill(allRows() * outputs_, T(0), out);
       const T* const mask = maskOf<T>(x);
-      ring_->forward<T>(x[1], x[2], [&](const KeyPart<const T>& part, Index first, Index n) {
+      const DTensor *const k = x[kKeys], *const v = x[kValues];
+      ring_->forward<T>(k, v, [&](const KeyPart<const T>& part, Index first, Index n) {
         forEachTile(first, n, [&](const QueryTile& tile) {
-          const Index r = rowsOf(tile), at = rowOf(tile);
-          T* const p = scores(tile, x[0]->data<T>(), mask, part, first, n);
-          const AxisShape shape{r, n, 1}, results{r, outputs_, 1};
-          axisMaxima(*context_, shape, p, c + at);
-          raiseMaxima(*context_, r, m + at, s + at, c + at);
-          axisExponentials<T>(*context_, shape, p, m + at, p);
-          axisScale<T>(*context_, results, out + at * outputs_, c + at, out + at * outputs_);
-          axisSums<T>(*context_, shape, p, c + at);
-          axpby<T>(*context_, r, 1, c + at, 1, s + at);
+          const Index rows = rowsOf(tile), at = rowOf(tile);
+          T* const p = scores(tile, x[kQueries]->data<T>(), mask, part, first, n);
+          const AxisShape shape{rows, n, 1}, results{rows, outputs_, 1};
+          axisMaxima(*context_, shape, p, ofBlock + at);
+          // Also rescales the sums, and replaces `ofBlock` by the factors.
+          raiseMaxima(*context_, rows, maxima + at, sums + at, ofBlock + at);
+          axisExponentials<T>(*context_, shape, p, maxima + at, p);
+          axisScale<T>(*context_, results, out + at * outputs_, ofBlock + at, out + at * outputs_);
+          axisSums<T>(*context_, shape, p, ofBlock + at);
+          axpby<T>(*context_, rows, 1, ofBlock + at, 1, sums + at);
           timesValues<T>(tile, n, p, part.v, out);
         });
       });
       if (workspace && allRows() > 0)
-        logSums<T>(*context_, allRows(), m, s, workspace->data<T>());
-      axisQuotientsOrZero<T>(*context_, {allRows(), outputs_, 1}, out, s, out);
+        logSums<T>(*context_, allRows(), maxima, sums, workspace->data<T>());
+      axisQuotientsOrZero<T>(*context_, {allRows(), outputs_, 1}, out, sums, out);
     });
     logFlops(flops_ * double(features_ + outputs_));
   }
 
   void tangentMany(const KernelPoint& at, Inputs dx, ParameterUses&, DTensor& dy) override {
     visitFloating(dy.dataType(), [&]<class T>(T) {
-      const T *const q = at.inputs[0]->data<T>(), *const mask = maskOf<T>(at.inputs);
-      const T *const dq = dx[0] ? dx[0]->data<T>() : nullptr, *const dMask = maskOf<T>(dx);
+      const T *const q = at.inputs[kQueries]->data<T>(), *const mask = maskOf<T>(at.inputs);
+      const T* const dq = dx[kQueries] ? dx[kQueries]->data<T>() : nullptr;
+      const T* const dMask = maskOf<T>(dx);
       const T* const logs = std::as_const(*at.workspace).data<T>();
-      T *const out = dy.mutableData<T>(), *const s = rowArray<T>(0), *const c = rowArray<T>(1);
-      fill(allRows(), T(0), s);
+      T* const out = dy.mutableData<T>();
+      T* const sums = rowArray<T>(/*number=*/0); // of p dx, per query
+      T* const sumsOfBlock = rowArray<T>(/*number=*/1);
+      fill(allRows(), T(0), sums);
       fill(allRows() * outputs_, T(0), out);
       ring_->forward<T>(
-          at.inputs[1], at.inputs[2], dx[1], dx[2],
+          at.inputs[kKeys], at.inputs[kValues], dx[kKeys], dx[kValues],
           [&](const KeyPart<const T>& part, const KeyPart<const T>& dPart, Index first, Index n) {
             forEachTile(first, n, [&](const QueryTile& tile) {
-              const Index r = rowsOf(tile), row = rowOf(tile);
-              const AxisShape shape{r, n, 1};
+              const Index rows = rowsOf(tile), row = rowOf(tile);
+              const AxisShape shape{rows, n, 1};
               T* const p = probabilities(tile, q, mask, part, first, n, logs);
               if (dPart.v.first)
                 timesValues<T>(tile, n, p, dPart.v, out);
@@ -175,51 +194,51 @@ public:
                 return;
               T* const d = slopes<T>();
               if (dq)
-                products<T>(tile, n, features_, scale_, dq, part.k, 0, d);
+                products<T>(tile, n, features_, scale_, dq, part.k, /*beta=*/0, d);
               if (dPart.k.first)
-                products<T>(tile, n, features_, scale_, q, dPart.k, dq ? 1 : 0, d);
+                products<T>(tile, n, features_, scale_, q, dPart.k, /*beta=*/dq ? 1 : 0, d);
               if (!dq && !dPart.k.first)
-                fill(r * n, T(0), d);
+                fill(rows * n, T(0), d);
               addMask<T>(tile, first, n, dMask, d);
-              product<T>(*context_, r * n, p, d, false, d);
-              axisSums<T>(*context_, shape, d, c + row);
-              axpby<T>(*context_, r, 1, c + row, 1, s + row);
+              product<T>(*context_, rows * n, p, d, /*adds=*/false, d);
+              axisSums<T>(*context_, shape, d, sumsOfBlock + row);
+              axpby<T>(*context_, rows, 1, sumsOfBlock + row, 1, sums + row);
               timesValues<T>(tile, n, d, part.v, out);
             });
           });
-      axisSubtractScaled<T>(*context_, {allRows(), outputs_, 1}, at.y->data<T>(), s, out);
+      axisSubtractScaled<T>(*context_, {allRows(), outputs_, 1}, at.y->data<T>(), sums, out);
     });
-    logFlops(flops_ * double((dx[0] || dx[1] ? 2 : 1) * (features_ + outputs_)));
+    logFlops(flops_ * double((dx[kQueries] || dx[kKeys] ? 2 : 1) * (features_ + outputs_)));
   }
 
   void adjointMany(const KernelPoint& at, const DTensor& dy, ParameterUses&,
                    InputCotangents dx) override {
     visitFloating(dy.dataType(), [&]<class T>(T) {
-      const T *const q = at.inputs[0]->data<T>(), *const mask = maskOf<T>(at.inputs),
+      const T *const q = at.inputs[kQueries]->data<T>(), *const mask = maskOf<T>(at.inputs),
                      *const out = dy.data<T>();
-      T* const dq = dx[0] ? dx[0]->mutableData<T>() : nullptr;
-      T* const dMask = dx.size() > 3 && dx[3] ? dx[3]->mutableData<T>() : nullptr;
+      T* const dq = dx[kQueries] ? dx[kQueries]->mutableData<T>() : nullptr;
+      T* const dMask = dx.size() > kMask && dx[kMask] ? dx[kMask]->mutableData<T>() : nullptr;
       const T* const logs = std::as_const(*at.workspace).data<T>();
-      T* const s = rowArray<T>(0);
-      axisDots<T>(*context_, {allRows(), outputs_, 1}, out, at.y->data<T>(), s);
+      T* const dots = rowArray<T>(/*number=*/0); // dy.y of each query
+      axisDots<T>(*context_, {allRows(), outputs_, 1}, out, at.y->data<T>(), dots);
       if (dq)
         fill(allRows() * features_, T(0), dq);
       if (dMask)
-        fill(dx[3]->localElements(), T(0), dMask);
+        fill(dx[kMask]->localElements(), T(0), dMask);
       ring_->back<T>(
-          at.inputs[1], at.inputs[2], dx[1], dx[2],
+          at.inputs[kKeys], at.inputs[kValues], dx[kKeys], dx[kValues],
           [&](const KeyPart<const T>& part, const auto& cotangents, Index first, Index n) {
             forEachTile(first, n, [&](const QueryTile& tile) {
-              const Index r = rowsOf(tile);
+              const Index rows = rowsOf(tile);
               T* const p = probabilities(tile, q, mask, part, first, n, logs);
               const KeyPart<T> sums = cotangents();
               if (sums.v.first)
-                addTransposed<T>(tile, n, outputs_, 1, p, out, sums.v);
+                addTransposed<T>(tile, n, outputs_, /*alpha=*/1, p, out, sums.v);
               if (!dq && !sums.k.first && !dMask)
                 return;
               T* const d = slopes<T>();
-              products<T>(tile, n, outputs_, 1, out, part.v, 0, d);
-              axisSoftmaxSlope<T>(*context_, {r, n, 1}, p, d, s + rowOf(tile), p);
+              products<T>(tile, n, outputs_, /*alpha=*/1, out, part.v, /*beta=*/0, d);
+              axisSoftmaxSlope<T>(*context_, {rows, n, 1}, p, d, dots + rowOf(tile), p);
               if (dq)
                 timesKeys<T>(tile, n, p, part.k, dq);
               if (sums.k.first)
@@ -229,8 +248,8 @@ public:
             });
           });
     });
-    logFlops(flops_ * double(features_ + outputs_ + (dx[2] ? outputs_ : 0) +
-                             (dx[0] ? features_ : 0) + (dx[1] ? features_ : 0)));
+    logFlops(flops_ * double(features_ + outputs_ + (dx[kValues] ? outputs_ : 0) +
+                             (dx[kQueries] ? features_ : 0) + (dx[kKeys] ? features_ : 0)));
   }
 
   std::string describe() const override {
@@ -285,8 +304,9 @@ private:
     return rowArrays_.data<T>() + number * (bytes / Index(sizeof(T)));
   }
 
-  // Calls body for the tiles that have at least one query with a score for the n keys from `first`
-  // on: a causal mask excludes keys after the query.
+  // In the following functions, a block of keys is the n keys from number `first` on.
+  // forEachTile() calls body for the tiles that have at least one query with a score for the block:
+  // a causal mask excludes keys after the query.
   template <class Body>
   void forEachTile(Index first, Index n, const Body& body) {
     if (n == 0)
@@ -336,7 +356,7 @@ private:
   // The mask among the inputs or their tangents, or null.
   template <class T>
   static const T* maskOf(Inputs x) {
-    return x.size() > 3 && x[3] ? x[3]->template data<T>() : nullptr;
+    return x.size() > kMask && x[kMask] ? x[kMask]->template data<T>() : nullptr;
   }
   // x += mask, for the columns of the n keys from `first` on
   template <class T>
@@ -361,6 +381,8 @@ private:
     });
   }
 
+  // The scores of the tile's queries and the block's keys, as matrices [rows of the tile, n]. The
+  // result is in scratch memory, which probabilities() overwrites with exp(scores - logs).
   template <class T>
   T* scores(const QueryTile& tile, const T* q, const T* mask, const KeyPart<const T>& part,
             Index first, Index n) {
@@ -384,8 +406,11 @@ private:
   bool causal_;
   MaskRows mask_;
   double scale_ = 1, flops_ = 0;
-  Index matrices_ = 1, rows_ = 0, features_ = 0, outputs_ = 0, firstQuery_ = 0;
-  Index longest_ = 0, tileRows_ = 1, tileMatrices_ = 1;
+  Index matrices_ = 1;               // samples times heads on this rank
+  Index rows_ = 0, firstQuery_ = 0;  // queries of each matrix, and global index of the first
+  Index features_ = 0, outputs_ = 0; // of a query or key, and of a value
+  Index longest_ = 0;                // keys of the longest block
+  Index tileRows_ = 1, tileMatrices_ = 1;
   Index scores_ = 0, slopes_ = 0; // offsets in the scratch memory
   Buffer rowArrays_;
   std::unique_ptr<Ring> ring_;
@@ -393,6 +418,8 @@ private:
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeAttentionKernel(const KernelSite& at) {
   prepareGemm(*at.context());
   return std::make_unique<LocalAttention>(at, resolvedBackend(at.layer));

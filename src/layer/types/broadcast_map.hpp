@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Broadcasting of a small array over a large box, along dimensions in which the small array has one
-// element, and the sum over these dimensions, which is the adjoint of broadcasting. Both work on
-// strided arrays: along a broadcast dimension, the stride of the small array is set to 0.
+// Broadcasting of a small array over a large one, along dimensions in which the small array has one
+// element, and the sum over these dimensions, which is the adjoint of broadcasting. For example,
+// spread() repeats b [1,3] as the rows of y [4,3], and sum() adds the four rows of y to b. All
+// functions work on the arrays of one rank, without messages. Arrays can be strided: along a
+// broadcast dimension, the stride of the small array is set to 0.
 #pragma once
 
 #include "dtensor/arithmetic.hpp"
@@ -14,9 +16,9 @@
 
 namespace tenon {
 
-// The correspondence between the dimensions of a large array (of a box) and of a small one. For
-// example, a large array [batch, channels, columns] and a small array [channels] have places {-1,
-// 0, -1}.
+// The correspondence between the dimensions of a large array, which has the extents of a box (a
+// list of index intervals), and of a small one. For example, a large array [batch, channels,
+// columns] and a small array [channels] have places {-1, 0, -1}.
 class BroadcastMap {
 public:
   // places[d] is the dimension of the small array for dimension d of the box, or -1 if the small
@@ -75,8 +77,9 @@ private:
     for (Index i = 0; i < count; ++i)
       raise(context, d + 1, extent, read, large + i * read[d], write, small);
   }
-  // Whether a reduced dimension belongs to the longest range of adjacent reduced dimensions, which
-  // is one dimension of a contiguous array.
+  // Whether a reduced dimension belongs to the longest range of adjacent reduced dimensions (the
+  // one with most elements), which raise() leaves to the kernel. In a contiguous array such a range
+  // can be indexed like a single dimension.
   bool isOfLongestRun(int d, const Shape& extent) const {
     int best = 0, bestEnd = 0;
     Index longest = 0;
@@ -103,8 +106,8 @@ private:
     return strides;
   }
 
-  Shape extent_;
-  std::vector<int> places_;
+  Shape extent_;            // of the large array
+  std::vector<int> places_; // by dimension of the large array, as in the constructor
 };
 
 } // namespace tenon

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernel of channel affine, and the kernels of PReLU. The shift is written first and the
-// scaled input is added to it, with the functions that tangents and adjoints also use.
+// Local kernels of the layers channel affine and PReLU, which have one parameter per channel. For
+// sample n, channel c and position s in space:
+//
+//   channel affine   y[n,c,s] = scale[c] x[n,c,s] + shift[c]
+//   PReLU            y[n,c,s] = max(x, 0) + slope[c] min(x, 0)
+//
+// The base class BilinearKernel calls the functions of channel affine in Apply, tangent and
+// adjoint; in its terms the scale is the factor w and the shift is the bias b. No kernel needs a
+// message: each rank has the parameters of the channels that it stores.
 #include "dtensor/arithmetic.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer_types.hpp"
@@ -12,7 +19,8 @@ namespace tenon {
 
 namespace {
 
-// Works on this rank's arrays, viewed as [batch, channel, elements of space].
+// Works on this rank's arrays, viewed as [batch, channel, elements of space]. An array with one
+// number per channel is read with stride 0 along the other two dimensions.
 class LocalChannelAffine final : public BilinearKernel {
 public:
   explicit LocalChannelAffine(const Box& box)
@@ -27,7 +35,7 @@ public:
 
 private:
   using Steps = std::array<Index, 3>;
-  static constexpr Steps kChannels = {0, 1, 0}; // strides of an array with one number per channel
+  static constexpr Steps kChannelStrides = {0, 1, 0}; // of an array with one number per channel
 
   void product(const DTensor& x, const DTensor& scale, const DTensor* shift, bool adds,
                DTensor& y) override {
@@ -44,9 +52,10 @@ private:
       const auto add = [&](const T* factor, DTensor& gradient) {
         blockMultiplyAdd<T>(dy.context(), 3, extent_.data(), 1, factor, elements_.data(),
                             dy.data<T>(), elements_.data(), gradient.mutableData<T>(),
-                            kChannels.data());
+                            kChannelStrides.data());
       };
-      // The gradient of the scale sums dy x per channel, that of the shift sums dy.
+      // Gradient of the scale: sum of dy x per channel. Gradient of the shift: sum of dy (a null
+      // factor counts as 1).
       add(x.data<T>(), dScale);
       if (dShift)
         add(nullptr, *dShift);
@@ -57,14 +66,15 @@ private:
       return scaleArray(0, y);
     visitFloating(y.dataType(), [&]<class T>(T) {
       blockCombine(y.context(), Combine::Copy, 3, extent_.data(), shift->data<T>(),
-                   kChannels.data(), y.mutableData<T>(), elements_.data());
+                   kChannelStrides.data(), y.mutableData<T>(), elements_.data());
     });
   }
   // y += scale x
   void addScaled(const DTensor& scale, const DTensor& x, DTensor& y) const {
     visitFloating(y.dataType(), [&]<class T>(T) {
-      blockMultiplyAdd<T>(y.context(), 3, extent_.data(), 1, scale.data<T>(), kChannels.data(),
-                          x.data<T>(), elements_.data(), y.mutableData<T>(), elements_.data());
+      blockMultiplyAdd<T>(y.context(), 3, extent_.data(), 1, scale.data<T>(),
+                          kChannelStrides.data(), x.data<T>(), elements_.data(), y.mutableData<T>(),
+                          elements_.data());
     });
   }
 
@@ -73,11 +83,15 @@ private:
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeChannelAffineKernel(const KernelSite& at) {
   return std::make_unique<LocalChannelAffine>(at.outputs());
 }
 
-// PReLU: the positive part, and the negative part scaled by channel.
+// PReLU consists of three kernels with these names: "above" computes max(x, 0), "below" computes
+// min(x, 0), and "slope" multiplies the latter by slope[c], as a channel affine without a shift.
+// The layer then adds the results of the first and the last one.
 std::unique_ptr<LocalKernel> makePReluKernel(const KernelSite& at) {
   if (at.name() == "slope")
     return makeChannelAffineKernel(at);

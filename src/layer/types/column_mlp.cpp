@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Local kernel of the column MLP: a perceptron (a sequence of dense layers with activations) that
-// is applied to the channels at each point, independently of the other points. One fused kernel
-// (kernels/products/column_mlp.hpp) computes all dense layers, also on strided arrays. It stores a
-// packed copy of the weights, which is updated only when the weights have changed.
+// is applied to the channels at each point, independently of the other points. For x [batch, 4,
+// height, width] and widths {4, 16, 2}, each of the batch * height * width vectors of 4 channels is
+// mapped to 2 channels through 16 hidden ones.
+//
+// One fused kernel (ColumnMlp in kernels/products/column_mlp.hpp) computes all dense layers, also
+// on strided arrays. It stores a packed copy of the weights, which is updated only when the weights
+// have changed. This file translates between the tensors of the library and the arrays of that
+// kernel.
 #include "layer/types/column_mlp.hpp"
 
 #include "declaration/core/types.hpp"
@@ -18,7 +23,7 @@ namespace tenon {
 
 namespace {
 
-constexpr int kChannels = 1;
+constexpr int kChannels = 1; // dimension of x
 
 // The box of the points: all dimensions of x [batch, channels, space...] except the channels.
 PointBox boxOf(const DTensor& x) {
@@ -39,11 +44,13 @@ PointArray<T> arrayOf(T* first, const DTensor& x) {
       array.strides[pointDim++] = x.strides()[d];
   return array;
 }
+// The same for reading; with a null address if the tensor is null.
 template <class T>
 PointArray<const T> reading(const DTensor* x) {
   return x ? arrayOf<const T>(x->data<T>(), *x) : PointArray<const T>{};
 }
 
+// The tangent of a parameter, or null if it is zero.
 template <class T>
 const T* tangentOf(const std::unique_ptr<ParameterUse>& use) {
   const DTensor* tangent = use->tangent();
@@ -77,7 +84,7 @@ void LocalColumnMlp::tangentAt(const PointBox& box, const PointArray<const T>& x
                                const PointArray<const T>& dx, ParameterUses& p,
                                const PointArray<T>& dy) {
   updateWeights<T>(p);
-  auto& tangents = std::get<Lists<T>>(lists_).tangents;
+  auto& tangents = std::get<ParameterArrays<T>>(parameterArrays_).tangents;
   tangents.resize(layers_);
   for (int l = 0; l < layers_; ++l)
     tangents[l] = {tangentOf<T>(p[weight(l)]), hasBiases_ ? tangentOf<T>(p[bias(l)]) : nullptr};
@@ -89,7 +96,7 @@ void LocalColumnMlp::adjointAt(const PointBox& box, const PointArray<const T>& x
                                const PointArray<const T>& dy, ParameterUses& p,
                                const PointArray<T>& dx) {
   updateWeights<T>(p);
-  auto& gradients = std::get<Lists<T>>(lists_).gradients;
+  auto& gradients = std::get<ParameterArrays<T>>(parameterArrays_).gradients;
   gradients.resize(layers_);
   for (int l = 0; l < layers_; ++l)
     gradients[l] = {p[weight(l)]->gradientContributions().mutableData<T>(),
@@ -99,8 +106,8 @@ void LocalColumnMlp::adjointAt(const PointBox& box, const PointArray<const T>& x
   // not saved), the cotangents of the hidden layers, the gradients of all weights, and the
   // cotangent of the input if it is requested.
   const double forward = allFlops(), toInput = flops_.front();
-  logFlops(double(box.count()) *
-           (forward - flops_.back() + forward - toInput + forward + (dx.first ? toInput : 0)));
+  const double again = forward - flops_.back(), hidden = forward - toInput, weights = forward;
+  logFlops(double(box.count()) * (again + hidden + weights + (dx.first ? toInput : 0)));
 }
 
 void LocalColumnMlp::forward(const DTensor& x, ParameterUses& p, DTensor& y, Buffer*) {
@@ -141,18 +148,18 @@ template <class T>
 void LocalColumnMlp::updateWeights(ParameterUses& p) {
   if (p.front()->value().localElements() == 0)
     return;
-  states_.resize(p.size(), 0);
+  packedStates_.resize(p.size(), 0);
   for (int l = 0; l < layers_; ++l) {
     const DTensor& w = p[weight(l)]->value();
     const DTensor* b = hasBiases_ ? &p[bias(l)]->value() : nullptr;
-    const bool changed =
-        states_[weight(l)] != w.state() + 1 || (b && states_[bias(l)] != b->state() + 1);
+    const bool changed = packedStates_[weight(l)] != w.state() + 1 ||
+                         (b && packedStates_[bias(l)] != b->state() + 1);
     if (!changed)
       continue;
     kernel_.get<T>().setLayer(l, {w.data<T>(), b ? b->data<T>() : nullptr});
-    states_[weight(l)] = w.state() + 1;
+    packedStates_[weight(l)] = w.state() + 1;
     if (b)
-      states_[bias(l)] = b->state() + 1;
+      packedStates_[bias(l)] = b->state() + 1;
   }
 }
 
@@ -169,6 +176,8 @@ TENON_INSTANTIATE(float)
 TENON_INSTANTIATE(double)
 #undef TENON_INSTANTIATE
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeColumnMlpKernel(const KernelSite& at) {
   const Declaration& declaration = at.layer.declaration();
   return std::make_unique<LocalColumnMlp>(

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Local kernel of the column MLP: a perceptron (dense layers with activations between them) that is
-// applied to the channels at each point. Kernels that are fused over edges of a mesh call
-// forwardAt() and its derivatives for points in their own arrays.
+// applied to the channels at each point. The layer calls forward(), tangent() and adjoint() with
+// tensors. The kernel that fuses the operations on the edges of a mesh
+// (layer/mesh/edge_network.cpp) instead calls forwardAt(), tangentAt() and adjointAt() for points
+// in its own arrays.
 #pragma once
 
 #include "kernels/products/column_mlp.hpp"
@@ -38,9 +40,10 @@ public:
                  ParameterUses& p, const PointArray<T>& dx);
 
 private:
-  // Pointers of a call, stored to avoid an allocation per call.
+  // Addresses of the parameters' tangents and gradients, one element per dense layer. They are set
+  // in each call; the lists are members to avoid an allocation per call.
   template <class T>
-  struct Lists {
+  struct ParameterArrays {
     std::vector<LayerNumbers<const T>> tangents;
     std::vector<LayerNumbers<T>> gradients;
   };
@@ -50,18 +53,19 @@ private:
   int weight(int layer) const { return hasBiases_ ? 2 * layer : layer; }
   static int bias(int layer) { return 2 * layer + 1; }
   double allFlops() const;
+  // Passes weights that have changed since the last call to the kernel.
   template <class T>
   void updateWeights(ParameterUses& p);
 
   TypedKernel<ColumnMlp> kernel_;
-  std::tuple<Lists<float>, Lists<double>> lists_;
+  std::tuple<ParameterArrays<float>, ParameterArrays<double>> parameterArrays_;
   Index inputs_, outputs_;
   int layers_;
   bool hasBiases_;
   Space space_;
   std::vector<double> flops_; // operations per point, by layer
-  // For each parameter, its counter of changes + 1 when it was packed; 0 before.
-  std::vector<std::uint64_t> states_;
+  // For each parameter, DTensor::state() (its counter of changes) + 1 when it was packed; 0 before.
+  std::vector<std::uint64_t> packedStates_;
 };
 
 } // namespace tenon

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernel of a constant: copies the parameter to the output, which has its use layout. The
-// cotangent of the output is the gradient of the parameter; the input has no cotangent.
+// Local kernel of the layer `constant`, whose output is a parameter: y = p. The input of the layer
+// only determines the distribution of y, and its values are never read
+// (declaration/types/constant.cpp). Parameter and output have the same layout, so each rank copies
+// its own block:
+//
+//   Apply   y = p          tangent   dy = dp          adjoint   gradient of p += dy
+//
+// The input needs no cotangent, because y does not depend on it.
 #include "dtensor/arithmetic.hpp"
 #include "layer/core/layer_types.hpp"
 

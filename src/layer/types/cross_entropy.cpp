@@ -27,15 +27,17 @@ namespace tenon {
 
 namespace {
 
-constexpr int kClasses = 1; // dimension of the classes
+constexpr int kClassDim = 1;
+// Inputs of the last kernel; in a weighted mean, the sum of the weights follows.
+constexpr std::size_t kLogits = 0, kMaxima = 1, kSums = 2, kWeightSum = 3;
 
 // This rank's block of a loss, viewed as logits [samples, classes].
 struct LogitsPart : LossPart {
   explicit LogitsPart(const LossPart& part) : LossPart(part) {}
-  Index cols() const { return box[kClasses].size(); }
-  Index firstClass() const { return box[kClasses].begin; }
+  Index cols() const { return box[kClassDim].size(); } // classes of this rank
+  Index firstClass() const { return box[kClassDim].begin; }
   Index firstSample() const { return box[kSampleDim].begin; }
-  Index classes() const { return use.shape()[kClasses]; }
+  Index classes() const { return use.shape()[kClassDim]; } // of all ranks
 };
 
 // Largest logits. They do not change the loss, but prevent overflow of the exponentials.
@@ -65,10 +67,11 @@ public:
     const std::int64_t* label = part_.target->value().data<std::int64_t>();
     visitFloating(part_.type, [&]<class T>(T) {
       const T *z = x[0]->data<T>(), *m = x[1]->data<T>();
-      T* s = sums.mutableData<T>();
-      sumExpShifted<T>(sums.context(), part_.rows(), part_.cols(), z, m, s);
+      T* expSums = sums.mutableData<T>();
+      T* labelLogits = expSums + part_.rows();
+      sumExpShifted<T>(sums.context(), part_.rows(), part_.cols(), z, m, expSums);
       pickLabel<T>(sums.context(), part_.rows(), part_.cols(), z, label, part_.firstClass(),
-                   s + part_.rows());
+                   labelLogits);
     });
   }
   std::string describe() const override { return "sums"; }
@@ -108,11 +111,11 @@ public:
   void forwardMany(Inputs x, ParameterUses&, DTensor& contribution, Buffer* workspace) override {
     KernelContext& context = contribution.context();
     const Index rows = part_.rows();
-    const double scale = part_.scale(x.size() > 3 ? x[3] : nullptr);
+    const double scale = part_.scale(x.size() > kWeightSum ? x[kWeightSum] : nullptr);
     visitFloating(part_.type, [&]<class T>(T) {
       // All ranks that split the classes have the whole loss of a sample; only one of them adds it.
-      const T *sums = x[2]->data<T>(), *weights = part_.sampleWeights<T>();
-      sumOfLosses<T>(context, rows, x[1]->data<T>(), sums, sums + rows, weights,
+      const T *sums = x[kSums]->data<T>(), *weights = part_.sampleWeights<T>();
+      sumOfLosses<T>(context, rows, x[kMaxima]->data<T>(), sums, sums + rows, weights,
                      part_.countsSamples ? scale : 0, placeOf<T>(contribution));
       if (!workspace)
         return;
@@ -166,9 +169,10 @@ private:
   // g = w (softmax - onehot)
   template <class T>
   void gradient(const KernelPoint& point, const T* weights, T* g) const {
-    crossEntropyAdjoint<T>(*part_.context, part_.rows(), part_.cols(), point.inputs[0]->data<T>(),
-                           point.inputs[1]->data<T>(), point.inputs[2]->data<T>(),
-                           point.workspace->data<std::int64_t>(), part_.firstClass(), weights, g);
+    crossEntropyAdjoint<T>(*part_.context, part_.rows(), part_.cols(),
+                           point.inputs[kLogits]->data<T>(), point.inputs[kMaxima]->data<T>(),
+                           point.inputs[kSums]->data<T>(), point.workspace->data<std::int64_t>(),
+                           part_.firstClass(), weights, g);
   }
 
   LogitsPart part_;
@@ -178,6 +182,8 @@ private:
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeCrossEntropyKernel(const KernelSite& at) {
   return makeLossKernel(at, [&](const LossPart& loss) -> std::unique_ptr<LocalKernel> {
     const LogitsPart part(loss);

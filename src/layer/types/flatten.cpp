@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernel of flatten and reshape, which is a copy: in their use layouts the row-major arrays
-// of x and y have the same elements in the same order. Its adjoint is the copy in the other
-// direction.
+// Local kernel of flatten and reshape, for example from x [4,3,5,5] to y [4,75]. On each rank it is
+// a copy from one array to the other, because both have the same elements in the same (row-major)
+// order. This holds because the layers first redistribute x, if necessary: of several dimensions
+// that are merged, only the first may be split (declaration/types/flatten.cpp). The adjoint is the
+// copy from dy to dx.
 #include "dtensor/arithmetic.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer_types.hpp"
@@ -10,7 +12,8 @@ namespace tenon {
 
 namespace {
 
-// Copies x to y. The kernel's entry requires contiguous arrays.
+// Copies x to y. Both arrays are contiguous: the layer passes contiguous copies of strided arrays
+// to every kernel that does not declare `anyStrides` in its entry of the map list.
 class LocalCopy final : public OneInputKernel {
 public:
   void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer*) override { copy(&x, y); }
@@ -25,6 +28,7 @@ public:
   std::string describe() const override { return "local copy"; }
 
 private:
+  // A null x is a tangent that is zero.
   static void copy(const DTensor* x, DTensor& y) {
     if (!x)
       return scaleArray(0, y);

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernels of layers with several inputs. A sum is one conversion per input, all adding to the
-// output, plus a kernel only for inputs that are broadcast or subtracted. A concatenation has one
-// kernel per input, which writes only its own part of the output.
+// Local kernels of add, subtract and concatenate. Each kernel processes one input of the layer:
+//
+//   Contribution   writes a term of a sum: factor * input, with the factor 1 or -1, repeated along
+//                  dimensions in which the input has extent 1 (broadcasting). Only subtracted and
+//                  broadcast inputs have this kernel. The sum itself needs none: each term is added
+//                  to y by the conversion that redistributes it to the layout of y.
+//   Placement      copies its input to its range of a concatenation. Two inputs [4,2] and [4,3],
+//                  concatenated along dimension 1, are columns 0-1 and columns 2-4 of y [4,5].
+//
+// Both are linear: the tangent is the same operation, and the adjoint sums or copies back.
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer.hpp"
@@ -16,8 +23,8 @@ namespace tenon {
 
 namespace {
 
-// Copies one input to its part of a concatenation, from local index `begin` on. The tangent copies
-// in the same way; the adjoint copies the part back.
+// Copies one input to its part of a concatenation, which begins at local index `begin` of dimension
+// `dim` of y. The kernels of the other inputs write the other parts.
 class Placement final : public OneInputKernel {
 public:
   Placement(const Layout& part, int rank, int dim, Index begin)
@@ -53,6 +60,7 @@ private:
   }
   // Writes zeros if x is null, since no other kernel writes this part of y.
   void place(const DTensor* x, DTensor& y) const {
+
     if (std::find(extent_.begin(), extent_.end(), 0) != extent_.end())
       return;
     visitFloating(y.dataType(), [&]<class T>(T) {
@@ -70,17 +78,18 @@ private:
   Index begin_;
 };
 
-// An input as a contribution to a sum: multiplied by a factor and broadcast over the output's box.
+// An input as a term of a sum: multiplied by a factor and broadcast over this rank's box of y.
 class Contribution final : public LinearKernel {
 public:
-  Contribution(BroadcastMap over, double factor) : over_(std::move(over)), factor_(factor) {}
-  void map(const DTensor& x, DTensor& y) override { over_.spread(factor_, x, y); }
-  void mapAdjoint(const DTensor& dy, DTensor& dx) override { over_.sum(factor_, dy, dx); }
+  Contribution(BroadcastMap broadcast, double factor)
+      : broadcast_(std::move(broadcast)), factor_(factor) {}
+  void map(const DTensor& x, DTensor& y) override { broadcast_.spread(factor_, x, y); }
+  void mapAdjoint(const DTensor& dy, DTensor& dx) override { broadcast_.sum(factor_, dy, dx); }
   bool runsOnDevice() const override { return true; }
   std::string describe() const override { return "element by element"; }
 
 private:
-  BroadcastMap over_;
+  BroadcastMap broadcast_;
   double factor_;
 };
 
@@ -92,6 +101,8 @@ std::unique_ptr<LocalKernel> makeContribution(const KernelSite& at) {
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeAddKernel(const KernelSite& at) {
   return makeContribution(at);
 }
@@ -102,7 +113,9 @@ std::unique_ptr<LocalKernel> makeSubtractKernel(const KernelSite& at) {
 
 std::unique_ptr<LocalKernel> makeConcatenateKernel(const KernelSite& at) {
   const int dim = static_cast<int>(at.layer.declaration().value<Index>("dim"));
-  Index begin = 0; // local index of the part
+  // The part begins after those of the previous inputs, of which this rank's box of y contains
+  // exactly the elements that this rank has of these inputs.
+  Index begin = 0;
   for (int k = 0; k < at.number; ++k)
     begin += at.form.uses[k].boxOfRank(at.rank())[dim].size();
   return std::make_unique<Placement>(at.form.uses[at.number], at.rank(), dim, begin);

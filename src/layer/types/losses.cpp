@@ -2,13 +2,17 @@
 // Local kernels of losses. Each rank computes its contribution to the loss; the sum over the ranks
 // follows as a separate step of the layer. The derivative with respect to x is computed and saved
 // in the same pass over memory as the value. Derivatives therefore never read the target, which the
-// user can have replaced when they are computed.
+// user can have replaced when they are computed. The cross-entropy has its own file.
 //
 //   ElementTerms      squared error, absolute error, Huber: one term per element
 //   GradientTerms     gradient penalty: squared differences of the error between neighbours
 //   SquaresOfSamples, then RelativeErrors      relative L2 error: one term per sample, which needs
 //                     the norms of a sample over all ranks first
 //   WeightSum         sum of the weights, by which a weighted mean is divided
+//
+// Then follow the parts that all losses share (losses.hpp): TargetUse, which redistributes the
+// user's target or weights; SavedGradient, the derivatives of all kernels with Terms or Errors in
+// their name; and makeLossKernel().
 #include "layer/types/losses.hpp"
 
 #include "declaration/core/window_layout.hpp"
@@ -52,6 +56,7 @@ ElementWeights<T> weightsOf(const LossPart& part) {
   return {};
 }
 
+// Input 1 of the kernels of terms, which exists only in a weighted mean.
 const DTensor* weightSum(Inputs x) {
   return x.size() > 1 ? x[1] : nullptr;
 }
@@ -116,6 +121,8 @@ std::unique_ptr<LocalKernel> makeTerms(const KernelSite& at, ErrorTerm term, dou
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeMeanSquaredErrorKernel(const KernelSite& at) {
   return makeTerms(at, ErrorTerm::Squared);
 }
@@ -139,6 +146,7 @@ std::unique_ptr<LocalKernel> makeGradientPenaltyKernel(const KernelSite& at) {
 
 namespace {
 
+// The number of elements of a sample on this rank.
 Index columns(const LossPart& part) {
   return part.rows() > 0 ? part.elements() / part.rows() : 0;
 }
@@ -151,10 +159,11 @@ public:
   void forwardMany(Inputs x, ParameterUses&, DTensor& squares, Buffer*) override {
     const DTensor& target = part_.target->value();
     visitFloating(part_.type, [&]<class T>(T) {
-      T* e = squares.mutableData<T>();
+      T* errorSquares = squares.mutableData<T>();
+      T* targetSquares = errorSquares + part_.rows();
       visitFloating(target.dataType(), [&]<class U>(U) {
         relativeSums<T>(squares.context(), part_.rows(), columns(part_), x[0]->data<T>(),
-                        target.data<U>(), part_.elementWeights<T>(), e, e + part_.rows());
+                        target.data<U>(), part_.elementWeights<T>(), errorSquares, targetSquares);
       });
     });
   }
@@ -177,12 +186,13 @@ public:
     const RelativeScale scale{part_.scale(x.size() > 2 ? x[2] : nullptr), epsilon_,
                               part_.countsSamples};
     visitFloating(part_.type, [&]<class T>(T) {
-      const T* e = x[1]->data<T>();
+      const T* errorSquares = x[1]->data<T>();
+      const T* targetSquares = errorSquares + part_.rows();
       T* gradient = workspace ? workspace->data<T>() : nullptr;
       visitFloating(target.dataType(), [&]<class U>(U) {
         relativeTerms<T>(contribution.context(), part_.rows(), columns(part_), x[0]->data<T>(),
-                         target.data<U>(), part_.elementWeights<T>(), part_.sampleWeights<T>(), e,
-                         e + part_.rows(), scale, gradient, placeOf<T>(contribution));
+                         target.data<U>(), part_.elementWeights<T>(), part_.sampleWeights<T>(),
+                         errorSquares, targetSquares, scale, gradient, placeOf<T>(contribution));
       });
     });
   }
@@ -352,6 +362,7 @@ private:
   bool termsAreSamples_;
 };
 
+// The block of a loss on this rank, from the layouts of the form. Not collective.
 LossPart lossPart(const Layer& layer, const Loss& loss, const Form& form) {
   const Layout& use = form.uses.front();
   const int position = use.grid().position(layer.comm()->rank());

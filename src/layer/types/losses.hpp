@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Common parts of the local kernels of losses. A loss is a sum or mean of terms, each of which
-// compares x with a target and can have a weight. The user sets target and weights as tensors on
-// the layer:
+// Common parts of the local kernels of losses (losses.cpp, cross_entropy.cpp). A loss is a sum or
+// mean of terms, each of which compares x with a target and can have a weight. Each rank computes
+// the terms of its block of x, and the layer sums these contributions over the ranks. The user sets
+// target and weights as tensors on the layer. In each Apply:
 //
 //   1. TargetUse::begin(), end()   convert the target (or the weights) to the layout of the loss
 //   2. forwardMany() of a kernel   computes this rank's contribution to the loss, and saves the
@@ -72,7 +73,7 @@ T* placeOf(DTensor& number) {
 // The block of a loss on one rank: its box of x, and what the kernels need to scale the terms. A
 // term is an element of x or a whole sample (index of dimension 0).
 struct LossPart {
-  Layout use;         // of x, as the kernels read it
+  Layout use;         // distribution of x over the ranks, as the kernels read it
   Box box;            // of this rank, without a halo
   bool countsSamples; // true on one of the ranks that share the same samples, which counts them
   double terms;       // number of terms on all ranks
@@ -100,8 +101,9 @@ struct LossPart {
   static constexpr int kSampleDim = 0;
 };
 
-// Makes one kernel of the loss `at` describes: the sum of the weights if the kernel has the name
-// "weights", otherwise the result of make(part).
+// Makes one kernel of a loss, at set-up on each rank; `at` identifies the layer and the kernel. It
+// is the sum of the weights if the kernel has the name "weights", otherwise the result of
+// make(part).
 using MakeLossKernel = std::function<std::unique_ptr<LocalKernel>(const LossPart& part)>;
 std::unique_ptr<LocalKernel> makeLossKernel(const KernelSite& at, const MakeLossKernel& make);
 

@@ -27,7 +27,13 @@ namespace tenon {
 
 namespace {
 
-// The two moments stored in a tensor [2, groups]; null if the tensor is null.
+// The order of the running statistics among the states of the layer.
+constexpr std::size_t kMean = 0, kVariance = 1;
+// The order of the parameters in the list of their uses.
+constexpr std::size_t kWeight = 0, kBias = 1;
+
+// The two moments stored in a tensor [2, groups], the means before the second moments; null if the
+// tensor is null.
 template <class T>
 Moments<const T> momentsIn(const DTensor* tensor) {
   if (!tensor)
@@ -48,6 +54,7 @@ class LocalMoments final : public OneInputKernel {
 public:
   explicit LocalMoments(std::shared_ptr<RowKernels> rows) : rows_(std::move(rows)) {}
 
+  // The moments m are the output y, so derivatives read them as at.y.
   void forward(const DTensor& x, ParameterUses&, DTensor& m, Buffer*) override {
     visitFloating(x.dataType(), [&]<class T>(T) { rows_->moments(x.data<T>(), momentsIn<T>(&m)); });
   }
@@ -74,7 +81,7 @@ private:
 };
 
 // Contributions of this rank to the means of its groups: mean of its elements times its fraction of
-// the elements of the group.
+// the elements of the group. The sum over the ranks is the mean of the whole group.
 class MeanContributions final : public FixedKernel {
 public:
   explicit MeanContributions(std::shared_ptr<const PartMoments> partMoments)
@@ -130,9 +137,10 @@ private:
   std::shared_ptr<const PartMoments> partMoments_;
 };
 
-// Mean and variance of each group, combined from the sums over all ranks, or from the moments of
-// this rank if it has whole groups. In training the running statistics are updated, except when a
-// container recomputes a batch before its adjoint: that batch was counted in its first evaluation.
+// Mean and variance of each group, combined from the sums over all ranks (input 0) and the
+// reference mean (input 1), or from the moments of this rank (input 0 alone) if it has whole
+// groups. In training the running statistics are updated, except when a container recomputes a
+// batch before its adjoint: that batch was counted in its first evaluation.
 class CombinedMoments final : public LocalKernel {
 public:
   CombinedMoments(std::shared_ptr<const PartMoments> partMoments, double momentum,
@@ -143,17 +151,17 @@ public:
   }
 
   void forwardMany(Inputs x, ParameterUses&, DTensor& combined, Buffer*) override {
-    const bool follows = !running_.empty() && !running_[0]->isHeld();
+    const bool updatesRunning = !running_.empty() && !running_[0]->isHeld();
     visitFloating(combined.dataType(), [&]<class T>(T) {
       combineMoments<T>(combined.context(), *partMoments_, x.size() > 1 ? x[1]->data<T>() : nullptr,
                         momentsIn<T>(x[0]), momentsIn<T>(&combined));
       const Moments<const T> current = momentsIn<T>(static_cast<const DTensor*>(&combined));
-      if (follows)
+      if (updatesRunning)
         followMoments<T>(combined.context(), *partMoments_, momentum_, current,
-                         {running_[0]->value().template mutableData<T>(),
-                          running_[1]->value().template mutableData<T>()});
+                         {.mean = running_[kMean]->value().template mutableData<T>(),
+                          .second = running_[kVariance]->value().template mutableData<T>()});
     });
-    if (follows)
+    if (updatesRunning)
       for (const auto& use : running_)
         use->written();
   }
@@ -161,7 +169,7 @@ public:
     if (!dx[0])
       return scaleArray(0, combined);
     visitFloating(combined.dataType(), [&]<class T>(T) {
-      combineMomentsTangent<T>(combined.context(), *partMoments_, firstOf<T>(at),
+      combineMomentsTangent<T>(combined.context(), *partMoments_, firstSumOf<T>(at),
                                momentsIn<T>(dx[0]), momentsIn<T>(&combined));
     });
   }
@@ -169,7 +177,7 @@ public:
                    InputCotangents dx) override {
     if (dx[0])
       visitFloating(combined.dataType(), [&]<class T>(T) {
-        combineMomentsAdjoint<T>(combined.context(), *partMoments_, firstOf<T>(at),
+        combineMomentsAdjoint<T>(combined.context(), *partMoments_, firstSumOf<T>(at),
                                  momentsIn<T>(&combined), momentsIn<T>(dx[0]));
       });
   }
@@ -180,10 +188,10 @@ public:
   bool isRepeatable() const override { return running_.empty(); }
 
 private:
-  // The reference mean, relative to which the moments were summed over the ranks; null if the
-  // groups are not split.
+  // The first of the sums over the ranks, that is, of the means relative to the reference; null if
+  // the groups are not split and there is therefore no reference (input 1).
   template <class T>
-  static const T* firstOf(const KernelPoint& at) {
+  static const T* firstSumOf(const KernelPoint& at) {
     return at.inputs.size() > 1 ? at.inputs[0]->data<T>() : nullptr;
   }
 
@@ -200,7 +208,7 @@ public:
 
   void forwardMany(Inputs x, ParameterUses& p, DTensor& y, Buffer*) override {
     visitFloating(y.dataType(), [&]<class T>(T) {
-      rows_->normalise(pointOf<T>(*x[0], momentsIn<T>(x[1]), p), valueOf<T>(p, 1),
+      rows_->normalise(pointOf<T>(*x[0], momentsIn<T>(x[1]), p), valueOf<T>(p, kBias),
                        y.mutableData<T>());
     });
   }
@@ -209,15 +217,15 @@ public:
     if (f.kind != Pointwise::Relu)
       return LocalKernel::forwardThen(x, p, f, y);
     visitFloating(y.dataType(), [&]<class T>(T) {
-      rows_->normalise(pointOf<T>(*x[0], momentsIn<T>(x[1]), p), valueOf<T>(p, 1),
-                       y.mutableData<T>(), T(0));
+      rows_->normalise(pointOf<T>(*x[0], momentsIn<T>(x[1]), p), valueOf<T>(p, kBias),
+                       y.mutableData<T>(), /*least=*/T(0));
     });
     return true;
   }
   void tangentMany(const KernelPoint& at, Inputs dx, ParameterUses& p, DTensor& dy) override {
     visitFloating(dy.dataType(), [&]<class T>(T) {
       rows_->normaliseTangent(pointAt<T>(at, p), dx[0] ? dx[0]->data<T>() : nullptr,
-                              momentsIn<T>(dx[1]), tangentOf<T>(p, 0), tangentOf<T>(p, 1),
+                              momentsIn<T>(dx[1]), tangentOf<T>(p, kWeight), tangentOf<T>(p, kBias),
                               dy.mutableData<T>());
     });
   }
@@ -227,8 +235,8 @@ public:
       rows_->normaliseAdjoint(pointAt<T>(at, p), dy.data<T>(),
                               {.x = dx[0] ? dx[0]->mutableData<T>() : nullptr,
                                .moments = momentsIn<T>(dx[1]),
-                               .weight = gradientOf<T>(p, 0),
-                               .bias = gradientOf<T>(p, 1)});
+                               .weight = gradientOf<T>(p, kWeight),
+                               .bias = gradientOf<T>(p, kBias)});
     });
   }
   std::string describe() const override { return "row by row"; }
@@ -237,7 +245,10 @@ public:
 private:
   template <class T>
   NormalisePoint<T> pointOf(const DTensor& x, Moments<const T> moments, ParameterUses& p) const {
-    return {x.data<T>(), moments, epsilon_, valueOf<T>(p, 0)};
+    return {.x = x.data<T>(),
+            .moments = moments,
+            .epsilon = epsilon_,
+            .weight = valueOf<T>(p, kWeight)};
   }
   template <class T>
   static const T* valueOf(ParameterUses& p, std::size_t index) {
@@ -275,12 +286,12 @@ public:
   void forwardMany(Inputs, ParameterUses&, DTensor& combined, Buffer*) override {
     visitFloating(combined.dataType(), [&]<class T>(T) {
       const Moments<T> to = momentsIn<T>(&combined);
-      const auto copyTo = [&](const DTensor& permutation, T* moments) {
-        arrayCombine(combined.context(), Combine::Copy, permutation.localElements(),
-                     permutation.data<T>(), moments);
+      const auto copyTo = [&](const DTensor& statistic, T* moments) {
+        arrayCombine(combined.context(), Combine::Copy, statistic.localElements(),
+                     statistic.data<T>(), moments);
       };
-      copyTo(running_[0]->value(), to.mean);
-      copyTo(running_[1]->value(), to.second);
+      copyTo(running_[kMean]->value(), to.mean);
+      copyTo(running_[kVariance]->value(), to.second);
     });
   }
   std::string describe() const override { return "running moments"; }
@@ -293,7 +304,11 @@ private:
 };
 
 // The division of this rank's array of x into rows, and the group of each row. Both follow from the
-// layouts, so element counts need not be communicated.
+// layouts, so element counts need not be communicated. For group normalisation of a block
+// [2 samples, 4 channels, 5, 5] with 2 channels per group, a row is one channel of one sample:
+//
+//   row (sample, channel)   0 (0,0)   1 (0,1)   2 (0,2)   3 (0,3)   4 (1,0) ...   of length 25
+//   group                   0         0         1         1         2
 class RowGeometry {
 public:
   RowGeometry(const Normalisation& layer, const Form& form, int position)
@@ -327,7 +342,7 @@ public:
       }
       rows.groupOf.push_back(groupOf(index));
       if (weights_ == RowWeights::OfRow)
-        rows.weightOf.push_back(index[1]);
+        rows.weightOf.push_back(index[1]); // the channel
     }
     return rows;
   }
@@ -386,15 +401,16 @@ private:
 
   Layout use_;
   std::vector<Normalisation::Dimension> dimensions_;
-  Box x_, groups_;
-  std::size_t rowDims_ = 0;
+  Box x_;                   // this rank's box of x, with its dimensions in order
+  Box groups_;              // its box of the moments [2, groups...]
+  std::size_t rowDims_ = 0; // the dimensions of x that enumerate rows; the others are within a row
   RowWeights weights_ = RowWeights::None;
 };
 
 // Makes the kernel with the name that the declaration (declaration/types/normalisation.cpp) gives
 // it: moments, means, contributions, combine, running, or the type of the layer for Normalised;
 // "order" and "order back" transpose x and y if the reduced dimensions are not the last ones.
-// LocalMoments and Normalised share one RowKernels object.
+// LocalMoments and Normalised share one RowKernels object, which has the list of rows and groups.
 std::unique_ptr<LocalKernel> makeNormalisation(const KernelSite& at) {
   const auto& declaration = static_cast<const Normalisation&>(at.layer.declaration());
   if (at.name().starts_with("order")) {
@@ -406,19 +422,21 @@ std::unique_ptr<LocalKernel> makeNormalisation(const KernelSite& at) {
   }
   const RowGeometry geometry(declaration, at.form, at.form.uses.front().grid().position(at.rank()));
   const KernelContextPtr context = at.context();
-  const auto part = [&] { return std::make_shared<const PartMoments>(geometry.part(*context)); };
+  const auto elementCounts = [&] {
+    return std::make_shared<const PartMoments>(geometry.part(*context));
+  };
   // The running moments are the last sources, after parameters that need a conversion.
   const Sources running(at.sources.end() - static_cast<std::ptrdiff_t>(at.form.states.size()),
                         at.sources.end());
   if (at.name() == "running")
     return std::make_unique<RunningMoments>(running);
   if (at.name() == "means")
-    return std::make_unique<MeanContributions>(part());
+    return std::make_unique<MeanContributions>(elementCounts());
   if (at.name() == "contributions")
-    return std::make_unique<MomentContributions>(part());
+    return std::make_unique<MomentContributions>(elementCounts());
   if (at.name() == "combine")
     return std::make_unique<CombinedMoments>(
-        part(), running.empty() ? 0 : declaration.value<double>("momentum"), running);
+        elementCounts(), running.empty() ? 0 : declaration.value<double>("momentum"), running);
   std::shared_ptr<RowKernels> rows;
   for (const BoundKernel& earlier : at.made)
     if (const auto* moments = dynamic_cast<const LocalMoments*>(earlier.kernel.get()))
@@ -432,6 +450,8 @@ std::unique_ptr<LocalKernel> makeNormalisation(const KernelSite& at) {
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeBatchNormKernel(const KernelSite& at) {
   return makeNormalisation(at);
 }

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elementwise functions f, and the local kernel that applies them. Depending on f, its derivative
-// is computed from x, from y = f(x), or from neither. Only the tensor that it reads is saved; the
-// others are null in derivatives.
+// Elementwise functions such as relu or tanh, and the local kernel that applies them to the array
+// of one rank: y = f(x), with tangent and adjoint f'(x) v. Depending on f, its derivative is
+// computed from x, from y = f(x), or from neither (tanh: 1 - y^2). Only the tensor that it reads is
+// saved; the others are null in derivatives (point.x, point.y).
+//
+//   kKnownFunctions          all functions by name, with the settings that are their parameters
+//   pointwiseFunction()      a function by its name, with the parameters from a layer's settings
+//   makePointwise(), ...     the kernel of a function
+//
+// A new function needs an entry in this table, and its arithmetic in kernels/elementwise/pointwise.
 #include "layer/types/pointwise.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -15,11 +22,12 @@ namespace tenon {
 
 namespace {
 
-// The names are layer types, and activations of other layers.
+// The names are layer types, and also values of the setting "activation" of other layers.
 struct KnownFunction {
   const char* name;
   Pointwise function;
-  // The settings that are its parameters, and their values if a setting is not set.
+  // The names of the settings that are its first and second parameter (null: none), and the
+  // parameters' values if the settings are not set.
   const char *parameter = nullptr, *second = nullptr;
   double defaultValue[2] = {0, 0};
 };
@@ -109,6 +117,8 @@ std::unique_ptr<LocalKernel> makePointwise(const PointwiseFunction& function) {
   return std::make_unique<LocalPointwise>(function);
 }
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makePointwiseKernel(const KernelSite& at) {
   return makePointwise(pointwiseFunction(at.layer.declaration().type(), at.layer.declaration()));
 }

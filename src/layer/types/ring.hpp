@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The ring of attention (used by attention.cpp). A sequence is split over `count` ranks, and each
-// rank owns one block of keys and values. The blocks rotate, so after `count` turns each rank has
-// computed with all blocks. Besides its own block it stores only two: the current one, and the one
+// The ring of attention (used by attention.cpp). Each query needs all keys and values of the
+// sequence, which is split over `count` ranks; each rank owns one block of keys and values. The
+// blocks rotate, so after `count` turns each rank has computed with all blocks, and no rank ever
+// stores the whole sequence: besides its own block it stores only two, the current one and the one
 // that is being received.
 //
 //   turn   0             1                 ...   count - 1
@@ -9,9 +10,12 @@
 //   each turn: send the current block to the preceding rank, compute with it, receive the next one
 //
 // A rotating block is an array [matrices][rows][features of a key, features of its value], padded
-// to the number of rows of the longest block. In the adjoint, the sums of the cotangents of a block
-// follow it: they are sent at the end of each turn, and after the last turn they return to the
-// owner of the block.
+// to the number of rows of the longest block; a row is one key with its value. In the adjoint, the
+// sums of the cotangents of a block follow it: they are sent at the end of each turn, and after the
+// last turn they return to the owner of the block.
+//
+// All ranks of the ring must call Ring::forward() and Ring::back() together. The caller passes a
+// function (`body`) that computes with one block; the ring calls it once per turn.
 #pragma once
 
 #include "dtensor/arithmetic.hpp"
@@ -34,7 +38,8 @@ public:
   RingArray(LinearOpRef op, KernelContextPtr context)
       : op_(std::move(op)), context_(std::move(context)) {}
 
-  // The current block. Other ranks can read it during an exchange.
+  // The current block. Other ranks can read it during an exchange (the buffers can be in memory
+  // that the ranks of a node share), so it must not be written then.
   template <class T>
   T* current() {
     if (!from_)
@@ -44,6 +49,7 @@ public:
   Index elements() const { return elements_; }
   void send() {
     current<void>();
+    // The operator exchanges the arrays of these two tensors, which alternate between the buffers.
     from_->placeBox(buffers_[currentBuffer_].data<void>(), false);
     to_->placeBox(buffers_[1 - currentBuffer_].data<void>(), false);
     op_->start({Sense::Forward, 1, from_.get(), 0, to_.get()});
@@ -82,12 +88,13 @@ private:
   bool isInFlight_ = false;
 };
 
-// Matrices [rows, columns] in one array: the first element, the stride of the rows, and the
-// distance between matrices. of(i) is the first element of matrix i.
+// Matrices [rows, columns] in one array, whose strides can be larger than the matrices. of(i) is
+// the first element of matrix i.
 template <class T>
 struct Matrices {
   T* first = nullptr;
-  Index row = 0, matrix = 0;
+  Index row = 0;    // distance between consecutive rows of a matrix, in elements
+  Index matrix = 0; // distance between consecutive matrices
   T* of(Index number) const { return first + number * matrix; }
 };
 // The keys k and the values v of one block, or their tangents or cotangents.
@@ -96,13 +103,13 @@ struct KeyPart {
   Matrices<T> k, v;
 };
 
-// Sizes on this rank: the number of matrices (one per sample and head), the features of a key and
-// of a value, the first key of each block, and the number of the block that this rank owns. For 10
-// keys on 3 ranks, `keys` is {0, 4, 7, 10}.
+// Sizes on this rank.
 struct RingSizes {
-  Index matrices = 1, features = 0, values = 0;
-  std::vector<Index> keys;
-  int own = 0;
+  Index matrices = 1;             // one per sample and head
+  Index features = 0, values = 0; // the features of a key and of a value
+  std::vector<Index> keys;        // the first key of each block, and the number of all keys:
+                                  // {0, 4, 7, 10} for 10 keys on 3 ranks
+  int own = 0;                    // the number of the block that this rank owns
 
   Index longest() const {
     Index longestBlock = 0;

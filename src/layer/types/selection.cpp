@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernels of compare and where, on contiguous arrays. Inputs that are broadcast are expanded
-// first, so elements of all arrays correspond.
+// Local kernels of the layers compare, y = 1 where a < b (or another relation) holds, else 0, and
+// where, y = a where a condition is not 0, else b. They work element by element on contiguous
+// arrays of the same shape. If an input has extent 1 in a dimension in which the output is larger,
+// a first kernel (LocalBroadcast, "spread <number of the input>") repeats it to the output's shape.
+//
+//   compare   constant except at jumps, hence not differentiated
+//   where     dy goes to the cotangent of the selected input; the other one gets 0 there
 #include "kernels/elementwise/selection.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -14,14 +19,14 @@ namespace {
 // Repeats an input to the shape of the output (broadcasting).
 class LocalBroadcast final : public LinearKernel {
 public:
-  explicit LocalBroadcast(BroadcastMap over) : over_(std::move(over)) {}
-  void map(const DTensor& x, DTensor& y) override { over_.spread(1, x, y); }
-  void mapAdjoint(const DTensor& dy, DTensor& dx) override { over_.sum(1, dy, dx); }
+  explicit LocalBroadcast(BroadcastMap broadcast) : broadcast_(std::move(broadcast)) {}
+  void map(const DTensor& x, DTensor& y) override { broadcast_.spread(1, x, y); }
+  void mapAdjoint(const DTensor& dy, DTensor& dx) override { broadcast_.sum(1, dy, dx); }
   bool runsOnDevice() const override { return true; }
   std::string describe() const override { return "spread"; }
 
 private:
-  BroadcastMap over_;
+  BroadcastMap broadcast_;
 };
 
 // y = 1 where the relation holds, else 0. Not differentiated, as it is piecewise constant.
@@ -63,6 +68,7 @@ public:
   std::string describe() const override { return "element by element"; }
 
 private:
+  // y = a or b by the condition; a null a or b counts as zeros.
   static void choose(const DTensor& condition, const DTensor* a, const DTensor* b, DTensor& y) {
     visitFloating(y.dataType(), [&]<class T>(T) {
       selectElements<T>(y.context(), y.localElements(), condition.data<T>(),
@@ -71,6 +77,7 @@ private:
   }
 };
 
+// The relation by its name, which is one of these: the layer's setting allows no other.
 Relation relationOf(const std::string& name) {
   constexpr std::pair<const char*, Relation> kNames[] = {
       {"greater", Relation::Greater}, {"greater_equal", Relation::GreaterOrEqual},
@@ -79,6 +86,7 @@ Relation relationOf(const std::string& name) {
   return std::ranges::find(kNames, name, &std::pair<const char*, Relation>::first)->second;
 }
 
+// The kernel that repeats an input which is broadcast.
 std::unique_ptr<LocalKernel> makeSpread(const KernelSite& at) {
   const Box y = at.form.output.boxOfRank(at.rank());
   // The name of the kernel, "spread <number>", ends with the number of the input.
@@ -89,6 +97,8 @@ std::unique_ptr<LocalKernel> makeSpread(const KernelSite& at) {
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeCompareKernel(const KernelSite& at) {
   if (at.name() != "compare")
     return makeSpread(at);

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shell layers (shell.hpp): the declaration, and the local kernel that calls the user's functions.
+// Shell layers, whose Apply, tangent and adjoint are functions of the user (shell.hpp):
+//
+//   LocalShell         the kernel that calls the functions, on every rank with its local arrays
+//   ShellDeclaration   what the user declares: functions, parameters, states, supported layouts
+//   makeShell() ...    creation, and access to the declaration of an existing layer
+//
 // Conversions between layouts and the reduction of gradients, which must be the same on all ranks,
-// are done by the library. A function accesses the tensors of its call through
-// ShellDeclaration::call(), which is valid only while the function runs.
+// are done by the library around the functions. A function accesses parameters, gradients and
+// states through ShellDeclaration::call(), which is valid only while the function runs.
 #include "layer/types/shell.hpp"
 
 #include "sys/text/plain_text.hpp"
@@ -31,24 +36,25 @@ public:
   // All states are marked as written after the function, because the library does not know which
   // states the function has written.
   void forward(const DTensor& x, ParameterUses& uses, DTensor& y, Buffer* workspace) override {
-    prepare(uses, workspace, false, false);
+    prepare(uses, workspace, /*tangents=*/false, /*gradients=*/false);
     run(layer_.functions_.apply, "Apply", x, y);
     for (const auto& state : states_)
       state->written();
   }
   void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses& uses,
                DTensor& dy) override {
-    prepare(uses, point.workspace, true, false);
+    prepare(uses, point.workspace, /*tangents=*/true, /*gradients=*/false);
     run(layer_.functions_.tangent, "ApplyTangent", point, dx, dy);
   }
   void adjoint(const KernelPoint& point, const DTensor& dy, ParameterUses& uses,
                DTensor* dx) override {
-    prepare(uses, point.workspace, false, true);
+    prepare(uses, point.workspace, /*tangents=*/false, /*gradients=*/true);
     run(layer_.functions_.adjoint, "ApplyAdjoint", point, dy, dx);
   }
   std::string describe() const override { return "user-defined functions"; }
 
 private:
+  // Collects the tensors that the function can access in call_.
   void prepare(ParameterUses& uses, Buffer* workspace, bool tangents, bool gradients) {
     if (layer_.call_)
       throw Error(TENON_ERR_STATE, fmt::format("{} was called by a function of its own, while that "
@@ -67,6 +73,7 @@ private:
     call_.workspace = workspace ? workspace->data<void>() : nullptr;
   }
 
+  // Calls the user's function; `name` is the name of the call for the error if there is none.
   template <class Function, class... Args>
   void run(const Function& function, const char* name, Args&&... args) {
     if (!function)
@@ -164,6 +171,8 @@ std::string ShellDeclaration::furtherText() const {
   return text;
 }
 
+// The table of supported distributions, one row per label: x and y both have the label. Without
+// labels of the user, it has the rows of elementwise layers.
 SignatureTable ShellDeclaration::rows(const std::vector<Shape>& inputs) const {
   if (labels_.empty())
     return elementwiseTable(static_cast<int>(inputs.front().size()), false);
@@ -173,6 +182,7 @@ SignatureTable ShellDeclaration::rows(const std::vector<Shape>& inputs) const {
   return table;
 }
 
+// The layouts of all arrays of a set-up (the form), for these input layouts. Called on every rank.
 Form ShellDeclaration::form(const Layouts& inputs, const Choice& choice) const {
   if (!functions_.apply)
     throw Error(
@@ -218,6 +228,7 @@ Ref<Layer> makeShell(CommPtr comm, const std::string& type) {
   return makeRef<Layer>(std::move(comm), std::make_unique<ShellDeclaration>(type), make);
 }
 
+// The declaration of a shell layer; throws for other types.
 ShellDeclaration& shellOf(Layer& layer) {
   if (auto* shell = dynamic_cast<ShellDeclaration*>(&layer.declaration()))
     return *shell;

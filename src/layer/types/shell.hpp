@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A shell layer is a layer whose operation the user defines by functions, which can be local
-// kernels or collective operations. The library converts input and parameters to the layouts in
-// which the functions read them, saves what the derivatives need, and reduces gradients. Order of
-// the calls:
+// A shell layer is a layer whose operation the user defines by functions, like PETSc's shell
+// matrices. The functions can be local kernels or collective operations. The library converts input
+// and parameters to the layouts in which the functions read them, saves the tensors that the
+// derivatives need, and reduces gradients. Order of the calls:
 //
 //   makeShell(), functions(), setLabels(), ...   the user, through the C API
 //   setUp function                               the library, in SetUp

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Local kernel of slice, crop and pad, which copy a box of elements: in each dimension, output i is
-// input begin + i step, or 0 if there is no such input (pad has begin < 0). The range of outputs
-// that this rank computes from its inputs is determined once, at set-up.
+// input begin + i step, or 0 if x has no such element (pad has begin < 0). Indices are global, and
+// the kernel runs on each rank for the blocks of x and y that this rank has. Two examples in one
+// dimension of extent 6:
+//
+//   slice   begin 1, step 2, count 3    y = x[1], x[3], x[5]
+//   pad     begin -2, step 1, count 8   y = 0, 0, x[0], ..., x[5]
+//
+// The outputs that can be computed from this rank's block of x are determined once, at set-up. For
+// the slice above, with x[0..3) on this rank and x[3..6) on another one, only y[0] is here.
 #include "declaration/types/slice.hpp"
 #include "declaration/core/windowed.hpp"
 #include "dtensor/arithmetic.hpp"
@@ -23,15 +30,15 @@ public:
     Index written = 1, total = 1;
     for (std::size_t d = 0; d < ranges.size(); ++d) {
       const auto [begin, step, count] = ranges[d];
-      // The outputs of y whose input is in this rank's block of x. Both ends are rounded up to the
-      // next multiple of step and are at least 0.
+      // The outputs i whose input is in this rank's block of x, that is, x.begin <= begin + i step
+      // < x.end. Both bounds for i are quotients, rounded up, and at least 0.
       const Index low = x[d].begin - begin, high = x[d].end - begin;
       const Interval available = intersect(y[d], {std::max<Index>(0, (low + step - 1) / step),
                                                   std::max<Index>(0, (high + step - 1) / step)});
       extent_.push_back(available.size());
       step_.push_back(step);
-      inX_.push_back(begin + available.begin * step - x[d].begin);
-      inY_.push_back(available.begin - y[d].begin);
+      firstX_.push_back(begin + available.begin * step - x[d].begin);
+      firstY_.push_back(available.begin - y[d].begin);
       written *= available.size();
       total *= y[d].size();
     }
@@ -43,16 +50,17 @@ public:
     // Only with padding are there outputs without an input; otherwise all are overwritten.
     if (!coversY_)
       scaleArray(0, y);
-    copy(x, y, true);
+    copy(x, y, /*forward=*/true);
   }
   void mapAdjoint(const DTensor& dy, DTensor& dx) override {
     scaleArray(0, dx);
-    copy(dy, dx, false);
+    copy(dy, dx, /*forward=*/false);
   }
   std::string describe() const override { return "local copy"; }
   bool runsOnDevice() const override { return true; }
 
 private:
+  // The offset in a tensor's array of the element with these local indices.
   static Index offset(const Shape& first, const DTensor& tensor) {
     Index sum = 0;
     for (std::size_t d = 0; d < first.size(); ++d)
@@ -71,15 +79,17 @@ private:
     const Index* write = forward ? to.strides().data() : strides.data();
     visitFloating(to.dataType(), [&]<class T>(T) {
       blockCombine(to.context(), Combine::Copy, static_cast<int>(extent_.size()), extent_.data(),
-                   from.data<T>() + offset(forward ? inX_ : inY_, from), read,
-                   to.mutableData<T>() + offset(forward ? inY_ : inX_, to), write);
+                   from.data<T>() + offset(forward ? firstX_ : firstY_, from), read,
+                   to.mutableData<T>() + offset(forward ? firstY_ : firstX_, to), write);
     });
   }
 
-  Shape extent_, step_, inX_, inY_; // extents of the copy, and its first elements
+  Shape extent_, step_;   // of the copy, by dimension: number of elements, and step in x
+  Shape firstX_, firstY_; // local indices of its first element in x and in y
   bool isEmpty_ = false, coversY_ = false;
 };
 
+// The kernel of slice and crop, whose declaration computes the ranges.
 std::unique_ptr<LocalKernel> makeExcerpt(const KernelSite& at) {
   const auto& excerpt = static_cast<const RangeSelection&>(at.layer.declaration());
   return std::make_unique<LocalExcerpt>(excerpt.rangesOf(at.form.inputs.front().shape()),
@@ -88,6 +98,8 @@ std::unique_ptr<LocalKernel> makeExcerpt(const KernelSite& at) {
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeSliceKernel(const KernelSite& at) {
   return makeExcerpt(at);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernels of softmax along one dimension. A line is the elements of x that differ only in
-// their index along this dimension; arrays are viewed as [outer, n, inner], with the n elements of
-// a line in the middle. If the dimension is not split over ranks, WholeSoftmax is the only kernel.
-// Otherwise there are four, with two exchanges:
+// Local kernels of softmax along one dimension, y_i = exp(x_i) / sum over j of exp(x_j). A line is
+// the elements of x that differ only in their index along this dimension; arrays are viewed as
+// [outer, n, inner], with the n elements of a line in the middle. If the dimension is not split
+// over ranks, WholeSoftmax is the only kernel. Otherwise there are four, and the layer combines the
+// results of all ranks after the first and the third one:
 //
 //   x -> m  AxisMaxima         of this rank's elements of each line   -- maximum over ranks -->
 //   e = exp(x - m)  AxisExponentials
@@ -20,8 +21,8 @@ namespace tenon {
 
 namespace {
 
-// Softmax of lines that this rank has as a whole. The Jacobian is symmetric: in a direction v,
-// tangent and adjoint both have the value y (v - sum of y v).
+// Softmax of lines that this rank has as a whole. The Jacobian is symmetric, so for a direction v,
+// tangent and adjoint both have the value y (v - sum of y v), where the sum is over the line.
 class WholeSoftmax final : public OneInputKernel {
 public:
   WholeSoftmax(const KernelSite& at, const AxisShape& shape)
@@ -53,11 +54,12 @@ public:
   bool runsOnDevice() const override { return true; }
 
 private:
-  void derivative(const DTensor& y, const DTensor& v, DTensor& r) {
-    visitFloating(r.dataType(), [&]<class T>(T) {
+  void derivative(const DTensor& y, const DTensor& v, DTensor& result) {
+    visitFloating(result.dataType(), [&]<class T>(T) {
       T* const sums = context_->scratch<T>(sums_);
       axisDots<T>(*context_, shape_, y.data<T>(), v.data<T>(), sums);
-      axisSoftmaxSlope<T>(*context_, shape_, y.data<T>(), v.data<T>(), sums, r.mutableData<T>());
+      axisSoftmaxSlope<T>(*context_, shape_, y.data<T>(), v.data<T>(), sums,
+                          result.mutableData<T>());
     });
   }
 
@@ -105,12 +107,12 @@ public:
   bool runsOnDevice() const override { return true; }
 
 private:
-  static void times(const DTensor& e, const DTensor* v, DTensor& r) {
+  static void times(const DTensor& e, const DTensor* v, DTensor& result) {
     if (!v)
-      return scaleArray(0, r);
-    visitFloating(r.dataType(), [&]<class T>(T) {
-      product<T>(r.context(), r.localElements(), e.data<T>(), v->data<T>(), false,
-                 r.mutableData<T>());
+      return scaleArray(0, result);
+    visitFloating(result.dataType(), [&]<class T>(T) {
+      product<T>(result.context(), result.localElements(), e.data<T>(), v->data<T>(),
+                 /*adds=*/false, result.mutableData<T>());
     });
   }
 
@@ -183,9 +185,9 @@ private:
 
 } // namespace
 
-// Makes kernel number `at.number` of those listed at the top of this file. On a rank that stores no
-// elements, `outer` is 0: in a layout that stores x on one rank only, the box of the other ranks
-// would still have the extent 1 for the missing outer dimensions of a one-dimensional x.
+// Makes kernel number `at.number` of those listed at the top of this file; called on each rank at
+// set-up. A layout can store x on one rank only. On the other ranks `outer` must be 0, but the
+// product of the extents before the dimension would be 1 for a one-dimensional x, which has none.
 std::unique_ptr<LocalKernel> makeSoftmaxKernel(const KernelSite& at) {
   const auto dim = static_cast<std::size_t>(at.layer.declaration().value<Index>("dim"));
   const Layout& use = at.form.uses.front();

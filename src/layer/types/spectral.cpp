@@ -3,11 +3,14 @@
 // [batch, channels, space...] by complex weights. The layer runs three kernels:
 //
 //   0  Transform (analysis)   this rank's elements -> its contribution to all coefficients
+//        (sum over ranks; each rank receives a block of modes)
 //   1  LocalModeProducts      coefficients times weights, for this rank's block of modes
+//        (each rank receives the products of all modes)
 //   2  Transform (synthesis)  all products -> this rank's elements
 //
-// Between two kernels only coefficients are communicated. They are a real array with a last
-// dimension of extent 2, the real and the imaginary parts.
+// Thus only the few coefficients are communicated between two kernels, not the field. Coefficients
+// [batch, channels, modes..., 2] are a real array with the real and the imaginary parts in the last
+// dimension.
 #include "declaration/types/spectral.hpp"
 #include "declaration/core/window_layout.hpp"
 #include "dtensor/arithmetic.hpp"
@@ -68,6 +71,7 @@ public:
   bool runsOnDevice() const override { return true; }
 
 private:
+  // A row is the field of one sample and channel; all rows have the same transform.
   static Index rowsOf(const Box& elements) { return elements[0].size() * elements[1].size(); }
   static std::vector<FourierDim> dims(int rank, const Layout& field, const Layout& coefficients) {
     const Box elements = field.boxOfRank(rank);
@@ -77,7 +81,7 @@ private:
       // number of modes of each sign.
       const Index modes = coefficients.shape()[d];
       dims.push_back({field.shape()[d], elements[d].begin, elements[d].size(),
-                      d + 1 == field.rank() ? modes : modes / 2});
+                      /*modes of one sign=*/d + 1 == field.rank() ? modes : modes / 2});
     }
     return dims;
   }
@@ -88,7 +92,9 @@ private:
   TypedKernel<TruncatedFourier> fourier_;
 };
 
-// Y[n,o,k] = sum over i of X[n,i,k] W[i,o,k] on this rank's modes.
+// Y[n,o,k] = sum over i of X[n,i,k] W[i,o,k] for sample n, output channel o, input channel i and
+// the modes k of this rank; all numbers are complex. The kernel multiplyModes() computes c[p,q] +=
+// sum over r of a[p,q,r] b[p,q,r] for each mode. The strides below map p, q and r to n, o and i.
 class LocalModeProducts final : public BilinearKernel {
 public:
   LocalModeProducts(const Box& x, Index outputs)
@@ -107,30 +113,38 @@ private:
     if (!adds)
       scaleArray(0, y);
     visitFloating(y.dataType(), [&]<class T>(T) {
-      multiplyModes<T>(
-          y.context(),
-          {{batch_, outputs_, inputs_}, {0, 1, outputs_}, {inputs_, 0, 1}, {outputs_, 1}, modes_},
-          false, w.data<T>(), x.data<T>(), y.mutableData<T>());
+      multiplyModes<T>(y.context(),
+                       {.extent = {batch_, outputs_, inputs_}, // n, o; sum over i
+                        .a = {0, 1, outputs_},
+                        .b = {inputs_, 0, 1},
+                        .c = {outputs_, 1},
+                        .modes = modes_},
+                       /*conjugates=*/false, w.data<T>(), x.data<T>(), y.mutableData<T>());
     });
   }
-  // The adjoint of a product with a complex number is the product with its conjugate (the argument
-  // `true`). The three products differ in the index that is summed, here o, below n; the strides of
-  // the operands select it.
+  // The adjoint of a product with a complex number is the product with its conjugate. The three
+  // products differ only in the index that is summed.
   void adjointX(const DTensor& w, const DTensor& dy, DTensor& dx) override {
     scaleArray(0, dx);
     visitFloating(dy.dataType(), [&]<class T>(T) {
-      multiplyModes<T>(
-          dy.context(),
-          {{batch_, inputs_, outputs_}, {0, outputs_, 1}, {outputs_, 0, 1}, {inputs_, 1}, modes_},
-          true, w.data<T>(), dy.data<T>(), dx.mutableData<T>());
+      multiplyModes<T>(dy.context(),
+                       {.extent = {batch_, inputs_, outputs_}, // n, i; sum over o
+                        .a = {0, outputs_, 1},
+                        .b = {outputs_, 0, 1},
+                        .c = {inputs_, 1},
+                        .modes = modes_},
+                       /*conjugates=*/true, w.data<T>(), dy.data<T>(), dx.mutableData<T>());
     });
   }
   void adjointW(const DTensor& x, const DTensor& dy, DTensor& dw, DTensor*) override {
     visitFloating(dy.dataType(), [&]<class T>(T) {
-      multiplyModes<T>(
-          dy.context(),
-          {{inputs_, outputs_, batch_}, {1, 0, inputs_}, {0, 1, outputs_}, {outputs_, 1}, modes_},
-          true, x.data<T>(), dy.data<T>(), dw.mutableData<T>());
+      multiplyModes<T>(dy.context(),
+                       {.extent = {inputs_, outputs_, batch_}, // i, o; sum over n
+                        .a = {1, 0, inputs_},
+                        .b = {0, 1, outputs_},
+                        .c = {outputs_, 1},
+                        .modes = modes_},
+                       /*conjugates=*/true, x.data<T>(), dy.data<T>(), dw.mutableData<T>());
     });
   }
 

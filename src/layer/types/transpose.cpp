@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernel of transpose: a single strided copy, which reads the strides of x in the order of y.
-// User arrays need not be made contiguous first.
+// Local kernels of transpose and of pixel shuffle. Both move elements and are a single strided copy
+// on each rank (blockCombine): it loops over the elements of y, with strides of x that are permuted
+// to match. Arrays of the user can have any strides and need not be made contiguous first.
+//
+//   transpose       dimension d of y is dimension inputDims[d] of x: {2,0,1} maps x [A,B,C] to
+//                   y [C,A,B]
+//   pixel shuffle   described at its kernel below
 #include "layer/types/transpose.hpp"
 
 #include "declaration/core/window_layout.hpp"
@@ -26,6 +31,7 @@ public:
   bool runsOnDevice() const override { return true; }
 
 private:
+  // The strides of x, one for each dimension of y.
   Strides inOrderOfY(const DTensor& x) const {
     Strides strides{};
     for (std::size_t d = 0; d < inputDims_.size(); ++d)
@@ -42,7 +48,7 @@ private:
     });
   }
 
-  std::vector<Index> inputDims_;
+  std::vector<Index> inputDims_; // for each dimension of y, the dimension of x
 };
 
 } // namespace
@@ -51,14 +57,20 @@ std::unique_ptr<LocalKernel> makeTransposition(std::vector<Index> inputDims) {
   return std::make_unique<LocalTranspose>(std::move(inputDims));
 }
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeTransposeKernel(const KernelSite& at) {
   return makeTransposition(at.layer.declaration().value<std::vector<Index>>("permutation"));
 }
 
 // Local kernel of pixel shuffle, which distributes f^d channels of x over blocks of f x ... x f
 // elements of y (f: upscaling factor, d: number of spatial dimensions). It is a single strided
-// copy, in which each spatial dimension of y is split into two: the blocks, and the offsets within
-// a block.
+// copy, in which each spatial dimension of y is split into two: the number of the block, and the
+// offset within the block. For one spatial dimension:
+//
+//   y[n, c, i f + o] = x[n, c f + o, i],   0 <= o < f
+//
+// For example f = 2 maps x [N,6,10] to y [N,3,20].
 
 namespace {
 
@@ -81,10 +93,11 @@ public:
   std::string describe() const override { return "local copy"; }
 
 private:
-  // Strides of the dimensions of the copy: [batch, output channels, blocks, offsets, blocks,
-  // offsets, ...], with one pair per spatial dimension.
+  // Strides of x and of y for the dimensions of the copy: [batch, output channels, blocks, offsets,
+  // blocks, offsets, ...], with one pair (blocks, offsets) per spatial dimension.
   Strides ofInput(const DTensor& x) const {
     Strides strides{x.strides()[0], x.strides()[1] * offsets_};
+    // In x the offsets are consecutive channels, with the offset of the last dimension fastest.
     Index step = x.strides()[1] * offsets_;
     for (std::size_t k = 2; k < extent_.size(); k += 2) {
       step /= factor_;
@@ -108,8 +121,8 @@ private:
     });
   }
 
-  Index factor_, offsets_ = 1;
-  Shape extent_;
+  Index factor_, offsets_ = 1; // offsets_: the elements of a block, factor^d
+  Shape extent_;               // of the dimensions of the copy
 };
 
 } // namespace

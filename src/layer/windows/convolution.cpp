@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernel of the convolution of x [batch, channels, space...] with the backend that the
-// settings select. To overlap computation with the halo exchange, a layer can divide its output
-// into pieces (form.pieces): the interior, which needs no halo, and the rest. It then has one such
-// kernel per piece, which writes its own box of the output array.
+// Local kernel of the convolution of x [batch, channels, space...] with the backend (library) that
+// the settings select. This file translates between the tensors of a layer and the kernels of
+// kernels/convolution, on each rank for the outputs that it owns. The base class BilinearKernel
+// calls product(), adjointX() and adjointW() in Apply, tangent (the derivative in a direction) and
+// adjoint (backpropagation).
+//
+// To overlap computation with the halo exchange, a layer can divide its output into pieces
+// (form.pieces): the interior, which needs no halo, and strips at its sides. It then has one such
+// kernel per piece, which writes its own box of the output array. In one dimension:
+//
+//   input    halo | owned ............................ | halo
+//   output         strip | interior (first) | strip           strips: after the exchange
 #include "kernels/convolution/convolution.hpp"
 #include "declaration/core/windowed.hpp"
 #include "dtensor/arithmetic.hpp"
@@ -21,16 +29,18 @@ namespace tenon {
 
 namespace {
 
+// The kernel of one piece of the output, or of the whole output of this rank.
 class LocalConvolution final : public BilinearKernel {
 public:
-  // `y` has the strides of the array with all outputs of this rank, and `firstOutput` is the offset
-  // of the first element of this kernel's box in that array.
+  // The strides `y` are those of the array with all outputs of this rank, and `firstOutput` is the
+  // offset of the first element of this kernel's box in that array.
   LocalConvolution(const ConvolutionShape& shape, const ImageStrides& y, Index firstOutput,
                    bool isWeightInput, TenonDataType type, Backend backend,
                    const KernelContextPtr& context)
       : BilinearKernel(flopsOf(shape)),
         kernel_(type, [&]<class T>() { return makeConvolution<T>(shape, backend, context); }),
-        shape_(shape), y_(y), firstOutput_(firstOutput), isWeightInput_(isWeightInput) {}
+        shape_(shape), outputStrides_(y), firstOutput_(firstOutput), isWeightInput_(isWeightInput) {
+  }
 
   bool runsOnDevice() const override { return true; }
   void expect(const PointwiseFunction& f) override {
@@ -46,7 +56,7 @@ public:
   }
 
 private:
-  // One multiplication and one addition per tap.
+  // One multiplication and one addition per tap (element of the kernel times input channel).
   static double flopsOf(const ConvolutionShape& shape) {
     const Index taps = shape.inChannels / shape.groups * kernelVolume(shape.window);
     return 2.0 * double(shape.batch * shape.outChannels * outputVolume(shape.window)) *
@@ -88,16 +98,18 @@ private:
   };
   OwnBox ownBox() const {
     const WindowShape& window = shape_.window;
-    OwnBox box{window.rank + 2, {shape_.batch, shape_.outChannels}, {y_.batch, y_.channel}};
+    OwnBox box{.rank = window.rank + 2,
+               .extent = {shape_.batch, shape_.outChannels},
+               .strides = {outputStrides_.batch, outputStrides_.channel}};
     std::copy_n(window.out.begin(), window.rank, box.extent.begin() + 2);
-    std::copy_n(y_.space.begin(), window.rank, box.strides.begin() + 2);
+    std::copy_n(outputStrides_.space.begin(), window.rank, box.strides.begin() + 2);
     return box;
   }
 
   // y[n,o,...] = b[o]
   void fill(const DTensor* b, DTensor& y) override {
     const OwnBox box = ownBox();
-    constexpr Index kPerChannel[kMaxSpatial + 2] = {0, 1};
+    constexpr Index kPerChannel[kMaxSpatial + 2] = {0, 1}; // strides of b: only channels advance
     visitFloating(y.dataType(), [&]<class T>(T) {
       T* out = y.mutableData<T>() + firstOutput_;
       if (b)
@@ -117,7 +129,7 @@ private:
 
   TypedKernel<Convolution> kernel_;
   ConvolutionShape shape_;
-  ImageStrides y_;
+  ImageStrides outputStrides_;
   Index firstOutput_;
   bool isWeightInput_; // the weight is the second input
 };

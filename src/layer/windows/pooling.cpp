@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernel of maximum and average pooling. A maximum stores the position of the largest element
-// of each window in the workspace, which derivatives read instead of x. A mean is linear, and its
-// workspace is empty.
+// Local kernels of maximum and average pooling: y is the maximum or mean of each window of x, on
+// each rank for the outputs that it owns. x has a halo, which an exchange has filled before. A
+// maximum stores the position of the largest element of each window in the workspace, which
+// derivatives read instead of x. A mean is linear, and its workspace is empty. The layers that
+// move values between cells and faces of a staggered grid (collocate, stagger) are means too.
 #include "kernels/pooling/pooling.hpp"
 
 #include "declaration/core/windowed.hpp"
@@ -55,6 +57,7 @@ private:
   TypedKernel<Pooling> kernel_;
 };
 
+// The kernel with this mode (maximum, or one of two means) for the windows of the layer.
 std::unique_ptr<LocalKernel> makePooling(const KernelSite& at, PoolingMode mode) {
   // Windows do not extend over batch and channels, so each pair of these is an independent plane.
   const Box in = at.input();
@@ -68,6 +71,8 @@ std::unique_ptr<LocalKernel> makePooling(const KernelSite& at, PoolingMode mode)
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeMaxPoolingKernel(const KernelSite& at) {
   return makePooling(at, PoolingMode::Max);
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernel of separable maps, such as interpolation: a one-dimensional linear map per spatial
-// dimension, applied one after the other, with intermediate results in scratch memory. The maps of
-// different dimensions commute, so those that reduce the number of elements most are applied first.
+// Local kernel of separable maps, such as interpolation and adaptive pooling: a one-dimensional
+// linear map (a matrix with few entries per row) per spatial dimension, applied one after the
+// other, with intermediate results in scratch memory. The maps of different dimensions commute, so
+// those that reduce the number of elements most are applied first. For example, from 100 x 100 to
+// 10 x 200 elements, the first stage gives 10 x 100. In each stage the array is viewed as [outer,
+// elements of the dimension, inner].
 #include "declaration/windows/resample.hpp"
 #include "declaration/core/window_layout.hpp"
 #include "dtensor/kernel_context.hpp"
@@ -15,6 +18,7 @@ namespace tenon {
 
 namespace {
 
+// Applies the maps of all dimensions, one stage after the other.
 class LocalSeparable final : public LinearKernel {
 public:
   LocalSeparable(std::vector<AxisMap> maps, const Box& x, const Box& y, TenonDataType type,
@@ -75,7 +79,7 @@ public:
 private:
   struct Stage {
     const AxisMap* map;
-    Index outer, inner;
+    Index outer, inner; // products of the extents before and after the dimension
   };
   // The result of stage i. Two buffers suffice, since a stage reads only the result of the previous
   // one.
@@ -85,13 +89,14 @@ private:
   }
 
   std::vector<AxisMap> maps_; // by spatial dimension
-  std::vector<Stage> stages_;
+  std::vector<Stage> stages_; // in the order of application
   KernelContextPtr context_;
-  std::array<Index, 2> offsets_{};
+  std::array<Index, 2> offsets_{}; // of the two buffers in the scratch memory
 };
 
-// The map from this rank's inputs to its outputs. Weights are computed from global indices, which
-// makes results independent of the split points.
+// The map from this rank's inputs to its outputs along one dimension: each output o reads inputs
+// reads.first, reads.first + 1, ... with these weights. Weights are computed from global indices,
+// which makes results independent of the split points.
 AxisMap localMap(const Separable& layer, int dim, const Shape& in, const Shape& out,
                  Interval inputBox, Interval outputs) {
   AxisMap map;
@@ -116,6 +121,8 @@ std::unique_ptr<LocalKernel> makeSeparable(const KernelSite& at) {
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeAdaptiveAveragePoolingKernel(const KernelSite& at) {
   return makeSeparable(at);
 }

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Local kernel of the transposed convolution from x to u: it is the adjoint of a convolution from u
-// to x, so it uses a convolution kernel with forward and adjoint exchanged. Near the boundary of
-// this rank's block, x also contributes to elements of u that belong to neighbours. These
-// contributions are computed here and added on the neighbours by an exchange. The bias must be
-// added once, and therefore only to the elements of u that this rank owns.
+// Local kernel of the transposed convolution from x to u. It is the adjoint C* of a convolution C
+// from u to x, so it uses a convolution kernel with forward and adjoint exchanged:
+//
+//   Apply          u = C* x + b       adjointData() of the kernel
+//   adjoint of x   dx = C du          forward() of the kernel
+//
+// Near the boundary of this rank's block, x also contributes to elements of u that belong to
+// neighbours. In one dimension, for this rank:
+//
+//   x             | owned block |
+//   u    beyond | owned block | beyond
+//
+// All of u is computed here, and an exchange adds the elements beyond the block on the neighbours.
+// The bias must be added once, and therefore only to the elements of u that this rank owns.
 #include "declaration/windows/transposed_convolution.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/kernel_context.hpp"
@@ -20,20 +29,20 @@ namespace {
 
 class LocalTransposedConvolution final : public BilinearKernel {
 public:
-  // `all` is the box of u, and `owned` the block to which this rank adds the bias.
+  // `all` is the box of u that this rank computes, and `owned` the block to which it adds the bias.
   LocalTransposedConvolution(const ConvolutionShape& shape, const Box& all, const Box& owned,
                              TenonDataType type, Backend backend, const KernelContextPtr& context)
       : BilinearKernel(2.0 * double(shape.batch * shape.outChannels * outputVolume(shape.window)) *
                        double(shape.inChannels) / double(shape.groups) *
                        double(kernelVolume(shape.window))),
         kernel_(type, [&]<class T>() { return makeConvolution<T>(shape, backend, context); }),
-        elements_(elements(all)), rank_(static_cast<int>(all.size())), type_(type) {
+        elementsOfU_(elements(all)), rank_(static_cast<int>(all.size())), type_(type) {
     const Shape strides = rowMajorStrides(extents(all));
     for (int d = 0; d < rank_; ++d) {
-      extent_[d] = owned[d].size();
-      strides_[d] = strides[d];
+      biasExtent_[d] = owned[d].size();
+      biasStrides_[d] = strides[d];
       // An empty block can have any begin, and needs no offset.
-      first_ += owned[d].empty() ? 0 : (owned[d].begin - all[d].begin) * strides[d];
+      biasOffset_ += owned[d].empty() ? 0 : (owned[d].begin - all[d].begin) * strides[d];
     }
   }
 
@@ -48,7 +57,7 @@ public:
   }
 
 private:
-  static constexpr Strides kChannels = {0, 1};
+  static constexpr Strides kChannelStrides = {0, 1};
 
   void product(const DTensor& x, const DTensor& w, const DTensor* b, bool adds,
                DTensor& u) override {
@@ -63,7 +72,8 @@ private:
   }
   void adjointX(const DTensor& w, const DTensor& du, DTensor& dx) override {
     visitFloating(du.dataType(), [&]<class T>(T) {
-      kernel_.get<T>().forward(du.data<T>(), w.data<T>(), nullptr, dx.mutableData<T>(), false);
+      kernel_.get<T>().forward(du.data<T>(), w.data<T>(), /*b=*/nullptr, dx.mutableData<T>(),
+                               /*accumulate=*/false);
     });
   }
   void adjointW(const DTensor& x, const DTensor& du, DTensor& dw, DTensor* db) override {
@@ -72,9 +82,9 @@ private:
       // this layer's bias is the sum of du over the block to which the bias was added.
       kernel_.get<T>().adjointWeights(du.data<T>(), x.data<T>(), dw.mutableData<T>(), nullptr);
       if (db)
-        blockMultiplyAdd<T>(du.context(), rank_, extent_.data(), T(1), nullptr, nullptr,
-                            du.data<T>() + first_, strides_.data(), db->mutableData<T>(),
-                            kChannels.data());
+        blockMultiplyAdd<T>(du.context(), rank_, biasExtent_.data(), T(1), nullptr, nullptr,
+                            du.data<T>() + biasOffset_, biasStrides_.data(), db->mutableData<T>(),
+                            kChannelStrides.data());
     });
   }
   void fill(const DTensor* b, DTensor& u) override {
@@ -85,34 +95,38 @@ private:
 
   void addBias(const DTensor& b, DTensor& u) const {
     visitFloating(u.dataType(), [&]<class T>(T) {
-      blockMultiplyAdd<T>(u.context(), rank_, extent_.data(), T(1), nullptr, nullptr, b.data<T>(),
-                          kChannels.data(), u.mutableData<T>() + first_, strides_.data());
+      blockMultiplyAdd<T>(u.context(), rank_, biasExtent_.data(), T(1), nullptr, nullptr,
+                          b.data<T>(), kChannelStrides.data(), u.mutableData<T>() + biasOffset_,
+                          biasStrides_.data());
     });
   }
   // The adjoint of the convolution overwrites its result, so adding it needs a separate array. Only
   // tangents use this.
   void addProduct(const DTensor& x, const DTensor& w, DTensor& u) {
-    const Index bytes = elements_ * dataTypeSize(type_);
+    const Index bytes = elementsOfU_ * dataTypeSize(type_);
     if (contribution_.bytes() < bytes)
       contribution_ = Buffer(bytes, "tangent of a transposed convolution", u.context().memory());
     const Index one = 1;
     visitFloating(u.dataType(), [&]<class T>(T) {
       kernel_.get<T>().adjointData(w.data<T>(), x.data<T>(), contribution_.data<T>());
-      blockMultiplyAdd<T>(u.context(), 1, &elements_, T(1), nullptr, nullptr,
+      blockMultiplyAdd<T>(u.context(), 1, &elementsOfU_, T(1), nullptr, nullptr,
                           contribution_.data<T>(), &one, u.mutableData<T>(), &one);
     });
   }
 
   TypedKernel<Convolution> kernel_;
-  Index elements_, first_ = 0; // of u; offset of the block with the bias
-  int rank_;
+  Index elementsOfU_;
+  Index biasOffset_ = 0; // in u, of the block to which the bias is added
+  int rank_;             // number of dimensions of u
   TenonDataType type_;
-  Strides extent_{}, strides_{};
-  Buffer contribution_; // for tangents, allocated on first use
+  Strides biasExtent_{}, biasStrides_{}; // of that block
+  Buffer contribution_;                  // for tangents, allocated on first use
 };
 
 } // namespace
 
+// Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
+// layouts.
 std::unique_ptr<LocalKernel> makeTransposedConvolutionKernel(const KernelSite& at) {
   const auto& transposed = static_cast<const TransposedConvolution&>(at.layer.declaration());
   const Box x = at.input(), u = transposed.contributions(at.form).boxOfRank(at.rank());
