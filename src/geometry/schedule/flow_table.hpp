@@ -2,7 +2,9 @@
 // Table of flows between many layouts on one grid, for searches over layouts. A flow is the number
 // of messages and elements that a rank sends or receives in a conversion, a product with one factor
 // per dimension (flow_count.hpp). The layouts of a search differ in few dimensions, so the same
-// factors recur; each factor is counted once and stored.
+// factors recur; each factor is counted once and stored. In the names of the table a place is an
+// index in the list of positions for which the table was made, and a number is the index of a
+// dimension in the list of different dimensions (dims_).
 #pragma once
 
 #include "geometry/schedule/traffic.hpp"
@@ -45,6 +47,7 @@ private:
     std::array<AxisMask, kMaxRank> splitBy{};
     std::array<int, kMaxRank> dims{}; // Indices of its dimensions in dims_.
   };
+  // A dimension of a layout: everything on which its factors depend.
   struct DimKey {
     Index extent;
     std::vector<int> axes;
@@ -72,9 +75,10 @@ private:
   std::vector<int> positions_;
   std::vector<AxisMask> beyondZero_; // By place: axes on which the coordinate is not 0.
   std::unordered_map<const void*, LayoutEntry> layouts_;
+  // Numbers of the dimensions with this extent, splitting axes, number of cuts, and halo or none.
   std::map<std::tuple<Index, std::vector<int>, std::size_t, bool>, std::vector<int>> dimsLike_;
-  std::vector<DimKey> dims_;
-  std::unordered_map<std::uint64_t, AlongDim> along_;
+  std::vector<DimKey> dims_;                          // By number.
+  std::unordered_map<std::uint64_t, AlongDim> along_; // Factors, by the key of along().
 };
 
 } // namespace tenon
