@@ -8,7 +8,7 @@
 // into send buffers, and written ones into the result, zeros included. If the rates have levels,
 // the bytes of each level are divided by its bandwidth and added up, and the latency is the largest
 // of the levels crossed. The price is the maximum over positions of both process grids: all
-// positions, or for a cheaper lower bound only some (Looks).
+// positions, or for a cheaper lower bound only some (Sampling).
 //
 // A collective of n ranks along one axis costs a round (latency + overhead) for each message that
 // must wait for another (Thakur, Rabenseifner and Gropp 2005, Section 4; |T| is the number of bytes
@@ -93,8 +93,8 @@ MovePrice priceOfMove(const Layout& from, const Layout& to, Index elementBytes,
                       const LinkRates& rates, Sampling sampling);
 
 // Creates a table of flows (traffic between positions), which speeds up the pricing of many moves
-// on one grid. It contains the positions of Looks::Few. Returns null if the units of the machine's
-// levels are not aligned with grid axes (UnitAxes), or if the table would be too large.
+// on one grid. It contains the positions of Sampling::Few. Returns null if the units of the
+// machine's levels are not aligned with grid axes (UnitAxes), or if the table would be too large.
 std::unique_ptr<FlowTable> makeFlowTable(const GridPtr& grid, const LinkRates& rates);
 
 // The table must be for these rates; it is used for moves on its own grid.

@@ -70,7 +70,7 @@ namespace {
 
 // Bound on the work of a search.
 constexpr int kMaxNodes = 96;
-constexpr double kUnknown = std::numeric_limits<double>::infinity();
+constexpr double kUnknown = std::numeric_limits<double>::infinity(); // cost before any path
 constexpr double kClearly = 1 + 1e-9; // exceeds the rounding of sums of prices
 
 } // namespace
