@@ -208,7 +208,7 @@ ExchangePrice exchange(const Layout& from, const Layout& to, Index elementBytes,
   for (const Grid* grid : {&from.grid(), &to.grid()}) {
     auto positions =
         sampling == Sampling::All ? alikePositions(from, to, rates, table) : std::nullopt;
-    // The table has the positions of Sampling::Few, of which the first is that of Sampling::First.
+    // The first of the table's positions is that of Sampling::First.
     const bool isKnown = table && sampling <= Sampling::Few;
     if (!positions && !isKnown)
       positions = sampledPositions(*grid, sampling);
