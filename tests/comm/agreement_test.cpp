@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Collective calls fail alike: the same code and text on every rank, and exactly one that speaks.
+// Tests agreements: if a collective call fails on any rank, it fails with the same code and text on
+// all, and exactly one rank prints the error (commonError() checks this); and timeouts with the
+// names of absent ranks. All ranks run each test, and some arrive late or not at all on purpose.
 #include "comm/agreement/agreement.hpp"
 #include "comm/agreement/wait_policy.hpp"
 #include "support/own_communicator.hpp"
@@ -27,9 +29,10 @@ double processorSeconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// While one lives, the clock of MPI goes slower where this process gets hardly any of the machine:
-// it waits by giving the core away again and again, and so do the others, which then come as
-// seldom. So nobody is late for it because of other programs.
+// During the lifetime of an OwnTime, the clock of MPI (MPI_Wtime(), replaced below) runs slower if
+// this process gets hardly any processor time, because other programs use the machine. Ranks wait
+// by yielding the core, and a rank on a busy machine would otherwise time out before the others
+// could run. The clock advances by at most kLookTimes times the processor time of this process.
 class OwnTime {
 public:
   OwnTime() { first = this; }
@@ -43,7 +46,7 @@ public:
   static OwnTime* first;
 
 private:
-  // So much more time than that of its own looks a process takes for a wait where it is alone.
+  // On an idle machine a waiting process uses more than 1/5000 of the time, so the clock is exact.
   static constexpr double kLookTimes = 5000;
   double start_ = PMPI_Wtime(), processorStart_ = processorSeconds();
 };

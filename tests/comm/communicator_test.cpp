@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests the library's duplicates of communicators: one per parent, freed with the parent or with
+// the last user (open files and mappings are counted in /proc), splits by name, absent ranks at the
+// first use, and tags. All ranks run each test.
 #include "comm/communicator.hpp"
 #include "comm/transport.hpp"
 #include "support/world.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The levels of a job whose ranks stand where the test says.
+// Tests the machine of a job. Each rank passes the node and place that the test chooses to
+// joinJob(), so the expected levels and the order of devices are known for any number of ranks.
 #include "comm/machine_object.hpp"
 
 #include "support/world.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lanes from each rank to the next on the node.
+// Tests lanes, rings of slots in shared memory, from each rank to the next one on the node: order,
+// full and empty rings, arrays in place of packed data, and the memory of a lane whose sender is
+// destroyed first. All ranks run each test.
 #include "comm/memory/lane.hpp"
 
 #include "comm/agreement/wait_policy.hpp"

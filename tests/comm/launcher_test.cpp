@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests the warning about a launcher that has started another number of ranks than MPI has:
+// environment variables of the test are passed to launchedRanks() in place of those of the process.
 #include "comm/session/launcher.hpp"
 
 #include "support/world.hpp"

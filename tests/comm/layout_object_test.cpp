@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layouts in the making, and layouts from the ranks' boxes.
+// Tests layouts that are specified piece by piece and set up collectively, and layouts that are
+// gathered from the ranks' boxes: equal on all ranks, or the same error on all.
 #include "comm/layout_object.hpp"
 
 #include "support/world.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests process grids with their communicators along axes, against the coordinates of the grid. All
+// ranks run each test.
 #include "comm/partition.hpp"
 
 #include "support/draws.hpp"

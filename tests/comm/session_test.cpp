@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The library's life. The program's main has started MPI and holds one session, which these tests
-// close and open again.
+// Tests initialise and finalise of the library. The program's main has initialised MPI and opened
+// one session, which these tests close and open again. All ranks run each test.
 #include "comm/session/session.hpp"
 
 #include "comm/partition.hpp"

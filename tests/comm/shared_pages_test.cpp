@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory of a caller's that becomes part of the arena: address and values stay, other ranks see it,
-// and it can become private again.
+// Tests SharedArena::share(): memory of the user becomes part of the arena, with the same address
+// and values, other ranks can read it, and unshare() makes it private again. All ranks run each
+// test.
 #include "comm/memory/shared_arena.hpp"
 
 #include "support/own_communicator.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who waits long says for whom, and ends the program after the limit.
+// Tests long waits: a rank that waits prints once the call and the missing ranks, and ends the
+// program after the limit. One rank arrives late on purpose.
 #include "comm/agreement/wait_policy.hpp"
 
 #include "comm/agreement/agreement.hpp"

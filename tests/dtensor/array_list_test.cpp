@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A tensor whose channels the caller keeps in arrays of their own.
+// Tests a tensor whose channels the user stores in separate arrays: gather and scatter must copy
+// exactly the elements of the box. Ghost cells and gaps have marker values, so a wrong write is
+// detected.
 #include "dtensor/dtensor.hpp"
 #include "dtensor/fill.hpp"
 #include "support/conversion_definition.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The local array: the library's, the caller's in any strides, and loans of it.
+// Tests the local array of a tensor: the library's, a user's with any strides and ghost cells, and
+// the locks while the user has its address. Expected addresses and values are computed from the
+// strides.
 #include "dtensor/dtensor.hpp"
 #include "dtensor/fill.hpp"
 #include "support/conversion_definition.hpp"

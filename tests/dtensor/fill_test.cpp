@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A fill gives the same tensor whatever its layout. What a tensor's value is, is taken from the
-// definition: the sum over contributions, or any copy, at each global index.
+// Tests fills: the tensor's value must be the same in every layout. The value is computed by its
+// definition: at each global index the sum over contributions, or any copy. Layouts are random.
 #include "dtensor/fill.hpp"
 
 #include "support/conversion_definition.hpp"
@@ -26,6 +26,7 @@ Index globalNumber(const Layout& layout, const std::vector<Index>& index) {
   return number;
 }
 
+// True for the positions with coordinate 0 on all B axes: of equal copies, theirs is counted.
 bool onFirstCopy(const Layout& layout, int position) {
   for (int axis = 0; axis < layout.grid().axes(); ++axis)
     if (layout.property(axis).isBroadcast() && layout.grid().coordinate(position, axis) != 0)

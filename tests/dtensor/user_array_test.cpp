@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests the checks of a user's strides: whether two indices are the same element, against the
+// addresses of all elements; and whether an array is long enough.
 #include "dtensor/stride_sums.hpp"
 
 #include "sys/errors/error.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Merged axes: on the grid of fewer axes every rank has its box and its peers.
+// Tests the merging of grid axes that a conversion treats alike: for random pairs of layouts every
+// rank has the same messages on the grid of fewer axes as on the original one. Also tests nested
+// cuts against their definition.
 #include "geometry/schedule/axis_change.hpp"
 
 #include "geometry/layout/cuts.hpp"
@@ -67,7 +69,8 @@ private:
   std::mt19937 random_;
 };
 
-// Axes that split a dimension in reverse order change the order of peers, which is the grid's.
+// Peers are listed by their position in the grid. If merged axes split a dimension in reverse
+// order, the positions change, so the lists are compared in the order of ranks.
 std::vector<Transfer> byRank(std::vector<Transfer> transfers) {
   std::ranges::sort(transfers, {}, &Transfer::peer);
   return transfers;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests the extension of a dimension beyond its ends: for each boundary mode the index and sign
+// that each element from -7 to 9 copies, written by hand; and the runs of extensionSegments()
+// against the elements one by one.
 #include "geometry/layout/boundary.hpp"
 #include "sys/errors/error.hpp"
 

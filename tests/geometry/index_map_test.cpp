@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The order in which the entries of an index map are added: of each block no element has two, and
-// an entry is in the first block in which neither its source nor its target is. That is found by
-// looking at all blocks in turn, and for lists in which one element has all entries, which took the
-// square of their length, in closed form.
+// Tests the division of an index map's entries into blocks. No block may contain an element twice,
+// and an entry is in the first block that contains neither its source nor its target. The expected
+// blocks are found by testing all blocks in turn and, for lists in which one element has all 50,000
+// entries, in closed form.
 #include "geometry/mesh/index_map.hpp"
 #include "support/random_layout.hpp"
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests process grids, cuts, layouts and layouts from boxes: boxes and comparisons against values
+// by hand, and the messages about boxes that do not form a grid against a count of the owners of
+// every element.
 #include "geometry/layout/cuts.hpp"
 #include "geometry/layout/from_boxes.hpp"
 #include "geometry/layout/layout.hpp"

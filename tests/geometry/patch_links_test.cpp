@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Links of patches without MPI: what every rank of many sends is what the others receive, in the
-// same order, for tiles on process grids that split space and channels too; and patches in three
-// dimensions that meet turned.
+// Tests links of patches, without MPI: for random tiles the list that each rank sends is the list
+// that its peer receives; for patches that meet rotated, in all eight ways, and for folds, the
+// linked elements are computed by rotating or mirroring indices.
 #include "geometry/patches/patch_links.hpp"
 #include "support/random_layout.hpp"
 #include "sys/errors/error.hpp"

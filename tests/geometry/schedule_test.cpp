@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Schedules as dense matrices over the raw memory of all ranks.
+// Tests schedules against the definition of a conversion. The messages of all ranks are assembled
+// to one sparse matrix from the memory of all source arrays to that of all target arrays (RawMemory
+// numbers the elements of all ranks), and compared with the matrix that the rule of schedule.hpp
+// defines element by element (support/conversion_definition.hpp). Layouts are random, with halos of
+// all boundary modes.
 #include "geometry/schedule/schedule.hpp"
 #include "support/conversion_definition.hpp"
 #include "support/random_layout.hpp"
@@ -64,6 +68,8 @@ Matrix scheduledMatrix(const Layout& a, const Layout& b, int ranks) {
   return matrix;
 }
 
+// The matrix by the definition: for each pair of ranks that may exchange data (mayTalk()), and each
+// pair of their elements, an entry if both are the same global element.
 Matrix definedMatrix(const Layout& a, const Layout& b, int ranks) {
   const RawMemory source(a, ranks), target(b, ranks);
   Matrix matrix;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counted flows against schedules, and layouts that differ on one axis.
+// Tests the counts of messages and elements against the schedules that list them, for random pairs
+// of layouts, also by level of a machine; deliberately wrong counts show that the comparison
+// detects faults. Also tests changes of single grid axes (axis_change.hpp) by hand.
 #include "geometry/schedule/axis_change.hpp"
 #include "geometry/schedule/flow_table.hpp"
 #include "geometry/schedule/traffic.hpp"
@@ -20,7 +22,7 @@ using Count = Flow (*)(const Layout&, const Layout&, int, Role);
 
 struct Pair {
   Layout from, to;
-  int ranks; // more than either grid has, at times
+  int ranks; // of the communicator; a grid can have fewer
 };
 
 Pair drawnPair(unsigned seed) {
@@ -116,7 +118,7 @@ TEST(CountFlow, DrawnPairsHaveAllKindsOfHalos) {
     EXPECT_GT(count, 500);
 }
 
-// Copies of the count with a fault each.
+// Wrong versions of countFlow(), each with one fault, to show that faults() detects them.
 Flow withoutHalos(const Layout& from, const Layout& to, int rank, Role role) {
   return countFlow(from.withoutHalos(), to.withoutHalos(), rank, role);
 }

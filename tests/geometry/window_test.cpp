@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests the arithmetic of sliding windows: numbers of outputs against values by hand and the rule
+// of PyTorch, inputs of a range of outputs against the union of all elements that the windows read,
+// output cuts, and interior outputs.
 #include "geometry/layout/window.hpp"
 #include "sys/errors/error.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The bound by properties against the prices of random steps.
+// Tests the lower bound on prices that the route search uses: for random layouts it must not exceed
+// the price of one step, or of two steps through a third layout; and it is exact in cases by hand.
 #include "machine/route_search.hpp"
 
 #include "machine/price.hpp"

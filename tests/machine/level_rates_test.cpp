@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rates of each level of a machine, made by hand.
+// Tests the rates of each level of a machine (ratesOf()) against values computed by hand from the
+// links of the machine.
 #include "machine/link.hpp"
 
 #include "machine/machine_file.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests the reader and writer of machine descriptions: the installed files, texts that are written
+// and read back, and the messages about wrong or truncated files, with file, byte and key.
 #include "machine/machine_file.hpp"
 
 #include "sys/errors/error.hpp"

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests machines: numbers of devices, checks, the drawing, and the links that a group of devices
+// loads, against values by hand. Most tests use 2 nodes of 2 sockets of 4 cores (kLevels), with the
+// devices 0 to 15.
 #include "machine/machine.hpp"
 
 #include "machine/group_load.hpp"

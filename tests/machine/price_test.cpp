@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prices against sums made by hand.
+// Tests prices of exchanges and collectives against sums written by hand, in the order of the
+// formula of price.hpp: latency + overheads + bytes / bandwidth + (packed + written) /
+// copyBandwidth.
 #include "machine/price.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/options/options.hpp"

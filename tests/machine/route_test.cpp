@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Routes that can be told by hand, and what every route keeps.
+// Tests routes: steps that can be predicted by hand, with the traffic of a rank; and for random
+// pairs of layouts that a route begins and ends with them and consists of the steps that its mode
+// allows.
 #include "machine/route.hpp"
 
 #include "geometry/schedule/traffic.hpp"

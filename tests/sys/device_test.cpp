@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which device a process takes, what it says where there is none, whose device is current, and
-// memory that runs out.
+// Tests the device of a process: its selection, the messages if there is none, the current device
+// of a thread, and behaviour when memory runs out. The CUDA runtime, driver and libraries are
+// replaced by a stand-in on the host (tests/standin), in which tests set the number of devices, the
+// memory and failures; each test runs in a child process (inChild()), since a process opens its
+// device once.
 #include "kernels/cuda/handles.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/fourier/stage.hpp"

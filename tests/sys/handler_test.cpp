@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// guard(), the record of the last error, and the handlers.
+// Tests errors at the C boundary: guard() and guardApply(), the record of the last error with its
+// frames, the printed reports, pushed and fatal handlers, and failures of user functions.
 #include "sys/errors/dimension_note.hpp"
 #include "sys/errors/guard.hpp"
 #include "sys/text/output.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The event log under a clock that the test moves.
+// Tests the event log: inclusive and self time, work, stages, nesting and threads. The clock of the
+// log is a variable of the test (hand_clock.hpp), so all times are exact.
 #include "sys/log/log.hpp"
 
 #include "sys/expect_error.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The trace of one process, read back by a JSON parser, and the file it goes to.
+// Tests the trace of one process, which a JSON parser reads back, and NewFile, by which it is
+// written: a file that replaces another one as a whole or not at all.
 #include "sys/files/part_file.hpp"
 #include "sys/log/log.hpp"
 #include "sys/log/log_trace.hpp"

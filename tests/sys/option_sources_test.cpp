@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Command line, environment and files in a host program, and which of them wins.
+// Tests the sources of options: command line, environment variable TENON_OPTIONS, options files and
+// calls; which of them has priority; and words of a host program, which are left to it.
 #include "sys/options/environment.hpp"
 #include "sys/options/options.hpp"
 

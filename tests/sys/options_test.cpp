@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tables, keys and prefixes, values, defaults, use, and the help.
+// Tests the options database: defaults, the most specific key, values of each type, bounds,
+// declarations, unused options and the help. The test declares its own options in the tables kConv
+// and kPool, so the expected values and messages are known. Sources other than set() are tested in
+// option_sources_test.cpp.
 #include "sys/options/options.hpp"
 
 #include "sys/expect_error.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests print() and printError(): standard streams, sinks of the program, sinks that throw, and
+// control characters, which are printed as text.
 #include "sys/text/output.hpp"
 
 #include <gtest/gtest.h>
