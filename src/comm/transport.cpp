@@ -68,9 +68,9 @@ Transport resolveDeviceTransport(Transport requested, Communicator& comm) {
 
 namespace {
 
-// True if this MPI says that it accesses device memory. Only libraries whose answer is reliable are
-// asked, see CMakeLists.txt.
-bool mpiSaysSo() {
+// True if this MPI reports that it accesses device memory. Only libraries whose answer is reliable
+// are queried, see CMakeLists.txt.
+bool mpiReportsGpuAware() {
 #ifdef TENON_MPI_KNOWS_GPU_AWARE
   return MPIX_Query_cuda_support() == 1;
 #else
@@ -134,16 +134,18 @@ std::string whyUcxFails(unsigned major, unsigned minor, const std::string& cache
       major, minor, kMinMajor, kMinMinor);
 }
 
-bool isGpuAware(GpuAware said, const CommPtr& comm) {
-  std::optional<bool>& result = resultsOn(comm)[static_cast<std::size_t>(said)];
+bool isGpuAware(GpuAware requested, const CommPtr& comm) {
+  std::optional<bool>& result = resultsOn(comm)[static_cast<std::size_t>(requested)];
   if (result)
     return *result;
-  const bool isSaid = said == GpuAware::On || (said == GpuAware::Auto && mpiSaysSo());
-  const std::string why = isSaid ? whyLoadedUcxFails() : "";
+  // According to the option, or to MPI. Its UCX can still be too old.
+  const bool isReported =
+      requested == GpuAware::On || (requested == GpuAware::Auto && mpiReportsGpuAware());
+  const std::string why = isReported ? whyLoadedUcxFails() : "";
   std::optional<Error> failure;
-  if (!why.empty() && said == GpuAware::On)
+  if (!why.empty() && requested == GpuAware::On)
     failure.emplace(TENON_ERR_SUPPORT, why);
-  result = isTrueOnAll(isSaid && why.empty(), std::move(failure), *comm);
+  result = isTrueOnAll(isReported && why.empty(), std::move(failure), *comm);
   return *result;
 }
 

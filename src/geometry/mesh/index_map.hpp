@@ -7,8 +7,8 @@
 // order; all other dimensions are free. For a mesh with x[node, channel], the nodes are joint and
 // the channels free. For example, ranks 0 and 1 own the nodes 0 1 2 and 3 4 5, and rank 0 has the
 // nodes 3 and 5 as ghosts, at the positions 3 and 4 of its local array. Both ranks have the entries
-// of the message from 1 to 0, as positions in the sender's and the receiver's array: source = {0,
-// 2}, target = {3, 4}.
+// of the message from 1 to 0, as positions in the sender's and the receiver's array:
+// source = {0, 2} and target = {3, 4}.
 //
 // The layouts of a map are patterns: the free dimensions of the tensors can have any extents, and a
 // tensor can have further dimensions after those of the pattern. The layouts are the same on all
