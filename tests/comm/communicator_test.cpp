@@ -20,7 +20,8 @@ namespace {
 
 using test::world;
 
-// Files of the process that are open, and mappings of files in /dev/shm that the library made.
+// Number of files that the process has open, and of its mappings of files in /dev/shm that the
+// library made.
 struct Held {
   std::ptrdiff_t files = 0, mappings = 0;
   bool operator==(const Held&) const = default;

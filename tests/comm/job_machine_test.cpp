@@ -21,7 +21,9 @@ int ranks() {
   return world()->size();
 }
 
-// Ranks are dealt out to the nodes in turn.
+// Even ranks are on one node and odd ranks on the other, so the devices are the even ranks, then
+// the odd ones. With an odd number of ranks the nodes are unequal, and with 2 ranks they have one
+// rank each: there is no level "node".
 TEST(JobMachine, OrdersRanksByNode) {
   const int rank = world()->rank();
   const auto found =

@@ -42,8 +42,10 @@ protected:
   int previous = (comm->rank() + comm->size() - 1) % comm->size();
 };
 
+// Sends numbers in parts of 8 bytes, three times as many per round as there are slots, so the ring
+// is full and empty many times.
 TEST_F(Lane, BringsPostingsInOrderAndNoMoreThanThereAreSlots) {
-  SendLane out(comm->arena(), 8, kSlots, "test");
+  SendLane out(comm->arena(), /*partBytes=*/8, kSlots, "test");
   ASSERT_TRUE(out.exists());
   ReceiveLane in = receiveLane(out, 8);
   EXPECT_TRUE(out.isDrained());

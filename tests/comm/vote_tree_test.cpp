@@ -16,7 +16,7 @@
 #include <vector>
 
 namespace {
-int sends = 0;
+int sends = 0; // Number of calls of MPI_Send() by this rank so far.
 } // namespace
 
 int MPI_Send(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {

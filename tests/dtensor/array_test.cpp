@@ -46,7 +46,8 @@ TEST(DTensorArray, HasAnElementTypeThatIsChecked) {
               [] { DTensor(world(), rows(false), static_cast<TenonDataType>(77)); });
 }
 
-// The caller's array is column-major, with more ghosts than the halo needs.
+// The user's array is column-major, with more ghosts than the halo needs. The arguments of
+// placeArray() are: first owned element, strides, low ghosts, high ghosts, readOnly, length.
 TEST(DTensorArray, OfTheCallerIsUsedInPlace) {
   DTensor x(world(), rows(true), TENON_FLOAT64);
   const Index owned = x.extent()[0] - 3, leading = owned + 2 + 3;

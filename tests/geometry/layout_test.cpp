@@ -49,7 +49,8 @@ TEST(Cuts, OfAnotherExtentDifferAtTheEnd) {
 }
 
 TEST(Cuts, NestTheMinorAxisInTheMajor) {
-  // 10 over 3 is 4,3,3; each over 2 is 2,2 and 2,1 twice. Flat cuts over 6 would be 2,2,2,2,1,1.
+  // 10 in 3 parts is 4, 3, 3; each in 2 parts is 2, 2 and 2, 1 twice. Balanced cuts in 6 parts
+  // would be 2, 2, 2, 2, 1, 1.
   EXPECT_EQ(nestedCuts(10, {3, 2}), (std::vector<Index>{0, 2, 4, 6, 7, 9, 10}));
   EXPECT_EQ(nestedCuts(10, {}), (std::vector<Index>{0, 10}));
 }

@@ -118,7 +118,8 @@ TEST(PatchLinks, CubesMeetTurnedInEightWays) {
   }
 }
 
-// A side that meets itself is a wall.
+// A side that meets itself is a wall. In these tests a PatchSide is written as {patch, side,
+// turned}, the sides of a patch in the order low 0, high 0, low 1, high 1, and {} has no neighbour.
 TEST(PatchLinks, AWallMirrorsVectors) {
   const PatchLinksPtr links = linkSides(2, {{{0, 0, 0}, {}, {}, {}}});
   const auto found = links->source(0, {-2, 1}, {3, 2});

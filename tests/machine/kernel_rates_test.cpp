@@ -20,6 +20,7 @@ TEST(KernelRates, OperationsOrBytesWhicheverTakesLonger) {
 
 TEST(KernelRates, MeasuredKindsAreSums) {
   KernelRates rates{.flops = 1, .memory = 1, .call = 0.5};
+  // Kind, pass, bytes of an element, and the seconds per operation, byte, row and column.
   rates.measured = {{"conv", kApply, 8, 2, 3, 5, 7}, {"conv", kParameters, 8, 1, 0, 0, 0}};
   const auto seconds = [&](const char* kind, KernelPass pass, Index elementBytes) {
     return rates.seconds(kind, elementBytes,

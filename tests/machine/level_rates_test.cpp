@@ -18,7 +18,8 @@ TEST(LevelRates, AreThoseOfTheLinksOnTheWay) {
                                          {"bus", 1, 1, 8, 2, {{LinkRule::Leaving}}},
                                          {"NIC", 0, 1, 4, 3, {{LinkRule::Leaving}}}});
   const LinkRates rates = ratesOf(machine, kBase);
-  // A core has a quarter of its socket's bus and an eighth of its node's NIC.
+  // {ranks in a unit, latency, bandwidth}. A core has a quarter of its socket's bus and an eighth
+  // of its node's NIC.
   const std::vector<LevelRates> expected = {{8, 3, 0.5}, {4, 2, 2}};
   EXPECT_EQ(rates.levels, expected);
   EXPECT_EQ(rates.latency, 1);

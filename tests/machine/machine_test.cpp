@@ -30,6 +30,7 @@ LinkRule crossing(int level, Index units = 1) {
   return {LinkRule::Crossing, LinkRule::kNone, false, level, units};
 }
 
+// In these tests a Link is written as {name, level, units, bandwidth, latency, rules}.
 const std::vector<Level> kLevels{{"node", 2}, {"socket", 2}, {"core", 4}};
 
 TEST(Machine, CountsDevices) {
@@ -88,7 +89,8 @@ TEST(Machine, DrawsItsLevelsAndLinks) {
       machine.draw());
 }
 
-// One link of a rule on top of others; gives the shares of that last link.
+// The loads of a group on the last of these links. A LinkShare is written as {link, instance,
+// domains, times}.
 std::vector<LinkShare> sharesOf(std::vector<Link> links, const std::vector<int>& group) {
   const Machine machine = Machine::make("m", kLevels, links);
   std::vector<LinkShare> last;

@@ -58,17 +58,20 @@ private:
 
   const LayoutEntry& entryOf(const Layout& layout);
   int numberOf(DimKey key);
-  // One position in a role.
+  // One position in its role: its own layout, and the layout of its peers.
   struct View {
     const LayoutEntry &own, &peer;
     int place;
     Role role;
-    AxisMask fixed; // Axes on which a peer's coordinate is determined by the properties.
+    AxisMask fixed; // Axes on which all peers have the position's coordinate, by the properties.
   };
+  // In the next two functions, only peers with the position's coordinates on the axes `apart`
+  // count: those in the same unit of a level (UnitAxes).
   const AlongDim& along(const View& view, int dim, AxisMask apart);
-  Index extentsOf(AxisMask axes) const;
   // The product over all dimensions, including the position itself as a peer.
   AlongDim among(const View& view, AxisMask apart);
+  // The product of the extents of these axes.
+  Index extentsOf(AxisMask axes) const;
 
   GridPtr grid_;
   UnitAxes units_;
