@@ -274,7 +274,7 @@ protected:
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Comm_free(&parent_);
   }
-  // All ranks agree but one, which comes when the others have given up.
+  // All ranks except one call agreeOnText(); that one calls it after the others have timed out.
   void expectTimeout(int late, std::initializer_list<const char*> parts) {
     if (world()->rank() == late)
       MPI_Barrier(MPI_COMM_WORLD);
@@ -351,7 +351,8 @@ TEST_F(Absence, OfEachRankIsNamedAloneAndSoAreTwo) {
   }
 }
 
-// One rank comes at about the moment when the others time out.
+// One rank arrives at about the moment when the others time out: earlier or later by a few percent
+// of the timeout in each trial. All ranks must have the same outcome.
 TEST_F(Absence, AtTheTimeoutHasOneOutcome) {
   constexpr int kTrials = 24;
   constexpr double kTimeout = 0.004;
@@ -377,8 +378,8 @@ TEST_F(Absence, AtTheTimeoutHasOneOutcome) {
   }
 }
 
-// A rank that comes when rank 0 has called for it, but in time, is waited for, and what its vote
-// leaves behind does not disturb those that follow.
+// A rank that arrives after rank 0 has called it (vote.hpp), but within the timeout, is waited for;
+// and no message of its vote remains that would disturb later votes.
 TEST(LateRank, IsWaitedForAndLeavesTheCommunicatorInStep) {
   const int size = world()->size();
   if (size == 1)

@@ -54,7 +54,7 @@ TEST(JobMachine, SaysThatNodesAreUnequal) {
             found.notes[0]);
 }
 
-// What tells the nodes of a cluster apart stands at the end of their names.
+// The names of nodes are sent in 64 bytes. Long names tend to differ at their end, which is sent.
 TEST(JobMachine, TellsLongNamesApart) {
   const std::string name = std::string(300, 'x') + std::to_string(world()->rank() / 2);
   const auto found = joinJob(*world(), name, {0, 0, 0, 0});

@@ -72,7 +72,7 @@ TEST(LayoutObject, DifferentSpecificationsAreAnError) {
               [&] { object->setUp(); });
 }
 
-// Rank r holds row n-1-r of a grid of rows that grow by one.
+// Rank r has part n-1-r of dimension 0; part i has i + 1 rows.
 TEST(GatherBoxes, FindsCutsAndRankOrder) {
   const int n = world()->size(), row = n - 1 - world()->rank();
   const auto start = [](Index r) { return r * (r + 1) / 2; };

@@ -169,7 +169,7 @@ TEST_F(Session, ReportsObjectsThatNobodyDestroyed) {
     left->dropHandle();
 }
 
-// What the library holds for itself is not the caller's to destroy.
+// Objects without a handle of the user are not reported.
 TEST_F(Session, KeepsSilentAboutItsOwnObjects) {
   start({"program"});
   const auto own = makeRef<Partition>(Communicator::of(MPI_COMM_WORLD), Grid::make({1}));

@@ -30,7 +30,7 @@ protected:
       GTEST_SKIP() << "one rank has nobody to share with";
     ASSERT_TRUE(comm->arena()) << comm->whyNoArena();
   }
-  // Where a value of every rank lies, by rank.
+  // The offset of an address of each rank in its segment, by rank. Collective.
   std::vector<Index> placesOf(const void* memory) const {
     const auto place = arena->placeOf(memory, 1);
     EXPECT_TRUE(place);

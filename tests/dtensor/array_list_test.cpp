@@ -47,7 +47,7 @@ struct Arrays {
   void placeIn(DTensor& x, bool readOnly) {
     x.placeArrays(0, first(), {0, 1, leading}, {0, 2, 1}, {0, 3, 1}, readOnly);
   }
-  // The cell of the box: its first row is one above the first owned one.
+  // The element at a local index of the box, whose first row is one before the first owned one.
   T& at(const std::vector<Index>& cell) {
     return memory[cell[0]][1 + cell[1] + leading * (1 + cell[2])];
   }

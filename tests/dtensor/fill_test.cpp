@@ -34,7 +34,7 @@ bool onFirstCopy(const Layout& layout, int position) {
   return true;
 }
 
-// The global value on every rank: each first copy adds the elements that it holds as a source.
+// The global value, on every rank: the sum over the elements of all first copies.
 template <class T>
 std::vector<double> valueOf(const DTensor& x) {
   std::vector<double> value(elements(x.layout().shape()), 0);
@@ -52,7 +52,7 @@ std::vector<double> valueOf(const DTensor& x) {
   return value;
 }
 
-// Halos of values, and copies, hold what their global index says.
+// Expects that copies and halos of values (G) have the value at their global index.
 template <class T>
 void expectValid(const DTensor& x, const std::vector<double>& value) {
   if (x.layout().holdsPartialSums())

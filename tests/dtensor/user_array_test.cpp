@@ -28,7 +28,7 @@ Index addressOf(const std::vector<Index>& cell, const Strides& strides) {
   return address;
 }
 
-// The definition: the address of every cell is looked up.
+// By the definition: compares the addresses of all elements.
 bool areDistinct(const Shape& extent, const Strides& strides) {
   std::map<Index, int> seen;
   std::vector<Index> cell(extent.size(), 0);

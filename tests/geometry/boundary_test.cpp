@@ -10,7 +10,7 @@
 namespace tenon {
 namespace {
 
-// The value of each cell of [-7, 10) over a domain of 4, as index or -1 for a zero.
+// The index that each element of [-7, 10) copies, or -1 for a zero.
 std::vector<Index> extended(Boundary mode, Index extent) {
   std::vector<Index> result;
   for (Index i = -7; i < 10; ++i)
@@ -38,7 +38,7 @@ TEST(Boundary, ReplicateRepeatsTheEdge) {
             (std::vector<Index>{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 3, 3, 3, 3, 3, 3}));
 }
 
-// The value of each cell of [-7, 10) over a domain whose cells hold 1, 2, ...
+// The value of each element of [-7, 10) if the elements of the domain have the values 1, 2, ...
 std::vector<Index> walled(Boundary mode, Index extent) {
   std::vector<Index> result;
   for (Index i = -7; i < 10; ++i)

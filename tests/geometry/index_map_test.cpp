@@ -21,7 +21,8 @@ Layout onOne() {
   return Layout({.shape = {kExtent}, .grid = Grid::make({1}), .properties = {Property::shard(0)}});
 }
 
-// The positions of the entries of each block, with weights that tell the entries.
+// The source and target positions of the entries of each block. The weight of entry i is i + 2, by
+// which entries are identified.
 std::vector<std::vector<std::pair<Index, Index>>> blocksOf(const std::vector<Index>& source,
                                                            const std::vector<Index>& target) {
   const Layout layout = onOne();

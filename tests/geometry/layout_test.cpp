@@ -304,13 +304,13 @@ TEST(FromBoxes, OneWrongBoxOfManyIsFound) {
   expectFault(wrong, {},
               {"do not form a Cartesian grid: in dimension 2",
                fmt::format("rank {}, [0,4) x [0,3) x [81,84)", next).c_str()});
-  // A rank that takes the whole for its part.
+  // A rank that passes the whole tensor as its box.
   wrong = boxes;
   wrong[bad] = {{0, 4}, {0, 3}, {0, 128}, {0, 64}, {0, 64}};
   expectFault(wrong, {}, {fmt::format("ranks 0 and {} overlap", bad).c_str()});
 }
 
-// What the search finds is what a count of every element finds.
+// The fault that is reported agrees with the number of owners of each element.
 TEST(FromBoxes, FaultsOfRandomBoxesAreThoseOfACount) {
   std::mt19937 random(5);
   const auto below = [&](Index n) { return static_cast<Index>(random() % n); };
@@ -354,7 +354,7 @@ TEST(FromBoxes, FaultsOfRandomBoxesAreThoseOfACount) {
     EXPECT_EQ(saysOverlap || saysGap, most > 1 || least < 1) << text;
     EXPECT_TRUE(!saysOverlap || most > 1) << text;
     EXPECT_TRUE(!saysGap || least < 1) << text;
-    // Overlaps are told first, but that no box begins at 0 is seen before.
+    // Overlaps are reported before gaps, except that boxes must begin at 0, which is checked first.
     EXPECT_TRUE(saysOverlap || most < 2 || text.find("boxes begin at") != std::string::npos)
         << text;
     ++(saysOverlap ? overlaps : saysGap ? gaps : others);

@@ -19,8 +19,7 @@ namespace {
 
 using test::LayoutDraw;
 
-// Elements by name, in the order of a message: where the target has them and what it makes of the
-// source's.
+// The elements of a message in their order: source and target positions of each block in turn.
 std::vector<std::vector<Index>> entriesOf(const Transfer& transfer) {
   std::vector<std::vector<Index>> entries;
   for (const ElementBlock& block : transfer.blocks)
@@ -152,7 +151,7 @@ TEST(PatchLinks, FoldsOnPointsAreMirroredAboutThem) {
       EXPECT_EQ(found->index, (std::vector<Index>{2 - depth, mirrored % 4})) << x;
       EXPECT_EQ(found->signs, (std::vector<int>{-1, -1}));
     }
-  // The patch beside the one that is met, which sends a column too.
+  // Element 0 of a reversed dimension meets the patch after the neighbour, so that is included.
   const std::vector<Index> around = row(7)->around({0}, {1, 0});
   EXPECT_TRUE(std::ranges::binary_search(around, 6));
   EXPECT_TRUE(std::ranges::binary_search(around, 1));

@@ -135,7 +135,7 @@ TEST_P(ScheduleDraws, TransposeIsTheConversionOfTheDuals) {
   }
 }
 
-// How often each cell of an array is in one of the boxes.
+// For each element of an array, the number of boxes that contain it.
 std::vector<int> counts(const std::vector<ElementBox>& boxes, const Shape& extent) {
   std::vector<int> result(elements(extent), 0);
   const Shape strides = rowMajorStrides(extent);
@@ -149,7 +149,8 @@ std::vector<int> counts(const std::vector<ElementBox>& boxes, const Shape& exten
   return result;
 }
 
-// Marks every cell of all ranks that the caller supplies where the layout is filled in this role.
+// 1 for each element of all ranks that the user supplies if the halo is filled in this role, else
+// 0.
 std::vector<int> userElements(const Layout& layout, int ranks, bool asSource) {
   const RawMemory raw(layout, ranks);
   std::vector<int> result(raw.size, 0);

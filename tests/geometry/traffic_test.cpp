@@ -54,7 +54,7 @@ bool differ(const Flow& a, const Flow& b) {
          a.keptElements != b.keptElements;
 }
 
-// The ranks and roles of a pair in which the count is not what the schedule says.
+// Number of ranks and roles of a pair of layouts in which the count differs from the schedule.
 int faults(const Pair& pair, Count count) {
   int found = 0;
   for (int rank = 0; rank < pair.ranks; ++rank) {
@@ -273,7 +273,8 @@ TEST(UnitAxes, AreNoneWhereUnitsAreNotAlongAxes) {
   EXPECT_EQ(UnitAxes::of(*Grid::make({2, 2}), {2})->apart, (std::vector<AxisMask>{1}));
 }
 
-// Rows of 4096 ranks; a halo of one cell has two neighbours, wherever the rows are held.
+// 8192 rows of 3 elements on 4096 ranks, with units of 1024 and of 16 ranks. For a halo of one row
+// each rank receives 3 elements from each of two neighbours.
 TEST(CountFlow, AHaloCrossesTheEdgesOfItsUnits) {
   const GridPtr grid = Grid::make({4096});
   const Layout plain({.shape = {8192, 3}, .grid = grid, .properties = {Property::shard(0)}});

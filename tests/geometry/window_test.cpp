@@ -112,7 +112,8 @@ TEST(Window, OutputCutsFollowTheInputs) {
   EXPECT_EQ(windowCuts({.kernel = 3}, {0, 0, 1, 3}, 1), (std::vector<Index>{0, 0, 0, 1}));
 }
 
-// Output by output: what is inside reads its own part alone, and what is not, somebody else's.
+// For each output: the interior ones read only inputs of their own part, and all others read inputs
+// of another part.
 TEST(Window, InteriorOutputsReadTheirOwnPartAlone) {
   for (Index kernel = 1; kernel <= 4; ++kernel)
     for (Index stride = 1; stride <= 3; ++stride)

@@ -42,7 +42,8 @@ TEST(LeastPrice, NoStepAndNoTwoStepsCostLess) {
   }
 }
 
-// On 4 ranks, 8 elements of 8 bytes: what must move a rank, and what it writes.
+// On 4 ranks, 8 elements of 8 bytes: bytes that a rank receives / bandwidth, and bytes that it
+// copies and writes / copyBandwidth.
 TEST(LeastPrice, IsExactWhereNothingMovesInVain) {
   const GridPtr grid = Grid::make({4});
   const auto line = [&](const char* property) {

@@ -141,7 +141,7 @@ TEST(GroupLoad, AnotherLinkMayCarryTheGroup) {
   EXPECT_EQ((std::vector<LinkShare>{{1, 2}}), sharesOf(links, {0, 1, 2, 3, 4}));
 }
 
-// The first rule that holds decides the load.
+// The first rule of a link that applies determines the load.
 TEST(GroupLoad, LoadsALinkOnce) {
   const std::vector<Link> links{{"nic", 0, 1, 1, 0, {kLeaving, crossing(2, 2)}}};
   EXPECT_EQ((std::vector<LinkShare>{{0, 0, 2}, {0, 1, 2}}), sharesOf(links, {0, 2, 4, 8}));

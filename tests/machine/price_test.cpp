@@ -62,7 +62,7 @@ TEST(Price, ShortSumsOfManyRanksGoAlongATree) {
 TEST(Price, LooksAtAFewPositionsInsideAndOffTheDiagonals) {
   EXPECT_EQ(sampledPositions(*Grid::make({2, 2, 2}), Sampling::Few), (std::vector<int>{0, 5, 3}));
   EXPECT_EQ(sampledPositions(*Grid::make({7}), Sampling::Few), (std::vector<int>{0, 3}));
-  // Position 0 keeps what those whose two coordinates differ give away.
+  // Position 0 sends less than positions whose two coordinates differ.
   const GridPtr grid = Grid::make({2, 2});
   const auto price = [&](Sampling sampling) {
     const Layout from({.shape = {8, 8}, .grid = grid, .properties = parseProperties("S0,S1")});
@@ -98,7 +98,7 @@ TEST(Price, OneDearPositionOfManyIsFoundByAllLooks) {
   EXPECT_GT(seconds(Sampling::All), 10 * seconds(Sampling::Sampled));
 }
 
-// A halo of one cell on parts of two elements: an inner rank sends one cell to each neighbour.
+// A halo of one element on parts of two: an inner rank sends one element to each neighbour.
 Layout withHalo(const Layout& plain) {
   LayoutSpec spec = plain.spec();
   spec.halos.resize(plain.rank());

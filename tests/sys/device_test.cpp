@@ -212,7 +212,7 @@ TEST(OpenDevice, RefusesStreamsThatItCannotUse) {
   });
 }
 
-// The device is the same, but kernels and memory of two contexts know nothing of each other.
+// The device is the same, but kernels of one context cannot use memory of another.
 TEST(OpenDevice, RefusesStreamsAndMemoryOfAnotherContext) {
   inChild([] {
     Device& device = Device::get();
@@ -293,8 +293,8 @@ TEST(DeviceMemory, OfADeviceWithoutPoolsIsTakenFromTheDriver) {
   });
 }
 
-// The driver has back what the pool keeps beyond its limit when somebody waits, and the rest when a
-// library needs it.
+// When the host waits for a stream, the pool returns its cached memory above the limit
+// (-tenon_device_pool_bytes) to the driver: with the limit 0 a later cudaMalloc() succeeds.
 TEST(DeviceMemory, ThatThePoolKeepsIsThereForOthers) {
   for (const char* kept : {"-1", "0"})
     inChild([&] {
@@ -310,7 +310,8 @@ TEST(DeviceMemory, ThatThePoolKeepsIsThereForOthers) {
     });
 }
 
-// Each of these takes memory from the driver, which the pool has.
+// Runs work that allocates 100 MiB from the driver while the pool caches 190 of 200 MiB: the pool
+// must return its memory.
 void expectRoomFor(const std::function<void(KernelContext&)>& work) {
   inChild([&] {
     KernelContext at(Space::Device);
@@ -340,7 +341,8 @@ TEST(DeviceMemory, IsReturnedForLibrariesKernelsAndGraphs) {
   });
 }
 
-// What a stream has given back is there when it is done, and the pool holds it until it is trimmed.
+// Memory that was freed in the order of a stream is available when the stream is done, and memory
+// in the pool's cache when the pool is trimmed. Both are done before an allocation fails.
 TEST(DeviceMemory, IsTakenAgainBeforeItIsSaidToBeOut) {
   inChild([] {
     tenonStandinBytes(1000);

@@ -66,7 +66,8 @@ TEST_F(LogTest, InclusiveAndSelfTime) {
   EXPECT_EQ(logElapsed(), 11);
 }
 
-// What goes on beside the host counts where it was begun.
+// Asynchronous work counts for the scope in which it was queued: the barrier waits for it (here it
+// advances the clock by underWay seconds) before the clock is read.
 TEST_F(LogTest, ScopesWaitForWhatTheBarrierWaitsFor) {
   static double underWay = 0;
   underWay = 10;

@@ -117,7 +117,7 @@ protected:
     for (const auto& entry : fs::directory_iterator(folder_))
       EXPECT_EQ(entry.path(), path);
   }
-  // What stands at the path keeps its place.
+  // Expects an error, after which the object at the path is unchanged.
   void expectRefused(const char* what) {
     expectError(TENON_ERR_FILE, {path_.c_str(), what}, [&] { NewFile file(path_); });
     expectAlone(path_);
@@ -187,7 +187,7 @@ TEST_F(NewFileTest, ReplacesRegularFilesOnly) {
   expectRefused("a folder");
 }
 
-// What takes the place while the file is written.
+// A link is created at the path while the file is written under its temporary name.
 TEST_F(NewFileTest, LooksAgainBeforeItTakesThePlace) {
   {
     NewFile file(path_);

@@ -67,7 +67,7 @@ TEST_F(Sources, AHostsOwnOptionsAreLeftAlone) {
   EXPECT_EQ(database_.lookup("", "size")->place, "command line");
 }
 
-// A program that declares options may stand beside other libraries, whose options it does not know.
+// A program that declares options can use other libraries, whose options it does not declare.
 TEST_F(Sources, AHostsDeclaredOptionsAreReadAmongOthers) {
   static constexpr OptionSpec kHost[] = {{"host_cells", OptionSpec::Int, "1", "the host's own"}};
   declareProgramOptions({"host", kHost});

@@ -75,7 +75,7 @@ TEST(Options, AnUnknownNameIsAnErrorThatNamesTheNearest) {
               [&] { database.set("-tenon_conv1_bakend", "dnnl"); });
   expectError(TENON_ERR_OPTION, {"'-tenon_log_view'"},
               [&] { database.set("-tenon_logview", std::nullopt); });
-  // The name must stand after an underscore, and under -tenon_.
+  // In a key the name must follow -tenon_ or an underscore.
   expectError(TENON_ERR_OPTION, {"unknown"}, [&] { database.set("-tenon_mystride", "1"); });
   expectError(TENON_ERR_OPTION, {"unknown"}, [&] { database.set("-stride", "1"); });
   expectError(TENON_ERR_OPTION, {"'stride'", "not an option"},
