@@ -256,7 +256,7 @@ TEST(Agree, TagsAreInStepAfterAFailureBetweenThem) {
   EXPECT_EQ(tags[0], -tags[1]);
 }
 
-// On a communicator of its own, since it is out of step afterwards.
+// Each test uses a communicator of its own, which cannot be used any more after a rank was absent.
 class Absence : public testing::Test {
 protected:
   void SetUp() override {
@@ -328,7 +328,8 @@ TEST_F(Absence, FromASplitIsFoundOut) {
   expectError(TENON_ERR_TIMEOUT, {"had not arrived"}, [&] { comm_->split({.use = -9}, 0, 0); });
 }
 
-// The ranks below one that is absent in the tree of a vote are not taken for absent.
+// A vote runs along a tree of ranks. If one is absent, the ranks below it in the tree are not heard
+// either, but they must not be named as absent.
 TEST_F(Absence, OfEachRankIsNamedAloneAndSoAreTwo) {
   const int size = world()->size();
   for (int first = 1; first < size; ++first) {

@@ -142,7 +142,8 @@ TEST(Communicator, RefusesAnIntercommunicator) {
   MPI_Comm_free(&half);
 }
 
-// The first use has nothing yet to agree with.
+// At the first use of a communicator its agreement does not exist yet, so the absence of a rank
+// must be found in another way.
 TEST(Communicator, MissesRanksAtItsFirstUse) {
   if (world()->size() == 1)
     GTEST_SKIP() << "nobody can be absent";

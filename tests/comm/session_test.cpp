@@ -196,7 +196,8 @@ TEST(Oversubscription, IsToldWhereThreadsOutnumberTheCpus) {
       "OMP_NUM_THREADS=4\n");
   EXPECT_TRUE(isOversubscribed({.ranks = 4, .threads = 8, .mostThreads = 2, .cpus = 2}));
   EXPECT_FALSE(isOversubscribed({.ranks = 2, .threads = 8, .mostThreads = 4, .cpus = 8}));
-  // Ranks that outnumber the CPUs were requested, and unknown CPUs are no reason to speak.
+  // More ranks than CPUs are the user's choice, and with an unknown number of CPUs (0) nothing is
+  // said.
   EXPECT_FALSE(isOversubscribed({.ranks = 8, .threads = 8, .mostThreads = 1, .cpus = 2}));
   EXPECT_FALSE(isOversubscribed({.ranks = 4, .threads = 8, .mostThreads = 2, .cpus = 0}));
 }
@@ -220,7 +221,7 @@ TEST_F(Session, HeedsMoreThreadsThanCpus) {
   unsetenv("OMP_NUM_THREADS");
   EXPECT_GE(limitFor(1, {"program"}), 20000);
   EXPECT_LT(limitFor(20000, {"program"}), 20000);
-  // What the user has set is the user's.
+  // A number of threads that the user has set is not changed.
   EXPECT_EQ(limitFor(20000, {"program", "-tenon_threads", "20000"}), 20000);
   setenv("OMP_NUM_THREADS", "20000", 1);
   EXPECT_GE(limitFor(20000, {"program"}), 20000);

@@ -100,7 +100,8 @@ TEST(ArrayList, TakesComponentsOfDifferentForms) {
   DTensor x(world(), field(), TENON_FLOAT64);
   const Index rows = x.layout().ownedBox(x.position())[1].size();
   std::vector<double> u((rows + 5) * 6, -1), v((rows + 3) * 4, -2), w((rows + 4) * 7 * 2, -3);
-  // By array: the element of box row i, column j (the box begins one row above the owned ones).
+  // Returns the element in row i and column j of a rank's box in one of the arrays. The box begins
+  // one row above the owned rows.
   const auto at = [&](Index array, Index i, Index j) -> double& {
     return array == 0   ? u[1 + i + (rows + 5) * (1 + j)]
            : array == 1 ? v[i * 4 + j]

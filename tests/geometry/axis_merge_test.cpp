@@ -125,13 +125,15 @@ TEST(AxisMerge, JoinsWhatIsAlikeInBothLayouts) {
   EXPECT_EQ(AxisMerge(on("P,P,P,P"), on("B,B,B,B")).grid().extents(), std::vector<int>{24});
   EXPECT_EQ(AxisMerge(on("P,P,S0,S0"), on("B,B,B,S0")).grid().extents(),
             (std::vector<int>{6, 2, 2}));
-  // Apart, with another between: the coordinates of the first are the slower ones.
+  // Two axes that are alike are merged even if another axis is between them. The first of them is
+  // the slower one in the merged axis.
   const AxisMerge apart(on("P,B,P,B"), on("B,B,B,B"));
   EXPECT_EQ(apart.grid().extents(), (std::vector<int>{4, 6}));
   EXPECT_EQ(apart.axesOf(0), (std::vector<int>{0, 2}));
 }
 
-// By the definition: each part is cut in balanced pieces.
+// The expected cuts follow the definition: each part of one level is cut in balanced pieces at the
+// next level.
 TEST(Cuts, NestedOnesAreBalancedInEachPart) {
   for (Index extent : {0, 1, 7, 100, 1001})
     for (const std::vector<int>& parts :

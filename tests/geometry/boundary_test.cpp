@@ -100,7 +100,8 @@ TEST(Boundary, SegmentsCoverEachCellOnceInEveryMode) {
           }
 }
 
-// What has no source is passed over at once, however wide it is.
+// Halo elements that copy no element of the tensor are skipped as a whole, so the time does not
+// grow with their number.
 TEST(Boundary, ZerosTakeNoTime) {
   const Index wide = Index(1) << 58;
   for (const Index extent : {0, 8})

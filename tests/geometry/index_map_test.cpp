@@ -53,7 +53,8 @@ TEST(IndexMapBlocks, AreTheFirstWithoutAnEntrysElements) {
   std::size_t most = 0;
   for (unsigned seed = 0; seed < 60; ++seed) {
     LayoutDraw draw(seed);
-    // From few elements with many entries, as in dense matrices, to many with few.
+    // The maps range from few elements with many entries each, as in dense matrices, to many
+    // elements with few.
     const int sources = draw.between(1, seed % 3 == 0 ? 3 : 150),
               targets = draw.between(1, seed % 3 == 1 ? 3 : 150), count = draw.between(1, 2500);
     const bool isDense = draw.chance(30), hasHubs = draw.chance(40);
@@ -88,7 +89,8 @@ TEST(IndexMapBlocks, AreTheFirstWithoutAnEntrysElements) {
   EXPECT_GT(most, 500);
 }
 
-// Of 50,000 entries of one element each has a block of its own, in the order of the list.
+// If all of 50,000 entries have the same source or target, each has a block of its own, in the
+// order of the list.
 TEST(IndexMapBlocks, OfOneElementAreAsManyAsItsEntries) {
   constexpr Index kMany = 50000;
   std::vector<Index> one(kMany, 7), all, backwards;

@@ -254,7 +254,8 @@ TEST(FromBoxes, NamesTwoBoxesOfABrickWall) {
               {"dimension 1", "rank 2, [2,4) x [1,4), begins at 1", "rank 0, [0,2) x [0,4)"});
 }
 
-// Cuts that would make a grid of 2^62 elements are not counted one by one.
+// The cuts of these boxes would make a grid of 200^8 (about 2^61) cells, too many to be visited one
+// by one.
 TEST(FromBoxes, OfADiagonalAreRefusedAtOnce) {
   std::vector<Box> boxes;
   for (Index r = 0; r < 200; ++r)
@@ -262,8 +263,9 @@ TEST(FromBoxes, OfADiagonalAreRefusedAtOnce) {
   expectFault(boxes, {}, {"no rank holds", "of the shape [200,200,200,200,200,200,200,200]"});
 }
 
-// The boxes of 65,536 ranks, in an order that no grid has: 2 elements each way of three dimensions
-// that are split 64, 32 and 32 times, and all of the batch and the channels.
+// The boxes of 65,536 ranks, which no numbering of a grid's axes produces in this order. Dimensions
+// 2, 3 and 4 are split in 64, 32 and 32 parts of 2 elements; every box has all of dimensions 0 and
+// 1.
 std::vector<Box> manyBoxes() {
   std::vector<Box> boxes(65536);
   for (Index place = 0; place < 65536; ++place) {
@@ -362,7 +364,8 @@ TEST(FromBoxes, FaultsOfRandomBoxesAreThoseOfACount) {
   EXPECT_GT(std::min({overlaps, gaps, others}), 50);
 }
 
-// Halos are left and filled on their own grid.
+// Between two grids a tensor moves without halos: the source's halo is dropped on the source's grid
+// first, and the target's is filled on the target's grid last.
 TEST(Stops, AreWithoutHalosBetweenGrids) {
   const auto layouts = [](const GridPtr& grid, const char* properties) {
     LayoutSpec spec{.shape = {8}, .grid = grid, .properties = parseProperties(properties)};

@@ -135,7 +135,7 @@ TEST_P(ScheduleDraws, TransposeIsTheConversionOfTheDuals) {
   }
 }
 
-// For each element of an array, the number of boxes that contain it.
+// Returns, for each element of an array, the number of boxes that contain it.
 std::vector<int> counts(const std::vector<ElementBox>& boxes, const Shape& extent) {
   std::vector<int> result(elements(extent), 0);
   const Shape strides = rowMajorStrides(extent);
@@ -234,14 +234,16 @@ TEST_P(ScheduleDraws, SendersAndReceiversAgree) {
   }
 }
 
-// Raw memory that represents a tensor: copies where the layout says so, random contributions on P
-// axes and in G* boxes that sum up to the value.
+// Reads, checks and draws the memory of all ranks that represents a tensor in a layout. One value
+// has many representations if the layout holds partial sums (P axes and G* boxes): all
+// contributions that add up to the value.
 class Representation {
 public:
   Representation(const Layout& layout, int ranks)
       : layout_(layout), raw_(layout, ranks), ranks_(ranks) {}
 
-  // The value: owners' elements, everything summed where the layout holds contributions.
+  // The tensor that the memory represents: the sum of all contributions to each element. If the
+  // layout holds no partial sums, the owner's element is the only contribution.
   std::vector<int> value(const std::vector<int>& memory) const {
     std::vector<int> result(elements(layout_.shape()), 0);
     const Shape strides = rowMajorStrides(layout_.shape());
@@ -260,7 +262,8 @@ public:
     return result;
   }
 
-  // Copies on B axes are equal, and G elements equal their extension's source.
+  // Whether the memory represents the value: copies on B axes are equal, and each element of a G
+  // halo equals the element that it extends.
   bool isValid(const std::vector<int>& memory, const std::vector<int>& value) const {
     bool valid = true;
     const Shape strides = rowMajorStrides(layout_.shape());
@@ -283,7 +286,8 @@ public:
     return valid;
   }
 
-  // Random memory of the layout that is valid: contributions random, everything else by the value.
+  // Draws valid memory: random contributions if the layout holds partial sums, otherwise a random
+  // value and its copies.
   std::vector<int> draw(LayoutDraw& random) const {
     std::vector<int> memory(raw_.size, 0);
     if (!layout_.holdsPartialSums()) {

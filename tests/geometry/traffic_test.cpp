@@ -38,7 +38,7 @@ Pair drawnPair(unsigned seed) {
   return pair;
 }
 
-// What a schedule lists for one rank in a role, transfer by transfer.
+// The flow of one rank, counted from the transfers that a schedule lists.
 Flow listed(const std::vector<Transfer>& transfers, int rank) {
   Flow flow;
   for (const Transfer& t : transfers) {
@@ -156,7 +156,7 @@ TEST(CountFlow, PlantedFaultsAreSeen) {
   }
 }
 
-// In messages and elements by level, from the schedule's peers.
+// The messages and elements of each level of the machine, counted from the peers of the transfers.
 std::vector<Traffic> listedByLevel(const std::vector<Transfer>& transfers, int rank,
                                    const std::vector<Index>& unitRanks) {
   std::vector<Traffic> levels(unitRanks.size() + 1);
@@ -190,7 +190,8 @@ TEST(CountFlow, ByLevelEqualsTheSchedule) {
   }
 }
 
-// Ranks that count the axes of a grid in order, and backwards.
+// Two grids of 2 x 3 x 2 ranks: in the first the last axis varies fastest with the rank, in the
+// second the first axis does.
 std::vector<GridPtr> regularGrids() {
   std::vector<int> backwards;
   for (int a = 0; a < 2; ++a)
@@ -204,7 +205,8 @@ bool sameTraffic(const Traffic& a, const Traffic& b) {
   return a.messages == b.messages && a.elements == b.elements;
 }
 
-// Of layouts with halos of all kinds, one after the other by one table.
+// One table counts the flows between many pairs of layouts, with halos of all kinds. What it
+// remembers of one pair must not spoil the next.
 TEST(FlowTable, HasTheFlowsOfTheSchedules) {
   const std::vector<std::vector<Index>> machines = {{}, {6}, {6, 2}, {12, 2, 1}};
   for (const GridPtr& grid : regularGrids())

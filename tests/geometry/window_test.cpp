@@ -29,8 +29,8 @@ TEST(Window, CeilModeCountsOutputsAsByHand) {
   EXPECT_THROW(windowOutput({.kernel = 4, .stride = 2, .ceil = true}, 2, 0), Error);
 }
 
-// Against the sentence itself: all windows that fit, and one more if elements are left over and it
-// begins in the domain.
+// The expected number follows the rule literally: all windows that fit, and one more if elements
+// are left over and that window begins in the domain.
 TEST(Window, CeilModeAddsAtMostOneWindow) {
   for (Index kernel = 1; kernel <= 4; ++kernel)
     for (Index stride = 1; stride <= 4; ++stride)
@@ -112,8 +112,8 @@ TEST(Window, OutputCutsFollowTheInputs) {
   EXPECT_EQ(windowCuts({.kernel = 3}, {0, 0, 1, 3}, 1), (std::vector<Index>{0, 0, 0, 1}));
 }
 
-// For each output: the interior ones read only inputs of their own part, and all others read inputs
-// of another part.
+// Checked for each output: an interior one reads only inputs of its own part, and every other one
+// reads an input of another part.
 TEST(Window, InteriorOutputsReadTheirOwnPartAlone) {
   for (Index kernel = 1; kernel <= 4; ++kernel)
     for (Index stride = 1; stride <= 3; ++stride)

@@ -28,7 +28,7 @@ TEST(KernelRates, MeasuredKindsAreSums) {
   };
   EXPECT_DOUBLE_EQ(seconds("conv", kApply, 8), 0.5 + 2 * 1000 + 3 * 100 + 5 * 10 + 7);
   EXPECT_DOUBLE_EQ(seconds("conv", kParameters, 8), 0.5 + 1000);
-  // Of another kind, pass or size of elements nothing is known but the roof.
+  // For another kind, pass or element size nothing was measured, so flops and memory give the time.
   rates.flops = 100;
   EXPECT_DOUBLE_EQ(seconds("strided conv", kApply, 8), 0.5 + 100);
   EXPECT_DOUBLE_EQ(seconds("conv", kAdjoint, 8), 0.5 + 100);

@@ -42,8 +42,8 @@ TEST(LeastPrice, NoStepAndNoTwoStepsCostLess) {
   }
 }
 
-// On 4 ranks, 8 elements of 8 bytes: bytes that a rank receives / bandwidth, and bytes that it
-// copies and writes / copyBandwidth.
+// There are 4 ranks and 8 elements of 8 bytes. The expected times are (bytes that a rank receives)
+// / bandwidth + (bytes that it copies + bytes that it writes) / copyBandwidth.
 TEST(LeastPrice, IsExactWhereNothingMovesInVain) {
   const GridPtr grid = Grid::make({4});
   const auto line = [&](const char* property) {

@@ -113,7 +113,7 @@ TEST(Price, AHaloIsItsNeighboursCells) {
   const Layout plain = line(4, {8}, "S0"), halo = withHalo(plain);
   EXPECT_DOUBLE_EQ(priceOfExchange(plain, halo, 8, kRates, Sampling::All).seconds,
                    10 + 2 + 16.0 / 4 + (16 + 32) / 8.0);
-  // In the adjoint it adds up as many, at its own two elements.
+  // In the adjoint a rank receives the same number of elements and adds them to its own two.
   EXPECT_DOUBLE_EQ(priceOfExchange(halo.dual(), plain, 8, kRates, Sampling::All).seconds,
                    10 + 2 + 16.0 / 4 + (16 + 32) / 8.0);
   const ExchangePrice trim = priceOfExchange(halo, plain, 8, kRates, Sampling::All);

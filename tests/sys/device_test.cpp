@@ -129,7 +129,8 @@ TEST(OpenDevice, ThatFailsToOpenLeavesTheProgramsCurrent) {
   });
 }
 
-// Of a driver with the version as CUDA numbers it, 0 for none.
+// Expects that the device is refused with an error that contains the words, if the driver's version
+// is this one as CUDA numbers it (11040 is 11.4, and 0 is no driver).
 void expectRefusal(const char* driver, std::initializer_list<const char*> words) {
   inChild([&] {
     setenv("TENON_STANDIN_DRIVER", driver, 1);
@@ -232,7 +233,8 @@ TEST(OpenDevice, RefusesStreamsAndMemoryOfAnotherContext) {
   });
 }
 
-// A device that could read all memory of the host does not make it memory of the device.
+// Some devices can read all memory of the host. Even then memory that is not registered with CUDA
+// counts as out of the device's reach.
 TEST(OpenDevice, ReachesOnlyWhatCudaKnowsOfTheHostsMemory) {
   for (const char* reachesAll : {"0", "1"})
     inChild([&] {
@@ -416,7 +418,7 @@ TEST(DeviceFailure, OfACallPassesAndOfAKernelStays) {
 }
 
 TEST(DeviceFailure, SaysWhetherTheDeviceIsLost) {
-  // Of cudaErrorContained, cudaErrorTensorMemoryLeak, cudaErrorLaunchFailure,
+  // The numbers of cudaErrorContained, cudaErrorTensorMemoryLeak, cudaErrorLaunchFailure and
   // cudaErrorExternalDevice.
   for (int status : {226, 721, 719, 911})
     expectError(TENON_ERR_LIBRARY, {"cudaTest", "cannot be used again", "compute-sanitizer"},
@@ -453,7 +455,8 @@ TEST(DeviceLibrary, ThatIsMissingOrTooOldIsNamed) {
               [] { cuda::checkDnnVersion(90701); });
 }
 
-// A process may hold some functions of another version.
+// The process may have loaded another version of the library, so all functions are taken from one
+// place: from the process if it has them all, otherwise from the library that is opened.
 TEST(DeviceLibrary, IsTakenFromOnePlace) {
   const char* const all[] = {"cublasCreate_v2", "cublasDestroy_v2"};
   const cuda::Library processes("cuBLAS", "libnosuch.so.7", all);

@@ -304,7 +304,8 @@ TEST_F(Handlers, WhatAUsersFunctionThrowsIsNamed) {
   EXPECT_EQ(lastError().message(), "an allocation failed in the shell's apply");
 }
 
-// As tenon.hpp throws it, with a report around the message.
+// tenon.hpp throws a failed call's error with text around its message; the record of the first
+// fail() counts, not that text.
 TEST_F(Handlers, AUsersFunctionThatThrowsAnErrorOfTenonKeepsItsRecord) {
   const auto code = guard("TenonOuter", [] {
     callUser("the shell's apply", []() -> TenonErrorCode {

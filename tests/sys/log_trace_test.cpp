@@ -103,7 +103,7 @@ TEST_F(TraceTest, OnceStoppedNothingIsKept) {
 
 namespace fs = std::filesystem;
 
-// In a folder of its own, in which nothing may be left over.
+// Each test writes in a folder of its own and checks that no temporary file is left there.
 class NewFileTest : public ::testing::Test {
 protected:
   void SetUp() override { fs::create_directory(folder_); }
