@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Makes, finds and frees the library's duplicates of communicators. MPI_Comm_dup and MPI_Comm_split
 // are collective and have no time limit, so each is preceded by a vote that has one: an absent rank
-// is then an error, not a hang.
+// is then an error, not a hang. A registry of the process has all duplicates, for Finalize, and for
+// calls to which the user passes a duplicate.
 #include "comm/communicator.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -31,12 +32,15 @@ constexpr OptionSpec kOptions[] = {
 };
 const OptionRegistration kRegistration{{"comm", kOptions}};
 
-// The duplicates of the process, shared by its threads.
+// The duplicates of the process, shared by its threads. `keyval` is the key of the attribute that
+// each parent has for its duplicate.
 struct Registry {
   std::mutex mutex;
   int keyval = MPI_KEYVAL_INVALID;
   std::vector<std::weak_ptr<Communicator>> all; // In the order of creation.
-  std::vector<CommPtr> neverFreed;              // Never freed.
+  // Duplicates that leaveParents() has detached. A reference to each remains here for ever, since
+  // its destructor would free it, and with it a communicator of MPI.
+  std::vector<CommPtr> neverFreed;
   std::vector<SubCommPtr> deviceLines; // Communicators with device groups, retained until the end.
 
   void add(const CommPtr& made) {
@@ -171,7 +175,8 @@ int regularNodeSize(MPI_Comm comm) {
   // The minimum of -n is the negative of the maximum of n, so one reduction gives both.
   int minima[3] = {node.size, -node.size, rank % node.size == node.rank ? 1 : 0};
   checkMpi(MPI_Allreduce(MPI_IN_PLACE, minima, 3, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
-  return minima[0] == -minima[1] && minima[2] == 1 ? minima[0] : 0;
+  const auto [minSize, minusMaxSize, areConsecutive] = minima;
+  return minSize == -minusMaxSize && areConsecutive == 1 ? minSize : 0;
 }
 
 } // namespace
@@ -199,7 +204,7 @@ void Communicator::openArena() {
 
 const DeviceArena::Made& Communicator::openDeviceArena() {
   if (!deviceShared_) {
-    agree(*this, std::nullopt); // The calls below have no time limit.
+    agree(*this, /*mine=*/std::nullopt); // The calls below have no time limit.
     deviceShared_ =
         collectively(*this, [&] { return DeviceArena::make(comm_, arena(), whyNoArena()); });
   }
@@ -223,7 +228,8 @@ void Communicator::keepToEnd(const SubCommPtr& line) {
   registry().deviceLines.push_back(line);
 }
 
-// A rank whose group has failed, or that has timed out, makes the vote fail on all ranks.
+// The vote fails on all ranks if the group of one has failed, or if one does not arrive in time; no
+// rank then ends its group, since that would wait for the others.
 void SubCommunicator::endDevices() const noexcept {
   if (!devices_ || !*devices_ || comm_ == MPI_COMM_NULL)
     return;
@@ -265,7 +271,7 @@ void Communicator::leaveParent() noexcept {
 }
 
 void Communicator::free() noexcept {
-  // Short enough to be stored without an allocation.
+  // The reason that whyNoArena() has from now on, short enough to be stored without an allocation.
   constexpr const char* kWhyNot = "it is freed";
   // A communicator that is out of step is not freed: messages that no rank has received would reach
   // the next communicator to which MPI assigns its number, or end the program here, as in MPICH

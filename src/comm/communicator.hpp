@@ -11,6 +11,10 @@
 // So only the first object on a parent creates a communicator, and destroying an object does not
 // communicate. If MPI provides MPI_THREAD_MULTIPLE, different threads can use duplicates of
 // different parents; only one thread at a time can use one duplicate.
+//
+// A line is the set of ranks that differ only in their coordinates on some axes of a process grid,
+// such as a row of it (partition.hpp). Collectives of a conversion run on sub-communicators of
+// lines.
 #pragma once
 
 #include "comm/memory/device_arena.hpp"
@@ -42,7 +46,8 @@ public:
   virtual void advance() = 0;
 };
 
-// Arguments of MPI's vector collectives, with one number per rank.
+// Arguments of MPI's vector collectives, with one number per rank: in MPI's terms sendcounts,
+// sdispls, recvcounts and rdispls of MPI_Alltoallv.
 struct RankLists {
   std::vector<int> sizes, offsets, arrivalSizes, arrivalOffsets;
 };
@@ -92,9 +97,10 @@ public:
 
 private:
   MPI_Comm comm_ = MPI_COMM_NULL;
+  // No value before takeDevices(); NULL on ranks that are not members.
   mutable std::optional<std::unique_ptr<DeviceGroup>> devices_;
-  mutable std::vector<std::unique_ptr<RankLists>> idle_;
-  mutable std::size_t lists_ = 0;
+  mutable std::vector<std::unique_ptr<RankLists>> idle_; // Lists that are not lent.
+  mutable std::size_t lists_ = 0;                        // Number of all lists, lent or idle.
 };
 
 using SubCommPtr = std::shared_ptr<const SubCommunicator>;
@@ -111,7 +117,7 @@ public:
   static constexpr std::size_t kMax = 64; // MPI libraries limit the number of communicators.
 
   // An entry of the cache, allocated before MPI_Comm_split(): an allocation after the split could
-  // fail on one rank only.
+  // fail on one rank only. add() moves it into the cache without an allocation.
   class Place {
   public:
     explicit Place(const Name& name) {
@@ -150,7 +156,7 @@ public:
   }
 
 private:
-  Entries entries_;
+  Entries entries_; // The oldest first.
 };
 
 class BatchedAgreement;
@@ -255,7 +261,7 @@ private:
   bool outOfStep_ = false;
   Splits splits_;
   BatchedAgreement* batch_ = nullptr;
-  bool arenaTried_ = false;
+  bool arenaTried_ = false; // True after openArena().
   int ranksPerNode_ = 0;
   SharedArena::Made shared_;
   std::optional<DeviceArena::Made> deviceShared_;

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Exchange: rounds of non-blocking point-to-point messages between fixed buffers. Calls of a round:
-// startReceives(), startSend() for each message, waitReceive() for each piece, waitSends(). MPI
-// requests are created in each round, or once as persistent requests. Messages of both kinds match,
-// so the sender and the receiver can use different kinds. Large messages are divided into pieces.
+// Exchange: rounds of non-blocking point-to-point messages between fixed buffers. One rank uses it
+// for its messages to and from any number of ranks:
+//
+//   startReceives()
+//   startSend(i)           for each message that this rank sends, once its data is in the buffer
+//   waitReceive(i, piece)  for each piece of each message that it receives
+//   waitSends()            the buffers can then be filled again
+//
+// MPI requests are created in each round, or once as persistent requests. Messages of both kinds
+// match, so the sender and the receiver can use different kinds. Messages larger than pieceBytes
+// are divided into pieces. An index `i` counts the messages in the order of the constructor's list.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -11,7 +18,7 @@
 namespace tenon {
 
 struct Message {
-  int peer = -1;
+  int peer = -1; // The rank to which it is sent, or from which it is received.
   std::byte* data = nullptr;
   Index bytes = 0;
 };

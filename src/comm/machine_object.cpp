@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Joins the nodes and bindings of all ranks to one machine. Calls that can fail on one rank only
-// are in bodies that the ranks agree on, and the array of the all-gather is allocated before it;
-// after it all ranks compute the same result from the same data.
+// Joins the nodes and bindings of all ranks to one machine. findJobMachine(), collective: each rank
+// finds the name of its node and its place there (socket, cache, core); one all-gather sends both
+// to all ranks; each rank then numbers the nodes and computes the same levels from the same data.
+// Calls that can fail on one rank only are in bodies of collectively(), and the array of the
+// all-gather is allocated before it.
 #include "comm/machine_object.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -20,8 +22,8 @@ namespace tenon {
 
 namespace {
 
-// Places are sent in messages of fixed size. Long node names tend to differ at their end, so the
-// message has the end.
+// Places are sent in messages of fixed size: bytes of a node name, and levels of a place. Long node
+// names tend to differ at their end, so the message has the end.
 constexpr std::size_t kNodeName = 64, kLevels = 4;
 
 struct PlaceMessage {

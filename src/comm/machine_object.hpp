@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // MachineObject, the object of the handle TenonMachine: the machine that a job runs on, and the
-// ranks or cores that are its devices.
+// ranks or cores that are its devices. For example, if 4 ranks are started on two nodes in turn
+// (ranks 0 and 2 on one node, 1 and 3 on the other), the machine has 2 nodes of 2 ranks, and its
+// devices 0 to 3 are the ranks 0, 2, 1, 3.
 //
 // Each rank reads its own node and binding (machine/local_topology.hpp), and one all-gather joins
 // them, so all ranks know the same levels. Only the all-gather needs MPI; places and levels are

@@ -33,11 +33,13 @@ std::uint64_t hashOf(Index id) {
   return x ^ (x >> 31);
 }
 
+// An entry of the directory.
 struct Entry {
   Index id, row;
-  int owner;
+  int owner; // The rank that owns the id.
 };
 
+// The three exchanges of numberRows(), on all ranks.
 class Directory {
 public:
   Directory(Communicator& comm, const std::vector<Index>& owned, const std::vector<Index>& wanted)
@@ -45,13 +47,13 @@ public:
 
   Numbering number() {
     numbering_.cuts = findCuts();
-    takeClaims();
-    answerAll();
+    sendOwned();
+    findWanted();
     return std::move(numbering_);
   }
 
 private:
-  int placeOf(Index id) const { return directoryRankOf(id, comm_.size()); }
+  int directoryRank(Index id) const { return directoryRankOf(id, comm_.size()); }
 
   std::vector<Index> findCuts() {
     std::vector<Index> cuts = collectively(
@@ -67,19 +69,20 @@ private:
     return cuts;
   }
 
-  // Sends each owned id with its row to the directory, and sorts the entries that arrive there.
-  void takeClaims() {
-    SparseMessages claims = collectively(comm_, [&] {
+  // Exchange 1: sends each owned id with its row to the directory, as pairs (id, row), and sorts
+  // the entries that arrive there.
+  void sendOwned() {
+    SparseMessages idsAndRows = collectively(comm_, [&] {
       SparseMessages messages;
       Index row = numbering_.cuts[comm_.rank()];
       for (Index id : owned_) {
-        std::vector<Index>& message = messages[placeOf(id)];
+        std::vector<Index>& message = messages[directoryRank(id)];
         message.push_back(id);
         message.push_back(row++);
       }
       return messages;
     });
-    const SparseMessages received = sparseExchange(comm_, std::move(claims));
+    const SparseMessages received = sparseExchange(comm_, std::move(idsAndRows));
     entries_ = collectively(comm_, [&] {
       std::vector<Entry> entries;
       for (const auto& [peer, data] : received)
@@ -109,14 +112,15 @@ private:
                     first->id, first->owner, second->owner));
   }
 
-  void answerAll() {
-    SparseMessages questions = collectively(comm_, [&] {
+  // Exchanges 2 and 3: sends the wanted ids to the directory, and gets their rows from there.
+  void findWanted() {
+    SparseMessages wantedIds = collectively(comm_, [&] {
       SparseMessages requests;
       for (Index id : wanted_)
-        requests[placeOf(id)].push_back(id);
+        requests[directoryRank(id)].push_back(id);
       return requests;
     });
-    const SparseMessages requested = sparseExchange(comm_, std::move(questions));
+    const SparseMessages requested = sparseExchange(comm_, std::move(wantedIds));
     SparseMessages answers = collectively(comm_, [&] {
       SparseMessages rows;
       for (const auto& [peer, ids] : requested)
@@ -130,8 +134,8 @@ private:
       std::vector<Index> wanted;
       std::map<int, std::size_t> nextAnswer;
       for (Index id : wanted_) {
-        const int directory = placeOf(id);
-        wanted.push_back(rows.at(directory)[nextAnswer[directory]++]);
+        const int rank = directoryRank(id);
+        wanted.push_back(rows.at(rank)[nextAnswer[rank]++]);
       }
       return wanted;
     });
@@ -163,10 +167,10 @@ std::uint64_t keyOf(Index id) {
 // the lists that are summed over ranks.
 constexpr std::size_t kBlocksPerRound = 1024;
 
-// Finds the first key of blocks of the sorted list. For the block that begins at entry n, it is the
-// smallest key k such that all ranks together have at least n keys below k. Each step of a
-// bisection counts the local keys below the middle of the interval and sums the counts over all
-// ranks, for several blocks at once.
+// Finds the first key of blocks of the sorted list. The block that begins at entry n has as its
+// first key k the smallest number for which all ranks together have at least n keys below k. Each
+// step of a bisection counts the local keys below the middle of the interval and sums the counts
+// over all ranks, for several blocks at once.
 class FirstKeys {
 public:
   // `keys` are the keys of this rank, sorted; at least one rank has some. Collective.
@@ -180,6 +184,8 @@ public:
 
   // The first keys of the blocks that begin at these rows. Collective.
   std::vector<std::uint64_t> of(std::span<const Index> rows) const {
+    // For each block the interval that contains its first key, and the number of keys below the
+    // middle of the interval.
     struct Search {
       std::vector<std::uint64_t> low, high, below;
       std::uint64_t middle(std::size_t k) const { return low[k] + (high[k] - low[k]) / 2; }
@@ -208,7 +214,8 @@ public:
 private:
   Communicator& comm_;
   const std::vector<std::uint64_t>& keys_;
-  // Complement of the smallest key, and the largest key, of all ranks.
+  // Complement of the smallest key, and the largest key, of all ranks: one reduction by MPI_MAX
+  // finds both.
   std::vector<std::uint64_t> ends_;
 };
 

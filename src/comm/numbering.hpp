@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Numbering of mesh nodes: replaces the user's ids by row numbers. The nodes that a rank owns get
 // consecutive rows in the order in which the rank lists them, rank by rank. For example, rank 0
-// owns the ids {70, 12} and rank 1 owns {35}: their rows are 70 -> 0, 12 -> 1 and 35 -> 2.
+// owns the ids {70, 12} and rank 1 owns {35}: their rows are 70 -> 0, 12 -> 1 and 35 -> 2, and the
+// cuts are 0, 2, 3. If rank 1 wants the id 12, a ghost that rank 0 owns, numberRows() returns its
+// row 1. rowsById() returns the rows in the order of the ids: 1, 2, 0, of which rank 0 gets the
+// first two and rank 1 the third.
 #pragma once
 
 #include "comm/communicator.hpp"

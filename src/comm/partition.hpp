@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Partition: the ranks of a communicator arranged as a Cartesian process grid. Ranks outside the
 // grid have the object too and take part in its collective calls.
+//
+// A line is the set of ranks that differ only in their coordinates on some axes. For example, on
+// the 2 x 3 grid of the ranks 0 1 2 / 3 4 5 the lines of axis 1 are {0 1 2} and {3 4 5}, and those
+// of axis 0 are {0 3}, {1 4} and {2 5}. Each line has a communicator, on which the collectives of a
+// conversion run.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -30,7 +35,8 @@ private:
   std::vector<SubCommPtr> lines_; // By axis; each is made when it is first requested.
 };
 
-// The user of a communicator: messages of the library must not mix with those of the user.
+// Who sends messages on a communicator: the user, who got it from Partition::axisComm(), or the
+// library. They have different ones, so their messages do not mix.
 enum class AxisUse { User, Library };
 
 // The ranks that differ from `rank` along these axes only, including itself, ordered by coordinates

@@ -21,32 +21,34 @@ namespace tenon {
 
 namespace {
 
-// Buffers of a call except the messages: lengths of sent lists, of received lists by rank,
-// requests.
+// Buffers of a call except the lists: the lengths of the sent lists, in the order of their peers,
+// and of the received lists, by rank (0 if the rank sends none).
 struct Buffers {
-  std::vector<Index> lengths, arriving;
+  std::vector<Index> sentLengths, receivedLengths;
   std::vector<MPI_Request> requests;
 };
 
-// Receives one length if a message is available.
-bool receiveLength(const Communicator& comm, int tag, std::vector<Index>& arriving) {
+// Receives one length if a message is available; returns true if so.
+bool receiveLength(const Communicator& comm, int tag, std::vector<Index>& receivedLengths) {
   int hasMessage = 0;
   MPI_Status status;
   checkMpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm.mpi(), &hasMessage, &status), "MPI_Iprobe");
   if (hasMessage)
-    checkMpi(MPI_Recv(&arriving[status.MPI_SOURCE], 1, MPI_INT64_T, status.MPI_SOURCE, tag,
+    checkMpi(MPI_Recv(&receivedLengths[status.MPI_SOURCE], 1, MPI_INT64_T, status.MPI_SOURCE, tag,
                       comm.mpi(), MPI_STATUS_IGNORE),
              "MPI_Recv");
   return hasMessage != 0;
 }
 
+// Phase 1. Synchronous sends complete only when they are received, so a rank enters the barrier
+// once all its lengths have been received.
 void exchangeLengths(const Communicator& comm, int tag, const SparseMessages& sends,
                      Buffers& buffers) {
   std::size_t sent = 0;
   for (const auto& [peer, data] : sends)
     if (peer != comm.rank()) {
-      buffers.lengths[sent] = static_cast<Index>(data.size());
-      checkMpi(MPI_Issend(&buffers.lengths[sent], 1, MPI_INT64_T, peer, tag, comm.mpi(),
+      buffers.sentLengths[sent] = static_cast<Index>(data.size());
+      checkMpi(MPI_Issend(&buffers.sentLengths[sent], 1, MPI_INT64_T, peer, tag, comm.mpi(),
                           &buffers.requests[sent]),
                "MPI_Issend");
       ++sent;
@@ -55,7 +57,7 @@ void exchangeLengths(const Communicator& comm, int tag, const SparseMessages& se
   bool inBarrier = false;
   WaitPolicy policy(comm);
   for (int isDone = 0; !isDone;) {
-    if (receiveLength(comm, tag, buffers.arriving))
+    if (receiveLength(comm, tag, buffers.receivedLengths))
       continue;
     if (inBarrier) {
       checkMpi(MPI_Test(&barrier, &isDone, MPI_STATUS_IGNORE), "MPI_Test");
@@ -89,15 +91,16 @@ SparseMessages sparseExchange(Communicator& comm, SparseMessages sends) {
                         "the lists among more processes",
                         data.size(), peer));
     const auto size = static_cast<std::size_t>(comm.size());
-    return Buffers{std::vector<Index>(sends.size()), std::vector<Index>(size, 0),
-                   std::vector<MPI_Request>(sends.size(), MPI_REQUEST_NULL)};
+    return Buffers{.sentLengths = std::vector<Index>(sends.size()),
+                   .receivedLengths = std::vector<Index>(size, 0),
+                   .requests = std::vector<MPI_Request>(sends.size(), MPI_REQUEST_NULL)};
   });
   exchangeLengths(comm, tag, sends, buffers);
   SparseMessages received = collectively(comm, [&] {
     SparseMessages messages;
     for (int peer = 0; peer < comm.size(); ++peer)
-      if (buffers.arriving[peer] > 0)
-        messages[peer].resize(static_cast<std::size_t>(buffers.arriving[peer]));
+      if (buffers.receivedLengths[peer] > 0)
+        messages[peer].resize(static_cast<std::size_t>(buffers.receivedLengths[peer]));
     buffers.requests.assign(messages.size() + sends.size(), MPI_REQUEST_NULL);
     return messages;
   });
@@ -112,6 +115,7 @@ SparseMessages sparseExchange(Communicator& comm, SparseMessages sends) {
                          comm.mpi(), &buffers.requests[started++]),
                "MPI_Isend");
   waitFor(comm, buffers.requests.data(), started, [&] { return someOfText(othersOf(comm)); });
+  // The list for this rank itself is moved, not sent.
   if (const auto own = sends.find(comm.rank()); own != sends.end() && !own->second.empty())
     received.insert(sends.extract(own));
   return received;

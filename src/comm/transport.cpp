@@ -25,12 +25,12 @@ namespace tenon {
 
 namespace {
 
-constexpr const char* kNames[] = {"auto", "messages", "shared"};
+constexpr const char* kNames[] = {"auto", "messages", "shared"}; // By value of Transport.
 
 } // namespace
 
 Transport parseTransport(std::string_view name) {
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < static_cast<int>(std::size(kNames)); ++i)
     if (name == kNames[i])
       return static_cast<Transport>(i);
   throw Error(TENON_ERR_ARG,
@@ -68,9 +68,9 @@ Transport resolveDeviceTransport(Transport requested, Communicator& comm) {
 
 namespace {
 
-// True if this MPI says that it accesses device memory. Only libraries whose answer is reliable are
-// asked, see CMakeLists.txt.
-bool mpiSaysSo() {
+// True if this MPI reports that it accesses device memory. Only libraries whose answer is reliable
+// are queried, see CMakeLists.txt.
+bool mpiReportsGpuAware() {
 #ifdef TENON_MPI_KNOWS_GPU_AWARE
   return MPIX_Query_cuda_support() == 1;
 #else
@@ -100,11 +100,12 @@ std::string whyLoadedUcxFails() {
   unsigned major = 0, minor = 0, release = 0;
   if (const auto getVersion = reinterpret_cast<GetVersion>(dlsym(library, "ucp_get_version")))
     getVersion(&major, &minor, &release);
-  dlclose(library); // One of two references.
+  dlclose(library); // Drops the reference of dlopen(); MPI still has its own.
   return whyUcxFails(major, minor, environment("UCX_MEMTYPE_CACHE").value_or(""));
 }
 
-bool isSoOnAll(bool onThisRank, std::optional<Error> failure, Communicator& comm) {
+// True if the condition is true on all ranks. Throws on all ranks if one has an error. Collective.
+bool isTrueOnAll(bool onThisRank, std::optional<Error> failure, Communicator& comm) {
   int onAllRanks = onThisRank ? 1 : 0;
   agree(comm, std::move(failure)); // The call below has no time limit.
   checkMpi(MPI_Allreduce(MPI_IN_PLACE, &onAllRanks, 1, MPI_INT, MPI_MIN, comm.mpi()),
@@ -133,16 +134,18 @@ std::string whyUcxFails(unsigned major, unsigned minor, const std::string& cache
       major, minor, kMinMajor, kMinMinor);
 }
 
-bool isGpuAware(GpuAware said, const CommPtr& comm) {
-  std::optional<bool>& result = resultsOn(comm)[static_cast<std::size_t>(said)];
+bool isGpuAware(GpuAware requested, const CommPtr& comm) {
+  std::optional<bool>& result = resultsOn(comm)[static_cast<std::size_t>(requested)];
   if (result)
     return *result;
-  const bool isSaid = said == GpuAware::On || (said == GpuAware::Auto && mpiSaysSo());
-  const std::string why = isSaid ? whyLoadedUcxFails() : "";
+  // According to the option, or to MPI. Its UCX can still be too old.
+  const bool isReported =
+      requested == GpuAware::On || (requested == GpuAware::Auto && mpiReportsGpuAware());
+  const std::string why = isReported ? whyLoadedUcxFails() : "";
   std::optional<Error> failure;
-  if (!why.empty() && said == GpuAware::On)
+  if (!why.empty() && requested == GpuAware::On)
     failure.emplace(TENON_ERR_SUPPORT, why);
-  result = isSoOnAll(isSaid && why.empty(), std::move(failure), *comm);
+  result = isTrueOnAll(isReported && why.empty(), std::move(failure), *comm);
   return *result;
 }
 

@@ -39,7 +39,7 @@ GpuAware parseGpuAware(std::string_view name);
 // message divide it into the same pieces. With Auto each rank asks its MPI library, if it can tell,
 // and checks that its UCX is not too old. Collective the first time on a communicator. Throws
 // TENON_ERR_SUPPORT for On with a UCX that is too old.
-bool isGpuAware(GpuAware said, const CommPtr& comm);
+bool isGpuAware(GpuAware requested, const CommPtr& comm);
 // Why this version of UCX fails with messages of device memory, or "". `cache` is the value of the
 // environment variable UCX_MEMTYPE_CACHE, "" if it is not set.
 std::string whyUcxFails(unsigned major, unsigned minor, const std::string& cache);

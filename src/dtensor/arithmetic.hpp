@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Arithmetic on the local arrays of tensors, with any strides and without communication.
+// Arithmetic on the local arrays of tensors, with any strides and without communication: each rank
+// computes on all elements of its box, halos included. On the device the kernels are only queued,
+// unless stated otherwise.
 #pragma once
 
 #include "dtensor/dtensor.hpp"

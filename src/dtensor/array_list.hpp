@@ -2,7 +2,8 @@
 // Fields that the user stores in one array per index of a dimension, such as species or velocity
 // components. Kernels need one strided block, so such a tensor works on an array of the library:
 // gather copies the user's arrays into the block, scatter copies the block back. The user's arrays
-// are not accessed otherwise.
+// are not accessed otherwise. For example, the tensor x[cell, component] with the components u, v
+// and w in three arrays has dim = 1: gather() copies u to x[:, 0], v to x[:, 1] and w to x[:, 2].
 #pragma once
 
 #include "dtensor/data_type.hpp"

@@ -13,7 +13,8 @@
 namespace tenon {
 
 // The type of tensors with values rounded to bfloat16, which are stored but not computed with. Only
-// the library creates them.
+// the library creates them, so the type is not in the public TenonDataType: its value is one that
+// the enumeration can represent but does not define.
 inline constexpr auto kBFloat16 = static_cast<TenonDataType>(TENON_DATATYPE_MAX_ - 1);
 
 Index dataTypeSize(TenonDataType type);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Placing, locking and checking of a tensor's array. All checks come before the first change, and
-// user memory is released only after the kernels that use it have ended.
+// The array of a tensor: the library's, allocated at its first use, or memory that the user has
+// placed; the locks while the user has its address (lendForReading() to endWriting()); and the
+// checks of both. In functions that place memory, all checks come before the first change. User
+// memory is released only after the kernels that use it have ended (awaitUserArray()).
 #include "dtensor/dtensor.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -226,7 +228,7 @@ void DTensor::placeArrays(int dim, const std::vector<void*>& firstOwned,
   std::vector<Component> components;
   for (void* first : firstOwned)
     components.push_back({first, strides, ghostsLow, ghostsHigh, length});
-  if (components.empty()) // Without components the ghosts have not been checked.
+  if (components.empty()) // Without components, placeComponents() does not check the ghosts.
     checkGhosts(strides, ghostsLow, ghostsHigh);
   placeComponents(dim, components, readOnly);
 }
@@ -245,7 +247,8 @@ void DTensor::placeComponents(int dim, const std::vector<Component>& components,
   for (std::size_t i = 0; localElements_ > 0 && i < components.size(); ++i)
     list.first.push_back(static_cast<std::byte*>(firstOwned[i]) -
                          elementsBeforeOwned(list.strides[i]) * dataTypeSize(type_));
-  // The tensor works on the library's array; the list is only used by gather and scatter.
+  // The tensor works on the library's array; the list is only used by gather and scatter. If the
+  // tensor was never written, its values are unknown until the first gather (checkGathered()).
   const bool hasNoValues = state() == 0 || state() == ungatheredState_;
   resetArray();
   allocate();

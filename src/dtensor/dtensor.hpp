@@ -155,17 +155,17 @@ private:
   Shape extent_;
   Index localElements_;
   Strides strides_{};
-  mutable Buffer own_;
+  mutable Buffer own_; // The library's array, empty until its first use.
   bool private_ = false;
-  void* placed_ = nullptr;
-  bool placedEmpty_ = false;
-  bool isUsers_ = false; // True if the placed memory, or that of arrays_, is the user's.
+  void* placed_ = nullptr;   // The first element of the box in placed memory, or NULL.
+  bool placedEmpty_ = false; // True if memory is placed on a rank without elements (NULL).
+  bool isUsers_ = false;     // True if the placed memory, or that of arrays_, is the user's.
   std::optional<ArrayList> arrays_;
   // The state counter at which arrays_ wait for their first gather, or 0.
   std::uint64_t ungatheredState_ = 0;
   bool readOnly_ = false;
-  int readers_ = 0;
-  bool writer_ = false;
+  int readers_ = 0;                    // Number of locks for reading.
+  bool writer_ = false;                // True while there is a lock for writing.
   std::unique_ptr<HostCopy> hostCopy_; // Exists while host values of a device array are in use.
 };
 

@@ -91,8 +91,8 @@ void fillByIndex(DTensor& x, const std::function<double(Index)>& f) {
     const HostView<T> data(x);
     if (x.localElements() == 0)
       return; // A rank outside the grid has no position.
-    // The sources for each run of channels with the same boundary modes, and the run of each
-    // channel.
+    // The sources for each run of channels with the same boundary modes, runs[run][dimension][local
+    // index], and the run of each local channel.
     std::vector<std::vector<std::vector<ElementSource>>> runs;
     std::vector<std::size_t> runOf(x.rank() > kChannelDim ? x.extent()[kChannelDim] : 0);
     forEachChannelRun(x.layout(), x.layout(), [&](const Layout& layout, const Layout&, auto run) {

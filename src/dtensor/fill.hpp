@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Fills a tensor by functions of the global index, so its value does not depend on the partition.
 // If the layout holds partial sums (P axes, G* dimensions), one contribution has the value and the
-// others are zero.
+// others are zero. For example, fillByIndex(x, [](Index i) { return i; }) fills a tensor [2, 3]
+// with 0 1 2 / 3 4 5, of which each rank has its part. Local: each rank fills its own array.
 #pragma once
 
 #include "dtensor/dtensor.hpp"

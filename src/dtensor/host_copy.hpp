@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// HostCopy: the values of a device array copied to the host and back. The copy includes the bytes
-// between the tensor's elements, since one contiguous transfer is faster than many small ones.
+// HostCopy: the values of a device array copied to the host and back, for code that accesses single
+// values on the host (HostView), and for arithmetic between arrays in different spaces. The copy
+// includes the bytes between the tensor's elements, since one contiguous transfer is faster than
+// many small ones.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -35,8 +37,8 @@ public:
 
 private:
   const DTensor& x_;
-  ByteSpan array_;
-  Buffer values_;
+  ByteSpan array_; // On the device.
+  Buffer values_;  // The same bytes on the host.
 };
 
 } // namespace tenon

@@ -14,7 +14,8 @@ namespace tenon {
 
 // HostView<T> writes, HostView<const T> reads; offsets are in the tensor's strides. For a device
 // tensor the view is a copy, which is copied back at the end of the view, unless that is caused by
-// an exception.
+// an exception. For example, HostView<float>(x)[i * x.strides()[0]] = 1 sets element i of a tensor
+// of one dimension.
 template <class T>
 class HostView {
 public:

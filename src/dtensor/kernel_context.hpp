@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernel context that all tensors and layers of one communicator share in one memory space. A
-// communicator is used by one thread at a time; distinct communicators can be used in distinct
-// threads.
+// The kernel context that all tensors and layers of one communicator share in one memory space: the
+// stream of their kernels and the scratch memory (kernels/base/context.hpp). A communicator is used
+// by one thread at a time; distinct communicators can be used in distinct threads.
 #pragma once
 
 #include "comm/communicator.hpp"

@@ -17,6 +17,7 @@ namespace tenon {
 
 namespace {
 
+// The value of each rank, on all ranks. Collective.
 std::vector<double> gathered(Communicator& comm, double local) {
   std::vector<double> values(comm.size());
   MPI_Request request = MPI_REQUEST_NULL;
@@ -46,6 +47,7 @@ double localDot(const DTensor& x, const DTensor& y) {
   });
 }
 
+// The offset of an element, given by its local index, in the array.
 Index offsetOf(const std::vector<Index>& element, const DTensor& x) {
   Index offset = 0;
   for (int d = 0; d < x.rank(); ++d)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sums and norms of a distributed tensor. Local sums are pairwise in double precision, and are
 // added in rank order, so the result is bitwise the same on all ranks. All calls are collective
-// unless stated otherwise.
+// unless stated otherwise. The pairing <x, y> of a tensor with one in the dual layout is the
+// product in which the adjoint of a conversion C is defined: <C x, y> = <x, C^T y>. norm() counts
+// each element of the global tensor once, rawNorm() counts each copy.
 #pragma once
 
 #include "dtensor/dtensor.hpp"

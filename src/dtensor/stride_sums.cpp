@@ -71,11 +71,11 @@ bool isWithinReach(const ByteSpan& x, const ByteSpan& y) {
 
 // Adds the distances in bytes from the first element of x to its other bytes or, with isReversed,
 // the negative distances.
-void addSteps(const DTensor& x, bool isReversed, Lags& lags) {
+void addSteps(const DTensor& x, bool isReversed, StrideSum& sum) {
   const Index size = dataTypeSize(x.dataType());
   const auto add = [&](Index stride, Index maxSteps) {
     const bool isPositive = (stride > 0) != isReversed;
-    lags.merge({std::abs(stride), isPositive ? 0 : maxSteps, isPositive ? maxSteps : 0, 0});
+    sum.merge({std::abs(stride), isPositive ? 0 : maxSteps, isPositive ? maxSteps : 0, 0});
   };
   for (int d = 0; d < x.rank(); ++d)
     if (x.strides()[d] != 0 && x.extent()[d] > 1)
@@ -85,65 +85,67 @@ void addSteps(const DTensor& x, bool isReversed, Lags& lags) {
 
 } // namespace
 
-void Lags::add(const Lag& lag) {
+void StrideSum::add(const StrideTerm& term) {
   int position = count_++;
-  for (; position > 0 && lags_[position - 1].stride < lag.stride; --position)
-    lags_[position] = lags_[position - 1];
-  lags_[position] = lag;
+  for (; position > 0 && terms_[position - 1].stride < term.stride; --position)
+    terms_[position] = terms_[position - 1];
+  terms_[position] = term;
 }
 
-void Lags::merge(const Lag& lag) {
+void StrideSum::merge(const StrideTerm& term) {
   for (int i = 0; i < count_; ++i)
-    if (lags_[i].stride == lag.stride) {
-      lags_[i].below += lag.below;
-      lags_[i].above += lag.above;
+    if (terms_[i].stride == term.stride) {
+      terms_[i].below += term.below;
+      terms_[i].above += term.above;
       return;
     }
-  add(lag);
+  add(term);
 }
 
-Index Lags::highest(int from) const {
+Index StrideSum::highest(int from) const {
   Index sum = 0;
   for (; from < count_; ++from)
-    sum += lags_[from].above * lags_[from].stride;
+    sum += terms_[from].above * terms_[from].stride;
   return sum;
 }
 
-Index Lags::lowest(int from) const {
+Index StrideSum::lowest(int from) const {
   Index sum = 0;
   for (; from < count_; ++from)
-    sum -= lags_[from].below * lags_[from].stride;
+    sum -= terms_[from].below * terms_[from].stride;
   return sum;
 }
 
-bool Lags::reach(Index distance) {
+bool StrideSum::reach(Index distance) {
   return reach(distance, 0);
 }
 
-// For each dimension only a few k leave a distance that the smaller strides can reach, so the
+// The search: tries each k of term `from` that leaves a distance between the smallest and the
+// largest sum of the following terms. Only a few k do, since these strides are smaller, so the
 // search is short in practice, although it is exponential in the worst case.
-bool Lags::reach(Index distance, int from) {
+bool StrideSum::reach(Index distance, int from) {
   if (from == count_)
     return distance == 0;
-  Lag& lag = lags_[from];
-  const Index first = std::max(-lag.below, -floorDivide(highest(from + 1) - distance, lag.stride));
-  const Index last = std::min(lag.above, floorDivide(distance - lowest(from + 1), lag.stride));
-  for (lag.k = first; lag.k <= last; ++lag.k)
-    if (reach(distance - lag.k * lag.stride, from + 1))
+  StrideTerm& term = terms_[from];
+  const Index first =
+      std::max(-term.below, -floorDivide(highest(from + 1) - distance, term.stride));
+  const Index last = std::min(term.above, floorDivide(distance - lowest(from + 1), term.stride));
+  for (term.k = first; term.k <= last; ++term.k)
+    if (reach(distance - term.k * term.stride, from + 1))
       return true;
   return false;
 }
 
-bool Lags::returnToZero() {
+bool StrideSum::returnToZero() {
   // d is the first dimension with nonzero k. Positive k suffice, since the negative of a sum of 0
   // is also 0.
   for (int d = count_ - 1; d >= 0; --d) {
-    Lag& lag = lags_[d];
-    const Index last = std::min(lag.above, -floorDivide(lowest(d + 1), lag.stride));
-    for (lag.k = 1; lag.k <= last; ++lag.k)
-      if (reach(-lag.k * lag.stride, d + 1)) {
+    StrideTerm& term = terms_[d];
+    const Index last = std::min(term.above, -floorDivide(lowest(d + 1), term.stride));
+    for (term.k = 1; term.k <= last; ++term.k)
+      if (reach(-term.k * term.stride, d + 1)) {
         for (int outer = 0; outer < d; ++outer)
-          lags_[outer].k = 0;
+          terms_[outer].k = 0;
         return true;
       }
   }
@@ -151,18 +153,18 @@ bool Lags::returnToZero() {
 }
 
 std::optional<SameElement> sameElement(const Shape& extent, const Strides& strides) {
-  Lags lags;
+  StrideSum sum;
   for (std::size_t d = 0; d < extent.size(); ++d)
     if (extent[d] > 1 && strides[d] != 0)
-      lags.add({std::abs(strides[d]), extent[d] - 1, extent[d] - 1, static_cast<int>(d)});
-  if (!lags.returnToZero())
+      sum.add({std::abs(strides[d]), extent[d] - 1, extent[d] - 1, static_cast<int>(d)});
+  if (!sum.returnToZero())
     return {};
   // The k are differences of two indices: positive ones are entries of the first index, negative
   // ones of the second, and all other entries are 0.
   SameElement same{std::vector<Index>(extent.size()), std::vector<Index>(extent.size())};
-  for (const Lag& lag : lags) {
-    const Index k = strides[lag.dim] < 0 ? -lag.k : lag.k;
-    (k > 0 ? same.first : same.second)[lag.dim] = std::abs(k);
+  for (const StrideTerm& term : sum) {
+    const Index k = strides[term.dim] < 0 ? -term.k : term.k;
+    (k > 0 ? same.first : same.second)[term.dim] = std::abs(k);
   }
   return same;
 }
@@ -209,16 +211,16 @@ void checkDistinct(const Shape& extent, const Strides& strides, bool readOnly) {
 
 // Byte p of element i of x is byte q of element j of y if i . stepsX + p - j . stepsY - q is the
 // distance from the first element of x to that of y: a sum of strides with bounded factors, which
-// Lags decides.
+// StrideSum decides.
 bool shareElements(const DTensor& x, const DTensor& y) {
   if (!hasArray(x) || !hasArray(y) || x.space() != y.space() ||
       !isWithinReach(spanOf(x), spanOf(y)))
     return false;
-  Lags lags;
-  addSteps(x, false, lags);
-  addSteps(y, true, lags);
-  return lags.reach(static_cast<const std::byte*>(arrayOf(y)) -
-                    static_cast<const std::byte*>(arrayOf(x)));
+  StrideSum sum;
+  addSteps(x, /*isReversed=*/false, sum);
+  addSteps(y, /*isReversed=*/true, sum);
+  return sum.reach(static_cast<const std::byte*>(arrayOf(y)) -
+                   static_cast<const std::byte*>(arrayOf(x)));
 }
 
 bool areSameElements(const DTensor& x, const DTensor& y) {

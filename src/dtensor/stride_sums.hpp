@@ -14,34 +14,34 @@
 namespace tenon {
 
 // One term k stride of such a sum: a dimension with a positive stride, and k in [-below, above].
-struct Lag {
+struct StrideTerm {
   Index stride, below, above;
   int dim;
   Index k = 0;
 };
 
 // The terms of a sum, in decreasing order of strides.
-class Lags {
+class StrideSum {
 public:
-  void add(const Lag& lag);
-  // Adds a lag, or extends the bounds of a lag with the same stride, which keeps its dimension.
-  void merge(const Lag& lag);
-  // True if `distance` is a sum of k stride. Each lag then has the k of one such sum.
+  void add(const StrideTerm& term);
+  // Adds a term, or extends the bounds of a term with the same stride, whose dimension remains.
+  void merge(const StrideTerm& term);
+  // True if `distance` is a sum of k stride. Each term then has the k of one such sum.
   bool reach(Index distance);
   // True if 0 is a sum of k stride with some nonzero k.
   bool returnToZero();
-  const Lag* begin() const noexcept { return lags_.data(); }
-  const Lag* end() const noexcept { return lags_.data() + count_; }
+  const StrideTerm* begin() const noexcept { return terms_.data(); }
+  const StrideTerm* end() const noexcept { return terms_.data() + count_; }
 
 private:
   bool reach(Index distance, int from);
-  // The largest and the smallest sum of the lags from `from` on.
+  // The largest and the smallest sum of the terms from number `from` on.
   Index highest(int from) const;
   Index lowest(int from) const;
 
   // The dimensions of two arrays, and the bytes of an element.
   static constexpr int kMax = 2 * kMaxRank + 1;
-  std::array<Lag, kMax> lags_{};
+  std::array<StrideTerm, kMax> terms_{};
   int count_ = 0;
 };
 

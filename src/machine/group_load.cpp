@@ -22,9 +22,9 @@ Index blocksOf(Devices devices, Index size) {
   return blocks;
 }
 
-class Walk {
+class LoadSearch {
 public:
-  Walk(const Machine& machine, Devices group) : machine_(machine), group_(group) {}
+  LoadSearch(const Machine& machine, Devices group) : machine_(machine), group_(group) {}
 
   std::vector<LinkShare> shares() {
     for (std::size_t l = 0; l < machine_.links().size(); ++l) {
@@ -42,8 +42,9 @@ public:
   }
 
 private:
-  // Adds the load of an instance if a rule of the link applies. `below` are the group's devices
-  // below the instance. The first rule that applies decides, so an instance is loaded once.
+  // Adds the load of an instance of link l if a rule of the link applies. `below` are the group's
+  // devices below the instance, and `blocks` is the number of instances below which the group has
+  // devices. The first rule that applies decides, so an instance is loaded once.
   void addIfLoaded(int l, Index instance, Devices below, Index blocks) {
     const Link& link = machine_.links()[l];
     for (const LinkRule& rule : link.rules) {
@@ -57,6 +58,7 @@ private:
         domains = blocks;
       if (rule.when == LinkRule::Crossing)
         domains = blocksOf(below, machine_.devicesOf(rule));
+      // The trunk rules, leaving and crossing, need devices in several domains.
       if (rule.when >= LinkRule::Leaving && domains < 2)
         continue;
       shares_.push_back({l, instance, domains, rule.each ? static_cast<Index>(below.size()) : 1});
@@ -85,7 +87,7 @@ private:
 std::vector<LinkShare> linksOf(const Machine& machine, std::span<const int> group) {
   if (group.size() < 2)
     return {};
-  return Walk(machine, group).shares();
+  return LoadSearch(machine, group).shares();
 }
 
 } // namespace tenon

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Computes the links (NICs, buses, ports) that a group of devices uses when it communicates, by the
 // rules of machine.hpp. An instance is one of the identical copies of a link, such as the NIC of
-// one node.
+// one node. For example, 2 nodes of 4 cores (devices 0 to 3 and 4 to 7) with a NIC per node (rule
+// leaving) and a bus per node (rule touching): the group {1, 2, 5} loads
+//
+//   NIC  instances 0 and 1, each with domains = 2: it joins two nodes
+//   bus  instances 0 and 1, each with domains = 0
 #pragma once
 
 #include "machine/machine.hpp"
@@ -17,7 +21,7 @@ struct LinkShare {
   Index instance = 0;
   // 0 for a through load; for a trunk load, the number of domains that the group joins, >= 2.
   Index domains = 0;
-  Index times = 1; // multiplicity of the load
+  Index times = 1; // multiplicity of the load, above 1 by rules with `each` only
   bool operator==(const LinkShare&) const = default;
 };
 

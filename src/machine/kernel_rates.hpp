@@ -31,7 +31,7 @@ const char* kernelPassName(KernelPass pass);
 // The work of one kernel call.
 struct KernelWork {
   KernelPass pass = KernelPass::Apply;
-  double flops = 0, bytes = 0, rows = 0, columns = 0;
+  double flops = 0, bytes = 0, rows = 0, columns = 0; // As in the formulas above.
 };
 
 // Measured times of one kind of kernels in one pass: seconds per operation, byte, row and column.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Lines of a process grid: the ranks that take part in a collective or a sum along some of its
-// axes.
+// axes. For example, on the 2 x 3 grid of the ranks 0 1 2 / 3 4 5, the line of position 4 along
+// axis 1 is {3, 4, 5}, and along axis 0 it is {1, 4}.
 #pragma once
 
 #include "geometry/layout/grid.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Link rates, from options and from machine descriptions. Levels are regular, so one pair of ranks
-// represents all pairs that communicate across a level. The innermost level becomes the plain
-// latency and bandwidth; only the other levels are listed.
+// Link rates, from options (LinkRates::fromOptions()) and from machine descriptions (ratesOf()).
+// Levels are regular, so one pair of ranks represents all pairs that communicate across a level.
+// The innermost level becomes the plain latency and bandwidth of LinkRates; only the other levels
+// are listed.
 #include "machine/link.hpp"
 
 #include "machine/group_load.hpp"
@@ -68,6 +69,7 @@ constexpr OptionSpec kLinkOptions[] = {
 };
 const OptionRegistration kLinkRegistration{{"machine", kLinkOptions}};
 
+// The value of the option -tenon_NAME.
 double rate(const char* name) {
   return options().getReal("", name);
 }
@@ -75,8 +77,10 @@ double rate(const char* name) {
 } // namespace
 
 LinkRates LinkRates::fromOptions() {
-  return {rate("machine_latency"), rate("machine_overhead"), rate("machine_bandwidth"),
-          rate("machine_copy_bandwidth")};
+  return {.latency = rate("machine_latency"),
+          .overhead = rate("machine_overhead"),
+          .bandwidth = rate("machine_bandwidth"),
+          .copyBandwidth = rate("machine_copy_bandwidth")};
 }
 
 LinkRates LinkRates::onLevel(std::size_t level) const {

@@ -2,7 +2,8 @@
 // The cost of communication over links, by the LogGP model (Alexandrov, Ionescu, Schauser and
 // Scheiman 1995): messages that are sent together share one latency, each message occupies the
 // processor for an overhead, and bytes are sent at the link's bandwidth. Copies and additions in a
-// rank's own memory have a separate rate.
+// rank's own memory have a separate rate. Two messages of 1 MB, with the default rates, take
+// 1e-6 s + 2 * 3e-7 s + 2e6 B / (5e9 B/s) = 4.016e-4 s.
 #pragma once
 
 #include "machine/machine.hpp"

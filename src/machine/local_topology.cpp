@@ -31,6 +31,7 @@ LocalTopology::~LocalTopology() = default;
 
 namespace {
 
+// The types of the units of levels().
 constexpr hwloc_obj_type_t kTypes[] = {HWLOC_OBJ_PACKAGE, HWLOC_OBJ_NUMANODE, HWLOC_OBJ_L3CACHE,
                                        HWLOC_OBJ_CORE};
 
@@ -38,7 +39,7 @@ constexpr hwloc_obj_type_t kTypes[] = {HWLOC_OBJ_PACKAGE, HWLOC_OBJ_NUMANODE, HW
 
 struct LocalTopology::Impl {
   hwloc_topology_t topology = nullptr;
-  hwloc_bitmap_t own = hwloc_bitmap_alloc();
+  hwloc_bitmap_t own = hwloc_bitmap_alloc(); // The processors on which this process can run.
 
   explicit Impl(const char* synthetic) {
     const bool fails = !own || hwloc_topology_init(&topology) != 0 ||

@@ -27,7 +27,8 @@ public:
   // Notes on information that is missing without hwloc.
   static const std::vector<std::string>& notes();
   // Returns the unit of each level that contains all processors on which this process can run;
-  // kNoUnit if none does.
+  // kNoUnit if none does. A process that is bound to the cores 4 and 5 of package 0 has, for
+  // example, {0, 0, 1, kNoUnit}.
   std::vector<Index> ownPlace() const;
   // Returns the place of each core, by core number.
   std::vector<std::vector<Index>> corePlaces() const;

@@ -21,7 +21,9 @@
 // load (leaving, crossing), which depends on the number of domains that the group joins. For
 // leaving, these domains are the instances of the link; for crossing, they are those of the rule. A
 // load counts once, or with `each` once per device of the group below the instance, as for a memory
-// that all of these devices use.
+// that all of these devices use. For example, with a NIC per node (leaving), a sum over the cores 0
+// to 3 of node 0 does not load the NICs; one over the cores 0 to 7 of both nodes loads each of the
+// two NICs with a trunk load of 2 domains.
 #pragma once
 
 #include "machine/kernel_rates.hpp"

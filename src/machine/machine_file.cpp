@@ -42,6 +42,7 @@ JsonView sourced(const JsonView& number, const char* unit) {
   return number.at("value");
 }
 
+// Reads a number with a source that must be > 0 or, if it may be zero, >= 0.
 double positive(const JsonView& number, const char* unit, bool mayBeZero) {
   const JsonView value = sourced(number, unit);
   if (mayBeZero ? value.real() < 0 : value.real() <= 0)
@@ -105,8 +106,8 @@ Link readLink(const JsonView& link, const std::vector<Level>& levels,
   result.name = link.at("name").name();
   result.level = placeOf(link.at("level"), levels, "level");
   result.units = readUnits(link);
-  result.bandwidth = positive(link.at("bandwidth"), "B/s", false);
-  result.latency = positive(link.at("latency"), "s", true);
+  result.bandwidth = positive(link.at("bandwidth"), "B/s", /*mayBeZero=*/false);
+  result.latency = positive(link.at("latency"), "s", /*mayBeZero=*/true);
   for (const JsonView& rule : link.at("rules").list())
     result.rules.push_back(readRule(rule, levels, before));
   return result;
@@ -114,8 +115,8 @@ Link readLink(const JsonView& link, const std::vector<Level>& levels,
 
 MachineRates readMessages(const JsonView& messages) {
   messages.allow({"overhead", "copy_bandwidth"});
-  return {.overhead = positive(messages.at("overhead"), "s", true),
-          .copyBandwidth = positive(messages.at("copy_bandwidth"), "B/s", false),
+  return {.overhead = positive(messages.at("overhead"), "s", /*mayBeZero=*/true),
+          .copyBandwidth = positive(messages.at("copy_bandwidth"), "B/s", /*mayBeZero=*/false),
           .kernels = {}};
 }
 
@@ -163,9 +164,9 @@ KernelRates readKernels(const JsonView& kernels) {
     kernels.at("curves").fail("are no longer read, since kernels have times by their kind instead; "
                               "measure the machine again with tenon bench -machine_out FILE");
   kernels.allow({"flops", "memory", "call", "measured"});
-  KernelRates result{.flops = positive(kernels.at("flops"), "1/s", false),
-                     .memory = positive(kernels.at("memory"), "B/s", false),
-                     .call = positive(kernels.at("call"), "s", true)};
+  KernelRates result{.flops = positive(kernels.at("flops"), "1/s", /*mayBeZero=*/false),
+                     .memory = positive(kernels.at("memory"), "B/s", /*mayBeZero=*/false),
+                     .call = positive(kernels.at("call"), "s", /*mayBeZero=*/true)};
   for (const JsonView& times : kernels.at("measured").list())
     result.measured.push_back(readTimes(times));
   return result;

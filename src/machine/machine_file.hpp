@@ -12,8 +12,16 @@
 //   rules         groups: touching, filling, leaving or crossing; between, for crossing: level and
 //                 units; unless: the name of a link before this one; each: true
 //
-// Every other number is an object with value, source and, if it has one, unit, so the origin of
-// each number is documented.
+// Every number, except those of `measured`, which share one source, is an object with value, source
+// and, if it has one, unit: the origin of each number is documented. For example:
+//
+//   {"name": "pair", "about": "two nodes of 4 cores",
+//    "levels": [{"name": "node", "size": {"value": 2, "source": "example"}},
+//               {"name": "core", "size": {"value": 4, "source": "example"}}],
+//    "links": [{"name": "NIC", "level": "node",
+//               "bandwidth": {"value": 1e10, "unit": "B/s", "source": "data sheet"},
+//               "latency": {"value": 2e-6, "unit": "s", "source": "measured"},
+//               "rules": [{"groups": "leaving"}]}]}
 #pragma once
 
 #include "machine/machine.hpp"

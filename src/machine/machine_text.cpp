@@ -36,6 +36,7 @@ public:
   }
 
 private:
+  // A number with a unit, and one without, both with the source.
   Json number(double value, const char* unit) const {
     return {{"value", value}, {"unit", unit}, {"source", source_}};
   }
@@ -89,7 +90,7 @@ private:
 } // namespace
 
 std::string textOf(const Machine& machine, const std::string& about, const std::string& source) {
-  return MachineText(machine, source).of(about).dump(1) + "\n";
+  return MachineText(machine, source).of(about).dump(/*indent=*/1) + "\n";
 }
 
 } // namespace tenon

@@ -50,12 +50,13 @@ Index unboundDevice(const std::vector<Place>& places, std::size_t level) {
 }
 
 // The levels of the machine, and the levels of the places that they are made from.
-struct Sorted {
+struct FoundLevels {
   std::vector<Level> levels;
   std::vector<std::size_t> usedLevels; // indices of the places' levels that are used
   std::vector<std::string> notes;
 };
 
+// Adds a note on levels that are omitted because a device is bound to no single unit of them.
 void noteUnbound(const PlacedDevices& placed, const std::vector<std::string>& levels, Index device,
                  std::vector<std::string>& notes) {
   if (!levels.empty())
@@ -64,11 +65,11 @@ void noteUnbound(const PlacedDevices& placed, const std::vector<std::string>& le
                                 placed.device, device, levels.front(), joined(levels)));
 }
 
-Sorted sortLevels(const PlacedDevices& placed) {
+FoundLevels findLevels(const PlacedDevices& placed) {
   const auto devices = static_cast<Index>(placed.places.size());
-  Sorted result;
-  std::vector<std::string> unbound;
-  Index units = 1, unboundFirst = -1;
+  FoundLevels result;
+  std::vector<std::string> unbound;   // Levels of which some device has no single unit.
+  Index units = 1, unboundFirst = -1; // units: of the last level that is used.
   for (std::size_t l = 0; l < placed.levels.size(); ++l) {
     if (const Index device = unboundDevice(placed.places, l); device >= 0) {
       unboundFirst = unbound.empty() ? device : unboundFirst;
@@ -111,9 +112,9 @@ std::vector<Index> orderOf(const std::vector<Place>& places,
 JoinedPlaces joinPlaces(std::string name, const PlacedDevices& placed) {
   if (placed.places.empty())
     throw Error(TENON_ERR_ARG, fmt::format("machine '{}' has no devices", name));
-  Sorted sorted = sortLevels(placed);
-  return {Machine::make(std::move(name), std::move(sorted.levels)),
-          orderOf(placed.places, sorted.usedLevels), std::move(sorted.notes)};
+  FoundLevels found = findLevels(placed);
+  return {Machine::make(std::move(name), std::move(found.levels)),
+          orderOf(placed.places, found.usedLevels), std::move(found.notes)};
 }
 
 } // namespace tenon

@@ -3,7 +3,9 @@
 // numbers, one per level from the outermost: node 1, socket 0, core 3. All units of a level must
 // have the same number of devices. An irregular level, such as nodes with 3 ranks and with 1, is
 // omitted with a note. A level that neither joins nor divides units, such as one socket per node,
-// is omitted without a note.
+// is omitted without a note. For example, 4 ranks with the levels node, socket, core and the places
+// {0,0,0}, {1,0,0}, {0,0,1}, {1,0,1} give the machine of 2 nodes with 2 ranks each, whose devices
+// 0 to 3 are the ranks 0, 2, 1, 3 (`order`).
 #pragma once
 
 #include "machine/machine.hpp"
@@ -13,7 +15,7 @@
 
 namespace tenon {
 
-inline constexpr Index kNoUnit = -1; // the device is not bound to a single unit of a level
+inline constexpr Index kNoUnit = -1; // in a place: not bound to a single unit of the level
 
 // The devices and their places, as detected.
 struct PlacedDevices {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Prices exchanges and collectives, and chooses the cheaper. A price needs the flows: how many
-// elements each rank sends and receives. They come from a table of the grid, from counts for each
-// level of the machine, or from a single count. All three give the same numbers, and differ only in
-// the time that pricing takes.
+// elements each rank sends and receives. They come from a table of the grid (FlowTable), from
+// counts for each level of the machine, or from a single count (countFlow()). All three give the
+// same numbers, and differ only in the time that pricing takes. The formulas are in price.hpp.
 #include "machine/price.hpp"
 
 #include "geometry/schedule/axis_change.hpp"
@@ -26,8 +26,8 @@ Index elementsHeld(const Layout& layout, int position) {
   return elements;
 }
 
-// Whether the table covers a move; modes by channel are not in the table.
-bool serves(const FlowTable* table, const Layout& from, const Layout& to) {
+// Whether there is a table, and it covers a move; modes by channel are not in the table.
+bool covers(const FlowTable* table, const Layout& from, const Layout& to) {
   const auto isOnGrid = [&](const Layout& layout) {
     return &layout.grid() == &table->grid() || layout.grid() == table->grid();
   };
@@ -109,24 +109,25 @@ private:
   double packed_ = 0, received_ = 0; // elements
 };
 
-// Costs of the algorithms that collectives consist of, for n ranks and t bytes.
+// Seconds of the algorithms that collectives consist of: the lines of the table in price.hpp.
 struct Steps {
-  double n, t;
+  double ranks, bytes; // bytes: of the whole tensor, |T| in price.hpp
   const LinkRates& rates;
 
   double round() const { return rates.latency + rates.overhead; }
-  double depth() const { return std::bit_width(static_cast<unsigned>(n) - 1); } // ceil(lg n)
-  // Seconds for (n-1)/n of the data, for all of it, and to copy it.
-  double share() const { return (n - 1) / n * t / rates.bandwidth; }
-  double whole() const { return t / rates.bandwidth; }
-  double copy() const { return t / rates.copyBandwidth; }
+  // ceil(lg ranks)
+  double depth() const { return std::bit_width(static_cast<unsigned>(ranks) - 1); }
+  // Seconds for (ranks - 1) / ranks of the data, for all of it, and to copy it.
+  double share() const { return (ranks - 1) / ranks * bytes / rates.bandwidth; }
+  double whole() const { return bytes / rates.bandwidth; }
+  double copy() const { return bytes / rates.copyBandwidth; }
 
   double allGather() const { return depth() * round() + share(); }
   double broadcast() const {
-    return std::min(depth() * (round() + whole()), (depth() + n - 1) * round() + 2 * share());
+    return std::min(depth() * (round() + whole()), (depth() + ranks - 1) * round() + 2 * share());
   }
   double reduceScatter() const {
-    return rates.latency + (n - 1) * rates.overhead + share() + copy();
+    return rates.latency + (ranks - 1) * rates.overhead + share() + copy();
   }
   double tree() const { return depth() * (round() + whole() + copy()); }
   double summedByTree(CollectiveKind kind) const {
@@ -135,8 +136,8 @@ struct Steps {
   double summedByParts() const { return reduceScatter() + allGather(); }
 };
 
-// Returns the rates of the outermost level that a line of ranks crosses, which is the same for all
-// lines along these axes.
+// Returns the rates of the outermost level that a line crosses (the ranks that differ only on these
+// axes), which is the same for all lines along these axes.
 LinkRates dearestLinks(const std::vector<int>& axes, const LinkRates& rates,
                        const UnitAxes& units) {
   AxisMask axisMask = 0;
@@ -325,7 +326,7 @@ MovePrice priceOfMove(const Layout& from, const Layout& to, Index elementBytes,
                       const LinkRates& rates, Sampling sampling, FlowTable* table) {
   // The collective is priced first because that is cheap: the price of an exchange matters only if
   // it is lower.
-  FlowTable* const usableTable = serves(table, from, to) ? table : nullptr;
+  FlowTable* const usableTable = covers(table, from, to) ? table : nullptr;
   const auto collective = asCollective(from, to, elementBytes, rates, sampling, usableTable);
   const double enough = collective ? collective->seconds : std::numeric_limits<double>::infinity();
   const ExchangePrice exchangePrice =

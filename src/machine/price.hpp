@@ -93,8 +93,8 @@ MovePrice priceOfMove(const Layout& from, const Layout& to, Index elementBytes,
                       const LinkRates& rates, Sampling sampling);
 
 // Creates a table of flows (traffic between positions), which speeds up the pricing of many moves
-// on one grid. It contains the positions of Sampling::Few. Returns null if the units of the machine's
-// levels are not aligned with grid axes (UnitAxes), or if the table would be too large.
+// on one grid. It contains the positions of Sampling::Few. Returns null if the units of the
+// machine's levels are not aligned with grid axes (UnitAxes), or if the table would be too large.
 std::unique_ptr<FlowTable> makeFlowTable(const GridPtr& grid, const LinkRates& rates);
 
 // The table must be for these rates; it is used for moves on its own grid.

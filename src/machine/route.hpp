@@ -9,9 +9,10 @@
 // the axis's property in a or b. For a sum over several axes, all of these axes can also change at
 // once. An axis is added to or removed from a dimension as its fastest axis. Edges are these
 // changes, each as an exchange or a collective, and the direct exchange from each node to b;
-// between two grids, also the exchange from a to each layout one change before b. (The "or" and
-// division expressions of DistPar, Appendix A.2, are several edges into one node, and a path
-// through another.) Every conversion keeps the value of a valid tensor, so every path is correct.
+// between two grids, also the exchange from a to each layout one change before b. Every conversion
+// keeps the value of a valid tensor, so every path is correct. For example, from S0 on an axis of
+// 4 ranks to B the step is an all-gather, or one exchange; from P to B it is an all-reduce, an
+// exchange, or the two steps P -> S0 (reduce-scatter) and S0 -> B (all-gather).
 //
 // On a grid of more than 4 axes, axes that both layouts treat alike are merged for the search
 // (geometry/schedule/axis_change.hpp), and its steps are translated back; a collective can then be

@@ -55,7 +55,9 @@ LeastPrice::Spread LeastPrice::spreadOf(const Layout& layout, int axis, Property
 }
 
 double LeastPrice::seconds(const Spread& from, const Spread& to) const {
-  // Data received per rank: the copies that the target needs, less the data that is there.
+  // Data received per rank: the copies that the target needs, less the data that is there. If
+  // contributions are summed, no rank has an element of the result; if copies are made, each
+  // contribution is sent. All numbers count whole tensors.
   const bool sums = from.contributions > 1 && to.contributions == 1;
   const bool repeats = to.copies > 1 && from.copies == 1;
   const double received = to.copies - (sums ? 0 : from.held);
@@ -70,7 +72,7 @@ namespace {
 
 // Bound on the work of a search.
 constexpr int kMaxNodes = 96;
-constexpr double kUnknown = std::numeric_limits<double>::infinity();
+constexpr double kUnknown = std::numeric_limits<double>::infinity(); // cost before any path
 constexpr double kClearly = 1 + 1e-9; // exceeds the rounding of sums of prices
 
 } // namespace
@@ -80,10 +82,16 @@ RouteSearch::RouteSearch(const Layout& from, const Layout& to, Index elementByte
     : elementBytes_(elementBytes), policy_(policy), least_(from, to, elementBytes, policy.rates) {
   const double direct =
       priceOfExchange(from, to, elementBytes, policy.rates, Sampling::Sampled).seconds;
-  nodes_.push_back({from, 0, 0});
-  nodes_.push_back({to, 0, policy.mode == RouteMode::Auto ? kRouteGain * direct : kUnknown, 1,
-                    kStart,
-                    RouteStep{.from = from, .to = to, .collective = {}, .seconds = direct}});
+  // At first the goal is reached by the direct exchange. In mode Auto another path must cost less
+  // than kRouteGain times as much; in other modes any path replaces it.
+  nodes_.push_back({.layout = from, .rest = 0, .cost = 0});
+  nodes_.push_back(
+      {.layout = to,
+       .rest = 0,
+       .cost = policy.mode == RouteMode::Auto ? kRouteGain * direct : kUnknown,
+       .steps = 1,
+       .parent = kStart,
+       .step = RouteStep{.from = from, .to = to, .collective = {}, .seconds = direct}});
 }
 
 Route RouteSearch::run() {
@@ -255,8 +263,9 @@ int RouteSearch::nodeOf(const Layout& layout) {
   if (existing != nodes_.end())
     return static_cast<int>(existing - nodes_.begin());
   const auto spread = LeastPrice::spreadOf(layout);
-  nodes_.push_back(
-      {layout, least_.seconds(spread, LeastPrice::spreadOf(nodes_[kGoal].layout)), kUnknown});
+  nodes_.push_back({.layout = layout,
+                    .rest = least_.seconds(spread, LeastPrice::spreadOf(nodes_[kGoal].layout)),
+                    .cost = kUnknown});
   return static_cast<int>(nodes_.size()) - 1;
 }
 

@@ -55,9 +55,9 @@ public:
 private:
   struct Node {
     Layout layout;
-    double rest; // lower bound of the price to the goal
-    double cost;
-    int steps = 0;
+    double rest;   // lower bound of the price to the goal
+    double cost;   // of the cheapest known path from the start to this node
+    int steps = 0; // of that path
     int parent = -1;
     std::optional<RouteStep> step = {}; // step from the parent
   };

@@ -19,6 +19,9 @@ TENON_DEVICE inline float valueOf(BFloat16 x) {
 }
 
 // Rounds to nearest, ties to even; NaN stays NaN.
+// Adding 0x7fff, or 0x8000 if the last remaining bit is set, carries into the upper half exactly if
+// the lower half is above one half, or is one half and the last bit is odd. A NaN gets a bit that
+// survives the shift, since the carry could turn it into an infinity.
 TENON_DEVICE inline BFloat16 toBFloat16(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   const bool isNaN = (bits & 0x7fffffffU) > 0x7f800000U;

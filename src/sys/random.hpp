@@ -2,7 +2,8 @@
 // Random numbers by position. Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011) is a bijection of
 // 128-bit counters with a 64-bit key, so a number is a pure function of (seed, stream, index):
 //   key = seed, counter = (index, stream),
-// and the element at a global index gets the same number on every rank and partition.
+// and the element at a global index gets the same number on every rank and partition. For example,
+// the initial value of a weight is normalAt(seed, streamOf("conv1.weight"), globalIndex).
 #pragma once
 
 #include "sys/device_code.hpp"
@@ -18,6 +19,8 @@ namespace tenon {
 using PhiloxCounter = std::array<std::uint32_t, 4>;
 using PhiloxKey = std::array<std::uint32_t, 2>;
 
+// The ten rounds of Philox4x32-10: two products of 32-bit words per round, whose halves are
+// exchanged and combined with the key by exclusive or.
 TENON_DEVICE inline PhiloxCounter philox4x32(PhiloxCounter counter, PhiloxKey key) noexcept {
   constexpr std::uint64_t kMultiplier0 = 0xD2511F53, kMultiplier1 = 0xCD9E8D57;
   constexpr std::uint32_t kWeyl0 = 0x9E3779B9, kWeyl1 = 0xBB67AE85; // golden ratio, sqrt(3) - 1

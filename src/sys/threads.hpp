@@ -10,7 +10,7 @@
 
 namespace tenon {
 
-// Requires most >= 0; 0 removes the limit.
+// Sets the largest number of threads of each loop. Requires most >= 0; 0 removes the limit.
 void setThreadLimit(Index most);
 // The limit, at least 1; INT_MAX if none is set.
 int threadLimit() noexcept;

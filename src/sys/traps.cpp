@@ -7,6 +7,7 @@ namespace tenon {
 
 namespace {
 
+// The innermost HeldTraps of this thread; null while a user function runs, or outside of calls.
 thread_local HeldTraps* innermostHeld = nullptr;
 
 } // namespace

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Collective calls fail alike: the same code and text on every rank, and exactly one that speaks.
+// Tests agreements: if a collective call fails on any rank, it fails with the same code and text on
+// all, and exactly one rank prints the error (commonError() checks this); and timeouts with the
+// names of absent ranks. All ranks run each test, and some arrive late or not at all on purpose.
 #include "comm/agreement/agreement.hpp"
 #include "comm/agreement/wait_policy.hpp"
 #include "support/own_communicator.hpp"
@@ -27,9 +29,10 @@ double processorSeconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// While one lives, the clock of MPI goes slower where this process gets hardly any of the machine:
-// it waits by giving the core away again and again, and so do the others, which then come as
-// seldom. So nobody is late for it because of other programs.
+// During the lifetime of an OwnTime, the clock of MPI (MPI_Wtime(), replaced below) runs slower if
+// this process gets hardly any processor time, because other programs use the machine. Ranks wait
+// by yielding the core, and a rank on a busy machine would otherwise time out before the others
+// could run. The clock advances by at most kLookTimes times the processor time of this process.
 class OwnTime {
 public:
   OwnTime() { first = this; }
@@ -43,7 +46,7 @@ public:
   static OwnTime* first;
 
 private:
-  // So much more time than that of its own looks a process takes for a wait where it is alone.
+  // On an idle machine a waiting process uses more than 1/5000 of the time, so the clock is exact.
   static constexpr double kLookTimes = 5000;
   double start_ = PMPI_Wtime(), processorStart_ = processorSeconds();
 };
@@ -253,7 +256,7 @@ TEST(Agree, TagsAreInStepAfterAFailureBetweenThem) {
   EXPECT_EQ(tags[0], -tags[1]);
 }
 
-// On a communicator of its own, since it is out of step afterwards.
+// Each test uses a communicator of its own, which cannot be used any more after a rank was absent.
 class Absence : public testing::Test {
 protected:
   void SetUp() override {
@@ -271,7 +274,7 @@ protected:
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Comm_free(&parent_);
   }
-  // All ranks agree but one, which comes when the others have given up.
+  // All ranks except one call agreeOnText(); that one calls it after the others have timed out.
   void expectTimeout(int late, std::initializer_list<const char*> parts) {
     if (world()->rank() == late)
       MPI_Barrier(MPI_COMM_WORLD);
@@ -325,7 +328,8 @@ TEST_F(Absence, FromASplitIsFoundOut) {
   expectError(TENON_ERR_TIMEOUT, {"had not arrived"}, [&] { comm_->split({.use = -9}, 0, 0); });
 }
 
-// The ranks below one that is absent in the tree of a vote are not taken for absent.
+// A vote runs along a tree of ranks. If one is absent, the ranks below it in the tree are not heard
+// either, but they must not be named as absent.
 TEST_F(Absence, OfEachRankIsNamedAloneAndSoAreTwo) {
   const int size = world()->size();
   for (int first = 1; first < size; ++first) {
@@ -348,7 +352,8 @@ TEST_F(Absence, OfEachRankIsNamedAloneAndSoAreTwo) {
   }
 }
 
-// One rank comes at about the moment when the others time out.
+// One rank arrives at about the moment when the others time out: earlier or later by a few percent
+// of the timeout in each trial. All ranks must have the same outcome.
 TEST_F(Absence, AtTheTimeoutHasOneOutcome) {
   constexpr int kTrials = 24;
   constexpr double kTimeout = 0.004;
@@ -374,8 +379,8 @@ TEST_F(Absence, AtTheTimeoutHasOneOutcome) {
   }
 }
 
-// A rank that comes when rank 0 has called for it, but in time, is waited for, and what its vote
-// leaves behind does not disturb those that follow.
+// A rank that arrives after rank 0 has called it (vote.hpp), but within the timeout, is waited for;
+// and no message of its vote remains that would disturb later votes.
 TEST(LateRank, IsWaitedForAndLeavesTheCommunicatorInStep) {
   const int size = world()->size();
   if (size == 1)

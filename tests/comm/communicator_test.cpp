@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests the library's duplicates of communicators: one per parent, freed with the parent or with
+// the last user (open files and mappings are counted in /proc), splits by name, absent ranks at the
+// first use, and tags. All ranks run each test.
 #include "comm/communicator.hpp"
 #include "comm/transport.hpp"
 #include "support/world.hpp"
@@ -17,7 +20,8 @@ namespace {
 
 using test::world;
 
-// Files of the process that are open, and mappings of files in /dev/shm that the library made.
+// Number of files that the process has open, and of its mappings of files in /dev/shm that the
+// library made.
 struct Held {
   std::ptrdiff_t files = 0, mappings = 0;
   bool operator==(const Held&) const = default;
@@ -138,7 +142,8 @@ TEST(Communicator, RefusesAnIntercommunicator) {
   MPI_Comm_free(&half);
 }
 
-// The first use has nothing yet to agree with.
+// At the first use of a communicator its agreement does not exist yet, so the absence of a rank
+// must be found in another way.
 TEST(Communicator, MissesRanksAtItsFirstUse) {
   if (world()->size() == 1)
     GTEST_SKIP() << "nobody can be absent";

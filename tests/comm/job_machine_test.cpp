@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The levels of a job whose ranks stand where the test says.
+// Tests the machine of a job. Each rank passes the node and place that the test chooses to
+// joinJob(), so the expected levels and the order of devices are known for any number of ranks.
 #include "comm/machine_object.hpp"
 
 #include "support/world.hpp"
@@ -20,7 +21,9 @@ int ranks() {
   return world()->size();
 }
 
-// Ranks are dealt out to the nodes in turn.
+// Even ranks are on one node and odd ranks on the other, so the devices are the even ranks, then
+// the odd ones. With an odd number of ranks the nodes are unequal, and with 2 ranks they have one
+// rank each: there is no level "node".
 TEST(JobMachine, OrdersRanksByNode) {
   const int rank = world()->rank();
   const auto found =
@@ -51,7 +54,7 @@ TEST(JobMachine, SaysThatNodesAreUnequal) {
             found.notes[0]);
 }
 
-// What tells the nodes of a cluster apart stands at the end of their names.
+// The names of nodes are sent in 64 bytes. Long names tend to differ at their end, which is sent.
 TEST(JobMachine, TellsLongNamesApart) {
   const std::string name = std::string(300, 'x') + std::to_string(world()->rank() / 2);
   const auto found = joinJob(*world(), name, {0, 0, 0, 0});

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lanes from each rank to the next on the node.
+// Tests lanes, rings of slots in shared memory, from each rank to the next one on the node: order,
+// full and empty rings, arrays in place of packed data, and the memory of a lane whose sender is
+// destroyed first. All ranks run each test.
 #include "comm/memory/lane.hpp"
 
 #include "comm/agreement/wait_policy.hpp"
@@ -40,8 +42,10 @@ protected:
   int previous = (comm->rank() + comm->size() - 1) % comm->size();
 };
 
+// Sends numbers in parts of 8 bytes, three times as many per round as there are slots, so the ring
+// is full and empty many times.
 TEST_F(Lane, BringsPostingsInOrderAndNoMoreThanThereAreSlots) {
-  SendLane out(comm->arena(), 8, kSlots, "test");
+  SendLane out(comm->arena(), /*partBytes=*/8, kSlots, "test");
   ASSERT_TRUE(out.exists());
   ReceiveLane in = receiveLane(out, 8);
   EXPECT_TRUE(out.isDrained());

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests the warning about a launcher that has started another number of ranks than MPI has:
+// environment variables of the test are passed to launchedRanks() in place of those of the process.
 #include "comm/session/launcher.hpp"
 
 #include "support/world.hpp"
@@ -26,7 +28,8 @@ std::string warning(const Variables& variables, Index world) {
 TEST(Launcher, IsBelievedWhereItPromisesAnotherWorld) {
   EXPECT_EQ("", warning({}, 1));
   EXPECT_EQ("", warning({{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_PROCID", "0"}}, 4));
-  // srun --mpi=pmix of a program built with MPICH: four worlds of one rank, of which one speaks.
+  // If srun --mpi=pmix starts a program built with MPICH, there are four worlds of one rank. Only
+  // the process that is rank 0 for the launcher prints the warning.
   const std::string said = warning({{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_PROCID", "0"}}, 1);
   EXPECT_NE(said.find("has 1 rank, but the launcher started 4 (SLURM_STEP_NUM_TASKS)"), said.npos)
       << said;
@@ -36,7 +39,8 @@ TEST(Launcher, IsBelievedWhereItPromisesAnotherWorld) {
 }
 
 TEST(Launcher, OfInnermostCounts) {
-  // mpiexec starts its daemons by srun, one on each node; an allocation is no launch.
+  // mpiexec starts one daemon on each node by srun, so srun's variables count the daemons.
+  // SLURM_NTASKS alone belongs to the allocation and says nothing about a launch.
   EXPECT_EQ("", warning({{"SLURM_STEP_NUM_TASKS", "2"}, {"OMPI_COMM_WORLD_SIZE", "8"}}, 8));
   EXPECT_EQ("", warning({{"SLURM_NTASKS", "4"}}, 1));
   EXPECT_EQ("", warning({{"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_HET_SIZE", "2"}}, 6));

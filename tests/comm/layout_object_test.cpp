@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layouts in the making, and layouts from the ranks' boxes.
+// Tests layouts that are specified piece by piece and set up collectively, and layouts that are
+// gathered from the ranks' boxes: equal on all ranks, or the same error on all.
 #include "comm/layout_object.hpp"
 
 #include "support/world.hpp"
@@ -71,7 +72,7 @@ TEST(LayoutObject, DifferentSpecificationsAreAnError) {
               [&] { object->setUp(); });
 }
 
-// Rank r holds row n-1-r of a grid of rows that grow by one.
+// Rank r has part n-1-r of dimension 0; part i has i + 1 rows.
 TEST(GatherBoxes, FindsCutsAndRankOrder) {
   const int n = world()->size(), row = n - 1 - world()->rank();
   const auto start = [](Index r) { return r * (r + 1) / 2; };

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests process grids with their communicators along axes, against the coordinates of the grid. All
+// ranks run each test.
 #include "comm/partition.hpp"
 
 #include "support/draws.hpp"
@@ -14,7 +16,8 @@ namespace {
 
 using test::world;
 
-// A grid of two columns in falling rank order; an odd rank 0 stays outside.
+// A grid of two columns with the ranks in descending order. If the number of ranks is odd, rank 0
+// is outside the grid.
 GridPtr twoColumns() {
   const int rows = world()->size() / 2;
   std::vector<int> ranks(2 * rows);

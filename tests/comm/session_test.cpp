@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The library's life. The program's main has started MPI and holds one session, which these tests
-// close and open again.
+// Tests initialise and finalise of the library. The program's main has initialised MPI and opened
+// one session, which these tests close and open again. All ranks run each test.
 #include "comm/session/session.hpp"
 
 #include "comm/partition.hpp"
@@ -169,7 +169,7 @@ TEST_F(Session, ReportsObjectsThatNobodyDestroyed) {
     left->dropHandle();
 }
 
-// What the library holds for itself is not the caller's to destroy.
+// Objects without a handle of the user are not reported.
 TEST_F(Session, KeepsSilentAboutItsOwnObjects) {
   start({"program"});
   const auto own = makeRef<Partition>(Communicator::of(MPI_COMM_WORLD), Grid::make({1}));
@@ -196,7 +196,8 @@ TEST(Oversubscription, IsToldWhereThreadsOutnumberTheCpus) {
       "OMP_NUM_THREADS=4\n");
   EXPECT_TRUE(isOversubscribed({.ranks = 4, .threads = 8, .mostThreads = 2, .cpus = 2}));
   EXPECT_FALSE(isOversubscribed({.ranks = 2, .threads = 8, .mostThreads = 4, .cpus = 8}));
-  // Ranks that outnumber the CPUs were requested, and unknown CPUs are no reason to speak.
+  // More ranks than CPUs are the user's choice, and with an unknown number of CPUs (0) nothing is
+  // said.
   EXPECT_FALSE(isOversubscribed({.ranks = 8, .threads = 8, .mostThreads = 1, .cpus = 2}));
   EXPECT_FALSE(isOversubscribed({.ranks = 4, .threads = 8, .mostThreads = 2, .cpus = 0}));
 }
@@ -220,7 +221,7 @@ TEST_F(Session, HeedsMoreThreadsThanCpus) {
   unsetenv("OMP_NUM_THREADS");
   EXPECT_GE(limitFor(1, {"program"}), 20000);
   EXPECT_LT(limitFor(20000, {"program"}), 20000);
-  // What the user has set is the user's.
+  // A number of threads that the user has set is not changed.
   EXPECT_EQ(limitFor(20000, {"program", "-tenon_threads", "20000"}), 20000);
   setenv("OMP_NUM_THREADS", "20000", 1);
   EXPECT_GE(limitFor(20000, {"program"}), 20000);

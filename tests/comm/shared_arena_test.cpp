@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests the memory that the ranks of a node share: what one rank writes, others read; allocation
+// and its limits (a full arena, ulimit -f, open files); and the choice of transports. All ranks run
+// each test; they are on one node.
 #include "comm/memory/shared_arena.hpp"
 
 #include "comm/transport.hpp"
@@ -18,18 +21,18 @@
 namespace tenon {
 namespace {
 
-// A limit of the process, lowered for a while.
-class Limited {
+// Lowers a limit of the process during its lifetime.
+class LoweredLimit {
 public:
-  Limited(__rlimit_resource_t resource, Index most) : resource_(resource) {
+  LoweredLimit(__rlimit_resource_t resource, Index most) : resource_(resource) {
     getrlimit(resource_, &before_);
     struct rlimit lower = before_;
     lower.rlim_cur = static_cast<rlim_t>(most);
     EXPECT_EQ(setrlimit(resource_, &lower), 0);
   }
-  Limited(const Limited&) = delete;
-  Limited& operator=(const Limited&) = delete;
-  ~Limited() { setrlimit(resource_, &before_); }
+  LoweredLimit(const LoweredLimit&) = delete;
+  LoweredLimit& operator=(const LoweredLimit&) = delete;
+  ~LoweredLimit() { setrlimit(resource_, &before_); }
 
 private:
   __rlimit_resource_t resource_;
@@ -128,13 +131,13 @@ TEST(Segment, NamesTheFileThatCannotBeMade) {
 TEST(Segment, IsNotLargerThanTheProcesssFilesMayBe) {
   const std::string name = fmt::format("tenon.test.{}", getpid());
   {
-    const Limited files(RLIMIT_FSIZE, kMiB);
+    const LoweredLimit files(RLIMIT_FSIZE, kMiB);
     expectError(TENON_ERR_MEMORY, {"cannot size", "too large"},
                 [&] { SharedSegment::create(name, 2 * kMiB); });
   }
   SharedSegment segment = SharedSegment::create(name, 2 * kMiB);
   SharedSegment::unlink(name);
-  const Limited files(RLIMIT_FSIZE, 4096); // too late: the file has its size
+  const LoweredLimit files(RLIMIT_FSIZE, 4096); // too late: the file has its size
   EXPECT_TRUE(segment.commit(kMiB, kMiB));
   segment.data()[2 * kMiB - 1] = std::byte{1};
 }
@@ -143,7 +146,7 @@ TEST(Segment, LeavesTheProgramSomeFilesToOpen) {
   const std::string name = fmt::format("tenon.test.{}", getpid());
   const int next = open("/dev/null", O_RDONLY);
   close(next);
-  const Limited files(RLIMIT_NOFILE, next + 3);
+  const LoweredLimit files(RLIMIT_NOFILE, next + 3);
   expectError(TENON_ERR_MEMORY, {"Too many open files"},
               [&] { SharedSegment::create(name, kMiB); });
   SharedSegment::unlink(name);
@@ -154,7 +157,7 @@ TEST(Segment, LeavesTheProgramSomeFilesToOpen) {
 
 TEST_F(Arena, IsAsSmallAsTheProcesssFilesMustBeAndSaysSo) {
   EXPECT_EQ(comm->whySmallArena(), "");
-  const Limited files(RLIMIT_FSIZE, 2 * kMiB + 1);
+  const LoweredLimit files(RLIMIT_FSIZE, 2 * kMiB + 1);
   const CommPtr small = communicatorWithArena(4);
   ASSERT_TRUE(small->arena()) << small->whyNoArena();
   EXPECT_NE(small->whySmallArena().find("2097153 bytes at most (ulimit -f)"), std::string::npos);
@@ -164,7 +167,7 @@ TEST_F(Arena, IsAsSmallAsTheProcesssFilesMustBeAndSaysSo) {
 }
 
 TEST_F(Arena, IsNotMadeWhereFilesMustBeTiny) {
-  const Limited files(RLIMIT_FSIZE, 5000);
+  const LoweredLimit files(RLIMIT_FSIZE, 5000);
   const CommPtr none = communicatorWithArena(4);
   EXPECT_FALSE(none->arena());
   EXPECT_NE(none->whyNoArena().find("5000 bytes at most (ulimit -f)"), std::string::npos);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory of a caller's that becomes part of the arena: address and values stay, other ranks see it,
-// and it can become private again.
+// Tests SharedArena::share(): memory of the user becomes part of the arena, with the same address
+// and values, other ranks can read it, and unshare() makes it private again. All ranks run each
+// test.
 #include "comm/memory/shared_arena.hpp"
 
 #include "support/own_communicator.hpp"
@@ -29,7 +30,7 @@ protected:
       GTEST_SKIP() << "one rank has nobody to share with";
     ASSERT_TRUE(comm->arena()) << comm->whyNoArena();
   }
-  // Where a value of every rank lies, by rank.
+  // The offset of an address of each rank in its segment, by rank. Collective.
   std::vector<Index> placesOf(const void* memory) const {
     const auto place = arena->placeOf(memory, 1);
     EXPECT_TRUE(place);

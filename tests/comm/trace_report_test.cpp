@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// -tenon_log_trace: one file for all ranks, or an error on all of them.
+// Tests -tenon_log_trace: one file with the events of all ranks, which a JSON parser reads back, or
+// the same error on all ranks.
 #include "comm/exchange.hpp"
 #include "comm/session/session.hpp"
 #include "support/world.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The trees of votes: who sends how much, and over how many ranks a message goes; and that an
-// agreement sends what they say, counted between the library and MPI.
+// Tests the trees along which votes are sent: each rank is reached once, over few others, and sends
+// at most three messages; and that an agreement sends as many messages as the trees say. For this,
+// the program replaces MPI_Send() by a function that counts.
 #include "comm/agreement/vote_tree.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -15,7 +16,7 @@
 #include <vector>
 
 namespace {
-int sends = 0;
+int sends = 0; // Number of calls of MPI_Send() by this rank so far.
 } // namespace
 
 int MPI_Send(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who waits long says for whom, and ends the program after the limit.
+// Tests long waits: a rank that waits prints once the call and the missing ranks, and ends the
+// program after the limit. One rank arrives late on purpose.
 #include "comm/agreement/wait_policy.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -19,7 +20,8 @@ namespace {
 
 using test::world;
 
-// Rank 0 warns early, and tells the last rank when it has.
+// The last rank is late: it waits until rank 0 has printed its warning, which rank 0 tells it by a
+// message. Only rank 0 prints a warning, after 0.1 s.
 class LongWait : public testing::Test {
 protected:
   void SetUp() override {
@@ -39,7 +41,7 @@ protected:
   static int rank() { return world()->rank(); }
   static int last() { return world()->size() - 1; }
 
-  // The last rank comes when rank 0 has warned.
+  // Runs the call, on the last rank after the warning, and checks the warning.
   template <class Call>
   void expectWarning(Call call) {
     if (rank() == last())

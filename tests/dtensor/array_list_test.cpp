@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A tensor whose channels the caller keeps in arrays of their own.
+// Tests a tensor whose channels the user stores in separate arrays: gather and scatter must copy
+// exactly the elements of the box. Ghost cells and gaps have marker values, so a wrong write is
+// detected.
 #include "dtensor/dtensor.hpp"
 #include "dtensor/fill.hpp"
 #include "support/conversion_definition.hpp"
@@ -45,7 +47,7 @@ struct Arrays {
   void placeIn(DTensor& x, bool readOnly) {
     x.placeArrays(0, first(), {0, 1, leading}, {0, 2, 1}, {0, 3, 1}, readOnly);
   }
-  // The cell of the box: its first row is one above the first owned one.
+  // The element at a local index of the box, whose first row is one before the first owned one.
   T& at(const std::vector<Index>& cell) {
     return memory[cell[0]][1 + cell[1] + leading * (1 + cell[2])];
   }
@@ -98,7 +100,8 @@ TEST(ArrayList, TakesComponentsOfDifferentForms) {
   DTensor x(world(), field(), TENON_FLOAT64);
   const Index rows = x.layout().ownedBox(x.position())[1].size();
   std::vector<double> u((rows + 5) * 6, -1), v((rows + 3) * 4, -2), w((rows + 4) * 7 * 2, -3);
-  // By array: the element of box row i, column j (the box begins one row above the owned ones).
+  // Returns the element in row i and column j of a rank's box in one of the arrays. The box begins
+  // one row above the owned rows.
   const auto at = [&](Index array, Index i, Index j) -> double& {
     return array == 0   ? u[1 + i + (rows + 5) * (1 + j)]
            : array == 1 ? v[i * 4 + j]

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The local array: the library's, the caller's in any strides, and loans of it.
+// Tests the local array of a tensor: the library's, a user's with any strides and ghost cells, and
+// the locks while the user has its address. Expected addresses and values are computed from the
+// strides.
 #include "dtensor/dtensor.hpp"
 #include "dtensor/fill.hpp"
 #include "support/conversion_definition.hpp"
@@ -44,7 +46,8 @@ TEST(DTensorArray, HasAnElementTypeThatIsChecked) {
               [] { DTensor(world(), rows(false), static_cast<TenonDataType>(77)); });
 }
 
-// The caller's array is column-major, with more ghosts than the halo needs.
+// The user's array is column-major, with more ghosts than the halo needs. The arguments of
+// placeArray() are: first owned element, strides, low ghosts, high ghosts, readOnly, length.
 TEST(DTensorArray, OfTheCallerIsUsedInPlace) {
   DTensor x(world(), rows(true), TENON_FLOAT64);
   const Index owned = x.extent()[0] - 3, leading = owned + 2 + 3;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A fill gives the same tensor whatever its layout. What a tensor's value is, is taken from the
-// definition: the sum over contributions, or any copy, at each global index.
+// Tests fills: the tensor's value must be the same in every layout. The value is computed by its
+// definition: at each global index the sum over contributions, or any copy. Layouts are random.
 #include "dtensor/fill.hpp"
 
 #include "support/conversion_definition.hpp"
@@ -26,6 +26,7 @@ Index globalNumber(const Layout& layout, const std::vector<Index>& index) {
   return number;
 }
 
+// True for the positions with coordinate 0 on all B axes: of equal copies, theirs is counted.
 bool onFirstCopy(const Layout& layout, int position) {
   for (int axis = 0; axis < layout.grid().axes(); ++axis)
     if (layout.property(axis).isBroadcast() && layout.grid().coordinate(position, axis) != 0)
@@ -33,7 +34,7 @@ bool onFirstCopy(const Layout& layout, int position) {
   return true;
 }
 
-// The global value on every rank: each first copy adds the elements that it holds as a source.
+// The global value, on every rank: the sum over the elements of all first copies.
 template <class T>
 std::vector<double> valueOf(const DTensor& x) {
   std::vector<double> value(elements(x.layout().shape()), 0);
@@ -51,7 +52,7 @@ std::vector<double> valueOf(const DTensor& x) {
   return value;
 }
 
-// Halos of values, and copies, hold what their global index says.
+// Expects that copies and halos of values (G) have the value at their global index.
 template <class T>
 void expectValid(const DTensor& x, const std::vector<double>& value) {
   if (x.layout().holdsPartialSums())

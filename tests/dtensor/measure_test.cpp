@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pairings and norms against sums over the global tensor, computed on every rank alone.
+// Tests pairings and norms against sums over the global tensor, which every rank computes alone
+// from the random numbers by global index.
 #include "dtensor/measure.hpp"
 
 #include "dtensor/fill.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whether two arrays share elements, against the addresses of all elements.
+// Tests whether two arrays share memory against the sets of the addresses of all their bytes, for
+// random strides, extents and types.
 #include "dtensor/stride_sums.hpp"
 
 #include "support/conversion_definition.hpp"
@@ -22,6 +23,7 @@ Layout single(const Shape& shape) {
                  .properties = parseProperties("B")});
 }
 
+// The addresses of all bytes of the tensor's elements.
 std::set<const std::byte*> bytesOf(const DTensor& x) {
   std::set<const std::byte*> bytes;
   const Index size = dataTypeSize(x.dataType());

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests the checks of a user's strides: whether two indices are the same element, against the
+// addresses of all elements; and whether an array is long enough.
 #include "dtensor/stride_sums.hpp"
 
 #include "sys/errors/error.hpp"
@@ -26,7 +28,7 @@ Index addressOf(const std::vector<Index>& cell, const Strides& strides) {
   return address;
 }
 
-// The definition: the address of every cell is looked up.
+// By the definition: compares the addresses of all elements.
 bool areDistinct(const Shape& extent, const Strides& strides) {
   std::map<Index, int> seen;
   std::vector<Index> cell(extent.size(), 0);

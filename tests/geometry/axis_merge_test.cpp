@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Merged axes: on the grid of fewer axes every rank has its box and its peers.
+// Tests the merging of grid axes that a conversion treats alike: for random pairs of layouts every
+// rank has the same messages on the grid of fewer axes as on the original one. Also tests nested
+// cuts against their definition.
 #include "geometry/schedule/axis_change.hpp"
 
 #include "geometry/layout/cuts.hpp"
@@ -67,7 +69,8 @@ private:
   std::mt19937 random_;
 };
 
-// Axes that split a dimension in reverse order change the order of peers, which is the grid's.
+// Peers are listed by their position in the grid. If merged axes split a dimension in reverse
+// order, the positions change, so the lists are compared in the order of ranks.
 std::vector<Transfer> byRank(std::vector<Transfer> transfers) {
   std::ranges::sort(transfers, {}, &Transfer::peer);
   return transfers;
@@ -122,13 +125,15 @@ TEST(AxisMerge, JoinsWhatIsAlikeInBothLayouts) {
   EXPECT_EQ(AxisMerge(on("P,P,P,P"), on("B,B,B,B")).grid().extents(), std::vector<int>{24});
   EXPECT_EQ(AxisMerge(on("P,P,S0,S0"), on("B,B,B,S0")).grid().extents(),
             (std::vector<int>{6, 2, 2}));
-  // Apart, with another between: the coordinates of the first are the slower ones.
+  // Two axes that are alike are merged even if another axis is between them. The first of them is
+  // the slower one in the merged axis.
   const AxisMerge apart(on("P,B,P,B"), on("B,B,B,B"));
   EXPECT_EQ(apart.grid().extents(), (std::vector<int>{4, 6}));
   EXPECT_EQ(apart.axesOf(0), (std::vector<int>{0, 2}));
 }
 
-// By the definition: each part is cut in balanced pieces.
+// The expected cuts follow the definition: each part of one level is cut in balanced pieces at the
+// next level.
 TEST(Cuts, NestedOnesAreBalancedInEachPart) {
   for (Index extent : {0, 1, 7, 100, 1001})
     for (const std::vector<int>& parts :

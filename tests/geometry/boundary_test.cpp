@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests the extension of a dimension beyond its ends: for each boundary mode the index and sign
+// that each element from -7 to 9 copies, written by hand; and the runs of extensionSegments()
+// against the elements one by one.
 #include "geometry/layout/boundary.hpp"
 #include "sys/errors/error.hpp"
 
@@ -7,7 +10,7 @@
 namespace tenon {
 namespace {
 
-// The value of each cell of [-7, 10) over a domain of 4, as index or -1 for a zero.
+// The index that each element of [-7, 10) copies, or -1 for a zero.
 std::vector<Index> extended(Boundary mode, Index extent) {
   std::vector<Index> result;
   for (Index i = -7; i < 10; ++i)
@@ -35,7 +38,7 @@ TEST(Boundary, ReplicateRepeatsTheEdge) {
             (std::vector<Index>{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 3, 3, 3, 3, 3, 3}));
 }
 
-// The value of each cell of [-7, 10) over a domain whose cells hold 1, 2, ...
+// The value of each element of [-7, 10) if the elements of the domain have the values 1, 2, ...
 std::vector<Index> walled(Boundary mode, Index extent) {
   std::vector<Index> result;
   for (Index i = -7; i < 10; ++i)
@@ -97,7 +100,8 @@ TEST(Boundary, SegmentsCoverEachCellOnceInEveryMode) {
           }
 }
 
-// What has no source is passed over at once, however wide it is.
+// Halo elements that copy no element of the tensor are skipped as a whole, so the time does not
+// grow with their number.
 TEST(Boundary, ZerosTakeNoTime) {
   const Index wide = Index(1) << 58;
   for (const Index extent : {0, 8})

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The order in which the entries of an index map are added: of each block no element has two, and
-// an entry is in the first block in which neither its source nor its target is. That is found by
-// looking at all blocks in turn, and for lists in which one element has all entries, which took the
-// square of their length, in closed form.
+// Tests the division of an index map's entries into blocks. No block may contain an element twice,
+// and an entry is in the first block that contains neither its source nor its target. The expected
+// blocks are found by testing all blocks in turn and, for lists in which one element has all 50,000
+// entries, in closed form.
 #include "geometry/mesh/index_map.hpp"
 #include "support/random_layout.hpp"
 
@@ -21,7 +21,8 @@ Layout onOne() {
   return Layout({.shape = {kExtent}, .grid = Grid::make({1}), .properties = {Property::shard(0)}});
 }
 
-// The positions of the entries of each block, with weights that tell the entries.
+// The source and target positions of the entries of each block. The weight of entry i is i + 2, by
+// which entries are identified.
 std::vector<std::vector<std::pair<Index, Index>>> blocksOf(const std::vector<Index>& source,
                                                            const std::vector<Index>& target) {
   const Layout layout = onOne();
@@ -52,7 +53,8 @@ TEST(IndexMapBlocks, AreTheFirstWithoutAnEntrysElements) {
   std::size_t most = 0;
   for (unsigned seed = 0; seed < 60; ++seed) {
     LayoutDraw draw(seed);
-    // From few elements with many entries, as in dense matrices, to many with few.
+    // The maps range from few elements with many entries each, as in dense matrices, to many
+    // elements with few.
     const int sources = draw.between(1, seed % 3 == 0 ? 3 : 150),
               targets = draw.between(1, seed % 3 == 1 ? 3 : 150), count = draw.between(1, 2500);
     const bool isDense = draw.chance(30), hasHubs = draw.chance(40);
@@ -87,7 +89,8 @@ TEST(IndexMapBlocks, AreTheFirstWithoutAnEntrysElements) {
   EXPECT_GT(most, 500);
 }
 
-// Of 50,000 entries of one element each has a block of its own, in the order of the list.
+// If all of 50,000 entries have the same source or target, each has a block of its own, in the
+// order of the list.
 TEST(IndexMapBlocks, OfOneElementAreAsManyAsItsEntries) {
   constexpr Index kMany = 50000;
   std::vector<Index> one(kMany, 7), all, backwards;

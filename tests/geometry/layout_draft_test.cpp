@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests layouts that are set piece by piece: which settings a later one resets, halos by widths,
+// and messages for missing or wrong settings. The expected layouts are made from complete
+// specifications or checked box by box.
 #include "geometry/layout/layout_draft.hpp"
 
 #include "sys/expect_error.hpp"

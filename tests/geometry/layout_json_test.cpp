@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layouts as JSON: what is read is what was written, and what does not fit is refused.
+// Tests layouts as JSON: random layouts are written and read back, default values are omitted, and
+// wrong texts are errors with the file and the byte.
 #include "geometry/layout/layout_json.hpp"
 
 #include "support/random_layout.hpp"

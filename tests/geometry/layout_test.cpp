@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests process grids, cuts, layouts and layouts from boxes: boxes and comparisons against values
+// by hand, and the messages about boxes that do not form a grid against a count of the owners of
+// every element.
 #include "geometry/layout/cuts.hpp"
 #include "geometry/layout/from_boxes.hpp"
 #include "geometry/layout/layout.hpp"
@@ -46,7 +49,8 @@ TEST(Cuts, OfAnotherExtentDifferAtTheEnd) {
 }
 
 TEST(Cuts, NestTheMinorAxisInTheMajor) {
-  // 10 over 3 is 4,3,3; each over 2 is 2,2 and 2,1 twice. Flat cuts over 6 would be 2,2,2,2,1,1.
+  // 10 in 3 parts is 4, 3, 3; each in 2 parts is 2, 2 and 2, 1 twice. Balanced cuts in 6 parts
+  // would be 2, 2, 2, 2, 1, 1.
   EXPECT_EQ(nestedCuts(10, {3, 2}), (std::vector<Index>{0, 2, 4, 6, 7, 9, 10}));
   EXPECT_EQ(nestedCuts(10, {}), (std::vector<Index>{0, 10}));
 }
@@ -250,7 +254,8 @@ TEST(FromBoxes, NamesTwoBoxesOfABrickWall) {
               {"dimension 1", "rank 2, [2,4) x [1,4), begins at 1", "rank 0, [0,2) x [0,4)"});
 }
 
-// Cuts that would make a grid of 2^62 elements are not counted one by one.
+// The cuts of these boxes would make a grid of 200^8 (about 2^61) cells, too many to be visited one
+// by one.
 TEST(FromBoxes, OfADiagonalAreRefusedAtOnce) {
   std::vector<Box> boxes;
   for (Index r = 0; r < 200; ++r)
@@ -258,8 +263,9 @@ TEST(FromBoxes, OfADiagonalAreRefusedAtOnce) {
   expectFault(boxes, {}, {"no rank holds", "of the shape [200,200,200,200,200,200,200,200]"});
 }
 
-// The boxes of 65,536 ranks, in an order that no grid has: 2 elements each way of three dimensions
-// that are split 64, 32 and 32 times, and all of the batch and the channels.
+// The boxes of 65,536 ranks, which no numbering of a grid's axes produces in this order. Dimensions
+// 2, 3 and 4 are split in 64, 32 and 32 parts of 2 elements; every box has all of dimensions 0 and
+// 1.
 std::vector<Box> manyBoxes() {
   std::vector<Box> boxes(65536);
   for (Index place = 0; place < 65536; ++place) {
@@ -300,13 +306,13 @@ TEST(FromBoxes, OneWrongBoxOfManyIsFound) {
   expectFault(wrong, {},
               {"do not form a Cartesian grid: in dimension 2",
                fmt::format("rank {}, [0,4) x [0,3) x [81,84)", next).c_str()});
-  // A rank that takes the whole for its part.
+  // A rank that passes the whole tensor as its box.
   wrong = boxes;
   wrong[bad] = {{0, 4}, {0, 3}, {0, 128}, {0, 64}, {0, 64}};
   expectFault(wrong, {}, {fmt::format("ranks 0 and {} overlap", bad).c_str()});
 }
 
-// What the search finds is what a count of every element finds.
+// The fault that is reported agrees with the number of owners of each element.
 TEST(FromBoxes, FaultsOfRandomBoxesAreThoseOfACount) {
   std::mt19937 random(5);
   const auto below = [&](Index n) { return static_cast<Index>(random() % n); };
@@ -350,7 +356,7 @@ TEST(FromBoxes, FaultsOfRandomBoxesAreThoseOfACount) {
     EXPECT_EQ(saysOverlap || saysGap, most > 1 || least < 1) << text;
     EXPECT_TRUE(!saysOverlap || most > 1) << text;
     EXPECT_TRUE(!saysGap || least < 1) << text;
-    // Overlaps are told first, but that no box begins at 0 is seen before.
+    // Overlaps are reported before gaps, except that boxes must begin at 0, which is checked first.
     EXPECT_TRUE(saysOverlap || most < 2 || text.find("boxes begin at") != std::string::npos)
         << text;
     ++(saysOverlap ? overlaps : saysGap ? gaps : others);
@@ -358,7 +364,8 @@ TEST(FromBoxes, FaultsOfRandomBoxesAreThoseOfACount) {
   EXPECT_GT(std::min({overlaps, gaps, others}), 50);
 }
 
-// Halos are left and filled on their own grid.
+// Between two grids a tensor moves without halos: the source's halo is dropped on the source's grid
+// first, and the target's is filled on the target's grid last.
 TEST(Stops, AreWithoutHalosBetweenGrids) {
   const auto layouts = [](const GridPtr& grid, const char* properties) {
     LayoutSpec spec{.shape = {8}, .grid = grid, .properties = parseProperties(properties)};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Links of patches without MPI: what every rank of many sends is what the others receive, in the
-// same order, for tiles on process grids that split space and channels too; and patches in three
-// dimensions that meet turned.
+// Tests links of patches, without MPI: for random tiles the list that each rank sends is the list
+// that its peer receives; for patches that meet rotated, in all eight ways, and for folds, the
+// linked elements are computed by rotating or mirroring indices.
 #include "geometry/patches/patch_links.hpp"
 #include "support/random_layout.hpp"
 #include "sys/errors/error.hpp"
@@ -19,8 +19,7 @@ namespace {
 
 using test::LayoutDraw;
 
-// Elements by name, in the order of a message: where the target has them and what it makes of the
-// source's.
+// The elements of a message in their order: source and target positions of each block in turn.
 std::vector<std::vector<Index>> entriesOf(const Transfer& transfer) {
   std::vector<std::vector<Index>> entries;
   for (const ElementBlock& block : transfer.blocks)
@@ -80,8 +79,9 @@ TEST(PatchLinks, BothEndsOfAMessageHaveOneList) {
   EXPECT_GT(messages, 200);
 }
 
-// Two cubes of 2 x 2 x 2 that meet at the last side of the first and the first of the second in
-// dimension 0, turned by all eight ways; the elements across are found by turning the square.
+// Two cubes of 2 x 2 x 2 meet: the upper side of the first in dimension 0 is the lower side of the
+// second. For all eight ways to turn the second, the expected neighbour is found by reversing and
+// swapping the two indices of the common square as the bits of `turned` say.
 TEST(PatchLinks, CubesMeetTurnedInEightWays) {
   for (int turned = 0; turned < 8; ++turned) {
     int back = turned & 4;
@@ -104,7 +104,7 @@ TEST(PatchLinks, CubesMeetTurnedInEightWays) {
         ASSERT_TRUE(across);
         EXPECT_EQ(across->patch, 1);
         EXPECT_EQ(across->index, (std::vector<Index>{1, along[0], along[1]}));
-        // And back again, components of vectors too.
+        // The way back leads to the first element, and it undoes the turn of a vector's components.
         const auto home = links->source(1, {-2, along[0], along[1]}, {2, 2, 2});
         ASSERT_TRUE(home);
         EXPECT_EQ(home->index, (std::vector<Index>{0, y, x}));
@@ -118,7 +118,8 @@ TEST(PatchLinks, CubesMeetTurnedInEightWays) {
   }
 }
 
-// A side that meets itself is a wall.
+// A side that meets itself is a wall. In these tests a PatchSide is written as {patch, side,
+// turned}, the sides of a patch in the order low 0, high 0, low 1, high 1, and {} has no neighbour.
 TEST(PatchLinks, AWallMirrorsVectors) {
   const PatchLinksPtr links = linkSides(2, {{{0, 0, 0}, {}, {}, {}}});
   const auto found = links->source(0, {-2, 1}, {3, 2});
@@ -129,8 +130,9 @@ TEST(PatchLinks, AWallMirrorsVectors) {
   EXPECT_FALSE(links->joins(1));
 }
 
-// A fold about a point: the last row is one with itself, and the point of the fold stays where it
-// is.
+// The upper side of a periodic row of patches is folded onto itself about a point (turned has the
+// bits 8, meeting on points, and 1, reversed): the last row of elements is stored once, and column
+// x continues as column -x, so that column 0 meets itself.
 TEST(PatchLinks, FoldsOnPointsAreMirroredAboutThem) {
   const auto row = [](int tiles) {
     std::vector<PatchSide> sides;
@@ -151,7 +153,7 @@ TEST(PatchLinks, FoldsOnPointsAreMirroredAboutThem) {
       EXPECT_EQ(found->index, (std::vector<Index>{2 - depth, mirrored % 4})) << x;
       EXPECT_EQ(found->signs, (std::vector<int>{-1, -1}));
     }
-  // The patch beside the one that is met, which sends a column too.
+  // Element 0 of a reversed dimension meets the patch after the neighbour, so that is included.
   const std::vector<Index> around = row(7)->around({0}, {1, 0});
   EXPECT_TRUE(std::ranges::binary_search(around, 6));
   EXPECT_TRUE(std::ranges::binary_search(around, 1));
@@ -168,12 +170,13 @@ TEST(PatchLinks, FoldsOnPointsAreMirroredAboutThem) {
   expect("there can be one such side", [] { linkSides(2, {{{}, {0, 1, 8}, {}, {0, 3, 8}}}); });
 }
 
-// A box may have as many tiles as numbers count, of which no rank keeps more than those that some
-// rank has.
+// A box may have as many tiles as an Index can count. The memory used grows only with the number of
+// tiles that some rank has.
 TEST(PatchLinks, TilesOfABoxLargerThanMemory) {
   const Index side = Index(1) << 30;
   const std::vector<BoxEnds> periodic(2, {Boundary::Periodic, Boundary::Periodic});
-  // The corners of the box, one place beside the first, and one in the middle.
+  // The tiles that ranks have: the first and the last of the box, the one after the first, and one
+  // in the middle.
   const PatchLinksPtr links = linkTiles(
       {side, side}, {{0, side * side - 1}, {}, {1, side / 2 * side + side / 2}}, periodic);
   EXPECT_EQ(links->patches(), 4);
@@ -202,7 +205,9 @@ TEST(PatchLinks, TilesOfABoxLargerThanMemory) {
   EXPECT_EQ(row->around({1}, {0}), (std::vector<Index>{1}));
 }
 
-// Against the box itself: a place is found if it is at most so many tiles away in each dimension.
+// The expected tiles are found in the box itself: a tile is near if it is at most crossings[d]
+// tiles away in each dimension d. The distance is also counted across the ends of the box, whatever
+// their modes are.
 TEST(PatchLinks, TilesAroundAreThoseWithinSoManyCrossings) {
   for (unsigned seed = 0; seed < 40; ++seed) {
     LayoutDraw draw(seed);
@@ -236,8 +241,8 @@ TEST(PatchLinks, TilesAroundAreThoseWithinSoManyCrossings) {
   }
 }
 
-// One patch that meets itself on all sides, and a halo of many times its width: there are more ways
-// to the corner than any program walks, and all end at one element.
+// One patch is its own neighbour on all sides, and the halo is many times as wide as the patch. The
+// number of ways to the halo's corner grows exponentially, but all of them end at one element.
 TEST(PatchLinks, ManyWaysAndLongOnesAreWalkedOnce) {
   const PatchLinksPtr torus = linkSides(2, {{{0, 1, 0}, {0, 0, 0}, {0, 3, 0}, {0, 2, 0}}});
   const auto corner = torus->source(0, {-40, 81}, {2, 3});

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Schedules as dense matrices over the raw memory of all ranks.
+// Tests schedules against the definition of a conversion. The messages of all ranks are assembled
+// to one sparse matrix from the memory of all source arrays to that of all target arrays (RawMemory
+// numbers the elements of all ranks), and compared with the matrix that the rule of schedule.hpp
+// defines element by element (support/conversion_definition.hpp). Layouts are random, with halos of
+// all boundary modes.
 #include "geometry/schedule/schedule.hpp"
 #include "support/conversion_definition.hpp"
 #include "support/random_layout.hpp"
@@ -64,6 +68,8 @@ Matrix scheduledMatrix(const Layout& a, const Layout& b, int ranks) {
   return matrix;
 }
 
+// The matrix by the definition: for each pair of ranks that may exchange data (mayTalk()), and each
+// pair of their elements, an entry if both are the same global element.
 Matrix definedMatrix(const Layout& a, const Layout& b, int ranks) {
   const RawMemory source(a, ranks), target(b, ranks);
   Matrix matrix;
@@ -129,7 +135,7 @@ TEST_P(ScheduleDraws, TransposeIsTheConversionOfTheDuals) {
   }
 }
 
-// How often each cell of an array is in one of the boxes.
+// Returns, for each element of an array, the number of boxes that contain it.
 std::vector<int> counts(const std::vector<ElementBox>& boxes, const Shape& extent) {
   std::vector<int> result(elements(extent), 0);
   const Shape strides = rowMajorStrides(extent);
@@ -143,7 +149,8 @@ std::vector<int> counts(const std::vector<ElementBox>& boxes, const Shape& exten
   return result;
 }
 
-// Marks every cell of all ranks that the caller supplies where the layout is filled in this role.
+// 1 for each element of all ranks that the user supplies if the halo is filled in this role, else
+// 0.
 std::vector<int> userElements(const Layout& layout, int ranks, bool asSource) {
   const RawMemory raw(layout, ranks);
   std::vector<int> result(raw.size, 0);
@@ -227,14 +234,16 @@ TEST_P(ScheduleDraws, SendersAndReceiversAgree) {
   }
 }
 
-// Raw memory that represents a tensor: copies where the layout says so, random contributions on P
-// axes and in G* boxes that sum up to the value.
+// Reads, checks and draws the memory of all ranks that represents a tensor in a layout. One value
+// has many representations if the layout holds partial sums (P axes and G* boxes): all
+// contributions that add up to the value.
 class Representation {
 public:
   Representation(const Layout& layout, int ranks)
       : layout_(layout), raw_(layout, ranks), ranks_(ranks) {}
 
-  // The value: owners' elements, everything summed where the layout holds contributions.
+  // The tensor that the memory represents: the sum of all contributions to each element. If the
+  // layout holds no partial sums, the owner's element is the only contribution.
   std::vector<int> value(const std::vector<int>& memory) const {
     std::vector<int> result(elements(layout_.shape()), 0);
     const Shape strides = rowMajorStrides(layout_.shape());
@@ -253,7 +262,8 @@ public:
     return result;
   }
 
-  // Copies on B axes are equal, and G elements equal their extension's source.
+  // Whether the memory represents the value: copies on B axes are equal, and each element of a G
+  // halo equals the element that it extends.
   bool isValid(const std::vector<int>& memory, const std::vector<int>& value) const {
     bool valid = true;
     const Shape strides = rowMajorStrides(layout_.shape());
@@ -276,7 +286,8 @@ public:
     return valid;
   }
 
-  // Random memory of the layout that is valid: contributions random, everything else by the value.
+  // Draws valid memory: random contributions if the layout holds partial sums, otherwise a random
+  // value and its copies.
   std::vector<int> draw(LayoutDraw& random) const {
     std::vector<int> memory(raw_.size, 0);
     if (!layout_.holdsPartialSums()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sizes whose elements or bytes no 64-bit integer counts.
+// Tests that sizes whose number of elements or bytes does not fit into 64 bits are errors: of
+// tensors, halos, boxes, windows and grids.
 #include "geometry/layout/from_boxes.hpp"
 #include "geometry/layout/layout_draft.hpp"
 #include "geometry/layout/window.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counted flows against schedules, and layouts that differ on one axis.
+// Tests the counts of messages and elements against the schedules that list them, for random pairs
+// of layouts, also by level of a machine; deliberately wrong counts show that the comparison
+// detects faults. Also tests changes of single grid axes (axis_change.hpp) by hand.
 #include "geometry/schedule/axis_change.hpp"
 #include "geometry/schedule/flow_table.hpp"
 #include "geometry/schedule/traffic.hpp"
@@ -20,7 +22,7 @@ using Count = Flow (*)(const Layout&, const Layout&, int, Role);
 
 struct Pair {
   Layout from, to;
-  int ranks; // more than either grid has, at times
+  int ranks; // of the communicator; a grid can have fewer
 };
 
 Pair drawnPair(unsigned seed) {
@@ -36,7 +38,7 @@ Pair drawnPair(unsigned seed) {
   return pair;
 }
 
-// What a schedule lists for one rank in a role, transfer by transfer.
+// The flow of one rank, counted from the transfers that a schedule lists.
 Flow listed(const std::vector<Transfer>& transfers, int rank) {
   Flow flow;
   for (const Transfer& t : transfers) {
@@ -52,7 +54,7 @@ bool differ(const Flow& a, const Flow& b) {
          a.keptElements != b.keptElements;
 }
 
-// The ranks and roles of a pair in which the count is not what the schedule says.
+// Number of ranks and roles of a pair of layouts in which the count differs from the schedule.
 int faults(const Pair& pair, Count count) {
   int found = 0;
   for (int rank = 0; rank < pair.ranks; ++rank) {
@@ -116,7 +118,7 @@ TEST(CountFlow, DrawnPairsHaveAllKindsOfHalos) {
     EXPECT_GT(count, 500);
 }
 
-// Copies of the count with a fault each.
+// Wrong versions of countFlow(), each with one fault, to show that faults() detects them.
 Flow withoutHalos(const Layout& from, const Layout& to, int rank, Role role) {
   return countFlow(from.withoutHalos(), to.withoutHalos(), rank, role);
 }
@@ -154,7 +156,7 @@ TEST(CountFlow, PlantedFaultsAreSeen) {
   }
 }
 
-// In messages and elements by level, from the schedule's peers.
+// The messages and elements of each level of the machine, counted from the peers of the transfers.
 std::vector<Traffic> listedByLevel(const std::vector<Transfer>& transfers, int rank,
                                    const std::vector<Index>& unitRanks) {
   std::vector<Traffic> levels(unitRanks.size() + 1);
@@ -188,7 +190,8 @@ TEST(CountFlow, ByLevelEqualsTheSchedule) {
   }
 }
 
-// Ranks that count the axes of a grid in order, and backwards.
+// Two grids of 2 x 3 x 2 ranks: in the first the last axis varies fastest with the rank, in the
+// second the first axis does.
 std::vector<GridPtr> regularGrids() {
   std::vector<int> backwards;
   for (int a = 0; a < 2; ++a)
@@ -202,7 +205,8 @@ bool sameTraffic(const Traffic& a, const Traffic& b) {
   return a.messages == b.messages && a.elements == b.elements;
 }
 
-// Of layouts with halos of all kinds, one after the other by one table.
+// One table counts the flows between many pairs of layouts, with halos of all kinds. What it
+// remembers of one pair must not spoil the next.
 TEST(FlowTable, HasTheFlowsOfTheSchedules) {
   const std::vector<std::vector<Index>> machines = {{}, {6}, {6, 2}, {12, 2, 1}};
   for (const GridPtr& grid : regularGrids())
@@ -271,7 +275,8 @@ TEST(UnitAxes, AreNoneWhereUnitsAreNotAlongAxes) {
   EXPECT_EQ(UnitAxes::of(*Grid::make({2, 2}), {2})->apart, (std::vector<AxisMask>{1}));
 }
 
-// Rows of 4096 ranks; a halo of one cell has two neighbours, wherever the rows are held.
+// 8192 rows of 3 elements on 4096 ranks, with units of 1024 and of 16 ranks. For a halo of one row
+// each rank receives 3 elements from each of two neighbours.
 TEST(CountFlow, AHaloCrossesTheEdgesOfItsUnits) {
   const GridPtr grid = Grid::make({4096});
   const Layout plain({.shape = {8192, 3}, .grid = grid, .properties = {Property::shard(0)}});

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests the halo elements that the user supplies (boundary mode Values): the boxes of
+// userElements() must contain each such element once, and no other element, which is decided
+// element by element by test::isUserCell(). Layouts are random.
 #include "geometry/schedule/user_elements.hpp"
 
 #include "support/conversion_definition.hpp"

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests the arithmetic of sliding windows: numbers of outputs against values by hand and the rule
+// of PyTorch, inputs of a range of outputs against the union of all elements that the windows read,
+// output cuts, and interior outputs.
 #include "geometry/layout/window.hpp"
 #include "sys/errors/error.hpp"
 
@@ -26,8 +29,8 @@ TEST(Window, CeilModeCountsOutputsAsByHand) {
   EXPECT_THROW(windowOutput({.kernel = 4, .stride = 2, .ceil = true}, 2, 0), Error);
 }
 
-// Against the sentence itself: all windows that fit, and one more if elements are left over and it
-// begins in the domain.
+// The expected number follows the rule literally: all windows that fit, and one more if elements
+// are left over and that window begins in the domain.
 TEST(Window, CeilModeAddsAtMostOneWindow) {
   for (Index kernel = 1; kernel <= 4; ++kernel)
     for (Index stride = 1; stride <= 4; ++stride)
@@ -109,7 +112,8 @@ TEST(Window, OutputCutsFollowTheInputs) {
   EXPECT_EQ(windowCuts({.kernel = 3}, {0, 0, 1, 3}, 1), (std::vector<Index>{0, 0, 0, 1}));
 }
 
-// Output by output: what is inside reads its own part alone, and what is not, somebody else's.
+// Checked for each output: an interior one reads only inputs of its own part, and every other one
+// reads an input of another part.
 TEST(Window, InteriorOutputsReadTheirOwnPartAlone) {
   for (Index kernel = 1; kernel <= 4; ++kernel)
     for (Index stride = 1; stride <= 3; ++stride)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Kernels by the roof and by times that were measured.
+// Tests predicted times of kernels, by the roofline and by measured times, against sums written by
+// hand.
 #include "machine/kernel_rates.hpp"
 
 #include <gtest/gtest.h>
@@ -19,6 +20,7 @@ TEST(KernelRates, OperationsOrBytesWhicheverTakesLonger) {
 
 TEST(KernelRates, MeasuredKindsAreSums) {
   KernelRates rates{.flops = 1, .memory = 1, .call = 0.5};
+  // Kind, pass, bytes of an element, and the seconds per operation, byte, row and column.
   rates.measured = {{"conv", kApply, 8, 2, 3, 5, 7}, {"conv", kParameters, 8, 1, 0, 0, 0}};
   const auto seconds = [&](const char* kind, KernelPass pass, Index elementBytes) {
     return rates.seconds(kind, elementBytes,
@@ -26,7 +28,7 @@ TEST(KernelRates, MeasuredKindsAreSums) {
   };
   EXPECT_DOUBLE_EQ(seconds("conv", kApply, 8), 0.5 + 2 * 1000 + 3 * 100 + 5 * 10 + 7);
   EXPECT_DOUBLE_EQ(seconds("conv", kParameters, 8), 0.5 + 1000);
-  // Of another kind, pass or size of elements nothing is known but the roof.
+  // For another kind, pass or element size nothing was measured, so flops and memory give the time.
   rates.flops = 100;
   EXPECT_DOUBLE_EQ(seconds("strided conv", kApply, 8), 0.5 + 100);
   EXPECT_DOUBLE_EQ(seconds("conv", kAdjoint, 8), 0.5 + 100);

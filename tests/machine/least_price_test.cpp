@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The bound by properties against the prices of random steps.
+// Tests the lower bound on prices that the route search uses: for random layouts it must not exceed
+// the price of one step, or of two steps through a third layout; and it is exact in cases by hand.
 #include "machine/route_search.hpp"
 
 #include "machine/price.hpp"
@@ -41,7 +42,8 @@ TEST(LeastPrice, NoStepAndNoTwoStepsCostLess) {
   }
 }
 
-// On 4 ranks, 8 elements of 8 bytes: what must move a rank, and what it writes.
+// There are 4 ranks and 8 elements of 8 bytes. The expected times are (bytes that a rank receives)
+// / bandwidth + (bytes that it copies + bytes that it writes) / copyBandwidth.
 TEST(LeastPrice, IsExactWhereNothingMovesInVain) {
   const GridPtr grid = Grid::make({4});
   const auto line = [&](const char* property) {

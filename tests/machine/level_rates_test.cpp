@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rates of each level of a machine, made by hand.
+// Tests the rates of each level of a machine (ratesOf()) against values computed by hand from the
+// links of the machine.
 #include "machine/link.hpp"
 
 #include "machine/machine_file.hpp"
@@ -17,7 +18,8 @@ TEST(LevelRates, AreThoseOfTheLinksOnTheWay) {
                                          {"bus", 1, 1, 8, 2, {{LinkRule::Leaving}}},
                                          {"NIC", 0, 1, 4, 3, {{LinkRule::Leaving}}}});
   const LinkRates rates = ratesOf(machine, kBase);
-  // A core has a quarter of its socket's bus and an eighth of its node's NIC.
+  // {ranks in a unit, latency, bandwidth}. A core has a quarter of its socket's bus and an eighth
+  // of its node's NIC.
   const std::vector<LevelRates> expected = {{8, 3, 0.5}, {4, 2, 2}};
   EXPECT_EQ(rates.levels, expected);
   EXPECT_EQ(rates.latency, 1);

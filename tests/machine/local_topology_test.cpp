@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests the topology of this computer, from hwloc, and the places of processes on synthetic
+// computers that hwloc describes by a text such as "package:2 numa:2 l3:1 core:4 pu:2".
 #include "machine/local_topology.hpp"
 
 #include "sys/errors/error.hpp"

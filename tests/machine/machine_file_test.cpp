@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests the reader and writer of machine descriptions: the installed files, texts that are written
+// and read back, and the messages about wrong or truncated files, with file, byte and key.
 #include "machine/machine_file.hpp"
 
 #include "sys/errors/error.hpp"
@@ -68,7 +70,7 @@ TEST_F(MachineFile, AreWrittenAsTheyAreRead) {
   EXPECT_EQ(rated.resized(0, 4).rates(), rated.rates());
 }
 
-// Files of curves, as they were written before: what to do is said.
+// Files with "curves", which earlier versions wrote, are an error with advice.
 TEST_F(MachineFile, WithCurvesIsRefused) {
   const std::string rate = R"({"value": 1, "unit": "1/s", "source": "a test"})",
                     text = R"({"name": "m", "about": "", "levels": [{"name": "rank",

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests machines: numbers of devices, checks, the drawing, and the links that a group of devices
+// loads, against values by hand. Most tests use 2 nodes of 2 sockets of 4 cores (kLevels), with the
+// devices 0 to 15.
 #include "machine/machine.hpp"
 
 #include "machine/group_load.hpp"
@@ -27,6 +30,7 @@ LinkRule crossing(int level, Index units = 1) {
   return {LinkRule::Crossing, LinkRule::kNone, false, level, units};
 }
 
+// In these tests a Link is written as {name, level, units, bandwidth, latency, rules}.
 const std::vector<Level> kLevels{{"node", 2}, {"socket", 2}, {"core", 4}};
 
 TEST(Machine, CountsDevices) {
@@ -85,7 +89,8 @@ TEST(Machine, DrawsItsLevelsAndLinks) {
       machine.draw());
 }
 
-// One link of a rule on top of others; gives the shares of that last link.
+// The loads of a group on the last of these links. A LinkShare is written as {link, instance,
+// domains, times}.
 std::vector<LinkShare> sharesOf(std::vector<Link> links, const std::vector<int>& group) {
   const Machine machine = Machine::make("m", kLevels, links);
   std::vector<LinkShare> last;
@@ -136,7 +141,7 @@ TEST(GroupLoad, AnotherLinkMayCarryTheGroup) {
   EXPECT_EQ((std::vector<LinkShare>{{1, 2}}), sharesOf(links, {0, 1, 2, 3, 4}));
 }
 
-// The first rule that holds decides the load.
+// The first rule of a link that applies determines the load.
 TEST(GroupLoad, LoadsALinkOnce) {
   const std::vector<Link> links{{"nic", 0, 1, 1, 0, {kLeaving, crossing(2, 2)}}};
   EXPECT_EQ((std::vector<LinkShare>{{0, 0, 2}, {0, 1, 2}}), sharesOf(links, {0, 2, 4, 8}));

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests the levels of a machine that joinPlaces() determines from the places of ranks, lists {node,
+// package, core}, against levels and notes written by hand.
 #include "machine/places.hpp"
 
 #include "sys/errors/error.hpp"

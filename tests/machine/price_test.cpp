@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prices against sums made by hand.
+// Tests prices of exchanges and collectives against sums written by hand, in the order of the
+// formula of price.hpp: latency + overheads + bytes / bandwidth + (packed + written) /
+// copyBandwidth.
 #include "machine/price.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/options/options.hpp"
@@ -60,7 +62,7 @@ TEST(Price, ShortSumsOfManyRanksGoAlongATree) {
 TEST(Price, LooksAtAFewPositionsInsideAndOffTheDiagonals) {
   EXPECT_EQ(sampledPositions(*Grid::make({2, 2, 2}), Sampling::Few), (std::vector<int>{0, 5, 3}));
   EXPECT_EQ(sampledPositions(*Grid::make({7}), Sampling::Few), (std::vector<int>{0, 3}));
-  // Position 0 keeps what those whose two coordinates differ give away.
+  // Position 0 sends less than positions whose two coordinates differ.
   const GridPtr grid = Grid::make({2, 2});
   const auto price = [&](Sampling sampling) {
     const Layout from({.shape = {8, 8}, .grid = grid, .properties = parseProperties("S0,S1")});
@@ -96,7 +98,7 @@ TEST(Price, OneDearPositionOfManyIsFoundByAllLooks) {
   EXPECT_GT(seconds(Sampling::All), 10 * seconds(Sampling::Sampled));
 }
 
-// A halo of one cell on parts of two elements: an inner rank sends one cell to each neighbour.
+// A halo of one element on parts of two: an inner rank sends one element to each neighbour.
 Layout withHalo(const Layout& plain) {
   LayoutSpec spec = plain.spec();
   spec.halos.resize(plain.rank());
@@ -111,7 +113,7 @@ TEST(Price, AHaloIsItsNeighboursCells) {
   const Layout plain = line(4, {8}, "S0"), halo = withHalo(plain);
   EXPECT_DOUBLE_EQ(priceOfExchange(plain, halo, 8, kRates, Sampling::All).seconds,
                    10 + 2 + 16.0 / 4 + (16 + 32) / 8.0);
-  // In the adjoint it adds up as many, at its own two elements.
+  // In the adjoint a rank receives the same number of elements and adds them to its own two.
   EXPECT_DOUBLE_EQ(priceOfExchange(halo.dual(), plain, 8, kRates, Sampling::All).seconds,
                    10 + 2 + 16.0 / 4 + (16 + 32) / 8.0);
   const ExchangePrice trim = priceOfExchange(halo, plain, 8, kRates, Sampling::All);

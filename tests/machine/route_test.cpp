@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Routes that can be told by hand, and what every route keeps.
+// Tests routes: steps that can be predicted by hand, with the traffic of a rank; and for random
+// pairs of layouts that a route begins and ends with them and consists of the steps that its mode
+// allows.
 #include "machine/route.hpp"
 
 #include "geometry/schedule/traffic.hpp"
@@ -107,7 +109,7 @@ TEST(Route, AxesThatAreAlikeAreMerged) {
   const Route collective = route(p, b, RouteMode::Collective);
   EXPECT_EQ(collective.front().axes, (std::vector<int>{0, 1, 2, 3, 4}));
   EXPECT_EQ(mostElements(collective), n); // 31 shares of 32 to the others, one to all
-  // In lines of eight and four.
+  // Three merged axes of 2 are lines of eight ranks, and the other two axes cut the tensor in four.
   const Route lines = route(layoutOn(grid, {n}, "P,S0,P,P,S0"), layoutOn(grid, {n}, "B,S0,B,B,S0"),
                             RouteMode::Collective);
   EXPECT_EQ(lines.front().axes, (std::vector<int>{0, 2, 3}));
@@ -115,7 +117,8 @@ TEST(Route, AxesThatAreAlikeAreMerged) {
   EXPECT_EQ(whyNotSearched(p, b), "");
 }
 
-// Of a sum over nodes each rank need send and receive its share alone, in a ring's two rounds.
+// The expected number is the least for a sum over nodes: each rank exchanges only its share of the
+// elements with the ranks of other nodes, once to reduce it and once to distribute the result.
 TEST(Route, SlowLinksBetweenNodesAreSpared) {
   const GridPtr grid = Grid::make({4, 8}); // nodes of 8 ranks
   const Index n = 1 << 20;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which device a process takes, what it says where there is none, whose device is current, and
-// memory that runs out.
+// Tests the device of a process: its selection, the messages if there is none, the current device
+// of a thread, and behaviour when memory runs out. The CUDA runtime, driver and libraries are
+// replaced by a stand-in on the host (tests/standin), in which tests set the number of devices, the
+// memory and failures; each test runs in a child process (inChild()), since a process opens its
+// device once.
 #include "kernels/cuda/handles.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/fourier/stage.hpp"
@@ -126,7 +129,8 @@ TEST(OpenDevice, ThatFailsToOpenLeavesTheProgramsCurrent) {
   });
 }
 
-// Of a driver with the version as CUDA numbers it, 0 for none.
+// Expects that the device is refused with an error that contains the words, if the driver's version
+// is this one as CUDA numbers it (11040 is 11.4, and 0 is no driver).
 void expectRefusal(const char* driver, std::initializer_list<const char*> words) {
   inChild([&] {
     setenv("TENON_STANDIN_DRIVER", driver, 1);
@@ -209,7 +213,7 @@ TEST(OpenDevice, RefusesStreamsThatItCannotUse) {
   });
 }
 
-// The device is the same, but kernels and memory of two contexts know nothing of each other.
+// The device is the same, but kernels of one context cannot use memory of another.
 TEST(OpenDevice, RefusesStreamsAndMemoryOfAnotherContext) {
   inChild([] {
     Device& device = Device::get();
@@ -229,7 +233,8 @@ TEST(OpenDevice, RefusesStreamsAndMemoryOfAnotherContext) {
   });
 }
 
-// A device that could read all memory of the host does not make it memory of the device.
+// Some devices can read all memory of the host. Even then memory that is not registered with CUDA
+// counts as out of the device's reach.
 TEST(OpenDevice, ReachesOnlyWhatCudaKnowsOfTheHostsMemory) {
   for (const char* reachesAll : {"0", "1"})
     inChild([&] {
@@ -290,8 +295,8 @@ TEST(DeviceMemory, OfADeviceWithoutPoolsIsTakenFromTheDriver) {
   });
 }
 
-// The driver has back what the pool keeps beyond its limit when somebody waits, and the rest when a
-// library needs it.
+// When the host waits for a stream, the pool returns its cached memory above the limit
+// (-tenon_device_pool_bytes) to the driver: with the limit 0 a later cudaMalloc() succeeds.
 TEST(DeviceMemory, ThatThePoolKeepsIsThereForOthers) {
   for (const char* kept : {"-1", "0"})
     inChild([&] {
@@ -307,7 +312,8 @@ TEST(DeviceMemory, ThatThePoolKeepsIsThereForOthers) {
     });
 }
 
-// Each of these takes memory from the driver, which the pool has.
+// Runs work that allocates 100 MiB from the driver while the pool caches 190 of 200 MiB: the pool
+// must return its memory.
 void expectRoomFor(const std::function<void(KernelContext&)>& work) {
   inChild([&] {
     KernelContext at(Space::Device);
@@ -337,7 +343,8 @@ TEST(DeviceMemory, IsReturnedForLibrariesKernelsAndGraphs) {
   });
 }
 
-// What a stream has given back is there when it is done, and the pool holds it until it is trimmed.
+// Memory that was freed in the order of a stream is available when the stream is done, and memory
+// in the pool's cache when the pool is trimmed. Both are done before an allocation fails.
 TEST(DeviceMemory, IsTakenAgainBeforeItIsSaidToBeOut) {
   inChild([] {
     tenonStandinBytes(1000);
@@ -411,7 +418,7 @@ TEST(DeviceFailure, OfACallPassesAndOfAKernelStays) {
 }
 
 TEST(DeviceFailure, SaysWhetherTheDeviceIsLost) {
-  // Of cudaErrorContained, cudaErrorTensorMemoryLeak, cudaErrorLaunchFailure,
+  // The numbers of cudaErrorContained, cudaErrorTensorMemoryLeak, cudaErrorLaunchFailure and
   // cudaErrorExternalDevice.
   for (int status : {226, 721, 719, 911})
     expectError(TENON_ERR_LIBRARY, {"cudaTest", "cannot be used again", "compute-sanitizer"},
@@ -448,7 +455,8 @@ TEST(DeviceLibrary, ThatIsMissingOrTooOldIsNamed) {
               [] { cuda::checkDnnVersion(90701); });
 }
 
-// A process may hold some functions of another version.
+// The process may have loaded another version of the library, so all functions are taken from one
+// place: from the process if it has them all, otherwise from the library that is opened.
 TEST(DeviceLibrary, IsTakenFromOnePlace) {
   const char* const all[] = {"cublasCreate_v2", "cublasDestroy_v2"};
   const cuda::Library processes("cuBLAS", "libnosuch.so.7", all);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests FirstFit, the allocator within a range of bytes: small cases by hand, and random
+// allocations against a list of flags with one entry per byte.
 #include "sys/memory/memory.hpp"
 
 #include "sys/expect_error.hpp"
@@ -50,12 +52,14 @@ TEST(FirstFit, RefusesAPlaceThatIsNotTaken) {
   expectError(TENON_ERR_INTERNAL, {"place 4"}, [&] { places.deallocate(4); });
 }
 
-// Against a list of bytes that are taken.
+// Against a list with a flag for each byte that is allocated. If an allocation fails, the list must
+// not have a gap that would be large enough.
 TEST(FirstFit, NeverOverlapsAndLosesNothing) {
+  constexpr Index kBytes = 1000;
   std::mt19937 engine(5);
-  FirstFit places(1000);
-  std::vector<bool> taken(1000, false);
-  std::vector<std::pair<Index, Index>> held;
+  FirstFit places(kBytes);
+  std::vector<bool> taken(kBytes, false);
+  std::vector<std::pair<Index, Index>> held; // Offset and size of each allocation.
   for (int round = 0; round < 4000; ++round) {
     if (engine() % 2 == 0 && !held.empty()) {
       const std::size_t i = engine() % held.size();
@@ -68,7 +72,7 @@ TEST(FirstFit, NeverOverlapsAndLosesNothing) {
     const Index bytes = 1 + engine() % 120, alignment = Index(1) << engine() % 5;
     const auto at = places.allocate(bytes, alignment);
     if (!at) {
-      for (Index start = 0; start + bytes <= 1000; start += alignment)
+      for (Index start = 0; start + bytes <= kBytes; start += alignment)
         ASSERT_TRUE(std::find(taken.begin() + start, taken.begin() + start + bytes, true) !=
                     taken.begin() + start + bytes);
       continue;

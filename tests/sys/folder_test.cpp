@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests namesIn(), which lists a folder, against a folder that the test makes, and its error for
+// one that does not exist.
 #include "sys/files/folder.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The seconds that a test gives to setLogClock, and moves by hand.
+// The time in seconds that a test passes to the log by setLogClock([] { return seconds; }), and
+// advances by assignment, so all measured times are known.
 #pragma once
 
 namespace tenon::test {

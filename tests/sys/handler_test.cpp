@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// guard(), the record of the last error, and the handlers.
+// Tests errors at the C boundary: guard() and guardApply(), the record of the last error with its
+// frames, the printed reports, pushed and fatal handlers, and failures of user functions.
 #include "sys/errors/dimension_note.hpp"
 #include "sys/errors/guard.hpp"
 #include "sys/text/output.hpp"
@@ -303,7 +304,8 @@ TEST_F(Handlers, WhatAUsersFunctionThrowsIsNamed) {
   EXPECT_EQ(lastError().message(), "an allocation failed in the shell's apply");
 }
 
-// As tenon.hpp throws it, with a report around the message.
+// tenon.hpp throws a failed call's error with text around its message; the record of the first
+// fail() counts, not that text.
 TEST_F(Handlers, AUsersFunctionThatThrowsAnErrorOfTenonKeepsItsRecord) {
   const auto code = guard("TenonOuter", [] {
     callUser("the shell's apply", []() -> TenonErrorCode {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Texts as RFC 8259 has them, and numbers that are read as they were.
+// Tests the JSON writer: the text of values, lists and objects, escapes as in RFC 8259, and
+// numbers, which the reader must restore exactly.
 #include "sys/files/json_text.hpp"
 
 #include "sys/expect_error.hpp"

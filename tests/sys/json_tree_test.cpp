@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests the JSON reader: values of each kind, and the messages for wrong values and damaged files,
+// which contain the file, the byte and the path of keys.
 #include "sys/files/json_tree.hpp"
 
 #include "sys/errors/error.hpp"
@@ -43,6 +45,7 @@ TEST(JsonTree, HoldsValuesOfEachKind) {
 }
 
 TEST(JsonTree, NamesFileByteAndKeyOfAWrongValue) {
+  // Bytes are counted from 1: the key c is at byte 18.
   //                        1234567890123456789012
   const std::string text = R"({"a": 1, "b\"": {"c": "x"}})";
   const JsonNode tree = parseJson(text, kFile);
@@ -61,7 +64,6 @@ TEST(JsonTree, NamesTheElementOfAList) {
             refusal([&] { JsonView(tree, kFile).at("a").list()[1].integer(0); }));
 }
 
-// Not cut to the lower 32 bits, which here would be 1.
 TEST(JsonTree, RefusesControlCharactersInNames) {
   const JsonNode tree =
       parseJson(R"({"name": "a\u001b[2J", "about": "a\nb", "own": "\u00e4"})", kFile);
@@ -73,6 +75,7 @@ TEST(JsonTree, RefusesControlCharactersInNames) {
   EXPECT_EQ(root.at("own").name(), "\u00e4");
 }
 
+// 4294967297 must not be truncated to its lower 32 bits, which are 1.
 TEST(JsonTree, HoldsWhatAnIntMustHoldOrRefusesIt) {
   const JsonNode tree = parseJson("[2147483647, 4294967297, -2147483649, 2]", kFile);
   const auto list = JsonView(tree, kFile).list();

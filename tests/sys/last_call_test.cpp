@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The ring that a watchdog reads.
+// Tests the ring buffer with the names of the last public calls and log scopes, which a watchdog
+// thread reads while the main thread hangs (handler.hpp).
 #include "sys/errors/guard.hpp"
 #include "sys/errors/handler.hpp"
 #include "sys/log/log.hpp"

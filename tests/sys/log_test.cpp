@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The event log under a clock that the test moves.
+// Tests the event log: inclusive and self time, work, stages, nesting and threads. The clock of the
+// log is a variable of the test (hand_clock.hpp), so all times are exact.
 #include "sys/log/log.hpp"
 
 #include "sys/expect_error.hpp"
@@ -65,7 +66,8 @@ TEST_F(LogTest, InclusiveAndSelfTime) {
   EXPECT_EQ(logElapsed(), 11);
 }
 
-// What goes on beside the host counts where it was begun.
+// Asynchronous work counts for the scope in which it was queued: the barrier waits for it (here it
+// advances the clock by underWay seconds) before the clock is read.
 TEST_F(LogTest, ScopesWaitForWhatTheBarrierWaitsFor) {
   static double underWay = 0;
   underWay = 10;

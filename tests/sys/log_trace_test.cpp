@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The trace of one process, read back by a JSON parser, and the file it goes to.
+// Tests the trace of one process, which a JSON parser reads back, and NewFile, by which it is
+// written: a file that replaces another one as a whole or not at all.
 #include "sys/files/part_file.hpp"
 #include "sys/log/log.hpp"
 #include "sys/log/log_trace.hpp"
@@ -102,7 +103,7 @@ TEST_F(TraceTest, OnceStoppedNothingIsKept) {
 
 namespace fs = std::filesystem;
 
-// In a folder of its own, in which nothing may be left over.
+// Each test writes in a folder of its own and checks that no temporary file is left there.
 class NewFileTest : public ::testing::Test {
 protected:
   void SetUp() override { fs::create_directory(folder_); }
@@ -116,7 +117,7 @@ protected:
     for (const auto& entry : fs::directory_iterator(folder_))
       EXPECT_EQ(entry.path(), path);
   }
-  // What stands at the path keeps its place.
+  // Expects an error, after which the object at the path is unchanged.
   void expectRefused(const char* what) {
     expectError(TENON_ERR_FILE, {path_.c_str(), what}, [&] { NewFile file(path_); });
     expectAlone(path_);
@@ -186,7 +187,7 @@ TEST_F(NewFileTest, ReplacesRegularFilesOnly) {
   expectRefused("a folder");
 }
 
-// What takes the place while the file is written.
+// A link is created at the path while the file is written under its temporary name.
 TEST_F(NewFileTest, LooksAgainBeforeItTakesThePlace) {
   {
     NewFile file(path_);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The reduction of the ranks' snapshots and the table made of it.
+// Tests the table of the log: the reduction of the snapshots of several ranks to one row per event,
+// and the text of the table, against values written by hand.
 #include "sys/log/log_view.hpp"
 
 #include <gtest/gtest.h>
@@ -21,6 +22,7 @@ std::vector<std::string> linesOf(const std::string& text) {
 }
 
 TEST(LogView, ReducesMaximaAndSums) {
+  // Stage, event, count, time, self time, flops, messages and bytes (EventRecord).
   LogSums sums, second;
   sums.add({{"main", "Conv", 2, 3.0, 1.0, 10.0, 1, 100}});
   second.add(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counted, aligned memory.
+// Tests Buffer: alignment, the counters of bytes in use and the high-water mark, moves, memory from
+// a source (OnePiece, which has one piece of memory), and errors for impossible sizes.
 #include "sys/memory/memory.hpp"
 
 #include "sys/expect_error.hpp"
@@ -67,7 +68,8 @@ TEST(Buffer, MovesGiveTheMemoryAway) {
   EXPECT_EQ(bytesAlive(), before);
 }
 
-// One piece of memory, which it lends once at a time.
+// A source with one piece of memory: allocate() returns it, or NULL while it is in use or if it is
+// too small.
 class OnePiece : public MemorySource {
 public:
   void* allocate(Index bytes) override {

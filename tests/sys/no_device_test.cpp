@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What takes the device's place in a library without CUDA, linked alone.
+// Tests the functions that replace those of the device in a library without CUDA (no_device.cpp),
+// which this program links alone: a clear error, and calls that must work without a device.
 #include "sys/device.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The object header, its references, and the list of live objects.
+// Tests the base class of objects: references, names and titles, the state counter, and the list of
+// live objects, by which stale handles are detected.
 #include "sys/errors/object.hpp"
 
 #include "sys/expect_error.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Command line, environment and files in a host program, and which of them wins.
+// Tests the sources of options: command line, environment variable TENON_OPTIONS, options files and
+// calls; which of them has priority; and words of a host program, which are left to it.
 #include "sys/options/environment.hpp"
 #include "sys/options/options.hpp"
 
@@ -66,7 +67,7 @@ TEST_F(Sources, AHostsOwnOptionsAreLeftAlone) {
   EXPECT_EQ(database_.lookup("", "size")->place, "command line");
 }
 
-// A program that declares options may stand beside other libraries, whose options it does not know.
+// A program that declares options can use other libraries, whose options it does not declare.
 TEST_F(Sources, AHostsDeclaredOptionsAreReadAmongOthers) {
   static constexpr OptionSpec kHost[] = {{"host_cells", OptionSpec::Int, "1", "the host's own"}};
   declareProgramOptions({"host", kHost});

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests the syntax of options: texts of flags and numbers, keys, words, quotes and comments, each
+// against values written by hand.
 #include "sys/options/option_text.hpp"
 
 #include "sys/expect_error.hpp"

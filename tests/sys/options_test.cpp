@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tables, keys and prefixes, values, defaults, use, and the help.
+// Tests the options database: defaults, the most specific key, values of each type, bounds,
+// declarations, unused options and the help. The test declares its own options in the tables kConv
+// and kPool, so the expected values and messages are known. Sources other than set() are tested in
+// option_sources_test.cpp.
 #include "sys/options/options.hpp"
 
 #include "sys/expect_error.hpp"
@@ -72,7 +75,7 @@ TEST(Options, AnUnknownNameIsAnErrorThatNamesTheNearest) {
               [&] { database.set("-tenon_conv1_bakend", "dnnl"); });
   expectError(TENON_ERR_OPTION, {"'-tenon_log_view'"},
               [&] { database.set("-tenon_logview", std::nullopt); });
-  // The name must stand after an underscore, and under -tenon_.
+  // In a key the name must follow -tenon_ or an underscore.
   expectError(TENON_ERR_OPTION, {"unknown"}, [&] { database.set("-tenon_mystride", "1"); });
   expectError(TENON_ERR_OPTION, {"unknown"}, [&] { database.set("-stride", "1"); });
   expectError(TENON_ERR_OPTION, {"'stride'", "not an option"},

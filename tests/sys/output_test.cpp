@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests print() and printError(): standard streams, sinks of the program, sinks that throw, and
+// control characters, which are printed as text.
 #include "sys/text/output.hpp"
 
 #include <gtest/gtest.h>
@@ -50,7 +52,8 @@ TEST(Output, OutlivesASinkThatThrows) {
   EXPECT_TRUE(said.ends_with("an error\n")) << said;
 }
 
-// A terminal obeys ESC, and the same of two bytes, U+009B; a text without either is not touched.
+// A terminal acts on the control characters ESC (0x1b) and U+009B, which is ESC [ as one character,
+// so they are printed as text. Tab, newline and valid UTF-8 are unchanged.
 TEST(Output, ShowsControlCharactersAndWhatIsNotUtf8) {
   std::string shown;
   setOutputSink([&](std::string_view text) { shown += text; });

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests the information on this process's memory against mappings that the tests make themselves:
+// test::Pages maps some pages in a row, and changes what they allow by mprotect(). The system lists
+// neighbouring pages with equal permissions as one range, so a range can begin before the first
+// page of a test, or end after its last page.
 #include "sys/memory/own_memory.hpp"
 
 #include "support/pages.hpp"
@@ -17,11 +21,14 @@ using test::Pages;
 const Index kPage = Pages::size();
 
 TEST(OwnMemory, KnowsWhatEachPageAllows) {
+  // Pages 1 and 3 differ from their neighbours, so each of the five pages is in its own range.
   const Pages pages(5, MAP_PRIVATE);
   pages.protect(1, PROT_READ);
   pages.protect(3, PROT_NONE);
-  const auto ranges = mappedRanges(pages.page(0) + 5, 4 * kPage);
+  // 4 pages of bytes from the middle of page 0 end in the middle of page 4: they overlap all five.
+  const auto ranges = mappedRanges(pages.page(0) + kPage / 2, 4 * kPage);
   ASSERT_EQ(ranges.size(), 5U);
+  // Page 0 can be in one range with writable pages of other memory before it.
   EXPECT_LE(ranges[0].begin, pages.page(0));
   EXPECT_EQ(ranges[1].begin, pages.page(1));
   EXPECT_EQ(ranges[1].end, pages.page(2));
@@ -42,6 +49,7 @@ TEST(OwnMemory, FindsOnlyWhatTheRangeTouches) {
 }
 
 TEST(OwnMemory, TellsSharedMemoryAndItsFile) {
+  // Linux maps shared anonymous memory from an unnamed file, such as "/dev/zero (deleted)".
   const Pages pages(1, MAP_SHARED);
   const auto ranges = mappedRanges(pages.page(0), kPage);
   ASSERT_EQ(ranges.size(), 1U);
@@ -55,6 +63,7 @@ TEST(OwnMemory, KnowsTheStackOfEachThread) {
   const auto check = [&] {
     const auto* frame = static_cast<const std::byte*>(__builtin_frame_address(0));
     EXPECT_TRUE(touchesOwnStack(frame, 1));
+    // A range with the frame in its middle.
     EXPECT_TRUE(touchesOwnStack(frame - 2 * kPage, 4 * kPage));
     EXPECT_FALSE(touchesOwnStack(elsewhere.page(0), 2 * kPage));
   };
@@ -67,13 +76,17 @@ TEST(OwnMemory, IsNotMappedAtTheLowestAddress) {
 }
 
 TEST(OwnMemory, CopiesPages) {
-  const Pages from(300, MAP_PRIVATE), to(300, MAP_PRIVATE);
-  for (Index i = 0; i < 300 * kPage; ++i)
+  // More than a megabyte.
+  constexpr Index kCount = 300;
+  const Pages from(kCount, MAP_PRIVATE), to(kCount, MAP_PRIVATE);
+  // 251 is prime, so the pattern differs from page to page.
+  for (Index i = 0; i < kCount * kPage; ++i)
     from.page(0)[i] = static_cast<std::byte>(i * 7 % 251);
-  copyPages(from.page(0), to.page(0), 300 * kPage);
-  EXPECT_EQ(std::memcmp(from.page(0), to.page(0), 300 * kPage), 0);
+  copyPages(from.page(0), to.page(0), kCount * kPage);
+  EXPECT_EQ(std::memcmp(from.page(0), to.page(0), kCount * kPage), 0);
 }
 
+// Address 0 is not mapped, so the system refuses to read from it.
 TEST(OwnMemory, SaysThatMemoryCannotBeRead) {
   const Pages to(1, MAP_PRIVATE);
   expectError(TENON_ERR_MEMORY, {"/proc/self/mem"}, [&] { copyPages(nullptr, to.page(0), kPage); });

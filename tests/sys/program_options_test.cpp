@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A program that owns its command line: every key on it must be declared, and -help is one.
+// Tests options of a program that owns its command line (ownCommandLine()): every key on it must be
+// declared, and -help is answered by the library.
 #include "sys/options/options.hpp"
 
 #include "sys/expect_error.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Progress under a clock that the test moves.
+// Tests the lines about long work: rate, value and time left, at most one per second. The clock is
+// a variable of the test (hand_clock.hpp), so the lines are exact.
 #include "sys/errors/handler.hpp"
 #include "sys/log/log.hpp"
 #include "sys/log/progress.hpp"

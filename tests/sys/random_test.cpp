@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Philox against its published vectors; the distributions against their moments; permutations.
+// Tests the random numbers: Philox against the published test vectors of Random123, the uniform and
+// normal distributions against their moments, permutations against a chi-square bound, and
+// streamOf() against the test vectors of FNV-1a.
 #include "sys/random.hpp"
 
 #include "sys/expect_error.hpp"

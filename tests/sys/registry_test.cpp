@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests the registry of types: lookup by name, and the messages for unknown, duplicate and empty
+// names.
 #include "sys/errors/registry.hpp"
 
 #include "sys/expect_error.hpp"

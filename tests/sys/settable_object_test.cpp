@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Objects with settings: a change is taken over as a whole or not at all, and a failed setter is
-// remembered.
+// Tests objects with settings, by the class Range (integers low to high, never empty): a change is
+// accepted as a whole or not at all, and the failure of a setter is stored until the next check.
 #include "sys/options/settable_object.hpp"
 
 #include "sys/expect_error.hpp"

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests the settings of an object (kTable declares one setting of each kind): defaults, conversion
+// between kinds of numbers, bounds, inheritance from a container, and options with a prefix. The
+// expected values are written by hand.
 #include "sys/options/settings.hpp"
 
 #include "sys/expect_error.hpp"

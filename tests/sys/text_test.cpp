@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests the functions on words: edit distance, nearest word, counts with nouns, lists, against
+// values written by hand.
 #include "sys/text/text.hpp"
 
 #include <gtest/gtest.h>

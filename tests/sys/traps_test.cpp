@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A host's traps of floating-point exceptions: off within a call of the library, on again in the
-// host's functions that it calls, and as before afterwards, flags included.
+// Tests the floating-point traps of a host program: disabled within a call of the library, enabled
+// in the host's functions that the library calls, and restored afterwards, exception flags
+// included.
 #include "support/traps.hpp"
 
 #include "sys/errors/guard.hpp"

@@ -24,18 +24,18 @@ namespace tenon {
 
 namespace {
 
-// Broadcasts the text of one rank, in pieces of fixed size. Returns nothing on a rank without
-// memory for the text.
-std::optional<std::string> sharedText(Communicator& comm, std::string_view text, int from) {
+// Broadcasts the text of rank `root`, in pieces of fixed size; the texts of other ranks are
+// ignored. Returns nothing on a rank without memory for the text.
+std::optional<std::string> sharedText(Communicator& comm, std::string_view text, int root) {
   std::array<char, 4096> piece{};
   auto remaining = static_cast<long long>(text.size());
-  checkMpi(MPI_Bcast(&remaining, 1, MPI_LONG_LONG, from, comm.mpi()), "MPI_Bcast");
+  checkMpi(MPI_Bcast(&remaining, 1, MPI_LONG_LONG, root, comm.mpi()), "MPI_Bcast");
   std::optional<std::string> received{std::in_place};
   while (remaining > 0) {
     const auto size = static_cast<std::size_t>(std::min<long long>(remaining, piece.size()));
-    if (comm.rank() == from)
+    if (comm.rank() == root)
       text = text.substr(text.copy(piece.data(), size));
-    checkMpi(MPI_Bcast(piece.data(), static_cast<int>(size), MPI_CHAR, from, comm.mpi()),
+    checkMpi(MPI_Bcast(piece.data(), static_cast<int>(size), MPI_CHAR, root, comm.mpi()),
              "MPI_Bcast");
     remaining -= static_cast<long long>(size);
     try {
@@ -55,24 +55,25 @@ std::string_view textOrThrow(const std::optional<std::string>& text) {
   return *text;
 }
 
-// The error text of rank `speaker`, the lowest rank that failed. It begins with the number of the
-// rank, unless all ranks failed.
-std::string failureText(Communicator& comm, const std::optional<Error>& mine, int speaker) {
-  const auto text = sharedText(comm, mine ? std::string_view(mine->text()) : "", speaker);
+// The error text of rank `firstFailed`, the lowest rank that failed. It begins with the number of
+// the rank, unless all ranks failed.
+std::string failureText(Communicator& comm, const std::optional<Error>& mine, int firstFailed) {
+  const auto text = sharedText(comm, mine ? std::string_view(mine->text()) : "", firstFailed);
   int failures = mine ? 1 : 0;
   checkMpi(MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, comm.mpi()),
            "MPI_Allreduce");
   return failures == comm.size()
              ? std::string(textOrThrow(text))
-             : fmt::format("rank {} of {}: {}", speaker, comm.size(), textOrThrow(text));
+             : fmt::format("rank {} of {}: {}", firstFailed, comm.size(), textOrThrow(text));
 }
 
 bool endsWord(char c) {
   return std::string_view(" ;()").find(c) != std::string_view::npos;
 }
 
-// The difference of two texts. Long texts that differ in a few words are hard to compare by eye, so
-// only these words are shown, with the word before them.
+// The difference of the text `first` of rank 0 and the text `second` of rank `other`. Long texts
+// that differ in a few words are hard to compare by eye, so only these words are shown, with the
+// word before them: "on rank 3 it has 'stride 2' in place of 'stride 1'".
 std::string differenceText(std::string_view what, std::string_view first, int other,
                            std::string_view second) {
   const std::size_t minLength = std::min(first.size(), second.size());
@@ -81,8 +82,8 @@ std::string differenceText(std::string_view what, std::string_view first, int ot
     ++head;
   // Moves head back to the beginning of this word, past the delimiters before it, and to the
   // beginning of the word before those.
-  for (const bool delimiters : {false, true, false})
-    while (head > 0 && endsWord(first[head - 1]) == delimiters)
+  for (const bool areDelimiters : {false, true, false})
+    while (head > 0 && endsWord(first[head - 1]) == areDelimiters)
       --head;
   while (tail < minLength - head && first.rbegin()[tail] == second.rbegin()[tail])
     ++tail;
@@ -92,11 +93,11 @@ std::string differenceText(std::string_view what, std::string_view first, int ot
       fmt::format("{} must be the same on all ranks: on rank 0 it is {}", what, first);
   if (head + tail == 0)
     return fmt::format("{}, on rank {} it is {}", text, other, second);
-  const auto middle = [&](std::string_view whole) {
+  const auto differingWords = [&](std::string_view whole) {
     return whole.substr(head, whole.size() - head - tail);
   };
-  return fmt::format("{}; on rank {} it has '{}' in place of '{}'", text, other, middle(second),
-                     middle(first));
+  return fmt::format("{}; on rank {} it has '{}' in place of '{}'", text, other,
+                     differingWords(second), differingWords(first));
 }
 
 // The texts of a rank in an agreement: one text, or several.
@@ -130,13 +131,14 @@ private:
 
 // Index of the first text that differs between rank 0 and another rank. Allocates nothing.
 long long firstDifference(Communicator& comm, const RankTexts& texts, int other) {
-  const auto ofRank = [&](int rank, long long value) {
-    checkMpi(MPI_Bcast(&value, 1, MPI_LONG_LONG, rank, comm.mpi()), "MPI_Bcast");
+  const auto broadcast = [&](int root, long long value) {
+    checkMpi(MPI_Bcast(&value, 1, MPI_LONG_LONG, root, comm.mpi()), "MPI_Bcast");
     return value;
   };
-  const long long count = std::max(ofRank(0, texts.count()), ofRank(other, texts.count()));
+  const long long count = std::max(broadcast(0, texts.count()), broadcast(other, texts.count()));
+  // The last text need not be compared: it differs if no earlier one does.
   for (long long i = 0; i < count - 1; ++i)
-    if (ofRank(0, texts.digest(i)) != ofRank(other, texts.digest(i)))
+    if (broadcast(0, texts.digest(i)) != broadcast(other, texts.digest(i)))
       return i;
   return std::max(count - 1, 0LL);
 }
@@ -185,21 +187,23 @@ void agreeWithin(double seconds, Communicator& comm, const std::optional<Error>&
         TENON_ERR_STATE,
         "ranks were absent from an earlier collective call on this communicator, so it can no "
         "longer be used; create the objects again on another communicator");
-  const Ballot verdict =
-      vote(comm, {mine ? mine->code() : TENON_SUCCESS, comm.rank(), texts.digest()}, seconds);
+  const Ballot ballot{
+      .code = mine ? mine->code() : TENON_SUCCESS, .rank = comm.rank(), .digest = texts.digest()};
+  const Ballot verdict = vote(comm, ballot, seconds);
   if (verdict.code == TENON_SUCCESS)
     return;
-  const int speaker = static_cast<int>(verdict.rank);
+  const int firstFailed = static_cast<int>(verdict.rank);
   alignTags(comm);
   // 1 if the rank of the verdict had an error, 0 if only its text differs from rank 0's.
-  int reported = comm.rank() == speaker && mine ? 1 : 0;
-  checkMpi(MPI_Bcast(&reported, 1, MPI_INT, speaker, comm.mpi()), "MPI_Bcast");
+  int hadError = comm.rank() == firstFailed && mine ? 1 : 0;
+  checkMpi(MPI_Bcast(&hadError, 1, MPI_INT, firstFailed, comm.mpi()), "MPI_Bcast");
   const auto code = static_cast<TenonErrorCode>(verdict.code);
   throw madeError(code, [&] {
-    return Error(
-        code, reported ? failureText(comm, mine, speaker) : disagreementText(comm, texts, speaker),
-        mine ? mine->where() : std::source_location::current());
-  }).agreed(comm.rank() == speaker);
+    return Error(code,
+                 hadError ? failureText(comm, mine, firstFailed)
+                          : disagreementText(comm, texts, firstFailed),
+                 mine ? mine->where() : std::source_location::current());
+  }).agreed(comm.rank() == firstFailed);
 }
 
 } // namespace

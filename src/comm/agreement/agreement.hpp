@@ -2,7 +2,13 @@
 // Agreement between ranks: each rank reports success or an error, and then either all ranks
 // continue, or all throw the same error. Every collective call that creates or sets up an object
 // ends with an agreement, which has a time limit. An agreement after long work, such as on a shared
-// file, has no time limit.
+// file, has no time limit. All functions are collective over the communicator:
+//
+//   agree()               on the error of each rank, or its success; optionally compares texts
+//   collectively()        runs a function on each rank, then agree() on its outcome
+//   agreeOnText()         only compares a text between the ranks
+//   agreeWithoutLimit()   agree() without a time limit
+//   broadcastText(), reduceNumbers()
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -18,18 +24,19 @@
 
 namespace tenon {
 
-// A text that must be the same on all ranks, such as the arguments of a call, and its name (`what`)
-// in the error text.
+// A text that agree() compares between all ranks of the communicator, such as the arguments of a
+// call: they must be the same on each. `what` is its name in the error text, such as "the shape".
 struct AgreedText {
   std::string what, text;
 };
 
-// Collective. Throws on all ranks the error of the lowest rank that has one. Throws
-// TENON_ERR_COLLECTIVE if `text` differs between ranks, with `what` as its name. Throws
-// TENON_ERR_TIMEOUT, with the absent ranks, if some do not arrive within -tenon_agree_timeout
-// seconds, also on ranks that arrive later (see vote.hpp); the communicator is then out of step and
-// unusable. No rank allocates memory before the outcome is known, so a rank that lacks memory can
-// report this. The error code is the same on all ranks, also on one without memory for the text.
+// Collective. `mine` is the error of this rank, or nothing if it has succeeded. Throws on all ranks
+// the error of the lowest rank that has one. Throws TENON_ERR_COLLECTIVE if `text` differs between
+// ranks, with `what` as its name. Throws TENON_ERR_TIMEOUT, with the absent ranks, if some do not
+// arrive within -tenon_agree_timeout seconds, also on ranks that arrive later (see vote.hpp); the
+// communicator is then out of step and unusable. No rank allocates memory before the outcome is
+// known, so a rank that lacks memory can report this. The error code is the same on all ranks, also
+// on one without memory for the text.
 void agree(Communicator& comm, const std::optional<Error>& mine, std::string_view what = "",
            const std::string& text = "");
 // The same for several texts; the error has the first that differs.

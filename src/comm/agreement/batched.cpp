@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Conclusion of a batched agreement. Communicators are made in the order in which they were
-// requested, which is the same on all ranks, since the texts of all objects are. They are entered
-// in the cache only now, so the cache stays the same on all ranks if one rank has failed.
+// The end of a batched agreement (batched.hpp): the ranks agree on success and on all texts that
+// the body has added; then either the requested communicators are made, or all actions are undone.
+// Communicators are made in the order in which they were requested. This order is the same on all
+// ranks, since the ranks have created the same objects: their texts are equal. Communicators are
+// entered in the cache only now, so the cache is the same on all ranks also if one rank has failed.
 #include "comm/agreement/batched.hpp"
 
 #include <algorithm>

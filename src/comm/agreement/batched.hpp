@@ -11,7 +11,7 @@
 //
 // collectively() agrees immediately also within a batch, for work that is followed by an MPI
 // collective. If another rank has failed earlier in the body, its agreement at the end matches this
-// one.
+// one. A body that itself contains inOneAgreement() becomes part of the enclosing batch.
 #pragma once
 
 #include "comm/agreement/agreement.hpp"

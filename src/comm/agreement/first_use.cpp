@@ -120,7 +120,8 @@ constexpr int kTimeout = 0, kSuccess = std::numeric_limits<int>::max();
   }).agreed(isMine);
 }
 
-// The lowest of the votes of all ranks.
+// The lowest of the votes of all ranks, with `vote` as that of this rank; kTimeout if some rank
+// does not arrive within `seconds`. Collective.
 int lowestVote(MPI_Comm parent, int vote, double seconds) {
   ArrivalPtr arrival = makeArrival();
   checkMpi(MPI_Ibarrier(parent, &arrival->barrier), "MPI_Ibarrier");
@@ -133,6 +134,8 @@ int lowestVote(MPI_Comm parent, int vote, double seconds) {
     completesBy(parent, arrival->reduction, std::numeric_limits<double>::infinity());
   if (arrival->minimum != kTimeout)
     return arrival->minimum;
+  // A request that is complete is MPI_REQUEST_NULL. On a rank that has timed out, both can be
+  // pending.
   if (arrival->reduction != MPI_REQUEST_NULL)
     retain(std::move(arrival));
   checkMpi(MPI_Comm_set_attr(parent, keyval(), nullptr), "MPI_Comm_set_attr");

@@ -40,17 +40,17 @@ struct Decision {
   std::array<char, 256> timeout{}; // Text of the timeout; empty if there is a verdict.
 };
 
-// Throws the timeout error; words() returns the text about the absent ranks, speaks is true on a
-// rank that prints it.
-template <class Words>
-[[noreturn]] void giveUp(Communicator& comm, Words&& words, bool speaks) {
+// Throws the timeout error. absence() returns the text about the absent ranks. isPrinter is true on
+// a rank that prints the error, if it ends the program: rank 0, or a rank that leaves.
+template <class Absence>
+[[noreturn]] void giveUp(Communicator& comm, Absence&& absence, bool isPrinter) {
   comm.setOutOfStep();
   throw madeError(TENON_ERR_TIMEOUT, [&] {
     return Error(TENON_ERR_TIMEOUT,
                  fmt::format("{}; is it called on all ranks of the communicator? "
                              "(-tenon_agree_timeout sets the time)",
-                             words()));
-  }).agreed(speaks);
+                             absence()));
+  }).agreed(isPrinter);
 }
 
 std::string absenceText(const std::vector<int>& ranks, double seconds) {
@@ -198,8 +198,9 @@ std::vector<int> Round::unheard(int from) const {
   return ranks;
 }
 
-// Rank 0: returns true if the ballots of all ranks arrive before the tree stalls. A direct message
-// before the call means that its sender has left.
+// Rank 0: returns true if the ballots of all ranks arrive before the tree stalls, and adds their
+// first failure to its own ballot. Rank 0 has one child in the tree, whose ballot is that of all
+// other ranks. A direct message before the call means that its sender has left.
 bool Round::isTreeComplete() {
   Ballot first;
   for (; nextReport() >= 0; ++reports_)
@@ -247,7 +248,7 @@ Ballot Round::callAll() {
     send(kCallTag, decision, r);
   if (absent.isAny())
     giveUp(
-        comm_, [&] { return decision.timeout.data(); }, true);
+        comm_, [&] { return decision.timeout.data(); }, /*isPrinter=*/true);
   receiveReports();
   return decision.verdict;
 }
@@ -277,9 +278,9 @@ bool Round::awaitHere() {
       return hasHere_;
     }
     if (isLastProbe) {
-      send(kCallTag, Envelope{true, ownBallot_}, 0);
+      send(kCallTag, Envelope{.leaves = true, .ballot = ownBallot_}, 0);
       giveUp(
-          comm_, [&] { return absenceText({0}, seconds_); }, true);
+          comm_, [&] { return absenceText({0}, seconds_); }, /*isPrinter=*/true);
     }
     policy_.wait([] { return std::string("rank 0"); });
   }
@@ -294,12 +295,12 @@ Ballot Round::answer() {
   if (!tryReceive(kCallTag, 0, decision)) {
     if (!hasReported_)
       send(kTreeTag, ownBallot_, up_.parent(comm_.rank()));
-    send(kCallTag, Envelope{false, ownBallot_}, 0);
+    send(kCallTag, Envelope{.leaves = false, .ballot = ownBallot_}, 0);
     receive(kCallTag, 0, decision);
   }
   if (decision.timeout.front() != 0)
     giveUp(
-        comm_, [&] { return decision.timeout.data(); }, false);
+        comm_, [&] { return decision.timeout.data(); }, /*isPrinter=*/false);
   if (Ballot here; !hasHere_)
     receive(kTreeTag, up_.parent(comm_.rank()), here);
   receiveReports();

@@ -4,7 +4,12 @@
 // 2 p and 2 p + 1. Order::Ranks has rank p at place p; Order::Mirrored numbers the ranks 1 ... n-1
 // from the end. The first tree is used for "here" (down) and ballots (up), the second for the
 // verdict (down). A rank that has children in one of them has at most one in the other, which
-// balances the number of messages.
+// balances the number of messages. With 8 ranks:
+//
+//   Order::Ranks:  0 - 1 -+- 2 -+- 4      Order::Mirrored:  0 - 7 -+- 6 -+- 4 - 1
+//                         |     +- 5                               |     +- 3
+//                         +- 3 -+- 6                               +- 5 - 2
+//                               +- 7
 #pragma once
 
 #include <array>
@@ -33,15 +38,15 @@ public:
   }
 
 private:
-  // The place of a rank in the heap, and the rank at a place (the same map).
+  // The place of a rank in the heap, and also the rank at a place: the map is its own inverse.
   int mirrored(int rank) const { return isMirrored_ && rank > 0 ? last_ + 1 - rank : rank; }
   // A binary heap. The last of the mirrored places is the child of the middle one, which otherwise
-  // is a leaf of both trees.
+  // would be a leaf of both trees (rank 4 above).
   int parentPlace(int place) const {
     return isMirrored_ && place == last_ && place > 1 ? (place + 1) / 2 : place / 2;
   }
 
-  int last_;
+  int last_; // The largest rank, and the largest place.
   bool isMirrored_;
 };
 

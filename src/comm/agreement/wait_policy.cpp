@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The texts of long waits. A rank prints once the call and the missing ranks, and continues, since
-// a slow rank is not an error. At the limit it ends the program, since messages are in flight that
-// cannot be cancelled.
+// Long waits: a rank prints once the call and the missing ranks, and continues, since a slow rank
+// is not an error. At the limit it ends the program, since messages are in flight that cannot be
+// cancelled. The file also has the texts that name ranks, and two tests of MPI requests.
 #include "comm/agreement/wait_policy.hpp"
 
 #include "sys/errors/guard.hpp"
@@ -89,7 +89,7 @@ bool WaitPolicy::isOver() const noexcept {
   return MPI_Wtime() - start_ >= orNever(waitTimes.limit);
 }
 
-void WaitPolicy::tellWithoutMemory() {
+void WaitPolicy::warnOrEndWithoutMemory() {
   next_ = orNever(waitTimes.limit);
   if (isOver()) {
     raise(Error::outOfMemory(), currentFunction(), Severity::Fatal);
@@ -99,7 +99,7 @@ void WaitPolicy::tellWithoutMemory() {
              "say for whom\n");
 }
 
-void WaitPolicy::tell(const std::string& missing) {
+void WaitPolicy::warnOrEnd(const std::string& missing) {
   const double seconds = MPI_Wtime() - start_;
   const std::string text =
       fmt::format("{:.3g} s in {} for {}, which {} not reached it", seconds, currentCall(), missing,

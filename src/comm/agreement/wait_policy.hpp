@@ -33,7 +33,7 @@ WaitTimes waitTimesFromOptions();
 
 // The ranks as text: "rank 3", "ranks 1,3". At most a few are named.
 std::string ranksText(const std::vector<int>& ranks);
-// The same as text, "some of ...", if it is unknown which of the ranks are missing.
+// The same if it is unknown which of the ranks are missing: "one or more of ranks 1,3".
 std::string someOfText(const std::vector<int>& ranks);
 
 class WaitPolicy {
@@ -41,31 +41,33 @@ public:
   explicit WaitPolicy(const Communicator& comm) : WaitPolicy(comm.mpi()) {
     static const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     if (comm.isAloneOnNode() || (comm.arena() && comm.arena()->nodeSize() <= cores))
-      looks_ = kLooks;
+      pausesBeforeYield_ = kPausesBeforeYield;
   }
+  // Without a Communicator the number of ranks on this node is unknown, so every call yields.
   explicit WaitPolicy(MPI_Comm comm) : comm_(comm) {}
 
   // Called between two tests; missing() returns the ranks that are waited for, as text.
   template <class Missing>
   void wait(Missing&& missing) {
-    if (++count_ <= looks_)
+    if (++count_ <= pausesBeforeYield_)
       return pauseCore();
     sched_yield();
     if (count_ % kYieldsPerProbe == 0)
       probe();
     if (count_ % kYieldsPerClock == 0 && isLong())
       try {
-        tell(missing());
+        warnOrEnd(missing());
       } catch (const std::bad_alloc&) {
         // A rank that waits has buffers in messages in flight, so it cannot throw.
-        tellWithoutMemory();
+        warnOrEndWithoutMemory();
       }
   }
 
 private:
   // Number of tests before the core is first yielded; then the number of yields per probe of MPI,
   // and per read of the clock.
-  static constexpr std::uint64_t kLooks = 2000, kYieldsPerProbe = 16, kYieldsPerClock = 64;
+  static constexpr std::uint64_t kPausesBeforeYield = 2000, kYieldsPerProbe = 16,
+                                 kYieldsPerClock = 64;
 
   void probe() const {
     int found = 0;
@@ -74,12 +76,15 @@ private:
   }
   // True if a warning or the limit is due. The clock starts at the first call.
   bool isLong() noexcept;
-  void tell(const std::string& missing);
-  void tellWithoutMemory();
-  bool isOver() const noexcept;
+  // Prints the warning, or, after the limit, ends the program.
+  void warnOrEnd(const std::string& missing);
+  void warnOrEndWithoutMemory();
+  bool isOver() const noexcept; // True after the limit.
 
   MPI_Comm comm_;
-  std::uint64_t looks_ = 0, count_ = 0;
+  std::uint64_t pausesBeforeYield_ = 0, count_ = 0; // count_: calls of wait() so far.
+  // Time of the first reading of the clock (0: none yet), and seconds from it until the next
+  // warning or the limit is due.
   double start_ = 0, next_ = 0;
 };
 

@@ -28,9 +28,9 @@ public:
   DeviceMemory() : source_(Device::get().unpooled(Stream::make())) {}
 
   Piece allocate(Index minBytes) override {
-    if (const Piece freed = spare().allocate(minBytes); freed.memory)
+    if (const Piece freed = freedPieces().take(minBytes); freed.memory)
       return freed;
-    const Index bytes = roundedUp(std::max(minBytes, kMin), kSharedUnit);
+    const Index bytes = roundedUp(std::max(minBytes, kMinPieceBytes), kSharedUnit);
     void* const memory = source_->allocate(bytes);
     if (!memory)
       return {};
@@ -41,7 +41,7 @@ public:
       throw;
     }
   }
-  void deallocate(const Piece& piece) noexcept override { spare().keep(piece); }
+  void deallocate(const Piece& piece) noexcept override { freedPieces().keep(piece); }
   std::byte* open(const MemoryKey& key) override {
     return static_cast<std::byte*>(Device::get().openShown(key));
   }
@@ -52,14 +52,15 @@ public:
   const char* describe() const noexcept override { return "device memory"; }
 
 private:
-  // The unit that CUDA shares as a whole (smaller pieces would expose other memory), and the
-  // minimum size.
-  static constexpr Index kSharedUnit = Index(2) << 20, kMin = Index(8) << 20;
+  // The unit that CUDA shares as a whole, 2 MiB (smaller pieces would expose other memory), and the
+  // minimum size, 8 MiB.
+  static constexpr Index kSharedUnit = Index(2) << 20, kMinPieceBytes = Index(8) << 20;
 
-  // The freed pieces of the whole process.
-  class Spare {
+  // The pieces that this process has freed, of all its communicators.
+  class FreedPieces {
   public:
-    Piece allocate(Index minBytes) {
+    // Returns a piece of at least that size, or an empty one.
+    Piece take(Index minBytes) {
       const std::lock_guard lock(mutex_);
       const auto entry = std::find_if(pieces_.begin(), pieces_.end(),
                                       [&](const Piece& piece) { return piece.bytes >= minBytes; });
@@ -78,8 +79,8 @@ private:
     std::mutex mutex_;
     std::vector<Piece> pieces_;
   };
-  static Spare& spare() {
-    static auto* instance = new Spare; // Never destroyed, since pieces are not freed.
+  static FreedPieces& freedPieces() {
+    static auto* instance = new FreedPieces; // Never destroyed, since pieces are not freed.
     return *instance;
   }
 
@@ -159,8 +160,9 @@ struct Sample {
   std::array<std::uint64_t, 32> words{};
 };
 
-// Draws words that are unique in the process, since the memory can still hold an earlier sample.
-void draw(Sample& sample, int rank) {
+// Fills a sample with numbers that no rank has used before, since the memory can still contain an
+// earlier sample.
+void fillWithNewNumbers(Sample& sample, int rank) {
   static std::atomic<std::uint64_t> next{0};
   for (std::uint64_t& word : sample.words)
     word = static_cast<std::uint64_t>(rank) << 32 | ++next;
@@ -199,7 +201,7 @@ DeviceArena::Trial DeviceArena::tryWith(const Node& node, const MakeMemory& make
     Sample& own = samples[node.rank];
     arena.reset(new DeviceArena(makeMemory()));
     memory = Buffer(sizeof own.words, "sample of device memory", arena);
-    draw(own, node.rank);
+    fillWithNewNumbers(own, node.rank);
     own.place = arena->placeOf(memory.data<void>());
     arena->copy(memory.data<void>(), own.words.data(), sizeof own.words);
   });

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // DeviceArena: memory that the devices of the ranks of a node read from each other. Each rank
-// allocates from its own slabs (large pieces of memory). Another rank opens a slab when it first
-// receives an address in it. The slabs are device memory, shared by CUDA IPC, if every rank can
-// open those of all others; otherwise they are shared host memory, which every device can read.
+// allocates from its own slabs (large pieces of memory). Another rank opens a slab, that is, maps
+// it into its own addresses, when it first receives an address in it:
+//
+//   owner    memory = arena.allocate(bytes)
+//            place = arena.placeOf(memory)      the key of the slab, and the offset in it
+//            sends the place in a message
+//   reader   arena.at(place)                    the address of the same memory in this process;
+//                                               its kernels can read from there
+//
+// The slabs are device memory, shared by CUDA IPC, if every rank can open those of all others;
+// otherwise they are shared host memory (SharedArena), which every device can read.
 #pragma once
 
 #include "comm/memory/node.hpp"
@@ -16,9 +24,10 @@
 
 namespace tenon {
 
-// Memory of a rank that kernels of the other ranks of its node read: pieces, and the keys by which
-// other ranks open them. It is device memory shared by CUDA IPC, or shared host memory that each
-// rank registers with its device.
+// Memory of a rank that kernels of the other ranks of its node read: pieces, and the keys (64 bytes
+// that can be sent in a message) by which other ranks open them. It is device memory shared by CUDA
+// IPC, whose keys are CUDA's IPC handles, or shared host memory that each rank registers with its
+// device, whose keys are rank, offset and size.
 class ShownMemory {
 public:
   struct Piece {
@@ -103,7 +112,7 @@ private:
   std::unique_ptr<ShownMemory> memory_;
   mutable std::mutex mutex_; // Buffers can be freed in another thread.
   std::vector<Slab> slabs_;
-  std::map<MemoryKey, std::byte*> opened_;
+  std::map<MemoryKey, std::byte*> opened_; // Slabs of other ranks, and their local addresses.
 };
 
 } // namespace tenon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lanes between devices. A host lane without data has the counters of posted and released messages,
-// because the host knows when kernels have ended. If the sender is destroyed while a receiver can
-// still be reading, its memory moves to a list of the process and is freed once it is released.
+// Lanes between devices (device_lane.hpp): allocation by the sender, opening by the receiver. If
+// the sender is destroyed while a receiver can still be reading, its memory moves to a list of the
+// process, and is freed when a later lane is created after the receiver has released it.
 #include "comm/memory/device_lane.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace {
 
 // Double buffering: a receiver releases a buffer only when the kernels that it has queued are done;
 // meanwhile the sender packs the other one.
-constexpr int kTurns = 2;
+constexpr int kBuffers = 2;
 constexpr Index kNoData = 0;       // The host lane has counters only.
 constexpr Index kDeviceLine = 128; // Bytes of a cache line of the device.
 
@@ -62,7 +62,7 @@ SendDeviceLane::Memory::Memory(const Communicator& comm, int count, const std::s
 
 SendDeviceLane::SendDeviceLane(const Communicator& comm, Index bytes, const std::string& owner)
     : arena_(comm.deviceArena().arena), bufferBytes_(bufferBytesOf(bytes)) {
-  memory_.emplace_back(comm, kTurns, owner);
+  memory_.emplace_back(comm, kBuffers, owner);
   if (!memory().turns.exists())
     throw Error(TENON_ERR_MEMORY,
                 fmt::format("{}: the memory that the ranks of the node share has no room for a "
@@ -73,7 +73,7 @@ SendDeviceLane::SendDeviceLane(const Communicator& comm, Index bytes, const std:
   // Memory that receivers have released by now can be used again.
   orphanedLanes().freeReleased();
   memory_.front().data =
-      Buffer(kTurns * bufferBytes_, owner + " data for a rank of the node", arena_);
+      Buffer(kBuffers * bufferBytes_, owner + " data for a rank of the node", arena_);
 }
 
 SendDeviceLane::~SendDeviceLane() {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Device lane: transfers data from one rank to another on its node through memory of the sender,
 // which the receiver's kernels read in place. It is device memory if possible (device_arena.hpp).
-// There are two buffers, filled alternately. A host lane without data (`turns`, lane.hpp) has the
-// counters of filled and released buffers:
+// There are two buffers, filled alternately. A host lane without data (`turns`, a SendLane and a
+// ReceiveLane of lane.hpp with two slots) has the counters of filled and released buffers. The host
+// updates them, because it knows when kernels have completed:
 //
 //   sender    waits until the next buffer is released, launches kernels that fill it; when they
 //             have completed, the host posts the buffer
@@ -34,7 +35,7 @@ public:
   // Kernels that fill the data must have ended.
   ~SendDeviceLane();
 
-  // The memory that a receiver can still be reading.
+  // The memory that a receiver can still be reading: the counters, and `count` buffers.
   struct Memory {
     Memory(const Communicator& comm, int count, const std::string& owner);
     SendLane turns;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The ring of slots in shared memory. Each side writes only its own counters and polls those of the
-// other, so there is no lock: a slot's number is stored after its content, and the count of
-// released postings after the reading.
+// other, so there is no lock: the sender stores a slot's number after its content, and the receiver
+// stores the count of released postings after the reading. Posting n, numbered from 1, is in slot
+// (n - 1) modulo the number of slots. The sender counts its postings (posted_), and the receiver
+// those that it has released (released_), so the next posting is number posted_ + 1 or
+// released_ + 1.
 #include "comm/memory/lane.hpp"
 
 #include <algorithm>
@@ -15,16 +18,18 @@ namespace {
 using Counter = std::atomic<std::uint64_t>;
 static_assert(Counter::is_always_lock_free);
 
-// The largest slot. A part has several slots: while the receiver reads one, the next one is packed.
-constexpr Index kMaxBytes = Index(128) << 10;
+// The most data of a slot. A large part has several slots: while the receiver reads one, the sender
+// packs the next one.
+constexpr Index kMaxDataBytes = Index(128) << 10;
 // Total size of a rank's rings: about that of a core's private caches, and a small share of the
 // caches that cores share.
-constexpr Index kMinRings = Index(1) << 20, kMaxRings = Index(2) << 20;
+constexpr Index kMinRingsBytes = Index(1) << 20, kMaxRingsBytes = Index(2) << 20;
 
 Index slotDataBytes(Index partBytes) {
+  // A slot must also have room for the strides of an array that is posted in place of packed data.
   if (partBytes <= kLargePart)
     return std::max(partBytes, Index(sizeof(ArrayPlace::strides)));
-  return std::clamp(partBytes / 8 / LaneShape::kLine * LaneShape::kLine, kLargePart, kMaxBytes);
+  return std::clamp(partBytes / 8 / LaneShape::kLine * LaneShape::kLine, kLargePart, kMaxDataBytes);
 }
 
 // The count of released postings. A lane is a cache line with this count, followed by the slots.
@@ -32,14 +37,16 @@ Counter& released(std::byte* lane) {
   return *reinterpret_cast<Counter*>(lane);
 }
 
+// The head of a slot.
 struct Slot {
-  Counter number; // Number of its posting, from 1.
-  Index array;
+  Counter number; // Number of its posting, from 1; 0 before the first one.
+  Index array;    // kPacked, or the offset of an array, as in ArrayPlace.
 };
 
-Slot& slot(std::byte* lane, const LaneShape& shape, Index slots, std::uint64_t posting) {
-  const Index place = static_cast<Index>(posting) % slots * shape.slotBytes;
-  return *reinterpret_cast<Slot*>(lane + LaneShape::kLine + place);
+// The slot of the next posting after that many earlier ones.
+Slot& slot(std::byte* lane, const LaneShape& shape, Index slots, std::uint64_t earlierPostings) {
+  const Index offset = static_cast<Index>(earlierPostings) % slots * shape.slotBytes;
+  return *reinterpret_cast<Slot*>(lane + LaneShape::kLine + offset);
 }
 
 // A slot that also has the receiver's time of reading, for the sender.
@@ -73,10 +80,11 @@ LaneShape::LaneShape(Index partBytes)
 int LaneShape::slotsOf(Index partBytes, Index packedBytes) const noexcept {
   if (partBytes <= dataBytes)
     return kMinSlots;
-  const Index rings = std::clamp(packedBytes, kMinRings, kMaxRings);
+  // The rings of a rank together have ringsBytes, divided in proportion to the parts.
+  const Index ringsBytes = std::clamp(packedBytes, kMinRingsBytes, kMaxRingsBytes);
   const double share = static_cast<double>(partBytes) / static_cast<double>(packedBytes);
-  const double ring = static_cast<double>(rings) * share;
-  return std::max(kMinSlots, static_cast<int>(ring / static_cast<double>(dataBytes)));
+  const double ringBytes = static_cast<double>(ringsBytes) * share;
+  return std::max(kMinSlots, static_cast<int>(ringBytes / static_cast<double>(dataBytes)));
 }
 
 SendLane::SendLane(std::shared_ptr<SharedArena> arena, Index partBytes, int slots,

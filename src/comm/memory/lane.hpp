@@ -13,7 +13,9 @@
 // (number, kind of content, time of reading) and its data. A posting contains packed data, or the
 // address of an array of the sender, which the receiver reads in place before it releases the
 // posting. In a small slot, head and data share a cache line. In the head of a large slot the
-// receiver stores the time that it needed to read the data.
+// receiver stores the time that it needed to read the data. From this time the sender chooses
+// between store instructions that leave the data in its cache and those that bypass the cache
+// (StoreWay in linop/exchange/region_run.hpp).
 #pragma once
 
 #include "comm/agreement/wait_policy.hpp"
@@ -45,7 +47,8 @@ struct LaneShape {
   static constexpr int kMinSlots = 8;
 
   // The shape for parts of that many bytes: a slot has the size of a part of up to 16 KiB, or an
-  // eighth of a larger part, between 16 and 128 KiB.
+  // eighth of a larger part, between 16 and 128 KiB. For example, a part of 1 KiB is sent in one
+  // slot, and one of 1 MiB in 8 slots of 128 KiB.
   explicit LaneShape(Index partBytes);
   // Number of slots for a part; packedBytes is the size of all parts that a rank packs. If a part
   // is larger than a slot, the rings of a rank together have 1 to 2 MiB, about the size of a core's
@@ -58,7 +61,8 @@ struct LaneShape {
   // True if slots are timed: those whose head has a cache line.
   bool isTimed() const noexcept { return headBytes == kLine; }
 
-  static constexpr Index kLine = 64;
+  static constexpr Index kLine = 64; // Bytes of a cache line.
+  // Of one slot: its head, its data, and both, rounded up to whole cache lines.
   Index headBytes, dataBytes, slotBytes;
 };
 
@@ -115,7 +119,7 @@ private:
   std::list<SharedArena::Pending> pendingNode_;
 };
 
-// The receiver's end.
+// The receiver's end. `sender` is the sender's rank in the communicator of the arena.
 class ReceiveLane {
 public:
   ReceiveLane(const SharedArena& arena, int sender, const LaneAddress& address, Index partBytes);

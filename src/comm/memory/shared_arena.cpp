@@ -215,7 +215,8 @@ void SharedArena::keep(std::list<Pending> pending) noexcept {
 }
 
 void SharedArena::close() {
-  // Destroyed after the lock has been released, since the buffers call giveBack().
+  // Destroyed after the lock has been released, since the destructors of the buffers call
+  // deallocate(), which locks the mutex.
   std::list<Pending> dropped;
   const std::lock_guard lock(mutex_);
   closed_ = true;
@@ -223,7 +224,7 @@ void SharedArena::close() {
 }
 
 void SharedArena::releasePending() {
-  // Destroyed after the lock has been released, since the buffers call giveBack().
+  // Destroyed after the lock has been released, as in close().
   std::list<Pending> drained;
   const std::lock_guard lock(mutex_);
   for (auto entry = pending_.begin(); entry != pending_.end();) {

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // SharedArena: memory that the ranks of a communicator on one node share. Each rank has a segment,
 // a file in /dev/shm that all ranks of the node map. A rank allocates arrays in its own segment,
-// and reads arrays of the other ranks in place.
+// and reads arrays of the other ranks in place. Addresses differ between processes, so ranks send
+// each other offsets in a segment (places):
+//
+//   rank 0   memory = arena.allocate(bytes), place = arena.offsetOf(memory); sends the place
+//   rank 1   arena.at(0, place) is the same memory in this process
 //
 // Memory is committed when it is allocated, so a full /dev/shm is an error of the allocation. Every
 // buffer in the arena has a reference to it, so the arena can outlive its communicator.
@@ -101,7 +105,7 @@ private:
 
   std::vector<SharedSegment> segments_; // By rank on the node.
   std::vector<int> nodeRankOf_;         // By rank in the communicator; -1 on other nodes.
-  int own_ = 0;
+  int own_ = 0;                         // This rank's index in segments_.
   mutable std::mutex mutex_;
   FirstFit places_{0};
   std::list<Pending> pending_;

@@ -35,7 +35,7 @@ struct DetachOnUnload {
     Communicator::leaveParents();
   }
 };
-const DetachOnUnload unloading;
+const DetachOnUnload detachOnUnload;
 
 } // namespace
 

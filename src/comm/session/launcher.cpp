@@ -24,7 +24,7 @@ namespace {
 // The variables of launchers, the innermost launcher first: mpiexec in a SLURM job inherits the
 // variables of SLURM, and so do processes of MPI_Comm_spawn.
 struct Launcher {
-  const char *ranks, *rank;
+  const char *ranks, *rank; // Variables with the number of ranks, and with the process's rank.
 };
 constexpr Launcher kLaunchers[] = {
     {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
@@ -51,8 +51,9 @@ std::optional<LaunchedRanks> launchedRanks(const Environment& environment) {
     return std::nullopt;
   for (const Launcher& launcher : kLaunchers)
     if (const auto ranks = numberIn(environment, launcher.ranks))
-      return LaunchedRanks{launcher.ranks, *ranks,
-                           numberIn(environment, launcher.rank).value_or(0) == 0};
+      return LaunchedRanks{.variable = launcher.ranks,
+                           .ranks = *ranks,
+                           .isFirst = numberIn(environment, launcher.rank).value_or(0) == 0};
   return std::nullopt;
 }
 

@@ -81,13 +81,14 @@ namespace {
 
 constexpr Index kBlock = 20000; // Events per message, about three megabytes.
 
-using Take = std::function<void(const std::string&)>;
+using UseBlock = std::function<void(const std::string&)>;
 
-void forEachBlock(int rank, const Take& take) {
-  take(traceHead(rank));
+// Calls useBlock for each block of this rank's trace, in JSON.
+void forEachBlock(int rank, const UseBlock& useBlock) {
+  useBlock(traceHead(rank));
   const Index size = traceSize();
   for (Index begin = 0; begin < size; begin += kBlock)
-    take(traceEvents(rank, begin, std::min(begin + kBlock, size)));
+    useBlock(traceEvents(rank, begin, std::min(begin + kBlock, size)));
 }
 
 // Sends the blocks of this rank. An empty message ends them, also on a rank that fails, since rank
@@ -102,10 +103,10 @@ void sendTrace(Communicator& comm, int tag) {
   sendText(comm, 0, tag, "");
 }
 
-void receiveTraces(Communicator& comm, int tag, const Take& take) {
+void receiveTraces(Communicator& comm, int tag, const UseBlock& useBlock) {
   for (int rank = 1; rank < comm.size(); ++rank)
     for (std::string text; !(text = receiveText(comm, rank, tag)).empty();)
-      take(text);
+      useBlock(text);
 }
 
 // Rank 0: writes the events of all ranks. After a failure it still receives the messages of the

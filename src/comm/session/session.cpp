@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Start and end of the library, in a fixed order: options are read with a communicator, arenas are
-// created as options say; at the end the log is printed while there is a communicator, live objects
-// are reported, and MPI ends last. If the program finalises MPI first, its next call returns an
-// error (end_of_mpi.hpp).
+// Start and end of the library, in a fixed order. initialize(): MPI, options, duplicate of the
+// communicator, agreement on errors in the options, shared memory, log. finalize(): all ranks meet,
+// the log is printed, live objects are reported, communicators are freed, and MPI ends last. If the
+// program finalises MPI first, its next call returns an error (end_of_mpi.hpp).
+//
+// The first part of the file is the end of a job by a fatal error: ranks with the same error print
+// it once.
 #include "comm/session/session.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -35,17 +38,19 @@
 
 namespace tenon {
 
-// Ranks that end the program with the same fatal error print it once. Each sends a digest of its
-// error to all others and listens for half a second, or until it has received all; the lowest rank
-// of those with the same error prints it. No rank aborts before the ranks it has received a digest
-// of could print.
+// Ranks that end the program with the same fatal error print it once. Each sends a digest (a hash)
+// of its error to all others and receives theirs for half a second, or until it has all; the lowest
+// rank of those with the same error prints it. No rank aborts before the ranks it has received a
+// digest of could print, because MPI_Abort() ends them too.
 
 namespace {
 
-constexpr int kTag = 0;          // Tags of objects begin at 1.
-constexpr double kSeconds = 0.5; // Time of listening for the digests of other ranks.
-constexpr int kMaxRanks = 1024;  // Each rank sends a message to each other rank.
+constexpr int kDigestTag = 0;          // Tags of objects begin at 1.
+constexpr double kDigestSeconds = 0.5; // Time of waiting for the digests of other ranks.
+// With more ranks each prints its own error, since each would send a message to each other rank.
+constexpr int kMaxRanks = 1024;
 
+// True if another rank, whose digest this rank has received, is about to print.
 bool isPrintExpected = false;
 
 bool mayCallMpi() {
@@ -55,9 +60,11 @@ bool mayCallMpi() {
   return isMain || level == MPI_THREAD_MULTIPLE;
 }
 
-void listen(std::vector<MPI_Request>& requests) {
+// Waits until all digests are received, or the time has passed.
+void awaitDigests(std::vector<MPI_Request>& requests) {
   int areReceived = 0;
-  for (const double end = MPI_Wtime() + kSeconds; !areReceived && MPI_Wtime() < end; sched_yield())
+  for (const double end = MPI_Wtime() + kDigestSeconds; !areReceived && MPI_Wtime() < end;
+       sched_yield())
     checkMpi(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &areReceived,
                          MPI_STATUSES_IGNORE),
              "MPI_Testall");
@@ -74,13 +81,14 @@ FatalShare shareOf(const Communicator& comm, const std::string& text) {
     if (r == comm.rank())
       continue;
     // MPI sends a few bytes eagerly, so a rank that never receives blocks no other.
-    checkMpi(MPI_Irecv(&digests[r], 1, MPI_LONG_LONG, r, kTag, comm.mpi(), &requests[r]),
+    checkMpi(MPI_Irecv(&digests[r], 1, MPI_LONG_LONG, r, kDigestTag, comm.mpi(), &requests[r]),
              "MPI_Irecv");
-    checkMpi(MPI_Send(&digest, 1, MPI_LONG_LONG, r, kTag, comm.mpi()), "MPI_Send");
+    checkMpi(MPI_Send(&digest, 1, MPI_LONG_LONG, r, kDigestTag, comm.mpi()), "MPI_Send");
   }
-  listen(requests);
+  awaitDigests(requests);
   FatalShare share{.speaks = true, .ranks = 1, .of = comm.size()};
   for (int r = 0; r < comm.size(); ++r) {
+    // Ranks without a digest so far have no part in it: their receive is cancelled.
     if (r == comm.rank() || (requests[r] != MPI_REQUEST_NULL && isTakenBack(requests[r])))
       continue;
     const bool isSame = digests[r] == digest;
@@ -96,15 +104,15 @@ FatalShare shareOf(const Communicator& comm, const std::string& text) {
 // was received in shareOf(), or a rank that prints this rank's error.
 void awaitPrinting(bool isPrintedElsewhere) {
   const bool waits = isPrintExpected || isPrintedElsewhere;
-  for (const double end = MPI_Wtime() + 2 * kSeconds; waits && MPI_Wtime() < end;)
+  for (const double end = MPI_Wtime() + 2 * kDigestSeconds; waits && MPI_Wtime() < end;)
     sched_yield();
 }
 
 // The session.
 
 struct Session {
-  int depth = 0;
-  bool ownsMpi = false;
+  int depth = 0;         // Number of initialize() calls without a finalize() so far.
+  bool ownsMpi = false;  // True if the library has initialised MPI, and so ends it.
   bool mpiEnded = false; // True if MPI has ended before the session.
   CommPtr comm;
 };
@@ -127,12 +135,14 @@ void startMpi(int* argc, char*** argv) {
   session().ownsMpi = true;
 }
 
+// Resets all settings of the process that were read from options.
 void forgetOptions() {
   options().clear();
   setThreadLimit(0);
   setWaitTimes({});
 }
 
+// Removes the functions that an error handler calls at a fatal error.
 void forgetHooks() {
   setFatalShareHook({});
   setAbortHook({});
@@ -165,6 +175,8 @@ std::exception_ptr loadOptions(int argc, const char* const* argv) noexcept {
   }
 }
 
+// Throws the error of loadOptions(), or one in the options read here, on all ranks. Rank 0 answers
+// -tenon_help. Collective.
 void agreeOnOptions(const std::exception_ptr& failure, const std::string& help) {
   collectively(*session().comm, [&] {
     if (failure)
@@ -196,7 +208,8 @@ void answerHelp(const std::string& help) {
   std::exit(EXIT_FAILURE);
 }
 
-void lookAtNode(const Communicator& comm) {
+// Selects the device by the rank on the node, and warns if threads outnumber CPUs. Collective.
+void adaptToNode(const Communicator& comm) {
   const Node node(comm.mpi());
   Device::setRankOnNode(node.rank);
   heedOversubscription(comm, node);
@@ -250,9 +263,10 @@ void reportLiveObjects(Communicator& comm) {
   printError(text);
 }
 
-// Waits for all ranks without a time limit; a rank that is out of step learns it here. If a rank is
-// in another collective call, all ranks get an error, and the session continues.
-void meet(Communicator& comm) {
+// Waits for all ranks without a time limit. Ranks can have left an earlier call without the
+// knowledge of this rank, whose communicator is then marked as out of step here. If a rank is in
+// another collective call, all ranks get an error, and the session continues.
+void awaitFinalizeOnAll(Communicator& comm) {
   if (comm.isOutOfStep())
     return;
   try {
@@ -275,7 +289,7 @@ void closeWithoutMpi() {
                   kMpiEnded));
 }
 
-void close() {
+void endSession() {
   Session& s = session();
   const std::exception_ptr failure = writeLog(*s.comm);
   // Options are normally the same on all ranks, so one rank reports the unused ones.
@@ -297,7 +311,8 @@ void close() {
 // The launcher of MPICH 4.2 drops text that ranks have printed just before MPI_Abort, and MPI_Abort
 // returns there: the launcher ends the processes some time later.
 [[noreturn]] void endAllRanks(TenonErrorCode code) noexcept {
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  constexpr std::chrono::milliseconds kTimeToPrint(100);
+  std::this_thread::sleep_for(kTimeToPrint);
   MPI_Abort(MPI_COMM_WORLD, code);
   exitProcess(code);
 }
@@ -309,7 +324,7 @@ void copyComm(MPI_Comm parent) {
   checkMpi(MPI_Comm_rank(parent, &rank), "MPI_Comm_rank");
   setProcessRank(rank);
   setAbortHook([](TenonErrorCode code) {
-    awaitPrinting(false);
+    awaitPrinting(/*isPrintedElsewhere=*/false);
     endAllRanks(code);
   });
   try {
@@ -359,7 +374,7 @@ void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help)
     agreeOnOptions(failure, help);
     answerHelp(help);
     s.comm->openArena();
-    lookAtNode(*s.comm);
+    adaptToNode(*s.comm);
     if (comm == MPI_COMM_NULL)
       warnOfUnexpectedWorld();
     startLog();
@@ -382,9 +397,9 @@ void finalize() {
     closeWithoutMpi();
   checkInitialized();
   if (s.depth == 1)
-    meet(*s.comm);
+    awaitFinalizeOnAll(*s.comm);
   if (--s.depth == 0)
-    close();
+    endSession();
 }
 
 bool isInitialized() noexcept {

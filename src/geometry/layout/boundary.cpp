@@ -12,6 +12,7 @@ namespace tenon {
 
 namespace {
 
+// a modulo n, in 0 to n-1 also for negative a.
 Index floorMod(Index a, Index n) {
   return (a % n + n) % n;
 }

@@ -10,7 +10,8 @@
 // of mode Values.
 //
 // E has entries 0 and 1, and -1 where a field is odd about a wall: each reflection at the wall
-// changes the sign. At a corner the signs multiply.
+// changes the sign. At a corner the signs multiply. For example, extent 4 with the modes Periodic
+// (low) and Reflect (high): the elements -1, 0, 1, 2, 3, 4 copy the indices 3, 0, 1, 2, 3, 2.
 #pragma once
 
 #include "geometry/layout/box.hpp"
@@ -42,8 +43,8 @@ const char* boundaryName(Boundary mode);
 // Throws TENON_ERR_ARG with the word if it is not a mode.
 Boundary parseBoundary(std::string_view word);
 
-// True if the user supplies the elements beyond such a side. Code that fills a halo in place must
-// not change them.
+// True if the user supplies the elements beyond a side with this mode. Code that fills a halo in
+// place must not change them.
 inline bool isUserSupplied(Boundary mode) {
   return mode == Boundary::Values;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Runs of channels in which two layouts have the same boundary modes. If modes differ by channel,
-// the extension E is block-diagonal, and a quantity that otherwise is a product over dimensions is
-// one product per run.
+// the extension E beyond the domain (boundary.hpp) is block-diagonal, and a quantity that otherwise
+// is a product over dimensions is one product per run. For example, if one layout has other modes
+// from channel 2 on and the other layout from channel 5 on, 8 channels have the runs [0, 2), [2, 5)
+// and [5, 8).
 #pragma once
 
 #include "geometry/layout/layout.hpp"
@@ -17,7 +19,8 @@ void forEachChannelRun(
     const Layout& from, const Layout& to,
     const std::function<void(const Layout&, const Layout&, const Interval* run)>& f);
 
-// The local indices of a run in a rank's part [begin, end) of the channels.
+// The local indices of a run in a rank's part [begin, end) of the channels; empty if the part has
+// none of the run.
 Interval localChannels(const Interval& run, const Interval& part);
 
 } // namespace tenon

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The elements of a local array outside a product of intervals, as boxes.
+// The elements of a local array outside a product of intervals, as boxes. Used to find the elements
+// of an array that a conversion does not fill. For example, if in an array of 4 x 5 elements the
+// rows 1 to 3 and the columns 0 to 3 are filled, the gaps are row 0 with all 5 columns, and column
+// 4 in the rows 1 to 3.
 #pragma once
 
 #include "geometry/layout/box.hpp"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Cuts (split points): the list 0 = c0 <= c1 <= ... <= cn = extent that divides a tensor dimension.
+// Cuts (split points): the list 0 = c0 <= c1 <= ... <= cn = extent that divides a tensor dimension
+// into n parts; part i has the indices ci to c(i+1) - 1. For example, 10 elements in 4 balanced
+// parts have the cuts 0, 3, 6, 8, 10; nested for a major axis of 2 and a minor axis of 2 processes
+// they are 0, 3, 5, 8, 10.
 #pragma once
 
 #include "geometry/layout/box.hpp"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Finds the process grid and the cuts of a tensor from the boxes that the ranks own. The begins and
 // ends of all boxes in a dimension, sorted, are its cuts; they divide the domain into blocks, and
-// each block must be exactly one box. If this is not so, a second search finds the ranks at fault:
-// two boxes that overlap, a range without a box, or boxes staggered like bricks.
+// each block must be exactly one box. If this is not so, a second search finds the ranks at fault
+// for the message: two boxes that overlap, a range without a box, or boxes staggered like bricks.
+// boxes[r] is the box of rank r; every rank has all of them and computes the same result.
 #include "geometry/layout/from_boxes.hpp"
 
 #include "geometry/layout/box.hpp"
@@ -82,11 +83,11 @@ bool covers(const Box& box, const Box& range) {
 // empty nor inside one box is divided at the median of the box ends inside it, in the dimension in
 // which the fuller half has the fewest boxes. The boxes of a grid are halved in this way, apart
 // from the few faulty ones, so n boxes cost O(n log n).
-class Search {
+class FaultSearch {
 public:
   using Ranks = std::vector<std::size_t>;
 
-  explicit Search(const Boxes& boxes) : boxes_(boxes) {}
+  explicit FaultSearch(const Boxes& boxes) : boxes_(boxes) {}
 
   // Stops at the first overlap. `ranks` are the boxes that overlap the range, in the same order.
   void run(const Box& range, const Ranks& ranks) {
@@ -115,8 +116,8 @@ public:
   }
 
   const std::optional<std::pair<std::size_t, std::size_t>>& overlap() const { return overlap_; }
-  // The gap, extended until it meets a box or the domain: the cuts of the search mean nothing to a
-  // user.
+  // The gap, extended until it meets a box or the end of the domain: the range in which the search
+  // ended depends on its cuts, which mean nothing to a user.
   std::optional<Box> gap(const Shape& domain) const {
     std::optional<Box> gap = gap_;
     for (std::size_t d = 0; d < domain.size() && gap; ++d) {
@@ -136,6 +137,7 @@ public:
   }
 
 private:
+  // The dimension and the position at which a range is divided.
   std::pair<std::size_t, Index> bestCut(const Box& range, const Ranks& ranks) const {
     std::pair<std::size_t, Index> best;
     std::size_t fewest = 2 * ranks.size();
@@ -252,11 +254,11 @@ Shape checkedDomain(const Boxes& boxes, const std::optional<Shape>& shape) {
   Box whole;
   for (Index extent : domain)
     whole.push_back({0, extent});
-  Search::Ranks ranks;
+  FaultSearch::Ranks ranks;
   for (std::size_t r = 0; r < boxes.size(); ++r)
     if (!isEmpty(boxes[r]))
       ranks.push_back(r);
-  Search search(boxes);
+  FaultSearch search(boxes);
   search.run(whole, ranks);
   if (const auto& overlap = search.overlap())
     failForOverlap(boxes, overlap->first, overlap->second);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Grid: a Cartesian grid of processes. Position i (row-major, last axis fastest) is the process
 // with rank ranks[i] of the parent communicator. Ranks of the parent that are not listed are
-// inactive.
+// inactive. For example, the grid of extents {2, 3} with the ranks {10, 11, 12, 20, 21, 22}: rank
+// 20 has the position 3 and the coordinates (1, 0).
 #pragma once
 
 #include <memory>

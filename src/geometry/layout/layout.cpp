@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Completes and checks the specification of a layout. All derived data is computed in the
-// constructor and shared by copies, since layouts are copied and queried often. The compared data
-// (`Spread`, cuts, halos) is less than the specification, so the texts of equal layouts can differ.
+// Completes and checks the specification of a layout, and derives other layouts from it. Derived
+// data is computed in the constructor and shared by copies. The compared data (`Spread`, cuts,
+// halos) is less than the specification, so the texts of equal layouts can differ.
 #include "geometry/layout/layout.hpp"
 
 #include "geometry/layout/cuts.hpp"

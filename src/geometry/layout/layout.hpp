@@ -9,6 +9,10 @@
 // halo, G(d): each part is stored in a box, and the boxes can overlap, leave gaps or extend beyond
 // the domain. The dual G*(d) has the same boxes, in which each element is a contribution to a sum.
 //
+// For example, a tensor [10, 8] with the properties S0,B on a grid of 3 x 2 processes: the process
+// at (i, j) has the rows of part i, and those at (i, 0) and (i, 1) have the same. With a halo of 1
+// in dimension 0 and without boundary modes, the boxes of the parts are [0,5), [3,8) and [6,10).
+//
 // On an axis of one process S(d), B, P and R are equivalent. A layout stores the property that was
 // set, for its text, but such an axis splits nothing, has no contributions, and is ignored by
 // comparisons. So the layout of a solver's boxes, which has an axis for each dimension, equals the
@@ -132,7 +136,7 @@ public:
   // The specification of this layout, with all defaults filled in. To change a layout, make one
   // from it.
   LayoutSpec spec() const;
-  // The same value for copies of one layout.
+  // An address that is the same for copies of one layout, as a key of tables.
   const void* identity() const noexcept { return data_.get(); }
 
   // Text such as "[256,1,28,28] S2,S3 on process grid 2x2", with split points and halos that are

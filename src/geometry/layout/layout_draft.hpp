@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// LayoutDraft: a layout that is set piece by piece, in any order once the shape is set. A halo can
-// be set by widths, which become boxes when the parts are known: part [b, e) gets the box
-// [b - low, e + high), an empty part gets an empty box.
+// LayoutDraft: a layout that is set piece by piece, in any order once the shape is set, before
+// build() makes it. Used by the C API (TenonLayoutSet...() before TenonLayoutSetUp()). A halo can
+// be set by widths, which become boxes when the parts are known: part [b, e) gets the box [b - low,
+// e + high), an empty part gets an empty box.
 #pragma once
 
 #include "geometry/layout/layout.hpp"
@@ -42,6 +43,7 @@ private:
   };
 
   void checkDim(int dim) const;
+  // Resets the halo boxes of a dimension; or also its split order and cuts.
   void forgetBoxes(std::size_t dim);
   void forgetParts(std::size_t dim);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Table of large values, in which equal values share one object: on 100,000 ranks the split points
-// of one layout are a megabyte, and the layouts of a network have few different lists.
+// of one layout are a megabyte, and the layouts of a network have few different lists. The table
+// has weak references only, so a value is freed with the last layout that uses it.
 #pragma once
 
 #include <memory>
@@ -42,6 +43,7 @@ private:
   std::size_t limit_ = 64;
 };
 
+// The hash of a list, continued by one more number.
 inline std::size_t mixed(std::size_t hash, std::size_t number) noexcept {
   return (hash ^ number) * 0x9e3779b97f4a7c15U + (hash >> 29);
 }

@@ -6,6 +6,10 @@
 // negative, the part of the domain that they omit. The boundary mode of a side defines the values
 // there: None means padding of the kernel (zero, or absent), another mode means the extension of
 // the domain, which ends where the padding ends.
+//
+// For example, extent 8, kernel 3, stride 2 and padding 1 on both sides give 4 outputs, and output
+// o reads the inputs 2o - 1 to 2o + 1. On two ranks the input cuts 0, 4, 8 become the output cuts
+// 0, 2, 4. The outputs [2, 4) read the inputs [3, 8), so rank 1 needs input 3 of rank 0 as a halo.
 #pragma once
 
 #include "geometry/layout/boundary.hpp"
@@ -20,11 +24,14 @@ struct Window {
   Index dilation = 1;
   Index padLow = 0;
   Index padHigh = 0;
-  bool ceil = false; // A last window can extend beyond the padding, but not begin there.
+  // Rounding of the number of outputs: true if a last window can extend beyond the padding. It
+  // cannot begin there.
+  bool ceil = false;
   Boundary lowMode = Boundary::None;
   Boundary highMode = Boundary::None;
   std::vector<ModeBand> bands = {}; // Modes by channel if they differ, as in Halo.
 
+  // Number of inputs from the first to the last that an output reads.
   Index reach() const {
     return checkedSum(checkedProduct(dilation, kernel - 1, "the reach of a window"), 1,
                       "the reach of a window");

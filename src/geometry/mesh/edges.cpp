@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layouts of rows: a pattern with further dimensions after it. These are not divided, so a row is
-// contiguous in memory.
+// The text of the edges, and layouts of rows: a pattern with further dimensions after it. These are
+// not divided, so a row is contiguous in memory.
 #include "geometry/mesh/edges.hpp"
 
 #include <fmt/format.h>

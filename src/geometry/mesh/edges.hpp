@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The edges of a mesh, or the entries of a sparse matrix: each joins a source row to a target row,
-// both in the node lists of index maps (owned nodes and ghosts). As usual, layouts with the counts
-// are the same on all ranks, and the lists are those of this rank.
+// The edges of a mesh, or the entries of a sparse matrix: each joins a source row to a target row.
+// Rows are numbered by their position in this rank's list of nodes, which is that of an index map
+// (index_map.hpp): first the nodes that the rank owns, then its ghosts, copies of nodes of other
+// ranks. For example, if rank 0 owns the nodes 10 and 11 and has the ghost 20, the edges 11 -> 10
+// and 20 -> 11 have source.at = {1, 2} and target.at = {0, 1}. The layouts, which contain the
+// counts of all ranks, are the same on all ranks; the lists are those of this rank. makeEdges() in
+// linop/exchange/make_edges.hpp makes the object, collectively.
 #pragma once
 
 #include "geometry/mesh/index_map.hpp"
@@ -32,7 +36,8 @@ public:
   bool joinsTwoSets() const { return target_.nodes != source_.nodes; }
   // Number of edges on this rank.
   Index count() const { return static_cast<Index>(target_.at.size()); }
-  // Empty if edges are ordered as listed.
+  // By edge: a number by which edges at one node are ordered, so a sum over them does not depend on
+  // the number of ranks. Empty if edges are ordered as listed.
   const std::vector<Index>& key() const noexcept { return key_; }
   // Empty for weights of 1.
   const std::vector<double>& weights() const noexcept { return weights_; }

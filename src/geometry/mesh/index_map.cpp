@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Converts the lists of an index map to the blocks of a schedule. Kernels add the entries of a
-// block in parallel, so a block must not contain a source or a target position twice. The entries
-// are therefore divided by an edge colouring: an entry is an edge between its source and its
-// target, and edges of one colour share no end. Each colour becomes a block. For example, the
-// entries (source, target) (0,0), (1,0), (1,1) get the colours 0, 1, 0. Sender and receiver compute
-// the same colours. If no position is repeated, as in a halo, there is one colour.
+// Converts the lists of an index map to the blocks of a schedule, and layouts of its domain to
+// layouts of its range. Kernels add the entries of a block in parallel, so a block must not contain
+// a source or a target position twice. The entries are therefore divided by an edge colouring: an
+// entry is an edge between its source and its target, and edges of one colour share no end. Each
+// colour becomes a block. For example, the entries (source, target) (0,0), (1,0), (1,1) get the
+// colours 0, 1, 0. Sender and receiver compute the same colours. If no position is repeated, as in
+// a halo, there is one colour.
 #include "geometry/mesh/index_map.hpp"
 
 #include "sys/errors/error.hpp"
@@ -149,6 +150,7 @@ std::vector<std::vector<Index>> coloured(const IndexEntries& entries, std::size_
   return colours;
 }
 
+// True if the positions are consecutive.
 bool isRun(const std::vector<Index>& positions) {
   for (std::size_t i = 1; i < positions.size(); ++i)
     if (positions[i] != positions[i - 1] + 1)

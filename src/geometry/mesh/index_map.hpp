@@ -5,11 +5,16 @@
 //
 // k and id are indices of one or several dimensions, the joint dimensions, flattened in row-major
 // order; all other dimensions are free. For a mesh with x[node, channel], the nodes are joint and
-// the channels free. The layouts of a map are patterns: the free dimensions of the tensors can have
-// any extents, and a tensor can have further dimensions after those of the pattern. The layouts are
-// the same on all ranks; the lists of entries are those of this rank. Sender and receiver both have
-// the list of a message, so a map is a schedule (schedule.hpp), and its adjoint is the schedule
-// with source and target exchanged.
+// the channels free. For example, ranks 0 and 1 own the nodes 0 1 2 and 3 4 5, and rank 0 has the
+// nodes 3 and 5 as ghosts, at the positions 3 and 4 of its local array. Both ranks have the entries
+// of the message from 1 to 0, as positions in the sender's and the receiver's array:
+// source = {0, 2} and target = {3, 4}.
+//
+// The layouts of a map are patterns: the free dimensions of the tensors can have any extents, and a
+// tensor can have further dimensions after those of the pattern. The layouts are the same on all
+// ranks; the lists of entries are those of this rank. Sender and receiver both have the list of a
+// message, so a map is a schedule (schedule.hpp), and its adjoint is the schedule with source and
+// target exchanged.
 //
 // If the target layout is the source layout with a linked halo (ghosts at arbitrary places), the
 // map is a halo exchange: owned elements are the same in both layouts, and all entries are ghosts.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The halo exchange between the patches of a field, as an index map of one rank. Links define the
-// element that each ghost copies (patch_links.hpp). The elements that the rank receives are found
-// by a loop over its ghosts. The elements that it sends are found by the same loop over the ghosts
-// of the ranks that can have copies of its patches. Both loops have the same order, so sender and
-// receiver compute the same list without communication.
+// The halo exchange between the patches of a field [patch, channel, spatial...], as an index map of
+// one rank. Links define the element that each ghost (an element beyond the edge of a patch)
+// copies (patch_links.hpp). The elements that the rank receives are found by a loop over its
+// ghosts. The elements that it sends are found by the same loop over the ghosts of the ranks that
+// can have copies of its patches. Both loops have the same order, so sender and receiver compute
+// the same list without communication.
 #include "geometry/patches/patch_links.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace tenon {
 
 namespace {
 
-constexpr int kPatchDim = 0, kSpaceDim = 2;
+constexpr int kPatchDim = 0, kSpaceDim = 2; // The dimension of patches; the first spatial one.
 
 class LinkedMapMaker {
 public:
@@ -47,8 +48,9 @@ public:
 private:
   int rankAt(int position) const { return to_.grid().rank(position); }
 
-  // Calls visit(local, index) for the elements of a position beyond its owned ones: local index in
-  // its array, and global index.
+  // Calls visit(local, index) for the elements of a grid position beyond its owned ones: the local
+  // index in its array, and the global index, both in the joint dimensions. Row-major, the last
+  // dimension fastest; owned runs of it are skipped at once.
   template <class Visit>
   void forEachGhost(int position, Visit&& visit) const {
     const Box box = to_.box(position), owned = to_.ownedBox(position);
@@ -184,10 +186,12 @@ private:
     return finished(std::move(lists));
   }
 
+  // The patches whose ghosts can be copies of this position's patches.
   std::vector<Index> readersOfOwn() const {
     const Interval own = from_.ownedBox(position_)[kPatchDim];
     std::vector<Index> patches(static_cast<std::size_t>(own.size()));
     std::iota(patches.begin(), patches.end(), own.begin);
+    // By spatial dimension, how many patches away the farthest ghost is.
     std::vector<Index> crossings;
     for (std::size_t s = 0; s < extents_.size(); ++s) {
       const int d = kSpaceDim + static_cast<int>(s);
@@ -201,6 +205,7 @@ private:
     return rule_.links->around(patches, crossings);
   }
 
+  // True if a position owns some of these patches, which are sorted.
   bool ownsSome(int position, const std::vector<Index>& patches) const {
     const Interval own = to_.ownedBox(position)[kPatchDim];
     const auto first = std::ranges::lower_bound(patches, own.begin);

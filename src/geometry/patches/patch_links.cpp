@@ -42,6 +42,9 @@ std::string linksDigest(const std::vector<Index>& numbers) {
 
 namespace {
 
+// The bits of PatchSide::turned, except bits 1 and 2, which are tested by runsBack().
+constexpr int kExchanged = 4, kOnPoints = 8;
+
 class SideLinks final : public PatchLinks {
 public:
   SideLinks(Layout pattern, int spatialRank, std::vector<PatchSide> sides)
@@ -68,8 +71,12 @@ public:
                                       const Shape& extents) const override {
     if (std::ranges::find(extents, 0) != extents.end())
       return std::nullopt;
-    LinkedElement start{patch, index, 1, std::vector<int>(index.size()),
-                        std::vector<int>(index.size(), 1)};
+    // No side is crossed yet: each component is along its own dimension.
+    LinkedElement start{.patch = patch,
+                        .index = index,
+                        .factor = 1,
+                        .dims = std::vector<int>(index.size()),
+                        .signs = std::vector<int>(index.size(), 1)};
     std::iota(start.dims.begin(), start.dims.end(), 0);
     std::optional<LinkedElement> source;
     // Paths that meet continue alike, so each element beyond several sides is expanded once.
@@ -85,6 +92,7 @@ public:
         source = at;
       if (sides.size() > 1 && !visited.emplace(at.patch, at.index).second)
         continue;
+      // Without a neighbour a path ends, and finds no source.
       for (std::size_t i = sides.size(); i-- > 0;)
         if (neighbourAt(at.patch, sides[i]).patch >= 0)
           pending.push_back(crossed(at, sides[i], extents));
@@ -176,23 +184,26 @@ private:
   // Index, among the dimensions along the neighbour's side, of the one that corresponds to the i-th
   // of this side.
   static std::size_t partner(std::size_t i, const PatchSide& neighbour) {
-    return neighbour.turned & 4 ? 1 - i : i;
+    return neighbour.turned & kExchanged ? 1 - i : i;
   }
+  // True if the i-th dimension along this side is reversed in the neighbour.
   static bool runsBack(std::size_t i, const PatchSide& neighbour) {
     return neighbour.turned >> i & 1;
   }
   static bool isOnPoints(const PatchSide& neighbour) {
-    return neighbour.patch >= 0 && neighbour.turned & 8;
+    return neighbour.patch >= 0 && neighbour.turned & kOnPoints;
   }
 
+  // Throws unless the neighbour at this side has this patch as its neighbour, turned back.
   void checkMutual(Index patch, int side) const {
     const PatchSide& neighbour = neighbourAt(patch, side);
     if (neighbour.patch < 0)
       return;
     const std::size_t dims = along(side).size();
+    // With one dimension along the side only bit 1 has a meaning, with two the bits 1, 2 and 4.
     const int maxTurned = dims == 0 ? 0 : dims == 1 ? 1 : 7;
     if (neighbour.patch >= patches() || neighbour.side < 0 || neighbour.side >= 2 * spatialRank() ||
-        neighbour.turned < 0 || (neighbour.turned & ~8) > maxTurned)
+        neighbour.turned < 0 || (neighbour.turned & ~kOnPoints) > maxTurned)
       throw Error(TENON_ERR_ARG,
                   fmt::format("side {} of patch {} is linked to side {} of patch {}, turned {}; "
                               "there are {} with {}, and turned is 0 to {}, or 8 more on points",
@@ -206,7 +217,7 @@ private:
                   fmt::format("side {} of patch {} meets side {} of patch {} on points; a fold on "
                               "points joins the same side of both",
                               side, patch, neighbour.side, neighbour.patch));
-    int turned = neighbour.turned & (4 | 8);
+    int turned = neighbour.turned & (kExchanged | kOnPoints);
     for (std::size_t i = 0; i < dims; ++i)
       if (runsBack(i, neighbour))
         turned |= 1 << partner(i, neighbour);
@@ -233,6 +244,7 @@ private:
     return sides;
   }
 
+  // The same element in the indices of the neighbour at a side beyond which it is.
   LinkedElement crossed(const LinkedElement& from, int side, const Shape& extents) const {
     const PatchSide& neighbour = neighbourAt(from.patch, side);
     const int normal = side / 2, entered = neighbour.side / 2;

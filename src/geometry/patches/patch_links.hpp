@@ -8,6 +8,10 @@
 // layers of a network, also after pooling. All ranks have the same links, and compute their
 // messages from them without communication.
 //
+// For example, two patches of 4 x 4 elements, where the high side of dimension 1 of patch 0 (side
+// 3) is joined to the low side of dimension 1 of patch 1 (side 2): the ghost [2, 4] of patch 0
+// copies the element [2, 0] of patch 1, and the ghost [2, -1] of patch 1 copies [2, 3] of patch 0.
+//
 // Where two patches meet rotated, the components of a vector along the spatial dimensions are
 // permuted and change sign accordingly.
 #pragma once
@@ -84,8 +88,8 @@ using PatchLinksPtr = std::shared_ptr<const PatchLinks>;
 
 // The pattern with that many patches on each rank.
 Layout patchPattern(const std::vector<Index>& counts);
-// A hash of numbers for texts, such that the texts of equal links are equal and those of different
-// links differ.
+// A 64-bit hash of numbers, for the texts by which ranks compare their links: equal links have
+// equal texts, and different ones have different texts unless their hashes collide.
 std::string linksDigest(const std::vector<Index>& numbers);
 
 // The boundary modes at the ends of a box that is divided into tiles.

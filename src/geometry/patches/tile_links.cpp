@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Links of tiles of a box. A tile has a place in the box, and elements beyond it are those of the
-// box, with corners and with the modes of the box's ends. Each rank stores the places of all
-// patches, but not the places without a patch: a box can be as large as indices allow.
+// Links of tiles of a box: the patches are tiles of equal extents, each at a place in a grid of
+// tiles. An element beyond a tile is an element of the box, in another tile or beyond the ends of
+// the box, where their boundary modes apply. For example, in a box of 2 x 3 tiles of 10 x 10
+// elements, element [12, 4] of the tile at place 1 = (0, 1) is element [12, 14] of the box, that
+// is, [2, 4] of the tile at place 4 = (1, 1). Each rank stores the places of all patches, but not
+// the places without a patch: a box can be as large as indices allow.
 #include "geometry/patches/patch_links.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
@@ -32,8 +35,12 @@ public:
 
   std::optional<LinkedElement> source(Index patch, const std::vector<Index>& index,
                                       const Shape& extents) const override {
-    LinkedElement result{-1, std::vector<Index>(index.size()), 1, std::vector<int>(index.size()),
-                         std::vector<int>(index.size(), 1)};
+    // Tiles are not rotated: each component of a vector is along its own dimension.
+    LinkedElement result{.patch = -1,
+                         .index = std::vector<Index>(index.size()),
+                         .factor = 1,
+                         .dims = std::vector<int>(index.size()),
+                         .signs = std::vector<int>(index.size(), 1)};
     std::iota(result.dims.begin(), result.dims.end(), 0);
     std::vector<Index> place = unflattened(placeOf_[patch], tiles_);
     for (std::size_t d = 0; d < index.size(); ++d) {
@@ -53,6 +60,8 @@ public:
                             const std::vector<Index>& crossings) const override {
     if (patches.empty())
       return {};
+    // Of the two ways to find the patches near a place, the cheaper one is used: to look up the
+    // places of a window around it, or to compare it with the places of all patches.
     Shape window;
     Index size = 1; // Number of places in the window, or the number of patches if that is smaller.
     for (std::size_t d = 0; d < crossings.size(); ++d) {
@@ -139,8 +148,8 @@ private:
   }
 
   Shape tiles_;
-  std::vector<Index> placeOf_; // By patch: its place in the grid of tiles.
-  std::vector<std::pair<Index, Index>> sorted_;
+  std::vector<Index> placeOf_;                  // By patch: its place in the grid of tiles.
+  std::vector<std::pair<Index, Index>> sorted_; // (place, patch), by place.
   std::vector<BoxEnds> ends_;
 };
 

@@ -22,6 +22,7 @@ std::vector<Index> goalCuts(const Layout& goal, int dim, std::size_t axes) {
   return cuts;
 }
 
+// Makes an axis the minor axis of a dimension, and divides its parts.
 void enterDimension(LayoutSpec& spec, int axis, int dim, const Layout* goal) {
   std::vector<int>& order = spec.splitAxes[dim];
   order.push_back(axis);
@@ -52,11 +53,14 @@ bool dividesFurther(const Layout& fine, const Layout& coarse, int dim) {
   return true;
 }
 
+// The last `count` axes that split a dimension.
 std::vector<int> minorAxes(const Layout& layout, int dim, std::size_t count) {
   const std::vector<int>& order = layout.splitAxes(dim);
   return {order.end() - static_cast<std::ptrdiff_t>(count), order.end()};
 }
 
+// True if a dimension differs between the layouts only by a change of this axis: it is divided
+// further by the axis in the layout in which the axis splits it, and is otherwise the same.
 bool dimensionFollows(const Layout& from, const Layout& to, int dim, int axis) {
   if (from.property(axis) == Property::shard(dim))
     return dividesFurther(from, to, dim);
@@ -219,7 +223,7 @@ bool areMergeable(const Layout& layout, int a, int b) {
   return layout.property(a) == layout.property(b) && follows(layout, a, b);
 }
 
-using Groups = std::vector<std::vector<int>>;
+using Groups = std::vector<std::vector<int>>; // The axes of each merged axis, slowest first.
 
 // Merges two groups of which one follows the other; returns false if there are none.
 bool joinTwo(Groups& groups, const Layout& from, const Layout& to) {
@@ -235,6 +239,7 @@ bool joinTwo(Groups& groups, const Layout& from, const Layout& to) {
   return false;
 }
 
+// The grid with one axis per group, and every rank at the position of its merged coordinates.
 GridPtr gridOf(const Grid& grid, const Groups& groups) {
   std::vector<int> extents, ranks(grid.size());
   for (const std::vector<int>& axes : groups)

@@ -6,7 +6,11 @@
 // to split a dimension becomes its minor axis and divides each part into pieces. An axis that
 // ceases to split a dimension must be its minor axis; its pieces, which are consecutive, are
 // joined. So only ranks that differ on this axis exchange data, and split points set by the user
-// are preserved.
+// are preserved. For example, 12 rows split by axis 0 of 2 processes, then by axis 1 of 3:
+//
+//   S0,S0   cuts 0 2 4 6 8 10 12    axis 1 is the minor axis
+//   S0,B    cuts 0 6 12             after withProperty(layout, 1, B): joined
+//   S0,S0                           after withProperty(layout, 1, S0): divided again
 #pragma once
 
 #include "geometry/layout/layout.hpp"
@@ -58,7 +62,8 @@ std::optional<SumChange> sumBetween(const Layout& from, const Layout& to);
 // as one if both layouts have equal properties on them and, where they split a dimension, one
 // follows the other in the split order. The merged axis has a coordinate for each pair of theirs,
 // the first axis slowest, so every rank has the same box and the same peers as before. Axes of one
-// process are omitted.
+// process are omitted. For example, from S0,S0,B to B,B,B on a 2 x 3 x 4 grid the axes 0 and 1 are
+// merged, which gives S0,B to B,B on a 6 x 4 grid.
 class AxisMerge {
 public:
   // Merges as many axes as the two layouts allow, which are on one grid and without halos.

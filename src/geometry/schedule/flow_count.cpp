@@ -13,10 +13,12 @@ namespace tenon {
 namespace {
 
 // Counts the parts of a dimension without a halo that share elements with an interval, and those
-// elements. Such parts are consecutive, so those with consecutive coordinates are counted at once.
-class TileCount {
+// elements. Only parts with these coordinates on the axes that split the dimension count. The parts
+// that overlap the interval are consecutive; they are divided by the coordinates of the splitting
+// axes, the major one first, until all remaining coordinates can be any, and then counted at once.
+class PartCount {
 public:
-  TileCount(const Layout& layout, int dim, Interval run, const std::vector<int>& coordinates)
+  PartCount(const Layout& layout, int dim, Interval run, const std::vector<int>& coordinates)
       : layout_(layout), dim_(dim), run_(run), coordinates_(coordinates) {
     const std::vector<int>& axes = layout.splitAxes(dim);
     const auto isFixed = [&](int axis) { return coordinates[axis] != kAnyCoordinate; };
@@ -65,6 +67,7 @@ private:
   Traffic sum_;
 };
 
+// Removes one message with that many elements from the traffic, or adds one.
 void subtract(Traffic& traffic, Index elements) {
   --traffic.messages;
   traffic.elements -= elements;
@@ -99,6 +102,8 @@ FlowCount::FlowCount(const Layout& from, const Layout& to, int rank, Role role, 
   }
 }
 
+// Restricts the peers to those with this rank's coordinates on the axes `apart`. There are none if
+// peers must have another coordinate on one of them.
 void FlowCount::keepApart(AxisMask apart) {
   for (int axis = 0; apart != 0 && coordinates_; ++axis, apart >>= 1) {
     if ((apart & 1) == 0)
@@ -182,10 +187,10 @@ Traffic FlowCount::all() const {
 // The parts of one dimension that share elements with the rank, and the number of elements.
 Traffic FlowCount::partsAlong(int dim) const {
   if (!hasHalo(dim))
-    return TileCount(peerLayout_, dim, run_[dim], *coordinates_).count();
+    return PartCount(peerLayout_, dim, run_[dim], *coordinates_).count();
   // A halo whose box is one run is counted like an interval if the peers have no halo.
   if (!peerLayout_.halo(dim) && own_[dim].size() == 1)
-    return TileCount(peerLayout_, dim, globalRange(own_[dim].front()), *coordinates_).count();
+    return PartCount(peerLayout_, dim, globalRange(own_[dim].front()), *coordinates_).count();
   Traffic sum;
   for (int part : partsNear(own_[dim], peerLayout_, dim, otherRole(role_)))
     if (liesOn(peerLayout_, dim, part, *coordinates_))
@@ -194,6 +199,8 @@ Traffic FlowCount::partsAlong(int dim) const {
   return sum;
 }
 
+// Number of elements that the rank's runs share with a part of the peers' layout, in a dimension
+// with a halo; sharedAt() is for any dimension.
 Index FlowCount::sharedAlong(int dim, int part) const {
   return sharedElements(own_[dim], partSegments(peerLayout_, dim, part, otherRole(role_)));
 }

@@ -3,7 +3,8 @@
 // Target) in a conversion between two layouts, without a list of them. The elements shared by two
 // ranks are the intersection of two boxes, so the counts are products with one factor per
 // dimension. For example, if a rank's part overlaps 2 parts of the other layout in dimension 0 and
-// 3 in dimension 1, it has 6 peers.
+// 3 in dimension 1, it has 6 peers. The peers of a rank are the ranks that it sends to or receives
+// from. Prices of conversions (machine/price.hpp) are computed from these counts.
 #pragma once
 
 #include "geometry/schedule/schedule.hpp"
@@ -34,7 +35,9 @@ struct LevelFlow {
 using AxisMask = std::uint64_t;
 inline constexpr int kMaxMaskedAxes = 64;
 
-// The factor of a dimension.
+// The factor of a dimension: the number of the peers' parts that share elements with the rank's
+// part, and the number of these elements; and the number of elements that it shares with the part
+// of the rank itself in the other layout.
 struct AlongDim {
   Traffic others;
   Index kept = 0;
@@ -80,7 +83,7 @@ private:
   const Layout& peerLayout_;
   const Role role_;
   const int rank_, position_;
-  std::optional<std::vector<int>> coordinates_;
+  std::optional<std::vector<int>> coordinates_; // Of peers, by peerCoordinates().
   // The rank's elements by dimension: runs if either layout has a halo, otherwise one interval.
   std::vector<std::vector<Segment>> own_;
   std::array<Interval, kMaxRank> run_;

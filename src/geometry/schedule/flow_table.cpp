@@ -141,12 +141,13 @@ FlowTable::TableFlow FlowTable::flow(const Layout& from, const Layout& to, int p
                   source.broadcast | target.partial};
   const AxisMask beyond = beyondZero_[place];
   TableFlow flow;
+  // The axes on which only positions with coordinate 0 have peers.
   const AxisMask mustBeZero =
       view.own.root | (source.broadcast & target.partial) | (view.peer.root & view.fixed);
   if ((mustBeZero & beyond) != 0)
     return flow;
   // The flow of each level is the difference of two nested counts, as in countFlow() with UnitAxes.
-  const AlongDim whole = among(view, 0);
+  const AlongDim whole = among(view, /*apart=*/0);
   flow.keptElements = whole.kept;
   Traffic around = whole.others;
   std::size_t level = 0;

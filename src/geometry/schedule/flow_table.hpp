@@ -2,7 +2,9 @@
 // Table of flows between many layouts on one grid, for searches over layouts. A flow is the number
 // of messages and elements that a rank sends or receives in a conversion, a product with one factor
 // per dimension (flow_count.hpp). The layouts of a search differ in few dimensions, so the same
-// factors recur; each factor is counted once and stored.
+// factors recur; each factor is counted once and stored. In the names of the table a place is an
+// index in the list of positions for which the table was made, and a number is the index of a
+// dimension in the list of different dimensions (dims_).
 #pragma once
 
 #include "geometry/schedule/traffic.hpp"
@@ -45,6 +47,7 @@ private:
     std::array<AxisMask, kMaxRank> splitBy{};
     std::array<int, kMaxRank> dims{}; // Indices of its dimensions in dims_.
   };
+  // A dimension of a layout: everything on which its factors depend.
   struct DimKey {
     Index extent;
     std::vector<int> axes;
@@ -55,26 +58,30 @@ private:
 
   const LayoutEntry& entryOf(const Layout& layout);
   int numberOf(DimKey key);
-  // One position in a role.
+  // One position in its role: its own layout, and the layout of its peers.
   struct View {
     const LayoutEntry &own, &peer;
     int place;
     Role role;
-    AxisMask fixed; // Axes on which a peer's coordinate is determined by the properties.
+    AxisMask fixed; // Axes on which all peers have the position's coordinate, by the properties.
   };
+  // In the next two functions, only peers with the position's coordinates on the axes `apart`
+  // count: those in the same unit of a level (UnitAxes).
   const AlongDim& along(const View& view, int dim, AxisMask apart);
-  Index extentsOf(AxisMask axes) const;
   // The product over all dimensions, including the position itself as a peer.
   AlongDim among(const View& view, AxisMask apart);
+  // The product of the extents of these axes.
+  Index extentsOf(AxisMask axes) const;
 
   GridPtr grid_;
   UnitAxes units_;
   std::vector<int> positions_;
   std::vector<AxisMask> beyondZero_; // By place: axes on which the coordinate is not 0.
   std::unordered_map<const void*, LayoutEntry> layouts_;
+  // Numbers of the dimensions with this extent, splitting axes, number of cuts, and halo or none.
   std::map<std::tuple<Index, std::vector<int>, std::size_t, bool>, std::vector<int>> dimsLike_;
-  std::vector<DimKey> dims_;
-  std::unordered_map<std::uint64_t, AlongDim> along_;
+  std::vector<DimKey> dims_;                          // By number.
+  std::unordered_map<std::uint64_t, AlongDim> along_; // Factors, by the key of along().
 };
 
 } // namespace tenon

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Along one dimension the box of the target is its intersection with the source's box, and the rest
-// on either side, whose elements are found by the boundary mode. Modes by channel are processed one
-// run of channels at a time.
+// Finds, along one dimension, from which elements of the same rank a halo is filled (refill.hpp has
+// an example). The box of the target consists of three ranges:
+//
+//   below the shared range | shared with the source's box | above the shared range
+//   by the boundary mode   | copied index by index        | by the boundary mode
+//
+// canRefill() checks that all these source elements are in the rank's own box. If boundary modes
+// differ by channel, it checks one run of channels with equal modes at a time.
 #include "geometry/schedule/refill.hpp"
 
 #include "geometry/layout/channel_runs.hpp"
@@ -20,18 +25,20 @@ Boundary highMode(const Layout& layout, int dim) {
   return layout.halo(dim) ? layout.halo(dim)->high : Boundary::None;
 }
 
-// The range in which both boxes of a part have the same elements.
+// The range in which both boxes of a part have the same elements. Beyond the domain an element of
+// the source can be copied only if it was made with the boundary mode of the target.
 Interval sharedBox(const Layout& from, const Layout& to, int dim, int part) {
   const Interval sourceBox = from.box(dim, part), targetBox = to.box(dim, part);
-  Interval valid{0, to.shape()[dim]};
+  Interval sameValues{0, to.shape()[dim]};
   if (lowMode(from, dim) == lowMode(to, dim))
-    valid.begin = std::min(valid.begin, sourceBox.begin);
+    sameValues.begin = std::min(sameValues.begin, sourceBox.begin);
   if (highMode(from, dim) == highMode(to, dim))
-    valid.end = std::max(valid.end, sourceBox.end);
-  return intersect(intersect(sourceBox, targetBox), valid);
+    sameValues.end = std::max(sameValues.end, sourceBox.end);
+  return intersect(intersect(sourceBox, targetBox), sameValues);
 }
 
-// Appends the runs of a range of the box of a part of `to`, by the boundary modes.
+// Appends the runs that fill a range of the box of a part of `to`, by the boundary modes. The
+// local positions of the runs are counted from the begin of that box.
 void addExtension(const Layout& to, int dim, int part, Interval range, std::vector<Segment>& runs) {
   if (range.empty())
     return;
@@ -43,20 +50,21 @@ void addExtension(const Layout& to, int dim, int part, Interval range, std::vect
   }
 }
 
+// The checks of canRefill() for one part of one dimension.
 bool canRefill(const Layout& from, const Layout& to, int dim, int part) {
   const Interval sourceBox = from.box(dim, part), targetBox = to.box(dim, part);
   if (targetBox.empty())
     return true;
   // The user's values cannot be computed from elements in the domain, so `from` must have them.
-  const auto agrees = [](Boundary sourceMode, Boundary targetMode, bool isPresent) {
+  const auto canFillSide = [](Boundary sourceMode, Boundary targetMode, bool isPresent) {
     return isUserSupplied(targetMode) ? sourceMode == targetMode && isPresent
                                       : sourceMode == targetMode || sourceMode == Boundary::None;
   };
   if (targetBox.begin < 0 &&
-      !agrees(lowMode(from, dim), lowMode(to, dim), sourceBox.begin <= targetBox.begin))
+      !canFillSide(lowMode(from, dim), lowMode(to, dim), sourceBox.begin <= targetBox.begin))
     return false;
   if (targetBox.end > to.shape()[dim] &&
-      !agrees(highMode(from, dim), highMode(to, dim), sourceBox.end >= targetBox.end))
+      !canFillSide(highMode(from, dim), highMode(to, dim), sourceBox.end >= targetBox.end))
     return false;
   return std::ranges::all_of(refilledSegments(from, to, dim, part), [&](const Segment& run) {
     const Interval range = globalRange(run);
@@ -68,7 +76,9 @@ bool canRefill(const Layout& from, const Layout& to, int dim, int part) {
 
 std::vector<Segment> heldSegments(const Layout& layout, int dim, int part) {
   const Interval box = layout.box(dim, part);
-  return box.empty() ? std::vector<Segment>() : std::vector<Segment>{{0, box.begin, box.size(), 1}};
+  if (box.empty())
+    return {};
+  return {{.local = 0, .global = box.begin, .length = box.size(), .step = 1}};
 }
 
 std::vector<Segment> refilledSegments(const Layout& from, const Layout& to, int dim, int part) {
@@ -79,7 +89,10 @@ std::vector<Segment> refilledSegments(const Layout& from, const Layout& to, int 
     return runs;
   }
   addExtension(to, dim, part, {targetBox.begin, shared.begin}, runs);
-  runs.push_back({shared.begin - targetBox.begin, shared.begin, shared.size(), 1});
+  runs.push_back({.local = shared.begin - targetBox.begin,
+                  .global = shared.begin,
+                  .length = shared.size(),
+                  .step = 1});
   addExtension(to, dim, part, {shared.end, targetBox.end}, runs);
   return runs;
 }
@@ -91,6 +104,7 @@ bool canRefill(const Layout& from, const Layout& to) {
     for (const Layout* layout : {&from, &to})
       if (layout->halo(d) && layout->halo(d)->isPartial)
         return false;
+  // forEachChannelRun() cannot restrict a channel dimension that has a halo.
   if ((from.hasModesByChannel() || to.hasModesByChannel()) &&
       (from.halo(kChannelDim) || to.halo(kChannelDim)))
     return false;

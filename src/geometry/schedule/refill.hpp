@@ -1,26 +1,44 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A halo that each rank fills from its own elements, without messages. Elements in the domain are
-// already present, since a layer has computed them in addition to its own; elements beyond the
-// domain are the extension of present elements by the boundary mode. schedule.hpp makes the
-// schedule; its transpose adds the values beyond the domain to the elements that they were computed
-// from.
+// Refill: each rank fills the halo elements beyond the ends of the domain from elements that it has
+// already, without messages.
 //
-// If two layouts have the same boundary mode on a side, elements beyond it are the same in both.
+// A layer can compute, in addition to the elements that its rank owns, the neighbours' elements
+// that the next layer reads. Its output then has a layout `from` with overlapping boxes, in which
+// all elements within the domain are correct. The next layer can read a layout `to` with the same
+// cuts (split points), whose boxes also extend beyond the domain. There an element is a copy of one
+// within the domain, by the boundary mode (boundary.hpp), and the rank may have that element. For
+// example, 8 elements on 2 ranks with the mode Replicate:
+//
+//   global index     -1 |  0  1  2  3  4  5  6  7 |  8
+//   rank 0 owns         |  0  1  2  3             |
+//          from         |  0  1  2  3  4          |        4 is overlap, computed by both ranks
+//          to         0 |  0  1  2  3  4          |        -1 is a copy of 0
+//   rank 1 owns         |              4  5  6  7 |
+//          from         |           3  4  5  6  7 |
+//          to           |           3  4  5  6  7 |  7     8 is a copy of 7
+//
+// makeRefill() in schedule.hpp makes the schedule, and RefillOp executes it. The transpose adds
+// the contribution of -1 to that of 0, and keeps those in the overlap where they are: a later
+// conversion from dual(from) sends them to their owners. If a layer computes elements beyond the
+// domain too, `from` has them; they are copied if `from` and `to` have the same mode on that side.
 #pragma once
 
 #include "geometry/schedule/segments.hpp"
 
 namespace tenon {
 
-// The run of all elements in the box of a part, with elements beyond the domain by their own
-// indices.
+// The source side: one run of all elements in the box of a part. Other than in partSegments(), an
+// element beyond the domain keeps its own global index, such as -1, since it is copied itself.
 std::vector<Segment> heldSegments(const Layout& layout, int dim, int part);
 
-// The elements in the box of a part of `to`, as runs of the elements of `from` that they copy.
+// The target side: the elements in the box of a part of `to`, as runs of the elements of `from`
+// that they copy. For rank 0 above: -1 from 0, then 0 to 4 from themselves.
 std::vector<Segment> refilledSegments(const Layout& from, const Layout& to, int dim, int part);
 
-// True if each rank has in `from` all elements needed to fill `to`: both have the same cuts and
-// hold values, and beyond each side `from` has either no elements or the same as `to`.
+// True if each rank has in `from` all elements needed to fill `to`. Both layouts must be equal
+// without their halos, and their halos must be of values (G), not of contributions (G*). Beyond
+// each side that `to` reads, `from` must have the mode of `to` or Boundary::None; if the user
+// supplies the elements there, `from` must have them all. Every rank gets the same result.
 bool canRefill(const Layout& from, const Layout& to);
 
 } // namespace tenon

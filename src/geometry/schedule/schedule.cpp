@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the peers of one rank, and the boxes of elements that it exchanges with each:
+// Finds the peers of one rank (the ranks that it sends to or receives from), and the boxes of
+// elements that it exchanges with each:
 //   1. for each dimension, the parts of the other layout that overlap this rank's part
 //   2. each combination of such parts, one per dimension, is a peer; the product of their overlaps
 //      is the list of boxes of its message

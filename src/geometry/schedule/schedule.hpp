@@ -11,10 +11,12 @@
 // - that coordinate is 0 on each axis that is both B in a and P in b.
 //
 // s sums the contributions that it receives. For example, from P to B on an axis of two ranks, each
-// rank sends its whole box to both, which is an all-reduce. Between two grids, only coordinate 0 of
-// a B axis sends, and only coordinate 0 of a P axis receives. A halo G of the source is ignored;
-// one of the target is filled, beyond the domain by its boundary mode. The contributions in a halo
-// G* of the source are added to the owned elements; a halo G* of the target gets zeros.
+// rank sends its whole box to both, which is an all-reduce; from S0 to S1, a transposition of an
+// 8x8 tensor on 4 ranks, each rank sends a box of 2x2 elements to each rank. Between two grids,
+// only coordinate 0 of a B axis sends, and only coordinate 0 of a P axis receives. A halo G of the
+// source is ignored; one of the target is filled, beyond the domain by its boundary mode. The
+// contributions in a halo G* of the source are added to the owned elements; a halo G* of the target
+// gets zeros.
 //
 // The rule is symmetric under (a, b, r, s) -> (b*, a*, s, r), so the transpose of the conversion is
 // the same schedule with both sides exchanged: C(a -> b)^T = C(b* -> a*).
@@ -34,15 +36,14 @@
 
 namespace tenon {
 
-// The side of a conversion on which a rank is considered.
-
+// The side of a conversion on which a rank is considered: it sends, or it receives.
 enum class Role { Source, Target };
 
 inline Role otherRole(Role role) {
   return role == Role::Source ? Role::Target : Role::Source;
 }
 
-inline constexpr int kAnyCoordinate = -1;
+inline constexpr int kAnyCoordinate = -1; // Peers can have any coordinate on an axis.
 
 // For a position of `layout` in its role: on each axis of `peerLayout` the only coordinate that its
 // peers can have, or kAnyCoordinate. Empty if the position cannot have peers.
@@ -75,9 +76,10 @@ struct ElementBlock {
   int sign = 1;                                    // Factor of all its elements, 1 or -1.
 };
 
+// A message to or from a peer, or the elements that the rank copies itself.
 struct Transfer {
-  int peer = -1; // Rank in the parent communicator.
-  Index elements = 0;
+  int peer = -1;      // Rank in the parent communicator.
+  Index elements = 0; // Number of elements of all blocks.
   std::vector<ElementBlock> blocks;
 };
 
@@ -87,6 +89,7 @@ struct Gaps {
   std::vector<ElementBox> zeros, userValues;
 };
 
+// The part of one rank in a conversion. Each rank makes its own, from the same two layouts.
 struct Schedule {
   // By the peer's position in the target's grid, possibly including this rank.
   std::vector<Transfer> sends;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The elements that parts of two layouts share along one dimension: runs of elements, their
 // overlaps, and the parts that have overlaps. Used by schedules (schedule.hpp) to list them, and by
-// counts (traffic.hpp).
+// counts (traffic.hpp). For example, a source part has the indices [0, 4), and the periodic box
+// [-1, 3) of a target part of extent 8 has two runs: local 0 is index 7, and local 1 to 3 are the
+// indices 0 to 2. The overlap of both parts is one run of 3 elements: global 0, source 0, target 1.
 #pragma once
 
 #include "geometry/schedule/schedule.hpp"
@@ -18,7 +20,8 @@ std::vector<Segment> partSegments(const Layout& layout, int dim, int part, Role 
 
 Interval globalRange(const Segment& run);
 
-// A run of elements along one dimension that a source part and a target part share.
+// A run of elements along one dimension that a source part and a target part share: the first
+// global index, the number of elements, and the first local index on both sides.
 struct Overlap {
   Index global, length;
   Index source, target;

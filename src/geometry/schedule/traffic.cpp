@@ -115,7 +115,9 @@ LevelFlow listedFlow(const Layout& from, const Layout& to, int rank, Role role, 
 // Along an axis, either all ranks are in one unit or each is in a different one: the latter if the
 // unit size divides the stride of the axis. The ranks along all other axes together must not leave
 // the unit of rank(0), which a carry would do; `within` is the place of the last of them in the
-// unit.
+// unit. For example, the grid 2 x 4 of the ranks 0 to 7 has the strides 4 and 1. For units of 4
+// ranks, axis 0 is apart, and the ranks along axis 1 are the places 0 to 3 of a unit. For units of
+// 6 ranks, no stride is divisible, and the places 0 to 7 do not fit: there are no UnitAxes.
 std::optional<UnitAxes> UnitAxes::of(const Grid& grid, const std::vector<Index>& unitRanks) {
   UnitAxes units;
   if (unitRanks.empty())

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Counts the messages and elements of one rank in a conversion without making its schedule. Parts
 // of dimensions and coordinates of axes combine freely, so the counts are products. The work is
-// proportional to the neighbours along each dimension, not to the number of peers.
+// proportional to the neighbours along each dimension, not to the number of peers. Counts can be
+// divided by the levels of a machine (nodes, sockets, ...): a unit of a level is a set of
+// consecutive ranks, such as the ranks of one node.
 #pragma once
 
 #include "geometry/schedule/flow_count.hpp"
@@ -9,7 +11,8 @@
 namespace tenon {
 
 // For each level, from the outermost, the axes that separate its units: two ranks are in the same
-// unit if and only if they have the same coordinates on these axes.
+// unit if and only if they have the same coordinates on these axes. For example, on a 2 x 4 grid of
+// the ranks 0 to 7 with nodes of 4 ranks, axis 0 separates the nodes.
 struct UnitAxes {
   std::vector<AxisMask> apart = {};
   bool operator==(const UnitAxes&) const = default;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The halo elements that the user supplies: those beyond a side of mode Values in at least one
-// dimension, corners included.
+// dimension, corners included. A conversion leaves them as they are. For example, in one dimension
+// of extent 8 with the mode Values on both sides, the box [-2, 5) has the user's elements -2 and
+// -1.
 #pragma once
 
 #include "geometry/layout/coverage.hpp"
@@ -11,8 +13,8 @@ namespace tenon {
 // True if some dimension has a side of mode Values.
 bool hasUserSide(const Layout& layout);
 
-// Divides the box of one dimension: `covered` are the elements that the user does not supply,
-// `gaps` are those that the user supplies.
+// Divides the box of one dimension, in local indices: `covered` are the elements that the user does
+// not supply, `gaps` are those that the user supplies.
 Coverage besideUsers(const Halo& halo, Index extent, Interval box);
 
 // The user's elements in the array of a grid position, as disjoint nonempty boxes.

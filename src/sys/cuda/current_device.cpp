@@ -19,16 +19,17 @@ namespace {
 std::atomic<CUcontext> libraryContext{nullptr}; // the context of the open device
 const cuda::DriverTable* functions = nullptr;   // set when the device is opened
 
-// State of a thread.
+// State of a thread: whose context the innermost CurrentDeviceScope requests, the context that the
+// program had when the library's was made current, and whether the library's is current now.
 struct Turn {
   CurrentDeviceScope::Whose whose = CurrentDeviceScope::Whose::Program;
   CUcontext programContext = nullptr;
-  bool isLibraryCurrent = false; // the library's context is current
+  bool isLibraryCurrent = false;
 };
 thread_local Turn turn;
 
-// The program's context is queried each time, since the program can switch contexts between two
-// calls.
+// Makes the library's context current. The program's context is queried each time, since the
+// program can switch contexts between two calls.
 void setCurrent(CUcontext context) noexcept {
   functions->cuCtxGetCurrent(&turn.programContext);
   if (turn.programContext != context)
@@ -36,6 +37,7 @@ void setCurrent(CUcontext context) noexcept {
   turn.isLibraryCurrent = true;
 }
 
+// Makes the program's context current again; `context` is the library's.
 void restore(CUcontext context) noexcept {
   if (turn.programContext != context)
     functions->cuCtxSetCurrent(turn.programContext);
@@ -125,7 +127,8 @@ void openDevice(int number) {
   // check() throws, so the program's context is made current again before.
   check(status, "cudaSetDevice");
   turn.isLibraryCurrent = true;
-  libraryContext.store(context, std::memory_order_release); // last, since turns depend on it
+  // Last, since from now on a CurrentDeviceScope of any thread switches to it.
+  libraryContext.store(context, std::memory_order_release);
 }
 
 void takeTurn() {

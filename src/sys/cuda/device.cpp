@@ -92,7 +92,7 @@ int chooseDevice(int count) {
 
 struct KnownMemory {
   const void* onDevice; // the address that kernels use
-  bool isDevices;
+  bool isDevices;       // device memory, not registered or managed host memory
 };
 
 // The runtime's information about an address; nothing for unregistered host memory.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The CUDA driver API, if the process has loaded the driver.
+// The functions of the CUDA driver (libcuda.so.1) that the library needs besides the CUDA runtime.
+// The library is not linked to the driver, since a program without a device must run on a computer
+// without it: driver() looks the functions up, and returns NULL if the process has not loaded it.
 #pragma once
 
 #include "sys/cuda/runtime.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Function tables of cuBLAS, cuDNN and cuFFT. Each library is opened when a kernel first needs it:
-// a program without a device loads none.
+// a program without a device loads none. Kernels call blas().cublasDgemm_v2_64(...); the lists
+// below name the functions, from which macros make the members of the tables and the names to look
+// up.
 #pragma once
 
 #include "sys/cuda/shared_library.hpp"

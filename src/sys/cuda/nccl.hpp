@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The declarations of NCCL 2 that Tenon uses. CUDA toolkits do not include NCCL's header, and a
 // library that is opened at run time, on request, should not be required for the build. AMD's RCCL
-// has the same functions.
+// has the same functions. The values and signatures are those of NCCL's nccl.h.
 #pragma once
 
 #include "sys/cuda/runtime.hpp"

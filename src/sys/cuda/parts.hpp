@@ -28,7 +28,8 @@ ContextFound contextOfStream(void* stream);
 // The context that the program has made current, to which its default streams belong. If it has
 // made none current, it uses the library's.
 ContextFound contextOfProgram();
-// Also false for memory that belongs to no context, such as that of a pool.
+// True for memory of another context than the library's. False for memory that belongs to no
+// context, such as that of a pool.
 bool isInOtherContext(const void* address);
 
 // Opens the device for the process and makes it current for this thread.

@@ -78,6 +78,7 @@ protected:
   cudaStream_t stream() const { return static_cast<cudaStream_t>(stream_.handle()); }
   cudaMemPool_t pool() const { return pool_; }
 
+  // The result of allocate(), repeated once after the pool has returned its cached memory.
   template <class Allocate>
   void* takeBy(const Allocate& allocate) const {
     return retryOutOfMemory(

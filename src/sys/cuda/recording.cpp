@@ -22,7 +22,7 @@ void checkRecorded(cudaError_t status, const char* call) {
                           call, cudaGetErrorString(status)));
 }
 
-thread_local int captures = 0;
+thread_local int captures = 0; // Number of captures of this thread that have not ended.
 
 // A capture of a stream, which ends by end(), or by the destructor if the work fails.
 class Capture {

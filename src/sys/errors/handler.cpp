@@ -44,8 +44,8 @@ Handlers& handlers() noexcept {
   return immortal<Handlers>();
 }
 
-thread_local ErrorRecord record;
-thread_local long recorded = 0;
+thread_local ErrorRecord record; // the last error
+thread_local long recorded = 0;  // number of errors recorded so far
 // Source location of the next call, as noted by the caller, and of the current call. The strings
 // have static storage duration.
 struct Caller {
@@ -165,6 +165,7 @@ void printAndAbort() noexcept {
   abortProcess(record.code());
 }
 
+// Calls the handler for a frame of the record; level 0 is the public function that failed.
 void show(const Place& place, int level) noexcept {
   if (handling)
     return;

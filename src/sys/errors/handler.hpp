@@ -23,8 +23,8 @@ struct ErrorFrame {
   int line = 0;
 };
 
-// Result of the coordination of a fatal error: the number of ranks with the same error (of all
-// ranks), and whether this rank prints it.
+// Result of the coordination of a fatal error: whether this rank prints it (speaks), and how many
+// ranks have the same error (ranks), of how many in all (of).
 struct FatalShare {
   bool speaks = true;
   int ranks = 1, of = 1;
@@ -47,7 +47,11 @@ const ErrorRecord& lastError() noexcept;
 void clearLastError() noexcept;
 // Counter of the errors recorded by this thread, to detect whether a call has recorded one.
 long errorsRecorded() noexcept;
-// The text of the print handler, kMaxReportLines lines at most.
+// The text of the print handler, kMaxReportLines lines at most, for example on rank 2:
+//   [2] Error TENON_ERR_SHAPE: incompatible shapes
+//   [2]   kernel is 5, but the input has 3 rows
+//   [2]   in TenonLayerSetUp (src/layer/core/layer.cpp:120)
+//   [2]   called from main (solver.c:44)
 inline constexpr int kMaxReportLines = 8;
 std::string errorReport(const ErrorRecord& record);
 

@@ -24,7 +24,7 @@ namespace {
 struct Live {
   std::mutex mutex;
   std::unordered_map<const void*, long> born; // object -> sequence number of its creation
-  long count = 0;
+  long count = 0;                             // number of objects created so far
 };
 
 // Never destroyed: static objects of the program can own objects of the library.

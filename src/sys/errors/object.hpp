@@ -59,7 +59,9 @@ private:
   std::uint64_t state_ = 0;
 };
 
-// A counted reference. adopt() takes over the reference of a new object; share() adds one.
+// A counted reference. adopt() takes over the reference of a new object; share() adds one. For
+// example, makeRef<DTensor>(...) makes a tensor with one reference, and each copy of the Ref adds
+// one; the last of them destroys the tensor.
 template <class T>
 class Ref {
 public:

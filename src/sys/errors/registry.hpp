@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A registry of the named types of one class, which maps a name to a factory; both the library and
-// users add types.
+// users add types. For example, the registry of layer types maps "conv" to the function that
+// creates a convolution.
 #pragma once
 
 #include "sys/errors/error.hpp"

@@ -14,10 +14,12 @@ namespace tenon {
 
 namespace {
 
+// Appends a character of a JSON text; \b, \f, \n, \r, \t, quotes and backslashes have short
+// escapes.
 void appendEscaped(std::string& to, char c) {
-  constexpr std::string_view kPlain = "\"\\\b\f\n\r\t", kLetters = "\"\\bfnrt";
-  if (const auto at = kPlain.find(c); at != kPlain.npos)
-    to += {'\\', kLetters[at]};
+  constexpr std::string_view kEscaped = "\"\\\b\f\n\r\t", kEscapes = "\"\\bfnrt";
+  if (const auto at = kEscaped.find(c); at != kEscaped.npos)
+    to += {'\\', kEscapes[at]};
   else if (static_cast<unsigned char>(c) < 0x20)
     to += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
   else

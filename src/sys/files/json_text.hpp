@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A JSON value for writing; json_tree.hpp is for reading. Unlike the values of libraries that
-// flatten a tree to destroy it, its destructor does not allocate.
+// A JSON value for writing; json_tree.hpp is for reading. For example,
+//
+//   Json json = {{"name", "conv1"}, {"kernel", std::vector<int>{3, 3}}};
+//   json["stride"] = 2;
+//   json.dump()                  // {"name":"conv1","kernel":[3,3],"stride":2}
+//
+// Unlike the values of libraries that flatten a tree to destroy it, its destructor does not
+// allocate: it also runs when memory has run out.
 #pragma once
 
 #include "sys/types.hpp"

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A JSON file as a tree in which every value has its position, for error messages with file, key
-// and byte. Readers use JsonView, which throws for unexpected content.
+// and byte. Readers use JsonView, which throws for unexpected content: for the file plan.json with
+// {"layers": [{"size": "x"}]},
+//
+//   const JsonNode tree = parseJson(text, "plan.json");
+//   JsonView(tree, "plan.json").at("layers").list()[0].at("size").integer(1);
+//
+// throws "file 'plan.json', byte 14: layers[0].size: is the text "x"; it must be an integer >= 1".
+// A view refers to its tree and to the name of the file, which must outlive it.
 #pragma once
 
 #include "sys/types.hpp"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Ownership of a file that is being written. A small file PART.owner beside it is locked by the
-// writer. The system releases the lock when the writer ends, even if it is killed; thus leftovers
-// of killed programs can be distinguished from files that another program is writing now.
+// Ownership of a file that is being written (a part file, part_file.hpp). A small file PART.owner
+// beside it is locked by the writer. The system releases the lock when the writer ends, even if it
+// is killed; thus leftovers of killed programs can be distinguished from files that another program
+// is writing now. For example, run.h5 is written as .run.h5.part.1f3c, and .run.h5.part.1f3c.owner
+// contains "812 n3": process 812 on host n3.
 #pragma once
 
 #include <optional>

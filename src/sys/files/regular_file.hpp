@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Opens a file for reading if it is a regular file. Opening a pipe would wait for a writer, and a
-// device can be endless.
+// device such as /dev/zero can be endless.
 #pragma once
 
 #include <string>

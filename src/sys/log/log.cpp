@@ -24,8 +24,9 @@ namespace {
 
 constexpr int kMaxEvents = 2048; // each layer can have one
 constexpr int kMaxStages = 32;
-constexpr int kMaxDepth = 64;
+constexpr int kMaxDepth = 64; // of nested scopes
 
+// Totals of one event in one stage, as in EventRecord.
 struct Totals {
   Index count = 0;
   double time = 0;
@@ -75,11 +76,12 @@ Log& log() {
   return *instance;
 }
 
+// An open scope of this thread, with the work of its inner scopes that have closed.
 struct Frame {
   int event = 0;
   int stage = 0;
   double start = 0;
-  double childTime = 0;
+  double childTime = 0; // of the scopes directly inside it
   double flops = 0;
   Index messages = 0;
   Index bytes = 0;
@@ -131,7 +133,7 @@ const char* eventName(int event) noexcept {
   return eventNames[static_cast<std::size_t>(event)].load(std::memory_order_acquire);
 }
 
-void tellSink(const Frame& frame, double time) noexcept {
+void notifySink(const Frame& frame, double time) noexcept {
   const LogSink sink = log().sink.load(std::memory_order_acquire);
   if (!sink)
     return;
@@ -148,7 +150,7 @@ void closeInnermost() noexcept {
   const Frame frame = frames[static_cast<std::size_t>(depth)];
   const double time = timeAfterBarrier() - frame.start;
   addTotals(frame, time, isOpen(frame.event));
-  tellSink(frame, time);
+  notifySink(frame, time);
   if (Frame* parent = innermost()) {
     parent->childTime += time;
     parent->flops += frame.flops;
@@ -193,7 +195,7 @@ int logEventOfMany(const char* name, const char* shared) {
   };
   if (const int event = find(name); event < count)
     return event;
-  constexpr int kReserved = 128;
+  constexpr int kReserved = 128; // slots for events without a shared name
   if (*shared && count >= kMaxEvents - kReserved) {
     name = shared;
     if (const int event = find(name); event < count)

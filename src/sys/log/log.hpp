@@ -6,7 +6,11 @@
 // that the user names.
 //
 // While the log is off, a scope costs a note for the watchdog and a test of a flag. While it is on,
-// scopes do not allocate.
+// scopes do not allocate. For example:
+//
+//   static const int event = logEvent("Exchange");
+//   LogScope scope(event);       // until the end of the block
+//   logMessage(bytes);           // counts for "Exchange" and for all enclosing events
 #pragma once
 
 #include "sys/types.hpp"

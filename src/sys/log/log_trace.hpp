@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The trace of a process: every scope of the log that closes, with its begin and duration, stored
 // in memory up to a maximum and written in Chrome's trace event format, which Perfetto also reads.
-// Recording an event allocates nothing.
+// Recording an event allocates nothing. The text of one event, on rank 3:
+//
+//   {"name":"Exchange","cat":"main","ph":"X","pid":3,"tid":0,"ts":812.500,"dur":31.250,
+//    "args":{"bytes":4096,"messages":2,"flops":0}}
+//
+// where pid is the rank, tid the thread, and ts and dur are in microseconds. The session starts the
+// trace on all ranks, and rank 0 writes the texts of all ranks to one file
+// (comm/session/log_report.cpp).
 #pragma once
 
 #include "sys/types.hpp"

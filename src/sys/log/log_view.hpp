@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The table of -tenon_log_view: the snapshots of all ranks are reduced to one row per event, and
-// formatted with at most 100 columns.
+// formatted with at most 100 columns:
+//
+//   Event           Count   Time (s)  Ratio     %   Self (s)   Flops Messages    Bytes
+//   --- stage main
+//   Exchange          200     0.0312    1.4   2.1     0.0312       0     1.6k    45.1M
+//
+// Each rank has its LogSums; gatherSums() in comm/session/log_report.cpp adds them along a tree of
+// ranks, sent as text (encode() and decode()), and rank 0 formats the rows.
 #pragma once
 
 #include "sys/log/log.hpp"

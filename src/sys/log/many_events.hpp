@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Events of which a program can have more than the log has slots, such as those of layers.
+// Events of which a program can have more than the log has slots, such as those of layers: the
+// layers of a very deep network then share one event.
 #pragma once
 
 namespace tenon {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Progress reports of long work: a line at most once per second, and one at the end. The rate is
-// measured from the first report, which prints nothing.
+// measured from the first report, which prints nothing. For example, report("training", 120, 1000,
+// "loss", 0.31) returns "training: 120 of 1000, 14.2 per second, loss 0.31, 1 min 2 s left".
 #pragma once
 
 #include "sys/types.hpp"
@@ -20,10 +21,10 @@ public:
 
 private:
   struct Work {
-    Index first = 0, last = 0;
-    double begin = 0, shown = 0;
+    Index first = 0, last = 0;   // steps done at the first and at the last report
+    double begin = 0, shown = 0; // times of the first report and of the last line
   };
-  std::map<std::string, Work> works_;
+  std::map<std::string, Work> works_; // by name
 };
 
 // Prints the reports on rank 0 if -tenon_progress is set.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Buffers, the counters of allocated bytes, and the first-fit allocator. The counters are relaxed
-// atomics, since only reports read them. FirstFit::giveBack() must not allocate memory, because
+// atomics, since only reports read them. FirstFit::deallocate() must not allocate memory, because
 // destructors call it when memory can have run out; it therefore moves nodes between its two maps,
-// of allocations and of gaps.
+// of allocations (places_) and of gaps.
 #include "sys/memory/memory.hpp"
 
 #include "sys/errors/error.hpp"
@@ -21,6 +21,7 @@ namespace tenon {
 
 namespace {
 
+// Bytes in use, the maximum of this number so far, and the number of allocations so far.
 struct Count {
   std::atomic<Index> alive{0}, highest{0}, taken{0};
 };
@@ -157,10 +158,11 @@ FirstFit::FirstFit(Index bytes) {
 
 std::optional<Index> FirstFit::allocate(Index bytes, Index alignment) {
   for (const auto& [begin, end] : gaps_) {
+    // The gap is divided into: rest before the place, the new allocation, rest behind it.
     const Index place = roundedUp(begin, alignment);
     if (place > end || end - place < bytes)
       continue;
-    Ranges newNodes; // first, so nothing has changed if the allocation of its nodes fails
+    Ranges newNodes; // Allocated first: if that fails, nothing has changed.
     newNodes.emplace(place, place + bytes);
     if (begin < place)
       newNodes.emplace(begin, place);

@@ -4,7 +4,8 @@
 // heap, or from a source of another module, such as memory that is shared by the processes of a
 // node.
 //
-// FirstFit allocates within a range of bytes, such as that of a source.
+// FirstFit allocates within a range of bytes, such as that of a source. A source (MemorySource) is
+// implemented by SharedArena and DeviceArena in comm, and by the pool of CUDA memory.
 #pragma once
 
 #include "sys/errors/error.hpp"
@@ -23,6 +24,7 @@ inline Index roundedUp(Index value, Index unit) {
   return (value + unit - 1) / unit * unit;
 }
 
+// Bytes of a cache line, and of the widest vector register.
 inline constexpr std::size_t kAlignment = 64;
 
 // The memory space: accessible to host code, or to kernels of the device (device.hpp).

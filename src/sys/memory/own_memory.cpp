@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the memory map of this process from Linux (/proc/self). It is used before pages of a user's
-// array are replaced by shared pages, so missing information is an error, never a guess.
+// Gets information on the memory of this process from Linux: the mapped ranges from
+// /proc/self/maps, the stack of the calling thread from pthread_getattr_np(), and the contents of
+// pages from /proc/self/mem. A file that cannot be read is an error, since the caller would
+// otherwise replace pages of which it knows nothing.
 #include "sys/memory/own_memory.hpp"
 
 #include "sys/errors/error.hpp"
@@ -24,7 +26,8 @@ const std::byte* addressOf(std::uintptr_t number) {
   return reinterpret_cast<const std::byte*>(number); // NOLINT(performance-no-int-to-ptr)
 }
 
-// Parses one line, such as "55d0c8a00000-55d0c8a21000 rw-p 00000000 00:00 0 [heap]".
+// Parses one line: begin-end, permissions (read, write, execute, private or shared), offset in the
+// file, device, inode, name. For example "55d0c8a00000-55d0c8a21000 rw-p 00000000 00:00 0 [heap]".
 MappedRange rangeOf(const std::string& line) {
   std::istringstream in(line);
   std::uintptr_t begin = 0, end = 0;
@@ -56,6 +59,9 @@ std::vector<MappedRange> mappedRanges(const std::byte* begin, Index bytes) {
   return ranges;
 }
 
+// pthread_getattr_np() can fail if memory is short or, in the first thread, if /proc/self/maps
+// cannot be read, in which case mappedRanges() throws. The result is false then: an array on the
+// stack is not recognised.
 bool touchesOwnStack(const std::byte* begin, Index bytes) {
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0)
@@ -69,12 +75,12 @@ bool touchesOwnStack(const std::byte* begin, Index bytes) {
 }
 
 void copyPages(const std::byte* from, std::byte* to, Index bytes) {
-  const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+  const int memoryFile = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
   Index copied = 0;
-  while (memory >= 0 && copied < bytes) {
+  while (memoryFile >= 0 && copied < bytes) {
     // A read can end early, at a limit of the system or by a signal.
     const ssize_t count =
-        pread(memory, to + copied, bytes - copied,
+        pread(memoryFile, to + copied, bytes - copied,
               static_cast<off_t>(reinterpret_cast<std::uintptr_t>(from + copied)));
     if (count > 0)
       copied += count;
@@ -82,8 +88,8 @@ void copyPages(const std::byte* from, std::byte* to, Index bytes) {
       break;
   }
   const int cause = errno;
-  if (memory >= 0)
-    ::close(memory);
+  if (memoryFile >= 0)
+    ::close(memoryFile);
   if (copied < bytes)
     throw Error(TENON_ERR_MEMORY,
                 fmt::format("cannot read /proc/self/mem: {}", std::strerror(cause)));

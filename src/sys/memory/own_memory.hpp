@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory of this process as the system manages it: pages, mapped from files or anonymous.
+// The memory of this process as the system manages it: its mapped ranges, the stack of a thread,
+// and a copy of whole pages. SharedArena::share() uses these functions before it replaces the pages
+// of a user's array, such as those of a malloc(), by pages that other processes can read: all pages
+// must be mapped, private and writable, and must not belong to a stack.
 #pragma once
 
 #include "sys/types.hpp"
@@ -23,12 +26,14 @@ struct MappedRange {
 // The mapped ranges that overlap a range, in the order of addresses.
 std::vector<MappedRange> mappedRanges(const std::byte* begin, Index bytes);
 
-// Whether the range overlaps the stack of the calling thread.
+// Whether the range overlaps the stack of the calling thread. False also if the system does not
+// tell where that stack is.
 bool touchesOwnStack(const std::byte* begin, Index bytes);
 
-// Copies whole pages. Pages contain bytes outside of allocations, which memory checkers would
-// report if a load read them; so the system reads them (/proc/self/mem). Throws TENON_ERR_MEMORY
-// with the reason.
+// Copies whole pages. These contain bytes before and after the user's array: metadata of malloc(),
+// and memory that was freed. memcpy() would load these bytes, which address sanitizers and valgrind
+// report as errors of the program. So the system reads them, from the file /proc/self/mem, whose
+// offsets are the addresses of this process. Throws TENON_ERR_MEMORY with the reason if it cannot.
 void copyPages(const std::byte* from, std::byte* to, Index bytes);
 
 } // namespace tenon

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A std::variant that can be copied when memory is short: if an allocation fails in the copy
-// constructor of libstdc++ 12, it destroys a value that was never constructed.
+// A std::variant that can be copied when memory is short, for the values of settings
+// (settings.hpp). If an allocation fails in the copy constructor of std::variant in libstdc++ 12,
+// it destroys a value that was never constructed; here the copy is made before the variant.
 #pragma once
 
 #include <utility>

@@ -102,16 +102,16 @@ struct Tables {
 };
 
 OptionDeclaration declarationOf(const char* owner, const OptionSpec& spec, bool isProgram) {
-  return {owner,
-          spec.name,
-          spec.type,
-          spec.defaultValue != nullptr,
-          spec.defaultValue ? spec.defaultValue : "",
-          spec.help ? spec.help : "",
-          spec.choices ? spec.choices : "",
-          spec.bounds,
-          isProgram,
-          fmt::format("{}{}", isProgram ? "-" : kKeyStart, spec.name)};
+  return {.owner = owner,
+          .name = spec.name,
+          .type = spec.type,
+          .hasDefault = spec.defaultValue != nullptr,
+          .defaultValue = spec.defaultValue ? spec.defaultValue : "",
+          .help = spec.help ? spec.help : "",
+          .choices = spec.choices ? spec.choices : "",
+          .bounds = spec.bounds,
+          .isProgram = isProgram,
+          .key = fmt::format("{}{}", isProgram ? "-" : kKeyStart, spec.name)};
 }
 
 // Built at first use, since tables register themselves before main; never destroyed.
@@ -119,7 +119,7 @@ Tables& tables() {
   static auto* instance = [] {
     auto* created = new Tables;
     for (const auto& spec : kGlobalOptions)
-      created->list.push_back(declarationOf("tenon", spec, false));
+      created->list.push_back(declarationOf("tenon", spec, /*isProgram=*/false));
     return created;
   }();
   return *instance;
@@ -150,6 +150,7 @@ void checkName(const OptionDeclaration& declared) {
                             declared.owner, name));
 }
 
+// Checks that only a choice has choices, and that the default is a value of the type.
 void checkValues(const OptionDeclaration& declared) {
   const auto words = split(declared.choices, '|');
   const bool hasWords = !words.empty() && std::find(words.begin(), words.end(), "") == words.end();
@@ -272,6 +273,7 @@ std::string OptionBounds::describe() const {
 }
 
 std::string OptionDeclaration::usage() const {
+  // By OptionSpec::Type; Choice is formatted below.
   static constexpr const char* kValues[] = {"[true|false]", "<integer{}>", "<real{}>", "<text>", "",
                                             "[word]",       "<integers{}>"};
   const std::string interval = bounds.describe();
@@ -283,6 +285,7 @@ std::string OptionDeclaration::usage() const {
 }
 
 std::string OptionDeclaration::expected() const {
+  // By OptionSpec::Type; Choice is formatted below.
   static constexpr const char* kTexts[] = {"true or false (or 1, 0, yes, no, on, off)",
                                            "an integer",
                                            "a real number",
@@ -326,10 +329,10 @@ bool OptionDeclaration::accepts(std::string_view value) const {
 }
 
 void registerOptions(const OptionTable& table) {
-  declare(table, false);
+  declare(table, /*isProgram=*/false);
 }
 void declareProgramOptions(const OptionTable& table) {
-  declare(table, true);
+  declare(table, /*isProgram=*/true);
 }
 
 std::vector<const OptionDeclaration*> optionDeclarations() {
@@ -342,7 +345,7 @@ std::vector<const OptionDeclaration*> optionDeclarations() {
 
 void ownCommandLine() {
   // A program that has declared -help implements it itself.
-  const bool isOfLibrary = declarationsNamed("help", true).empty();
+  const bool isOfLibrary = declarationsNamed("help", /*isProgram=*/true).empty();
   if (isOfLibrary)
     declareProgramOptions({"program", kHelpOption});
   std::lock_guard lock(tables().mutex);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The syntax of options: conversion of the words of a source to checked values, and reading of
-// words, quotes, comments, and values of each type.
+// words, quotes, comments, and values of each type. The sources are the command line, the
+// environment variable TENON_OPTIONS, and an options file with one option per line, such as
+//
+//   -tenon_log_view                # a flag needs no value
+//   -tenon_log_trace "my run.json" # quotes for a value with blanks
 #pragma once
 
 #include "sys/options/options.hpp"

@@ -314,11 +314,13 @@ bool contains(const std::string& text, const std::string& loweredWord) {
   return lowered(text).find(loweredWord) != std::string::npos;
 }
 
+// Whether the help about a word includes this option.
 bool isAbout(const OptionDeclaration& declared, const std::string& loweredWord) {
   return contains(declared.name, loweredWord) || contains(declared.owner, loweredWord) ||
          contains(declared.help, loweredWord);
 }
 
+// Whether a value can be one of this option, with any prefix.
 bool concerns(const OptionValue& value, const OptionDeclaration& declared) {
   const auto matching = declarationsOf(value.key);
   return std::find(matching.begin(), matching.end(), &declared) != matching.end();

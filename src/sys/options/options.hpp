@@ -3,7 +3,9 @@
 // order in which the sources are read:
 //   default < options file < environment TENON_OPTIONS < command line < call.
 // Values are checked against the tables when they are read, and a source with an invalid option
-// changes nothing. A lookup uses the most specific key: -tenon_<prefix>name, then -tenon_name.
+// changes nothing. A lookup uses the most specific key: -tenon_<prefix>name, then -tenon_name. For
+// example, with the command line "-tenon_backend direct -tenon_conv1_backend gemm",
+// findChoice("conv1_", "backend") returns "gemm" and findChoice("conv2_", "backend") "direct".
 #pragma once
 
 #include "sys/options/option_tables.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every change of settings works on a copy, which the object then accepts or rejects as a whole.
-// Thus an object never has inconsistent settings.
+// Changes of settings by calls (set(), setText()) and by options (setFromOptions()). Every change
+// works on a copy, which the object then accepts or rejects as a whole (applySettings()). Thus an
+// object never has inconsistent settings.
 #include "sys/options/settable_object.hpp"
 
 #include "sys/errors/error.hpp"

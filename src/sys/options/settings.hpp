@@ -2,6 +2,10 @@
 // The settings of an object, declared once in tables: name, kind of value, default, bounds and
 // help. Setters of the API, options and files all set values here. A setting records whether it was
 // set explicitly; a container of layers passes its own values on only to settings that were not.
+// For example, with the table {{"stride", OptionSpec::Ints, "1", "step of the kernel"}}:
+//
+//   settings.setText("stride", "2,2", owner);
+//   settings.value<std::vector<Index>>("stride", owner)    // {2, 2}
 #pragma once
 
 #include "sys/errors/error.hpp"

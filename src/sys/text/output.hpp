@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The two text sinks of the library. All output of Tenon passes through them, so a host program can
-// redirect it to its own log.
+// The two text sinks of the library, for normal output and for errors: functions that receive each
+// text that is printed. All output of Tenon passes through them, so a host program can redirect it
+// to its own log.
 #pragma once
 
 #include <functional>

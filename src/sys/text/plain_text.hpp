@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Names and texts come from programs and files and can contain control sequences for a terminal, or
 // bytes that JSON and HDF5 files cannot represent. Names are checked when they are set; messages
-// and printed text show such bytes as \x1b.
+// and printed text show such bytes by their number, for example the byte that begins a control
+// sequence as the four characters \x1b.
 #pragma once
 
 #include <string>

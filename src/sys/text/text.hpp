@@ -18,6 +18,7 @@ int editDistance(std::string_view a, std::string_view b);
 std::string nearest(std::string_view word, const std::vector<std::string>& words);
 // The words as one text: "a, b, c".
 std::string joined(const std::vector<std::string>& words, std::string_view separator = ", ");
+// The text in lower case (ASCII only).
 std::string lowered(std::string_view text);
 // A count with its noun: "1 axis", "3 axes". The default plural adds an s.
 std::string counted(Index count, std::string_view noun, std::string_view plural = {});
