@@ -34,20 +34,6 @@ MPI_Comm Partition::axisComm(int axis) {
   return lines_[axis]->mpi();
 }
 
-std::vector<int> ranksOfLine(const Grid& grid, const std::vector<int>& axes, int rank) {
-  const int position = grid.position(rank);
-  if (position < 0)
-    return {};
-  std::vector<int> coordinates = grid.coordinates(position), ranks(grid.extentOf(axes));
-  for (int c = 0; c < static_cast<int>(ranks.size()); ++c) {
-    int quotient = c;
-    for (std::size_t i = axes.size(); i-- > 0; quotient /= grid.extent(axes[i]))
-      coordinates[axes[i]] = quotient % grid.extent(axes[i]);
-    ranks[c] = grid.rank(grid.positionAt(coordinates));
-  }
-  return ranks;
-}
-
 SubCommPtr lineComm(Communicator& comm, const GridPtr& ofGrid, const std::vector<int>& axes,
                     AxisUse use) {
   const Grid& grid = *ofGrid;

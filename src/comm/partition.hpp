@@ -39,15 +39,13 @@ private:
 // library. They have different ones, so their messages do not mix.
 enum class AxisUse { User, Library };
 
-// The ranks that differ from `rank` along these axes only, including itself, ordered by coordinates
-// with the first axis slowest. Empty if `rank` is outside the grid.
-std::vector<int> ranksOfLine(const Grid& grid, const std::vector<int>& axes, int rank);
-
-// The communicator of these ranks, in this order; MPI_COMM_NULL outside the grid. Collective over
-// comm unless one for the grid, axes and use is cached.
+// The communicator of the calling rank's line along these axes (machine/line.hpp): the ranks that
+// differ from it on these axes only, ordered by coordinates with the first axis slowest.
+// MPI_COMM_NULL outside the grid. Collective over comm unless one for the grid, axes and use is
+// cached.
 SubCommPtr lineComm(Communicator& comm, const GridPtr& grid, const std::vector<int>& axes,
                     AxisUse use);
-// The library's communicator of these ranks, with their devices as a group (devices()). Collective
+// The library's communicator of the line, with its devices as a group (devices()). Collective
 // over comm, also within a batched agreement. Throws TENON_ERR_SUPPORT on all ranks if a rank has
 // no device or cannot load the library of device groups.
 SubCommPtr lineDevices(Communicator& comm, const GridPtr& grid, const std::vector<int>& axes);

@@ -90,7 +90,7 @@ DTensor::~DTensor() {
 // After this call the user can free or read the placed array. On a stream of the user no wait is
 // needed, since the user's later work on it follows the kernels.
 void DTensor::awaitUserArray() const {
-  if (isUsers_ && space() == Space::Device && !isOnUserStream(comm_))
+  if (isUserArray_ && space() == Space::Device && !isOnUserStream(comm_))
     context_->stream().synchronise();
 }
 
@@ -169,7 +169,7 @@ void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides,
   // All checks precede the first change, so an error leaves the tensor unchanged. The previous
   // array is returned to the user after all kernels that use it.
   awaitUserArray();
-  isUsers_ = true;
+  isUserArray_ = true;
   // A rank without elements can place NULL, which counts as placed.
   placedEmpty_ = localElements_ == 0;
   // Kernels use the address of the first element of the box, halo included; the user passes the
@@ -186,7 +186,7 @@ void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides,
 void DTensor::placeBox(void* first, bool readOnly) {
   checkNotLent();
   awaitUserArray();
-  isUsers_ = false; // The library waits for its kernels.
+  isUserArray_ = false; // The library waits for its kernels.
   placedEmpty_ = localElements_ == 0;
   placed_ = placedEmpty_ ? nullptr : first;
   arrays_.reset();
@@ -254,7 +254,7 @@ void DTensor::placeComponents(int dim, const std::vector<Component>& components,
   allocate();
   arrays_ = std::move(list);
   ungatheredState_ = hasNoValues ? state() : 0;
-  isUsers_ = true;
+  isUserArray_ = true;
   readOnly_ = readOnly;
 }
 
@@ -262,10 +262,10 @@ void DTensor::placeComponents(int dim, const std::vector<Component>& components,
 // index of the tensor.
 Strides DTensor::checkedComponent(int dim, const Component& component, bool readOnly) const {
   checkGhosts(component.strides, component.ghostsLow, component.ghostsHigh);
-  checkPlaced(component.firstOwned);
   Strides strides{};
   std::copy(component.strides.begin(), component.strides.end(), strides.begin());
   if (localElements_ > 0) {
+    checkPlaced(component.firstOwned);
     Shape elements = extent_, span = extentWithGhosts(component.ghostsLow, component.ghostsHigh);
     elements[dim] = span[dim] = 1;
     checkSpan(span, strides, component.length, dataTypeSize(type_));
@@ -300,7 +300,7 @@ void DTensor::scatterArrays() {
 void DTensor::resetArray() {
   checkNotLent();
   awaitUserArray();
-  isUsers_ = false;
+  isUserArray_ = false;
   placed_ = nullptr;
   placedEmpty_ = false;
   arrays_.reset();

@@ -159,7 +159,7 @@ private:
   bool private_ = false;
   void* placed_ = nullptr;   // The first element of the box in placed memory, or NULL.
   bool placedEmpty_ = false; // True if memory is placed on a rank without elements (NULL).
-  bool isUsers_ = false;     // True if the placed memory, or that of arrays_, is the user's.
+  bool isUserArray_ = false; // True if the placed memory, or that of arrays_, is the user's.
   std::optional<ArrayList> arrays_;
   // The state counter at which arrays_ wait for their first gather, or 0.
   std::uint64_t ungatheredState_ = 0;

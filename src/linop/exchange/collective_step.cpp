@@ -9,6 +9,7 @@
 #include "comm/partition.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "kernels/movement/block_copy.hpp"
+#include "machine/line.hpp"
 #include "sys/log/log.hpp"
 
 #include <algorithm>
@@ -306,7 +307,8 @@ void CollectiveStep::spread(std::byte* whole) {
 // one, all other ranks of the line.
 void CollectiveStep::wait(int coordinate) {
   waitFor(*comm(), &request_, 1, [&] {
-    std::vector<int> peers = ranksOfLine(domain().grid(), axes_, comm()->rank());
+    const Grid& grid = domain().grid();
+    std::vector<int> peers = lineOf(grid, axes_, grid.position(comm()->rank()));
     if (coordinate >= 0)
       return ranksText({peers[coordinate]});
     peers.erase(peers.begin() + pieces_.coordinate);

@@ -60,18 +60,21 @@ std::vector<MappedRange> mappedRanges(const std::byte* begin, Index bytes) {
 }
 
 // pthread_getattr_np() can fail if memory is short or, in the first thread, if /proc/self/maps
-// cannot be read, in which case mappedRanges() throws. The result is false then: an array on the
-// stack is not recognised.
+// cannot be read.
 bool touchesOwnStack(const std::byte* begin, Index bytes) {
   pthread_attr_t attributes;
-  if (pthread_getattr_np(pthread_self(), &attributes) != 0)
-    return false;
   void* lowest = nullptr;
   std::size_t size = 0;
-  const bool isKnown = pthread_attr_getstack(&attributes, &lowest, &size) == 0;
-  pthread_attr_destroy(&attributes);
+  int error = pthread_getattr_np(pthread_self(), &attributes);
+  if (error == 0) {
+    error = pthread_attr_getstack(&attributes, &lowest, &size);
+    pthread_attr_destroy(&attributes);
+  }
+  if (error != 0)
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("cannot find the stack of this thread: {}", std::strerror(error)));
   const auto* stack = static_cast<const std::byte*>(lowest);
-  return isKnown && begin < stack + size && begin + bytes > stack;
+  return begin < stack + size && begin + bytes > stack;
 }
 
 void copyPages(const std::byte* from, std::byte* to, Index bytes) {
