@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pointwise functions y = f(x) and the product r = f'(x) v, which is both tangent and adjoint since
-// the Jacobian is diagonal; and small vector operations.
+// Pointwise functions y = f(x) (the activations of layers) and the product r = f'(x) v, which is
+// both the tangent and the adjoint since the Jacobian is diagonal; and vector operations: y = alpha
+// x + beta y, products, and the addition and the gradient of a bias. Arrays are contiguous, in the
+// memory space of the context.
 #pragma once
 
 #include "kernels/base/context.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs comparisons and selections over arrays. A relation and its mirror image share a functor.
+// Runs comparisons and selections over arrays, on the host or the device. A relation and its mirror
+// image share a functor: a < b is computed as b > a.
 #include "kernels/elementwise/selection.hpp"
 
 #include "kernels/functors/selection.hpp"

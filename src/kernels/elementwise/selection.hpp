@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elementwise comparison of arrays, and selection between them.
+// Elementwise comparison of contiguous arrays, with a result of ones and zeros (a mask), and
+// selection between two arrays by such a mask.
 #pragma once
 
 #include "kernels/base/context.hpp"

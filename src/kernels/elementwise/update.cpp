@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Computes the constants of a step and applies a functor to the flat arrays. SGD without momentum
-// is a separate functor, which saves reading and writing the velocity.
+// Computes the constants of a step of SGD or Adam (formulas in update.hpp) and applies a functor to
+// the flat arrays, on the host or the device. SGD without momentum is a separate functor, which
+// saves reading and writing the velocity.
 #include "kernels/elementwise/update.hpp"
 
 #include "kernels/functors/update.hpp"

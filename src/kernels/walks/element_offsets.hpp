@@ -2,7 +2,8 @@
 // Converts the row-major number of an element of a box to its offsets in several arrays. Example:
 // in a box [3, 4], element 6 has the index (1, 2) and in an array with strides {10, 1} the offset
 // 12. Device code needs this, since a thread starts from an element's number instead of looping
-// over rows.
+// over rows. Divisor divides fast, ElementOffsets converts one number, and ElementOffsets::Steps
+// iterates over every step-th element with few divisions.
 #pragma once
 
 #include "kernels/walks/block.hpp"
@@ -77,7 +78,7 @@ public:
   TENON_DEVICE Index count() const noexcept { return count_; }
 
   struct Offsets {
-    Index of[K];
+    Index of[K]; // one per array
   };
   TENON_DEVICE Offsets operator()(Index element) const {
     Offsets offsets{};
@@ -89,7 +90,8 @@ public:
   }
 
   // Iterates over the offsets of the elements first, first + step, .... It divides only at the end
-  // of an innermost row; positions beyond the last element are allowed.
+  // of an innermost row; positions beyond the last element are allowed. next() returns the current
+  // offsets and advances by one step; the element of a step is called an element below.
   class Steps {
   public:
     TENON_DEVICE Steps(const ElementOffsets& of, Index first, Index step)
@@ -109,8 +111,8 @@ public:
       }
       return position;
     }
-    // Whether the next `count` elements are in the same row; the offsets `count` elements ahead;
-    // and an advance by `count` elements.
+    // stays(): whether the next `count` elements are in the same row. If so, ahead() returns the
+    // offsets `count` elements later, and skip() advances to them.
     TENON_DEVICE bool stays(std::uint32_t count) const { return remaining_ > count * step_; }
     TENON_DEVICE Offsets ahead(int count) const {
       Offsets offsets = current_;
@@ -147,9 +149,10 @@ private:
       offsets.of[k] += coordinate * stride[k];
   }
 
-  int divided_ = 0;
+  int divided_ = 0; // number of dimensions that need a division: all but the outermost
   Index count_ = 1;
-  Divisor extent_[kMaxDivided]; // the innermost dimension first
+  // Extents and strides of these dimensions, the innermost first; strides of the outermost.
+  Divisor extent_[kMaxDivided];
   Index stride_[kMaxDivided][K] = {}, outermost_[K] = {};
 };
 
