@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Device functors that copy or add several boxes in one launch. Thread blocks first[i], ...,
-// first[i + 1] - 1 of the grid process box i. The table of boxes is in the kernel's parameters,
-// which are limited to 4 KiB (with every driver).
+// Device functors that copy or add several boxes in one launch (movement/block_queue.hpp). The
+// table of boxes is in the kernel's parameters, which are limited to 4 KiB (with every driver). The
+// grid is divided among the boxes: its thread blocks first[i], ..., first[i + 1] - 1 process box i.
+// Example: boxes with first = {0, 3, 4} have 3 thread blocks and 1 thread block.
 #pragma once
 
 #include "kernels/functors/block.hpp"
@@ -19,6 +20,7 @@ struct BoxTable {
   std::uint32_t first[kMax + 1] = {}; // first grid block of each box, and the end
   Box boxes[kMax] = {};
 
+  // The box that a thread block of the grid processes.
   TENON_DEVICE int boxOf(unsigned block) const {
     int box = 0;
     while (block >= first[box + 1])
@@ -51,6 +53,7 @@ struct CopiedBox {
   std::int32_t bytes; // size of an element
 };
 
+// Copies the boxes of the table; elements are moved as 4, 8 or 16 bytes, whatever their type.
 struct CopySeveral {
   struct Shared {};
   BoxTable<CopiedBox, 32> table;
@@ -110,7 +113,8 @@ private:
   }
 };
 
-// A box that is added to an array; boxes in the table can overlap.
+// A box x that is added to the array y from index `begin` on; boxes in the table can overlap.
+// Dimensions are numbered from the innermost; steps are the strides of x, and size are the extents.
 struct AddedBox {
   static constexpr int kRank = 5;
   const void* x;
@@ -119,6 +123,7 @@ struct AddedBox {
   std::uint32_t size[kRank];
   std::uint32_t elements;
 
+  // Whether the box contains the element of y with this index.
   TENON_DEVICE bool has(const std::int32_t (&at)[kRank]) const {
     bool inside = true;
     TENON_UNROLL
@@ -128,6 +133,7 @@ struct AddedBox {
   }
 };
 
+// Boxes that are added to one array y with strides ys.
 struct AddedBoxes {
   BoxTable<AddedBox, 28> table;
   void* y;
@@ -159,7 +165,7 @@ private:
               static_cast<std::int32_t>(d < kRank - 1 ? box.extent[d].divide(rest) : rest);
     for (int k = 0; k < n; ++k)
       if (of.table.boxes[k].has(at))
-        return;
+        return; // an earlier box of the table adds to this element
     T* to = static_cast<T*>(of.y);
     TENON_UNROLL
     for (int d = 0; d < kRank; ++d)
