@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functors for the formulas of rows/normalisation.hpp, per element, group, or term of a group's
-// sum.
+// Functors (structs with a kernel's arrays, for host and device) of rows/normalisation.hpp, for one
+// element of a row, one group, or one term of a sum (functors/reduce.hpp). `Slopes` are sums with
+// dy.
 #pragma once
 
 #include "kernels/functors/elementary.hpp"
@@ -35,7 +36,7 @@ struct Partial {
     count = total;
   }
 };
-struct TwoSums {
+struct TwoSums { // computed in one pass
   double first, second;
 };
 
@@ -147,7 +148,7 @@ struct MomentsRun {
 };
 
 template <class T>
-struct GroupMoments {
+struct GroupMoments { // terms of the moments: the elements x of a group's rows
   using Wide = Partial;
   using Run = MomentsRun;
   RowLists lists;
@@ -171,7 +172,7 @@ struct GroupMoments {
   }
 };
 template <class T>
-struct StoreMoments {
+struct StoreMoments { // final stage of the sum
   T *mean, *second;
   TENON_DEVICE void operator()(Index group, const Partial& of) const {
     mean[group] = T(of.mean);
@@ -180,7 +181,7 @@ struct StoreMoments {
 };
 
 template <class T>
-struct GroupMomentsTangent {
+struct GroupMomentsTangent { // terms of the derivative: dx, and (x - mean) dx
   using Wide = TwoSums;
   RowLists lists;
   const T *x, *mean, *dx;
@@ -197,7 +198,7 @@ struct GroupMomentsTangent {
   }
 };
 template <class T>
-struct StoreMomentsTangent {
+struct StoreMomentsTangent {   // d mean = sum / count, d second = 2 sum
   const double* inverseCounts; // 0 for a group without elements
   T *mean, *second;
   TENON_DEVICE void operator()(Index group, const TwoSums& sums) const {
@@ -266,7 +267,7 @@ struct RowPoint {
 };
 
 template <class T>
-struct Normalise {
+struct Normalise { // y = max(least, (x - mean) scale weight + bias)
   static constexpr int kStrip = kRowStrip;
   RowPoint<T> of;
   const T* bias;
@@ -289,7 +290,7 @@ struct Normalise {
 };
 
 template <class T>
-struct NormaliseTangent {
+struct NormaliseTangent { // `slope` is d scale = -scale^3 / 2 d variance
   static constexpr int kStrip = kRowStrip;
   RowPoint<T> of;
   const T *dx, *dMean, *dSecond, *dWeight, *dBias; // each can be null
@@ -322,7 +323,7 @@ struct NormaliseTangent {
 };
 
 template <class T>
-struct NormaliseAdjoint {
+struct NormaliseAdjoint { // dx = weight scale dy, for fixed moments
   static constexpr int kStrip = kRowStrip;
   RowPoint<T> of;
   const T* dy;
@@ -342,7 +343,7 @@ struct NormaliseAdjoint {
 // The two sums of a group from which the cotangents of its mean and variance are computed. The same
 // pass over dy also writes dx as NormaliseAdjoint does.
 template <class T>
-struct GroupSlopes {
+struct GroupSlopes { // terms: weight dy, and weight dy (x - mean)
   using Wide = TwoSums;
   RowPoint<T> point;
   RowLists lists;
@@ -395,7 +396,7 @@ struct GroupSlopes {
   }
 };
 template <class T>
-struct StoreGroupSlopes {
+struct StoreGroupSlopes { // the cotangents of a group's mean and variance
   const T* scale;
   T *mean, *second;
   TENON_DEVICE void operator()(Index group, const TwoSums& sums) const {
@@ -407,7 +408,7 @@ struct StoreGroupSlopes {
 
 // The sums for the cotangents of weights and biases, for rows in lists or for positions in a row.
 template <class T>
-struct WeightSlopes {
+struct WeightSlopes { // terms: dy, and dy (x - mean) scale
   using Wide = TwoSums;
   RowPoint<T> point;
   RowLists lists;
@@ -451,8 +452,8 @@ struct WeightSlopes {
   }
 };
 template <class T>
-struct AddWeightSlopes {
-  T *weight, *bias; // each can be null
+struct AddWeightSlopes { // adds to the cotangents of bias and weight number w
+  T *weight, *bias;      // each can be null
   TENON_DEVICE void operator()(Index w, const TwoSums& sums) const {
     if (weight)
       weight[w] += T(sums.second);
@@ -479,8 +480,8 @@ struct StoreAllSlopes {
 // in all parts. The moments of a part are its mean and second moment.
 struct PartShare {
   const double *part, *all; // numbers of elements, indexed by group
-  TENON_DEVICE double of(Index g) const { return perCount(part[g], all[g]); }
-  TENON_DEVICE double per(Index g) const { return perCount(1, all[g]); }
+  TENON_DEVICE double of(Index g) const { return perCount(part[g], all[g]); } // part / all
+  TENON_DEVICE double per(Index g) const { return perCount(1, all[g]); }      // 1 / all
 };
 
 // Contribution of a part to the mean of all parts.
@@ -507,7 +508,7 @@ struct ShareOfMoments {
   }
 };
 template <class T>
-struct ShareOfMomentsTangent {
+struct ShareOfMomentsTangent { // for a fixed reference, as in the adjoint
   PartShare share;
   const T *mean, *reference, *dMean, *dSecond;
   T *first, *second;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Normalisation of rows (formulas in normalisation.hpp) on the host; in a context of the device
-// every call is passed to DeviceRows. A row is divided into blocks that fit the first-level cache.
-// Sums within a block are computed in type T, in vector lanes; the sums of blocks, rows and groups
-// are added in double and in a fixed order.
+// Normalisation of the rows of an array by the mean and variance of groups of rows (formulas in
+// normalisation.hpp), on the host; in a context of the device every call is passed to DeviceRows. A
+// row is divided into blocks that fit the first-level cache. Sums within a block are computed in
+// type T, in vector lanes (independent partial sums, one per element of several vectors); the sums
+// of blocks, rows and groups are added in double and in a fixed order. A Partial is a number of
+// elements, their mean and their second moment; TwoSums are two sums that one pass computes
+// together.
 #include "kernels/rows/normalisation.hpp"
 
 #include "kernels/base/independent.hpp"
@@ -26,6 +29,7 @@ template <class T>
 constexpr Index kBlock = 4096 / static_cast<Index>(sizeof(T));
 constexpr Index kLanes = 32; // several vectors, whose sums are independent
 
+// The sum of the lanes, as a tree.
 template <class T>
 double sumOfLanes(T (&lane)[kLanes]) {
   for (Index half = kLanes / 2; half > 0; half /= 2)
@@ -56,14 +60,16 @@ TwoSums blockSums(Index begin, Index end, const Term& term) {
   return sums;
 }
 
+// The two terms of an element.
 template <class T>
 struct Pair {
   T first, second;
 };
-// The sums over a row, block by block; then(begin, end) is called after each block, while it is in
-// the cache.
-template <class T, class Term, class Then>
-TwoSums rowSums(Index length, const Term& term, const Then& afterBlock) {
+
+// The sums over a row, block by block; afterBlock(begin, end) is called after each block, while it
+// is in the cache.
+template <class T, class Term, class AfterBlock>
+TwoSums rowSums(Index length, const Term& term, const AfterBlock& afterBlock) {
   TwoSums sums{};
   for (Index begin = 0; begin < length; begin += kBlock<T>) {
     const Index end = std::min(length, begin + kBlock<T>);
@@ -212,7 +218,7 @@ void RowKernels::momentsTangent(const T* x, const T* mean, const T* dx, Moments<
         [=](Index i) {
           return Pair<T>{din[i], (in[i] - m) * din[i]};
         },
-        [](Index, Index) {});
+        /*afterBlock=*/[](Index, Index) {});
   });
   putByGroup([](Index) { return 1.0; },
              [&](Index g, const TwoSums& sums) {
@@ -386,6 +392,7 @@ void RowKernels::addPlaces(const NormalisePoint<T>& at, const T* dy, T* weight, 
 
 namespace {
 
+// The numbers of elements of each group in this part and in all parts, as an argument of functors.
 functors::PartShare shareOf(const PartMoments& of) {
   return {of.counts.data(), of.counts.data() + of.groups};
 }

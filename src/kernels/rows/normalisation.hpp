@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Normalisation of the rows of an array with the mean and variance of groups of rows:
 //     y[r,l] = (x[r,l] - mean[g]) / sqrt(variance[g] + epsilon) * weight + bias,   g = groupOf[r],
-// with one weight per row, one per position in a row, or none. Means and second moments (sums of
-// squared deviations from the mean) are computed per row and combined by the formula of Chan, Golub
-// and LeVeque, in double and in the order of the rows: accurate for any number of rows, and
-// independent of the number of threads.
+// with one weight per row, one per position l in a row, or none. Examples for x [batch, channel,
+// space...]: in batch normalisation a row is one channel of one image, and the group is the
+// channel; in instance normalisation each row is its own group; in layer normalisation a row is the
+// whole normalised part of a sample, with a weight per position.
+//
+// A layer calls moments() and normalise(), and for derivatives the functions with Tangent and
+// Adjoint in their names. If ranks share a group, the functions at the end combine the moments of
+// their parts.
+//
+// Means and second moments (sums of squared deviations from the mean) are computed per row and
+// combined by the formula of Chan, Golub and LeVeque, in double and in the order of the rows:
+// accurate for any number of rows, and independent of the number of threads.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -14,12 +22,13 @@
 
 namespace tenon {
 
+// No weights, one per row, or one per position in a row.
 enum class RowWeights { None, OfRow, OfPlace };
 
 struct RowGroups {
-  Index rows = 0, length = 0, groups = 0;
-  std::vector<Index> groupOf;  // group of each row
-  std::vector<Index> weightOf; // weight of each row, for RowWeights::OfRow
+  Index rows = 0, length = 0, groups = 0; // length: number of elements of a row
+  std::vector<Index> groupOf;             // group of each row
+  std::vector<Index> weightOf;            // weight of each row, for RowWeights::OfRow
   RowWeights weights = RowWeights::None;
 
   // Number of elements of each group.
@@ -41,8 +50,8 @@ struct NormalisePoint {
   const T* weight; // null: no weights
 };
 
-// Cotangents that an adjoint writes; each can be null. Those of x and of the moments are
-// overwritten, those of the parameters are incremented.
+// Cotangents (gradients of the loss) that an adjoint writes; each can be null. Those of x and of
+// the moments are overwritten, those of the parameters are incremented.
 template <class T>
 struct NormaliseCotangents {
   T* x = nullptr;
@@ -88,13 +97,15 @@ private:
   void addPlaces(const NormalisePoint<T>& at, const T* dy, T* weight, T* bias);
 
   RowGroups groups_;
-  std::vector<double> counts_;
+  std::vector<double> counts_; // elements of each group
   KernelContextPtr context_;
-  Index scratch_ = 0;
+  Index scratch_ = 0;                  // offset in the context's scratch
   std::unique_ptr<DeviceRows> device_; // null on the host
 };
 
-// Combination of the moments of a group over parts of it on different ranks. `counts` lists the
+// Combination of the moments of a group over parts of it on different ranks: each rank calls these
+// local functions, and the caller reduces their results. The moments of all parts could not be
+// summed as they are, since each part's second moment is about its own mean. `counts` lists the
 // number of elements of each group in this rank's part, then the number in all parts. Two
 // reductions are needed, both accurate for large means:
 //     shareOfMean(mean, c);              MPI_Allreduce c by MPI_SUM: the reference

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernels of rows/normalisation.hpp on the device. A sum of a group runs over the elements of
-// all its rows.
+// The kernels of rows/normalisation.hpp on the device: RowKernels passes its calls to a DeviceRows,
+// whose functions have the same arguments. A sum of a group runs over the elements of all its rows,
+// which are listed because they need not be adjacent.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -35,8 +36,9 @@ private:
     ReadList<Index> begin, rows;
     Index count = 0, longest = 0;
   };
+  // The rows of each list, where listOfRow[r] is the list of row r.
   Lists listsOf(const std::vector<Index>& listOfRow, Index lists) const;
-  functors::RowLists in(const Lists& lists) const;
+  functors::RowLists in(const Lists& lists) const; // as an argument of functors
   template <class T>
   functors::RowPoint<T> pointOf(const NormalisePoint<T>& at);
   template <class F>
@@ -51,7 +53,7 @@ private:
   bool hasWeightsOfGroups_; // whether the rows of weight w are the rows of group w
   ReadList<Index> groupOf_, weightOf_;
   ReadList<double> inverseCounts_; // 1 / number of elements of each group, or 0
-  Lists groups_, weighted_;
+  Lists groups_, weighted_;        // the rows of each group, and those of each weight
 };
 
 } // namespace tenon
