@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Truncated Fourier transforms of real fields in several dimensions. For each dimension, the faster
-// of a product with a dense matrix and a fast transform is selected; the dimensions are then
-// transformed one after the other. Analysis computes the modes from the elements. Synthesis is its
-// adjoint, applied to modes that are multiplied by a diagonal matrix D of weights.
+// Truncated Fourier transforms of real fields in several dimensions (definitions in fourier.hpp).
+// For each dimension, the faster of a product with a dense matrix and a fast transform is selected,
+// by estimated times; the dimensions are then transformed one after the other, each by a
+// FourierStage. Analysis computes the modes from the elements. Synthesis is its adjoint, applied to
+// modes that are multiplied by a diagonal matrix D of weights.
 #include "kernels/fourier/fourier.hpp"
 
 #include "kernels/elementwise/reduce.hpp"
@@ -18,7 +19,7 @@ namespace tenon {
 
 namespace {
 
-constexpr const char* kWhat = "a spectral convolution";
+constexpr const char* kWhat = "a spectral convolution"; // for the text of an error
 
 // Constants of the cost model, in ns, from measurements by tests/bench/fourier on a processor with
 // AVX-512. A matrix takes `product` per multiplication and `calls` per index of the dimensions
@@ -32,11 +33,13 @@ template <class T>
 constexpr FourierTimes kTimes = {0.09, 140, 1.55, 1.6};
 template <>
 constexpr FourierTimes kTimes<float> = {0.04, 1100, 1.55, 0.8};
+// Additional ns per element and unit of such a prime, in the last dimension and in the others.
 constexpr double kLastPrime = 0.085, kPrime = 0.17;
-constexpr Index kLargestCode = 13;
-constexpr Index kNearestCache = 32768; // bytes
-constexpr double kBeyondCache = 2.5;   // factor on the time
+constexpr Index kLargestCode = 13;     // largest prime for which FFTW has special code
+constexpr Index kNearestCache = 32768; // bytes of the first-level cache
+constexpr double kBeyondCache = 2.5;   // factor on the time of arrays that do not fit it
 
+// The sum of the prime factors of the extent that are above kLargestCode.
 Index sumOfLargePrimes(Index extent) {
   Index sum = 0;
   for (Index factor = 2; factor * factor <= extent; ++factor)
@@ -45,6 +48,7 @@ Index sumOfLargePrimes(Index extent) {
   return sum + (extent > kLargestCode ? extent : 0);
 }
 
+// Estimated ns of a dimension on the host, per index of the dimensions before it.
 template <class T>
 double matrixTime(const FourierStageShape& shape) {
   const double products = double(shape.kept() * shape.dim.count * shape.inner);
@@ -71,6 +75,7 @@ double onDevice(double elements, double flops) {
   return std::max(elements * sizeof(T), flops / kFlopsForAByte);
 }
 
+// Bytes of the product with a matrix.
 template <class T>
 double matrixBytes(const FourierStageShape& shape) {
   const double elements = double(shape.dim.count * shape.inner),
@@ -90,6 +95,7 @@ double fftBytes(const FourierStageShape& shape) {
                       : onDevice<T>(2 * elements + 6 * all + 4 * stored, 5 * all * steps);
 }
 
+// Whether the dimension is transformed by FFTW or cuFFT instead of a matrix.
 template <class T>
 bool isFastTransform(Backend backend, Space space, const FourierStageShape& shape) {
   // A box without elements needs no transform.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functors for the transforms of spectral convolutions, on complex pairs (real, imaginary): per
-// pair, or per element of a line (the elements along the transformed dimension).
+// Functors (structs with the arrays of a kernel and the operation for one element, for host and
+// device) for the Fourier transforms of spectral convolutions (fourier/fourier.hpp), on complex
+// pairs (real, imaginary): per pair, or per element of a line (the elements along the transformed
+// dimension). ToLines and FromLines copy between the stored part of lines and whole lines for
+// cuFFT.
 #pragma once
 
 #include "kernels/walks/element_offsets.hpp"
@@ -45,7 +48,7 @@ TENON_DEVICE void addProduct(T sign, const T* a, const T* b, T& re, T& im) {
   im += x * b[1] + y * b[0];
 }
 
-// c += a b
+// c += a b for each pair, or c += conj(a) b if sign is -1.
 template <class T>
 struct ComplexMultiplyAdd {
   T sign;
@@ -76,7 +79,8 @@ struct ComplexSums {
 };
 
 // The positions of a line that are stored in a packed array: [first, first + count), followed by
-// the last `atEnd` positions of the line.
+// the last `atEnd` positions of the line. Example: the modes 0, 1, -2, -1 of a line of 8 are
+// {.extent = 8, .first = 0, .count = 2, .atEnd = 2}, stored as positions 0, 1, 6, 7.
 struct PackedLine {
   Index extent, first, count, atEnd;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Functors (structs with a kernel's arrays, for host and device) of rows/normalisation.hpp, for one
-// element of a row, one group, or one term of a sum (functors/reduce.hpp). `Slopes` are sums with
-// dy.
+// element of a row, a group, or a term of a sum (functors/reduce.hpp). Slopes are sums with dy.
 #pragma once
 
 #include "kernels/functors/elementary.hpp"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functors for the steps of rows/softmax.hpp and rows/cross_entropy.hpp, per element and per term
-// of a sum. Arrays are viewed as [outer, n, inner]; a line is the n elements that differ only in
-// the middle index.
+// Functors (structs with the arrays of a kernel and the operation for one element, for host and
+// device) for the steps of rows/softmax.hpp and rows/cross_entropy.hpp, per element and per term of
+// a sum. Arrays are viewed as [outer, n, inner]; a line is the n elements that differ only in the
+// middle index. x are the inputs, m the maxima of lines, e = exp(x - m), s the sums of e over a
+// line. SoftmaxOfLines computes the whole softmax; all others are single steps.
 #pragma once
 
 #include "kernels/base/maximum.hpp"
@@ -74,7 +76,7 @@ public:
       if (t.lane < shape_.left(phase))
         shared.most[t.number] = shape_.template stepOf<MaxTo>(shared.most, t.number, phase);
     } else if (phase == sums) {
-      shared.sum[t.number] = raise(t, shared.most[t.firstLane], shared);
+      shared.sum[t.number] = exponentiate(t, shared.most[t.firstLane], shared);
     } else if (phase < 2 * sums) {
       if (t.lane < shape_.left(phase - sums))
         shared.sum[t.number] = shape_.template stepOf<AddTo>(shared.sum, t.number, phase - sums);
@@ -105,6 +107,7 @@ private:
   template <int kCount>
   using Together = std::integral_constant<int, kCount>;
 
+  // Loads a lane's elements into shared memory, and returns their maximum.
   TENON_DEVICE T read(const Thread& t, Shared& shared) const {
     T maximum = -std::numeric_limits<T>::infinity();
     const T* from = x_ + t.first;
@@ -121,7 +124,8 @@ private:
     });
     return maximum;
   }
-  TENON_DEVICE static double raise(const Thread& t, T maximum, Shared& shared) {
+  // Replaces a lane's elements by exp(x - maximum), and returns their sum.
+  TENON_DEVICE static double exponentiate(const Thread& t, T maximum, Shared& shared) {
     double sum = 0;
     forEach(t.count, [&]<int kCount>(int k, Together<kCount>) {
       TENON_UNROLL
@@ -133,6 +137,7 @@ private:
     });
     return sum;
   }
+  // Writes a lane's elements divided by the sum.
   TENON_DEVICE void write(const Thread& t, T sum, const Shared& shared) const {
     T* to = y_ + t.first;
     forEach(t.count, [&]<int kCount>(int k, Together<kCount>) {
@@ -285,6 +290,7 @@ struct CrossEntropySlope {
   }
   TENON_DEVICE void write(Index at, T value) const { dz[at] = value; }
 };
+// p = the logit of the row's label, or 0 if its class is not in this array.
 template <class T>
 struct PickedLabel {
   const T* z;
