@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Elementwise kernels and sums along the middle dimension of arrays [outer, n, inner], combined
-// with arrays [outer, inner] of one element per line.
+// with arrays [outer, inner] of one element per line, on the device. A line is the n elements that
+// differ only in the middle index. Example: y[o,k,i] = x[o,k,i] / s[o,i], a quotient in which the
+// elements of a line share s. AlongAxis applies a functor f to each element; AxisTerm are the terms
+// of a sum over each line (functors/reduce.hpp).
 #pragma once
 
 #include "kernels/walks/element_offsets.hpp"
@@ -39,7 +42,8 @@ template <class F>
 struct AlongAxis {
   static constexpr int kStrip = kStripOf<F>;
   Divisor perInner, perApart;
-  // apart: number of elements of the line from one element of a strip to the next.
+  // A strip is kStrip elements of a line, `apart` elements from each other. With n = 8 and kStrip =
+  // 4 there are 2 strips: the elements 0, 2, 4, 6 and 1, 3, 5, 7.
   std::uint32_t apart, n, inner;
   F f;
 

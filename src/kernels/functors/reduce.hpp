@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Two-stage reductions on the device. Each of several groups of n terms is reduced to one value:
+// Two-stage reductions on the device. Each of several groups of n terms is reduced to one value by
+// a binary operation Op (a sum, a maximum, ...):
 //
 //   first stage   each group is split into pieces; GroupTrees reduces each piece to one value
 //   second stage  the values of the pieces (PieceTerm) are reduced in the same way, or by the host
+//
+// Example: the sum of 10^6 terms is one group. In the first stage, each of about 244 pieces is
+// reduced by a thread block of 256 threads, with 16 terms per thread; in the second, one thread
+// block adds the 244 values. walks/device_reduce.hpp launches the two stages.
 //
 // GroupTrees reduces a piece by the lanes (some threads) of a thread block, in a tree of fixed
 // shape. GroupLoops, for small n, reduces a group by one thread, in order. The number of pieces
@@ -83,6 +88,7 @@ struct TermsByNumber {
   TENON_DEVICE auto at(Index place) const { return term(group, place); }
 };
 
+// Whether a Term has an iterator.
 template <class Term>
 concept IsInSteps = requires(const Term& term) {
   term.of(Index(), Index(), Index());
@@ -163,6 +169,8 @@ TENON_DEVICE typename Term::Wide reduceTerms(const Term& term, const typename Te
   return run.value();
 }
 
+// The functor of a thread block for eachBlock(): block b reduces piece b % pieces of the groups of
+// bundle b / pieces, where a bundle is the shape.groups() groups that a block processes together.
 template <class Op, class Term, class Use>
 struct GroupTrees {
   using Wide = typename Term::Wide;
@@ -174,7 +182,7 @@ struct GroupTrees {
   Wide neutral;
   BlockShape shape;
   unsigned pieces, groups;
-  Index n, length;
+  Index n, length; // terms of a group, and of a piece
 
   // One phase fills the lanes, and one follows for each step of the tree.
   TENON_DEVICE int phases() const { return 1 + shape.steps(); }
