@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Builds cuDNN graphs descriptor by descriptor and selects the first engine with allowed
-// arithmetic. cuDNN only estimates which engine is fastest, and some fail at their first run; the
-// plan of the next engine in this order then replaces the failed plan.
+// Builds cuDNN graphs (dnn_graph.hpp) descriptor by descriptor and selects the first engine with
+// allowed arithmetic. cuDNN only estimates which engine is fastest, and some fail at their first
+// run; the plan of the next engine in this order then replaces the failed plan.
 #include "kernels/cuda/dnn_graph.hpp"
 
 #include "kernels/movement/bfloat16.hpp"
@@ -28,14 +28,14 @@ namespace {
 // operations.
 enum : Index { kX = 1, kW, kY, kBias, kSum, kBiasedSum };
 
-struct Names {
+struct AttributeNames {
   cudnnBackendDescriptorType_t operation;
   cudnnBackendAttributeName_t alpha, beta, convolution, x, w, y;
   const char* text;
 };
 
 // cuDNN has separate attribute names for each kind of convolution.
-const Names& namesOf(ConvolutionKind kind) {
+const AttributeNames& namesOf(ConvolutionKind kind) {
 #define TENON_NAMES(type, prefix, x, w, y, text)                                                   \
   {                                                                                                \
     CUDNN_BACKEND_OPERATION_CONVOLUTION_##type##_DESCRIPTOR,                                       \
@@ -46,7 +46,7 @@ const Names& namesOf(ConvolutionKind kind) {
         CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_##w,                                           \
         CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_##y, text                                      \
   }
-  static constexpr Names names[] = {
+  static constexpr AttributeNames names[] = {
       TENON_NAMES(FORWARD, FORWARD, X, W, Y, "the convolution"),
       TENON_NAMES(BACKWARD_DATA, BWD_DATA, DX, W, DY, "the convolution's adjoint in its input"),
       TENON_NAMES(BACKWARD_FILTER, BWD_FILTER, X, DW, DY,
@@ -148,7 +148,7 @@ Descriptor convolutionDescriptor(const ConvolutionGraph& g) {
       .set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, g.stride)
       .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, g.dilation)
       .finalize("the description of a convolution");
-  const Names& names = namesOf(g.kind);
+  const AttributeNames& names = namesOf(g.kind);
   const double alpha = 1;
   Descriptor operation(names.operation);
   operation.set(names.alpha, CUDNN_TYPE_DOUBLE, 1, &alpha)
@@ -268,7 +268,7 @@ Index allowedEngine(const Descriptor& configuration, const ConvolutionGraph& gra
 
 // The plan of a configuration, or nothing if the library cannot run it on this device, which only
 // this call reveals.
-std::optional<Descriptor> finished(const Descriptor& configuration) {
+std::optional<Descriptor> finishedPlan(const Descriptor& configuration) {
   Descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
   const cudnnHandle_t handle = planningHandle();
   plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle)
@@ -308,7 +308,7 @@ struct PlanList {
         place += engine >= 0 ? 1 : 0;
         if (engine < 0 || !wants(engine))
           continue;
-        std::optional<Descriptor> plan = finished(configuration);
+        std::optional<Descriptor> plan = finishedPlan(configuration);
         if (!plan)
           continue;
         const Index bytes = numberOf(*plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
@@ -466,7 +466,7 @@ ConvolutionPlanPtr planInPlaceOf(const ConvolutionPlan& failed, const Convolutio
 
 // Whether memory ran out, for example memory for the code of the plan's kernels, which CUDA loads
 // at the first launch.
-bool isOutForKernels(cudnnStatus_t status) {
+bool isOutOfMemoryForKernels(cudnnStatus_t status) {
   return isDnnOutOfMemory(status) || status == CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER ||
          status == CUDNN_STATUS_EXECUTION_FAILED_CUDART;
 }
@@ -573,7 +573,7 @@ void ConvolutionRun::execute(KernelContext& context, const std::array<const void
   });
   Prepared& taken = areAligned ? tight_ : *loose_;
   const auto call = [&] {
-    return retryOutOfMemory(handles.stream(), isOutForKernels, [&] {
+    return retryOutOfMemory(handles.stream(), isOutOfMemoryForKernels, [&] {
       return dnn().cudnnBackendExecute(handles.dnn(), taken.plan->get(), pack_.get());
     });
   };
