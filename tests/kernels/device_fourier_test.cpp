@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Truncated Fourier transforms on the device, by cuFFT and by cuBLAS, against those of the host.
+// Truncated Fourier transforms on the device, by cuFFT and by matrix products of cuBLAS, compared
+// to rounding with the reference backend of the host, which fourier_test.cpp compares with the
+// definition.
 #include "kernels/draw.hpp"
 #include "kernels/fourier_cases.hpp"
 #include "kernels/on_device.hpp"
@@ -15,7 +17,7 @@ struct DeviceFourier : ::testing::Test {
   using Transform = TruncatedFourier<T>;
   using Pass = std::function<void(Transform&, const T*, T*)>;
 
-  // The passes from elements to coefficients, or back.
+  // The two functions from elements to coefficients, and the two from coefficients to elements.
   static std::vector<Pass> analyses(Index rows) {
     return {[=](Transform& f, const T* x, T* y) { f.analyse(rows, x, y); },
             [=](Transform& f, const T* x, T* y) { f.synthesiseAdjoint(rows, x, y); }};
@@ -64,7 +66,8 @@ TYPED_TEST(DeviceFourier, IsThatOfTheHost) {
 }
 
 TYPED_TEST(DeviceFourier, TakesMoreLinesThanABlockHas) {
-  const Index lines = (Index(1) << 20) / 3 + 5; // of a block, and some
+  // The lines of a block (kBlock / modes in cuda/fourier_cufft.cpp), and a few more.
+  const Index lines = (Index(1) << 20) / 3 + 5;
   TestFixture::expectAlike({{{4, 0, 4, 2}}, lines}, Backend::Cufft);
 }
 

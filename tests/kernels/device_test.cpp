@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernels on the device against those on the host, on the same random arrays. What the host's
-// give has tests of its own; where an order of sums differs, so do roundings.
+// Kernels of the device (boxes, reductions, pointwise functions, optimizers, pooling, dropout)
+// compared with those of the host on the same random arrays: bit by bit on small integers,
+// otherwise to rounding, since the order of sums differs. The results of the host have other tests.
 #include "kernels/draw.hpp"
 #include "kernels/elementwise/dropout.hpp"
 #include "kernels/elementwise/pointwise.hpp"
@@ -56,13 +57,15 @@ void expectNear(const std::vector<T>& found, const std::vector<T>& expected, dou
   }
 }
 
-// A box with strides of its own in several arrays, some of them 0 or negative.
+// An array that contains a box: strides, some of them 0 or negative, offset of its first element,
+// and number of elements.
 struct Strided {
   std::vector<Index> strides;
   Index origin = 0, size = 1;
 };
 
-Strided drawStrides(Draw& draw, const std::vector<Index>& extent, double still) {
+// Random strides, which are 0 with the probability `zeroChance`.
+Strided drawStrides(Draw& draw, const std::vector<Index>& extent, double zeroChance) {
   std::vector<std::size_t> order(extent.size());
   std::iota(order.begin(), order.end(), std::size_t(0));
   for (std::size_t d = order.size(); d > 1; --d)
@@ -70,7 +73,7 @@ Strided drawStrides(Draw& draw, const std::vector<Index>& extent, double still) 
   Strided s;
   s.strides.assign(extent.size(), 0);
   for (std::size_t d : order) {
-    if (draw.chance(still))
+    if (draw.chance(zeroChance))
       continue;
     const bool backwards = draw.chance(0.2);
     s.strides[d] = backwards ? -s.size : s.size;
@@ -144,9 +147,9 @@ TYPED_TEST(Device, BoxesAreCopiedAddedScaledAndFilled) {
   }
 }
 
-// With more elements than the threads take at a time, of a row, of rows apart, and of columns; of
-// rows that begin and end at multiples of 16 bytes; and of rows that become columns, whole and by a
-// part of a tile.
+// Boxes with more elements than there are threads: one row, separate rows, columns; rows that begin
+// and end at multiples of 16 bytes; and transposed boxes, of whole tiles and with incomplete tiles.
+// Shapes are {rows, columns, stride of rows in y, stride of columns in y}.
 TYPED_TEST(Device, LongBoxesAreWalkedWhole) {
   using T = TypeParam;
   Draw draw(15);
@@ -390,7 +393,8 @@ TYPED_TEST(DeviceReal, PoolingWithStepsBeyond32Bits) {
   window.rank = 1;
   window.in[0] = 3;
   window.kernel[0] = 1;
-  window.stride[0] = window.dilation[0] = Index(1) << 40; // of one output and one tap
+  // Unused: there is one output and one tap.
+  window.stride[0] = window.dilation[0] = Index(1) << 40;
   window.padLow[0] = -1;
   const auto pooling =
       makePooling<T>({1, window, PoolingMode::AverageIncludePad}, Backend::Auto, deviceContext());
@@ -439,7 +443,7 @@ TEST(DeviceLog, WaitsForTheDeviceWhileItIsOn) {
   EXPECT_TRUE(logged.isDone());
 }
 
-// A kernel of the host's with the device's context.
+// A kernel without code for the device asks the device's context for threads.
 TEST(DeviceCode, KernelsOfTheHostAreRefused) {
   expectError(errorOf([] { deviceContext()->threads(); }), TENON_ERR_SUPPORT,
               {"no code for the device", "space host"});

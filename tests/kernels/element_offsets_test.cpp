@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From the number of an element to its offset, on the host: against loops over the box, and where
-// an extent is no 32-bit number, so that the walk can only be counted and refused.
+// ElementOffsets, which converts the number of an element of a box to its offset in an array,
+// compared on the host with loops over the box. Boxes with more elements than 32 bits can number
+// can be counted, and checkElementCount() throws for them.
 #include "kernels/walks/element_offsets.hpp"
 
 #include "kernels/walks/each.hpp"

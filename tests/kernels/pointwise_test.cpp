@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Pointwise functions and their derivatives compared with other formulas in long double; their
+// limits and NaN; comparisons, selections, and operations on vectors compared with results computed
+// by hand.
 #include "kernels/elementwise/pointwise.hpp"
 
 #include "kernels/draw.hpp"
@@ -33,7 +36,7 @@ const PointwiseFunction kFunctions[] = {
     Pointwise::HardSwish,     {Pointwise::Celu, kAlpha},
     Pointwise::Identity,      {Pointwise::Scale, kFactor, kShift}};
 
-// Of numbers above zero only.
+// Whether the function is tested for positive arguments only.
 bool needsPositive(Pointwise kind) {
   return kind == Pointwise::Sqrt || kind == Pointwise::Reciprocal || kind == Pointwise::Log ||
          kind == Pointwise::Power;
@@ -267,7 +270,7 @@ TYPED_TEST(PointwiseKernel, NaNPropagates) {
   }
 }
 
-// As in PyTorch: what is no number passes a rectifier's derivative, and not that of a clamp.
+// As in PyTorch: at NaN the derivative of a rectifier is v, and those of a clamp and of |x| are 0.
 TYPED_TEST(PointwiseKernel, DerivativesAtNaN) {
   using T = TypeParam;
   const HeldTraps held; // NaN is compared
@@ -295,7 +298,8 @@ TYPED_TEST(PointwiseKernel, DerivativeReadsWhatItSays) {
   }
 }
 
-// Of NaN only "not equal" holds; zeros of both signs are equal; what is not chosen may be anything.
+// For NaN only NotEqual holds; zeros of both signs are equal; an element that is not selected can
+// have any value.
 TYPED_TEST(PointwiseKernel, ComparisonsAndChoices) {
   using T = TypeParam;
   const HeldTraps held; // NaN is compared

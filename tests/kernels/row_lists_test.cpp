@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rows made of listed rows against dense matrices, whose transposes their transposes are; orders
-// that keys give, bit by bit; and maxima, whose adjoint is a matrix of one 1 in each row.
+// Weighted sums over lists of rows compared with sums entry by entry, and their transposes; copies
+// with every bit; the order of sums, which keys determine, bit by bit; maxima with tangent and
+// adjoint; and the same bits for any number of threads.
 #include "kernels/rows/row_lists.hpp"
 
 #include "kernels/draw.hpp"
@@ -17,6 +18,8 @@
 namespace tenon::test {
 namespace {
 
+// Random entries: entry e adds weights[e] times row from[e] of `sources` rows to row[e] of `rows`
+// rows.
 struct Entries {
   Index rows, sources, inner;
   std::vector<Index> row, from, key;
@@ -98,7 +101,8 @@ TYPED_TEST(RowListsKernel, GatherBits) {
     EXPECT_EQ(std::memcmp(&y[e], &x[size_t(from[e])], sizeof(T)), 0);
 }
 
-// So many rows that they are written past the caches, each followed by as many elements that stay.
+// So many rows that they are written by streaming stores (walks/stream.hpp). Each row is followed
+// by a gap of the same length, whose elements (-1) must not change.
 TYPED_TEST(RowListsKernel, GatherBitsOfManyRows) {
   using T = TypeParam;
   constexpr Index kRows = (Index(1) << 19) + 5, kInner = 128 / sizeof(T), kStep = 2 * kInner;
@@ -125,7 +129,7 @@ TYPED_TEST(RowListsKernel, GatherBitsOfManyRows) {
   }
 }
 
-// The entries in another order give the same bits, since the keys stay with them.
+// The same entries in another order, with the same keys, have the same sums bit by bit.
 TYPED_TEST(RowListsKernel, AddInTheOrderOfKeys) {
   using T = TypeParam;
   Draw draw(32);
