@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The innermost loops of direct convolution (direct.cpp) and of the perceptron of each point
-// (products/column_mlp.cpp), compiled once for each vector instruction set. im2col would copy the
-// inputs of each column, a pair (input channel, tap), to a row of a matrix. Here this row is read
-// in place: its element (column j, output o) is x[o + offsets[j]], where o is the offset of the
-// first input that the output reads. Example in one dimension, 3 taps, vectors of 4 outputs: the
-// offsets are 0, 1, 2, and
+// (products/column_mlp.cpp), compiled once for each vector instruction set. For each pair (input
+// channel, tap), called a column here, im2col would copy the inputs that the outputs read to a
+// contiguous list. Here a column is read in place: the input for column j and output o is x[o +
+// offsets[j]], where o is the offset of the first input that the output reads. Example in one
+// dimension, 3 taps, vectors of 4 outputs: the offsets are 0, 1, 2, and
 //     y[0..3] = w0 x[0..3] + w1 x[1..4] + w2 x[2..5].
 // A vector holds consecutive outputs of a row; the sums for a few channels and vectors stay in
 // registers until they are complete.

@@ -39,7 +39,7 @@ TENON_DEVICE inline double differenceOf(double weight, double x, double t) {
   return weight == 0 ? 0 : x - t;
 }
 
-// w l(x - t), and g = scale w l'(x - t), where ErrorTerm is one of the three structures above. g
+// w l(x - t), and g = scale w l'(x - t), where ErrorTermOf is one of the three structures above. g
 // can be null.
 template <class ErrorTermOf, class T, class U>
 struct WeightedError : ErrorTermOf {

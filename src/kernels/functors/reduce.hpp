@@ -5,9 +5,9 @@
 //   first stage   each group is split into pieces; GroupTrees reduces each piece to one value
 //   second stage  the values of the pieces (PieceTerm) are reduced in the same way, or by the host
 //
-// Example: the sum of 10^6 terms is one group. In the first stage, each of about 244 pieces is
-// reduced by a thread block of 256 threads, with 16 terms per thread; in the second, one thread
-// block adds the 244 values. walks/device_reduce.hpp launches the two stages.
+// Example: the sum of 10^6 terms is one group. In the first stage, each of 245 pieces is reduced by
+// a thread block of 256 threads, with 16 terms per thread; in the second, one thread block adds the
+// 245 values. walks/device_reduce.hpp launches the two stages.
 //
 // GroupTrees reduces a piece by the lanes (some threads) of a thread block, in a tree of fixed
 // shape. GroupLoops, for small n, reduces a group by one thread, in order. The number of pieces

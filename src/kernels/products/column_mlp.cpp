@@ -4,7 +4,7 @@
 // passed to DeviceColumnMlp. The points are divided into blocks, and a block is computed through
 // all layers before the next block, so the values of hidden layers stay in the cache:
 //
-//   load() a block of x [point, channel] to [channel, point], zero-padded to whole vectors
+//   load() a block of x [point, channel] to [channel, point], padded to whole vectors
 //   apply() each layer: z = W h + b, then the activation
 //   store() the block of y
 //
@@ -95,9 +95,8 @@ void store(const T* from, const PointBox& box, const PointArray<T>& array, Index
 }
 
 // z[k,p] += sum of w(k,i) h[i,p] over i, in order, for processors without vector kernels, where
-// w(k,i) = w[k stepOut + i stepIn]. BLAS is
-// not used since on some processors its order of addition depends on the position of a point in the
-// block.
+// w(k,i) = w[k stepOut + i stepIn]. BLAS is not used since on some processors its order of addition
+// depends on the position of a point in the block.
 template <class T>
 void addProducts(const T* w, Index stepOut, Index stepIn, Index outputs, Index inputs, const T* h,
                  Index points, T* z) {
