@@ -59,8 +59,9 @@ void expectSameDifferences(const DifferenceBox& box, Index elements, Index owned
     const T *in = on.copyOf(x), *weights = on.copyOf(w);
     const U* target = on.copyOf(t);
     T *g = on.newArray(elements), *sum = on.newArray(1);
-    for (const U* of : {target, static_cast<const U*>(nullptr)}) {
-      differenceTerms(on.context(), box, in, of, ElementWeights<T>{weights, 1}, 0.5, g, sum);
+    for (const U* targetOrNull : {target, static_cast<const U*>(nullptr)}) {
+      differenceTerms(on.context(), box, in, targetOrNull, ElementWeights<T>{weights, 1}, 0.5, g,
+                      sum);
       on.record(g, elements);
       on.record(sum, 1);
     }

@@ -200,12 +200,12 @@ TYPED_TEST(RowListsKernel, TakeTheFirstOfTheLargest) {
         for (Index e = 0; e < count; ++e)
           if (entries.row[size_t(e)] == i && (best < 0 || before(e) < before(best)))
             best = e;
-        const auto of = [&](const std::vector<T>& v) {
+        const auto ofWinner = [&](const std::vector<T>& v) {
           return best < 0 ? T(0) : T(entries.weight(best)) * v[size_t(best * inner + c)];
         };
         ASSERT_EQ(winner[at], best);
-        ASSERT_EQ(y[at], of(x));
-        ASSERT_EQ(gotY[at], of(dx));
+        ASSERT_EQ(y[at], ofWinner(x));
+        ASSERT_EQ(gotY[at], ofWinner(dx));
         for (Index e = 0; e < count; ++e)
           if (entries.row[size_t(e)] == i) {
             ASSERT_EQ(gotX[size_t(e * inner + c)],

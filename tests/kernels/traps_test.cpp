@@ -127,19 +127,19 @@ TYPED_TEST(Traps, NothingIsDividedByNothing) {
               0);
     EXPECT_EQ(y[1], T(0));
     std::vector<double> counts(16, 0); // of a part, and of all parts
-    PartMoments of{8, {here(), counts}};
+    PartMoments parts{8, {here(), counts}};
     std::vector<T> zero(8, 0), a(8), b(8);
     const Moments<const T> zeros{zero.data(), zero.data()};
     const Moments<T> to{a.data(), b.data()};
     EXPECT_EQ(raised([&] {
-                shareOfMean<T>(here(), of, zero.data(), a.data());
-                shareOfMoments<T>(here(), of, zeros, zero.data(), to);
-                shareOfMomentsTangent<T>(here(), of, zero.data(), zero.data(), zeros, to);
-                shareOfMomentsAdjoint<T>(here(), of, zero.data(), zero.data(), zeros, to);
-                combineMoments<T>(here(), of, nullptr, zeros, to);
-                combineMomentsTangent<T>(here(), of, nullptr, zeros, to);
-                combineMomentsAdjoint<T>(here(), of, nullptr, zeros, to);
-                followMoments<T>(here(), of, 0.1, zeros, to);
+                shareOfMean<T>(here(), parts, zero.data(), a.data());
+                shareOfMoments<T>(here(), parts, zeros, zero.data(), to);
+                shareOfMomentsTangent<T>(here(), parts, zero.data(), zero.data(), zeros, to);
+                shareOfMomentsAdjoint<T>(here(), parts, zero.data(), zero.data(), zeros, to);
+                combineMoments<T>(here(), parts, nullptr, zeros, to);
+                combineMomentsTangent<T>(here(), parts, nullptr, zeros, to);
+                combineMomentsAdjoint<T>(here(), parts, nullptr, zeros, to);
+                followMoments<T>(here(), parts, 0.1, zeros, to);
               }),
               0);
     EXPECT_TRUE(areFinite(a) && areFinite(b));

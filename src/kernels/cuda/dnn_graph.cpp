@@ -434,7 +434,7 @@ struct KnownPlans {
 
   // The cached plan, or the result of make() if the plan is not in use.
   template <class Make>
-  ConvolutionPlanPtr of(const ConvolutionGraph& graph, std::size_t engine, Make make) {
+  ConvolutionPlanPtr get(const ConvolutionGraph& graph, std::size_t engine, Make make) {
     const std::scoped_lock lock(mutex);
     if (auto cached = plans[{graph, engine}].lock())
       return cached;
@@ -489,7 +489,7 @@ std::vector<ConvolutionPlanPtr> plansOfEngines(const ConvolutionGraph& graph,
   if (plans.size() < maxPlans)
     PlanList::visit(graph, isNew, [&](ConvolutionPlan plan) {
       if (plan.workspaceBytes() <= kEnoughWorkspace)
-        plans.push_back(knownPlans().of(graph, plans.size(), [&] {
+        plans.push_back(knownPlans().get(graph, plans.size(), [&] {
           return std::make_shared<const ConvolutionPlan>(std::move(plan));
         }));
       return plans.size() >= maxPlans;
@@ -498,7 +498,7 @@ std::vector<ConvolutionPlanPtr> plansOfEngines(const ConvolutionGraph& graph,
 }
 
 ConvolutionPlanPtr planOf(const ConvolutionGraph& graph) {
-  return knownPlans().of(graph, 0, [&] { return std::make_shared<const ConvolutionPlan>(graph); });
+  return knownPlans().get(graph, 0, [&] { return std::make_shared<const ConvolutionPlan>(graph); });
 }
 
 ConvolutionRun::ConvolutionRun(const ConvolutionGraph& graph)

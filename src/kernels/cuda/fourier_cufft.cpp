@@ -144,12 +144,12 @@ private:
   }
   // Copy the stored elements or modes to whole lines, and back (functors/fourier.hpp).
   template <int Width>
-  void intoLines(Index lines, const functors::PackedLine& of, const T* from, T* to) {
-    walk(lines * of.extent, functors::ToLines<T, Width>(of, shape_.inner, from, to));
+  void intoLines(Index lines, const functors::PackedLine& line, const T* from, T* to) {
+    walk(lines * line.extent, functors::ToLines<T, Width>(line, shape_.inner, from, to));
   }
   template <int Width>
-  void fromLines(Index lines, const functors::PackedLine& of, const T* from, T* to) {
-    walk(lines * of.packed(), functors::FromLines<T, Width>(of, shape_.inner, from, to));
+  void fromLines(Index lines, const functors::PackedLine& line, const T* from, T* to) {
+    walk(lines * line.packed(), functors::FromLines<T, Width>(line, shape_.inner, from, to));
   }
 
   // Calls body(first line, number of lines, scratch...) for blocks of outer indices. The plan

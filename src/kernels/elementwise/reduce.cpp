@@ -53,12 +53,13 @@ ElementOffsets<K> offsetsOf(const Block& block) {
 }
 
 // Appends the elements of a block of any size to `groups`, in slices that one kernel can index.
-// of(slice, offset in x, offset in y) returns the terms of a slice.
-template <class Term, class Of>
-void addSlices(const Block& block, const Of& of, std::vector<device::OneGroup<Term>>& groups) {
+// makeTerm(slice, offset in x, offset in y) returns the Term of a slice.
+template <class Term, class MakeTerm>
+void addSlices(const Block& block, const MakeTerm& makeTerm,
+               std::vector<device::OneGroup<Term>>& groups) {
   if (!block.empty)
     forEachSlice(block, kMaxWalkedElements, [&](const Block& slice, Index x, Index y) {
-      groups.push_back({of(slice, x, y), offsetsOf<1>(slice).count()});
+      groups.push_back({makeTerm(slice, x, y), offsetsOf<1>(slice).count()});
     });
 }
 

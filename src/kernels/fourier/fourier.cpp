@@ -229,38 +229,45 @@ std::string TruncatedFourier<T>::methods() const {
 namespace {
 
 template <class T>
-void multiplyOnDevice(KernelContext& context, const ModeProducts& of, T sign, const T* a,
+void multiplyOnDevice(KernelContext& context, const ModeProducts& products, T sign, const T* a,
                       const T* b, T* c) {
-  const Index m = of.modes, extent[] = {of.extent[0], of.extent[1], m};
-  const Index as[] = {of.a[0] * m, of.a[1] * m, 1}, bs[] = {of.b[0] * m, of.b[1] * m, 1},
-              cs[] = {of.c[0] * m, of.c[1] * m, 1};
+  const Index m = products.modes, extent[] = {products.extent[0], products.extent[1], m};
+  const Index as[] = {products.a[0] * m, products.a[1] * m, 1},
+              bs[] = {products.b[0] * m, products.b[1] * m, 1},
+              cs[] = {products.c[0] * m, products.c[1] * m, 1};
   const Index elements = extent[0] * extent[1] * m;
   checkElementCount(elements, kWhat);
   if constexpr (kHasDevice)
     if (elements > 0)
-      device::eachElement(
-          context.stream(), elements,
-          functors::ComplexSums<T>{
-              {3, extent, {as, bs, cs}}, of.extent[2], of.a[2] * m, of.b[2] * m, sign, a, b, c});
+      device::eachElement(context.stream(), elements,
+                          functors::ComplexSums<T>{{3, extent, {as, bs, cs}},
+                                                   products.extent[2],
+                                                   products.a[2] * m,
+                                                   products.b[2] * m,
+                                                   sign,
+                                                   a,
+                                                   b,
+                                                   c});
 }
 
 } // namespace
 
 template <class T>
-void multiplyModes(KernelContext& context, const ModeProducts& of, bool conjugates, const T* a,
-                   const T* b, T* c) {
+void multiplyModes(KernelContext& context, const ModeProducts& products, bool conjugates,
+                   const T* a, const T* b, T* c) {
   const T sign = conjugates ? T(-1) : T(1);
   if (isOnDevice(context))
-    return multiplyOnDevice(context, of, sign, a, b, c);
-  const Index m = 2 * of.modes;
-  for (Index p = 0; p < of.extent[0]; ++p)
-    for (Index q = 0; q < of.extent[1]; ++q)
-      for (Index r = 0; r < of.extent[2]; ++r)
-        eachElementOfHost(
-            context, of.modes, 4,
-            functors::ComplexMultiplyAdd<T>{sign, a + (p * of.a[0] + q * of.a[1] + r * of.a[2]) * m,
-                                            b + (p * of.b[0] + q * of.b[1] + r * of.b[2]) * m,
-                                            c + (p * of.c[0] + q * of.c[1]) * m});
+    return multiplyOnDevice(context, products, sign, a, b, c);
+  const Index m = 2 * products.modes;
+  for (Index p = 0; p < products.extent[0]; ++p)
+    for (Index q = 0; q < products.extent[1]; ++q)
+      for (Index r = 0; r < products.extent[2]; ++r)
+        eachElementOfHost(context, products.modes, 4,
+                          functors::ComplexMultiplyAdd<T>{
+                              sign,
+                              a + (p * products.a[0] + q * products.a[1] + r * products.a[2]) * m,
+                              b + (p * products.b[0] + q * products.b[1] + r * products.b[2]) * m,
+                              c + (p * products.c[0] + q * products.c[1]) * m});
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \

@@ -86,7 +86,7 @@ struct ModeProducts {
   Index modes;
 };
 template <class T>
-void multiplyModes(KernelContext& context, const ModeProducts& of, bool conjugates, const T* a,
-                   const T* b, T* c);
+void multiplyModes(KernelContext& context, const ModeProducts& products, bool conjugates,
+                   const T* a, const T* b, T* c);
 
 } // namespace tenon

@@ -16,15 +16,15 @@ namespace tenon::functors {
 template <class F>
 struct LineOf {
   const F& f;
-  Index of;
-  TENON_DEVICE auto read(Index at) const { return f.read(at, of); }
+  Index line;
+  TENON_DEVICE auto read(Index at) const { return f.read(at, line); }
 };
 template <class F>
-TENON_DEVICE auto lineOf(const F& f, Index of) {
-  if constexpr (requires { f.line(of); })
-    return f.line(of);
+TENON_DEVICE auto lineOf(const F& f, Index line) {
+  if constexpr (requires { f.line(line); })
+    return f.line(line);
   else
-    return LineOf<F>{f, of};
+    return LineOf<F>{f, line};
 }
 
 // Number of elements of a line per thread: more if the elements share many loads.
@@ -47,9 +47,9 @@ struct AlongAxis {
   std::uint32_t apart, n, inner;
   F f;
 
-  AlongAxis(Index outer, Index extent, Index width, const F& of)
+  AlongAxis(Index outer, Index extent, Index width, const F& functor)
       : apart(static_cast<std::uint32_t>((extent + kStrip - 1) / kStrip)),
-        n(static_cast<std::uint32_t>(extent)), inner(static_cast<std::uint32_t>(width)), f(of),
+        n(static_cast<std::uint32_t>(extent)), inner(static_cast<std::uint32_t>(width)), f(functor),
         strips_(outer * apart * width) {
     perInner = divisorOf(width);
     perApart = divisorOf(apart);
@@ -60,9 +60,9 @@ struct AlongAxis {
     auto outer = static_cast<std::uint32_t>(i);
     const std::uint32_t inside = inner > 1 ? perInner.divide(outer) : 0;
     const std::uint32_t before = perApart.divide(outer);
-    const Index at = (outer * n + before) * inner + inside, of = outer * inner + inside,
+    const Index at = (outer * n + before) * inner + inside, lineIndex = outer * inner + inside,
                 step = apart * inner;
-    const auto line = lineOf(f, of);
+    const auto line = lineOf(f, lineIndex);
     if (before + (kStrip - 1) * apart < n) {
       decltype(line.read(at)) values[kStrip];
       TENON_UNROLL

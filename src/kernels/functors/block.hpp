@@ -103,7 +103,7 @@ struct FillElements {
   T value;
   T* y;
   TENON_DEVICE T read(Index, Index) const { return value; }
-  TENON_DEVICE void write(Index at, T of) const { y[at] = of; }
+  TENON_DEVICE void write(Index at, T filled) const { y[at] = filled; }
   void row(Index n, Index, Index, Index at, Index step) const {
     if (step == 1)
       std::fill_n(y + at, n, value);

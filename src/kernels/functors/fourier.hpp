@@ -105,8 +105,8 @@ struct ToLines {
   const T* from;
   T* lines;
 
-  ToLines(const PackedLine& of, Index innerExtent, const T* x, T* y)
-      : line(of), extent(static_cast<std::uint32_t>(of.extent)),
+  ToLines(const PackedLine& stored, Index innerExtent, const T* x, T* y)
+      : line(stored), extent(static_cast<std::uint32_t>(stored.extent)),
         inner(static_cast<std::uint32_t>(innerExtent)), width(innerExtent), from(x), lines(y) {}
 
   TENON_DEVICE void operator()(Index i) const {
@@ -145,9 +145,9 @@ struct FromLines {
   const T* lines;
   T* to;
 
-  FromLines(const PackedLine& of, Index innerExtent, const T* x, T* y)
-      : line(of), inner(static_cast<std::uint32_t>(innerExtent)),
-        packed(static_cast<std::uint32_t>(of.packed())), width(innerExtent), lines(x), to(y) {}
+  FromLines(const PackedLine& stored, Index innerExtent, const T* x, T* y)
+      : line(stored), inner(static_cast<std::uint32_t>(innerExtent)),
+        packed(static_cast<std::uint32_t>(stored.packed())), width(innerExtent), lines(x), to(y) {}
 
   TENON_DEVICE void operator()(Index i) const {
     auto outer = static_cast<std::uint32_t>(i);

@@ -123,9 +123,9 @@ struct RelativeError {
 // The slope of each sample, stored for RelativeGradient.
 template <class T>
 struct RelativeSlopes {
-  RelativeError<T> of;
+  RelativeError<T> error;
   double* slopes;
-  TENON_DEVICE void operator()(Index r) const { slopes[r] = of.slope(r); }
+  TENON_DEVICE void operator()(Index r) const { slopes[r] = error.slope(r); }
 };
 // The derivative of the relative error with respect to element i of sample r.
 template <class T, class U>

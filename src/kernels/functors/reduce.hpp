@@ -247,15 +247,15 @@ template <class T, class Wide, int K>
 struct ProductsInSteps {
   using Offsets = typename ElementOffsets<K>::Offsets;
   typename ElementOffsets<K>::Steps steps;
-  const T* of[K];
+  const T* arrays[K];
   TENON_DEVICE auto next() { return steps.next(); }
   TENON_DEVICE bool stays(int count) const { return steps.stays(count); }
   TENON_DEVICE auto ahead(int count) const { return steps.ahead(count); }
   TENON_DEVICE void skip(int count) { steps.skip(count); }
   TENON_DEVICE Wide at(const Offsets& place) const {
-    Wide value = of[0][place.of[0]];
+    Wide value = arrays[0][place.of[0]];
     if constexpr (K == 2)
-      value *= Wide(of[1][place.of[1]]);
+      value *= Wide(arrays[1][place.of[1]]);
     return value;
   }
 };
@@ -268,7 +268,7 @@ struct SizeTerm {
   const T* x;
   struct Terms : ProductsInSteps<T, Wide, 1> {
     TENON_DEVICE double at(const ElementOffsets<1>::Offsets& place) const {
-      return std::abs(double(this->of[0][place.of[0]]));
+      return std::abs(double(this->arrays[0][place.of[0]]));
     }
   };
   TENON_DEVICE auto of(Index, Index first, Index step) const {
@@ -289,7 +289,7 @@ struct ProductTerm {
     const auto from = written(group);
     ProductsInSteps<T, Wide, K> terms{{summed, first, step}, {}};
     for (int k = 0; k < K; ++k)
-      terms.of[k] = arrays[k] + from.of[k];
+      terms.arrays[k] = arrays[k] + from.of[k];
     return terms;
   }
 };

@@ -145,36 +145,36 @@ struct AddedBoxes {
 template <class T>
 struct AddSeveral {
   struct Shared {};
-  AddedBoxes of;
+  AddedBoxes added;
 
   TENON_DEVICE int phases() const { return 1; }
   TENON_DEVICE void operator()(int, const Place& p, Shared&) const {
-    const int n = of.table.boxOf(p.block);
-    of.table.share(p, n, of.table.boxes[n].elements, [&](std::uint32_t i) { add(n, i); });
+    const int n = added.table.boxOf(p.block);
+    added.table.share(p, n, added.table.boxes[n].elements, [&](std::uint32_t i) { add(n, i); });
   }
 
 private:
   static constexpr int kRank = AddedBox::kRank;
 
   TENON_DEVICE void add(int n, std::uint32_t rest) const {
-    const AddedBox& box = of.table.boxes[n];
+    const AddedBox& box = added.table.boxes[n];
     std::int32_t at[kRank];
     TENON_UNROLL
     for (int d = 0; d < kRank; ++d)
       at[d] = box.begin[d] +
               static_cast<std::int32_t>(d < kRank - 1 ? box.extent[d].divide(rest) : rest);
     for (int k = 0; k < n; ++k)
-      if (of.table.boxes[k].has(at))
+      if (added.table.boxes[k].has(at))
         return; // an earlier box of the table adds to this element
-    T* to = static_cast<T*>(of.y);
+    T* to = static_cast<T*>(added.y);
     TENON_UNROLL
     for (int d = 0; d < kRank; ++d)
-      to += at[d] * of.ys[d];
+      to += at[d] * added.ys[d];
     T sum = *to;
     TENON_KEEP_LOOP
-    for (int k = n; k < of.table.count; ++k)
-      if (of.table.boxes[k].has(at))
-        sum = AddTo{}(sum, *from(of.table.boxes[k], at));
+    for (int k = n; k < added.table.count; ++k)
+      if (added.table.boxes[k].has(at))
+        sum = AddTo{}(sum, *from(added.table.boxes[k], at));
     *to = sum;
   }
   TENON_DEVICE static const T* from(const AddedBox& box, const std::int32_t (&at)[kRank]) {

@@ -163,27 +163,27 @@ struct Softmax {
   TENON_DEVICE void operator()(Index i) const { p[i] = exponential(z[i] - shift) * factor; }
 };
 
-// Functors for element `at` of an array [outer, n, inner] whose line is element `of` of an array
-// [outer, inner]: write(at, read(at, of)).
+// Functors for element `at` of an array [outer, n, inner] whose line is element `line` of an array
+// [outer, inner]: write(at, read(at, line)).
 template <class T>
 struct ShiftedExponential {
   const T *x, *m;
   T* e;
-  TENON_DEVICE T read(Index at, Index of) const { return exponential(x[at] - m[of]); }
+  TENON_DEVICE T read(Index at, Index line) const { return exponential(x[at] - m[line]); }
   TENON_DEVICE void write(Index at, T value) const { e[at] = value; }
 };
 template <class T>
 struct Spread {
   const T* s;
   T* y;
-  TENON_DEVICE T read(Index, Index of) const { return s[of]; }
+  TENON_DEVICE T read(Index, Index line) const { return s[line]; }
   TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
 };
 template <class T>
 struct Quotient {
   const T *e, *s;
   T* y;
-  TENON_DEVICE T read(Index at, Index of) const { return e[at] / s[of]; }
+  TENON_DEVICE T read(Index at, Index line) const { return e[at] / s[line]; }
   TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
 };
 // de can be null.
@@ -191,8 +191,8 @@ template <class T>
 struct QuotientTangent {
   const T *e, *s, *de, *ds;
   T* dy;
-  TENON_DEVICE T read(Index at, Index of) const {
-    return ((de ? de[at] : T(0)) - e[at] * ds[of] / s[of]) / s[of];
+  TENON_DEVICE T read(Index at, Index line) const {
+    return ((de ? de[at] : T(0)) - e[at] * ds[line] / s[line]) / s[line];
   }
   TENON_DEVICE void write(Index at, T value) const { dy[at] = value; }
 };
@@ -209,7 +209,7 @@ template <class T>
 struct Scaled {
   const T *x, *s;
   T* y;
-  TENON_DEVICE T read(Index at, Index of) const { return x[at] * s[of]; }
+  TENON_DEVICE T read(Index at, Index line) const { return x[at] * s[line]; }
   TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
 };
 // y - x s
@@ -217,7 +217,7 @@ template <class T>
 struct LessScaled {
   const T *x, *s;
   T* y;
-  TENON_DEVICE T read(Index at, Index of) const { return y[at] - x[at] * s[of]; }
+  TENON_DEVICE T read(Index at, Index line) const { return y[at] - x[at] * s[line]; }
   TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
 };
 // y (d - s): the derivative of a softmax y in the direction d; s is the sum of y d.
@@ -225,7 +225,7 @@ template <class T>
 struct SoftmaxSlope {
   const T *y, *d, *s;
   T* r;
-  TENON_DEVICE T read(Index at, Index of) const { return y[at] * (d[at] - s[of]); }
+  TENON_DEVICE T read(Index at, Index line) const { return y[at] * (d[at] - s[line]); }
   TENON_DEVICE void write(Index at, T value) const { r[at] = value; }
 };
 // Causal mask of attention scores: the columns are keys [key, key + n), and the rows are queries
@@ -235,8 +235,8 @@ template <class T>
 struct Causal {
   Index n, queries, query, key;
   T* x;
-  TENON_DEVICE T read(Index at, Index of) const {
-    const bool isLater = key + (at - of * n) > query + of % queries;
+  TENON_DEVICE T read(Index at, Index line) const {
+    const bool isLater = key + (at - line * n) > query + line % queries;
     return isLater ? -std::numeric_limits<T>::infinity() : x[at];
   }
   TENON_DEVICE void write(Index at, T value) const { x[at] = value; }
@@ -268,8 +268,8 @@ template <class T>
 struct QuotientOrZero {
   const T *e, *s;
   T* y;
-  TENON_DEVICE T read(Index at, Index of) const {
-    const T sum = s[of], quotient = e[at] / atLeast(bound(T(0.5)), sum);
+  TENON_DEVICE T read(Index at, Index line) const {
+    const T sum = s[line], quotient = e[at] / atLeast(bound(T(0.5)), sum);
     return sum == T(0) ? T(0) : quotient;
   }
   TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
@@ -317,7 +317,7 @@ struct ProductOf {
 template <class T>
 struct ExponentialOf {
   const T *x, *m;
-  TENON_DEVICE T operator()(Index at, Index of) const { return exponential(x[at] - m[of]); }
+  TENON_DEVICE T operator()(Index at, Index line) const { return exponential(x[at] - m[line]); }
 };
 
 // w (log s + m - p) of a row; null w stands for ones.

@@ -201,11 +201,11 @@ struct SubWalk {
 template <int K, class T>
 void addProductsOnDevice(KernelContext& context, const SubWalk& sums, const SubWalk& terms, T alpha,
                          const T* a, const T* x, T* y) {
-  const auto offsetsOf = [](const SubWalk& of) -> ElementOffsets<K> {
+  const auto offsetsOf = [](const SubWalk& dims) -> ElementOffsets<K> {
     if constexpr (K == 1)
-      return {of.rank, of.extent, {of.steps[1]}};
+      return {dims.rank, dims.extent, {dims.steps[1]}};
     else
-      return {of.rank, of.extent, {of.steps[1], of.steps[0]}};
+      return {dims.rank, dims.extent, {dims.steps[1], dims.steps[0]}};
   };
   // Neighbouring threads should read adjacent elements: of one sum, or of different sums if those
   // are closer.

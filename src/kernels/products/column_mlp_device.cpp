@@ -113,17 +113,17 @@ void DeviceColumnMlp<T>::store(const T* from, const Part& part, const PointArray
 }
 
 template <class T>
-void DeviceColumnMlp<T>::apply(int layer, const LayerNumbers<const T>& of, const T* h, Index points,
-                               bool adds, T* z) const {
+void DeviceColumnMlp<T>::apply(int layer, const LayerNumbers<const T>& numbers, const T* h,
+                               Index points, bool adds, T* z) const {
   const Index extent[] = {out(layer), points}, biasStrides[] = {1, 0}, rowStrides[] = {points, 1};
   // The biases are first broadcast to all points; the product then adds to them.
-  if (of.biases)
-    blockCombine(context_, adds ? Combine::Add : Combine::Copy, 2, extent, of.biases, biasStrides,
-                 z, rowStrides);
-  if (of.weights)
+  if (numbers.biases)
+    blockCombine(context_, adds ? Combine::Add : Combine::Copy, 2, extent, numbers.biases,
+                 biasStrides, z, rowStrides);
+  if (numbers.weights)
     gemm<T>(context_, Backend::Auto, /*transA=*/false, /*transB=*/false, out(layer), points,
-            in(layer), /*alpha=*/T(1), of.weights, in(layer), h, points,
-            /*beta=*/T(adds || of.biases ? 1 : 0), z, points);
+            in(layer), /*alpha=*/T(1), numbers.weights, in(layer), h, points,
+            /*beta=*/T(adds || numbers.biases ? 1 : 0), z, points);
 }
 
 template <class T>

@@ -49,7 +49,7 @@ private:
   void load(const Part& part, const PointArray<const T>& from, Index channels, T* to) const;
   void store(const T* from, const Part& part, const PointArray<T>& to, Index channels) const;
   // z = W h + b, or z += W h + b if `adds`; b can be null.
-  void apply(int layer, const LayerNumbers<const T>& of, const T* h, Index points, bool adds,
+  void apply(int layer, const LayerNumbers<const T>& numbers, const T* h, Index points, bool adds,
              T* z) const;
   // Adds dz h^T to the gradient of W, and the sums of dz over the points to that of b.
   void addGradients(int layer, const T* dz, Index points, const LayerNumbers<T>& gradients) const;

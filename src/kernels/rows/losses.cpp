@@ -66,9 +66,9 @@ void sumRowTerms(KernelContext& context, Index rows, Index cols, const Term& ter
 template <class T, class U>
 void errorTerms(KernelContext& context, ErrorTerm term, double delta, Index n, const T* x,
                 const U* t, const ElementWeights<T>& weights, double scale, T* g, T* sum) {
-  withTerm(term, delta, [&]<class Of>(Of of) {
-    sumTerms(context, n, functors::WeightedError<Of, T, U>{of, x, t, weights, scale, g}, scale,
-             sum);
+  withTerm(term, delta, [&]<class LossTerm>(LossTerm lossTerm) {
+    sumTerms(context, n, functors::WeightedError<LossTerm, T, U>{lossTerm, x, t, weights, scale, g},
+             scale, sum);
   });
 }
 

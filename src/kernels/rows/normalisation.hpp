@@ -70,13 +70,14 @@ public:
   const RowGroups& groups() const noexcept { return groups_; }
 
   template <class T>
-  void moments(const T* x, Moments<T> of);
+  void moments(const T* x, Moments<T> result);
   // The derivative of the moments at x; `mean` contains the mean of x.
   template <class T>
-  void momentsTangent(const T* x, const T* mean, const T* dx, Moments<T> of);
-  // dx is overwritten, or incremented if `adds`.
+  void momentsTangent(const T* x, const T* mean, const T* dx, Moments<T> dMoments);
+  // The adjoint: dMoments are the cotangents of the moments. dx is overwritten, or incremented if
+  // `adds`.
   template <class T>
-  void momentsAdjoint(const T* x, const T* mean, Moments<const T> of, bool adds, T* dx);
+  void momentsAdjoint(const T* x, const T* mean, Moments<const T> dMoments, bool adds, T* dx);
 
   // bias can be null. y is limited to at least `least`; 0 gives a rectifier.
   template <class T>
@@ -118,35 +119,35 @@ struct PartMoments {
 };
 // Contribution of this part to the mean of all parts.
 template <class T>
-void shareOfMean(KernelContext& context, const PartMoments& of, const T* mean, T* contribution);
+void shareOfMean(KernelContext& context, const PartMoments& parts, const T* mean, T* contribution);
 // Contributions of this part to the sums that combineMoments() takes.
 template <class T>
-void shareOfMoments(KernelContext& context, const PartMoments& of, Moments<const T> part,
+void shareOfMoments(KernelContext& context, const PartMoments& parts, Moments<const T> part,
                     const T* reference, Moments<T> contributions);
 template <class T>
-void shareOfMomentsTangent(KernelContext& context, const PartMoments& of, const T* mean,
+void shareOfMomentsTangent(KernelContext& context, const PartMoments& parts, const T* mean,
                            const T* reference, Moments<const T> dPart, Moments<T> dContributions);
 // dPart is overwritten.
 template <class T>
-void shareOfMomentsAdjoint(KernelContext& context, const PartMoments& of, const T* mean,
+void shareOfMomentsAdjoint(KernelContext& context, const PartMoments& parts, const T* mean,
                            const T* reference, Moments<const T> dContributions, Moments<T> dPart);
 // Mean and variance from the sums of the contributions or, if the reference is null, from the
 // moments of the only part.
 template <class T>
-void combineMoments(KernelContext& context, const PartMoments& of, const T* reference,
+void combineMoments(KernelContext& context, const PartMoments& parts, const T* reference,
                     Moments<const T> sums, Moments<T> combined);
 // `first` is the first of the sums; null if there is no reference.
 template <class T>
-void combineMomentsTangent(KernelContext& context, const PartMoments& of, const T* first,
+void combineMomentsTangent(KernelContext& context, const PartMoments& parts, const T* first,
                            Moments<const T> dSums, Moments<T> combined);
 // dSums is overwritten.
 template <class T>
-void combineMomentsAdjoint(KernelContext& context, const PartMoments& of, const T* first,
+void combineMomentsAdjoint(KernelContext& context, const PartMoments& parts, const T* first,
                            Moments<const T> combined, Moments<T> dSums);
 
 // running <- (1 - momentum) running + momentum (mean, unbiased variance), for groups with elements.
 template <class T>
-void followMoments(KernelContext& context, const PartMoments& of, double momentum,
+void followMoments(KernelContext& context, const PartMoments& parts, double momentum,
                    Moments<const T> combined, Moments<T> running);
 
 } // namespace tenon

@@ -78,24 +78,25 @@ functors::RowPoint<T> DeviceRows::pointOf(const NormalisePoint<T>& at) {
 }
 
 template <class T>
-void DeviceRows::moments(const T* x, Moments<T> of) {
+void DeviceRows::moments(const T* x, Moments<T> result) {
   reduceLists<functors::AddMoments>(context_, groups_.count, groups_.longest,
                                     functors::GroupMoments<T>{in(groups_), x},
-                                    functors::StoreMoments<T>{of.mean, of.second});
+                                    functors::StoreMoments<T>{result.mean, result.second});
 }
 
 template <class T>
-void DeviceRows::momentsTangent(const T* x, const T* mean, const T* dx, Moments<T> of) {
+void DeviceRows::momentsTangent(const T* x, const T* mean, const T* dx, Moments<T> dMoments) {
   reduceLists<functors::AddSums>(
       context_, groups_.count, groups_.longest,
       functors::GroupMomentsTangent<T>{in(groups_), x, mean, dx},
-      functors::StoreMomentsTangent<T>{inverseCounts_.data(), of.mean, of.second});
+      functors::StoreMomentsTangent<T>{inverseCounts_.data(), dMoments.mean, dMoments.second});
 }
 
 template <class T>
-void DeviceRows::momentsAdjoint(const T* x, const T* mean, Moments<const T> of, bool adds, T* dx) {
+void DeviceRows::momentsAdjoint(const T* x, const T* mean, Moments<const T> dMoments, bool adds,
+                                T* dx) {
   eachElementOfRows(functors::MomentsAdjoint<T>{groupOf_.data(), inverseCounts_.data(), x, mean,
-                                                of.mean, of.second, adds ? 1 : 0, dx});
+                                                dMoments.mean, dMoments.second, adds ? 1 : 0, dx});
 }
 
 template <class T>

@@ -16,11 +16,11 @@ public:
   DeviceRows(const RowGroups& groups, KernelContext& context, Index scratch);
 
   template <class T>
-  void moments(const T* x, Moments<T> of);
+  void moments(const T* x, Moments<T> result);
   template <class T>
-  void momentsTangent(const T* x, const T* mean, const T* dx, Moments<T> of);
+  void momentsTangent(const T* x, const T* mean, const T* dx, Moments<T> dMoments);
   template <class T>
-  void momentsAdjoint(const T* x, const T* mean, Moments<const T> of, bool adds, T* dx);
+  void momentsAdjoint(const T* x, const T* mean, Moments<const T> dMoments, bool adds, T* dx);
   template <class T>
   void normalise(const NormalisePoint<T>& at, const T* bias, T least, T* y);
   template <class T>

@@ -180,8 +180,9 @@ void axisSoftmaxSlope(KernelContext& context, const AxisShape& shape, const T* y
 }
 
 template <class T>
-void maskCausal(KernelContext& context, const AxisShape& shape, const CausalRows& of, T* x) {
-  forEachElement(context, shape, 1, functors::Causal<T>{shape.n, of.rows, of.query, of.key, x});
+void maskCausal(KernelContext& context, const AxisShape& shape, const CausalRows& position, T* x) {
+  forEachElement(context, shape, 1,
+                 functors::Causal<T>{shape.n, position.rows, position.query, position.key, x});
 }
 
 template <class T>

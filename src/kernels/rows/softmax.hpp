@@ -70,7 +70,7 @@ struct CausalRows {
 };
 // x = -infinity for keys after their query.
 template <class T>
-void maskCausal(KernelContext& context, const AxisShape& shape, const CausalRows& of, T* x);
+void maskCausal(KernelContext& context, const AxisShape& shape, const CausalRows& position, T* x);
 // Updates the running maxima m, which begin at the lowest finite number, with the maxima c;
 // rescales the sums s of exp(x - m) accordingly, and returns the factor in c.
 template <class T>

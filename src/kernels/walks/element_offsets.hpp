@@ -94,11 +94,11 @@ public:
   // offsets and advances by one step; the element of a step is called an element below.
   class Steps {
   public:
-    TENON_DEVICE Steps(const ElementOffsets& of, Index first, Index step)
-        : of_(of), number_(static_cast<std::uint32_t>(first)),
+    TENON_DEVICE Steps(const ElementOffsets& offsets, Index first, Index step)
+        : offsets_(offsets), number_(static_cast<std::uint32_t>(first)),
           step_(static_cast<std::uint32_t>(step)) {
       for (int k = 0; k < K; ++k)
-        strides_[k] = step * (of.divided_ > 0 ? of.stride_[0][k] : of.outermost_[k]);
+        strides_[k] = step * (offsets.divided_ > 0 ? offsets.stride_[0][k] : offsets.outermost_[k]);
       place();
     }
     TENON_DEVICE Offsets next() {
@@ -129,12 +129,13 @@ public:
   private:
     TENON_DEVICE void place() {
       auto rest = number_;
-      remaining_ = of_.divided_ > 0 ? of_.extent_[0].divisor() - of_.extent_[0].divide(rest)
-                                    : std::numeric_limits<std::uint32_t>::max();
-      current_ = of_(number_);
+      remaining_ = offsets_.divided_ > 0
+                       ? offsets_.extent_[0].divisor() - offsets_.extent_[0].divide(rest)
+                       : std::numeric_limits<std::uint32_t>::max();
+      current_ = offsets_(number_);
     }
 
-    const ElementOffsets& of_;
+    const ElementOffsets& offsets_;
     // Remaining: elements of the row from the current one on.
     std::uint32_t number_, step_, remaining_;
     Index strides_[K];
