@@ -25,9 +25,9 @@ double nearest(double value) {
   int exponent = 0;
   std::frexp(value, &exponent);
   const int unit = std::max(exponent, kMinExponent) - kBits;
-  const double found = std::ldexp(std::nearbyint(std::ldexp(value, -unit)), unit);
+  const double rounded = std::ldexp(std::nearbyint(std::ldexp(value, -unit)), unit);
   const double largest = std::ldexp(2 - std::ldexp(1, 1 - kBits), 127);
-  return std::abs(found) > largest ? std::copysign(INFINITY, found) : found;
+  return std::abs(rounded) > largest ? std::copysign(INFINITY, rounded) : rounded;
 }
 
 template <class T>

@@ -27,10 +27,12 @@ Arrays<T> drawArrays(Draw& draw, const ConvolutionShape& s) {
 }
 
 inline ConvolutionShape drawShape(Draw& draw, Index maxChannels) {
-  const auto count = [&](Index most) { return draw.chance(0.04) ? 0 : draw.integer(1, most); };
+  const auto count = [&](Index maximum) {
+    return draw.chance(0.04) ? 0 : draw.integer(1, maximum);
+  };
   const Index groups = draw.chance(0.3) ? draw.integer(2, 4) : 1;
-  const Index most = std::max<Index>(1, maxChannels / groups);
-  return {count(4), groups * count(most), groups * count(most),
+  const Index maximum = std::max<Index>(1, maxChannels / groups);
+  return {count(4), groups * count(maximum), groups * count(maximum),
           draw.chance(0.5) ? draw.window() : draw.ordinaryWindow(), groups};
 }
 

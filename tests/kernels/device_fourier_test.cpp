@@ -35,11 +35,11 @@ struct DeviceFourier : ::testing::Test {
         to(*deviceContext(), got.data(), outputs);
     pass(onDevice, from.data(), to.data());
     to.fetch(got.data());
-    double most = 1;
+    double largest = 1;
     for (const T value : want)
-      most = std::max(most, std::abs(double(value)));
+      largest = std::max(largest, std::abs(double(value)));
     for (std::size_t i = 0; i < got.size(); ++i)
-      ASSERT_NEAR(double(got[i]), double(want[i]), kTolerance * most) << what << " at " << i;
+      ASSERT_NEAR(double(got[i]), double(want[i]), kTolerance * largest) << what << " at " << i;
   }
 
   static void expectAlike(const FourierCase& c, Backend backend) {

@@ -48,9 +48,9 @@ TYPED_TEST(DeviceSums, OfASoftmax) {
       axisExponentials(on.context(), shape, in, m, e);
       axisSums(on.context(), shape, e, s);
       axisQuotients(on.context(), shape, e, s, y);
-      const std::pair<const T*, Index> found[] = {
+      const std::pair<const T*, Index> recorded[] = {
           {m, sums}, {e, elements}, {s, sums}, {y, elements}};
-      for (const auto& [values, count] : found)
+      for (const auto& [values, count] : recorded)
         on.record(values, count);
       axisQuotientsTangent(on.context(), shape, e, s, dOut, dSums, y);
       on.record(y, elements);
@@ -113,9 +113,9 @@ TYPED_TEST(DeviceSums, OfAnAttention) {
     axisQuotientsOrZero<T>(on.context(), results, values, s, out);
     logSums<T>(on.context(), rows, m, s, r);
     axisSpread<T>(on.context(), scores, s, p);
-    const std::pair<const T*, Index> found[] = {
+    const std::pair<const T*, Index> recorded[] = {
         {m, rows}, {s, rows}, {c, rows}, {out, rows * outputs}, {r, rows}, {p, rows * n}};
-    for (const auto& [array, count] : found)
+    for (const auto& [array, count] : recorded)
       on.record(array, count);
   });
 }
@@ -192,8 +192,9 @@ TYPED_TEST(DeviceSums, OfManyPieces) {
     T *sum = on.newArray(1), *bias = on.copyOf(std::vector<T>{3});
     storeSlopeDot(on.context(), n, in, factors, sum);
     on.record(sum, 1);
-    const Index extent[] = {n}, step[] = {1}, still[] = {0};
-    blockMultiplyAdd<T>(on.context(), 1, extent, T(0.5), nullptr, nullptr, in, step, bias, still);
+    const Index extent[] = {n}, step[] = {1}, noStride[] = {0};
+    blockMultiplyAdd<T>(on.context(), 1, extent, T(0.5), nullptr, nullptr, in, step, bias,
+                        noStride);
     on.record(bias, 1);
   });
 }
@@ -203,8 +204,9 @@ TEST(DeviceSumsOfIntegers, OfManyPieces) {
   const std::vector<T> x(std::size_t(kManyPieces), T(1) << 40);
   Arrays<T> on(Space::Device);
   T* sum = on.copyOf(std::vector<T>{3});
-  const Index extent[] = {kManyPieces}, step[] = {1}, still[] = {0};
-  blockMultiplyAdd<T>(on.context(), 1, extent, 1, nullptr, nullptr, on.copyOf(x), step, sum, still);
+  const Index extent[] = {kManyPieces}, step[] = {1}, noStride[] = {0};
+  blockMultiplyAdd<T>(on.context(), 1, extent, 1, nullptr, nullptr, on.copyOf(x), step, sum,
+                      noStride);
   on.record(sum, 1);
   EXPECT_EQ(on.results()[0], 3 + (T(kManyPieces) << 40));
 }

@@ -32,9 +32,9 @@ public:
       : size_(values.size()), copy_(*deviceContext(), values.data(), Index(values.size())) {}
   T* data() { return copy_.data(); }
   std::vector<T> values() const {
-    std::vector<T> found(size_);
-    copy_.fetch(found.data());
-    return found;
+    std::vector<T> actual(size_);
+    copy_.fetch(actual.data());
+    return actual;
   }
 
 private:
@@ -43,17 +43,17 @@ private:
 };
 
 template <class T>
-void expectNear(const std::vector<T>& found, const std::vector<T>& expected, double factor = 16) {
-  ASSERT_EQ(found.size(), expected.size());
-  for (std::size_t i = 0; i < found.size(); ++i) {
+void expectNear(const std::vector<T>& actual, const std::vector<T>& expected, double factor = 16) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i) {
     if (std::isnan(double(expected[i]))) {
-      ASSERT_TRUE(std::isnan(double(found[i]))) << i;
+      ASSERT_TRUE(std::isnan(double(actual[i]))) << i;
       continue;
     }
     const double tolerance = std::is_integral_v<T> ? 0
                                                    : factor * std::numeric_limits<T>::epsilon() *
                                                          (1 + std::abs(double(expected[i])));
-    ASSERT_NEAR(double(found[i]), double(expected[i]), tolerance) << i;
+    ASSERT_NEAR(double(actual[i]), double(expected[i]), tolerance) << i;
   }
 }
 
@@ -84,10 +84,10 @@ Strided drawStrides(Draw& draw, const std::vector<Index>& extent, double zeroCha
   return s;
 }
 
-std::vector<Index> drawExtent(Draw& draw, Index most = 5) {
+std::vector<Index> drawExtent(Draw& draw, Index maxExtent = 5) {
   std::vector<Index> extent(std::size_t(draw.integer(1, 8)));
   for (Index& e : extent)
-    e = draw.chance(0.03) ? 0 : draw.integer(1, extent.size() > 5 ? 2 : most);
+    e = draw.chance(0.03) ? 0 : draw.integer(1, extent.size() > 5 ? 2 : maxExtent);
   return extent;
 }
 
@@ -309,10 +309,10 @@ TYPED_TEST(DeviceReal, RowsAndVectors) {
           [&](KernelContext& at, P p, P, T* y) { sumRows(at, rows, cols, p, y); });
     alike(draw.integers<T>(n),
           [&](KernelContext& at, P p, P, T* y) { axpby(at, n, T(2), p, T(3), y); });
-    const auto another = draw.integers<T>(n);
-    OnDevice<T> there(another);
+    const auto secondOperand = draw.integers<T>(n);
+    OnDevice<T> there(secondOperand);
     const auto second = [&](KernelContext& at) -> P {
-      return &at == deviceContext().get() ? there.data() : another.data();
+      return &at == deviceContext().get() ? there.data() : secondOperand.data();
     };
     for (const Relation relation :
          {Relation::Greater, Relation::GreaterOrEqual, Relation::Equal, Relation::NotEqual})

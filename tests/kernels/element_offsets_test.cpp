@@ -24,10 +24,11 @@ TEST(ElementOffsets, FollowTheNumbersRowByRow) {
 }
 
 TEST(ElementOffsets, OfAnyExtentAreCountedAndRefused) {
-  for (const Index most : {Index(1) << 32, Index(3) << 32, (Index(1) << 32) + 1, Index(1) << 40}) {
-    const Index extent[] = {2, most}, strides[] = {0, 0};
+  for (const Index extentBeyond32Bits :
+       {Index(1) << 32, Index(3) << 32, (Index(1) << 32) + 1, Index(1) << 40}) {
+    const Index extent[] = {2, extentBeyond32Bits}, strides[] = {0, 0};
     const ElementOffsets<1> offsets(2, extent, {strides});
-    EXPECT_EQ(offsets.count(), 2 * most);
+    EXPECT_EQ(offsets.count(), 2 * extentBeyond32Bits);
     expectError(TENON_ERR_SUPPORT, {"a walk", "2^31 - 1"},
                 [&] { checkElementCount(offsets.count(), "a walk"); });
   }

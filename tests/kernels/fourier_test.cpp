@@ -24,11 +24,11 @@ struct Fourier : ::testing::Test {
   static void expectClose(const std::vector<T>& got, const std::vector<double>& want,
                           const std::string& what) {
     ASSERT_EQ(got.size(), want.size()) << what;
-    double most = 1;
+    double largest = 1;
     for (const double value : want)
-      most = std::max(most, std::abs(value));
+      largest = std::max(largest, std::abs(value));
     for (std::size_t i = 0; i < got.size(); ++i)
-      ASSERT_NEAR(double(got[i]), want[i], kTolerance * most) << what << " at " << i;
+      ASSERT_NEAR(double(got[i]), want[i], kTolerance * largest) << what << " at " << i;
   }
 };
 TYPED_TEST_SUITE(Fourier, RealTypes);

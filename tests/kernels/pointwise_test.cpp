@@ -200,9 +200,10 @@ TYPED_TEST(PointwiseKernel, EqualsTheFormula) {
       EXPECT_EQ(inPlace, y);
       pointwiseDerivative<T>(test::here(), f, n, x.data(), y.data(), v.data(), r.data());
       for (size_t i = 0; i < x.size(); ++i) {
-        const double most = f.kind == Pointwise::Exp ? 1000 * tolerance : tolerance; // exp(6) = 403
-        EXPECT_NEAR(y[i], double(valueOf(f, x[i])), most) << int(f.kind) << " at " << x[i];
-        EXPECT_NEAR(r[i], double(derivativeOf(f, x[i]) * v[i]), most)
+        // The exponential is up to exp(6) = 403.
+        const double allowedError = f.kind == Pointwise::Exp ? 1000 * tolerance : tolerance;
+        EXPECT_NEAR(y[i], double(valueOf(f, x[i])), allowedError) << int(f.kind) << " at " << x[i];
+        EXPECT_NEAR(r[i], double(derivativeOf(f, x[i]) * v[i]), allowedError)
             << int(f.kind) << " at " << x[i];
       }
       auto aliased = v;
@@ -314,10 +315,10 @@ TYPED_TEST(PointwiseKernel, ComparisonsAndChoices) {
     compareElements<T>(test::here(), relation, 5, a.data(), b.data(), y.data());
     EXPECT_EQ(y, want) << int(relation);
   }
-  const std::vector<T> which{1, 0, -2, 0, T(-0.0)}, other{4, 5, nan, 7, 8};
-  selectElements<T>(test::here(), 5, which.data(), b.data(), other.data(), y.data());
+  const std::vector<T> mask{1, 0, -2, 0, T(-0.0)}, other{4, 5, nan, 7, 8};
+  selectElements<T>(test::here(), 5, mask.data(), b.data(), other.data(), y.data());
   EXPECT_EQ(y, (std::vector<T>{2, 5, 2, 7, 8}));
-  selectElements<T>(test::here(), 5, which.data(), nullptr, which.data(), y.data());
+  selectElements<T>(test::here(), 5, mask.data(), nullptr, mask.data(), y.data());
   EXPECT_EQ(y, (std::vector<T>{0, 0, 0, 0, 0}));
 }
 

@@ -224,15 +224,15 @@ TEST(PoolingKernel, TangentIsTheDerivative) {
 
 TEST(PoolingKernel, SaysWhoComputes) {
   WindowShape w{2, {6, 6}, {3, 3}, {2, 2}, {2, 2}, {1, 1}, {0, 0}};
-  const auto who = [&](PoolingMode mode) {
+  const auto backendOf = [&](PoolingMode mode) {
     return makePooling<float>({2, w, mode}, Backend::Auto)->backend();
   };
   const Backend averages = hasOneDnn() ? Backend::OneDnn : Backend::Blas;
-  EXPECT_EQ(who(PoolingMode::AverageExcludePad), averages);
-  EXPECT_EQ(who(PoolingMode::AverageIncludePad), averages);
-  EXPECT_EQ(who(PoolingMode::Max), Backend::Blas);
+  EXPECT_EQ(backendOf(PoolingMode::AverageExcludePad), averages);
+  EXPECT_EQ(backendOf(PoolingMode::AverageIncludePad), averages);
+  EXPECT_EQ(backendOf(PoolingMode::Max), Backend::Blas);
   w.dilation[1] = 2;
-  EXPECT_EQ(who(PoolingMode::AverageExcludePad), Backend::Blas);
+  EXPECT_EQ(backendOf(PoolingMode::AverageExcludePad), Backend::Blas);
 }
 
 TEST(PoolingKernel, RefusesWindowsThatReadNothing) {

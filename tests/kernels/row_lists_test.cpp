@@ -28,8 +28,8 @@ struct Entries {
   explicit Entries(Draw& draw)
       : rows(draw.integer(0, 30)), sources(draw.integer(0, 20)), inner(draw.integer(0, 70)) {
     const bool isGather = draw.chance(0.3);
-    const Index most = rows * sources == 0 ? 0 : isGather ? rows : draw.integer(0, 90);
-    for (Index e = 0; e < most; ++e) {
+    const Index entries = rows * sources == 0 ? 0 : isGather ? rows : draw.integer(0, 90);
+    for (Index e = 0; e < entries; ++e) {
       row.push_back(isGather ? e : draw.integer(0, rows - 1));
       from.push_back(draw.integer(0, sources - 1));
       key.push_back(draw.integer(-9, 9));

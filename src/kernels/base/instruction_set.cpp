@@ -51,8 +51,8 @@ InstructionSet instructionSet() noexcept {
   return currentSet();
 }
 
-void limitInstructionSet(InstructionSet most) noexcept {
-  currentSet() = std::min(most, instructionSets().back());
+void limitInstructionSet(InstructionSet widest) noexcept {
+  currentSet() = std::min(widest, instructionSets().back());
 }
 
 } // namespace tenon

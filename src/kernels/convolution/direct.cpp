@@ -194,14 +194,14 @@ public:
   // How a sum is stored: out = sum, out += sum, or out = max(0, sum).
   enum class Into { Set, Add, SetRectified };
   // b can be null.
-  void run(KernelContext& context, const T* in, const T* w, const T* b, T* out, Into how) const;
+  void run(KernelContext& context, const T* in, const T* w, const T* b, T* out, Into mode) const;
 
 private:
   // The arguments of run(), with the weights packed.
   struct Operands {
     const T *packed, *b;
     T* out;
-    Into how;
+    Into mode;
   };
   Index columns() const { return static_cast<Index>(bands_.offsets().size()); }
   void pack(KernelContext& context, const T* w, T* packed) const;
@@ -257,13 +257,13 @@ void DirectOutputs<T>::pack(KernelContext& context, const T* w, T* packed) const
 
 template <class T>
 void DirectOutputs<T>::run(KernelContext& context, const T* in, const T* w, const T* b, T* out,
-                           Into how) const {
+                           Into mode) const {
   const Index bands = sum_.batch * sum_.groups * bands_.perImage();
   if (bands == 0)
     return; // an empty sum has planned no memory for packed weights
   T* packed = context.scratch<T>(packedAt_);
   pack(context, w, packed);
-  const Operands operands{packed, b, out, how};
+  const Operands operands{packed, b, out, mode};
   const Index work = Index(bands_.vectors(0).size()) * sum_.outChannels * columns(); // of a band
   parallelPieces(context.threads(padded_), bands, work,
                  [=, this, &context](int piece, Index begin, Index end) {
@@ -292,8 +292,8 @@ void DirectOutputs<T>::runBand(const Operands& operands, const Bands::Band& band
                                .y = operands.out + bands_.firstOutput(band, k),
                                .yChannel = sum_.out.strides.channel,
                                .yStep = sum_.out.strides.space[2],
-                               .accumulate = operands.how == Into::Add,
-                               .rectifies = operands.how == Into::SetRectified};
+                               .accumulate = operands.mode == Into::Add,
+                               .rectifies = operands.mode == Into::SetRectified};
       kernels_->outputs(block, sums, vectors.data() + i, std::min(kStrip, count - i));
       k += block;
     }

@@ -76,10 +76,10 @@ template <class T>
 const DirectKernels<T>& directKernelsAvx512();
 
 // The output channels are divided into blocks, whose sums are computed together: as many blocks of
-// `most` channels as there are, then blocks of at most 4. Returns the number of channels of the
-// next block if `left` channels remain.
-inline int channelsOfBlock(Index left, int most) {
-  return left >= most ? most : static_cast<int>(left < 4 ? left : 4);
+// `maxPerBlock` channels as there are, then blocks of at most 4. Returns the number of channels of
+// the next block if `left` channels remain.
+inline int channelsOfBlock(Index left, int maxPerBlock) {
+  return left >= maxPerBlock ? maxPerBlock : static_cast<int>(left < 4 ? left : 4);
 }
 
 } // namespace tenon

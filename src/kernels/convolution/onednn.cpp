@@ -89,17 +89,17 @@ struct Problem {
   }
   // The descriptions of the three primitives. Only the attributes determine whether the product is
   // added to the output.
-  Forward::primitive_desc forward(const dnnl::primitive_attr& how, const Desc& src,
+  Forward::primitive_desc forward(const dnnl::primitive_attr& attrs, const Desc& src,
                                   const Desc& weights, const Desc& dst) const {
-    return onednn::described<Forward>(how, dnnl::prop_kind::forward_training,
+    return onednn::described<Forward>(attrs, dnnl::prop_kind::forward_training,
                                       dnnl::algorithm::convolution_direct, src, weights, b, dst,
                                       strides, dilates, padLow, padHigh);
   }
-  AdjointData::primitive_desc adjointData(const dnnl::primitive_attr& how,
+  AdjointData::primitive_desc adjointData(const dnnl::primitive_attr& attrs,
                                           const Forward::primitive_desc& hint) const {
     const auto describe = [&](bool plain) {
       return onednn::describedBeside<AdjointData>(
-          hint, how, dnnl::algorithm::convolution_direct, plain ? x : anyLayout(x),
+          hint, attrs, dnnl::algorithm::convolution_direct, plain ? x : anyLayout(x),
           plain ? w : anyLayout(w), plain ? y : anyLayout(y), strides, dilates, padLow, padHigh);
     };
     const AdjointData::primitive_desc best = describe(/*plain=*/fewChannels);
@@ -118,9 +118,9 @@ struct Problem {
     return std::string_view(chosen.impl_info_str()) == "jit_dw:sve_512" &&
            std::any_of(dilates.begin(), dilates.end(), [](memory::dim d) { return d > 0; });
   }
-  AdjointWeights::primitive_desc adjointWeights(const dnnl::primitive_attr& how,
+  AdjointWeights::primitive_desc adjointWeights(const dnnl::primitive_attr& attrs,
                                                 const Forward::primitive_desc& hint) const {
-    return onednn::describedBeside<AdjointWeights>(hint, how, dnnl::algorithm::convolution_direct,
+    return onednn::describedBeside<AdjointWeights>(hint, attrs, dnnl::algorithm::convolution_direct,
                                                    anyLayout(x), anyLayout(w), b, anyLayout(y),
                                                    strides, dilates, padLow, padHigh);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Builds cuDNN graphs (dnn_graph.hpp) descriptor by descriptor and selects the first engine with
-// allowed arithmetic. cuDNN only estimates which engine is fastest, and some fail at their first
-// run; the plan of the next engine in this order then replaces the failed plan.
+// Builds cuDNN graphs descriptor by descriptor and selects the first engine with allowed
+// arithmetic. If its plan fails at its first run, as some do, the plan of the next engine replaces
+// it.
 #include "kernels/cuda/dnn_graph.hpp"
 
 #include "kernels/movement/bfloat16.hpp"
@@ -100,22 +100,23 @@ Index bytesOfCopy(const ConvolutionGraph& g, const std::vector<Index>& extent) {
 }
 
 // Copies an array of the user to its staged form (stage), and back (unstage).
-void stage(KernelContext& context, Staging how, const ArrayBox& array, const void* from, void* to) {
+void stage(KernelContext& context, Staging form, const ArrayBox& array, const void* from,
+           void* to) {
   const ArrayBox box = channelsLast(array);
   const int rank = int(box.extent.size());
   const auto* values = static_cast<const float*>(from);
-  if (how == Staging::BFloat16)
+  if (form == Staging::BFloat16)
     return roundToBFloat16(context, rank, box.extent.data(), values, box.strides.data(),
                            static_cast<BFloat16*>(to));
   blockCombine(context, Combine::Copy, rank, box.extent.data(), values, box.strides.data(),
                static_cast<float*>(to), rowMajor(box.extent).data());
 }
-void unstage(KernelContext& context, Staging how, const ArrayBox& array, const void* from,
+void unstage(KernelContext& context, Staging form, const ArrayBox& array, const void* from,
              bool adds, void* to) {
   const ArrayBox box = channelsLast(array);
   const int rank = int(box.extent.size());
   auto* values = static_cast<float*>(to);
-  if (how == Staging::BFloat16)
+  if (form == Staging::BFloat16)
     return expandBFloat16(context, rank, box.extent.data(), static_cast<const BFloat16*>(from),
                           adds, values, box.strides.data());
   blockCombine(context, adds ? Combine::Add : Combine::Copy, rank, box.extent.data(),
@@ -571,20 +572,20 @@ void ConvolutionRun::execute(KernelContext& context, const std::array<const void
     return !loose_ ||
            reinterpret_cast<std::uintptr_t>(array) % std::uintptr_t(graph().alignment) == 0;
   });
-  Prepared& taken = areAligned ? tight_ : *loose_;
+  Prepared& chosen = areAligned ? tight_ : *loose_;
   const auto call = [&] {
     return retryOutOfMemory(handles.stream(), isOutOfMemoryForKernels, [&] {
-      return dnn().cudnnBackendExecute(handles.dnn(), taken.plan->get(), pack_.get());
+      return dnn().cudnnBackendExecute(handles.dnn(), chosen.plan->get(), pack_.get());
     });
   };
   cudnnStatus_t status = call();
-  if (!taken.hasRun && taken.graph && isPlansFault(status))
-    if (auto next = planInPlaceOf(*taken.plan, *taken.graph)) {
-      taken.plan = std::move(next);
+  if (!chosen.hasRun && chosen.graph && isPlansFault(status))
+    if (auto next = planInPlaceOf(*chosen.plan, *chosen.graph)) {
+      chosen.plan = std::move(next);
       status = call();
     }
   checkDnn(status, "cudnnBackendExecute");
-  taken.hasRun = true;
+  chosen.hasRun = true;
 }
 
 } // namespace tenon::cuda

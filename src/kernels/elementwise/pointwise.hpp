@@ -40,8 +40,8 @@ enum class Pointwise {
 };
 
 struct PointwiseFunction {
-  PointwiseFunction(Pointwise which, double value = 0, double another = 0)
-      : kind(which), parameter(value), second(another) {}
+  PointwiseFunction(Pointwise function, double firstParameter = 0, double secondParameter = 0)
+      : kind(function), parameter(firstParameter), second(secondParameter) {}
   Pointwise kind;
   // parameter: the slope of LeakyRelu for x < 0, the factor of Elu, Celu and Scale, the exponent of
   // Power, the lower end of Clamp. second: the upper end of Clamp, the shift of Scale. Unused by

@@ -29,8 +29,8 @@ void compareElements(KernelContext& context, Relation relation, Index n, const T
 }
 
 template <class T>
-void selectElements(KernelContext& context, Index n, const T* which, const T* a, const T* b, T* y) {
-  eachElement(context, n, 1, functors::SelectElements<T>{which, a, b, y});
+void selectElements(KernelContext& context, Index n, const T* mask, const T* a, const T* b, T* y) {
+  eachElement(context, n, 1, functors::SelectElements<T>{mask, a, b, y});
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \

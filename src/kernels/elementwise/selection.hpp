@@ -14,8 +14,8 @@ template <class T>
 void compareElements(KernelContext& context, Relation relation, Index n, const T* a, const T* b,
                      T* y);
 
-// y = a where `which` is not 0, else b. a or b can be null, which stands for zeros.
+// y = a where `mask` is not 0, else b. a or b can be null, which stands for zeros.
 template <class T>
-void selectElements(KernelContext& context, Index n, const T* which, const T* a, const T* b, T* y);
+void selectElements(KernelContext& context, Index n, const T* mask, const T* a, const T* b, T* y);
 
 } // namespace tenon

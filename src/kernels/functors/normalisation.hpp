@@ -72,7 +72,7 @@ struct RowLists {
       else
         take(list);
     }
-    TENON_DEVICE Index endOf(Index most) const { return count_ < most ? count_ : most; }
+    TENON_DEVICE Index endOf(Index n) const { return count_ < n ? count_ : n; }
     // Advances by one step. Returns true if the next element is in another row.
     TENON_DEVICE bool step() {
       if (!lists_.begin) {
@@ -154,7 +154,7 @@ struct GroupMoments { // terms of the moments: the elements x of a group's rows
   struct Terms {
     RowLists::Steps steps;
     const T* x;
-    TENON_DEVICE Index endOf(Index most) const { return steps.endOf(most); }
+    TENON_DEVICE Index endOf(Index n) const { return steps.endOf(n); }
     TENON_DEVICE Index next() {
       const Index current = steps.at();
       steps.step();
@@ -359,7 +359,7 @@ struct GroupSlopes { // terms: weight dy, and weight dy (x - mean)
     T* dx;
     double mean, slope;
     T weight = 1; // of the current row
-    TENON_DEVICE Index endOf(Index most) const { return steps.endOf(most); }
+    TENON_DEVICE Index endOf(Index n) const { return steps.endOf(n); }
     TENON_DEVICE void enterRow() {
       if (point.weight && point.weightOf && !steps.isPast())
         weight = point.weight[point.weightOf[steps.row()]];
@@ -422,7 +422,7 @@ struct WeightSlopes { // terms: dy, and dy (x - mean) scale
     RowLists::Steps steps;
     const T* dy;
     double mean = 0, scale = 0; // of the current row
-    TENON_DEVICE Index endOf(Index most) const { return steps.endOf(most); }
+    TENON_DEVICE Index endOf(Index n) const { return steps.endOf(n); }
     TENON_DEVICE void enterRow() {
       if (steps.isPast())
         return;

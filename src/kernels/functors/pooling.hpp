@@ -30,13 +30,13 @@ struct PoolingPlanes {
   struct Taps {
     Number begin, end;
   };
-  // a / divisor, rounded up and limited to [0, most].
-  TENON_DEVICE static Number ceilOf(Number a, Number divisor, const Divisor& by, Number most) {
+  // a / divisor, rounded up and limited to [0, maximum].
+  TENON_DEVICE static Number ceilOf(Number a, Number divisor, const Divisor& by, Number maximum) {
     if (a <= 0)
       return 0;
     auto quotient = std::uint32_t(a) + std::uint32_t(divisor - 1);
     by.divide(quotient);
-    return quotient < std::uint32_t(most) ? Number(quotient) : most;
+    return quotient < std::uint32_t(maximum) ? Number(quotient) : maximum;
   }
   // The input position that tap 0 of output o reads.
   TENON_DEVICE Number firstOf(int d, Number o) const { return o * stride[d] - padLow[d]; }

@@ -44,13 +44,13 @@ struct CompareElements {
   TENON_DEVICE void write(Index i, T value) const { y[i] = value; }
 };
 
-// y = a where `which` is not 0, else b; null a or b stands for zeros.
+// y = a where `mask` is not 0, else b; null a or b stands for zeros.
 template <class T>
 struct SelectElements {
-  const T *which, *a, *b;
+  const T *mask, *a, *b;
   T* y;
   TENON_DEVICE T read(Index i) const {
-    const T* from = which[i] != T(0) ? a : b;
+    const T* from = mask[i] != T(0) ? a : b;
     return from ? from[i] : T(0);
   }
   TENON_DEVICE void write(Index i, T value) const { y[i] = value; }

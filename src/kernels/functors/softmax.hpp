@@ -28,7 +28,7 @@ class SoftmaxOfLines {
 public:
   static constexpr int kEach = 16; // maximum number of elements per lane
   struct Shared {
-    T value[kEach][device::kThreads], most[device::kThreads];
+    T value[kEach][device::kThreads], maximumOfThread[device::kThreads];
     double sum[device::kThreads];
   };
 
@@ -71,12 +71,13 @@ public:
   TENON_DEVICE void operator()(int phase, const Thread& t, Shared& shared) const {
     const int sums = shape_.steps() + 1;
     if (phase == 0) {
-      shared.most[t.number] = read(t, shared);
+      shared.maximumOfThread[t.number] = read(t, shared);
     } else if (phase < sums) {
       if (t.lane < shape_.left(phase))
-        shared.most[t.number] = shape_.template stepOf<MaxTo>(shared.most, t.number, phase);
+        shared.maximumOfThread[t.number] =
+            shape_.template stepOf<MaxTo>(shared.maximumOfThread, t.number, phase);
     } else if (phase == sums) {
-      shared.sum[t.number] = exponentiate(t, shared.most[t.firstLane], shared);
+      shared.sum[t.number] = exponentiate(t, shared.maximumOfThread[t.firstLane], shared);
     } else if (phase < 2 * sums) {
       if (t.lane < shape_.left(phase - sums))
         shared.sum[t.number] = shape_.template stepOf<AddTo>(shared.sum, t.number, phase - sums);

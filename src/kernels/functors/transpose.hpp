@@ -37,13 +37,13 @@ struct ExpandedOnTheWay {
   TENON_DEVICE void write(float* y, float value) const { *y = adds ? *y + value : value; }
 };
 
-// The functor for eachBlock(): thread block number i copies tile i. Way is one of the conversions
-// above.
-template <class Way>
+// The functor for eachBlock(): thread block number i copies tile i. Conversion is one of the
+// structs above.
+template <class Conversion>
 struct TransposeTiles {
   static constexpr unsigned kTileX = 32, kTileY = 64;
-  using From = typename Way::From;
-  using To = typename Way::To;
+  using From = typename Conversion::From;
+  using To = typename Conversion::To;
   struct Shared {
     To tile[kTileY][kTileX + 1]; // padded by one: the elements of a column are in different banks
   };
@@ -52,7 +52,7 @@ struct TransposeTiles {
   ElementOffsets<4> tiles;
   Index stepX, stepY; // stride in x along the dimension of y, and in y along that of x
   Index extentX, extentY;
-  Way way;
+  Conversion conversion;
   const From* x;
   To* y;
 
@@ -65,13 +65,13 @@ struct TransposeTiles {
       const unsigned lane = p.thread % kTileX, line = p.thread / kTileX;
       const From* const from = x + first.of[0] + lane + line * stepX;
       forLines<device::kThreads / kTileX, kTileY>(line, lane < leftX ? leftY : 0, [&](unsigned j) {
-        shared.tile[line + j][lane] = way.read(from[j * stepX]);
+        shared.tile[line + j][lane] = conversion.read(from[j * stepX]);
       });
     } else { // writes it, a line along Y per group of kTileY threads
       const unsigned lane = p.thread % kTileY, line = p.thread / kTileY;
       To* const to = y + first.of[1] + lane + line * stepY;
       forLines<device::kThreads / kTileY, kTileX>(line, lane < leftY ? leftX : 0, [&](unsigned i) {
-        way.write(to + i * stepY, shared.tile[lane][line + i]);
+        conversion.write(to + i * stepY, shared.tile[lane][line + i]);
       });
     }
   }

@@ -13,13 +13,13 @@
 
 namespace tenon {
 
-// y = x for the block, where `way` converts each element (a copy, or from or to bfloat16). Returns
-// false, and does nothing, for boxes that are not transposed, and if there are too many tiles. The
-// context must be on the device.
-template <class Way>
-bool transposeTiles(KernelContext& context, const Block& block, const Way& way,
-                    const typename Way::From* x, typename Way::To* y) {
-  using Tiles = functors::TransposeTiles<Way>;
+// y = x for the block, where `conversion` converts each element (a copy, or from or to bfloat16).
+// Returns false, and does nothing, for boxes that are not transposed, and if there are too many
+// tiles. The context must be on the device.
+template <class Conversion>
+bool transposeTiles(KernelContext& context, const Block& block, const Conversion& conversion,
+                    const typename Conversion::From* x, typename Conversion::To* y) {
+  using Tiles = functors::TransposeTiles<Conversion>;
   const int inner = block.rank - 1, d = transposedDimension(block);
   if (d < 0)
     return false;
@@ -46,7 +46,7 @@ bool transposeTiles(KernelContext& context, const Block& block, const Way& way,
                             .stepY = block.b[d],
                             .extentX = block.extent[d],
                             .extentY = block.extent[inner],
-                            .way = way,
+                            .conversion = conversion,
                             .x = x,
                             .y = y});
   return true;

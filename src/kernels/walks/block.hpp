@@ -52,10 +52,11 @@ int transposedDimension(const Block& block);
 // (StripWalk in cuda/launch.cuh).
 int stripDimension(const Block& block, Index strip);
 
-// Calls visit(slice, offset in a, offset in b) for slices of at most `most` elements that make up
-// the block.
+// Calls visit(slice, offset in a, offset in b) for slices of at most maxElements elements that make
+// up the block.
 template <class Visit>
-void forEachSlice(const Block& block, Index most, const Visit& visit, Index a = 0, Index b = 0) {
+void forEachSlice(const Block& block, Index maxElements, const Visit& visit, Index a = 0,
+                  Index b = 0) {
   Index elements = 1;
   int longest = 0;
   for (int d = 0; d < block.rank; ++d) {
@@ -63,13 +64,13 @@ void forEachSlice(const Block& block, Index most, const Visit& visit, Index a = 
     if (block.extent[d] > block.extent[longest])
       longest = d;
   }
-  if (elements <= most)
+  if (elements <= maxElements)
     return visit(block, a, b);
   Block low = block, high = block;
   const Index half = low.extent[longest] /= 2;
   high.extent[longest] -= half;
-  forEachSlice(low, most, visit, a, b);
-  forEachSlice(high, most, visit, a + half * block.a[longest], b + half * block.b[longest]);
+  forEachSlice(low, maxElements, visit, a, b);
+  forEachSlice(high, maxElements, visit, a + half * block.a[longest], b + half * block.b[longest]);
 }
 
 // Calls visit(offset in a, offset in b) for each inner plane [extent[rank-2], extent[rank-1]], in
