@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Builds cuDNN graphs descriptor by descriptor and selects the first engine with allowed
-// arithmetic. If its plan fails at its first run, as some do, the plan of the next engine replaces
-// it.
+// arithmetic. If its plan fails at its first run, the plan of the next engine replaces it.
 #include "kernels/cuda/dnn_graph.hpp"
 
 #include "kernels/movement/bfloat16.hpp"
