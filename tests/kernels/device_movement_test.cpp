@@ -98,7 +98,7 @@ TYPED_TEST(DeviceRounds, ToBFloat16AndBack) {
 // large enough for tiles.
 TEST(DeviceExpansions, AreThoseOfTheHost) {
   struct Case {
-    Index extent[3], strides[3]; // of what is rounded
+    Index extent[3], strides[3]; // of the box that is rounded
   };
   for (const Case& c : {Case{{3, 40, 5}, {200, 5, 1}}, Case{{3, 40, 5}, {400, 9, 1}},
                         Case{{3, 40, 5}, {200, 1, 40}}, Case{{2, 70, 36}, {2520, 1, 70}}})

@@ -118,7 +118,7 @@ double exactDot(const std::vector<T>& x, const std::vector<T>& y) {
   return sum;
 }
 
-// The code and text of the Error that body() throws; TENON_SUCCESS if it throws none.
+// The Error that body() throws, or an Error with the code TENON_SUCCESS if it throws nothing.
 template <class Body>
 Error errorOf(Body body) {
   try {

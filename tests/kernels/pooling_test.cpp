@@ -141,7 +141,7 @@ TYPED_TEST(PoolingKernel, BackendsEqualTheReference) {
   for (PoolingMode mode : kModes)
     for (int trial = 0; trial < 300; ++trial) {
       const PoolingShape shape = drawShape(draw, mode);
-      // Few values, so that ties are common.
+      // Few different values, among which equal maxima are frequent.
       const auto x = draw.integers<T>(shape.planes * inputVolume(shape.window), 2);
       const auto u = draw.integers<T>(Index(x.size()));
       const auto v = draw.integers<T>(shape.planes * outputVolume(shape.window));

@@ -23,7 +23,7 @@ namespace {
 struct Entries {
   Index rows, sources, inner;
   std::vector<Index> row, from, key;
-  std::vector<double> weights; // or none
+  std::vector<double> weights; // empty: all weights are 1
 
   explicit Entries(Draw& draw)
       : rows(draw.integer(0, 30)), sources(draw.integer(0, 20)), inner(draw.integer(0, 70)) {

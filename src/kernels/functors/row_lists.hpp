@@ -2,8 +2,9 @@
 // Functors that compute a row y[i,:] from the rows x[e,:] of a list (sums, maxima, softmax,
 // attention; definitions in rows/row_lists.hpp). block<N>(row, column) computes N adjacent elements
 // of a row. The host uses an N for which the elements fit into registers; on the device a thread
-// computes one element. The entries of a list are always combined in the order of the list, so both
-// spaces and any number of threads have the same results.
+// computes one element. The entries of a list are always combined in the order of the list: the
+// order of a sum depends neither on the memory space nor on the number of threads. In the formulas,
+// (+)= means = or, if `adds` is set, +=.
 #pragma once
 
 #include "kernels/base/independent.hpp"

@@ -13,9 +13,9 @@
 
 namespace tenon::functors {
 
-template <class Box, int Most>
+template <class Box, int kMaxBoxes>
 struct BoxTable {
-  static constexpr int kMax = Most;
+  static constexpr int kMax = kMaxBoxes;
   std::int32_t count = 0;
   std::uint32_t first[kMax + 1] = {}; // first grid block of each box, and the end
   Box boxes[kMax] = {};

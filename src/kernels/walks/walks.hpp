@@ -9,7 +9,8 @@
 //       TENON_DEVICE void write(Index i, T value) const { y[i] = value; }
 //     };
 //     eachElement(context, n, 1, functors::Scaled<T>{alpha, x, y});  // host or device: each.hpp
-// TENON_DEVICE is `__host__ __device__` where nvcc compiles.
+// TENON_DEVICE is `__host__ __device__` where nvcc compiles; TENON_UNROLL and TENON_KEEP_LOOP make
+// the compiler unroll the next loop, or not (sys/device_code.hpp).
 //
 // To add a functor: write it in functors/, call eachElement(), eachOfBlock() or eachBlock() with
 // it, and list it in a file cuda/*.cu, for which nvcc instantiates the templates of
