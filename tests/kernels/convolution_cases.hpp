@@ -57,7 +57,7 @@ std::vector<std::vector<T>> allResults(Convolution<T>& op, const Arrays<T>& a) {
   return {plain, unbiased, added, dx, dw, db, dwAlone};
 }
 
-// The kernel under test of a shape.
+// Creates the implementation under test for a shape.
 template <class T>
 using Maker = std::function<std::unique_ptr<Convolution<T>>(const ConvolutionShape&)>;
 

@@ -94,7 +94,7 @@ TYPED_TEST(DirectConvolution, MayHaveNoOutputs) {
   }
 }
 
-// Several bands in each dimension.
+// The images are divided into several bands in each dimension.
 TYPED_TEST(DirectConvolution, EqualsTheReferenceOnLargeImages) {
   using T = TypeParam;
   const WindowShape plane{2, {120, 175}, {119, 173}, {3, 3}, {1, 1}, {1, 1}, {1, 0}};

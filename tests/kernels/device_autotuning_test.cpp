@@ -22,7 +22,7 @@ struct Measured {
   std::string text;
 };
 
-// Large enough to be measured, with a bias.
+// The shape is large enough to be measured, and it has a bias.
 const ConvolutionShape kShape{
     .batch = 2,
     .inChannels = 12,

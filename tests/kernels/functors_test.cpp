@@ -114,7 +114,7 @@ TYPED_TEST(Functors, HaveTheirLimits) {
   using Limits = std::numeric_limits<T>;
   const T inf = Limits::infinity(), least = Limits::denorm_min(), nan = Limits::quiet_NaN();
   const T half = T(0.5), log2 = std::numbers::ln2_v<T>;
-  // At -infinity, -0, the least number and infinity.
+  // The values at -infinity, -0, the smallest positive number and infinity.
   const std::vector<std::pair<Pointwise, std::vector<T>>> expected = {
       {Pointwise::Exp, {0, 1, 1, inf}},
       {Pointwise::Tanh, {-1, -T(0), least, 1}},
