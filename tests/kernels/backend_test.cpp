@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Names of the backends, and resolveBackend(), which replaces the requested backend by one that can
+// compute a kernel: for each data type, memory space and build, or the error with its advice.
 #include "kernels/draw.hpp"
 
 namespace tenon::test {
@@ -22,7 +24,7 @@ TEST(Backend, AutoDependsOnTheDataType) {
   EXPECT_EQ(resolveBackend<double>(Backend::Reference), Backend::Reference);
 }
 
-// It concerns convolutions alone.
+// The backend `direct` exists for convolutions only.
 TEST(Backend, DirectIsBlasForOtherKernels) {
   EXPECT_EQ(resolveBackend<float>(Backend::Direct), Backend::Blas);
   EXPECT_EQ(resolveBackend<double>(Backend::Direct), Backend::Blas);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rounding to bfloat16 against the definition, by exponent and fraction.
+// Rounding to bfloat16 compared with its definition, computed from the exponent and the fraction of
+// a double by frexp() and nearbyint(): the nearest number with 8 significant bits, of two the even
+// one.
 #include "kernels/movement/bfloat16.hpp"
 
 #include "kernels/draw.hpp"
@@ -12,19 +14,20 @@
 namespace tenon::test {
 namespace {
 
-constexpr int kBits = 8, kMinExponent = -125; // of the smallest normal number, as frexp() has it
+// Significant bits, and the exponent of the smallest normal number as returned by frexp().
+constexpr int kBits = 8, kMinExponent = -125;
 
-// The nearest number of 8 bits, or below the normal ones multiple of the smallest; of two the even
-// one.
+// The nearest number with 8 significant bits or, below the normal numbers, the nearest multiple of
+// the smallest denormal number; of two equally near ones the even one.
 double nearest(double value) {
   if (value == 0 || !std::isfinite(value))
     return value;
   int exponent = 0;
   std::frexp(value, &exponent);
   const int unit = std::max(exponent, kMinExponent) - kBits;
-  const double found = std::ldexp(std::nearbyint(std::ldexp(value, -unit)), unit);
+  const double rounded = std::ldexp(std::nearbyint(std::ldexp(value, -unit)), unit);
   const double largest = std::ldexp(2 - std::ldexp(1, 1 - kBits), 127);
-  return std::abs(found) > largest ? std::copysign(INFINITY, found) : found;
+  return std::abs(rounded) > largest ? std::copysign(INFINITY, rounded) : rounded;
 }
 
 template <class T>
@@ -66,7 +69,8 @@ TEST(Rounds, NaNWithLowBitsAloneStaysNaN) {
   EXPECT_TRUE(std::isnan(valueOf(toBFloat16(std::bit_cast<float>(0x7f800001U)))));
 }
 
-// Through a float it would be halfway first, and then even.
+// Rounding to float first would result in a number halfway between two bfloat16 numbers, which is
+// then rounded to the even one.
 TEST(Rounds, DoublesAreRoundedOnce) {
   const double aboveHalf = 1 + 0x1p-8 + 0x1p-40, belowHalf = 1 + 3 * 0x1p-8 - 0x1p-40;
   EXPECT_EQ(valueOf(toBFloat16(aboveHalf)), 1 + 0x1p-7F);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// y <- alpha x + beta y on strided boxes, against the formula cell by cell.
+// blockAxpby(), y <- alpha x + beta y on strided boxes, and blockScale(), y <- factor y, compared
+// with the formula, computed in double element by element.
 #include "kernels/here.hpp"
 #include "kernels/movement/block_copy.hpp"
 
@@ -12,12 +13,13 @@
 namespace tenon {
 namespace {
 
+// A box, and the strides of three arrays.
 constexpr Index kExtent[3] = {2, 3, 4};
 constexpr Index kRows[3] = {12, 4, 1};       // row-major
-constexpr Index kColumns[3] = {2, 4, 14};    // column-major with holes
-constexpr Index kBackwards[3] = {-15, 5, 1}; // from the last matrix to the first
+constexpr Index kColumns[3] = {2, 4, 14};    // column-major with gaps
+constexpr Index kBackwards[3] = {-15, 5, 1}; // negative in the first dimension
 
-// f(offset with strides a, offset with strides b) for each cell.
+// Calls f(offset with strides a, offset with strides b) for each element of the box.
 template <class F>
 void forEachCell(const Index* a, const Index* b, F f) {
   for (Index i = 0; i < kExtent[0]; ++i)
@@ -26,6 +28,7 @@ void forEachCell(const Index* a, const Index* b, F f) {
         f(i * a[0] + j * a[1] + k * a[2], i * b[0] + j * b[1] + k * b[2]);
 }
 
+// 80 small integers, more elements than any of the boxes spans.
 template <class T>
 std::vector<T> numbers(T first) {
   std::vector<T> values(80);
@@ -38,7 +41,7 @@ template <class S, class T>
 void expectAxpby(double alpha, double beta) {
   const std::vector<S> x = numbers<S>(3);
   std::vector<T> y = numbers<T>(-5), expected = y;
-  constexpr Index kFirst = 20; // backwards strides need elements before
+  constexpr Index kFirst = 20; // a negative stride reads elements before the first
   forEachCell(kBackwards, kColumns, [&](Index a, Index b) {
     expected[b] = static_cast<T>(alpha * static_cast<double>(x[kFirst + a]) +
                                  beta * static_cast<double>(expected[b]));

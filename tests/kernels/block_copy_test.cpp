@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// blockCombine against element-by-element index arithmetic, on boxes of every rank with permuted,
-// padded, reversed and broadcast strides.
+// blockCombine(), which copies, adds or takes maxima of strided boxes, compared with index
+// arithmetic element by element, on random boxes of every rank with permuted, padded, negative and
+// zero strides.
 #include "kernels/draw.hpp"
 #include "kernels/here.hpp"
 #include "kernels/movement/block_copy.hpp"
@@ -15,6 +16,7 @@ namespace tenon::test {
 
 namespace {
 
+// An array that contains a box: strides, offset of its first element, and number of elements.
 struct Strided {
   std::vector<Index> strides;
   Index origin = 0, size = 1;
@@ -44,7 +46,7 @@ Strided drawStrides(Draw& draw, const std::vector<Index>& extent, bool broadcast
   return s;
 }
 
-// visit(offset in x, offset in y) for every element of the box, by division.
+// Calls visit(offset in x, offset in y) for every element of the box.
 template <class Visit>
 void forEachElement(const std::vector<Index>& extent, const Strided& x, const Strided& y,
                     Visit visit) {
@@ -107,7 +109,8 @@ TYPED_TEST(BlockCopy, WrittenStrideZeroReduces) {
   EXPECT_EQ(y, (std::vector<T>{3, 60}));
 }
 
-// Contributions meet in the order of the caller's dimensions: (1e20 - 1e20) + 1 + 1.
+// If all elements are added to one, the order is that of the caller's dimensions, row-major: (1e20
+// - 1e20) + 1 + 1, not the order in which x is stored.
 TEST(BlockCopy, ReductionsKeepTheOrder) {
   const std::vector<double> x{1e20, 1, -1e20, 1};
   double y = 0;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// y <- y + alpha a x with dimensions in which an array stands still, against the sum cell by cell.
+// blockMultiplyAdd(), y <- y + alpha a x, where each array can have stride 0 in some dimensions
+// (which broadcasts a or x, and sums into y), compared with the sum element by element on small
+// integers, for which any order is exact.
 #include "kernels/movement/block_copy.hpp"
 
 #include "kernels/draw.hpp"
@@ -14,12 +16,12 @@ namespace {
 using test::Draw;
 using Strides4 = std::array<Index, 4>;
 
-// Row-major strides of the dimensions that are kept, 0 of the others.
-Strides4 stridesOf(const Strides4& extent, unsigned kept) {
+// Row-major strides of the dimensions whose bits are set in `dims`, and 0 in the others.
+Strides4 stridesOf(const Strides4& extent, unsigned dims) {
   Strides4 strides{};
   Index step = 1;
   for (int d = 3; d >= 0; --d)
-    if (kept >> d & 1) {
+    if (dims >> d & 1) {
       strides[d] = step;
       step *= extent[d];
     }
@@ -43,24 +45,24 @@ Index offset(const Strides4& index, const Strides4& strides) {
   return sum;
 }
 
-// Every choice of dimensions that a, x and y have, integers, so that any order of a sum is exact.
+// Compares for many sets of dimensions in which a, x and y have strides.
 template <class T>
 void expectSums(const Strides4& extent, bool hasA) {
   Draw draw(7);
   const Index elements = extent[0] * extent[1] * extent[2] * extent[3];
   const auto a = draw.integers<T>(elements + 1), x = draw.integers<T>(elements + 1);
-  for (unsigned keptA = 0; keptA < (hasA ? 16u : 1u); keptA += 5)
-    for (unsigned keptX = 0; keptX < 16; keptX += 3)
-      for (unsigned keptY = 0; keptY < 16; ++keptY) {
-        const Strides4 as = stridesOf(extent, keptA), xs = stridesOf(extent, keptX),
-                       ys = stridesOf(extent, keptY);
+  for (unsigned dimsOfA = 0; dimsOfA < (hasA ? 16u : 1u); dimsOfA += 5)
+    for (unsigned dimsOfX = 0; dimsOfX < 16; dimsOfX += 3)
+      for (unsigned dimsOfY = 0; dimsOfY < 16; ++dimsOfY) {
+        const Strides4 as = stridesOf(extent, dimsOfA), xs = stridesOf(extent, dimsOfX),
+                       ys = stridesOf(extent, dimsOfY);
         auto y = draw.integers<T>(elements + 1), expected = y;
         forEachIndex(extent, [&](const Strides4& i) {
           expected[offset(i, ys)] += T(2) * (hasA ? a[offset(i, as)] : T(1)) * x[offset(i, xs)];
         });
         blockMultiplyAdd<T>(test::here(), 4, extent.data(), 2, hasA ? a.data() : nullptr, as.data(),
                             x.data(), xs.data(), y.data(), ys.data());
-        ASSERT_EQ(y, expected) << keptA << " " << keptX << " " << keptY;
+        ASSERT_EQ(y, expected) << dimsOfA << " " << dimsOfX << " " << dimsOfY;
       }
 }
 
@@ -75,10 +77,10 @@ TEST(BlockMultiplyAdd, SumsOverTheDimensionsThatYHasNot) {
 }
 
 TEST(BlockMultiplyAdd, ALongSumInFloatIsAsExactAsInDouble) {
-  const Index n = 1 << 22, one = 1, still = 0;
+  const Index n = 1 << 22, one = 1, noStride = 0;
   const std::vector<float> x(n, 0.1F);
   float y = 0;
-  blockMultiplyAdd<float>(test::here(), 1, &n, 1, nullptr, nullptr, x.data(), &one, &y, &still);
+  blockMultiplyAdd<float>(test::here(), 1, &n, 1, nullptr, nullptr, x.data(), &one, &y, &noStride);
   EXPECT_FLOAT_EQ(y, static_cast<float>(static_cast<double>(n) * static_cast<double>(0.1F)));
 }
 

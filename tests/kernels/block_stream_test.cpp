@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// blockStream against blockCombine, at every alignment of the target and around the length from
-// which rows are streamed; what lies around the target is left alone.
+// blockStream(), which packs a box by streaming stores, compared with blockCombine(): at every
+// alignment of the target, and around the row length from which rows are streamed. The elements
+// around the target (77) must not change.
 #include "kernels/draw.hpp"
 #include "kernels/here.hpp"
 #include "kernels/movement/block_copy.hpp"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Kernels on the device against those on the host: float64 to rounding, float32 as its host sums
-// are.
+// Comparison of kernels on the device with those on the host. expectSame(run) calls run(arrays)
+// three times: with arrays of the host, of the device, and of the device again. run() copies its
+// inputs by copyOf(), calls kernels in arrays.context(), and passes the results to record(). The
+// results of both spaces must agree to rounding, and those of the two runs on the device bit by
+// bit.
 #pragma once
 
 #include "kernels/here.hpp"
@@ -14,27 +17,28 @@
 
 namespace tenon::test {
 
-// Runs the same calls in either space on copies of the same arrays.
+// Arrays in one memory space, and the recorded results of a run.
 template <class T>
 class Arrays {
 public:
   explicit Arrays(Space space)
       : context_(space == Space::Device ? deviceContext() : std::make_shared<KernelContext>()) {}
-  const KernelContextPtr& context() const { return context_; }
-  KernelContext& at() { return *context_; }
+  const KernelContextPtr& contextPointer() const { return context_; }
+  KernelContext& context() { return *context_; }
   template <class U>
-  U* put(const std::vector<U>& values) {
+  U* copyOf(const std::vector<U>& values) {
     memory_.emplace_back(Index(values.size() * sizeof(U)), "a test's array", context_->memory());
-    Buffer& made = memory_.back();
+    Buffer& copy = memory_.back();
     if (context_->space() == Space::Device)
-      context_->fetch(made.data<U>(), values.data(), made.bytes());
+      context_->fetch(copy.data<U>(), values.data(), copy.bytes());
     else
-      std::copy(values.begin(), values.end(), made.data<U>());
-    return made.data<U>();
+      std::copy(values.begin(), values.end(), copy.data<U>());
+    return copy.data<U>();
   }
-  T* room(Index n) { return put(std::vector<T>(std::size_t(n), T(-7))); }
-  // Notes n values of an array for the comparison.
-  void give(const T* from, Index n) {
+  // An array of n elements, all -7, for results.
+  T* newArray(Index n) { return copyOf(std::vector<T>(std::size_t(n), T(-7))); }
+  // Appends n values of an array to the results.
+  void record(const T* from, Index n) {
     std::vector<T> values(static_cast<std::size_t>(n));
     if (context_->space() == Space::Device)
       context_->fetch(values.data(), from, n * Index(sizeof(T)));
@@ -59,13 +63,13 @@ void expectSame(const Run& run) {
   ASSERT_EQ(device.results().size(), host.results().size());
   const double tolerance = sizeof(T) == sizeof(double) ? 1e-12 : 2e-5;
   for (std::size_t i = 0; i < host.results().size(); ++i) {
-    const double got = device.results()[i], want = host.results()[i];
-    ASSERT_EQ(std::isnan(got), std::isnan(want)) << i;
-    if (!std::isnan(want) && got != want) {
-      ASSERT_NEAR(got, want, tolerance * (1 + std::abs(want))) << i;
+    const double onDevice = device.results()[i], onHost = host.results()[i];
+    ASSERT_EQ(std::isnan(onDevice), std::isnan(onHost)) << i;
+    if (!std::isnan(onHost) && onDevice != onHost) {
+      ASSERT_NEAR(onDevice, onHost, tolerance * (1 + std::abs(onHost))) << i;
     }
     const double repeated = again.results()[i];
-    ASSERT_TRUE(repeated == got || std::isnan(got)) << i;
+    ASSERT_TRUE(repeated == onDevice || std::isnan(onDevice)) << i;
   }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The fused perceptron against its definition point by point: values, tangents, and the adjoint by
-// the
-// identity  <tangent, dy> = <dx, adjoint of x> + <dW, gradients>, with each set of instructions.
+// The perceptron at each point of a box (products/column_mlp.hpp), with each instruction set:
+// values and tangents compared with the definition in double, point by point; the adjoint by the
+// identity <tangent, dy> = <dx, adjoint of x> + <dW, gradients>; and the same bits for any number
+// of threads and of points.
 #include "kernels/products/column_mlp.hpp"
 
 #include "kernels/draw.hpp"
@@ -15,7 +16,7 @@
 namespace tenon::test {
 namespace {
 
-// The channels of all points in an array of their own order, and what lies between left alone.
+// The channels of rows x columns points in an array with gaps, whose elements must not change.
 template <class T>
 struct Field {
   std::vector<T> elements;
@@ -29,6 +30,7 @@ struct Field {
   Index first, strides[2], channel;
 };
 
+// A perceptron and the points at which it is evaluated.
 struct Case {
   std::vector<Index> widths;
   Index rows, columns;
@@ -48,6 +50,7 @@ Field<T> fieldOf(Draw& draw, const Case& c, Index channels) {
   return field;
 }
 
+// Random weights and biases of all layers, or arrays for their gradients.
 template <class T>
 struct Numbers {
   std::vector<std::vector<T>> weights, biases;
@@ -102,7 +105,7 @@ void expectMlp(Draw& draw, const Case& c) {
   Numbers<T> n(draw, c, 0.6), dn(draw, c, 1), gradients(draw, c, 1);
   Field<T> x = fieldOf<T>(draw, c, c.widths.front()), dx = fieldOf<T>(draw, c, c.widths.front()),
            y = fieldOf<T>(draw, c, c.widths.back()), dy = fieldOf<T>(draw, c, c.widths.back()),
-           weight = fieldOf<T>(draw, c, c.widths.back()), back = dx;
+           weight = fieldOf<T>(draw, c, c.widths.back()), adjointOfX = dx;
   const Field<T> untouched = y;
   ColumnMlp<T> mlp(c.widths, c.function, std::make_shared<KernelContext>());
   const auto layers = n.template layers<const T>();
@@ -111,38 +114,41 @@ void expectMlp(Draw& draw, const Case& c) {
   mlp.forward(box, x.constant(), y.array());
   mlp.tangent(box, x.constant(), dx.constant(), dn.template layers<const T>(), dy.array());
   const Numbers<T> before = gradients;
-  mlp.adjoint(box, x.constant(), weight.constant(), back.array(), gradients.template layers<T>());
+  mlp.adjoint(box, x.constant(), weight.constant(), adjointOfX.array(),
+              gradients.template layers<T>());
 
-  double paired = 0, paidBack = 0, size = 1;
+  // The two sides of the identity of tangent and adjoint, and the magnitude of their terms.
+  double pairedWithOutputs = 0, pairedWithInputs = 0, size = 1;
   for (Index i = 0; i < c.rows; ++i)
     for (Index j = 0; j < c.columns; ++j) {
       std::vector<double> h, dh;
       for (Index k = 0; k < c.widths.front(); ++k) {
         h.push_back(double(x.at(i, j, k)));
         dh.push_back(double(dx.at(i, j, k)));
-        paidBack += dh.back() * double(back.at(i, j, k));
-        size += std::abs(dh.back() * double(back.at(i, j, k)));
+        pairedWithInputs += dh.back() * double(adjointOfX.at(i, j, k));
+        size += std::abs(dh.back() * double(adjointOfX.at(i, j, k)));
       }
       expectedPoint(c, n, dn, h, dh);
       for (Index k = 0; k < c.widths.back(); ++k) {
         ASSERT_NEAR(double(y.at(i, j, k)), h[size_t(k)], tolerance) << i << " " << j << " " << k;
         ASSERT_NEAR(double(dy.at(i, j, k)), dh[size_t(k)], 10 * tolerance) << i << " " << j;
-        paired += dh[size_t(k)] * double(weight.at(i, j, k));
+        pairedWithOutputs += dh[size_t(k)] * double(weight.at(i, j, k));
         y.at(i, j, k) = untouched.elements[size_t(&y.at(i, j, k) - y.elements.data())];
       }
     }
-  EXPECT_EQ(y.elements, untouched.elements); // what lies between the points
-  const auto pay = [&](const std::vector<T>& d, const std::vector<T>& g, const std::vector<T>& g0) {
+  EXPECT_EQ(y.elements, untouched.elements); // the gaps between the points
+  const auto addPairing = [&](const std::vector<T>& d, const std::vector<T>& g,
+                              const std::vector<T>& g0) {
     for (size_t i = 0; i < d.size(); ++i) {
-      paidBack += double(d[i]) * (double(g[i]) - double(g0[i]));
+      pairedWithInputs += double(d[i]) * (double(g[i]) - double(g0[i]));
       size += std::abs(double(d[i]) * double(g[i]));
     }
   };
   for (size_t l = 0; l < layers.size(); ++l) {
-    pay(dn.weights[l], gradients.weights[l], before.weights[l]);
-    pay(dn.biases[l], gradients.biases[l], before.biases[l]);
+    addPairing(dn.weights[l], gradients.weights[l], before.weights[l]);
+    addPairing(dn.biases[l], gradients.biases[l], before.biases[l]);
   }
-  EXPECT_NEAR(paired, paidBack, tolerance * size);
+  EXPECT_NEAR(pairedWithOutputs, pairedWithInputs, tolerance * size);
 }
 
 } // namespace
@@ -201,11 +207,11 @@ TYPED_TEST(ColumnMlpKernel, GivesTheSameBitsOnAnyNumberOfThreads) {
   });
 }
 
-// What a list of rows gives is no matter of its length, nor of where in it a row is.
+// The result of a row depends neither on the number of rows nor on its position among them.
 TYPED_TEST(ColumnMlpKernel, GivesTheSameBitsForAnyNumberOfRows) {
   using T = TypeParam;
   constexpr Index kRows = 200;
-  const ThreadCount one(1); // many small lists, which threads would only wait for
+  const ThreadCount one(1); // many small calls, which more threads would only slow down
   for (InstructionSet set : instructionSets()) {
     SCOPED_TRACE(instructionSetName(set));
     limitInstructionSet(set);
@@ -223,36 +229,36 @@ TYPED_TEST(ColumnMlpKernel, GivesTheSameBitsForAnyNumberOfRows) {
         Numbers<T> n(draw, c, 0.6), dn(draw, c, 1), unused(draw, c, 1);
         Field<T> x = fieldOf<T>(draw, c, c.widths.front()), dx = x,
                  y = fieldOf<T>(draw, c, c.widths.back()), dy = y;
-        x.at(77, 0, 0) = T(1e8); // for which the sine is another function
+        x.at(77, 0, 0) = T(1e8); // an angle for which the sine uses another form
         ColumnMlp<T> mlp(c.widths, c.function, std::make_shared<KernelContext>());
         const auto layers = n.template layers<const T>();
         for (size_t l = 0; l < layers.size(); ++l)
           mlp.setLayer(int(l), layers[l]);
-        // y, dy = dF x and dx = F* y of the rows from `first` on.
+        // y, the tangent and the adjoint for `count` rows from `first` on.
         const auto resultsOf = [&](Index first, Index count) {
           Field<T> rowsOf[] = {x, y, dy, dx};
           for (Field<T>& field : rowsOf)
             field.first += first * field.strides[0];
-          auto& [from, to, tangent, back] = rowsOf;
+          auto& [from, to, tangent, adjointOfX] = rowsOf;
           const PointBox box{2, {count, 1}};
           mlp.forward(box, from.constant(), to.array());
           mlp.tangent(box, from.constant(), from.constant(), dn.template layers<const T>(),
                       tangent.array());
-          mlp.adjoint(box, from.constant(), to.constant(), back.array(),
+          mlp.adjoint(box, from.constant(), to.constant(), adjointOfX.array(),
                       unused.template layers<T>());
           std::vector<T> results;
           for (Index i = 0; i < count; ++i) {
             for (Index k = 0; k < c.widths.back(); ++k)
               results.insert(results.end(), {to.at(i, 0, k), tangent.at(i, 0, k)});
             for (Index k = 0; k < c.widths.front(); ++k)
-              results.push_back(back.at(i, 0, k));
+              results.push_back(adjointOfX.at(i, 0, k));
           }
           return results;
         };
         const std::vector<T> all = resultsOf(0, kRows);
         const size_t ofRow = all.size() / size_t(kRows);
-        // Each number of rows is that of some function; all are those of each in a run of all
-        // draws.
+        // Each number of rows is tested with one of the functions, or with every function in a run
+        // of all draws.
         const int step = drawsAll() ? 1 : 4;
         for (Index count = 1 + turn++ % step; count <= kRows; count += step) {
           const Index first = draw.integer(0, kRows - count);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Kernels that share a context: none harms another, the scratch is as large as the greediest
-// needs, and it is counted.
+// KernelContext, the scratch memory that all kernels of a rank share: its size is that of the
+// largest plan, it is counted as allocated memory, and several kernels in one context, called in
+// turns, compute the same results as kernels of the reference backend with their own contexts.
 #include "kernels/base/context.hpp"
 
 #include "kernels/convolution/convolution.hpp"
@@ -30,7 +31,8 @@ template <class T>
 class SharedContext : public ::testing::Test {};
 TYPED_TEST_SUITE(SharedContext, RealTypes);
 
-// Each is made before the next one makes the scratch grow, and they are called in turns.
+// Each convolution is larger than the one created before it, so its creation enlarges the scratch
+// and can move it. The calls 0, 1 and 2 are forward(), adjointData() and adjointWeights().
 TYPED_TEST(SharedContext, ServesKernelsInTurns) {
   using T = TypeParam;
   Draw draw(17);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Random convolutions, and what makes a kernel equal to the reference, bit by bit on small
-// integers.
+// Random convolutions, and comparisons of an implementation with the reference backend, bit by bit
+// on small integers, for which sums in any order are exact: all results (expectEqualToReference),
+// and results for outputs that are a box of a larger array (expectEqualWhenPlaced). A Maker creates
+// the implementation under test.
 #pragma once
 
 #include "kernels/convolution/convolution.hpp"
@@ -10,6 +12,7 @@
 
 namespace tenon::test {
 
+// Inputs, weights, biases and outputs of a convolution.
 template <class T>
 struct Arrays {
   std::vector<T> x, w, b, y;
@@ -24,10 +27,12 @@ Arrays<T> drawArrays(Draw& draw, const ConvolutionShape& s) {
 }
 
 inline ConvolutionShape drawShape(Draw& draw, Index maxChannels) {
-  const auto count = [&](Index most) { return draw.chance(0.04) ? 0 : draw.integer(1, most); };
+  const auto count = [&](Index maximum) {
+    return draw.chance(0.04) ? 0 : draw.integer(1, maximum);
+  };
   const Index groups = draw.chance(0.3) ? draw.integer(2, 4) : 1;
-  const Index most = std::max<Index>(1, maxChannels / groups);
-  return {count(4), groups * count(most), groups * count(most),
+  const Index maximum = std::max<Index>(1, maxChannels / groups);
+  return {count(4), groups * count(maximum), groups * count(maximum),
           draw.chance(0.5) ? draw.window() : draw.ordinaryWindow(), groups};
 }
 
@@ -38,7 +43,7 @@ inline std::string describe(const ConvolutionShape& s) {
   return text.str();
 }
 
-// Everything that a convolution computes, each from the same start.
+// The results of all functions of a convolution; each call begins with the same arrays.
 template <class T>
 std::vector<std::vector<T>> allResults(Convolution<T>& op, const Arrays<T>& a) {
   std::vector<T> plain(a.y.size(), T(99)), unbiased(a.y.size(), T(99)), added = a.y;
@@ -52,7 +57,7 @@ std::vector<std::vector<T>> allResults(Convolution<T>& op, const Arrays<T>& a) {
   return {plain, unbiased, added, dx, dw, db, dwAlone};
 }
 
-// The kernel under test of a shape.
+// Creates the implementation under test for a shape.
 template <class T>
 using Maker = std::function<std::unique_ptr<Convolution<T>>(const ConvolutionShape&)>;
 
@@ -71,13 +76,13 @@ void expectEqualToReference(Draw& draw, const ConvolutionShape& shape, const Mak
   const auto arrays = drawArrays<T>(draw, shape);
   const auto reference = makeConvolution<T>(shape, Backend::Reference);
   const auto op = make(shape);
-  // Twice, since scratch is used again.
+  // Twice, since the second run finds the scratch memory of the first.
   const auto expected = allResults(*reference, arrays);
   ASSERT_EQ(allResults(*op, arrays), expected) << describe(*op, shape);
   ASSERT_EQ(allResults(*op, arrays), expected) << describe(*op, shape);
 }
 
-// As many groups as channels: each channel by itself.
+// As many groups as input channels: each channel is convolved separately.
 inline std::vector<ConvolutionShape> depthwiseShapes(Draw& draw) {
   std::vector<ConvolutionShape> shapes;
   for (Index channels : {1, 3, 8, 16, 24})
@@ -86,7 +91,7 @@ inline std::vector<ConvolutionShape> depthwiseShapes(Draw& draw) {
   return shapes;
 }
 
-// Padding along the first of three dimensions, on which oneDNN 2.6.3 itself fails.
+// Padding along the first of three dimensions, for which oneDNN 2.6.3 computes wrong results.
 inline std::vector<ConvolutionShape> deeplyPaddedShapes() {
   std::vector<ConvolutionShape> shapes;
   for (Index low = 0; low < 5; ++low)
@@ -108,6 +113,7 @@ void expectAllEqualToReference(Draw& draw, const std::vector<ConvolutionShape>& 
       ASSERT_NO_FATAL_FAILURE(expectEqualToReference<T>(draw, shape, make));
 }
 
+// Without input channels, forward() adds the bias, and the gradient of the bias is the sum of dy.
 template <class T>
 void expectEmptyInputGivesTheBias(const Maker<T>& make) {
   ConvolutionShape shape{2, 0, 2, {}};
@@ -121,8 +127,8 @@ void expectEmptyInputGivesTheBias(const Maker<T>& make) {
   EXPECT_EQ(db, (std::vector<T>{24, 28}));
 }
 
-// y as a box in the middle of a larger array, whose dimensions lie in any order: its strides, where
-// its first cell is, and how large the array.
+// y as a box in the middle of a larger array with dimensions in any order: the strides of y, the
+// offset of its first element, and the number of elements of the array.
 struct Placement {
   ImageStrides y;
   Index first = 0, elements = 1;
@@ -145,7 +151,7 @@ inline Placement drawPlacement(Draw& draw, const ConvolutionShape& s) {
   return placed;
 }
 
-// visit(cell of the contiguous y, cell of the placed one)
+// Calls visit(offset in the contiguous y, offset in the placed y) for each element.
 template <class Visit>
 void forEachPlaced(const ConvolutionShape& s, const Placement& placed, Visit visit) {
   Index dense = 0;
@@ -161,8 +167,8 @@ void forEachPlaced(const ConvolutionShape& s, const Placement& placed, Visit vis
       });
 }
 
-// The same convolution with y and dy placed, beside the contiguous reference; what lies around them
-// is left alone.
+// The same convolution with y and dy in a larger array, compared with the reference on contiguous
+// arrays. The elements around y (77) must not change.
 template <class T>
 void expectEqualWhenPlaced(Draw& draw, ConvolutionShape shape, const Maker<T>& make) {
   const auto dense = drawArrays<T>(draw, shape);

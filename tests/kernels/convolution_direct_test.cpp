@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Direct convolution with each set of vector instructions that the machine has, against the
-// reference.
+// Direct convolution with each vector instruction set of the processor, compared with the reference
+// backend bit by bit on small integers; which convolutions `auto` computes by it; and errors where
+// it is not possible.
 #include "kernels/convolution/backends.hpp"
 #include "kernels/convolution_cases.hpp"
 
@@ -15,7 +16,7 @@ Maker<T> directMaker(InstructionSet set) {
   };
 }
 
-// Its outputs of a row read consecutive inputs.
+// A random shape with stride 1 in the last dimension, as direct convolution requires.
 ConvolutionShape drawDirectShape(Draw& draw, Index maxChannels) {
   ConvolutionShape shape = drawShape(draw, maxChannels);
   shape.window.stride[shape.window.rank - 1] = 1;
@@ -75,7 +76,7 @@ TYPED_TEST(DirectConvolution, EqualsTheReferenceForEachTile) {
   }
 }
 
-// As on a rank to which none of the output falls, though inputs that others' outputs read do.
+// Shapes without outputs, as on a rank that owns no output but inputs that other ranks read.
 TYPED_TEST(DirectConvolution, MayHaveNoOutputs) {
   using T = TypeParam;
   const WindowShape noRows{2, {2, 6}, {0, 6}, {3, 3}, {1, 1}, {1, 1}, {0, 1}};
@@ -93,7 +94,7 @@ TYPED_TEST(DirectConvolution, MayHaveNoOutputs) {
   }
 }
 
-// Several bands in each dimension.
+// The images are divided into several bands in each dimension.
 TYPED_TEST(DirectConvolution, EqualsTheReferenceOnLargeImages) {
   using T = TypeParam;
   const WindowShape plane{2, {120, 175}, {119, 173}, {3, 3}, {1, 1}, {1, 1}, {1, 0}};
@@ -120,9 +121,8 @@ TYPED_TEST(DirectConvolution, AutoTakesItWhereItIsFaster) {
   const Backend direct = directInstructionSets().empty() ? other : Backend::Direct;
   EXPECT_EQ(chosen({1, 4, 8, planeWindow(3, 1, 64)}), direct);
   EXPECT_EQ(chosen({1, 16, 16, planeWindow(3, 1, 64)}), direct);
-  EXPECT_EQ(chosen({1, 8, 8, planeWindow(3, 1, 64), 8}), direct); // each channel by itself
-  // Of many channels oneDNN is faster, which has float32 alone; BLAS is not before the image is
-  // small as well.
+  EXPECT_EQ(chosen({1, 8, 8, planeWindow(3, 1, 64), 8}), direct); // depthwise
+  // For many channels oneDNN is faster (float32 only), but BLAS only if the image is small too.
   EXPECT_EQ(chosen({1, 64, 64, planeWindow(3, 1, 64)}), other == Backend::OneDnn ? other : direct);
   EXPECT_EQ(chosen({1, 16, 16, planeWindow(3, 1, 9)}), other == Backend::OneDnn ? other : direct);
   EXPECT_EQ(chosen({1, 4, 8, planeWindow(3, 2, 64)}), other);
@@ -151,7 +151,8 @@ TYPED_TEST(DirectConvolution, NeedsVectorInstructions) {
   limitInstructionSet(instructionSets().back());
 }
 
-// Where it is requested, nothing else takes its place.
+// A request by name is an error where direct convolution is not possible, instead of another
+// backend.
 TYPED_TEST(DirectConvolution, RefusesWhatItDoesNotSupport) {
   using T = TypeParam;
   expectError(errorOf([] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolution: the reference against hand-computed cases and the adjoint identities, the other
-// backends against the reference, bit by bit on small integers.
+// Convolution on the host: the reference backend against results computed by hand; its adjoints by
+// the identities <y, dy> = <x, dx> = <w, dw>, exact on small integers; and the other backends
+// against the reference, bit by bit on small integers.
 #include "kernels/convolution_cases.hpp"
 
 #include <cmath>
@@ -112,7 +113,8 @@ TYPED_TEST(ConvolutionKernel, OutputsLieWhereTheShapeSays) {
   }
 }
 
-// As many channels as vector registers are wide, and more: other code paths of the libraries.
+// As many channels as a vector register has elements, and more, for which libraries have other
+// code.
 TYPED_TEST(ConvolutionKernel, BackendsEqualTheReferenceWithManyChannels) {
   using T = TypeParam;
   Draw draw(6);
@@ -123,7 +125,7 @@ TYPED_TEST(ConvolutionKernel, BackendsEqualTheReferenceWithManyChannels) {
   }
 }
 
-// Large enough that one image is cut into several tiles, along rows and along columns.
+// Images so large that one is divided into several tiles, along rows and along columns.
 TYPED_TEST(ConvolutionKernel, BackendsEqualTheReferenceOnLargeImages) {
   using T = TypeParam;
   Draw draw(7);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Boxes that are moved together on the device, against loops over their elements.
+// BlockQueue, which copies, clears and adds several boxes in one kernel of the device, compared
+// with loops over the elements on the host. `here` is the host's array and `there` its copy on the
+// device.
 #include "kernels/draw.hpp"
 #include "kernels/movement/block_queue.hpp"
 #include "kernels/on_device.hpp"
@@ -21,7 +23,8 @@ Index elementsOf(const Numbers& extent) {
   return std::accumulate(extent.begin(), extent.end(), Index(1), std::multiplies<>());
 }
 
-// Strides of an array of this shape, contiguous along the last of the dimensions in this order.
+// Strides of a contiguous array of this shape whose dimensions are stored in this order: the last
+// one has stride 1.
 Numbers stridesOf(const Numbers& shape, const std::vector<int>& order) {
   Numbers strides(shape.size());
   Index stride = 1;
@@ -42,7 +45,7 @@ Index offsetOf(const Numbers& at, const Numbers& strides) {
   return std::inner_product(at.begin(), at.end(), strides.begin(), Index(0));
 }
 
-// visit(i) for each index of a box.
+// Calls visit(index) for each index of a box.
 template <class Visit>
 void forEach(const Numbers& extent, Visit visit) {
   Numbers at(extent.size(), 0);
@@ -73,7 +76,8 @@ struct Twice {
   }
 };
 
-// Each dimension cut in pieces, which are copied, or now and then cleared.
+// Cuts each dimension at random positions, and copies the resulting boxes, or clears a fifth of
+// them.
 template <class T>
 void expectCopied(const Numbers& shape, const std::vector<int>& orderOfX, Index pieces,
                   Draw& draw) {
@@ -108,7 +112,7 @@ void expectCopied(const Numbers& shape, const std::vector<int>& orderOfX, Index 
   EXPECT_EQ(y.fetched(), y.here);
 }
 
-// Boxes of one array, drawn or all the same, which overlap.
+// Adds overlapping boxes to one array: random boxes, or the whole array several times if areSame.
 template <class T>
 void expectAdded(const Numbers& shape, int boxes, bool areSame, Draw& draw) {
   const int rank = static_cast<int>(shape.size());
@@ -139,13 +143,13 @@ TYPED_TEST(DeviceBlockQueue, CopiesMoreBoxesThanOneKernelTakes) {
   Draw draw(31);
   expectCopied<TypeParam>({2, 6, 7, 90}, {0, 1, 2, 3}, 3, draw);
   expectCopied<TypeParam>({2, 6, 7, 90}, {3, 1, 0, 2}, 3, draw);
-  expectCopied<TypeParam>({8, 8, 64}, {0, 1, 2}, 1, draw); // pieces of 16 bytes
+  expectCopied<TypeParam>({8, 8, 64}, {0, 1, 2}, 1, draw); // copied 16 bytes at a time
   expectCopied<TypeParam>({130}, {0}, 5, draw);
 }
 
 TYPED_TEST(DeviceBlockQueue, CopiesBoxesThatItsTableDoesNotTake) {
   Draw draw(32);
-  expectCopied<TypeParam>({2, 3, 2, 3, 2, 5}, {5, 3, 1, 4, 2, 0}, 2, draw); // of many dimensions
+  expectCopied<TypeParam>({2, 3, 2, 3, 2, 5}, {5, 3, 1, 4, 2, 0}, 2, draw); // too many dimensions
   expectCopied<TypeParam>({130, 160}, {1, 0}, 1, draw);                     // transposed by tiles
 }
 
@@ -176,7 +180,7 @@ TYPED_TEST(DeviceBlockQueue, AddsAfterWhatItCopies) {
   EXPECT_EQ(x.fetched(), x.here);
 }
 
-// A box of the table writes each of its elements once.
+// A box whose strides write an element twice is an error, since threads write in any order.
 TYPED_TEST(DeviceBlockQueue, RefusesBoxesThatWriteTwice) {
   const Index extent[] = {3, 4}, xs[] = {4, 1}, ys[] = {2, 1}, begin[] = {0, 0};
   Draw draw(35);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The device's convolutions against the host's reference, bit by bit on small integers.
+// Convolutions of the device (cuDNN, and im2col with cuBLAS) compared with the reference backend of
+// the host, bit by bit on small integers. The cases are those of convolution_cases.hpp.
 #include "kernels/convolution_cases.hpp"
 #include "kernels/on_device.hpp"
 
 namespace tenon::test {
 
-// A convolution of the device on arrays of the host.
+// A convolution of the device with arrays of the host as arguments: each call copies them to the
+// device and the results back, so the tests for backends of the host can call it.
 template <class T>
 class DeviceConvolution final : public Convolution<T> {
 public:
@@ -38,7 +40,7 @@ public:
 
 private:
   KernelContext& at() { return *context_; }
-  // Cells of y from its first to its last.
+  // Number of elements of y from its first to its last, with the strides of the shape.
   static Index span(const ConvolutionShape& s) {
     const WindowShape& w = s.window;
     if (s.batch * s.outChannels * outputVolume(w) == 0)

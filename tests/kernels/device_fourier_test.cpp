@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Truncated Fourier transforms on the device, by cuFFT and by cuBLAS, against those of the host.
+// Truncated Fourier transforms on the device, by cuFFT and by matrix products of cuBLAS, compared
+// to rounding with the reference backend of the host, which fourier_test.cpp compares with the
+// definition.
 #include "kernels/draw.hpp"
 #include "kernels/fourier_cases.hpp"
 #include "kernels/on_device.hpp"
@@ -15,7 +17,7 @@ struct DeviceFourier : ::testing::Test {
   using Transform = TruncatedFourier<T>;
   using Pass = std::function<void(Transform&, const T*, T*)>;
 
-  // The passes from elements to coefficients, or back.
+  // The two functions from elements to coefficients, and the two from coefficients to elements.
   static std::vector<Pass> analyses(Index rows) {
     return {[=](Transform& f, const T* x, T* y) { f.analyse(rows, x, y); },
             [=](Transform& f, const T* x, T* y) { f.synthesiseAdjoint(rows, x, y); }};
@@ -33,11 +35,11 @@ struct DeviceFourier : ::testing::Test {
         to(*deviceContext(), got.data(), outputs);
     pass(onDevice, from.data(), to.data());
     to.fetch(got.data());
-    double most = 1;
+    double largest = 1;
     for (const T value : want)
-      most = std::max(most, std::abs(double(value)));
+      largest = std::max(largest, std::abs(double(value)));
     for (std::size_t i = 0; i < got.size(); ++i)
-      ASSERT_NEAR(double(got[i]), double(want[i]), kTolerance * most) << what << " at " << i;
+      ASSERT_NEAR(double(got[i]), double(want[i]), kTolerance * largest) << what << " at " << i;
   }
 
   static void expectAlike(const FourierCase& c, Backend backend) {
@@ -64,7 +66,8 @@ TYPED_TEST(DeviceFourier, IsThatOfTheHost) {
 }
 
 TYPED_TEST(DeviceFourier, TakesMoreLinesThanABlockHas) {
-  const Index lines = (Index(1) << 20) / 3 + 5; // of a block, and some
+  // The lines of a block (kBlock / modes in cuda/fourier_cufft.cpp), and a few more.
+  const Index lines = (Index(1) << 20) / 3 + 5;
   TestFixture::expectAlike({{{4, 0, 4, 2}}, lines}, Backend::Cufft);
 }
 
@@ -72,15 +75,15 @@ TYPED_TEST(DeviceFourier, ProductsOfModesAreAdded) {
   using T = TypeParam;
   Draw draw(53);
   KernelContext& at = *deviceContext();
-  const ModeProducts of{{2, 3, 5}, {5, 0, 1}, {0, 5, 1}, {3, 1}, 7};
+  const ModeProducts products{{2, 3, 5}, {5, 0, 1}, {0, 5, 1}, {3, 1}, 7};
   const auto a = draw.integers<T>(2 * 10 * 7), b = draw.integers<T>(2 * 15 * 7);
   std::vector<T> c = draw.integers<T>(2 * 6 * 7), got(c.size());
   for (const bool conjugates : {false, true}) {
     DeviceCopy<T> da(at, a.data(), Index(a.size())), db(at, b.data(), Index(b.size()));
     DeviceCopy<T> dc(at, c.data(), Index(c.size()));
     KernelContext host;
-    multiplyModes(host, of, conjugates, a.data(), b.data(), c.data());
-    multiplyModes(at, of, conjugates, da.data(), db.data(), dc.data());
+    multiplyModes(host, products, conjugates, a.data(), b.data(), c.data());
+    multiplyModes(at, products, conjugates, da.data(), db.data(), dc.data());
     dc.fetch(got.data());
     EXPECT_EQ(got, c);
   }

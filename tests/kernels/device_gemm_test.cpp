@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Matrix products by cuBLAS compared with the reference backend of the host, bit by bit on small
+// integers; batches with more products than one call of cuBLAS accepts; and errors.
 #include "kernels/gemm_cases.hpp"
 #include "kernels/on_device.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernels of losses on the device against those on the host, with targets of either type. Sums
-// are by one thread, by some lanes of a block, by one block, and by several blocks.
+// Losses on the device compared with those of the host, to rounding (both_spaces.hpp), with targets
+// in either floating-point type. The numbers of terms are chosen for each way of summing: by one
+// thread, by some lanes of a thread block, by a whole block, and by several blocks.
 #include "kernels/both_spaces.hpp"
 #include "kernels/draw.hpp"
 #include "kernels/rows/cross_entropy.hpp"
@@ -25,43 +26,44 @@ void expectSameErrors(Index rows, Index cols, U) {
   const auto x = draw.reals<T>(n, -1, 1), w = draw.reals<T>(n, 0, 1);
   const auto t = draw.reals<U>(n, -1, 1);
   expectSame<T>([&](Arrays<T>& on) {
-    const T *in = on.put(x), *weights = on.put(w);
-    const U* target = on.put(t);
-    T *g = on.room(n), *sum = on.room(1), *e = on.room(2 * rows);
+    const T *in = on.copyOf(x), *weights = on.copyOf(w);
+    const U* target = on.copyOf(t);
+    T *g = on.newArray(n), *sum = on.newArray(1), *e = on.newArray(2 * rows);
     for (const ErrorTerm term : {ErrorTerm::Squared, ErrorTerm::Absolute, ErrorTerm::Huber})
       for (const ElementWeights<T>& each :
            {ElementWeights<T>{}, ElementWeights<T>{weights, 1}, ElementWeights<T>{weights, cols}}) {
-        errorTerms(on.at(), term, 0.3, n, in, target, each, 0.5, g, sum);
-        on.give(g, n);
-        on.give(sum, 1);
+        errorTerms(on.context(), term, 0.3, n, in, target, each, 0.5, g, sum);
+        on.record(g, n);
+        on.record(sum, 1);
       }
-    relativeSums(on.at(), rows, cols, in, target, weights, e, e + rows);
-    on.give(e, 2 * rows);
-    relativeTerms<T>(on.at(), rows, cols, in, target, nullptr, weights, e, e + rows,
+    relativeSums(on.context(), rows, cols, in, target, weights, e, e + rows);
+    on.record(e, 2 * rows);
+    relativeTerms<T>(on.context(), rows, cols, in, target, nullptr, weights, e, e + rows,
                      {0.5, 1e-3, true}, g, sum);
-    on.give(g, n);
-    on.give(sum, 1);
-    storeSlopeDot(on.at(), n, in, weights, sum);
-    on.give(sum, 1);
-    scaleByNumber(on.at(), n, sum, in, g);
-    on.give(g, n);
+    on.record(g, n);
+    on.record(sum, 1);
+    storeSlopeDot(on.context(), n, in, weights, sum);
+    on.record(sum, 1);
+    scaleByNumber(on.context(), n, sum, in, g);
+    on.record(g, n);
   });
 }
 
 // The target may have another type U.
 template <class T, class U>
-void expectSameDifferences(const DifferenceBox& box, Index elements, Index ownedCells, U) {
+void expectSameDifferences(const DifferenceBox& box, Index elements, Index ownedElements, U) {
   Draw draw(8);
-  const auto x = draw.reals<T>(elements, -1, 1), w = draw.reals<T>(ownedCells, 0, 1);
+  const auto x = draw.reals<T>(elements, -1, 1), w = draw.reals<T>(ownedElements, 0, 1);
   const auto t = draw.reals<U>(elements, -1, 1);
   expectSame<T>([&](Arrays<T>& on) {
-    const T *in = on.put(x), *weights = on.put(w);
-    const U* target = on.put(t);
-    T *g = on.room(elements), *sum = on.room(1);
-    for (const U* of : {target, static_cast<const U*>(nullptr)}) {
-      differenceTerms(on.at(), box, in, of, ElementWeights<T>{weights, 1}, 0.5, g, sum);
-      on.give(g, elements);
-      on.give(sum, 1);
+    const T *in = on.copyOf(x), *weights = on.copyOf(w);
+    const U* target = on.copyOf(t);
+    T *g = on.newArray(elements), *sum = on.newArray(1);
+    for (const U* targetOrNull : {target, static_cast<const U*>(nullptr)}) {
+      differenceTerms(on.context(), box, in, targetOrNull, ElementWeights<T>{weights, 1}, 0.5, g,
+                      sum);
+      on.record(g, elements);
+      on.record(sum, 1);
     }
   });
 }
@@ -80,28 +82,29 @@ TYPED_TEST(DeviceLosses, CrossEntropy) {
     for (Index r = 0; r < rows; ++r)
       label.push_back(draw.integer(0, classes - 1));
     expectSame<T>([&](Arrays<T>& on) {
-      const T *logits = on.put(z), *weights = on.put(w);
-      std::int64_t* labels = on.put(label);
-      T *m = on.room(rows), *s = on.room(rows), *p = on.room(rows), *dz = on.room(rows * cols);
-      T* loss = on.room(1);
-      rowMax(on.at(), rows, cols, logits, m);
-      sumExpShifted(on.at(), rows, cols, logits, m, s);
-      pickLabel(on.at(), rows, cols, logits, labels, first, p);
-      crossEntropyAdjoint(on.at(), rows, cols, logits, m, s, labels, first, weights, dz);
+      const T *logits = on.copyOf(z), *weights = on.copyOf(w);
+      std::int64_t* labels = on.copyOf(label);
+      T *m = on.newArray(rows), *s = on.newArray(rows), *p = on.newArray(rows),
+        *dz = on.newArray(rows * cols);
+      T* loss = on.newArray(1);
+      rowMax(on.context(), rows, cols, logits, m);
+      sumExpShifted(on.context(), rows, cols, logits, m, s);
+      pickLabel(on.context(), rows, cols, logits, labels, first, p);
+      crossEntropyAdjoint(on.context(), rows, cols, logits, m, s, labels, first, weights, dz);
       for (const T* values : {m, s, p})
-        on.give(values, rows);
-      on.give(dz, rows * cols);
-      sumOfLosses(on.at(), rows, m, s, p, weights, 0.25, loss);
-      on.give(loss, 1);
-      sumOfLosses<T>(on.at(), rows, m, s, p, nullptr, 0, loss);
-      on.give(loss, 1);
-      EXPECT_EQ(firstBadLabel<T>(on.at(), rows, labels, nullptr, classes), -1);
+        on.record(values, rows);
+      on.record(dz, rows * cols);
+      sumOfLosses(on.context(), rows, m, s, p, weights, 0.25, loss);
+      on.record(loss, 1);
+      sumOfLosses<T>(on.context(), rows, m, s, p, nullptr, 0, loss);
+      on.record(loss, 1);
+      EXPECT_EQ(firstBadLabel<T>(on.context(), rows, labels, nullptr, classes), -1);
       if (rows < 20)
         return;
       auto bad = label;
       bad[19] = classes;
       bad[17] = -1;
-      EXPECT_EQ(firstBadLabel<T>(on.at(), rows, on.put(bad), nullptr, classes), 17);
+      EXPECT_EQ(firstBadLabel<T>(on.context(), rows, on.copyOf(bad), nullptr, classes), 17);
     });
   }
 }
@@ -111,10 +114,10 @@ TYPED_TEST(DeviceLosses, WeightsThatAreNone) {
   for (const Index n : {0, 1, 300, 5000})
     expectSame<T>([&](Arrays<T>& on) {
       std::vector<T> w(n, T(1));
-      EXPECT_EQ(firstBadWeight(on.at(), n, on.put(w)), -1);
+      EXPECT_EQ(firstBadWeight(on.context(), n, on.copyOf(w)), -1);
       for (Index i = n - 1; i > 0; i /= 2) {
         w[i] = i % 2 ? -T(1) : std::numeric_limits<T>::quiet_NaN();
-        EXPECT_EQ(firstBadWeight(on.at(), n, on.put(w)), i);
+        EXPECT_EQ(firstBadWeight(on.context(), n, on.copyOf(w)), i);
       }
     });
 }
@@ -133,17 +136,17 @@ TYPED_TEST(DeviceLosses, DifferencesInSpace) {
   using T = TypeParam;
   Draw draw(8);
   for (int trial = 0; trial < 20; ++trial) {
-    Index extent[4], owned[4], elements = 1, ownedCells = 1;
+    Index extent[4], owned[4], elements = 1, ownedElements = 1;
     const double spacing[] = {0.5, 0.25};
     for (int d = 0; d < 4; ++d) {
       owned[d] = draw.integer(d < 2 ? 1 : 0, 9);
       extent[d] = owned[d] + (d < 2 || owned[d] == 0 ? 0 : draw.integer(0, 1));
       elements *= extent[d];
-      ownedCells *= owned[d];
+      ownedElements *= owned[d];
     }
     const DifferenceBox box{4, 2, extent, owned, spacing};
-    expectSameDifferences<T>(box, elements, ownedCells, float());
-    expectSameDifferences<T>(box, elements, ownedCells, double());
+    expectSameDifferences<T>(box, elements, ownedElements, float());
+    expectSameDifferences<T>(box, elements, ownedElements, double());
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Movements by lists and to bfloat16 on the device, bit by bit against those on the host, which
-// have tests of their own. The numbers of lists are small integers, so that products and sums are
-// exact.
+// Boxes at listed positions (listedAxpby) and conversions to and from bfloat16 on the device,
+// compared bit by bit with the host, whose results other tests check. Lists are tested with small
+// integers, for which products and sums are exact.
 #include "kernels/draw.hpp"
 #include "kernels/here.hpp"
 #include "kernels/movement/bfloat16.hpp"
@@ -40,7 +40,8 @@ std::vector<T> fetched(const DeviceCopy<T>& from, std::size_t size) {
 
 } // namespace
 
-// y[a, place of i, c] from x[a, i, c] of [2, 50, 3].
+// y[a, positions[i], c] = alpha w[i] x[a, i, c] + beta y[a, positions[i], c] for x [2, 50, 3], with
+// random positions.
 TYPED_TEST(DeviceLists, AreScaledAndAdded) {
   using T = TypeParam;
   Draw draw(21);
@@ -93,11 +94,11 @@ TYPED_TEST(DeviceRounds, ToBFloat16AndBack) {
   EXPECT_EQ(std::memcmp(foundBack.data(), back.data(), n * sizeof(T)), 0);
 }
 
-// Rows as they lie, cropped ones, and channels that are last on one side: with few of them, and
-// with tiles.
+// Contiguous rows, rows of a larger array, and transposed boxes: small ones, and ones that are
+// large enough for tiles.
 TEST(DeviceExpansions, AreThoseOfTheHost) {
   struct Case {
-    Index extent[3], strides[3]; // of what is rounded
+    Index extent[3], strides[3]; // of the box that is rounded
   };
   for (const Case& c : {Case{{3, 40, 5}, {200, 5, 1}}, Case{{3, 40, 5}, {400, 9, 1}},
                         Case{{3, 40, 5}, {200, 1, 40}}, Case{{2, 70, 36}, {2520, 1, 70}}})

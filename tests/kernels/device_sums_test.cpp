@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Kernels with sums over long dimensions on the device against those on the host: sums by one
-// thread, by some lanes of a block, by one block, and by several blocks. float64 to rounding,
-// float32 as its host sums are.
+// Kernels with sums over long dimensions (softmax, attention, lists of rows, normalisation, maps
+// along a dimension, batches of products) on the device, compared with the host to rounding
+// (both_spaces.hpp). The lengths are chosen for each way of summing: by one thread, by some lanes
+// of a thread block, by a whole block, and by several blocks.
 #include "kernels/both_spaces.hpp"
 #include "kernels/draw.hpp"
 #include "kernels/movement/block_copy.hpp"
@@ -40,28 +41,29 @@ TYPED_TEST(DeviceSums, OfASoftmax) {
     if (n > 40)
       x[std::size_t(3 * 37 + 1)] = std::numeric_limits<T>::quiet_NaN();
     expectSame<T>([&](Arrays<T>& on) {
-      const T *in = on.put(x), *dOut = on.put(dy), *dSums = on.put(ds);
-      T *m = on.room(sums), *e = on.room(elements), *s = on.room(sums), *y = on.room(elements);
-      axisMaxima(on.at(), shape, in, m);
-      axisExponentials(on.at(), shape, in, m, e);
-      axisSums(on.at(), shape, e, s);
-      axisQuotients(on.at(), shape, e, s, y);
-      const std::pair<const T*, Index> found[] = {
+      const T *in = on.copyOf(x), *dOut = on.copyOf(dy), *dSums = on.copyOf(ds);
+      T *m = on.newArray(sums), *e = on.newArray(elements), *s = on.newArray(sums),
+        *y = on.newArray(elements);
+      axisMaxima(on.context(), shape, in, m);
+      axisExponentials(on.context(), shape, in, m, e);
+      axisSums(on.context(), shape, e, s);
+      axisQuotients(on.context(), shape, e, s, y);
+      const std::pair<const T*, Index> recorded[] = {
           {m, sums}, {e, elements}, {s, sums}, {y, elements}};
-      for (const auto& [values, count] : found)
-        on.give(values, count);
-      axisQuotientsTangent(on.at(), shape, e, s, dOut, dSums, y);
-      on.give(y, elements);
-      axisQuotientsTangent<T>(on.at(), shape, e, s, nullptr, dSums, y);
-      on.give(y, elements);
-      axisQuotientsAdjoint(on.at(), shape, e, s, dOut, m);
-      on.give(m, sums);
+      for (const auto& [values, count] : recorded)
+        on.record(values, count);
+      axisQuotientsTangent(on.context(), shape, e, s, dOut, dSums, y);
+      on.record(y, elements);
+      axisQuotientsTangent<T>(on.context(), shape, e, s, nullptr, dSums, y);
+      on.record(y, elements);
+      axisQuotientsAdjoint(on.context(), shape, e, s, dOut, m);
+      on.record(m, sums);
     });
   }
 }
 
-// Lines that fit into shared memory, in lanes of one element to sixteen and in a last block that is
-// not full, and one element more.
+// Lines that fit into the shared memory of a thread block (up to 16 elements per lane), lines with
+// one element more, and numbers of lines that do not fill the last block.
 TYPED_TEST(DeviceSums, OfASoftmaxOfWholeLines) {
   const HeldTraps held; // lines without elements, and NaN
   using T = TypeParam;
@@ -77,18 +79,19 @@ TYPED_TEST(DeviceSums, OfASoftmaxOfWholeLines) {
       if (n > 40)
         x[std::size_t(37 * inner)] = std::numeric_limits<T>::quiet_NaN();
       expectSame<T>([&](Arrays<T>& on) {
-        const T *in = on.put(x), *direction = on.put(d);
-        T *m = on.room(lines), *s = on.room(lines), *y = on.room(elements);
-        axisSoftmax(on.at(), shape, in, m, s, y);
-        on.give(y, elements);
-        axisDots<T>(on.at(), shape, y, direction, s);
-        axisSoftmaxSlope<T>(on.at(), shape, y, direction, s, y);
-        on.give(y, elements);
+        const T *in = on.copyOf(x), *direction = on.copyOf(d);
+        T *m = on.newArray(lines), *s = on.newArray(lines), *y = on.newArray(elements);
+        axisSoftmax(on.context(), shape, in, m, s, y);
+        on.record(y, elements);
+        axisDots<T>(on.context(), shape, y, direction, s);
+        axisSoftmaxSlope<T>(on.context(), shape, y, direction, s, y);
+        on.record(y, elements);
       });
     }
 }
 
-// What an attention does with its scores, part by part. The last row has seen nothing.
+// The steps of attention for one part of its keys. The running sum of the last row is 0: all of its
+// keys are masked.
 TYPED_TEST(DeviceSums, OfAnAttention) {
   using T = TypeParam;
   Draw draw(16);
@@ -98,22 +101,22 @@ TYPED_TEST(DeviceSums, OfAnAttention) {
   auto before = draw.reals<T>(rows, 0, 1);
   before.back() = 0;
   expectSame<T>([&](Arrays<T>& on) {
-    const T* const values = on.put(v);
-    T *p = on.put(x), *m = on.put(before), *s = on.put(before), *c = on.room(rows),
-      *out = on.put(v), *r = on.room(rows);
-    maskCausal<T>(on.at(), scores, {3, 5, 2}, p);
-    axisMaxima<T>(on.at(), scores, p, c);
-    raiseMaxima<T>(on.at(), rows, m, s, c);
-    axisScale<T>(on.at(), results, values, c, out);
-    axisSubtractScaled<T>(on.at(), results, values, s, out);
-    on.give(out, rows * outputs);
-    axisQuotientsOrZero<T>(on.at(), results, values, s, out);
-    logSums<T>(on.at(), rows, m, s, r);
-    axisSpread<T>(on.at(), scores, s, p);
-    const std::pair<const T*, Index> found[] = {
+    const T* const values = on.copyOf(v);
+    T *p = on.copyOf(x), *m = on.copyOf(before), *s = on.copyOf(before), *c = on.newArray(rows),
+      *out = on.copyOf(v), *r = on.newArray(rows);
+    maskCausal<T>(on.context(), scores, {3, 5, 2}, p);
+    axisMaxima<T>(on.context(), scores, p, c);
+    raiseMaxima<T>(on.context(), rows, m, s, c);
+    axisScale<T>(on.context(), results, values, c, out);
+    axisSubtractScaled<T>(on.context(), results, values, s, out);
+    on.record(out, rows * outputs);
+    axisQuotientsOrZero<T>(on.context(), results, values, s, out);
+    logSums<T>(on.context(), rows, m, s, r);
+    axisSpread<T>(on.context(), scores, s, p);
+    const std::pair<const T*, Index> recorded[] = {
         {m, rows}, {s, rows}, {c, rows}, {out, rows * outputs}, {r, rows}, {p, rows * n}};
-    for (const auto& [array, count] : found)
-      on.give(array, count);
+    for (const auto& [array, count] : recorded)
+      on.record(array, count);
   });
 }
 
@@ -135,28 +138,29 @@ TYPED_TEST(DeviceSums, OfListedRows) {
                         .weights = weights.data(),
                         .key = nullptr};
       RowLists sums = listRows(rows, listed), gather = listTransposed(entries, listed);
-      sums.finish(on.at());
-      gather.finish(on.at());
-      const T *nodes = on.put(x), *edges = on.put(m);
-      T *y = on.room(entries * inner), *a = on.room(rows * inner);
-      Index* winner = on.put(std::vector<Index>(std::size_t(rows * inner)));
-      combineRows<T>(on.at(), gather, inner, nodes, inner, false, y, inner);
-      on.give(y, entries * inner);
-      combineRows<T>(on.at(), sums, inner, edges, inner, false, a, inner);
-      combineRows<T>(on.at(), sums, inner, edges, inner, true, a, inner);
-      on.give(a, rows * inner);
-      maximaOfRows<T>(on.at(), sums, inner, edges, a, winner);
-      on.give(a, rows * inner);
-      maximaOfRowsTangent<T>(on.at(), gather, rows, inner, winner, edges, a);
-      on.give(a, rows * inner);
-      maximaOfRowsAdjoint<T>(on.at(), gather, inner, winner, nodes, y);
-      on.give(y, entries * inner);
+      sums.finish(on.context());
+      gather.finish(on.context());
+      const T *nodes = on.copyOf(x), *edges = on.copyOf(m);
+      T *y = on.newArray(entries * inner), *a = on.newArray(rows * inner);
+      Index* winner = on.copyOf(std::vector<Index>(std::size_t(rows * inner)));
+      combineRows<T>(on.context(), gather, inner, nodes, inner, false, y, inner);
+      on.record(y, entries * inner);
+      combineRows<T>(on.context(), sums, inner, edges, inner, false, a, inner);
+      combineRows<T>(on.context(), sums, inner, edges, inner, true, a, inner);
+      on.record(a, rows * inner);
+      maximaOfRows<T>(on.context(), sums, inner, edges, a, winner);
+      on.record(a, rows * inner);
+      maximaOfRowsTangent<T>(on.context(), gather, rows, inner, winner, edges, a);
+      on.record(a, rows * inner);
+      maximaOfRowsAdjoint<T>(on.context(), gather, inner, winner, nodes, y);
+      on.record(y, entries * inner);
     });
   }
 }
 
-// Groups that lie beside one another, in full blocks and in one that is not, and with so many
-// pieces that these are summed by lanes too.
+// Sums along a dimension that is not the last: neighbouring threads sum neighbouring groups. Some
+// thread blocks are not full, and some lengths have so many pieces that the pieces are summed by
+// lanes too.
 TYPED_TEST(DeviceSums, OfColumns) {
   using T = TypeParam;
   for (const Index n : {31, 32, 1000, 5000}) {
@@ -164,17 +168,18 @@ TYPED_TEST(DeviceSums, OfColumns) {
     const AxisShape shape{2, n, 40};
     const auto x = draw.reals<T>(80 * n, -20, 20);
     expectSame<T>([&](Arrays<T>& on) {
-      const T* in = on.put(x);
-      T* y = on.room(80);
-      axisMaxima(on.at(), shape, in, y);
-      on.give(y, 80);
-      axisSums(on.at(), shape, in, y);
-      on.give(y, 80);
+      const T* in = on.copyOf(x);
+      T* y = on.newArray(80);
+      axisMaxima(on.context(), shape, in, y);
+      on.record(y, 80);
+      axisSums(on.context(), shape, in, y);
+      on.record(y, 80);
     });
   }
 }
 
-// More pieces than one thread sums, so that a tree sums them too: of more than 32 times 4096 terms.
+// A number of terms with more than 32 pieces of 4096 terms: the second stage of the reduction then
+// sums the pieces by a tree instead of by one thread.
 constexpr Index kManyPieces = 140000;
 
 TYPED_TEST(DeviceSums, OfManyPieces) {
@@ -183,13 +188,14 @@ TYPED_TEST(DeviceSums, OfManyPieces) {
   const Index n = kManyPieces;
   const auto x = draw.reals<T>(n, 0, 1), y = draw.reals<T>(n, 0, 1);
   expectSame<T>([&](Arrays<T>& on) {
-    const T *in = on.put(x), *factors = on.put(y);
-    T *sum = on.room(1), *bias = on.put(std::vector<T>{3});
-    storeSlopeDot(on.at(), n, in, factors, sum);
-    on.give(sum, 1);
-    const Index extent[] = {n}, step[] = {1}, still[] = {0};
-    blockMultiplyAdd<T>(on.at(), 1, extent, T(0.5), nullptr, nullptr, in, step, bias, still);
-    on.give(bias, 1);
+    const T *in = on.copyOf(x), *factors = on.copyOf(y);
+    T *sum = on.newArray(1), *bias = on.copyOf(std::vector<T>{3});
+    storeSlopeDot(on.context(), n, in, factors, sum);
+    on.record(sum, 1);
+    const Index extent[] = {n}, step[] = {1}, noStride[] = {0};
+    blockMultiplyAdd<T>(on.context(), 1, extent, T(0.5), nullptr, nullptr, in, step, bias,
+                        noStride);
+    on.record(bias, 1);
   });
 }
 
@@ -197,14 +203,15 @@ TEST(DeviceSumsOfIntegers, OfManyPieces) {
   using T = std::int64_t;
   const std::vector<T> x(std::size_t(kManyPieces), T(1) << 40);
   Arrays<T> on(Space::Device);
-  T* sum = on.put(std::vector<T>{3});
-  const Index extent[] = {kManyPieces}, step[] = {1}, still[] = {0};
-  blockMultiplyAdd<T>(on.at(), 1, extent, 1, nullptr, nullptr, on.put(x), step, sum, still);
-  on.give(sum, 1);
+  T* sum = on.copyOf(std::vector<T>{3});
+  const Index extent[] = {kManyPieces}, step[] = {1}, noStride[] = {0};
+  blockMultiplyAdd<T>(on.context(), 1, extent, 1, nullptr, nullptr, on.copyOf(x), step, sum,
+                      noStride);
+  on.record(sum, 1);
   EXPECT_EQ(on.results()[0], 3 + (T(kManyPieces) << 40));
 }
 
-// One group and one weight of two rows.
+// Normalisation with two rows in one group, which share a weight.
 TYPED_TEST(DeviceSums, OfAGroupOfManyPieces) {
   using T = TypeParam;
   Draw draw(17);
@@ -217,23 +224,23 @@ TYPED_TEST(DeviceSums, OfAGroupOfManyPieces) {
                    .weights = RowWeights::OfRow};
   const auto x = draw.reals<T>(n, 1, 3), dx = draw.reals<T>(n, 0, 1);
   expectSame<T>([&](Arrays<T>& on) {
-    RowKernels rows(groups, on.context());
-    const T *in = on.put(x), *dIn = on.put(dx), *weight = on.put(std::vector<T>{T(1.5)});
-    const T* m = on.put(std::vector<T>{2, T(0.3)});
-    T *more = on.room(2), *dWeight = on.room(1), *dBias = on.room(1);
+    RowKernels rows(groups, on.contextPointer());
+    const T *in = on.copyOf(x), *dIn = on.copyOf(dx), *weight = on.copyOf(std::vector<T>{T(1.5)});
+    const T* m = on.copyOf(std::vector<T>{2, T(0.3)});
+    T *more = on.newArray(2), *dWeight = on.newArray(1), *dBias = on.newArray(1);
     rows.moments<T>(in, {more, more + 1});
-    on.give(more, 2);
+    on.record(more, 2);
     rows.momentsTangent<T>(in, m, dIn, {more, more + 1});
-    on.give(more, 2);
+    on.record(more, 2);
     rows.normaliseAdjoint<T>({in, {m, m + 1}, 1e-3, weight}, dIn,
                              {.moments = {more, more + 1}, .weight = dWeight, .bias = dBias});
     const auto give = [&] {
-      on.give(more, 2);
-      on.give(dWeight, 1);
-      on.give(dBias, 1);
+      on.record(more, 2);
+      on.record(dWeight, 1);
+      on.record(dBias, 1);
     };
     give();
-    // One after the other, in sums of their own.
+    // The cotangents of moments and of parameters in separate calls, hence separate sums.
     rows.normaliseAdjoint<T>({in, {m, m + 1}, 1e-3, weight}, dIn, {.moments = {more, more + 1}});
     rows.normaliseAdjoint<T>({in, {m, m + 1}, 1e-3, weight}, dIn,
                              {.weight = dWeight, .bias = dBias});
@@ -249,7 +256,7 @@ TYPED_TEST(DeviceSums, OfGroupsOfRows) {
       RowGroups groups{.rows = 6,
                        .length = length,
                        .groups = 4,
-                       .groupOf = {0, 1, 1, 0, 0, 3}, // 2 has none
+                       .groupOf = {0, 1, 1, 0, 0, 3}, // group 2 has no rows
                        .weightOf = {},
                        .weights = kind};
       if (kind == RowWeights::OfRow)
@@ -259,40 +266,41 @@ TYPED_TEST(DeviceSums, OfGroupsOfRows) {
       const auto w = draw.reals<T>(weights, 0.5, 2), b = draw.reals<T>(weights, -1, 1);
       const auto dm = draw.reals<T>(8, -1, 1);
       expectSame<T>([&](Arrays<T>& on) {
-        RowKernels rows(groups, on.context());
-        const T *in = on.put(x), *dIn = on.put(dx), *weight = on.put(w), *bias = on.put(b);
-        const T* dMoments = on.put(dm);
-        T *m = on.room(8), *y = on.room(n), *more = on.room(8);
-        T *dWeight = on.room(weights), *dBias = on.room(weights);
+        RowKernels rows(groups, on.contextPointer());
+        const T *in = on.copyOf(x), *dIn = on.copyOf(dx), *weight = on.copyOf(w),
+                *bias = on.copyOf(b);
+        const T* dMoments = on.copyOf(dm);
+        T *m = on.newArray(8), *y = on.newArray(n), *more = on.newArray(8);
+        T *dWeight = on.newArray(weights), *dBias = on.newArray(weights);
         rows.moments<T>(in, {m, m + 4});
-        on.give(m, 8);
+        on.record(m, 8);
         rows.momentsTangent<T>(in, m, dIn, {more, more + 4});
-        on.give(more, 8);
+        on.record(more, 8);
         for (const bool adds : {false, true}) {
           rows.momentsAdjoint<T>(in, m, {dMoments, dMoments + 4}, adds, y);
-          on.give(y, n);
+          on.record(y, n);
         }
         if (kind == RowWeights::None)
           weight = bias = nullptr;
         const NormalisePoint<T> at{in, {m, m + 4}, 1e-3, weight};
         rows.normalise<T>(at, bias, y);
-        on.give(y, n);
+        on.record(y, n);
         rows.normaliseTangent<T>(at, dIn, {dMoments, dMoments + 4}, weight, bias, y);
-        on.give(y, n);
+        on.record(y, n);
         rows.normaliseTangent<T>(at, nullptr, {nullptr, nullptr}, weight, nullptr, y);
-        on.give(y, n);
+        on.record(y, n);
         rows.normaliseAdjoint<T>(at, dIn,
                                  {.x = y,
                                   .moments = {more, more + 4},
                                   .weight = weight ? dWeight : nullptr,
                                   .bias = bias ? dBias : nullptr});
-        on.give(y, n);
-        on.give(more, 8);
-        on.give(dWeight, weights);
-        on.give(dBias, weights);
-        // Of moments that are given, which have no cotangents.
+        on.record(y, n);
+        on.record(more, 8);
+        on.record(dWeight, weights);
+        on.record(dBias, weights);
+        // With fixed moments, which need no cotangents.
         rows.normaliseAdjoint<T>(at, dIn, {.x = y});
-        on.give(y, n);
+        on.record(y, n);
       });
     }
 }
@@ -310,14 +318,14 @@ TYPED_TEST(DeviceSums, OfWeightsOfPlaces) {
   const auto x = draw.reals<T>(n, 1, 3), dy = draw.reals<T>(n, -1, 1);
   const auto w = draw.reals<T>(length, 0.5, 2);
   expectSame<T>([&](Arrays<T>& on) {
-    RowKernels kernels(groups, on.context());
-    const T *in = on.put(x), *dOut = on.put(dy), *weight = on.put(w);
-    T *m = on.room(2), *dWeight = on.room(length), *dBias = on.room(length);
+    RowKernels kernels(groups, on.contextPointer());
+    const T *in = on.copyOf(x), *dOut = on.copyOf(dy), *weight = on.copyOf(w);
+    T *m = on.newArray(2), *dWeight = on.newArray(length), *dBias = on.newArray(length);
     kernels.moments<T>(in, {m, m + 1});
     kernels.normaliseAdjoint<T>({in, {m, m + 1}, 1e-3, weight}, dOut,
                                 {.weight = dWeight, .bias = dBias});
-    on.give(dWeight, length);
-    on.give(dBias, length);
+    on.record(dWeight, length);
+    on.record(dBias, length);
   });
 }
 
@@ -336,12 +344,12 @@ TYPED_TEST(DeviceSums, AlongADimension) {
     const auto x = draw.reals<T>(in, -1, 1), dy = draw.reals<T>(out, -1, 1);
     expectSame<T>([&](Arrays<T>& on) {
       AxisMap own = map;
-      own.finish(on.at());
-      T *y = on.room(out), *dx = on.room(in);
-      axisMapForward<T>(on.at(), own, outer, inner, on.put(x), y);
-      axisMapAdjoint<T>(on.at(), own, outer, inner, on.put(dy), dx);
-      on.give(y, out);
-      on.give(dx, in);
+      own.finish(on.context());
+      T *y = on.newArray(out), *dx = on.newArray(in);
+      axisMapForward<T>(on.context(), own, outer, inner, on.copyOf(x), y);
+      axisMapAdjoint<T>(on.context(), own, outer, inner, on.copyOf(dy), dx);
+      on.record(y, out);
+      on.record(dx, in);
     });
   }
 }
@@ -357,10 +365,10 @@ TYPED_TEST(DeviceSums, OfABatchOfProducts) {
     const auto a = draw.reals<T>((m * k + 1) * 5, -1, 1), b = draw.reals<T>(k * n * 5 + 1, -1, 1),
                c = draw.reals<T>(m * n * count + 1, -1, 1);
     expectSame<T>([&](Arrays<T>& on) {
-      T* to = on.put(c);
-      gemmBatch<T>(on.at(), Backend::Auto, count, strides, transA, false, m, n, k, T(0.5),
-                   on.put(a), lda, on.put(b), n, T(2), to, n);
-      on.give(to, m * n * count);
+      T* to = on.copyOf(c);
+      gemmBatch<T>(on.context(), Backend::Auto, count, strides, transA, false, m, n, k, T(0.5),
+                   on.copyOf(a), lda, on.copyOf(b), n, T(2), to, n);
+      on.record(to, m * n * count);
     });
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernels on the device against those on the host, on the same random arrays. What the host's
-// give has tests of its own; where an order of sums differs, so do roundings.
+// Kernels of the device (boxes, reductions, pointwise functions, optimizers, pooling, dropout)
+// compared with those of the host on the same random arrays: bit by bit on small integers,
+// otherwise to rounding, since the order of sums differs. The results of the host have other tests.
 #include "kernels/draw.hpp"
 #include "kernels/elementwise/dropout.hpp"
 #include "kernels/elementwise/pointwise.hpp"
@@ -31,9 +32,9 @@ public:
       : size_(values.size()), copy_(*deviceContext(), values.data(), Index(values.size())) {}
   T* data() { return copy_.data(); }
   std::vector<T> values() const {
-    std::vector<T> found(size_);
-    copy_.fetch(found.data());
-    return found;
+    std::vector<T> actual(size_);
+    copy_.fetch(actual.data());
+    return actual;
   }
 
 private:
@@ -42,27 +43,29 @@ private:
 };
 
 template <class T>
-void expectNear(const std::vector<T>& found, const std::vector<T>& expected, double factor = 16) {
-  ASSERT_EQ(found.size(), expected.size());
-  for (std::size_t i = 0; i < found.size(); ++i) {
+void expectNear(const std::vector<T>& actual, const std::vector<T>& expected, double factor = 16) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i) {
     if (std::isnan(double(expected[i]))) {
-      ASSERT_TRUE(std::isnan(double(found[i]))) << i;
+      ASSERT_TRUE(std::isnan(double(actual[i]))) << i;
       continue;
     }
     const double tolerance = std::is_integral_v<T> ? 0
                                                    : factor * std::numeric_limits<T>::epsilon() *
                                                          (1 + std::abs(double(expected[i])));
-    ASSERT_NEAR(double(found[i]), double(expected[i]), tolerance) << i;
+    ASSERT_NEAR(double(actual[i]), double(expected[i]), tolerance) << i;
   }
 }
 
-// A box with strides of its own in several arrays, some of them 0 or negative.
+// An array that contains a box: strides, some of them 0 or negative, offset of its first element,
+// and number of elements.
 struct Strided {
   std::vector<Index> strides;
   Index origin = 0, size = 1;
 };
 
-Strided drawStrides(Draw& draw, const std::vector<Index>& extent, double still) {
+// Random strides, which are 0 with the probability `zeroChance`.
+Strided drawStrides(Draw& draw, const std::vector<Index>& extent, double zeroChance) {
   std::vector<std::size_t> order(extent.size());
   std::iota(order.begin(), order.end(), std::size_t(0));
   for (std::size_t d = order.size(); d > 1; --d)
@@ -70,7 +73,7 @@ Strided drawStrides(Draw& draw, const std::vector<Index>& extent, double still) 
   Strided s;
   s.strides.assign(extent.size(), 0);
   for (std::size_t d : order) {
-    if (draw.chance(still))
+    if (draw.chance(zeroChance))
       continue;
     const bool backwards = draw.chance(0.2);
     s.strides[d] = backwards ? -s.size : s.size;
@@ -81,10 +84,10 @@ Strided drawStrides(Draw& draw, const std::vector<Index>& extent, double still) 
   return s;
 }
 
-std::vector<Index> drawExtent(Draw& draw, Index most = 5) {
+std::vector<Index> drawExtent(Draw& draw, Index maxExtent = 5) {
   std::vector<Index> extent(std::size_t(draw.integer(1, 8)));
   for (Index& e : extent)
-    e = draw.chance(0.03) ? 0 : draw.integer(1, extent.size() > 5 ? 2 : most);
+    e = draw.chance(0.03) ? 0 : draw.integer(1, extent.size() > 5 ? 2 : maxExtent);
   return extent;
 }
 
@@ -144,9 +147,9 @@ TYPED_TEST(Device, BoxesAreCopiedAddedScaledAndFilled) {
   }
 }
 
-// With more elements than the threads take at a time, of a row, of rows apart, and of columns; of
-// rows that begin and end at multiples of 16 bytes; and of rows that become columns, whole and by a
-// part of a tile.
+// Boxes with more elements than there are threads: one row, separate rows, columns; rows that begin
+// and end at multiples of 16 bytes; and transposed boxes, of whole tiles and with incomplete tiles.
+// Shapes are {rows, columns, stride of rows in y, stride of columns in y}.
 TYPED_TEST(Device, LongBoxesAreWalkedWhole) {
   using T = TypeParam;
   Draw draw(15);
@@ -306,10 +309,10 @@ TYPED_TEST(DeviceReal, RowsAndVectors) {
           [&](KernelContext& at, P p, P, T* y) { sumRows(at, rows, cols, p, y); });
     alike(draw.integers<T>(n),
           [&](KernelContext& at, P p, P, T* y) { axpby(at, n, T(2), p, T(3), y); });
-    const auto another = draw.integers<T>(n);
-    OnDevice<T> there(another);
+    const auto secondOperand = draw.integers<T>(n);
+    OnDevice<T> there(secondOperand);
     const auto second = [&](KernelContext& at) -> P {
-      return &at == deviceContext().get() ? there.data() : another.data();
+      return &at == deviceContext().get() ? there.data() : secondOperand.data();
     };
     for (const Relation relation :
          {Relation::Greater, Relation::GreaterOrEqual, Relation::Equal, Relation::NotEqual})
@@ -390,7 +393,8 @@ TYPED_TEST(DeviceReal, PoolingWithStepsBeyond32Bits) {
   window.rank = 1;
   window.in[0] = 3;
   window.kernel[0] = 1;
-  window.stride[0] = window.dilation[0] = Index(1) << 40; // of one output and one tap
+  // Unused: there is one output and one tap.
+  window.stride[0] = window.dilation[0] = Index(1) << 40;
   window.padLow[0] = -1;
   const auto pooling =
       makePooling<T>({1, window, PoolingMode::AverageIncludePad}, Backend::Auto, deviceContext());
@@ -439,7 +443,7 @@ TEST(DeviceLog, WaitsForTheDeviceWhileItIsOn) {
   EXPECT_TRUE(logged.isDone());
 }
 
-// A kernel of the host's with the device's context.
+// A kernel without code for the device asks the device's context for threads.
 TEST(DeviceCode, KernelsOfTheHostAreRefused) {
   expectError(errorOf([] { deviceContext()->threads(); }), TENON_ERR_SUPPORT,
               {"no code for the device", "space host"});

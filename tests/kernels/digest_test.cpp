@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The digest is the sum of its definition, whatever the split, the strides and the instructions.
+// digestBlock() compared with the definition in movement/digest.hpp, element by element: for boxes
+// of any split of an array, whose digests are added, and for another order of storage.
 #include "kernels/movement/digest.hpp"
 
 #include "here.hpp"
@@ -15,14 +16,14 @@ namespace {
 using test::here;
 
 template <class T>
-std::vector<T> drawnCells(Index n) {
+std::vector<T> drawnElements(Index n) {
   std::vector<T> x;
   for (Index i = 0; i < n; ++i)
     x.push_back(static_cast<T>(1000 * normalAt(1, 2, static_cast<std::uint64_t>(i))));
   return x;
 }
 
-// Word by word from the header's comment.
+// The definition of the header.
 template <class T>
 std::uint64_t definedDigest(const std::vector<T>& x) {
   std::uint64_t sum = 0;
@@ -40,7 +41,7 @@ std::uint64_t definedDigest(const std::vector<T>& x) {
 template <class T>
 void checkDigestSplits() {
   const Index rows = 13, columns = 29;
-  const auto x = drawnCells<T>(rows * columns);
+  const auto x = drawnElements<T>(rows * columns);
   const std::uint64_t want = definedDigest(x);
   const Index strides[] = {columns, 1};
   for (const Index cut : {0, 4, 13})
@@ -54,7 +55,7 @@ void checkDigestSplits() {
         }
       EXPECT_EQ(sum, want) << cut << ", " << side;
     }
-  // The same values, columns contiguous.
+  // The same values in column-major order.
   std::vector<T> turned(x.size());
   for (Index r = 0; r < rows; ++r)
     for (Index c = 0; c < columns; ++c)

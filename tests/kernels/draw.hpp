@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the kernels' tests draw: small integers, on which float sums and products are exact, so that
-// backends can be compared bit by bit and adjoints exactly; and windows of every odd kind.
+// Random inputs of the tests of kernels. Draw (a seeded generator) draws small integers, for which
+// sums and products of floats are exact: results of different backends can then be compared bit by
+// bit, and adjoints exactly. It also draws windows of convolutions and poolings with unusual
+// parameters. Further functions: backends to test, exact dot products, and checks of errors.
 #pragma once
 
 #include "kernels/base/backend.hpp"
@@ -42,7 +44,8 @@ public:
     return values;
   }
 
-  // Any stride, dilation, padding of either sign and surplus; sometimes an empty extent.
+  // A window with any stride and dilation, padding of either sign, and outputs whose windows are
+  // beyond the input; sometimes with an empty extent.
   WindowShape window() {
     WindowShape w;
     w.rank = int(integer(1, kMaxSpatial));
@@ -57,7 +60,7 @@ public:
     return w;
   }
 
-  // An ordinary layer's window: padding on each side less than the kernel, all input used.
+  // The window of a usual layer: padding on each side less than the kernel, all input read.
   WindowShape ordinaryWindow() {
     WindowShape w;
     w.rank = int(integer(1, kMaxSpatial));
@@ -74,7 +77,7 @@ public:
     return w;
   }
 
-  // Windows as far apart as they are large, with or without input left over.
+  // Windows whose stride equals the kernel, with or without input after the last one.
   WindowShape tilingWindow() {
     WindowShape w;
     w.rank = int(integer(1, kMaxSpatial));
@@ -99,7 +102,7 @@ inline std::string describe(const WindowShape& w) {
   return text.str();
 }
 
-// The backends beside the reference.
+// The backends of the host that are compared with the reference.
 template <class T>
 std::vector<Backend> fastBackends() {
   if (std::is_same_v<T, float> && hasOneDnn())
@@ -115,7 +118,7 @@ double exactDot(const std::vector<T>& x, const std::vector<T>& y) {
   return sum;
 }
 
-// The code and text of the Error that body() throws; TENON_SUCCESS if it throws none.
+// The Error that body() throws, or an Error with the code TENON_SUCCESS if it throws nothing.
 template <class Body>
 Error errorOf(Body body) {
   try {
@@ -136,7 +139,8 @@ inline void expectError(const Error& error, TenonErrorCode code,
 using RealTypes = ::testing::Types<float, double>;
 using ElementTypes = ::testing::Types<float, double, std::int64_t>;
 
-// valgrind computes long double as double: a formula in it is then no better than what it judges.
+// Whether long double has more digits than double. valgrind computes long double as double: a
+// formula in long double is then not more precise than the results that it is compared with.
 inline bool isLongDoubleLonger() {
   const volatile long double one = 1, little = 1e-18L;
   return one + little != one;

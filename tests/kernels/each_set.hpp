@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Each set of instructions in turn.
+// forEachSet(body): calls body() once for each vector instruction set that is compiled in and
+// supported by this processor (baseline, AVX2, ...), while kernels are limited to that set.
 #pragma once
 
 #include "kernels/base/instruction_set.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From the number of an element to its offset, on the host: against loops over the box, and where
-// an extent is no 32-bit number, so that the walk can only be counted and refused.
+// ElementOffsets, which converts the number of an element of a box to its offset in an array,
+// compared on the host with loops over the box. Boxes with more elements than 32 bits can number
+// can be counted, and checkElementCount() throws for them.
 #include "kernels/walks/element_offsets.hpp"
 
 #include "kernels/walks/each.hpp"
@@ -23,10 +24,11 @@ TEST(ElementOffsets, FollowTheNumbersRowByRow) {
 }
 
 TEST(ElementOffsets, OfAnyExtentAreCountedAndRefused) {
-  for (const Index most : {Index(1) << 32, Index(3) << 32, (Index(1) << 32) + 1, Index(1) << 40}) {
-    const Index extent[] = {2, most}, strides[] = {0, 0};
+  for (const Index extentBeyond32Bits :
+       {Index(1) << 32, Index(3) << 32, (Index(1) << 32) + 1, Index(1) << 40}) {
+    const Index extent[] = {2, extentBeyond32Bits}, strides[] = {0, 0};
     const ElementOffsets<1> offsets(2, extent, {strides});
-    EXPECT_EQ(offsets.count(), 2 * most);
+    EXPECT_EQ(offsets.count(), 2 * extentBeyond32Bits);
     expectError(TENON_ERR_SUPPORT, {"a walk", "2^31 - 1"},
                 [&] { checkElementCount(offsets.count(), "a walk"); });
   }

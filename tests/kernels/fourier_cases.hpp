@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Boxes of fields for truncated Fourier transforms, and the definition's waves.
+// Cases of truncated Fourier transforms (kernels/fourier/fourier.hpp): boxes of fields, and the
+// waves exp(2 pi i k.j / N) and weights D of the definition, from which tests compute the expected
+// results.
 #pragma once
 
 #include "kernels/fourier/fourier.hpp"
@@ -12,6 +14,7 @@ namespace tenon::test {
 
 using Complex = std::complex<double>;
 
+// `rows` fields, of which this rank has a box.
 struct FourierCase {
   std::vector<FourierDim> dims;
   Index rows;
@@ -43,7 +46,7 @@ struct FourierCase {
     }
     return std::polar(1.0, 2 * std::numbers::pi * turns);
   }
-  // D of the header.
+  // The weight D of coefficient number m in fourier.hpp.
   double weight(Index m) const {
     const Index k = m % dims.back().modes;
     double scale = k == 0 || 2 * k == dims.back().extent ? 1 : 2;
@@ -53,8 +56,8 @@ struct FourierCase {
   }
 };
 
-// All of a field, parts of it, odd extents, all modes, prime lengths, more lines than a block has,
-// nothing.
+// Dimensions are {extent, begin, count, modes}. The cases are whole fields, parts of fields, odd
+// extents, all modes, prime extents, more lines than a block of FFTW's stage has, and no elements.
 inline std::vector<FourierCase> fourierCases() {
   return {{{{9, 0, 9, 4}}, 3},
           {{{8, 3, 4, 5}}, 2},

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Truncated Fourier transforms of boxes, by matrices and by FFTW, against sums by definition.
+// Truncated Fourier transforms of boxes on the host, by matrices and by FFTW, compared with sums
+// over exp(2 pi i k.j / N) in double; their adjoints by dot products; bits for any number of
+// threads; and the choice of the method for each dimension.
 #include "kernels/fourier_cases.hpp"
 #include "kernels/here.hpp"
 #include "kernels/thread_count.hpp"
@@ -7,7 +9,7 @@
 namespace tenon::test {
 namespace {
 
-// Those of this build.
+// The backends that this build has.
 std::vector<Backend> fourierBackends() {
   std::vector<Backend> all{Backend::Reference, Backend::Auto};
   if (hasFftw())
@@ -22,11 +24,11 @@ struct Fourier : ::testing::Test {
   static void expectClose(const std::vector<T>& got, const std::vector<double>& want,
                           const std::string& what) {
     ASSERT_EQ(got.size(), want.size()) << what;
-    double most = 1;
+    double largest = 1;
     for (const double value : want)
-      most = std::max(most, std::abs(value));
+      largest = std::max(largest, std::abs(value));
     for (std::size_t i = 0; i < got.size(); ++i)
-      ASSERT_NEAR(double(got[i]), want[i], kTolerance * most) << what << " at " << i;
+      ASSERT_NEAR(double(got[i]), want[i], kTolerance * largest) << what << " at " << i;
   }
 };
 TYPED_TEST_SUITE(Fourier, RealTypes);

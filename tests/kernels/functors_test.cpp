@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The functions of each element, with every set of instructions that the processor has, against
-// long double: at most 3 units in the last place, and the limits at numbers that are none.
+// The elementary functions of functors/elementary.hpp, called through the activations that use
+// them, with every instruction set of the processor: values within 3 units in the last place of
+// formulas in long double, and the limits at infinities, zeros, denormal numbers and NaN.
 #include "kernels/draw.hpp"
 #include "kernels/each_set.hpp"
 #include "kernels/elementwise/pointwise.hpp"
@@ -54,7 +55,7 @@ std::vector<T> valuesOf(Pointwise function, const std::vector<T>& x) {
   return y;
 }
 
-// In units of the last place of the number nearest to what is wanted.
+// The error in units in the last place of the expected value, rounded to T.
 template <class T>
 double errorIn(T got, Real want) {
   const T nearest = static_cast<T>(want);
@@ -68,7 +69,8 @@ double errorIn(T got, Real want) {
   return static_cast<double>(std::abs(Real(got) - want) / unit);
 }
 
-// Of all sizes from 2^-60 on, and many where the functions bend.
+// Arguments of all magnitudes from 2^-60 to 2^mostExponent, and many where the functions are
+// curved.
 template <class T>
 std::vector<T> arguments(Draw& draw, int mostExponent) {
   std::vector<T> x;
@@ -112,7 +114,7 @@ TYPED_TEST(Functors, HaveTheirLimits) {
   using Limits = std::numeric_limits<T>;
   const T inf = Limits::infinity(), least = Limits::denorm_min(), nan = Limits::quiet_NaN();
   const T half = T(0.5), log2 = std::numbers::ln2_v<T>;
-  // At -infinity, -0, the least number and infinity.
+  // The values at -infinity, -0, the smallest positive number and infinity.
   const std::vector<std::pair<Pointwise, std::vector<T>>> expected = {
       {Pointwise::Exp, {0, 1, 1, inf}},
       {Pointwise::Tanh, {-1, -T(0), least, 1}},
@@ -139,7 +141,8 @@ TYPED_TEST(Functors, HaveTheirLimits) {
   });
 }
 
-// Beyond these the loops without branches would be wrong.
+// The branch-free form of the sine is wrong for large angles. Elements are checked in groups: one
+// large angle changes the form for its group, but not the results of the others.
 TYPED_TEST(Functors, TheSineOfALargeAngleStandsBesideSmallOnes) {
   using T = TypeParam;
   std::vector<T> x(700, T(0.25));

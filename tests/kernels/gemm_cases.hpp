@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Random matrix products on small integers, and what the reference makes of them.
+// Random matrix products c = alpha op(a) op(b) + beta c on small integers, for which all backends
+// have the same bits: GemmCase is one product, and drawGemm() draws one.
 #pragma once
 
 #include "kernels/draw.hpp"
@@ -30,7 +31,8 @@ struct GemmCase {
   }
 };
 
-// Any of the sizes may be 0; with beta = 0 the product's elements of c are NaN.
+// Any of the sizes can be 0, and rows can have gaps (lda, ldb, ldc). With beta = 0 the elements of
+// c that the product overwrites are NaN, which shows whether they are read.
 template <class T>
 GemmCase<T> drawGemm(Draw& draw) {
   const auto size = [&] { return draw.chance(0.08) ? 0 : draw.integer(1, 40); };

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Matrix products on the host: the reference backend against results computed by hand, the other
+// backends against the reference, bit by bit on small integers; and errors for invalid sizes.
 #include "kernels/gemm_cases.hpp"
 
 namespace tenon::test {

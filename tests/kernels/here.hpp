@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The context in which tests call kernels.
+// here(): the context (scratch memory and threads of the host) in which tests call kernels, one for
+// the whole test program.
 #pragma once
 
 #include "kernels/base/context.hpp"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Versions of the loaded libraries, and the advice about OpenBLAS's kernel, for given names of
+// kernels and given flags of processors in the format of /proc/cpuinfo.
 #include "kernels/base/library_info.hpp"
 
 #include "kernels/base/backend.hpp"
@@ -25,8 +27,8 @@ TEST(BlasAdvice, IsSilentWhereNothingIsKnownToBeWrong) {
   EXPECT_EQ(blasAdvice("Haswell", kAvx2), "");
   EXPECT_EQ(blasAdvice("Prescott", " sse "), "");
   EXPECT_EQ(blasAdvice("", kAvx512), "");                     // no OpenBLAS
-  EXPECT_EQ(blasAdvice("Zen9", kAvx512), "");                 // younger than this list
-  EXPECT_EQ(blasAdvice("Haswell", " avx512f avx2 fma "), ""); // AVX-512 in part does not count
+  EXPECT_EQ(blasAdvice("Zen9", kAvx512), "");                 // a kernel that is not in the list
+  EXPECT_EQ(blasAdvice("Haswell", " avx512f avx2 fma "), ""); // only a part of AVX-512
 }
 
 TEST(ProcessorFlags, AreThoseOfTheFirstProcessor) {

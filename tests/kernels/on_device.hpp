@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The context of the device in which tests call kernels, and arrays there.
+// deviceContext(): the context of the device in which tests call kernels. DeviceCopy: an array in
+// device memory with the values of a host array, which fetch() copies back.
 #pragma once
 
 #include "kernels/base/context.hpp"
 
 namespace tenon::test {
 
-// An array of the device with the values of one of the host.
+// n values of the host array, in device memory; no values if `host` is null.
 template <class T>
 class DeviceCopy {
 public:
@@ -24,7 +25,8 @@ private:
   Buffer memory_;
 };
 
-// Never destroyed: its handles would go at exit, after what their libraries need of their own.
+// Never destroyed: at exit its handles of cuBLAS and cuDNN would be destroyed after the libraries
+// have released their own state.
 inline KernelContextPtr deviceContext() {
   static const auto* context = new KernelContextPtr(std::make_shared<KernelContext>(Space::Device));
   return *context;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Kernels by oneDNN in builds that have it: that they compute rightly is in the sweeps over all
+// The state of oneDNN in builds that have it: the capacity of its cache, and the stream that the
+// kernels of a context share. The results of its kernels are tested with those of the other
 // backends.
 #include "kernels/base/onednn.hpp"
 
@@ -8,7 +9,8 @@
 
 namespace tenon::test {
 
-// What the library's own default keeps grows by some 40 MiB in a program that draws shapes.
+// With the library's default capacity of 1024, the memory of a program with many shapes grows by
+// about 40 MiB.
 TEST(KernelContext, OneDnnKeepsFewPrimitivesThatNobodyUses) {
   onednn::engine();
   EXPECT_LE(dnnl::get_primitive_cache_capacity(), 128);

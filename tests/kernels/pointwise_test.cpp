@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Pointwise functions and their derivatives compared with other formulas in long double; their
+// limits and NaN; comparisons, selections, and operations on vectors compared with results computed
+// by hand.
 #include "kernels/elementwise/pointwise.hpp"
 
 #include "kernels/draw.hpp"
@@ -33,7 +36,7 @@ const PointwiseFunction kFunctions[] = {
     Pointwise::HardSwish,     {Pointwise::Celu, kAlpha},
     Pointwise::Identity,      {Pointwise::Scale, kFactor, kShift}};
 
-// Of numbers above zero only.
+// Whether the function is tested for positive arguments only.
 bool needsPositive(Pointwise kind) {
   return kind == Pointwise::Sqrt || kind == Pointwise::Reciprocal || kind == Pointwise::Log ||
          kind == Pointwise::Power;
@@ -197,9 +200,10 @@ TYPED_TEST(PointwiseKernel, EqualsTheFormula) {
       EXPECT_EQ(inPlace, y);
       pointwiseDerivative<T>(test::here(), f, n, x.data(), y.data(), v.data(), r.data());
       for (size_t i = 0; i < x.size(); ++i) {
-        const double most = f.kind == Pointwise::Exp ? 1000 * tolerance : tolerance; // exp(6) = 403
-        EXPECT_NEAR(y[i], double(valueOf(f, x[i])), most) << int(f.kind) << " at " << x[i];
-        EXPECT_NEAR(r[i], double(derivativeOf(f, x[i]) * v[i]), most)
+        // The exponential is up to exp(6) = 403.
+        const double allowedError = f.kind == Pointwise::Exp ? 1000 * tolerance : tolerance;
+        EXPECT_NEAR(y[i], double(valueOf(f, x[i])), allowedError) << int(f.kind) << " at " << x[i];
+        EXPECT_NEAR(r[i], double(derivativeOf(f, x[i]) * v[i]), allowedError)
             << int(f.kind) << " at " << x[i];
       }
       auto aliased = v;
@@ -267,7 +271,7 @@ TYPED_TEST(PointwiseKernel, NaNPropagates) {
   }
 }
 
-// As in PyTorch: what is no number passes a rectifier's derivative, and not that of a clamp.
+// As in PyTorch: at NaN the derivative of a rectifier is v, and those of a clamp and of |x| are 0.
 TYPED_TEST(PointwiseKernel, DerivativesAtNaN) {
   using T = TypeParam;
   const HeldTraps held; // NaN is compared
@@ -295,7 +299,8 @@ TYPED_TEST(PointwiseKernel, DerivativeReadsWhatItSays) {
   }
 }
 
-// Of NaN only "not equal" holds; zeros of both signs are equal; what is not chosen may be anything.
+// For NaN only NotEqual holds; zeros of both signs are equal; an element that is not selected can
+// have any value.
 TYPED_TEST(PointwiseKernel, ComparisonsAndChoices) {
   using T = TypeParam;
   const HeldTraps held; // NaN is compared
@@ -310,10 +315,10 @@ TYPED_TEST(PointwiseKernel, ComparisonsAndChoices) {
     compareElements<T>(test::here(), relation, 5, a.data(), b.data(), y.data());
     EXPECT_EQ(y, want) << int(relation);
   }
-  const std::vector<T> which{1, 0, -2, 0, T(-0.0)}, other{4, 5, nan, 7, 8};
-  selectElements<T>(test::here(), 5, which.data(), b.data(), other.data(), y.data());
+  const std::vector<T> mask{1, 0, -2, 0, T(-0.0)}, other{4, 5, nan, 7, 8};
+  selectElements<T>(test::here(), 5, mask.data(), b.data(), other.data(), y.data());
   EXPECT_EQ(y, (std::vector<T>{2, 5, 2, 7, 8}));
-  selectElements<T>(test::here(), 5, which.data(), nullptr, which.data(), y.data());
+  selectElements<T>(test::here(), 5, mask.data(), nullptr, mask.data(), y.data());
   EXPECT_EQ(y, (std::vector<T>{0, 0, 0, 0, 0}));
 }
 

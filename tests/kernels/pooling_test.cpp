@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pooling: the reference against hand-computed cases, ties and NaN, the other backends against the
-// reference, and tangent against adjoint.
+// Pooling: the reference backend against results computed by hand, also for equal maxima, NaN and
+// infinities; the other backends of the host against the reference; the tangent against the adjoint
+// by exact dot products, and against difference quotients; and errors for invalid shapes.
 #include "kernels/pooling/pooling.hpp"
 
 #include "kernels/draw.hpp"
@@ -16,7 +17,7 @@ namespace {
 constexpr PoolingMode kModes[] = {PoolingMode::Max, PoolingMode::AverageIncludePad,
                                   PoolingMode::AverageExcludePad};
 
-// A shape that is legal for the mode.
+// A shape that makePooling() accepts for the mode.
 PoolingShape drawShape(Draw& draw, PoolingMode mode) {
   for (;;) {
     const PoolingShape shape{draw.chance(0.04) ? 0 : draw.integer(1, 4),
@@ -43,7 +44,8 @@ struct Results {
   std::vector<T> y, dx, dy;
 };
 
-// y = pool(x), dx = adjoint of the cotangent v, dy = tangent in the direction u.
+// y = pool(x), dx = the adjoint applied to the cotangent v, dy = the tangent in the direction u.
+// Also checks that y is the same without a workspace.
 template <class T>
 Results<T> allResults(const PoolingShape& shape, Backend backend, const std::vector<T>& x,
                       const std::vector<T>& u, const std::vector<T>& v) {
@@ -84,8 +86,8 @@ TYPED_TEST(PoolingKernel, ByHand) {
   }
 }
 
-// Four elements padded by one on both sides, as PyTorch's ceil mode cuts them: the last window
-// reaches one cell beyond the padding, and its mean counts two.
+// Four elements padded by one on both sides, with the outputs of PyTorch's ceil mode: the last
+// window extends one element beyond the padding, and its mean counts two elements.
 TYPED_TEST(PoolingKernel, MeansCountNothingBeyondThePadding) {
   using T = TypeParam;
   WindowShape w{1, {4}, {3}, {3}, {2}, {1}, {1}}; // reads (-, 0, 1), (1, 2, 3), (3, -, beyond)
@@ -139,7 +141,7 @@ TYPED_TEST(PoolingKernel, BackendsEqualTheReference) {
   for (PoolingMode mode : kModes)
     for (int trial = 0; trial < 300; ++trial) {
       const PoolingShape shape = drawShape(draw, mode);
-      // Few values, so that ties are common.
+      // Few different values, among which equal maxima are frequent.
       const auto x = draw.integers<T>(shape.planes * inputVolume(shape.window), 2);
       const auto u = draw.integers<T>(Index(x.size()));
       const auto v = draw.integers<T>(shape.planes * outputVolume(shape.window));
@@ -154,7 +156,8 @@ TYPED_TEST(PoolingKernel, BackendsEqualTheReference) {
     }
 }
 
-// Rows shorter than a vector, of its length, and longer; with planes on both sides of their ends.
+// Rows shorter than a vector, of its length, and longer. With several planes, a row that is
+// computed in whole vectors (pooling/tiles.cpp) writes into the next row or plane.
 TYPED_TEST(PoolingKernel, TilesOfEveryRowLengthEqualTheReference) {
   using T = TypeParam;
   Draw draw(10);
@@ -197,7 +200,7 @@ TYPED_TEST(PoolingKernel, TangentAndAdjointAreAPair) {
     }
 }
 
-// The derivative of the maximum away from ties, by its definition.
+// The tangent equals a difference quotient, for random inputs, which have no equal maxima.
 TEST(PoolingKernel, TangentIsTheDerivative) {
   Draw draw(10);
   const double step = 1e-6;
@@ -221,15 +224,15 @@ TEST(PoolingKernel, TangentIsTheDerivative) {
 
 TEST(PoolingKernel, SaysWhoComputes) {
   WindowShape w{2, {6, 6}, {3, 3}, {2, 2}, {2, 2}, {1, 1}, {0, 0}};
-  const auto who = [&](PoolingMode mode) {
+  const auto backendOf = [&](PoolingMode mode) {
     return makePooling<float>({2, w, mode}, Backend::Auto)->backend();
   };
   const Backend averages = hasOneDnn() ? Backend::OneDnn : Backend::Blas;
-  EXPECT_EQ(who(PoolingMode::AverageExcludePad), averages);
-  EXPECT_EQ(who(PoolingMode::AverageIncludePad), averages);
-  EXPECT_EQ(who(PoolingMode::Max), Backend::Blas);
+  EXPECT_EQ(backendOf(PoolingMode::AverageExcludePad), averages);
+  EXPECT_EQ(backendOf(PoolingMode::AverageIncludePad), averages);
+  EXPECT_EQ(backendOf(PoolingMode::Max), Backend::Blas);
   w.dilation[1] = 2;
-  EXPECT_EQ(who(PoolingMode::AverageExcludePad), Backend::Blas);
+  EXPECT_EQ(backendOf(PoolingMode::AverageExcludePad), Backend::Blas);
 }
 
 TEST(PoolingKernel, RefusesWindowsThatReadNothing) {

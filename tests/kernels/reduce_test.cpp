@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Dot products, sums of squares, maxima and fills of arrays and boxes, compared with sums in plain
+// loops. On small integers the sums are exact and must be equal; long sums of fractions must have
+// the accuracy of pairwise summation.
 #include "kernels/elementwise/reduce.hpp"
 
 #include "kernels/draw.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rows made of listed rows against dense matrices, whose transposes their transposes are; orders
-// that keys give, bit by bit; and maxima, whose adjoint is a matrix of one 1 in each row.
+// Weighted sums over lists of rows compared with sums entry by entry, and their transposes; copies
+// with every bit; the order of sums, which keys determine, bit by bit; maxima with tangent and
+// adjoint; and the same bits for any number of threads.
 #include "kernels/rows/row_lists.hpp"
 
 #include "kernels/draw.hpp"
@@ -17,16 +18,18 @@
 namespace tenon::test {
 namespace {
 
+// Random entries: entry e adds weights[e] times row from[e] of `sources` rows to row[e] of `rows`
+// rows.
 struct Entries {
   Index rows, sources, inner;
   std::vector<Index> row, from, key;
-  std::vector<double> weights; // or none
+  std::vector<double> weights; // empty: all weights are 1
 
   explicit Entries(Draw& draw)
       : rows(draw.integer(0, 30)), sources(draw.integer(0, 20)), inner(draw.integer(0, 70)) {
     const bool isGather = draw.chance(0.3);
-    const Index most = rows * sources == 0 ? 0 : isGather ? rows : draw.integer(0, 90);
-    for (Index e = 0; e < most; ++e) {
+    const Index entries = rows * sources == 0 ? 0 : isGather ? rows : draw.integer(0, 90);
+    for (Index e = 0; e < entries; ++e) {
       row.push_back(isGather ? e : draw.integer(0, rows - 1));
       from.push_back(draw.integer(0, sources - 1));
       key.push_back(draw.integer(-9, 9));
@@ -98,7 +101,8 @@ TYPED_TEST(RowListsKernel, GatherBits) {
     EXPECT_EQ(std::memcmp(&y[e], &x[size_t(from[e])], sizeof(T)), 0);
 }
 
-// So many rows that they are written past the caches, each followed by as many elements that stay.
+// So many rows that they are written by streaming stores (walks/stream.hpp). Each row is followed
+// by a gap of the same length, whose elements (-1) must not change.
 TYPED_TEST(RowListsKernel, GatherBitsOfManyRows) {
   using T = TypeParam;
   constexpr Index kRows = (Index(1) << 19) + 5, kInner = 128 / sizeof(T), kStep = 2 * kInner;
@@ -125,7 +129,7 @@ TYPED_TEST(RowListsKernel, GatherBitsOfManyRows) {
   }
 }
 
-// The entries in another order give the same bits, since the keys stay with them.
+// The same entries in another order, with the same keys, have the same sums bit by bit.
 TYPED_TEST(RowListsKernel, AddInTheOrderOfKeys) {
   using T = TypeParam;
   Draw draw(32);
@@ -196,12 +200,12 @@ TYPED_TEST(RowListsKernel, TakeTheFirstOfTheLargest) {
         for (Index e = 0; e < count; ++e)
           if (entries.row[size_t(e)] == i && (best < 0 || before(e) < before(best)))
             best = e;
-        const auto of = [&](const std::vector<T>& v) {
+        const auto ofWinner = [&](const std::vector<T>& v) {
           return best < 0 ? T(0) : T(entries.weight(best)) * v[size_t(best * inner + c)];
         };
         ASSERT_EQ(winner[at], best);
-        ASSERT_EQ(y[at], of(x));
-        ASSERT_EQ(gotY[at], of(dx));
+        ASSERT_EQ(y[at], ofWinner(x));
+        ASSERT_EQ(gotY[at], ofWinner(dx));
         for (Index e = 0; e < count; ++e)
           if (entries.row[size_t(e)] == i) {
             ASSERT_EQ(gotX[size_t(e * inner + c)],

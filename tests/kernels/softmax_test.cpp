@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The pieces put together over split classes, against the loss and its gradient computed directly
+// The steps of the cross-entropy (rows/cross_entropy.hpp) with classes split into parts, as on
+// several ranks, whose maxima and sums the test combines; compared with the loss and its gradient
 // in long double.
 #include "kernels/rows/cross_entropy.hpp"
 
@@ -89,7 +90,7 @@ TYPED_TEST(Softmax, NoClassesGiveNeutralPieces) {
 TYPED_TEST(Softmax, LargeLogitsDoNotOverflow) {
   using T = TypeParam;
   const std::vector<T> z{T(1e4), T(1e4), T(-1e4)};
-  // The label's class is another process's, so that the gradient here is the softmax itself.
+  // The class of the label is on another process: the gradient here is the softmax itself.
   const std::int64_t label = 7;
   const T one = 1;
   std::vector<T> m(1), s(1), p(3);

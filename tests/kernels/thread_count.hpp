@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A kernel's results on 1, 2, 3 and 5 threads, which must be the same bit by bit. Without OpenMP
-// all of them are those of one thread.
+// expectSameForAllThreads(): computes a kernel's results on 1, 2, 3 and 5 threads and expects the
+// same bits. Without OpenMP every run has one thread. ThreadCount sets OpenMP's number of threads
+// while it exists.
 #pragma once
 
 #include "kernels/base/parallel.hpp"
@@ -14,7 +15,7 @@
 
 namespace tenon::test {
 
-// As many threads as a user's program has asked OpenMP for.
+// Sets the number of threads as a user's program does, and restores it at the end.
 class ThreadCount {
 public:
   explicit ThreadCount(int count) {
@@ -50,7 +51,8 @@ void expectSameBits(const std::vector<T>& got, const std::vector<T>& want) {
         << "element " << i << " is " << got[i] << " instead of " << want[i];
 }
 
-// results() gives everything that a kernel has written, in one vector.
+// results() runs the kernel and returns all values that it has written, in one vector; `what` names
+// the case in a failure.
 template <class Results>
 void expectSameForAllThreads(const std::string& what, Results results) {
   SCOPED_TRACE(what);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolution on several threads. On small integers every sum is exact, so that the order in which
-// BLAS takes it does not show, and the reference gives the same bits; the direct convolution keeps
-// the order of its sums on any numbers.
+// Convolutions on 1, 2, 3 and 5 threads must have the same bits. On small integers every sum is
+// exact, so the order in which BLAS adds does not matter, and the result must also equal the
+// reference. Direct convolution preserves the order of its sums, so it is tested with any numbers.
 #include "kernels/convolution/backends.hpp"
 #include "kernels/thread_count.hpp"
 
@@ -19,6 +19,7 @@ struct Operands {
   std::vector<T> x, w, b, dy;
 };
 
+// The results of all functions of a convolution, one after the other.
 template <class T>
 std::vector<T> everyResult(const ConvolutionShape& shape, Backend backend, const Operands<T>& in) {
   const auto op = makeConvolution<T>(shape, backend);

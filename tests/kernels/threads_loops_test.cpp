@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernels that are plain functions, on several threads.
+// Kernels that are plain functions (pointwise functions, vector operations, dropout, softmax,
+// optimizers, dot products, boxes) on 1, 2, 3 and 5 threads must have the same bits.
 #include "kernels/elementwise/dropout.hpp"
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/elementwise/reduce.hpp"
@@ -117,7 +118,8 @@ TYPED_TEST(LoopThreads, UpdatesGiveTheSameBits) {
   });
 }
 
-// Every length at which the cut into pieces changes, and both sides of a run's end.
+// Lengths around those at which the division into pieces changes (pairwise_sum.hpp), and around the
+// end of a run of 256 terms.
 TYPED_TEST(LoopThreads, DotsGiveTheSameBits) {
   using T = TypeParam;
   Draw draw(35);
@@ -141,7 +143,7 @@ TYPED_TEST(LoopThreads, DotsGiveTheSameBits) {
 
 namespace {
 
-// Boxes of which one or both arrays are a part, or are walked in another order.
+// Boxes that are a part of one or both arrays, or in another order in one: x and y are the strides.
 struct Box {
   const char* what;
   int rank;
@@ -160,7 +162,7 @@ const Box kBoxes[] = {
     {"windows that overlap", 2, {300, 250}, {250, 1}, {100, 1}},
 };
 
-// The first cell of the box in an array in which it fits.
+// The offset of the box's first element, which is not 0 for negative strides.
 Index originOf(const Box& box, const Index* strides) {
   Index at = 0;
   for (int d = 0; d < box.rank; ++d)
@@ -191,7 +193,8 @@ TYPED_TEST(BlockThreads, GiveTheSameBits) {
         add([&](T* y) {
           blockCombine(test::here(), op, box.rank, box.extent, x.data(), box.x, y, box.y);
         });
-      for (int beta : {0, -1}) // where elements meet again, powers of it stay integers
+      // Elements that are written several times are multiplied by powers of beta.
+      for (int beta : {0, -1})
         add([&](T* y) {
           blockAxpby(test::here(), box.rank, box.extent, T(3), x.data(), box.x, T(beta), y, box.y);
         });

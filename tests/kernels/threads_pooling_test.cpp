@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pooling in own loops on several threads.
+// Pooling by Tenon's own loops (backend Blas) on 1, 2, 3 and 5 threads must have the same bits:
+// maxima over windows that tile the input, and windows that overlap, are padded or dilated.
 #include "kernels/pooling/pooling.hpp"
 #include "kernels/thread_count.hpp"
 
@@ -7,6 +8,7 @@ namespace tenon::test {
 
 namespace {
 
+// The results of all functions of a pooling, one after the other.
 template <class T>
 std::vector<T> everyResult(const PoolingShape& shape, const std::vector<T>& x,
                            const std::vector<T>& u, const std::vector<T>& v) {
@@ -65,7 +67,8 @@ TYPED_TEST(PoolingThreads, GiveTheSameBits) {
     }
 }
 
-// The scratch of a kernel that was made for few threads suffices when there are more.
+// A kernel that was created for two threads works when the program has more: it then uses two, for
+// which it has planned scratch memory.
 TYPED_TEST(PoolingThreads, MayComeAfterTheKernel) {
   using T = TypeParam;
   Draw draw(22);

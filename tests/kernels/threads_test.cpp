@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How many threads there are, and how work is cut into ranges.
+// Threads of kernels: how many there are (OpenMP's number, limited by an option and by the scratch
+// memory of a kernel, and 1 inside a parallel region), and how parallelPieces() divides work into
+// ranges.
 #include "kernels/base/context.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/here.hpp"
@@ -18,7 +20,7 @@ struct Piece {
   Index begin, end;
 };
 
-// In the order of their numbers.
+// The ranges of parallelPieces(), in the order of their numbers.
 std::vector<Piece> piecesOf(int threads, Index count, Index cost) {
   std::vector<Piece> pieces(size_t(threads), {-1, 0, 0});
   std::atomic<int> calls = 0;
@@ -102,7 +104,8 @@ TEST(Threads, AreATeam) {
   EXPECT_EQ(together, 4);
 }
 
-// Each of a user's threads calls a kernel on arrays of its own.
+// If a program calls kernels from its own threads, each on separate arrays, a kernel uses one
+// thread.
 TEST(Threads, InsideAParallelRegionThereIsOne) {
   ThreadCount three(3);
   Draw draw(4);

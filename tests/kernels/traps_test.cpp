@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which floating-point exceptions kernels raise on the way to finite values: none that programs
-// trap, with every set of instructions, at ordinary, zero and extreme arguments.
+// Floating-point exceptions: programs can trap division by zero, overflow and invalid operations,
+// so kernels must not raise these while they compute finite values. Tested with every instruction
+// set of the processor, at usual arguments, zeros and very large or small ones, by feclearexcept()
+// and fetestexcept().
 #include "kernels/draw.hpp"
 #include "kernels/each_set.hpp"
 #include "kernels/elementwise/pointwise.hpp"
@@ -22,7 +24,8 @@ template <class T>
 class Traps : public ::testing::Test {};
 TYPED_TEST_SUITE(Traps, RealTypes);
 
-// The exceptions of body(), which must not end the test where all programs trap them.
+// The exceptions that body() raises. HeldTraps disables their traps, which would end the test in a
+// run of the tests in which programs trap them.
 template <class Body>
 int raised(const Body& body) {
   const HeldTraps held;
@@ -36,6 +39,8 @@ bool areFinite(const std::vector<T>& x) {
   return std::ranges::all_of(x, [](T value) { return std::isfinite(value); });
 }
 
+// Magnitudes of arguments: around the limits at which functions change their form or their
+// exponential overflows in float or double.
 constexpr double kValues[] = {0,   1e-300, 1e-30, 0.1, 0.3, 0.84, 0.86, 1,   3.3,  14.7,
                               16,  20,     40,    88,  90,  104,  112,  300, 700,  709,
                               711, 720,    745,   761, 1e3, 1e4,  1e5,  1e8, 1e30, 1e38};
@@ -44,7 +49,7 @@ constexpr double kValues[] = {0,   1e-300, 1e-30, 0.1, 0.3, 0.84, 0.86, 1,   3.3
 
 TYPED_TEST(Traps, NoFunctionRaisesAnExceptionWhereItIsFinite) {
   using T = TypeParam;
-  const HeldTraps held; // some values are not finite, and are not asked for
+  const HeldTraps held; // some values are not finite, and their exceptions are allowed
   forEachSet([] {
     for (int kind = 0; kind <= int(Pointwise::Identity); ++kind)
       for (double value : kValues)
@@ -68,8 +73,8 @@ TYPED_TEST(Traps, NoFunctionRaisesAnExceptionWhereItIsFinite) {
   });
 }
 
-// One point of a block, of which the others are padding: the logarithm of 0 is no value of the
-// network.
+// With 1 or 9 points most of a block is padding. The padding must not contain zeros, whose
+// logarithm would raise an exception although no point of the network has this value.
 TYPED_TEST(Traps, ColumnsAreNotPadded) {
   using T = TypeParam;
   forEachSet([] {
@@ -103,7 +108,8 @@ TYPED_TEST(Traps, ColumnsAreNotPadded) {
   });
 }
 
-// Where all keys are behind a query nothing is summed; rows of 0 samples have no moments.
+// Quotients with empty sums: attention rows whose keys are all masked, and moments of groups
+// without elements.
 TYPED_TEST(Traps, NothingIsDividedByNothing) {
   using T = TypeParam;
   forEachSet([] {
@@ -121,26 +127,27 @@ TYPED_TEST(Traps, NothingIsDividedByNothing) {
               0);
     EXPECT_EQ(y[1], T(0));
     std::vector<double> counts(16, 0); // of a part, and of all parts
-    PartMoments of{8, {here(), counts}};
+    PartMoments parts{8, {here(), counts}};
     std::vector<T> zero(8, 0), a(8), b(8);
     const Moments<const T> zeros{zero.data(), zero.data()};
     const Moments<T> to{a.data(), b.data()};
     EXPECT_EQ(raised([&] {
-                shareOfMean<T>(here(), of, zero.data(), a.data());
-                shareOfMoments<T>(here(), of, zeros, zero.data(), to);
-                shareOfMomentsTangent<T>(here(), of, zero.data(), zero.data(), zeros, to);
-                shareOfMomentsAdjoint<T>(here(), of, zero.data(), zero.data(), zeros, to);
-                combineMoments<T>(here(), of, nullptr, zeros, to);
-                combineMomentsTangent<T>(here(), of, nullptr, zeros, to);
-                combineMomentsAdjoint<T>(here(), of, nullptr, zeros, to);
-                followMoments<T>(here(), of, 0.1, zeros, to);
+                shareOfMean<T>(here(), parts, zero.data(), a.data());
+                shareOfMoments<T>(here(), parts, zeros, zero.data(), to);
+                shareOfMomentsTangent<T>(here(), parts, zero.data(), zero.data(), zeros, to);
+                shareOfMomentsAdjoint<T>(here(), parts, zero.data(), zero.data(), zeros, to);
+                combineMoments<T>(here(), parts, nullptr, zeros, to);
+                combineMomentsTangent<T>(here(), parts, nullptr, zeros, to);
+                combineMomentsAdjoint<T>(here(), parts, nullptr, zeros, to);
+                followMoments<T>(here(), parts, 0.1, zeros, to);
               }),
               0);
     EXPECT_TRUE(areFinite(a) && areFinite(b));
   });
 }
 
-// Terms of weight 0, in every loss: neither a value nor an exception comes of what they hold.
+// In every loss, terms of weight 0 contribute neither a value nor an exception, even for an
+// infinite target.
 TYPED_TEST(Traps, WhatHasNoWeightRaisesNone) {
   using T = TypeParam;
   const T inf = std::numeric_limits<T>::infinity();

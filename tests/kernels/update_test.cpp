@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Optimizer steps by hand, on numbers that are exact in binary where the step allows it.
+// Steps of SGD and Adam compared with results computed by hand, on numbers for which the step is
+// exact in binary, and for Adam with the formulas of the paper in long double.
 #include "kernels/elementwise/update.hpp"
 
 #include "kernels/draw.hpp"
@@ -69,7 +70,8 @@ TYPED_TEST(Update, AdamFollowsThePaper) {
   }
 }
 
-// The decay is apart from the gradient, from its mean, and from the root.
+// A decoupled decay changes neither the gradient nor its mean m and square v: w only loses lr decay
+// w.
 TYPED_TEST(Update, DecoupledDecayIsApart) {
   using T = TypeParam;
   const double lr = 0.125, decay = 0.5;
@@ -84,7 +86,8 @@ TYPED_TEST(Update, DecoupledDecayIsApart) {
   EXPECT_NEAR(w[0], plain[0] - lr * decay * 2, 4 * std::numeric_limits<T>::epsilon());
 }
 
-// Without eps the first step has the length of the rate, whatever the gradient's size.
+// Without epsilon the first step has the length of the learning rate for any size of the gradient,
+// since it is g / |g|.
 TYPED_TEST(Update, FirstAdamStepHasTheLengthOfTheRate) {
   using T = TypeParam;
   for (double size : {1e-4, 1.0, 1e4}) {

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The ranges of taps, outputs and inputs of a sliding window (convolution/window.hpp), compared
+// with the definition: for random windows, every output and every tap are tested whether they read
+// input.
 #include "kernels/draw.hpp"
 
 namespace tenon::test {
@@ -19,7 +22,8 @@ TEST(Window, RangesAreThoseOfTheDefinition) {
   }
 }
 
-// By looking at every output and every input.
+// The outputs whose span reaches stored input, and the inputs in the span of these outputs,
+// compared with a test of every output and every input.
 TEST(Window, ReachIsFromTheFirstTapToTheLast) {
   Draw draw(2);
   for (int trial = 0; trial < 300; ++trial) {

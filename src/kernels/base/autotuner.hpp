@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Interface of a kernel that has several implementations (candidates) and picks the fastest by
-// measurement. Ranks that hold copies of one result must pick the same candidate, so the choice has
-// two steps with a reduction between them:
+// measurement: convolutions by cuDNN. It is called when a layer is set up. Candidates round
+// differently, so ranks that hold copies of one result must pick the same candidate. The choice
+// therefore has two steps with a reduction over these ranks between them:
 //     times = tuner.measure();                            // local, on every rank
-//     MPI_Allreduce(times, slowest, MPI_MAX, ...);        // by the caller
-//     tuner.choose(slowest);
+//     MPI_Allreduce(times, slowest, MPI_MAX, ...);        // by the caller, the layer
+//     tuner.choose(slowest);                              // local, the same result on every rank
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@
 namespace tenon {
 
 using Nanoseconds = std::uint64_t;
+// The time of a candidate that cannot run.
 constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::max();
 
 class Autotuner {

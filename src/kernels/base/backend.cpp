@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Resolves the user's choice of a backend to one that can do the work, or throws an error with the
-// reason. Convolutions and Fourier transforms handle their special backends (direct, cuDNN, FFTW,
-// cuFFT) before they call resolveBackend().
+// Names of the backends, and resolveBackend(), which replaces the backend that the user requested
+// by one that can compute a given kernel, or throws an error with the reason. Convolutions and
+// Fourier transforms handle their special backends (direct, cuDNN, FFTW, cuFFT) before they call
+// resolveBackend().
 #include "kernels/base/backend.hpp"
 
 #include "sys/errors/error.hpp"

@@ -71,8 +71,8 @@ void KernelContext::reserveParts(Index bytes) {
   enlarge(parts_, bytes, "parts of reductions");
 }
 
-// Frees the old memory first: the two need not fit together. If the new allocation fails, the old
-// size is allocated again, and kernels created earlier continue to work.
+// Frees the old memory first, since the device need not have enough for both. If the new allocation
+// fails, the old size is allocated again, and kernels created earlier continue to work.
 void KernelContext::enlarge(Buffer& buffer, Index bytes, const char* label) {
   const Index oldBytes = buffer.bytes();
   if (bytes <= oldBytes)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The context shared by the kernels of a rank: scratch memory, threads of the host, or stream of
-// the device. Only one kernel runs at a time, so all share one scratch buffer of the size of the
-// largest plan, and the next kernel overwrites its contents:
-//     plan.add<T>(n); context.reserve(plan);      // when a kernel is created
-//     T* p = context.scratch<T>(offset);          // at each call: a later kernel can move it
+// the device. Every kernel (an arithmetic operation on local arrays) gets it as an argument. Only
+// one kernel runs at a time, so all share one scratch buffer of the size of the largest plan, and
+// the next kernel overwrites its contents:
+//     ScratchPlan plan;
+//     offset = plan.add<T>(n);  context.reserve(plan);  // when a kernel is created
+//     T* p = context.scratch<T>(offset);                // at each call: a later kernel can move it
 // Kernels of the device run in order on the context's stream.
 #pragma once
 
@@ -118,10 +120,10 @@ private:
 
   std::optional<Stream> stream_, transfers_;
   std::shared_ptr<MemorySource> memory_;
-  Buffer scratch_, parts_;
+  Buffer scratch_, parts_; // parts_: partial results of reductions
   // If set, reserve() stores the largest plan here and allocates nothing.
   Index* counted_ = nullptr;
-  std::array<Buffer, 4> spareStaging_;
+  std::array<Buffer, 4> spareStaging_; // page-locked buffers that giveStaging() returned
   std::shared_ptr<KernelStream> oneDnn_;
   std::shared_ptr<DeviceHandles> handles_;
 };

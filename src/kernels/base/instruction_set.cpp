@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Queries once which of the compiled instruction sets the processor supports. A set counts only if
-// all features are present that the compiler uses for it: a virtual machine can hide some of them.
+// Queries once which of the compiled instruction sets the processor supports, and stores the set
+// that kernels use. A set counts only if all features are present that the compiler uses for it: a
+// virtual machine can hide some of them.
 #include "kernels/base/instruction_set.hpp"
 
 #include <algorithm>
@@ -10,8 +11,8 @@ namespace tenon {
 namespace {
 
 // The set is not atomic: only tests and benchmarks change it, while no kernel runs.
-InstructionSet& chosen() {
-  static InstructionSet set = instructionSets().back();
+InstructionSet& currentSet() {
+  static InstructionSet set = instructionSets().back(); // the widest
   return set;
 }
 
@@ -47,11 +48,11 @@ const std::vector<InstructionSet>& instructionSets() {
 }
 
 InstructionSet instructionSet() noexcept {
-  return chosen();
+  return currentSet();
 }
 
-void limitInstructionSet(InstructionSet most) noexcept {
-  chosen() = std::min(most, instructionSets().back());
+void limitInstructionSet(InstructionSet widest) noexcept {
+  currentSet() = std::min(widest, instructionSets().back());
 }
 
 } // namespace tenon

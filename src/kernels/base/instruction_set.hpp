@@ -30,8 +30,8 @@ const std::vector<InstructionSet>& instructionSets();
 
 // The set that kernels use: the widest, unless it is limited.
 InstructionSet instructionSet() noexcept;
-// Limits the set to `most`, for tests and benchmarks. Must not be called while a kernel runs.
-void limitInstructionSet(InstructionSet most) noexcept;
+// Limits the set to `widest`, for tests and benchmarks. Must not be called while a kernel runs.
+void limitInstructionSet(InstructionSet widest) noexcept;
 
 // runAvx512() and runAvx2() compile a loop for one instruction set, with all functions that it
 // calls inlined.

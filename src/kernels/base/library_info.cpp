@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Queries the loaded libraries for their versions, with dlsym() at run time, since a program can
-// run with another BLAS than the one it was linked with. The advice covers only the cases in which
-// OpenBLAS is known to use an older kernel than the processor allows.
+// Queries the loaded libraries for their versions with dlsym() at run time, since a program can run
+// with another BLAS than the one it was linked with. blasAdvice() compares the instruction sets of
+// OpenBLAS's kernel, known by its name, and of the processor, known by its flags. It covers only
+// the cases in which OpenBLAS is known to use an older kernel than the processor allows.
 #include "kernels/base/library_info.hpp"
 
 #include "kernels/base/backend.hpp"
@@ -27,12 +28,14 @@ Function* loaded(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
 }
 
+// The text that a function without arguments of a loaded library returns, or "".
 std::string textOf(const char* function) {
   auto* call = loaded<char*()>(function);
   const char* text = call ? call() : nullptr;
   return text ? text : "";
 }
 
+// Whether the processor has all these flags.
 bool hasFlags(std::string_view flags, std::initializer_list<const char*> wanted) {
   return std::all_of(wanted.begin(), wanted.end(), [&](const char* flag) {
     return flags.find(fmt::format(" {} ", flag)) != std::string_view::npos;
@@ -64,6 +67,7 @@ Level levelOfKernel(std::string_view kernel) {
   return among(kOldKernels) ? kOld : kUnknown;
 }
 
+// The sets of flags are those for which OpenBLAS has kernels.
 Level levelOfProcessor(std::string_view flags) {
   if (hasFlags(flags, {"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd"}))
     return kAvx512;

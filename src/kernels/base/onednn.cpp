@@ -40,10 +40,10 @@ namespace {
 // used. Layers hold their own primitives, so a cache of 128 is enough for a program with layers of
 // many shapes. A capacity set by the user is not changed.
 dnnl::engine makeEngine() {
-  constexpr int kUnlessSet = 1024, kEnough = 128;
-  if (dnnl::get_primitive_cache_capacity() == kUnlessSet)
-    dnnl::set_primitive_cache_capacity(kEnough);
-  return {dnnl::engine::kind::cpu, 0};
+  constexpr int kDefaultCapacity = 1024, kCapacity = 128;
+  if (dnnl::get_primitive_cache_capacity() == kDefaultCapacity)
+    dnnl::set_primitive_cache_capacity(kCapacity);
+  return {dnnl::engine::kind::cpu, /*index=*/0};
 }
 
 } // namespace
@@ -74,7 +74,7 @@ memory::desc plainDescription(Index first, Index second,
     for (int d = 0; d < rank; ++d)
       dims.push_back(spatial[d]);
   }
-  memory::dims strides(dims.size(), 1);
+  memory::dims strides(dims.size(), 1); // row-major
   for (size_t d = dims.size() - 1; d > 0; --d)
     strides[d - 1] = strides[d] * dims[d];
   return {dims, memory::data_type::f32, strides};

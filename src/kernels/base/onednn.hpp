@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Common code of the oneDNN kernels: the CPU engine, the translation of oneDNN's exceptions, and
-// the API differences between oneDNN 2 and 3. A Port is an operand of a primitive: it converts
-// (reorders) between a row-major array and the memory format that the primitive prefers.
+// Common code of the oneDNN kernels (convolution, pooling, matrix products of float32 on the host):
+// oneDNN's CPU engine, the translation of its exceptions to Tenon's errors, and the API differences
+// between oneDNN 2 and 3. A Port is an operand of a primitive (an operation compiled by oneDNN): it
+// converts (reorders) between a row-major array and the memory format that the primitive prefers.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -13,6 +14,8 @@
 
 namespace tenon {
 
+// The stream in which a context's oneDNN primitives run. context.hpp only declares the class, so
+// other code compiles without oneDNN's header.
 class KernelStream {
 public:
   explicit KernelStream(dnnl::stream stream) : stream_(std::move(stream)) {}
@@ -26,6 +29,7 @@ private:
 
 namespace tenon::onednn {
 
+// The engine of the CPU, one per process.
 const dnnl::engine& engine();
 // The stream of a context, which all its oneDNN kernels share.
 dnnl::stream streamOf(KernelContext& context);

@@ -2,7 +2,9 @@
 // Loops of the kernels on several threads. Threads divide independent outputs into contiguous
 // ranges and never change the order of a sum: results are bitwise identical for any number of
 // threads. The threads are OpenMP's, as in oneDNN and OpenBLAS, and all three share one team; the
-// library queries the number of threads and never sets it.
+// library queries the number of threads and never sets it. Example, y = 0 for n elements:
+//     parallelRanges(context.threads(), n, /*cost=*/1,
+//                    [=](Index begin, Index end) { std::fill(y + begin, y + end, 0); });
 #pragma once
 
 #include "sys/types.hpp"
@@ -25,7 +27,8 @@ inline bool isWorthThreads(int threads, Index work) {
   return threads > 1 && work >= kMinWork;
 }
 
-// Calls body(piece) for each piece, on a team of threads.
+// Calls call(body, piece) for each piece, on a team of threads. The functions below use it; other
+// code calls them.
 using PieceBody = void (*)(const void* body, Index piece);
 void runPieces(int threads, Index pieces, PieceBody call, const void* body);
 

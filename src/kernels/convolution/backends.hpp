@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Factories of the convolution backends, called by makeConvolution() with shapes that have been
-// checked.
+// checked: BLAS, oneDNN, cuDNN, cuBLAS (Gemm) and direct convolution. Direct convolution has three
+// more functions: where it is possible, with which instruction set, and where it is fastest.
 #pragma once
 
 #include "kernels/base/instruction_set.hpp"
@@ -22,7 +23,8 @@ std::unique_ptr<Convolution<T>> makeBlasConvolution(const ConvolutionShape& shap
 std::unique_ptr<Convolution<float>> makeOneDnnConvolution(const ConvolutionShape& shape,
                                                           KernelContextPtr context);
 // Factories for the device; the context must be on the device. With `mayTakeProducts`, the cuDNN
-// convolution uses cuBLAS for passes in which that was measured to be faster.
+// convolution uses im2col and cuBLAS for passes (forward or an adjoint) that these were measured to
+// compute faster.
 template <class T>
 std::unique_ptr<Convolution<T>>
 makeCudnnConvolution(const ConvolutionShape& shape, KernelContextPtr context, bool mayTakeProducts);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolution as im2col and BLAS, in tiles whose columns stay in the cache (tiles.hpp). BLAS uses
-// its own threads for the products; gathering and the other loops divide channels among Tenon's
-// threads, so no sum is split.
+// The host's loops around the matrix products of convolution/tiles.hpp, which describes the method:
+// gathering and scattering the columns of im2col, copying outputs from and to y, and the bias. BLAS
+// uses its own threads for the products; the loops here divide channels among Tenon's threads, so
+// no sum is split.
 #include "kernels/convolution/tiles.hpp"
 
 namespace tenon {
@@ -44,8 +45,9 @@ private:
     });
   }
 
-  // Calls visit(channel, columns of the channel, distance between columns) for each input channel
-  // of the tile's images, with channels numbered over the whole batch, on several threads.
+  // Calls visit(channel, rows of the matrix X for the channel, stride between these rows) for each
+  // input channel of the tile's images, with channels numbered over the whole batch, on several
+  // threads. X is [in_ channels, taps, images, pixels].
   template <class Visit>
   void forEachChannel(const Tile& tile, Visit visit) {
     const Index taps = depth_ / std::max<Index>(1, in_), pixels = tile.pixels();
@@ -59,6 +61,7 @@ private:
                    });
   }
 
+  // db[k] += sum of row k of dY, the matrix of the tile whose rows are `distance` apart.
   void sumOutputs(const Tile& tile, const T* dy, Index distance, T* db) override {
     const Index width = tile.width();
     parallelRanges(context_->threads(), out_, width, [=](Index begin, Index end) {
@@ -71,6 +74,7 @@ private:
     });
   }
 
+  // Calls visit(k) for each output channel, on several threads.
   template <class Visit>
   void forEachOutputChannel(const Tile& tile, Visit visit) {
     parallelRanges(context_->threads(), out_, tile.width(), [=](Index begin, Index end) {
@@ -79,6 +83,7 @@ private:
     });
   }
 
+  // Writes the bias to y, or adds it; the product is then added to y (beta = 1).
   T beginOutputs(const Tile& tile, const T* b, T* y, bool accumulate) override {
     forEachOutputChannel(tile, [=, this, o = tile.outputs, cols = window_.out[2]](Index k) {
       T* channel = y + tile.image * y_.batch + k * y_.channel;

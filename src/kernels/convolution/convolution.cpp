@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Selects the backend of a convolution by the request, the data type, the shape and the space. The
-// reference backend is in this file too: plain loops over the definition.
+// makeConvolution(): checks the shape, and selects the implementation by the requested backend, the
+// data type, the shape and the memory space. With `auto`, the host uses direct convolution
+// (direct.cpp) where it is faster, otherwise oneDNN for float (onednn.cpp) or BLAS (blas.cpp); the
+// device uses cuDNN. The reference backend is in this file too: plain loops over the definition.
 #include "kernels/convolution/convolution.hpp"
 
 #include "kernels/convolution/backends.hpp"
@@ -72,21 +74,22 @@ public:
   const char* implementation() const override { return "loops"; }
 
 private:
-  // Offset of the weights of output channel k and the c-th input channel of its group; offset of an
-  // output; offset of that input channel.
+  // Offset in w of the taps of output channel k and of the c-th input channel of its group.
   Index weight(Index k, Index c) const { return (k * inOfGroup_ + c) * taps_; }
+  // Offset in y of the output at position o.
   Index output(Index n, Index k, const Position& o) const {
     return n * y_.batch + k * y_.channel + o[0] * y_.space[0] + o[1] * y_.space[1] +
            o[2] * y_.space[2];
   }
+  // Offset in x of the c-th input channel of the group of output channel k.
   Index channel(Index n, Index k, Index c) const {
     return (n * in_ + k / outOfGroup_ * inOfGroup_ + c) * inVolume_;
   }
 
-  Index batch_, in_, out_, inOfGroup_, outOfGroup_;
+  Index batch_, in_, out_, inOfGroup_, outOfGroup_; // numbers of images and channels
   WindowShape window_;
-  ImageStrides y_;
-  Index inVolume_, taps_;
+  ImageStrides y_;        // strides of y and dy
+  Index inVolume_, taps_; // elements of an input channel, and of a kernel
 };
 
 void checkShape(const ConvolutionShape& shape) {

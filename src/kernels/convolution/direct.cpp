@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Direct convolution by vector loops for each instruction set (direct_kernels.hpp). im2col would
-// copy, for each input channel and tap, the inputs that the outputs read to a contiguous column.
-// Here the column is read in place in the input array: if the stride of the window is 1 in the last
-// dimension, the outputs of a row read consecutive inputs. Other windows are not supported.
+// Direct convolution on the host, which is faster than im2col and a matrix product for few
+// channels. im2col would copy, for each input channel and tap, the inputs that the outputs read to
+// a contiguous column. Here the column is read in place in the input array: if the stride of the
+// window is 1 in the last dimension, the outputs of a row read consecutive inputs. Other windows
+// are not supported.
+//
+// The outputs are divided into bands, blocks whose input fits a cache (Bands, direct_sum.hpp). A
+// thread copies the input of a band with its padding, and calls the vector loops of the processor's
+// instruction set (DirectKernels, direct_kernels.hpp) for a few channels at a time.
 //
 //   DirectWeights      adjoint with respect to weights and biases
 //   DirectOutputs      forward pass, and adjoint with respect to the data (direct_sum.hpp)
 //   DirectConvolution  the backend, which joins both
-//   isDirectFaster()   the rule by which the backend `auto` selects direct convolution
+//   whyNotDirect(), isDirectFaster()  where the backend is possible, and where `auto` selects it
 #include "kernels/base/backend.hpp"
 #include "kernels/base/context.hpp"
 #include "kernels/convolution/backends.hpp"
@@ -43,11 +48,13 @@ public:
   void run(KernelContext& context, const T* x, const T* dy, T* dw, T* db) const;
 
 private:
+  // Columns of im2col: pairs of an input channel and a tap.
   Index columns() const { return static_cast<Index>(bands_.offsets().size()); }
-  Index allOutputs() const { return sum_.groups * sum_.outChannels; }
+  Index allOutputs() const { return sum_.groups * sum_.outChannels; } // output channels
   // Number of partial sums per part: the weights in the order of dw, then the biases.
   Index sumsOfPart() const { return allOutputs() * (columns() + 1); }
-  // `padded` is the padded input of the band.
+  // Adds the band's contribution to the sums of its part. `padded` is the band's padded input, and
+  // `gathered` scratch for gather().
   void runBand(const Bands::Band& band, const T* padded, const T* dy, T* gathered, T* sums) const;
   void gather(const Bands::Band& band, const T* dy, T* gathered) const;
 
@@ -55,9 +62,10 @@ private:
   const DirectKernels<T>* kernels_;
   Bands bands_;
   bool gathers_; // whether dy is copied into vectors; false if its rows are whole vectors
+  // The vectors of a band in the gathered copy of dy.
   std::array<std::vector<OutputVector>, Bands::kShapes> gatheredVectors_;
   Index parts_;
-  Index sums_; // offset of the partial sums in the scratch
+  Index sumsAt_; // offset of the partial sums in the scratch
   ThreadScratch padded_, gathered_;
 };
 
@@ -81,7 +89,7 @@ DirectWeights<T>::DirectWeights(const DirectSum& forward, const DirectKernels<T>
     mostVectors = std::max(mostVectors, gatheredVectors_[shape].size());
   }
   ScratchPlan plan;
-  sums_ = plan.add<T>(parts_ * sumsOfPart());
+  sumsAt_ = plan.add<T>(parts_ * sumsOfPart());
   padded_ = plan.addForThreads<T>(context.threads(), bands_.elements());
   gathered_ = plan.addForThreads<T>(context.threads(),
                                     sum_.outChannels * Index(mostVectors) * kernels.lanes);
@@ -90,9 +98,10 @@ DirectWeights<T>::DirectWeights(const DirectSum& forward, const DirectKernels<T>
 
 template <class T>
 void DirectWeights<T>::run(KernelContext& context, const T* x, const T* dy, T* dw, T* db) const {
+  // A unit is a band of one image and one group; unit i is [image, band, group] in row-major order.
   const Index perImage = bands_.perImage(), units = sum_.batch * perImage * sum_.groups;
   const Index weights = allOutputs() * columns();
-  T* allSums = context.scratch<T>(sums_);
+  T* allSums = context.scratch<T>(sumsAt_);
   const Index work = units * Index(bands_.vectors(0).size()) * sum_.outChannels * columns();
   parallelPieces(context.threads(padded_), parts_, work,
                  [=, this, &context](int piece, Index first, Index last) {
@@ -109,6 +118,7 @@ void DirectWeights<T>::run(KernelContext& context, const T* x, const T* dy, T* d
                      }
                    }
                  });
+  // to[i] += the sum over all parts of their partial sums first + i, in the order of the parts.
   const auto add = [&](Index first, Index count, T* to) {
     parallelRanges(context.threads(), count, parts_, [=, this](Index begin, Index end) {
       for (Index part = 0; part < parts_; ++part) {
@@ -130,17 +140,22 @@ void DirectWeights<T>::runBand(const Bands::Band& band, const T* padded, const T
     gather(band, dy, gathered);
   const auto& vectors = gathers_ ? gatheredVectors_[band.shape] : bands_.vectors(band.shape);
   const Index count = Index(vectors.size());
-  const Index channel = gathers_ ? count * kernels_->lanes : sum_.out.strides.channel;
+  const Index channelStride = gathers_ ? count * kernels_->lanes : sum_.out.strides.channel;
   T* biases = sums + allOutputs() * columns();
   for (Index k = 0; k < sum_.outChannels;) {
     const int block = channelsOfBlock(sum_.outChannels - k, kernels_->maxChannels);
     const Index output = band.group * sum_.outChannels + k;
-    const T* first = gathers_ ? gathered + k * channel : dy + bands_.firstOutput(band, k);
+    const T* first = gathers_ ? gathered + k * channelStride : dy + bands_.firstOutput(band, k);
     kernels_->weights(block,
-                      {padded, bands_.offsets().data(), columns(), first, channel,
-                       sums + output * columns(), columns()},
+                      {.x = padded,
+                       .offsets = bands_.offsets().data(),
+                       .columns = columns(),
+                       .dy = first,
+                       .dyChannel = channelStride,
+                       .dw = sums + output * columns(),
+                       .dwChannel = columns()},
                       vectors.data(), count);
-    kernels_->biases(block, first, channel, vectors.data(), count, biases + output);
+    kernels_->biases(block, first, channelStride, vectors.data(), count, biases + output);
     k += block;
   }
 }
@@ -176,15 +191,17 @@ template <class T>
 class DirectOutputs {
 public:
   DirectOutputs(const DirectSum& sum, const DirectKernels<T>& kernels, KernelContext& context);
+  // How a sum is stored: out = sum, out += sum, or out = max(0, sum).
   enum class Into { Set, Add, SetRectified };
   // b can be null.
-  void run(KernelContext& context, const T* in, const T* w, const T* b, T* out, Into how) const;
+  void run(KernelContext& context, const T* in, const T* w, const T* b, T* out, Into mode) const;
 
 private:
-  struct Call {
+  // The arguments of run(), with the weights packed.
+  struct Operands {
     const T *packed, *b;
     T* out;
-    Into how;
+    Into mode;
   };
   Index columns() const { return static_cast<Index>(bands_.offsets().size()); }
   void pack(KernelContext& context, const T* w, T* packed) const;
@@ -194,13 +211,13 @@ private:
     return bands_.band(i / perImage / sum_.groups, i / perImage % sum_.groups, i % perImage);
   }
   // `padded` is the padded input of the band.
-  void runBand(const Call& call, const Bands::Band& band, const T* padded) const;
+  void runBand(const Operands& operands, const Bands::Band& band, const T* padded) const;
 
   DirectSum sum_;
   const DirectKernels<T>* kernels_;
   Bands bands_;
   ThreadScratch padded_;
-  Index packed_; // offset of the packed weights in the scratch
+  Index packedAt_; // offset of the packed weights in the scratch
 };
 
 template <class T>
@@ -209,7 +226,7 @@ DirectOutputs<T>::DirectOutputs(const DirectSum& sum, const DirectKernels<T>& ke
     : sum_(sum), kernels_(&kernels),
       bands_(sum, kernels.lanes, kOutputBandBytes / Index(sizeof(T))) {
   ScratchPlan plan;
-  packed_ = plan.add<T>(sum_.groups * sum_.outChannels * columns());
+  packedAt_ = plan.add<T>(sum_.groups * sum_.outChannels * columns());
   padded_ = plan.addForThreads<T>(context.threads(), bands_.elements());
   context.reserve(plan);
 }
@@ -240,13 +257,13 @@ void DirectOutputs<T>::pack(KernelContext& context, const T* w, T* packed) const
 
 template <class T>
 void DirectOutputs<T>::run(KernelContext& context, const T* in, const T* w, const T* b, T* out,
-                           Into how) const {
+                           Into mode) const {
   const Index bands = sum_.batch * sum_.groups * bands_.perImage();
   if (bands == 0)
     return; // an empty sum has planned no memory for packed weights
-  T* packed = context.scratch<T>(packed_);
+  T* packed = context.scratch<T>(packedAt_);
   pack(context, w, packed);
-  const Call call{packed, b, out, how};
+  const Operands operands{packed, b, out, mode};
   const Index work = Index(bands_.vectors(0).size()) * sum_.outChannels * columns(); // of a band
   parallelPieces(context.threads(padded_), bands, work,
                  [=, this, &context](int piece, Index begin, Index end) {
@@ -254,33 +271,36 @@ void DirectOutputs<T>::run(KernelContext& context, const T* in, const T* w, cons
                    for (Index i = begin; i < end; ++i) {
                      const Bands::Band band = bandAt(i);
                      bands_.load(band, in, padded);
-                     runBand(call, band, padded);
+                     runBand(operands, band, padded);
                    }
                  });
 }
 
 template <class T>
-void DirectOutputs<T>::runBand(const Call& call, const Bands::Band& band, const T* padded) const {
+void DirectOutputs<T>::runBand(const Operands& operands, const Bands::Band& band,
+                               const T* padded) const {
   const std::vector<OutputVector>& vectors = bands_.vectors(band.shape);
   const Index count = Index(vectors.size()), firstChannel = band.group * sum_.outChannels;
   for (Index i = 0; i < count; i += kStrip)
     for (Index k = 0; k < sum_.outChannels;) {
       const int block = channelsOfBlock(sum_.outChannels - k, kernels_->maxChannels);
-      const OutputSums<T> sums{padded,
-                               bands_.offsets().data(),
-                               columns(),
-                               call.packed + (firstChannel + k) * columns(),
-                               call.b ? call.b + firstChannel + k : nullptr,
-                               call.out + bands_.firstOutput(band, k),
-                               sum_.out.strides.channel,
-                               sum_.out.strides.space[2],
-                               call.how == Into::Add,
-                               call.how == Into::SetRectified};
+      const OutputSums<T> sums{.x = padded,
+                               .offsets = bands_.offsets().data(),
+                               .columns = columns(),
+                               .w = operands.packed + (firstChannel + k) * columns(),
+                               .b = operands.b ? operands.b + firstChannel + k : nullptr,
+                               .y = operands.out + bands_.firstOutput(band, k),
+                               .yChannel = sum_.out.strides.channel,
+                               .yStep = sum_.out.strides.space[2],
+                               .accumulate = operands.mode == Into::Add,
+                               .rectifies = operands.mode == Into::SetRectified};
       kernels_->outputs(block, sums, vectors.data() + i, std::min(kStrip, count - i));
       k += block;
     }
 }
 
+// The backend: a forward sum, the sums of the adjoint in the data, and the gradients of the
+// weights.
 template <class T>
 class DirectConvolution final : public Convolution<T> {
 public:
@@ -367,6 +387,7 @@ bool isDirectFaster(const ConvolutionShape& shape) {
   if (!whyNotDirect(w).empty() || kernelVolume(w) == 1 || w.out[w.rank - 1] == 1)
     return false; // no input is read twice, or a vector would hold one output
   const Index channels = std::min(shape.inChannels, shape.outChannels) / shape.groups;
+  // Outputs of a row, and of a vector.
   const Index row = w.out[w.rank - 1], lanes = directKernels<T>(directInstructions<T>(w)).lanes;
   // Used fraction of the lanes.
   const double laneUse = double(row) / double(ceilDivide(row, lanes) * lanes);

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The innermost loops of direct convolution, compiled once for each vector instruction set. A
-// column is a pair (input channel, tap). im2col's matrix is read in place: its element (column j,
-// output o) is x[o + offsets[j]], where o is the offset of the first input that the output reads. A
-// vector holds consecutive outputs of a row; their sums stay in registers for a few channels at a
-// time.
+// The innermost loops of direct convolution (direct.cpp) and of the perceptron of each point
+// (products/column_mlp.cpp), compiled once for each vector instruction set. For each pair (input
+// channel, tap), called a column here, im2col would copy the inputs that the outputs read to a
+// contiguous list. Here a column is read in place: the input for column j and output o is x[o +
+// offsets[j]], where o is the offset of the first input that the output reads. Example in one
+// dimension, 3 taps, vectors of 4 outputs: the offsets are 0, 1, 2, and
+//     y[0..3] = w0 x[0..3] + w1 x[1..4] + w2 x[2..5].
+// A vector holds consecutive outputs of a row; the sums for a few channels and vectors stay in
+// registers until they are complete.
 #pragma once
 
 #include "kernels/base/instruction_set.hpp"
@@ -11,8 +15,8 @@
 
 namespace tenon {
 
-// A vector of outputs: its offsets x in the input and y in the output, and the number of lanes in
-// use.
+// A vector of outputs: the offset x of its first input, the offset y of its first output, and the
+// number of lanes (elements of the vector) in use.
 struct OutputVector {
   Index x, y, count;
 };
@@ -20,7 +24,7 @@ struct OutputVector {
 // y[k,o] (+)= b[k] + sum over j of  w[j,k] x[o + offsets[j]], or y[k,o] = max(0, that sum).
 template <class T>
 struct OutputSums {
-  const T* x;
+  const T* x; // the input with its padding, readable beyond the last output to whole vectors
   const Index* offsets;
   Index columns;
   const T* w; // [columns, channels]
@@ -34,7 +38,7 @@ struct OutputSums {
 // dw[k,j] += sum over o of  dy[k,o] x[o + offsets[j]]
 template <class T>
 struct WeightSums {
-  const T* x;
+  const T* x; // as in OutputSums
   const Index* offsets;
   Index columns;
   const T* dy; // whole vectors, with zeros in unused lanes
@@ -43,8 +47,9 @@ struct WeightSums {
   Index dwChannel;
 };
 
-// The loops of one instruction set, as functions. `channels` is the number of output channels of a
-// block; each function splits the vectors and the columns into tiles whose sums fit the registers.
+// The loops of one instruction set, as functions that the caller selects once at run time.
+// `channels` is the number of output channels of a block; each function splits the vectors and the
+// columns into tiles whose sums fit the registers.
 template <class T>
 struct DirectKernels {
   int lanes;
@@ -70,9 +75,11 @@ const DirectKernels<T>& directKernelsAvx2();
 template <class T>
 const DirectKernels<T>& directKernelsAvx512();
 
-// Size of the block of channels that begins with `left` channels remaining.
-inline int channelsOfBlock(Index left, int most) {
-  return left >= most ? most : static_cast<int>(left < 4 ? left : 4);
+// The output channels are divided into blocks, whose sums are computed together: as many blocks of
+// `maxPerBlock` channels as there are, then blocks of at most 4. Returns the number of channels of
+// the next block if `left` channels remain.
+inline int channelsOfBlock(Index left, int maxPerBlock) {
+  return left >= maxPerBlock ? maxPerBlock : static_cast<int>(left < 4 ? left : 4);
 }
 
 } // namespace tenon

@@ -13,6 +13,8 @@
 
 namespace tenon {
 
+// Bands: the division of the outputs of a sum.
+
 Bands::Bands(const DirectSum& sum, int lanes, Index elements) : sum_(sum), lanes_(lanes) {
   if (!sum_.taps.empty())
     low_ = high_ = sum_.taps.front().shift;
@@ -63,13 +65,13 @@ void Bands::planExtents(Index elements) {
 void Bands::planInput() {
   if (perImage() == 0)
     return;
-  row_ = rowLength(extent_[2]);
-  plane_ = row_ * lengthOf(1, extent_[1]);
-  channel_ = plane_ * lengthOf(0, extent_[0]);
+  rowStride_ = rowLength(extent_[2]);
+  planeStride_ = rowStride_ * lengthOf(1, extent_[1]);
+  channelStride_ = planeStride_ * lengthOf(0, extent_[0]);
   for (Index c = 0; c < sum_.inChannels; ++c)
     for (const DirectSum::Tap& tap : sum_.taps)
-      offsets_.push_back(c * channel_ + (tap.shift[0] - low_[0]) * plane_ +
-                         (tap.shift[1] - low_[1]) * row_ + tap.shift[2] - low_[2]);
+      offsets_.push_back(c * channelStride_ + (tap.shift[0] - low_[0]) * planeStride_ +
+                         (tap.shift[1] - low_[1]) * rowStride_ + tap.shift[2] - low_[2]);
 }
 
 Position Bands::extentOf(int shape) const {
@@ -93,7 +95,7 @@ void Bands::planVectors() {
       for (o[1] = 0; o[1] < extent[1]; ++o[1])
         for (o[2] = 0; o[2] < extent[2]; o[2] += lanes_)
           vectors_[shape].push_back(
-              {o[0] * sum_.step[0] * plane_ + o[1] * sum_.step[1] * row_ + o[2],
+              {o[0] * sum_.step[0] * planeStride_ + o[1] * sum_.step[1] * rowStride_ + o[2],
                o[0] * y[0] + o[1] * y[1] + o[2] * y[2], std::min<Index>(lanes_, extent[2] - o[2])});
   }
 }
@@ -119,8 +121,8 @@ Index Bands::firstOutput(const Band& band, Index k) const {
   return at;
 }
 
-// Copies `length` elements of a row, starting at `begin`. Elements outside the array are zero, as
-// is the rest of the padded row.
+// Copies `length` elements of a row of the input, starting at position `begin`, which is negative
+// in the padding. Elements outside the array are zero, as is the rest of the padded row.
 template <class T>
 void Bands::loadRow(const T* in, Index begin, Index length, T* row) const {
   const Index extent = sum_.in.extent[2], step = sum_.in.strides.space[2];
@@ -132,9 +134,10 @@ void Bands::loadRow(const T* in, Index begin, Index length, T* row) const {
   else
     for (Index i = from; i < to; ++i)
       row[i] = in[(begin + i) * step];
-  std::fill(row + to, row + row_, T(0));
+  std::fill(row + to, row + rowStride_, T(0));
 }
 
+// Copies all channels, planes and rows that the band's outputs read to padded[channel, plane, row].
 template <class T>
 void Bands::load(const Band& band, const T* in, T* padded) const {
   const ImageStrides& x = sum_.in.strides;
@@ -147,10 +150,10 @@ void Bands::load(const Band& band, const T* in, T* padded) const {
   for (Index c = 0; c < sum_.inChannels; ++c)
     for (Index i = 0; i < length[0]; ++i)
       for (Index j = 0; j < length[1]; ++j) {
-        const Index i0 = begin[0] + i, i1 = begin[1] + j;
-        T* row = padded + c * channel_ + i * plane_ + j * row_;
+        const Index i0 = begin[0] + i, i1 = begin[1] + j; // plane and row of the input
+        T* row = padded + c * channelStride_ + i * planeStride_ + j * rowStride_;
         if (i0 < 0 || i0 >= sum_.in.extent[0] || i1 < 0 || i1 >= sum_.in.extent[1])
-          std::fill(row, row + row_, T(0));
+          std::fill(row, row + rowStride_, T(0));
         else
           loadRow(in + c * x.channel + i0 * x.space[0] + i1 * x.space[1], begin[2], length[2], row);
       }
@@ -161,6 +164,9 @@ template void Bands::load<double>(const Band&, const double*, double*) const;
 
 namespace {
 
+// The direct sums of a convolution.
+
+// x and dx, and y and dy, as arrays with three spatial dimensions.
 ImageView inputView(const ConvolutionShape& s, const WindowShape& w) {
   return {w.in, denseStrides(s.inChannels, w.in, kMaxSpatial)};
 }
@@ -169,7 +175,7 @@ ImageView outputView(const ConvolutionShape& s, const WindowShape& w) {
   return {w.out, embedStrides(outputStrides(s), s.window.rank)};
 }
 
-// Calls visit(tap, index of the tap).
+// Calls visit(position of the tap in the kernel, row-major index of the tap) for all taps.
 template <class Visit>
 void forEachTap(const WindowShape& w, Visit visit) {
   Index index = 0;
@@ -180,7 +186,7 @@ void forEachTap(const WindowShape& w, Visit visit) {
         visit(t, index++);
 }
 
-// The elements whose position is r modulo the stride of the window.
+// The elements of an array whose position is r modulo the stride of the window.
 ImageView everyStep(ImageView view, const WindowShape& w, const Position& r) {
   for (int d = 0; d < kMaxSpatial; ++d) {
     view.extent[d] = std::max<Index>(0, ceilDivide(view.extent[d] - r[d], w.stride[d]));
@@ -198,9 +204,18 @@ ImageView everyStep(ImageView view, const WindowShape& w, const Position& r) {
 DirectSum adjointSum(const ConvolutionShape& s, const WindowShape& w, const Position& r) {
   const Index in = s.inChannels / s.groups, out = s.outChannels / s.groups;
   const Index taps = kernelVolume(w);
-  DirectSum sum{
-      s.batch,   s.groups, out,       in,   outputView(s, w), everyStep(inputView(s, w), w, r),
-      {1, 1, 1}, {},       in * taps, taps, in * out * taps};
+  // The roles of inputs and outputs are exchanged: the sum reads dy and writes dx.
+  DirectSum sum{.batch = s.batch,
+                .groups = s.groups,
+                .inChannels = out,
+                .outChannels = in,
+                .in = outputView(s, w),
+                .out = everyStep(inputView(s, w), w, r),
+                .step = {1, 1, 1},
+                .taps = {},
+                .weightIn = in * taps,
+                .weightOut = taps,
+                .weightGroup = in * out * taps};
   forEachTap(w, [&](const Position& t, Index index) {
     DirectSum::Tap tap{{}, index};
     for (int d = 0; d < kMaxSpatial; ++d) {
@@ -220,8 +235,17 @@ DirectSum forwardSum(const ConvolutionShape& s) {
   const WindowShape w = embedWindow(s.window);
   const Index in = s.inChannels / s.groups, out = s.outChannels / s.groups;
   const Index taps = kernelVolume(w);
-  DirectSum sum{s.batch,  s.groups, in,   out,       inputView(s, w), outputView(s, w),
-                w.stride, {},       taps, in * taps, in * out * taps};
+  DirectSum sum{.batch = s.batch,
+                .groups = s.groups,
+                .inChannels = in,
+                .outChannels = out,
+                .in = inputView(s, w),
+                .out = outputView(s, w),
+                .step = w.stride,
+                .taps = {},
+                .weightIn = taps,
+                .weightOut = in * taps,
+                .weightGroup = in * out * taps};
   forEachTap(w, [&](const Position& t, Index index) {
     DirectSum::Tap tap{{}, index};
     for (int d = 0; d < kMaxSpatial; ++d)

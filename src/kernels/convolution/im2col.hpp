@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// im2col: the matrix X[(c,t), o] = x[c, o stride - padLow + t dilation], zero on padding. With w as
-// a matrix [outChannels, (c,t)], the convolution is the product w X. X is built for one channel c
-// and a rectangle of outputs of one image at a time: rows (o0, o1) and columns o2 of an embedded
-// window. scatterColumns() is the transpose of gatherColumns().
+// im2col copies the inputs of a convolution to a matrix X with one row per pair (input channel c,
+// tap t) and one column per output o:
+//     X[(c,t), o] = x[c, o stride - padLow + t dilation],  or 0 on padding.
+// With w as a matrix [outChannels, (c,t)], the convolution is the product w X. Example in one
+// dimension, 3 taps, stride 1, padLow 1, inputs a b c d:
+//     t = 0:   0 a b c
+//     t = 1:   a b c d
+//     t = 2:   b c d 0
+// X is built for one channel c and a rectangle of outputs of one image at a time: rows (o0, o1) and
+// columns o2 of an embedded (three-dimensional) window. gatherColumns() builds these rows of X, and
+// scatterColumns() is its transpose, for the adjoint in the data.
 #pragma once
 
 #include "kernels/convolution/window.hpp"
@@ -16,9 +23,9 @@ struct OutputTile {
   Range cols; // range of the outputs o2
 };
 
-// Calls visit(matrix row, offset of the run in the row, length, x offset, inside) for each run of
-// the columns. Output o of the run, for o in [inside.begin, inside.end), reads x[x offset + o
-// stride]; the others read padding.
+// Calls visit(matrix row, offset of the run in the row, length, x offset, inside) for each run: the
+// elements of one row of X for consecutive outputs o2. Output o of the run, counted from its start
+// and in [inside.begin, inside.end), reads x[x offset + o stride]; the others read padding.
 template <class Visit>
 void forEachRun(const WindowShape& w, const OutputTile& tile, Visit visit) {
   const Index length = tile.cols.end - tile.cols.begin;

@@ -5,10 +5,11 @@
 //
 //   operands (row-major) -> reorder -> scratch (oneDNN's format) -> primitive -> reorder -> result
 //
-// All scratch memory is planned at creation: one area each for input, weights and output, which the
-// three primitives share, and one scratchpad for oneDNN's temporary data. oneDNN does not support
-// windows that leave input at an end unread; for them, an InputStage first copies the part of the
-// input that is read.
+// A primitive is an operation of oneDNN, compiled for given shapes and memory formats when it is
+// created. A Port (base/onednn.hpp) is one of its operands, with the reorder. All scratch memory is
+// planned at creation: one area each for input, weights and output, which the three primitives
+// share, and one scratchpad for oneDNN's temporary data. oneDNN does not support windows that leave
+// input at an end unread; for them, an InputStage first copies the part of the input that is read.
 #include "kernels/base/onednn.hpp"
 #include "kernels/convolution/backends.hpp"
 #include "kernels/convolution/window.hpp"
@@ -44,6 +45,7 @@ bool needsStage(const WindowShape& w) {
   return false;
 }
 
+// The same array in the format that oneDNN prefers.
 Desc anyLayout(const Desc& plain) {
   return {onednn::dimsOf(plain), memory::data_type::f32, memory::format_tag::any};
 }
@@ -64,7 +66,8 @@ Desc weightsOf(const ConvolutionShape& s, const WindowShape& w) {
   return plain.reshape(dims);
 }
 
-Desc userOutputs(const ConvolutionShape& s, const Desc& dense) {
+// y with the strides of the shape, if it is a box of a larger array.
+Desc outputsInUserArray(const ConvolutionShape& s, const Desc& dense) {
   const ImageStrides y = outputStrides(s);
   memory::dims strides{y.batch, y.channel};
   for (int d = 0; d < s.window.rank; ++d)
@@ -78,30 +81,31 @@ struct Problem {
       : x(onednn::plainDescription(s.batch, s.inChannels, w.in, w.rank)), w(weightsOf(s, w)),
         b(onednn::plainDescription(s.outChannels, -1, {}, 0)),
         y(onednn::plainDescription(s.batch, s.outChannels, w.out, w.rank)),
-        userY(userOutputs(s, y)), strides(onednn::toDims(w.stride, w.rank)),
+        yOfUser(outputsInUserArray(s, y)), strides(onednn::toDims(w.stride, w.rank)),
         dilates(onednn::toDims(w.dilation, w.rank, 1)), padLow(onednn::toDims(w.padLow, w.rank)),
         fewChannels(s.groups == 1 && s.inChannels <= kFewChannels) {
     for (int d = 0; d < w.rank; ++d)
       padHigh.push_back(tenon::padHigh(w, d));
   }
-  // Only the attributes determine whether the product is added to the output.
-  Forward::primitive_desc forward(const dnnl::primitive_attr& how, const Desc& src,
+  // The descriptions of the three primitives. Only the attributes determine whether the product is
+  // added to the output.
+  Forward::primitive_desc forward(const dnnl::primitive_attr& attrs, const Desc& src,
                                   const Desc& weights, const Desc& dst) const {
-    return onednn::described<Forward>(how, dnnl::prop_kind::forward_training,
+    return onednn::described<Forward>(attrs, dnnl::prop_kind::forward_training,
                                       dnnl::algorithm::convolution_direct, src, weights, b, dst,
                                       strides, dilates, padLow, padHigh);
   }
-  AdjointData::primitive_desc adjointData(const dnnl::primitive_attr& how,
+  AdjointData::primitive_desc adjointData(const dnnl::primitive_attr& attrs,
                                           const Forward::primitive_desc& hint) const {
-    const auto chosen = [&](bool plain) {
+    const auto describe = [&](bool plain) {
       return onednn::describedBeside<AdjointData>(
-          hint, how, dnnl::algorithm::convolution_direct, plain ? x : anyLayout(x),
+          hint, attrs, dnnl::algorithm::convolution_direct, plain ? x : anyLayout(x),
           plain ? w : anyLayout(w), plain ? y : anyLayout(y), strides, dilates, padLow, padHigh);
     };
-    const AdjointData::primitive_desc best = chosen(fewChannels);
+    const AdjointData::primitive_desc best = describe(/*plain=*/fewChannels);
     if (fewChannels && isReference(best))
-      return chosen(false);
-    return isWrong(best) ? chosen(true) : best;
+      return describe(/*plain=*/false);
+    return isWrong(best) ? describe(/*plain=*/true) : best;
   }
   // For row-major arrays oneDNN 3.7 has only its reference, which is a hundred times slower than
   // its own formats.
@@ -114,15 +118,15 @@ struct Problem {
     return std::string_view(chosen.impl_info_str()) == "jit_dw:sve_512" &&
            std::any_of(dilates.begin(), dilates.end(), [](memory::dim d) { return d > 0; });
   }
-  AdjointWeights::primitive_desc adjointWeights(const dnnl::primitive_attr& how,
+  AdjointWeights::primitive_desc adjointWeights(const dnnl::primitive_attr& attrs,
                                                 const Forward::primitive_desc& hint) const {
-    return onednn::describedBeside<AdjointWeights>(hint, how, dnnl::algorithm::convolution_direct,
+    return onednn::describedBeside<AdjointWeights>(hint, attrs, dnnl::algorithm::convolution_direct,
                                                    anyLayout(x), anyLayout(w), b, anyLayout(y),
                                                    strides, dilates, padLow, padHigh);
   }
 
   Desc x, w, b, y;
-  Desc userY; // y with the strides of the user's array
+  Desc yOfUser; // y with the strides of the user's array
   memory::dims strides, dilates, padLow, padHigh;
   bool fewChannels;
 };
@@ -140,14 +144,15 @@ dnnl::primitive_attr attributes(bool sum) {
   return attr;
 }
 
+// An array of bytes, for oneDNN's scratchpad.
 Desc rawBytes(size_t bytes) {
   return {{memory::dim(std::max<size_t>(bytes, 1))}, memory::data_type::u8, memory::format_tag::a};
 }
 
 // The primitives that oneDNN selects for the three products, and `sum`, the forward product that is
 // added to the output instead of overwriting it.
-struct Chosen {
-  explicit Chosen(const Problem& p)
+struct Primitives {
+  explicit Primitives(const Problem& p)
       : forward(p.forward(attributes(false), anyLayout(p.x), anyLayout(p.w), anyLayout(p.y))),
         sum(p.forward(attributes(true), forward.src_desc(), forward.weights_desc(),
                       forward.dst_desc())),
@@ -181,7 +186,7 @@ struct Product {
 Product forwardProduct(const Problem& p, const Forward::primitive_desc& chosen) {
   return {Port(p.x, chosen.src_desc()),
           Port(p.w, chosen.weights_desc()),
-          Port(p.userY, chosen.dst_desc()),
+          Port(p.yOfUser, chosen.dst_desc()),
           Forward(chosen),
           {}};
 }
@@ -189,7 +194,7 @@ Product forwardProduct(const Problem& p, const Forward::primitive_desc& chosen) 
 Product adjointDataProduct(const Problem& p, const AdjointData::primitive_desc& chosen) {
   return {Port(p.x, chosen.diff_src_desc()),
           Port(p.w, chosen.weights_desc()),
-          Port(p.userY, chosen.diff_dst_desc()),
+          Port(p.yOfUser, chosen.diff_dst_desc()),
           AdjointData(chosen),
           {}};
 }
@@ -197,12 +202,13 @@ Product adjointDataProduct(const Problem& p, const AdjointData::primitive_desc& 
 Product adjointWeightsProduct(const Problem& p, const AdjointWeights::primitive_desc& chosen) {
   return {Port(p.x, chosen.src_desc()),
           Port(p.w, chosen.diff_weights_desc()),
-          Port(p.userY, chosen.diff_dst_desc()),
+          Port(p.yOfUser, chosen.diff_dst_desc()),
           AdjointWeights(chosen),
           {}};
 }
 
-constexpr std::array kRoles{&Product::x, &Product::w, &Product::y};
+// The operands of a product, in the order of operandsAt_.
+constexpr std::array kOperands{&Product::x, &Product::w, &Product::y};
 
 class OneDnnConvolution final : public Convolution<float> {
 public:
@@ -213,7 +219,7 @@ public:
 
   void forward(const float* x, const float* w, const float* b, float* y, bool accumulate) override {
     onednn::guarded("a convolution", [&] {
-      takeScratch();
+      updateScratchAddresses();
       Product& p = forward_;
       p.x.load(stream_, staged(x));
       p.w.load(stream_, w);
@@ -233,7 +239,7 @@ public:
 
   void adjointData(const float* w, const float* dy, float* dx) override {
     onednn::guarded("a convolution's adjoint", [&] {
-      takeScratch();
+      updateScratchAddresses();
       Product& p = adjointData_;
       p.w.load(stream_, w);
       p.y.load(stream_, dy);
@@ -249,7 +255,7 @@ public:
   // oneDNN overwrites its gradients, so they are computed in scratch and then added.
   void adjointWeights(const float* x, const float* dy, float* dw, float* db) override {
     onednn::guarded("a convolution's weight adjoint", [&] {
-      takeScratch();
+      updateScratchAddresses();
       Product& p = adjointWeights_;
       p.x.load(stream_, staged(x));
       p.y.load(stream_, dy);
@@ -259,7 +265,7 @@ public:
       p.w.store(stream_);
       stream_.wait();
     });
-    axpby(*context_, weights_, 1.0f, weightGradient(), 1.0f, dw);
+    axpby(*context_, weightCount_, 1.0f, weightGradient(), 1.0f, dw);
     if (db)
       axpby(*context_, Index(zeroBias_.size()), 1.0f, biasGradient(), 1.0f, db);
   }
@@ -270,8 +276,8 @@ public:
 private:
   OneDnnConvolution(const Problem& p, const std::optional<InputStage<float>>& stage,
                     KernelContextPtr context)
-      : OneDnnConvolution(p, Chosen(p), stage, std::move(context)) {}
-  OneDnnConvolution(const Problem& p, const Chosen& chosen,
+      : OneDnnConvolution(p, Primitives(p), stage, std::move(context)) {}
+  OneDnnConvolution(const Problem& p, const Primitives& chosen,
                     const std::optional<InputStage<float>>& stage, KernelContextPtr context)
       : stream_(onednn::streamOf(*context)), forward_(forwardProduct(p, chosen.forward)),
         adjointData_(adjointDataProduct(p, chosen.adjointData)),
@@ -279,42 +285,44 @@ private:
         forwardSum_(Forward(chosen.sum)), implementation_(chosen.implementation()),
         bias_(p.b, onednn::engine(), DNNL_MEMORY_NONE),
         scratchpad_(rawBytes(chosen.scratchpadBytes()), onednn::engine(), DNNL_MEMORY_NONE),
-        zeroBias_(p.b.get_size() / sizeof(float)), weights_(Index(p.w.get_size() / sizeof(float))),
-        stage_(stage), context_(std::move(context)) {
-    tabulate();
+        zeroBias_(p.b.get_size() / sizeof(float)),
+        weightCount_(Index(p.w.get_size() / sizeof(float))), stage_(stage),
+        context_(std::move(context)) {
+    fillArgumentTables();
     planScratch();
   }
 
-  // One area per role, of the size of the largest of its three operands.
+  // One area each for x, w and y, of the size of the largest operand of the three products.
   void planScratch() {
     ScratchPlan plan;
     scratchpadAt_ = plan.add<char>(Index(scratchpad_.get_desc().get_size()));
-    biasAt_ = plan.add<float>(Index(zeroBias_.size()));
-    weightsAt_ = plan.add<float>(weights_);
+    biasGradientAt_ = plan.add<float>(Index(zeroBias_.size()));
+    weightGradientAt_ = plan.add<float>(weightCount_);
     stagedAt_ = plan.add<float>(stage_ ? stage_->volume() : 0);
-    for (int role = 0; role < 3; ++role) {
+    for (std::size_t operand = 0; operand < kOperands.size(); ++operand) {
       size_t bytes = 0;
       for (Product* p : products())
-        bytes = std::max(bytes, (p->*kRoles[role]).bytes());
-      areasAt_[role] = plan.add<char>(Index(bytes));
+        bytes = std::max(bytes, (p->*kOperands[operand]).bytes());
+      operandsAt_[operand] = plan.add<char>(Index(bytes));
     }
     context_->reserve(plan);
   }
 
   // Passes the address of the scratch memory to oneDNN. The address changes when another kernel of
   // the context needs more scratch memory.
-  void takeScratch() {
+  void updateScratchAddresses() {
     char* scratch = context_->scratch<char>(0);
-    if (scratch == taken_)
+    if (scratch == scratchAddress_)
       return; // the address has not changed
-    taken_ = scratch;
+    scratchAddress_ = scratch;
     scratchpad_.set_data_handle(scratch + scratchpadAt_);
-    for (int role = 0; role < 3; ++role)
+    for (std::size_t operand = 0; operand < kOperands.size(); ++operand)
       for (Product* p : products())
-        (p->*kRoles[role]).place(scratch + areasAt_[role]);
+        (p->*kOperands[operand]).place(scratch + operandsAt_[operand]);
   }
 
-  void tabulate() {
+  // The arguments of the primitives, keyed by oneDNN's numbers.
+  void fillArgumentTables() {
     forward_.arguments = {{DNNL_ARG_SRC, forward_.x.memory()},
                           {DNNL_ARG_WEIGHTS, forward_.w.memory()},
                           {DNNL_ARG_BIAS, bias_},
@@ -332,8 +340,10 @@ private:
   }
 
   std::array<Product*, 3> products() { return {&forward_, &adjointData_, &adjointWeights_}; }
-  float* weightGradient() { return context_->scratch<float>(weightsAt_); }
-  float* biasGradient() { return context_->scratch<float>(biasAt_); }
+  float* weightGradient() { return context_->scratch<float>(weightGradientAt_); }
+  float* biasGradient() { return context_->scratch<float>(biasGradientAt_); }
+  // The copy of the input, or of its gradient, for windows that need it; and x in this copy, or x
+  // itself.
   float* staged() { return context_->scratch<float>(stagedAt_); }
   const float* staged(const float* x) {
     if (!stage_)
@@ -347,13 +357,13 @@ private:
   dnnl::primitive forwardSum_; // forward product that is added to y
   std::string implementation_;
   memory bias_, scratchpad_;
-  std::vector<float> zeroBias_;
-  Index weights_; // number of weights
+  std::vector<float> zeroBias_; // zeros, one per output channel
+  Index weightCount_;           // number of weights
   std::optional<InputStage<float>> stage_;
   KernelContextPtr context_;
-  Index scratchpadAt_, biasAt_, weightsAt_, stagedAt_; // offsets in the scratch
-  std::array<Index, 3> areasAt_;
-  char* taken_ = nullptr; // address of the scratch at the last call
+  Index scratchpadAt_, biasGradientAt_, weightGradientAt_, stagedAt_; // offsets in the scratch
+  std::array<Index, 3> operandsAt_;
+  char* scratchAddress_ = nullptr; // address of the scratch at the last call
 };
 
 } // namespace

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The matrix products of a convolution, tile by tile. Tiles bound the scratch memory and keep the
-// columns in the cache. Their order is fixed, so weight gradients are always summed in the same
-// order.
+// The matrix products of a convolution (formulas in tiles.hpp), tile by tile: how large the tiles
+// are, and the forward pass and its two adjoints as products of a tile's matrices. Tiles bound the
+// scratch memory and keep the columns of im2col in the cache. Their order is fixed, so weight
+// gradients are always summed in the same order.
 #include "kernels/convolution/tiles.hpp"
 
 namespace tenon {
 
 namespace {
 
-// Whether X is the input itself, which saves the copy.
+// Whether the matrix X of im2col is the input itself (a 1x1 kernel), which saves the copy.
 bool onlyCopies(const WindowShape& w) {
   for (int d = 0; d < kMaxSpatial; ++d)
     if (w.kernel[d] != 1 || w.stride[d] != 1 || w.padLow[d] != 0 || w.in[d] != w.out[d])
@@ -34,7 +35,7 @@ TiledConvolution<T>::TiledConvolution(const ConvolutionShape& shape, KernelConte
   // The product is a matrix with one row per channel. In y, several images, or outputs that are not
   // contiguous, do not form such a matrix.
   packs_ = images_ > 1 || !denseInSpace_;
-  const Index outputs = images_ * rows_ * cols_;
+  const Index outputs = images_ * rows_ * cols_; // columns of the matrices of the largest tile
   ScratchPlan plan;
   columnsAt_ = plan.add<T>(copies_ ? 0 : depth_ * outputs);
   packedAt_ = plan.add<T>(packs_ ? out_ * outputs : 0);
@@ -50,6 +51,7 @@ void TiledConvolution<T>::planTiles(const TileLimits& limits) {
   if (copies_)
     return; // without columns an image of any size needs no scratch
   const Index depth = std::max<Index>(1, depth_);
+  // Number of outputs whose columns fit the limit.
   const Index budget = std::max(limits.leastOutputs, limits.columnElements / depth);
   if (outVolume_ > budget) {
     cols_ = std::min(cols_, budget);
@@ -77,6 +79,7 @@ template <class Visit>
 void TiledConvolution<T>::forEachTile(Visit visit) {
   if (outVolume_ == 0)
     return;
+  // A row of outputs is one (o0, o1), its columns are the o2.
   const Index allRows = window_.out[0] * window_.out[1], allCols = window_.out[2];
   for (Index n = 0; n < batch_; n += images_)
     for (Index r = 0; r < allRows; r += rows_)
@@ -86,7 +89,8 @@ void TiledConvolution<T>::forEachTile(Visit visit) {
                    {{r, std::min(r + rows_, allRows)}, {o, std::min(o + cols_, allCols)}}});
 }
 
-// Called only if outputs are contiguous in space: rows and columns then count as one dimension.
+// The offset of the tile's first output in y. Called only if the outputs of a channel are
+// contiguous: rows and columns then count as one dimension.
 template <class T>
 Index TiledConvolution<T>::firstOutput(const Tile& tile) const {
   return tile.image * y_.batch + tile.outputs.rows.begin * window_.out[2] + tile.outputs.cols.begin;
@@ -126,9 +130,10 @@ void TiledConvolution<T>::forward(const T* x, const T* w, const T* b, T* y, bool
     // If the product writes y in place, y is initialised with the bias before; otherwise unpack()
     // adds the bias.
     const T beta = packs_ ? T(0) : beginOutputs(tile, b, y, accumulate);
-    multiply({weightsEach_, depthEach_ * distance, outEach_ * targetDistance}, false, false,
-             outEach_, width, depthEach_, w, depthEach_, in, distance, beta, target,
-             targetDistance);
+    // Y = W X + beta Y.
+    multiply({.a = weightsEach_, .b = depthEach_ * distance, .c = outEach_ * targetDistance},
+             /*transA=*/false, /*transB=*/false, outEach_, width, depthEach_, w, depthEach_, in,
+             distance, beta, target, targetDistance);
     if (packs_)
       unpack(tile, b, y, accumulate);
   });
@@ -143,8 +148,10 @@ void TiledConvolution<T>::adjointData(const T* w, const T* dy, T* dx) {
     const Index distance = inputDistance(width), dyDistance = outputDistance(width);
     T* target = copies_ ? dx + tile.image * in_ * inVolume_ : columns();
     const T* out = outputs(tile, dy);
-    multiply({weightsEach_, outEach_ * dyDistance, depthEach_ * distance}, true, false, depthEach_,
-             width, outEach_, w, depthEach_, out, dyDistance, T(0), target, distance);
+    // dX = W^T dY.
+    multiply({.a = weightsEach_, .b = outEach_ * dyDistance, .c = depthEach_ * distance},
+             /*transA=*/true, /*transB=*/false, depthEach_, width, outEach_, w, depthEach_, out,
+             dyDistance, /*beta=*/T(0), target, distance);
     if (!copies_)
       scatter(tile, dx);
   });
@@ -157,8 +164,10 @@ void TiledConvolution<T>::adjointWeights(const T* x, const T* dy, T* dw, T* db) 
     const Index distance = inputDistance(width), dyDistance = outputDistance(width);
     const T* out = outputs(tile, dy);
     const T* in = gathered(tile, x);
-    multiply({outEach_ * dyDistance, depthEach_ * distance, weightsEach_}, false, true, outEach_,
-             depthEach_, width, out, dyDistance, in, distance, T(1), dw, depthEach_);
+    // dW += dY X^T.
+    multiply({.a = outEach_ * dyDistance, .b = depthEach_ * distance, .c = weightsEach_},
+             /*transA=*/false, /*transB=*/true, outEach_, depthEach_, width, out, dyDistance, in,
+             distance, /*beta=*/T(1), dw, depthEach_);
     if (db)
       sumOutputs(tile, out, dyDistance, db);
   });

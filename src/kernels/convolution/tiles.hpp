@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolution as matrix products. With the columns X [(c,t), outputs] of im2col.hpp and the weights
-// w as the matrix W [outChannels, (c,t)], where c is an input channel and t a tap,
+// Convolution as matrix products: the common part of the BLAS backend of the host
+// (convolution/blas.cpp) and the cuBLAS backend of the device (cuda/convolution_gemm.cpp). With the
+// columns X [(c,t), outputs] of im2col.hpp and the weights w as the matrix W [outChannels, (c,t)],
+// where c is an input channel and t a tap,
 //     Y = W X,    dX = W^T dY,    dW += dY X^T,
 // separately for each group, whose channels are consecutive rows of X and Y. The outputs are split
 // into tiles: several whole images if an image is too small for an efficient product, a part of an
@@ -20,10 +22,12 @@
 
 namespace tenon {
 
+// The outputs of one matrix product: `images` images of the batch, beginning with `image`.
 struct Tile {
   Index image, images;
   OutputTile outputs; // all outputs of an image if images > 1
 
+  // Number of outputs of a channel in one image.
   Index pixels() const {
     return (outputs.rows.end - outputs.rows.begin) * (outputs.cols.end - outputs.cols.begin);
   }
@@ -33,7 +37,7 @@ struct Tile {
 // Limits of the size of a tile.
 struct TileLimits {
   Index columnElements; // maximum number of elements of the columns
-  Index leastOutputs;   // minimum, even beyond columnElements: reading W again costs more
+  Index leastOutputs;   // minimum, even beyond columnElements: each tile reads W again
   Index enoughOutputs;  // number of outputs from which a product is efficient
 };
 
@@ -69,13 +73,13 @@ protected:
   T* packed() { return context_->scratch<T>(packedAt_); }
 
   KernelContextPtr context_;
-  Index batch_, in_, out_;
-  WindowShape window_;
-  ImageStrides y_;
-  Index inVolume_, outVolume_;
-  Index depth_; // number of rows of X: channels times taps
-  bool denseInSpace_ = false;
-  bool copies_;
+  Index batch_, in_, out_;     // numbers of images, input and output channels
+  WindowShape window_;         // embedded in three dimensions
+  ImageStrides y_;             // strides of y and dy
+  Index inVolume_, outVolume_; // elements of one channel of x and y
+  Index depth_;                // number of rows of X: channels times taps
+  bool denseInSpace_ = false;  // whether the outputs of a channel are contiguous in y
+  bool copies_;                // whether X is x itself: the kernel only copies its input
   Index images_, rows_, cols_; // maximum size of a tile
 
 private:
@@ -83,7 +87,8 @@ private:
   bool isDenseInSpace() const;
   template <class Visit>
   void forEachTile(Visit visit);
-  Index firstOutput(const Tile& tile) const;
+  Index firstOutput(const Tile& tile) const; // offset of the tile in y
+  // The matrices X and dY of a tile: in place, or after gather() or pack().
   const T* gathered(const Tile& tile, const T* x);
   const T* outputs(const Tile& tile, const T* dy);
   // Multiplies the matrices of all groups.

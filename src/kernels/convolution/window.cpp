@@ -88,18 +88,19 @@ InputStage<T>::InputStage(Index planes, const WindowShape& window)
     staged_.in[d] = (window.out[d] - 1) * window.stride[d] + effectiveKernel(window, d);
     staged_.padLow[d] = 0;
   }
-  const WindowShape from = embedWindow(window), to = embedWindow(staged_);
+  const WindowShape original = embedWindow(window), padded = embedWindow(staged_);
   Index volumeX = 1, volumeStaged = 1;
   for (int d = kMaxSpatial - 1; d >= 0; --d) {
-    const Index begin = std::max<Index>(0, from.padLow[d]);
-    const Index end = std::min(to.in[d], from.in[d] + from.padLow[d]);
+    // The indices of the staged array that x has too.
+    const Index begin = std::max<Index>(0, original.padLow[d]);
+    const Index end = std::min(padded.in[d], original.in[d] + original.padLow[d]);
     extent_[d + 1] = std::max<Index>(0, end - begin);
     strideX_[d + 1] = volumeX;
     strideStaged_[d + 1] = volumeStaged;
-    offsetX_ += (begin - from.padLow[d]) * volumeX;
+    offsetX_ += (begin - original.padLow[d]) * volumeX;
     offsetStaged_ += begin * volumeStaged;
-    volumeX *= from.in[d];
-    volumeStaged *= to.in[d];
+    volumeX *= original.in[d];
+    volumeStaged *= padded.in[d];
   }
   extent_[0] = planes;
   strideX_[0] = volumeX;

@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The sliding window shared by convolution and pooling. Along each spatial dimension, tap t of the
-// kernel for output o reads the input
+// The sliding window shared by convolution and pooling. Along each spatial dimension, tap t
+// (element t of the kernel) for output o reads the input
 //     i = o stride - padLow + t dilation,
-// and i outside [0, in) is padding. padLow < 0 skips leading input. The padding at the upper end
-// follows from `out`; if it is negative, trailing input is not read. Taps with i >= padEnd are
-// beyond the padding that a mean counts.
+// and i outside [0, in) is padding. Example with 3 taps, stride 2, dilation 1 and padLow 1, on 5
+// inputs and 3 outputs:
+//     input       -1  0  1  2  3  4  5       -1 and 5 are padding
+//     output 0     x  x  x
+//     output 1           x  x  x
+//     output 2                 x  x  x
+// padLow < 0 skips leading input. The padding at the upper end follows from `out`; if it is
+// negative, trailing input is not read. Taps with i >= padEnd are beyond the padding that a mean
+// counts.
+//
+// A window has 1 to 3 dimensions. Functions that take an embedded window require 3 (embedWindow()).
+// The header has the ranges of taps, outputs and inputs that read each other, loops over outputs
+// and over the inputs that an output reads, and InputStage, a copy of the input with explicit
+// padding.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -16,6 +27,7 @@
 
 namespace tenon {
 
+// padEnd if every padding counts; a quarter of the maximum, since sums with it must not overflow.
 constexpr Index kNoEnd = std::numeric_limits<Index>::max() / 4;
 
 struct WindowShape {
@@ -25,7 +37,8 @@ struct WindowShape {
   std::array<Index, kMaxSpatial> kernel{1, 1, 1};
   std::array<Index, kMaxSpatial> stride{1, 1, 1};
   std::array<Index, kMaxSpatial> dilation{1, 1, 1};
-  std::array<Index, kMaxSpatial> padLow{0, 0, 0};
+  std::array<Index, kMaxSpatial> padLow{0, 0, 0}; // padding before the input; < 0 skips input
+  // Index of the first input after all padding that the mean of a pooling window counts.
   std::array<Index, kMaxSpatial> padEnd{kNoEnd, kNoEnd, kNoEnd};
 };
 
@@ -37,7 +50,7 @@ void checkWindow(const WindowShape& window);
 // unchanged.
 WindowShape embedWindow(const WindowShape& window);
 
-// Products over the window's dimensions.
+// Numbers of inputs and outputs of one channel, and of taps.
 Index inputVolume(const WindowShape& window);
 Index outputVolume(const WindowShape& window);
 Index kernelVolume(const WindowShape& window);
@@ -92,6 +105,7 @@ inline Range inputsReached(const WindowShape& w, int d, const Range& outputs) {
   return {std::max<Index>(0, first), std::min(w.in[d], last + 1)};
 }
 
+// Index of an output, an input or a tap in the three dimensions of an embedded window.
 using Position = std::array<Index, kMaxSpatial>;
 
 // Calls visit(output position, row-major index of the output) for every output of an embedded
@@ -131,6 +145,7 @@ Index effectiveKernel(const WindowShape& window, int d); // (kernel - 1) dilatio
 template <class T>
 class InputStage {
 public:
+  // A plane is one channel of one image.
   InputStage(Index planes, const WindowShape& window);
 
   // The window on the staged array, without padding.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// CUDA kernels of the maps along a dimension. A map and its adjoint are the same functor with
-// different lists, so one instance per type is enough.
+// Instantiates the CUDA kernels of rows/axis_map.cpp (linear maps along one dimension, such as
+// interpolation): nvcc compiles this file, and a functor that is not listed is a linker error. A
+// map and its adjoint are the same functor with different lists, so one instance per type is
+// enough.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/axis_map.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// CUDA kernels of movement/: blocks that are combined, scaled, filled, rounded or listed. The lists
-// must name every functor and type that the host code instantiates; a missing one is a linker
-// error.
+// Instantiates the CUDA kernels of the functors that movement/ applies to boxes: combined, scaled,
+// filled, transposed, rounded or at listed positions. nvcc compiles this file; the lists must name
+// every functor and type that the host code uses, since a missing one is a linker error.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/bfloat16.hpp"
 #include "kernels/functors/block.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Convolution by cuDNN. The window is first reduced to the outputs that read stored input (all
-// others are the bias) and the inputs that these outputs read: cuDNN needs paddings that are not
-// negative or larger than the kernel. Candidates for each pass are engines of cuDNN and cuBLAS
-// products; cuDNN only estimates their times, so a measurement (autotuner.hpp) selects one.
+// others are the bias) and the inputs that these read, since cuDNN needs paddings from 0 to the
+// kernel. Each pass is a graph of operations (dnn_graph.hpp), computed by one of cuDNN's engines.
+// It only estimates their times, so a measurement (base/autotuner.hpp) selects one.
 #include "kernels/convolution/backends.hpp"
 #include "kernels/cuda/dnn_graph.hpp"
 #include "kernels/elementwise/pointwise.hpp"
@@ -50,10 +50,10 @@ WindowPart partOf(const WindowShape& w) {
   return part;
 }
 
-constexpr int kDims = kMaxSpatial + 2;
-constexpr Index kPerChannel[kDims] = {0, 1, 0, 0, 0};
+constexpr int kDims = kMaxSpatial + 2;                // batch, channel, space
+constexpr Index kPerChannel[kDims] = {0, 1, 0, 0, 0}; // strides of a bias
 
-// Description of an array [a, b, space...] for the library, with the spatial extents of the part.
+// Description of an array [a, b, space...] without its first `front` spatial dimensions (extent 1).
 cuda::ArrayBox arrayBox(Index a, Index b, const Index* space, const ImageStrides& strides,
                         int front) {
   cuda::ArrayBox box{{a, b}, {strides.batch, strides.channel}};
@@ -71,14 +71,14 @@ cuda::ArrayBox arrayBox(Index a, Index b, const Index* space, const ImageStrides
 
 enum Pass : std::size_t { kForward, kData, kWeights, kPasses };
 
-// Candidates of a pass: the first kEngines engines of each kind of graph, then cuBLAS products. The
-// kinds: convolution alone, with bias, with bias and rectifier, with channels last (and with the
-// bias and rectifier that the layer has), and in bfloat16.
-enum Kind : std::size_t { kPlain, kBiased, kRectified, kLast, kRounded, kProducts };
-constexpr std::size_t kEngines = 3, kWays = kProducts * kEngines + 1;
+// Kinds of graphs: convolution alone, with bias, with bias and rectifier, on copies with channels
+// last (and the layer's bias and rectifier), on copies in bfloat16; and, without a graph, im2col
+// and cuBLAS. Candidate i of a pass is engine i % kEngines of kind i / kEngines.
+enum Kind : std::size_t { kPlain, kBiased, kRectified, kChannelsLast, kInBFloat16, kProducts };
+constexpr std::size_t kEngines = 3, kCandidates = kProducts * kEngines + 1;
 
-// Operation of a graph: y = conv, y += conv, y = conv with the epilogue of the kind, dx = conv* dy,
-// and dw += conv* dy.
+// What a graph computes: y = conv, y += conv, y = conv with the epilogue of the kind (the bias, or
+// bias and rectifier), dx = conv* dy, and dw += conv* dy, where conv* are the adjoints.
 enum Sum : std::size_t { kSetY, kAddY, kEndY, kSetX, kAddW, kSums };
 
 // With fewer multiplications, the device takes about as long as the host for the launch.
@@ -114,7 +114,7 @@ public:
                                                                               window_.out[0],
                                                                               window_.out[1],
                                                                               window_.out[2]},
-        ofOutputs_{y_.batch, y_.channel, y_.space[0], y_.space[1], y_.space[2]},
+        yStrides_{y_.batch, y_.channel, y_.space[0], y_.space[1], y_.space[2]},
         inputs_(shape.batch * shape.inChannels * inputVolume(window_)) {
     for (int d = 0; d < kMaxSpatial; ++d) {
       firstX_ += part_.in[d].begin * x_.space[d];
@@ -125,31 +125,31 @@ public:
   }
 
   void forward(const T* x, const T* w, const T* b, T* y, bool accumulate) override {
-    if (taken_[kForward] == kProducts)
+    if (kinds_[kForward] == kProducts)
       return products_->forward(x, w, b, y, accumulate);
-    if (b && !accumulate && takenEpilogue() == cuda::Epilogue::Bias)
-      return run(*runs_[taken_[kForward]][kEndY], x, w, y, b);
+    if (b && !accumulate && chosenEpilogue() == cuda::Epilogue::Bias)
+      return run(*runs_[kinds_[kForward]][kEndY], x, w, y, b);
     // If the part lacks some outputs, y is cleared first and then added to.
     const Sum sum = accumulate || !runs_[kPlain][kSetY] ? kAddY : kSetY;
     if (sum == kAddY && !accumulate)
-      fillBlock(*context_, kDims, outputs_, T(0), y, ofOutputs_);
+      fillBlock(*context_, kDims, outputs_, T(0), y, yStrides_);
     run(kForward, sum, x, w, y);
     if (b)
-      blockCombine(*context_, Combine::Add, kDims, outputs_, b, kPerChannel, y, ofOutputs_);
+      blockCombine(*context_, Combine::Add, kDims, outputs_, b, kPerChannel, y, yStrides_);
   }
 
   void expect(const PointwiseFunction& f) override {
     isRectified_ = !areDone_ && f.kind == Pointwise::Relu;
   }
   bool forwardThen(const T* x, const T* w, const T* b, const PointwiseFunction& f, T* y) override {
-    if (!b || f.kind != Pointwise::Relu || takenEpilogue() != cuda::Epilogue::BiasAndRelu)
+    if (!b || f.kind != Pointwise::Relu || chosenEpilogue() != cuda::Epilogue::BiasAndRelu)
       return false;
-    run(*runs_[taken_[kForward]][kEndY], x, w, y, b);
+    run(*runs_[kinds_[kForward]][kEndY], x, w, y, b);
     return true;
   }
 
   void adjointData(const T* w, const T* dy, T* dx) override {
-    if (taken_[kData] == kProducts)
+    if (kinds_[kData] == kProducts)
       return products_->adjointData(w, dy, dx);
     const Index stride = 1;
     if (!hasPlans() || !part_.hasAllIn)
@@ -158,11 +158,11 @@ public:
   }
 
   void adjointWeights(const T* x, const T* dy, T* dw, T* db) override {
-    if (taken_[kWeights] == kProducts)
+    if (kinds_[kWeights] == kProducts)
       return products_->adjointWeights(x, dy, dw, db);
     run(kWeights, kAddW, x, dw, dy);
     if (db)
-      blockMultiplyAdd<T>(*context_, kDims, outputs_, T(1), nullptr, nullptr, dy, ofOutputs_, db,
+      blockMultiplyAdd<T>(*context_, kDims, outputs_, T(1), nullptr, nullptr, dy, yStrides_, db,
                           kPerChannel);
   }
 
@@ -207,12 +207,12 @@ private:
   cuda::Epilogue epilogueOf(Kind kind) const {
     const cuda::Epilogue fused = epilogue();
     return kind == kBiased                      ? std::min(fused, cuda::Epilogue::Bias)
-           : kind == kLast                      ? fused
+           : kind == kChannelsLast              ? fused
            : kind == kRectified && isRectified_ ? fused
                                                 : cuda::Epilogue::None;
   }
-  cuda::Epilogue takenEpilogue() const {
-    const Kind kind = taken_[kForward];
+  cuda::Epilogue chosenEpilogue() const {
+    const Kind kind = kinds_[kForward];
     return kind != kProducts && runs_[kind][kEndY] ? runs_[kind][kEndY]->graph().epilogue
                                                    : cuda::Epilogue::None;
   }
@@ -223,7 +223,7 @@ private:
       return false;
     if (sum == kEndY ? epilogueOf(kind) == cuda::Epilogue::None : isWhole)
       return false;
-    return kind == kLast ? mayBeLast_ : kind == kRounded ? mayRound_ : true;
+    return kind == kChannelsLast ? mayHaveChannelsLast_ : kind == kInBFloat16 ? mayRound_ : true;
   }
 
   // The runs of a kind for a pass, beginning with the one that is measured. Runs of kinds other
@@ -272,19 +272,19 @@ private:
     return !runs.empty() && (number == 0 || number < enginesOf(*runs[0]).size());
   }
 
-  // Selects the candidate, or the first one if the pass does not have it.
+  // Selects the candidate (isTried: to measure it), or the first one if the pass lacks it.
   void take(Pass pass, std::size_t candidate, bool isTried) {
-    const bool hasWay = has(pass, candidate);
+    const bool hasCandidate = has(pass, candidate);
     const auto kind = static_cast<Kind>(candidate / kEngines);
     const std::size_t number = candidate % kEngines;
-    taken_[pass] = hasWay ? kind : kPlain;
-    if (taken_[pass] == kProducts) {
+    kinds_[pass] = hasCandidate ? kind : kPlain;
+    if (kinds_[pass] == kProducts) {
       if (!products_)
         products_ = makeGemmConvolution<T>(shape_, context_);
       return;
     }
-    const std::vector<Run*> runs = runsOf(pass, taken_[pass]);
-    if (hasWay && number > 0) {
+    const std::vector<Run*> runs = runsOf(pass, kinds_[pass]);
+    if (hasCandidate && number > 0) {
       // Graphs that differ only in the sum, as y = conv and y += conv, use one engine if they can.
       const Index engine = enginesOf(*runs[0])[number]->engine();
       for (Run* run : runs) {
@@ -302,7 +302,7 @@ private:
   Arrays arrays() const {
     Index last = 0;
     for (int d = 0; d < kDims; ++d)
-      last += (outputs_[d] - 1) * ofOutputs_[d];
+      last += (outputs_[d] - 1) * yStrides_[d];
     const auto zeros = [&](Index elements) {
       Buffer buffer(elements * Index(sizeof(T)), "arrays of a measurement", context_->memory());
       buffer.setZero();
@@ -313,7 +313,7 @@ private:
             zeros(last + 1), zeros(shape_.hasBias ? shape_.outChannels : 0)};
   }
 
-  void callOn(Arrays& arrays, Pass pass) {
+  void callPass(Arrays& arrays, Pass pass) {
     T *const x = arrays.x.data<T>(), *const w = arrays.w.data<T>(), *const y = arrays.y.data<T>();
     const T* const b = shape_.hasBias ? arrays.b.data<T>() : nullptr;
     switch (pass) {
@@ -343,33 +343,33 @@ private:
     if (!has(pass, candidate))
       return kNever;
     try {
-      take(pass, candidate, true);
-      callOn(arrays, pass);
+      take(pass, candidate, /*isTried=*/true);
+      callPass(arrays, pass);
       Nanoseconds fastest = kNever;
       for (int n = 0; n < kCalls && (n == 0 || fastest / 2 <= best); ++n)
         fastest = std::min(fastest, Nanoseconds(1e9 * context_->stream().secondsOf(
-                                                          [&] { callOn(arrays, pass); })));
+                                                          [&] { callPass(arrays, pass); })));
       return fastest;
     } catch (const Error& error) {
       checkDevice();
-      noteLack(error);
+      noteMemoryError(error);
     }
     // Releases the memory of the candidate, for which the next one can have a use.
-    if (taken_[pass] != kProducts)
-      for (Run* run : runsOf(pass, taken_[pass]))
-        (*run)->take(cuda::planOf((*run)->graph()), true);
+    if (kinds_[pass] != kProducts)
+      for (Run* run : runsOf(pass, kinds_[pass]))
+        (*run)->take(cuda::planOf((*run)->graph()), /*isTried=*/true);
     return kNever;
   }
-  void noteLack(const Error& error) {
+  void noteMemoryError(const Error& error) {
     if (error.code() == TENON_ERR_MEMORY)
-      lack_ = error.text();
+      memoryError_ = error.text();
   }
 
   // A candidate that runs out of memory is excluded, and the view reports it; without memory for
   // the arrays the first candidates remain selected. Running out of memory while a graph is created
   // is an error.
   std::vector<Nanoseconds> measure() override {
-    std::vector<Nanoseconds> times(kPasses * kWays, 0);
+    std::vector<Nanoseconds> times(kPasses * kCandidates, 0);
     const Index taps = shape_.inChannels / shape_.groups * kernelVolume(window_);
     if (!hasPlans() ||
         shape_.batch * shape_.outChannels * outputVolume(window_) * taps < kFewMultiplications)
@@ -381,25 +381,25 @@ private:
         return entry->second;
     }
     for (std::size_t i = 0; i < times.size(); ++i)
-      times[i] = i % kWays == 0 ? 0 : kNever;
-    lack_.clear();
+      times[i] = i % kCandidates == 0 ? 0 : kNever;
+    memoryError_.clear();
     std::optional<Arrays> at;
     try {
       at = arrays();
     } catch (const Error& error) {
       if (error.code() != TENON_ERR_MEMORY)
         throw;
-      noteLack(error);
+      noteMemoryError(error);
       return times;
     }
     for (const Pass pass : {kForward, kData, kWeights}) {
       Nanoseconds best = kNever;
-      for (std::size_t candidate = 0; candidate < kWays; ++candidate) {
-        times[pass * kWays + candidate] = timeOf(pass, candidate, *at, best);
-        best = std::min(best, times[pass * kWays + candidate]);
+      for (std::size_t candidate = 0; candidate < kCandidates; ++candidate) {
+        times[pass * kCandidates + candidate] = timeOf(pass, candidate, *at, best);
+        best = std::min(best, times[pass * kCandidates + candidate]);
       }
     }
-    if (!lack_.empty()) // layers that are set up later can have enough memory
+    if (!memoryError_.empty()) // layers that are set up later can have enough memory
       return times;
     const std::scoped_lock lock(knownTimes().mutex);
     return knownTimes().times[key] = times;
@@ -410,30 +410,30 @@ private:
     if (!hasPlans())
       return;
     for (const Pass pass : {kForward, kData, kWeights}) {
-      const auto times = slowest.subspan(pass * kWays, kWays);
+      const auto times = slowest.subspan(pass * kCandidates, kCandidates);
       // An engine of kPlain first, for calls without the bias, which a fused graph always adds.
-      take(pass, fastestOf(times.first(kEngines)), false);
-      take(pass, fastestOf(times), false);
+      take(pass, fastestOf(times.first(kEngines)), /*isTried=*/false);
+      take(pass, fastestOf(times), /*isTried=*/false);
     }
     engines_.clear();
-    for (const Kind kind : {kBiased, kRectified, kLast, kRounded})
-      if (std::ranges::find(taken_, kind) == taken_.end())
+    for (const Kind kind : {kBiased, kRectified, kChannelsLast, kInBFloat16})
+      if (std::ranges::find(kinds_, kind) == kinds_.end())
         runs_[kind] = {};
-    if (std::ranges::find(taken_, kProducts) == taken_.end())
+    if (std::ranges::find(kinds_, kProducts) == kinds_.end())
       products_.reset();
     const auto name = [&](Pass pass) {
-      if (taken_[pass] == kProducts)
+      if (kinds_[pass] == kProducts)
         return std::string("im2col+gemm");
-      constexpr const char* kHow[] = {"", " with the bias", " with the bias and the rectifier",
-                                      " with channels last", " in bfloat16"};
-      return fmt::format("engine {}{}", runsOf(pass, taken_[pass]).front()->value().plan().engine(),
-                         kHow[taken_[pass]]);
+      constexpr const char* kSuffixes[] = {"", " with the bias", " with the bias and the rectifier",
+                                           " with channels last", " in bfloat16"};
+      return fmt::format("engine {}{}", runsOf(pass, kinds_[pass]).front()->value().plan().engine(),
+                         kSuffixes[kinds_[pass]]);
     };
     if (slowest[0] > 0)
       implementation_ = fmt::format("measured: {}; adjoints {} and {}", name(kForward), name(kData),
                                     name(kWeights));
-    if (!lack_.empty())
-      implementation_ += fmt::format("; not all candidates measured: {}", lack_);
+    if (!memoryError_.empty())
+      implementation_ += fmt::format("; not all candidates measured: {}", memoryError_);
   }
 
   cuda::ConvolutionGraph graphOf(Kind kind, Sum sum) const {
@@ -449,9 +449,9 @@ private:
                                  std::is_same_v<T, double> ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT,
                              .beta = sum == kAddY || sum == kAddW ? 1.0 : 0.0,
                              .epilogue = sum == kEndY ? epilogueOf(kind) : cuda::Epilogue::None,
-                             .staging = kind == kLast      ? cuda::Staging::ChannelsLast
-                                        : kind == kRounded ? cuda::Staging::BFloat16
-                                                           : cuda::Staging::None,
+                             .staging = kind == kChannelsLast ? cuda::Staging::ChannelsLast
+                                        : kind == kInBFloat16 ? cuda::Staging::BFloat16
+                                                              : cuda::Staging::None,
                              .mayUseTf32 = cuda::allowsTf32(),
                              .mayBeNondeterministic = cuda::allowsNondeterministic()};
     // Engines with tensor cores read 16 bytes at once.
@@ -476,7 +476,7 @@ private:
 
   void run(Pass pass, Sum sum, const T* x, const T* w, const T* y) {
     if (hasPlans())
-      run(*runs_[taken_[pass] >= kLast ? taken_[pass] : kPlain][sum], x, w, y);
+      run(*runs_[kinds_[pass] >= kChannelsLast ? kinds_[pass] : kPlain][sum], x, w, y);
   }
   void run(cuda::ConvolutionRun& plan, const T* x, const T* w, const T* y, const T* b = nullptr) {
     void* const workspace = hasWorkspace_ ? context_->scratch<void>(workspaceAt_) : nullptr;
@@ -486,25 +486,25 @@ private:
   ConvolutionShape shape_;
   bool mayTakeProducts_;
   // Tensor cores require channels last.
-  bool mayBeLast_ = std::is_same_v<T, float> && cuda::allowsTf32();
+  bool mayHaveChannelsLast_ = std::is_same_v<T, float> && cuda::allowsTf32();
   bool mayRound_ = std::is_same_v<T, float> && cuda::allowsBFloat16();
   bool isRectified_ = false; // the layer applies a rectifier, which measurements include
   KernelContextPtr context_;
   WindowShape window_;
   WindowPart part_;
-  ImageStrides y_, x_;
-  Index outputs_[kDims], ofOutputs_[kDims]; // extents and strides of y
-  Index inputs_;
-  Index firstX_ = 0, firstY_ = 0; // offsets of the part in x and y
+  ImageStrides y_, x_;                     // strides
+  Index outputs_[kDims], yStrides_[kDims]; // extents and strides of y
+  Index inputs_;                           // number of elements of x
+  Index firstX_ = 0, firstY_ = 0;          // offsets of the part in x and y
   // Indexed by kind and sum. A sum that overwrites y has no run if the part lacks some outputs.
   std::array<std::array<Run, kSums>, kProducts> runs_;
   bool hasWorkspace_ = false;
   Index workspaceAt_ = 0;
-  std::array<Kind, kPasses> taken_{}; // kind selected for each pass
+  std::array<Kind, kPasses> kinds_{}; // kind selected for each pass
   std::map<const Run*, std::vector<cuda::ConvolutionPlanPtr>> engines_; // until the choice
   std::unique_ptr<Convolution<T>> products_; // if a pass uses them, and during the measurement
   std::string implementation_ = "graph";
-  std::string lack_; // error of a candidate that ran out of memory
+  std::string memoryError_; // error of a candidate that ran out of memory
 };
 
 } // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolution on the device as matrix products, in the tiles of convolution/tiles.hpp: kernels
-// gather the columns, cuBLAS multiplies. Of the convolution backends in float64, only this one uses
-// the tensor cores.
+// Convolution on the device as matrix products, in the tiles of convolution/tiles.hpp, which
+// describes the method: kernels gather the columns of im2col, cuBLAS multiplies. This file has the
+// loops over elements of a tile, as kernels of the device. Of the convolution backends in float64,
+// only this one uses the tensor cores.
 #include "kernels/convolution/tiles.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/functors/im2col.hpp"
@@ -28,6 +29,7 @@ public:
   GemmConvolution(const ConvolutionShape& shape, KernelContextPtr context)
       : TiledConvolution<T>(shape, std::move(context), kDeviceLimits) {
     prepareGemm(*context_);
+    // The functors of im2col index the elements of a tile in 32 bits.
     const Index columns = copies_ ? 0 : depth_ * images_ * rows_ * cols_;
     const Index maxElements = std::max(columns, copies_ ? 0 : images_ * in_ * inVolume_);
     if (maxElements > kMaxWalkedElements)
@@ -78,6 +80,7 @@ private:
       const bool isWhole = row % plane == 0 && row + plane <= rows.end;
       const Index planes = isWhole ? (rows.end - row) / plane : 1;
       const Index count = isWhole ? plane : std::min(plane - row % plane, rows.end - row);
+      // [channel, image, plane, row, column]
       const Index extent[] = {out_, tile.images, planes, count, width};
       const Index yStrides[] = {y_.channel, y_.batch, y_.space[0], y_.space[1], y_.space[2]};
       const Index packedStrides[] = {tile.width(), tile.pixels(), plane * width, width, 1};
@@ -113,11 +116,12 @@ private:
     return T(b || accumulate); // beta = 0 lets the product overwrite y
   }
 
-  void combineBias(Combine how, const Tile& tile, const T* b, T* y) {
+  // Writes the bias to y, or adds it, for the outputs of the tile.
+  void combineBias(Combine operation, const Tile& tile, const T* b, T* y) {
     static constexpr Index kPerChannel[] = {1, 0, 0, 0, 0};
     forEachBox(tile, [&](int rank, const Index* extent, Index yOffset, const Index* yStrides, Index,
                          const Index*) {
-      blockCombine(*context_, how, rank, extent, b, kPerChannel, y + yOffset, yStrides);
+      blockCombine(*context_, operation, rank, extent, b, kPerChannel, y + yOffset, yStrides);
     });
   }
 

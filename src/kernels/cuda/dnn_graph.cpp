@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Builds cuDNN graphs descriptor by descriptor and selects the first engine with allowed
-// arithmetic. cuDNN only estimates which engine is fastest, and some fail at their first run; the
-// plan of the next engine in this order then replaces the failed plan.
+// arithmetic. If its plan fails at its first run, the plan of the next engine replaces it.
 #include "kernels/cuda/dnn_graph.hpp"
 
 #include "kernels/movement/bfloat16.hpp"
@@ -28,14 +27,14 @@ namespace {
 // operations.
 enum : Index { kX = 1, kW, kY, kBias, kSum, kBiasedSum };
 
-struct Names {
+struct AttributeNames {
   cudnnBackendDescriptorType_t operation;
   cudnnBackendAttributeName_t alpha, beta, convolution, x, w, y;
   const char* text;
 };
 
 // cuDNN has separate attribute names for each kind of convolution.
-const Names& namesOf(ConvolutionKind kind) {
+const AttributeNames& namesOf(ConvolutionKind kind) {
 #define TENON_NAMES(type, prefix, x, w, y, text)                                                   \
   {                                                                                                \
     CUDNN_BACKEND_OPERATION_CONVOLUTION_##type##_DESCRIPTOR,                                       \
@@ -46,7 +45,7 @@ const Names& namesOf(ConvolutionKind kind) {
         CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_##w,                                           \
         CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_##y, text                                      \
   }
-  static constexpr Names names[] = {
+  static constexpr AttributeNames names[] = {
       TENON_NAMES(FORWARD, FORWARD, X, W, Y, "the convolution"),
       TENON_NAMES(BACKWARD_DATA, BWD_DATA, DX, W, DY, "the convolution's adjoint in its input"),
       TENON_NAMES(BACKWARD_FILTER, BWD_FILTER, X, DW, DY,
@@ -100,22 +99,23 @@ Index bytesOfCopy(const ConvolutionGraph& g, const std::vector<Index>& extent) {
 }
 
 // Copies an array of the user to its staged form (stage), and back (unstage).
-void stage(KernelContext& context, Staging how, const ArrayBox& array, const void* from, void* to) {
+void stage(KernelContext& context, Staging form, const ArrayBox& array, const void* from,
+           void* to) {
   const ArrayBox box = channelsLast(array);
   const int rank = int(box.extent.size());
   const auto* values = static_cast<const float*>(from);
-  if (how == Staging::BFloat16)
+  if (form == Staging::BFloat16)
     return roundToBFloat16(context, rank, box.extent.data(), values, box.strides.data(),
                            static_cast<BFloat16*>(to));
   blockCombine(context, Combine::Copy, rank, box.extent.data(), values, box.strides.data(),
                static_cast<float*>(to), rowMajor(box.extent).data());
 }
-void unstage(KernelContext& context, Staging how, const ArrayBox& array, const void* from,
+void unstage(KernelContext& context, Staging form, const ArrayBox& array, const void* from,
              bool adds, void* to) {
   const ArrayBox box = channelsLast(array);
   const int rank = int(box.extent.size());
   auto* values = static_cast<float*>(to);
-  if (how == Staging::BFloat16)
+  if (form == Staging::BFloat16)
     return expandBFloat16(context, rank, box.extent.data(), static_cast<const BFloat16*>(from),
                           adds, values, box.strides.data());
   blockCombine(context, adds ? Combine::Add : Combine::Copy, rank, box.extent.data(),
@@ -148,7 +148,7 @@ Descriptor convolutionDescriptor(const ConvolutionGraph& g) {
       .set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, g.stride)
       .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, g.dilation)
       .finalize("the description of a convolution");
-  const Names& names = namesOf(g.kind);
+  const AttributeNames& names = namesOf(g.kind);
   const double alpha = 1;
   Descriptor operation(names.operation);
   operation.set(names.alpha, CUDNN_TYPE_DOUBLE, 1, &alpha)
@@ -268,7 +268,7 @@ Index allowedEngine(const Descriptor& configuration, const ConvolutionGraph& gra
 
 // The plan of a configuration, or nothing if the library cannot run it on this device, which only
 // this call reveals.
-std::optional<Descriptor> finished(const Descriptor& configuration) {
+std::optional<Descriptor> finishedPlan(const Descriptor& configuration) {
   Descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
   const cudnnHandle_t handle = planningHandle();
   plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle)
@@ -308,7 +308,7 @@ struct PlanList {
         place += engine >= 0 ? 1 : 0;
         if (engine < 0 || !wants(engine))
           continue;
-        std::optional<Descriptor> plan = finished(configuration);
+        std::optional<Descriptor> plan = finishedPlan(configuration);
         if (!plan)
           continue;
         const Index bytes = numberOf(*plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
@@ -434,7 +434,7 @@ struct KnownPlans {
 
   // The cached plan, or the result of make() if the plan is not in use.
   template <class Make>
-  ConvolutionPlanPtr of(const ConvolutionGraph& graph, std::size_t engine, Make make) {
+  ConvolutionPlanPtr get(const ConvolutionGraph& graph, std::size_t engine, Make make) {
     const std::scoped_lock lock(mutex);
     if (auto cached = plans[{graph, engine}].lock())
       return cached;
@@ -466,7 +466,7 @@ ConvolutionPlanPtr planInPlaceOf(const ConvolutionPlan& failed, const Convolutio
 
 // Whether memory ran out, for example memory for the code of the plan's kernels, which CUDA loads
 // at the first launch.
-bool isOutForKernels(cudnnStatus_t status) {
+bool isOutOfMemoryForKernels(cudnnStatus_t status) {
   return isDnnOutOfMemory(status) || status == CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER ||
          status == CUDNN_STATUS_EXECUTION_FAILED_CUDART;
 }
@@ -489,7 +489,7 @@ std::vector<ConvolutionPlanPtr> plansOfEngines(const ConvolutionGraph& graph,
   if (plans.size() < maxPlans)
     PlanList::visit(graph, isNew, [&](ConvolutionPlan plan) {
       if (plan.workspaceBytes() <= kEnoughWorkspace)
-        plans.push_back(knownPlans().of(graph, plans.size(), [&] {
+        plans.push_back(knownPlans().get(graph, plans.size(), [&] {
           return std::make_shared<const ConvolutionPlan>(std::move(plan));
         }));
       return plans.size() >= maxPlans;
@@ -498,7 +498,7 @@ std::vector<ConvolutionPlanPtr> plansOfEngines(const ConvolutionGraph& graph,
 }
 
 ConvolutionPlanPtr planOf(const ConvolutionGraph& graph) {
-  return knownPlans().of(graph, 0, [&] { return std::make_shared<const ConvolutionPlan>(graph); });
+  return knownPlans().get(graph, 0, [&] { return std::make_shared<const ConvolutionPlan>(graph); });
 }
 
 ConvolutionRun::ConvolutionRun(const ConvolutionGraph& graph)
@@ -571,20 +571,20 @@ void ConvolutionRun::execute(KernelContext& context, const std::array<const void
     return !loose_ ||
            reinterpret_cast<std::uintptr_t>(array) % std::uintptr_t(graph().alignment) == 0;
   });
-  Prepared& taken = areAligned ? tight_ : *loose_;
+  Prepared& chosen = areAligned ? tight_ : *loose_;
   const auto call = [&] {
-    return retryOutOfMemory(handles.stream(), isOutForKernels, [&] {
-      return dnn().cudnnBackendExecute(handles.dnn(), taken.plan->get(), pack_.get());
+    return retryOutOfMemory(handles.stream(), isOutOfMemoryForKernels, [&] {
+      return dnn().cudnnBackendExecute(handles.dnn(), chosen.plan->get(), pack_.get());
     });
   };
   cudnnStatus_t status = call();
-  if (!taken.hasRun && taken.graph && isPlansFault(status))
-    if (auto next = planInPlaceOf(*taken.plan, *taken.graph)) {
-      taken.plan = std::move(next);
+  if (!chosen.hasRun && chosen.graph && isPlansFault(status))
+    if (auto next = planInPlaceOf(*chosen.plan, *chosen.graph)) {
+      chosen.plan = std::move(next);
       status = call();
     }
   checkDnn(status, "cudnnBackendExecute");
-  taken.hasRun = true;
+  chosen.hasRun = true;
 }
 
 } // namespace tenon::cuda

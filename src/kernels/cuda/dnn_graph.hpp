@@ -3,6 +3,15 @@
 // the library:
 //     y <- conv(x, w) + beta y,    dx <- conv*(w, dy) + beta dx,    dw <- conv*(x, dy) + beta dw,
 // or y <- f(conv(x, w) + b), with a bias b per channel, where f is a rectifier or the identity.
+//
+// cuDNN's terms: a graph describes operations and arrays, an engine is one of the library's
+// implementations of a graph, a plan is an engine prepared for this device, and each of them is a
+// descriptor with attributes. A ConvolutionGraph is turned into a ConvolutionPlan, which all
+// kernels with equal graphs share; a ConvolutionRun executes it. convolution_cudnn.cpp uses this
+// file:
+//     ConvolutionRun run(graph);
+//     reserve run.workspaceBytes() of scratch;  run.run(context, x, w, y, workspace);
+//
 // Arrays can have any strides; a window that crops its input uses a smaller box of the same array.
 // The library's tensor-core engines read arrays with channels last, and transpose other arrays in
 // their workspace. Staging does this outside of the library instead, optionally with rounding to
@@ -47,8 +56,8 @@ private:
   cudnnBackendDescriptor_t handle_ = nullptr;
 };
 
+// An array for the library: batch, channel, space; or output channel, input channel, taps.
 struct ArrayBox {
-  // Batch, channel, space; or output channel, input channel, taps.
   std::vector<Index> extent, strides;
   auto operator<=>(const ArrayBox&) const = default;
 };
@@ -84,6 +93,7 @@ struct ConvolutionGraph {
 // Whether the graph allows an engine with this numerical note.
 bool allows(const ConvolutionGraph& graph, cudnnBackendNumericalNote_t note);
 
+// A plan of cuDNN, which can be executed by several runs.
 class ConvolutionPlan {
 public:
   // Creates a plan of the first engine in the library's heuristics that the graph allows. Throws
@@ -148,6 +158,7 @@ public:
            const void* bias = nullptr);
 
 private:
+  // A plan, its graph if known, and whether it has run without an error.
   struct Prepared {
     std::optional<ConvolutionGraph> graph = {};
     ConvolutionPlanPtr plan = {};

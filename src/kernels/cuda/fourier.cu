@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Instantiates the device kernels of Fourier transforms: packing and unpacking of the lines for
-// cuFFT, and rotation, weighting and multiplication of complex pairs. cuBLAS multiplies dense
-// matrices.
+// Instantiates the CUDA kernels of Fourier transforms: packing and unpacking of the lines for
+// cuFFT, and rotation, weighting and multiplication of complex pairs. nvcc compiles this file, and
+// a functor that is not listed is a linker error. (Dense matrices are multiplied by cuBLAS.)
 #include "kernels/cuda/reductions.cuh"
 #include "kernels/functors/axis.hpp"
 #include "kernels/functors/fourier.hpp"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One-dimensional transforms by cuFFT. Lines are packed into scratch memory first, for three
-// reasons: a rank can have a part of the elements of a line, only some modes are stored, and the
-// elements of a line need not be contiguous. cuFFT plans are created together with the object, and
-// their work areas are in the scratch memory of the context.
+// One-dimensional transforms by cuFFT: the stages (fourier/stage.hpp) of a truncated Fourier
+// transform on the device. A line is the elements along the transformed dimension. Lines are packed
+// into scratch memory first, for three reasons: a rank can have a part of the elements of a line,
+// only some modes are stored, and the elements of a line need not be contiguous. cuFFT plans are
+// created together with the object, and their work areas are in the scratch memory of the context.
 #include "kernels/cuda/handles.hpp"
 #include "kernels/fourier/stage.hpp"
 #include "kernels/functors/fourier.hpp"
@@ -37,7 +38,7 @@ public:
     };
     try {
       checkFft(cuda::retryOutOfMemory(stream, isOut, [&] { return make(type, extent, lines); }),
-               failed_);
+               lastCall_);
       checkFft(cuda::fft().cufftSetStream(plan_, static_cast<cudaStream_t>(stream.handle())),
                "cufftSetStream");
     } catch (...) {
@@ -61,16 +62,16 @@ private:
   cufftResult make(cufftType type, Index extent, Index lines) {
     const cuda::FftTable& library = cuda::fft();
     destroy();
-    failed_ = "cufftCreate";
+    lastCall_ = "cufftCreate";
     cufftResult status = library.cufftCreate(&plan_);
     if (status != CUFFT_SUCCESS)
       return status;
     isMade_ = true;
-    failed_ = "cufftSetAutoAllocation";
+    lastCall_ = "cufftSetAutoAllocation";
     status = library.cufftSetAutoAllocation(plan_, 0);
     if (status != CUFFT_SUCCESS)
       return status;
-    failed_ = "cufftMakePlanMany64";
+    lastCall_ = "cufftMakePlanMany64";
     long long n = extent;
     return library.cufftMakePlanMany64(plan_, 1, &n, nullptr, 1, 0, nullptr, 1, 0, type, lines,
                                        &workBytes_);
@@ -82,7 +83,7 @@ private:
 
   cufftHandle plan_ = CUFFT_PLAN_NULL;
   bool isMade_ = false;
-  const char* failed_ = ""; // name of the last call, for the error text
+  const char* lastCall_ = ""; // name of the last call, for the error text
   std::size_t workBytes_ = 0;
 };
 
@@ -141,13 +142,14 @@ private:
   void walk(Index n, const F& f) {
     device::eachElement(context_.stream(), n, f);
   }
+  // Copy the stored elements or modes to whole lines, and back (functors/fourier.hpp).
   template <int Width>
-  void intoLines(Index lines, const functors::PackedLine& of, const T* from, T* to) {
-    walk(lines * of.extent, functors::ToLines<T, Width>(of, shape_.inner, from, to));
+  void intoLines(Index lines, const functors::PackedLine& line, const T* from, T* to) {
+    walk(lines * line.extent, functors::ToLines<T, Width>(line, shape_.inner, from, to));
   }
   template <int Width>
-  void fromLines(Index lines, const functors::PackedLine& of, const T* from, T* to) {
-    walk(lines * of.packed(), functors::FromLines<T, Width>(of, shape_.inner, from, to));
+  void fromLines(Index lines, const functors::PackedLine& line, const T* from, T* to) {
+    walk(lines * line.packed(), functors::FromLines<T, Width>(line, shape_.inner, from, to));
   }
 
   // Calls body(first line, number of lines, scratch...) for blocks of outer indices. The plan
@@ -162,12 +164,12 @@ private:
 
   KernelContext& context_;
   FourierStageShape shape_;
-  functors::PackedLine elements_, modes_;
-  Index block_; // number of outer indices per block
+  functors::PackedLine elements_, modes_; // the stored positions of a line of elements and of modes
+  Index block_;                           // number of outer indices per block
   CufftPlan analysis_;
   // Only for real elements; complex ones use one plan in both directions.
   std::optional<CufftPlan> synthesis_;
-  Index elementLines_, modeLines_, work_ = 0;
+  Index elementLines_, modeLines_, work_ = 0; // offsets in the scratch
 };
 
 } // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The cuBLAS and cuDNN handles of a context on the device. The libraries work on the context's
-// stream.
+// The cuBLAS and cuDNN handles of a kernel context on the device (base/context.hpp): one of each
+// per context, created when the first kernel needs it. The libraries work on the context's stream.
+// Also the translation of their status codes to errors, and the options that allow less precise
+// arithmetic.
 #pragma once
 
 #include "kernels/base/context.hpp"

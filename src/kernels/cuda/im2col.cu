@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Instantiates the device kernels for the columns of a convolution. Both gather (one thread per
-// element of the result), so no two threads add to the same element.
+// Instantiates the CUDA kernels for the columns of a convolution (cuda/convolution_gemm.cpp): nvcc
+// compiles this file, and a functor that is not listed is a linker error. Both functors gather (one
+// thread per element of the result), so no two threads add to the same element.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/im2col.hpp"
 

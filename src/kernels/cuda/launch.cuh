@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // CUDA kernels for eachElement(), eachBlock() and eachOfBlock() of walks/walks.hpp, which apply a
-// functor to each element of an array or box. Only .cu files include this file: they list the
-// functors for which the kernels are instantiated.
+// functor (a struct with arrays and the operation for one element) to each element of an array or
+// box. Host code, compiled by another compiler than nvcc, only sees the declarations there. The .cu
+// files include this file and list the functors for which the kernels are instantiated.
+//
+// Each kernel is a struct with its parameters and a body for one thread (onDevice); entry() is the
+// __global__ function that runs it, and launch() starts the grid.
 //
 // Tests without a GPU link a stand-in for the CUDA runtime, which runs kernels on the host. It
 // defines tenonHostTwin(). Before each launch, this function receives another function, compiled
-// for the host, which runs the same functor thread by thread.
+// for the host, which runs the same functor thread by thread (onHost).
 #pragma once
 
 #include "kernels/walks/element_offsets.hpp"
@@ -24,6 +28,7 @@ tenonHostTwin(const void* entry, std::size_t bytes, TenonTwin run);
 
 namespace tenon::device {
 
+// The kernel of eachElement(): thread t of all T threads processes the elements t, t + T, ....
 template <class F>
 struct EachElement {
   // Number of elements that a thread reads before it writes them, to overlap their loads.
@@ -62,6 +67,7 @@ struct EachElement {
   }
 };
 
+// The kernel of eachBlock(): the phases of a thread block, with a barrier between them.
 template <class F>
 struct EachBlock {
   F f;
@@ -156,6 +162,7 @@ struct StripWalk {
   }
 };
 
+// The strips of a block whose first element has the offsets `from` and `to`.
 template <class F>
 StripWalk<F> stripWalk(const Block& block, Index from, Index to, const F& f) {
   constexpr Index strip = StripWalk<F>::kStrip;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Instantiates the device kernels and sums of losses. Types come in pairs, since a target can be
-// stored in another type than the input. The final stages of sums that other lists share
-// (StoreScaled, StoreGroup of float and double) are in this list.
+// Instantiates the CUDA kernels and sums of losses (rows/losses.cpp): nvcc compiles this file, and
+// a functor that is not listed is a linker error. Types come in pairs, since a target can be stored
+// in another type than the input. The final stages of sums that other lists share (StoreScaled,
+// StoreGroup of float and double) are in this list. TENON_GROUPS and TENON_ENDS: reductions.cuh.
 #include "kernels/cuda/reductions.cuh"
 #include "kernels/functors/axis.hpp"
 #include "kernels/functors/losses.hpp"

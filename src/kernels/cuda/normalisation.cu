@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Instantiates the device kernels and reductions of normalisation. A reduction has a list of terms
-// and a list of final stages, since one set of terms has several uses.
+// Instantiates the CUDA kernels and reductions of normalisation (rows/normalisation_device.cpp):
+// nvcc compiles this file, and a functor that is not listed is a linker error. A reduction has a
+// list of terms (TENON_GROUPS) and a list of final stages (TENON_ENDS), since one set of terms has
+// several uses; reductions.cuh defines both.
 #include "kernels/cuda/reductions.cuh"
 #include "kernels/functors/axis.hpp"
 #include "kernels/functors/normalisation.hpp"

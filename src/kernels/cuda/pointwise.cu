@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Instantiates the device kernels of pointwise functions, vector operations and optimizers. Sine
+// Instantiates the CUDA kernels of pointwise functions, vector operations and optimizers
+// (elementwise/): nvcc compiles this file, and a functor that is not listed is a linker error. Sine
 // and Cosine need a slower form for large arguments and are listed as Everywhere, which selects the
 // form per element; Identity is Scale by 1.
 #include "kernels/cuda/launch.cuh"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Instantiates the device kernels of pooling and dropout. In all of them a thread computes one
+// Instantiates the CUDA kernels of pooling (pooling/pooling.cpp) and dropout: nvcc compiles this
+// file, and a functor that is not listed is a linker error. In all of them a thread computes one
 // element, and none is written twice, so atomic additions are not needed.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/dropout.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Instantiates the device reductions of boxes: sums, maxima and summed products. int64 is summed in
-// int64, since double would lose digits; other types are summed in double.
+// Instantiates the CUDA kernels of reductions of boxes: sums, maxima and summed products
+// (elementwise/reduce.cpp, movement/block_copy.cpp). nvcc compiles this file, and a functor that is
+// not listed is a linker error. int64 is summed in int64, since double would lose digits; other
+// types are summed in double.
 #include "kernels/cuda/reductions.cuh"
 
 namespace tenon::device {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Macros by which the .cu files instantiate elementwise kernels and reductions. A reduction has two
-// stages: TENON_GROUPS lists its terms, which are summed to pieces; TENON_ENDS lists the final
-// stages, which reduce the pieces and use the result.
+// Macros by which the .cu files instantiate elementwise kernels (TENON_ELEMENTS), kernels of thread
+// blocks (TENON_BLOCKS) and reductions. A reduction has two stages (functors/reduce.hpp):
+// TENON_GROUPS lists its terms, which are reduced to pieces; TENON_ENDS lists the final stages,
+// which reduce the pieces and use the result. Op is the binary operation, and Wide the type of the
+// result.
 #pragma once
 
 #include "kernels/cuda/launch.cuh"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Instantiates the device kernels of row lists. A thread handles one element of a row and processes
-// its entries in order, so sums need no atomic additions.
+// Instantiates the CUDA kernels of sums, maxima and softmax over lists of rows
+// (rows/row_lists.cpp): nvcc compiles this file, and a functor that is not listed is a linker
+// error. A thread handles one element of a row and processes its entries in order, so sums need no
+// atomic additions.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/row_lists.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Instantiates the device kernels of movement/block_queue.cpp. Their tables are kernel parameters:
-// nothing is copied to the device before a launch, and a launch recorded in a graph has its own
-// table.
+// Instantiates the CUDA kernels of movement/block_queue.cpp, which copy or add several boxes in one
+// launch: nvcc compiles this file, and a functor that is not listed is a linker error. The tables
+// of boxes are kernel parameters: nothing is copied to the device before a launch, and a launch
+// recorded in a graph has its own table.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/several_blocks.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Instantiates the device kernels and reductions of softmax and cross-entropy. Classification
-// losses use the same kernels along the last dimension, where each row is a sample.
+// Instantiates the CUDA kernels and reductions of softmax and cross-entropy (rows/): nvcc compiles
+// this file, and a functor that is not listed is a linker error. Classification losses use the same
+// kernels along the last dimension, where each row is a sample.
 #include "kernels/cuda/reductions.cuh"
 #include "kernels/functors/axis.hpp"
 #include "kernels/functors/softmax.hpp"

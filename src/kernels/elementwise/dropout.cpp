@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Draws the mask and applies it in one pass, without storing it. The counter of the draw is stored
-// in the kernels' memory space (keepCounter) with the saved values of the Apply, from which its
-// derivatives draw the same mask.
+// Draws the mask of dropout and applies it in one pass, without storing it. The counter of the draw
+// (which of the layer's masks this is) is stored by keepCounter() in the memory of the kernels,
+// with the values that the forward pass saves for its derivatives: these draw the same mask from
+// it.
 #include "kernels/elementwise/dropout.hpp"
 
 #include "kernels/functors/dropout.hpp"
@@ -44,7 +45,7 @@ void applyDropout(KernelContext& context, const DropoutMask& mask, const std::ui
   const bool draws = *counter != kNoDraw;
   const double rate = mask.rate;
   const T scale = static_cast<T>(1 / (1 - rate));
-  const Index run = extent[rank - 1];
+  const Index run = extent[rank - 1]; // elements with consecutive global indices
   Index rows = 1;
   for (int d = 0; d < rank - 1; ++d)
     rows *= extent[d];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The random mask of dropout. The random number of an element depends on (seed, stream, global
-// index) alone, so a mask is independent of the partition, and derivatives draw it again instead of
-// storing it.
+// The random mask of dropout: each element becomes 0 with the probability `rate`, or is multiplied
+// by 1 / (1 - rate). The random number of an element depends on (seed, stream, global index) alone,
+// so a mask is independent of the partition among ranks, and derivatives draw it again instead of
+// storing it. A counter is stored instead, one number per draw.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -9,7 +10,7 @@
 namespace tenon {
 
 struct DropoutMask {
-  std::uint64_t seed, stream;
+  std::uint64_t seed, stream; // stream: the number of the layer's sequence of random numbers
   double rate;
 };
 
@@ -24,7 +25,7 @@ void applyDropout(KernelContext& context, const DropoutMask& mask, const std::ui
                   int rank, const Index* extent, Index first, const Index* strides, const T* x,
                   T* y);
 
-// *counter = value, in the memory space of the context.
+// *counter = value, in the memory space of the context, on the device ordered with its kernels.
 void keepCounter(KernelContext& context, std::uint64_t value, std::uint64_t* counter);
 
 } // namespace tenon

@@ -10,7 +10,8 @@
 namespace tenon {
 
 // The index of the first invalid element, or -1. term(0, i) must be n - i for an invalid element
-// and 0 for a valid one: the maximum then identifies the first. Waits for the result.
+// and 0 for a valid one: the maximum over all i then identifies the first. (The 0 is the group of
+// the reduction, of which there is one.) On the device the host waits for the result.
 template <class Term>
 Index firstBad(KernelContext& context, Index n, const Term& term) {
   if constexpr (kHasDevice)

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs pointwise functions over arrays, each compiled as a loop without branches. The formulas are
-// functors that the device compiles too, so both spaces compute the same values.
+// Applies pointwise functions and vector operations to arrays. The formulas are functors
+// (functors/pointwise.hpp) that the device compiles too, so both spaces compute the same values; on
+// the host each is a loop without branches, which the compiler vectorises. The sine and the cosine
+// have such a form for limited arguments only. An array is therefore processed in groups of
+// elements: a group with an argument beyond the limit uses a second functor, which tests each
+// element.
 #include "kernels/elementwise/pointwise.hpp"
 
 #include "kernels/functors/pointwise.hpp"
@@ -36,7 +40,7 @@ constexpr Index costOf(Pointwise function) {
 
 // Number of elements that are checked together for an argument outside the range of the branch-free
 // form.
-constexpr Index kTogether = 256;
+constexpr Index kGroup = 256;
 
 // Some functions have a branch-free form for limited arguments only (the sine up to kMax).
 template <class F>
@@ -45,45 +49,47 @@ constexpr bool hasLargeArguments = requires {
   typename F::Anywhere;
 };
 
-// Applies of(f) to [begin, end) on one thread. A group of kTogether elements with an argument that
-// is too large for f uses a functor that selects the form per element. Thus the result of an
-// element does not depend on its neighbours.
-template <class F, class T, class Of>
-void walkWithin(Index begin, Index end, const F& f, const T* arguments, Of of) {
+// Applies the functor makeFunctor(f) to the elements [begin, end) on one thread, where arguments[i]
+// is the argument of f for element i. A group of kGroup elements with an argument that is too large
+// for f uses a functor that selects the form per element. Thus the result of an element does not
+// depend on its neighbours.
+template <class F, class T, class MakeFunctor>
+void applyToRange(Index begin, Index end, const F& f, const T* arguments, MakeFunctor makeFunctor) {
   if constexpr (hasLargeArguments<F>) {
-    for (Index i = begin; i < end; i += kTogether) {
-      const Index last = std::min(end, i + kTogether);
+    for (Index i = begin; i < end; i += kGroup) {
+      const Index last = std::min(end, i + kGroup);
       T largest = 0;
       for (Index j = i; j < last; ++j)
         largest = std::max(largest, std::abs(arguments[j]));
       if (largest <= T(F::kMax))
-        walkElements(i, last, of(f));
+        walkElements(i, last, makeFunctor(f));
       else
-        walkElements(i, last, of(pointwise::Everywhere<F>{}));
+        walkElements(i, last, makeFunctor(pointwise::Everywhere<F>{}));
     }
   } else {
-    walkElements(begin, end, of(f));
+    walkElements(begin, end, makeFunctor(f));
   }
 }
 
-// Applies of(f) to n elements in the space of the context. On the device each thread selects the
-// form for its own element.
-template <class F, class T, class Of>
-void eachWithin(KernelContext& context, Index n, const F& f, Index cost, const T* arguments,
-                Of of) {
+// Applies makeFunctor(f) to n elements in the space of the context. On the device each thread
+// selects the form for its own element.
+template <class F, class T, class MakeFunctor>
+void applyToAll(KernelContext& context, Index n, const F& f, Index cost, const T* arguments,
+                MakeFunctor makeFunctor) {
   if constexpr (kHasDevice)
     if (isOnDevice(context)) {
       if constexpr (hasLargeArguments<F>)
-        return eachElement(context, n, cost, of(pointwise::Everywhere<F>{}));
+        return eachElement(context, n, cost, makeFunctor(pointwise::Everywhere<F>{}));
       else
-        return eachElement(context, n, cost, of(f));
+        return eachElement(context, n, cost, makeFunctor(f));
     }
-  parallelRanges(context.threads(), n, cost,
-                 [=](Index begin, Index end) { walkWithin(begin, end, f, arguments, of); });
+  parallelRanges(context.threads(), n, cost, [=](Index begin, Index end) {
+    applyToRange(begin, end, f, arguments, makeFunctor);
+  });
 }
 
 // Number of adjacent columns that one thread sums together: a cache line of doubles, or more.
-constexpr Index kColumns = 16;
+constexpr Index kColumnsOfGroup = 16;
 
 } // namespace
 
@@ -91,7 +97,7 @@ template <class T>
 void pointwiseForward(KernelContext& context, const PointwiseFunction& function, Index n,
                       const T* x, T* y) {
   withFunction(function, [=, &context, cost = costOf(function.kind)](auto f) {
-    eachWithin(context, n, f, cost, x, [=](auto functor) {
+    applyToAll(context, n, f, cost, x, [=](auto functor) {
       return Value<decltype(functor), T>{functor, x, y};
     });
   });
@@ -108,16 +114,17 @@ void blockPointwise(KernelContext& context, const PointwiseFunction& function, i
   if (isOnDevice(context))
     throw Error(TENON_ERR_INTERNAL, "a function of a part of an array on the device");
   withFunction(function, [=, &context, &block](auto f) {
-    const auto of = [](T* element) {
+    // y <- f(y) for the elements from this address on.
+    const auto inPlace = [](T* element) {
       return [element](auto functor) {
         return Value<decltype(functor), T>{functor, element, element};
       };
     };
     forEachRowInParts(context, block, [=](Index n, Index, Index, Index at, Index step) {
       if (step == 1)
-        return walkWithin<decltype(f), T>(0, n, f, y + at, of(y + at));
+        return applyToRange<decltype(f), T>(0, n, f, y + at, inPlace(y + at));
       for (Index i = 0; i < n; ++i)
-        walkWithin<decltype(f), T>(0, 1, f, y + at + i * step, of(y + at + i * step));
+        applyToRange<decltype(f), T>(0, 1, f, y + at + i * step, inPlace(y + at + i * step));
     });
   });
 }
@@ -130,7 +137,7 @@ void pointwiseDerivative(KernelContext& context, const PointwiseFunction& functi
     // array.
     const T* points[] = {v, x, y};
     const T* point = points[int(f.kReads)];
-    eachWithin(context, n, f, cost, point, [=](auto functor) {
+    applyToAll(context, n, f, cost, point, [=](auto functor) {
       return Derivative<decltype(functor), T>{functor, point, v, r};
     });
   });
@@ -171,11 +178,11 @@ void sumRows(KernelContext& context, Index rows, Index cols, const T* x, T* b) {
     const Index extent[] = {rows, cols}, xs[] = {cols, 1}, bs[] = {0, 1};
     return blockMultiplyAdd<T>(context, 2, extent, 1, nullptr, nullptr, x, xs, b, bs);
   }
-  const Index groups = (cols + kColumns - 1) / kColumns;
-  parallelRanges(context.threads(), groups, rows * kColumns, [=](Index begin, Index end) {
-    const Index last = std::min(cols, end * kColumns);
+  const Index groups = (cols + kColumnsOfGroup - 1) / kColumnsOfGroup;
+  parallelRanges(context.threads(), groups, rows * kColumnsOfGroup, [=](Index begin, Index end) {
+    const Index last = std::min(cols, end * kColumnsOfGroup);
     for (Index r = 0; r < rows; ++r)
-      for (Index c = begin * kColumns; c < last; ++c)
+      for (Index c = begin * kColumnsOfGroup; c < last; ++c)
         b[c] += x[r * cols + c];
   });
 }

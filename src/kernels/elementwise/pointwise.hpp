@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pointwise functions y = f(x) and the product r = f'(x) v, which is both tangent and adjoint since
-// the Jacobian is diagonal; and small vector operations.
+// Pointwise functions y = f(x) (the activations of layers) and the product r = f'(x) v, which is
+// both the tangent and the adjoint since the Jacobian is diagonal; and vector operations: y = alpha
+// x + beta y, products, and the addition and the gradient of a bias. Arrays are contiguous, in the
+// memory space of the context.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -38,8 +40,8 @@ enum class Pointwise {
 };
 
 struct PointwiseFunction {
-  PointwiseFunction(Pointwise which, double value = 0, double another = 0)
-      : kind(which), parameter(value), second(another) {}
+  PointwiseFunction(Pointwise function, double firstParameter = 0, double secondParameter = 0)
+      : kind(function), parameter(firstParameter), second(secondParameter) {}
   Pointwise kind;
   // parameter: the slope of LeakyRelu for x < 0, the factor of Elu, Celu and Scale, the exponent of
   // Power, the lower end of Clamp. second: the upper end of Clamp, the shift of Scale. Unused by

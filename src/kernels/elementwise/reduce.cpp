@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reproducible sums. A sum is divided into runs of 256 terms; in a run, term i is added to partial
-// sum i modulo 8 (a lane of a vector). The runs are added pairwise (walks/pairwise_sum.hpp). The
-// order of addition depends on the shape alone, not on the number of threads.
+// Reproducible sums, dot products and maxima of arrays and of boxes. On the host a sum is divided
+// into runs of 256 terms; in a run, term i is added to partial sum i modulo 8 (a lane of a vector).
+// The runs are added pairwise (walks/pairwise_sum.hpp). On the device the terms are functors,
+// reduced in two stages (walks/device_reduce.hpp). In both spaces the order of addition depends on
+// the shape alone, not on the number of threads.
 #include "kernels/elementwise/reduce.hpp"
 
 #include "kernels/functors/block.hpp"
@@ -18,6 +20,7 @@ namespace {
 
 constexpr int kLanes = 8; // partial sums per run: the lanes of an AVX-512 vector
 
+// The sum of x y over one run.
 template <class T>
 double dotRun(Index n, const T* x, Index xs, const T* y, Index ys) {
   double lane[kLanes] = {};
@@ -33,6 +36,7 @@ double dotRun(Index n, const T* x, Index xs, const T* y, Index ys) {
   return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
+// Adds the sums of x y over the runs of a row.
 template <class T>
 void addDot(PairwiseSum& sum, Index n, const T* x, Index xs, const T* y, Index ys) {
   for (Index i = 0; i < n; i += kRun)
@@ -49,23 +53,27 @@ ElementOffsets<K> offsetsOf(const Block& block) {
 }
 
 // Appends the elements of a block of any size to `groups`, in slices that one kernel can index.
-// of(slice, offset in x, offset in y) returns the terms of a slice.
-template <class Term, class Of>
-void addSlices(const Block& block, const Of& of, std::vector<device::OneGroup<Term>>& groups) {
+// makeTerm(slice, offset in x, offset in y) returns the Term of a slice.
+template <class Term, class MakeTerm>
+void addSlices(const Block& block, const MakeTerm& makeTerm,
+               std::vector<device::OneGroup<Term>>& groups) {
   if (!block.empty)
     forEachSlice(block, kMaxWalkedElements, [&](const Block& slice, Index x, Index y) {
-      groups.push_back({of(slice, x, y), offsetsOf<1>(slice).count()});
+      groups.push_back({makeTerm(slice, x, y), offsetsOf<1>(slice).count()});
     });
 }
 
+// The terms x y, as reductions on the device.
 template <class T>
 void addProducts(const Block& block, const T* x, const T* y,
                  std::vector<device::OneGroup<functors::ProductTerm<T, 2>>>& groups) {
   addSlices(
       block,
       [=](const Block& slice, Index a, Index b) {
-        return functors::ProductTerm<T, 2>{
-            {0, nullptr, {}}, offsetsOf<2>(slice), 0, {x + a, y + b}};
+        return functors::ProductTerm<T, 2>{.written = {0, nullptr, {}}, // a single sum
+                                           .summed = offsetsOf<2>(slice),
+                                           .areColumns = 0,
+                                           .arrays = {x + a, y + b}};
       },
       groups);
 }
@@ -90,7 +98,10 @@ double sumOnDevice(KernelContext& context, const Block& block, const T* x) {
   addSlices(
       block,
       [=](const Block& slice, Index a, Index) {
-        return functors::ProductTerm<T, 1>{{0, nullptr, {}}, offsetsOf<1>(slice), 0, {x + a}};
+        return functors::ProductTerm<T, 1>{.written = {0, nullptr, {}},
+                                           .summed = offsetsOf<1>(slice),
+                                           .areColumns = 0,
+                                           .arrays = {x + a}};
       },
       groups);
   return reduceOnDevice<functors::AddTo>(context, groups);
@@ -118,6 +129,7 @@ double dotOfRow(KernelContext& context, Index n, const T* x, Index xs, const T* 
   });
 }
 
+// The maximum of `best` and |x| over a row.
 template <class T>
 double largest(double best, Index n, const T* x, Index xs) {
   for (Index i = 0; i < n; ++i) {

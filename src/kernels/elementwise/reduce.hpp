@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums, dot products and norms of local arrays, accumulated pairwise in double: the rounding error
-// grows with the logarithm of the length. The order of a sum depends on shape and strides alone,
-// not on the number of threads.
+// Sums, dot products, squared norms and maxima of the arrays of one rank, accumulated pairwise in
+// double: the rounding error grows with the logarithm of the length. The order of a sum depends on
+// shape and strides alone, not on the number of threads. The caller reduces the results over ranks.
+// Also fillBlock(), which writes one value to a box.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -24,8 +25,7 @@ double maxAbs(KernelContext& context, Index n, const T* x);
 template <class T>
 double dotBlock(KernelContext& context, int rank, const Index* extent, const T* x, const Index* xs,
                 const T* y, const Index* ys);
-// Sum of the squares of the elements of several boxes on the device, with a single wait of the
-// host.
+// A box of an array: the elements x[i . strides].
 template <class T>
 struct BoxOf {
   int rank;
@@ -33,8 +33,11 @@ struct BoxOf {
   const T* x;
   const Index* strides;
 };
+// Sum of the squares of the elements of several boxes on the device, with a single wait of the
+// host.
 template <class T>
 double sumSquaresOnDevice(KernelContext& context, const std::vector<BoxOf<T>>& boxes);
+// The maximum of |x[i . xs]|; NaN propagates.
 template <class T>
 double maxAbsBlock(KernelContext& context, int rank, const Index* extent, const T* x,
                    const Index* xs);

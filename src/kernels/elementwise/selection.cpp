@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs comparisons and selections over arrays. A relation and its mirror image share a functor.
+// Runs comparisons and selections over arrays, on the host or the device. A relation and its mirror
+// image share a functor: a < b is computed as b > a.
 #include "kernels/elementwise/selection.hpp"
 
 #include "kernels/functors/selection.hpp"
@@ -28,8 +29,8 @@ void compareElements(KernelContext& context, Relation relation, Index n, const T
 }
 
 template <class T>
-void selectElements(KernelContext& context, Index n, const T* which, const T* a, const T* b, T* y) {
-  eachElement(context, n, 1, functors::SelectElements<T>{which, a, b, y});
+void selectElements(KernelContext& context, Index n, const T* mask, const T* a, const T* b, T* y) {
+  eachElement(context, n, 1, functors::SelectElements<T>{mask, a, b, y});
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elementwise comparison of arrays, and selection between them.
+// Elementwise comparison of contiguous arrays, with a result of ones and zeros (a mask), and
+// selection between two arrays by such a mask.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -13,8 +14,8 @@ template <class T>
 void compareElements(KernelContext& context, Relation relation, Index n, const T* a, const T* b,
                      T* y);
 
-// y = a where `which` is not 0, else b. a or b can be null, which stands for zeros.
+// y = a where `mask` is not 0, else b. a or b can be null, which stands for zeros.
 template <class T>
-void selectElements(KernelContext& context, Index n, const T* which, const T* a, const T* b, T* y);
+void selectElements(KernelContext& context, Index n, const T* mask, const T* a, const T* b, T* y);
 
 } // namespace tenon

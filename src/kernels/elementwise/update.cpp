@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Computes the constants of a step and applies a functor to the flat arrays. SGD without momentum
-// is a separate functor, which saves reading and writing the velocity.
+// Computes the constants of a step of SGD or Adam (formulas in update.hpp) and applies a functor to
+// the flat arrays, on the host or the device. SGD without momentum is a separate functor, which
+// saves reading and writing the velocity.
 #include "kernels/elementwise/update.hpp"
 
 #include "kernels/functors/update.hpp"
@@ -43,7 +44,7 @@ void adamStep(KernelContext& context, Index n, const AdamStep& step, const T* g,
       // into the rate and the root, and a decoupled decay into the factor of w.
       functors::Adam<T>{.rate = T(step.rate / (1 - std::pow(step.beta1, t))),
                         .decay = T(step.isDecoupled ? 0 : step.decay),
-                        .kept = T(step.isDecoupled ? 1 - step.rate * step.decay : 1),
+                        .factor = T(step.isDecoupled ? 1 - step.rate * step.decay : 1),
                         .b1 = T(step.beta1),
                         .c1 = T(1 - step.beta1),
                         .b2 = T(step.beta2),

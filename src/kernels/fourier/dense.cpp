@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One-dimensional transforms as products with dense matrices [modes, elements]. For few modes this
-// takes less time than a fast transform. A rank that has a part of a line multiplies the
-// corresponding columns of the matrix only.
+// One-dimensional transforms as products with dense matrices [modes, elements] of exp(-2 pi i k j /
+// N), with k a mode, j an element and N the extent of the whole line. For few modes this takes less
+// time than a fast transform. A rank that has a part of a line multiplies the corresponding columns
+// of the matrix only. The adjoint is the product with the transposed matrix.
 #include "kernels/base/context.hpp"
 #include "kernels/fourier/stage.hpp"
 #include "kernels/functors/fourier.hpp"
@@ -39,12 +40,12 @@ public:
     matrix_ = {context, std::move(matrix)};
   }
   void analyse(Index outer, const T* x, T* y) override {
-    gemm<T>(context_, backend_, false, false, outer, 2 * modes_, count_, T(1), x, count_,
-            matrix_.data(), 2 * modes_, T(0), y, 2 * modes_);
+    gemm<T>(context_, backend_, /*transA=*/false, /*transB=*/false, outer, 2 * modes_, count_,
+            /*alpha=*/T(1), x, count_, matrix_.data(), 2 * modes_, /*beta=*/T(0), y, 2 * modes_);
   }
   void adjoint(Index outer, const T* y, T* x) override {
-    gemm<T>(context_, backend_, false, true, outer, count_, 2 * modes_, T(1), y, 2 * modes_,
-            matrix_.data(), 2 * modes_, T(0), x, count_);
+    gemm<T>(context_, backend_, /*transA=*/false, /*transB=*/true, outer, count_, 2 * modes_,
+            /*alpha=*/T(1), y, 2 * modes_, matrix_.data(), 2 * modes_, /*beta=*/T(0), x, count_);
   }
   const char* method() const noexcept override { return "matrix"; }
 
@@ -56,7 +57,8 @@ private:
 };
 
 // The other dimensions, with complex elements: real and imaginary part [modes, count] of exp(-i
-// theta). One product multiplies x by the real part, a second multiplies i x by the imaginary part.
+// theta). One product multiplies x by the real part, a second multiplies i x by the imaginary part,
+// since (re + i im) x = re x + im (i x) and both products then have real matrices.
 template <class T>
 class DenseComplexStage final : public FourierStage<T> {
 public:
@@ -69,6 +71,7 @@ public:
     std::vector<T> re, im;
     for (Index row = 0; row < modes_; ++row)
       for (Index j = 0; j < count_; ++j) {
+        // The modes 0 .. m-1, then -m .. -1, which are N-m .. N-1 modulo N.
         const Index k = row < dim.modes ? row : dim.extent - modes_ + row;
         const double theta = angle(k, dim.begin + j, dim.extent);
         re.push_back(T(std::cos(theta)));
@@ -82,23 +85,27 @@ public:
   const char* method() const noexcept override { return "matrix"; }
 
 private:
+  // y = F x for each outer index, or F' x if `adjoint`: the transposed real part, and minus the
+  // transposed imaginary part.
   void multiply(bool adjoint, Index outer, const T* x, T* y) {
     const Index from = adjoint ? modes_ : count_, to = adjoint ? count_ : modes_;
     const Index width = 2 * inner_;
     T* turned = context_.scratch<T>(turned_);
     eachElement(context_, outer * from * inner_, 2, functors::Turned<T>{x, turned});
-    const BatchStrides strides{0, from * width, to * width};
-    gemmBatch<T>(context_, backend_, outer, strides, adjoint, false, to, width, from, T(1),
-                 re_.data(), count_, x, width, T(0), y, width);
-    gemmBatch<T>(context_, backend_, outer, strides, adjoint, false, to, width, from,
-                 T(adjoint ? -1 : 1), im_.data(), count_, turned, width, T(1), y, width);
+    const BatchStrides strides{.a = 0, .b = from * width, .c = to * width};
+    gemmBatch<T>(context_, backend_, outer, strides, /*transA=*/adjoint, /*transB=*/false, to,
+                 width, from, /*alpha=*/T(1), re_.data(), count_, x, width, /*beta=*/T(0), y,
+                 width);
+    gemmBatch<T>(context_, backend_, outer, strides, /*transA=*/adjoint, /*transB=*/false, to,
+                 width, from, /*alpha=*/T(adjoint ? -1 : 1), im_.data(), count_, turned, width,
+                 /*beta=*/T(1), y, width);
   }
 
   KernelContext& context_;
   Backend backend_;
   Index count_, modes_, inner_;
   ReadList<T> re_, im_;
-  Index turned_;
+  Index turned_; // offset in the scratch of i x
 };
 
 } // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One-dimensional transforms by FFTW, or a library with its interface. Lines are first copied to
+// One-dimensional transforms by FFTW, or a library with its interface: the stages
+// (fourier/stage.hpp) of a truncated Fourier transform on the host. Lines are first copied to
 // scratch memory, and results back, for three reasons: a rank can have a part of the elements of a
 // line, only some modes are stored, and an FFTW plan is valid for one alignment of the arrays.
 // Plans are made with FFTW_ESTIMATE instead of measurements, so every run uses the same arithmetic.
@@ -21,6 +22,7 @@ namespace tenon {
 
 namespace {
 
+// The types and functions of FFTW for T, which have different names for float and double.
 template <class T>
 struct Fftw;
 #define TENON_FFTW(T, FFTW)                                                                        \
@@ -48,6 +50,7 @@ std::mutex& planner() {
   return mutex;
 }
 
+// The (real, imaginary) pairs as FFTW's type.
 template <class T>
 auto pairs(T* x) {
   return reinterpret_cast<typename Fftw<T>::Complex*>(x);
@@ -59,6 +62,7 @@ template <class T>
 class FftwPlan {
 public:
   template <class Make>
+  // make(x, y) creates the plan.
   FftwPlan(Index from, Index to, const Make& make) {
     Buffer x = Buffer::of<T>(from, "plan of a transform"), y = Buffer::of<T>(to, "the same");
     const std::lock_guard lock(planner());
@@ -85,6 +89,7 @@ constexpr unsigned kPlanFlags = FFTW_ESTIMATE | FFTW_DESTROY_INPUT;
 template <class T>
 struct RealPlans {
   RealPlans(Index extent, Index lines)
+      // FFTW describes a dimension by {extent, input stride, output stride}.
       : line{extent, 1, 1}, elementLines{lines, extent, extent / 2 + 1}, pairLines{lines,
                                                                                    extent / 2 + 1,
                                                                                    extent},
@@ -172,7 +177,8 @@ private:
 
   KernelContext& context_;
   FourierDim dim_;
-  Index half_, block_;
+  Index half_;  // number of modes k >= 0 of a line
+  Index block_; // lines per block
   ThreadScratch elements_, pairs_;
   RealPlans<T> blocks_, single_;
 };
@@ -233,7 +239,7 @@ private:
 
   KernelContext& context_;
   FourierDim dim_;
-  Index width_;
+  Index width_; // numbers per index of the dimension: inner pairs
   ThreadScratch from_, to_;
   typename Fftw<T>::Dim line_, lines_;
   FftwPlan<T> forward_, backward_;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Truncated Fourier transforms of real fields in several dimensions. For each dimension, the faster
-// of a product with a dense matrix and a fast transform is selected; the dimensions are then
-// transformed one after the other. Analysis computes the modes from the elements. Synthesis is its
-// adjoint, applied to modes that are multiplied by a diagonal matrix D of weights.
+// Truncated Fourier transforms of real fields in several dimensions (definitions in fourier.hpp).
+// For each dimension, the faster of a product with a dense matrix and a fast transform is selected,
+// by estimated times; the dimensions are then transformed one after the other, each by a
+// FourierStage. Analysis computes the modes from the elements. Synthesis is its adjoint, applied to
+// modes that are multiplied by a diagonal matrix D of weights.
 #include "kernels/fourier/fourier.hpp"
 
 #include "kernels/elementwise/reduce.hpp"
@@ -18,7 +19,7 @@ namespace tenon {
 
 namespace {
 
-constexpr const char* kWhat = "a spectral convolution";
+constexpr const char* kWhat = "a spectral convolution"; // for the text of an error
 
 // Constants of the cost model, in ns, from measurements by tests/bench/fourier on a processor with
 // AVX-512. A matrix takes `product` per multiplication and `calls` per index of the dimensions
@@ -32,11 +33,13 @@ template <class T>
 constexpr FourierTimes kTimes = {0.09, 140, 1.55, 1.6};
 template <>
 constexpr FourierTimes kTimes<float> = {0.04, 1100, 1.55, 0.8};
+// Additional ns per element and unit of such a prime, in the last dimension and in the others.
 constexpr double kLastPrime = 0.085, kPrime = 0.17;
-constexpr Index kLargestCode = 13;
-constexpr Index kNearestCache = 32768; // bytes
-constexpr double kBeyondCache = 2.5;   // factor on the time
+constexpr Index kLargestCode = 13;     // largest prime for which FFTW has special code
+constexpr Index kNearestCache = 32768; // bytes of the first-level cache
+constexpr double kBeyondCache = 2.5;   // factor on the time of arrays that do not fit it
 
+// The sum of the prime factors of the extent that are above kLargestCode.
 Index sumOfLargePrimes(Index extent) {
   Index sum = 0;
   for (Index factor = 2; factor * factor <= extent; ++factor)
@@ -45,6 +48,7 @@ Index sumOfLargePrimes(Index extent) {
   return sum + (extent > kLargestCode ? extent : 0);
 }
 
+// Estimated ns of a dimension on the host, per index of the dimensions before it.
 template <class T>
 double matrixTime(const FourierStageShape& shape) {
   const double products = double(shape.kept() * shape.dim.count * shape.inner);
@@ -71,6 +75,7 @@ double onDevice(double elements, double flops) {
   return std::max(elements * sizeof(T), flops / kFlopsForAByte);
 }
 
+// Bytes of the product with a matrix.
 template <class T>
 double matrixBytes(const FourierStageShape& shape) {
   const double elements = double(shape.dim.count * shape.inner),
@@ -90,6 +95,7 @@ double fftBytes(const FourierStageShape& shape) {
                       : onDevice<T>(2 * elements + 6 * all + 4 * stored, 5 * all * steps);
 }
 
+// Whether the dimension is transformed by FFTW or cuFFT instead of a matrix.
 template <class T>
 bool isFastTransform(Backend backend, Space space, const FourierStageShape& shape) {
   // A box without elements needs no transform.
@@ -223,38 +229,45 @@ std::string TruncatedFourier<T>::methods() const {
 namespace {
 
 template <class T>
-void multiplyOnDevice(KernelContext& context, const ModeProducts& of, T sign, const T* a,
+void multiplyOnDevice(KernelContext& context, const ModeProducts& products, T sign, const T* a,
                       const T* b, T* c) {
-  const Index m = of.modes, extent[] = {of.extent[0], of.extent[1], m};
-  const Index as[] = {of.a[0] * m, of.a[1] * m, 1}, bs[] = {of.b[0] * m, of.b[1] * m, 1},
-              cs[] = {of.c[0] * m, of.c[1] * m, 1};
+  const Index m = products.modes, extent[] = {products.extent[0], products.extent[1], m};
+  const Index as[] = {products.a[0] * m, products.a[1] * m, 1},
+              bs[] = {products.b[0] * m, products.b[1] * m, 1},
+              cs[] = {products.c[0] * m, products.c[1] * m, 1};
   const Index elements = extent[0] * extent[1] * m;
   checkElementCount(elements, kWhat);
   if constexpr (kHasDevice)
     if (elements > 0)
-      device::eachElement(
-          context.stream(), elements,
-          functors::ComplexSums<T>{
-              {3, extent, {as, bs, cs}}, of.extent[2], of.a[2] * m, of.b[2] * m, sign, a, b, c});
+      device::eachElement(context.stream(), elements,
+                          functors::ComplexSums<T>{{3, extent, {as, bs, cs}},
+                                                   products.extent[2],
+                                                   products.a[2] * m,
+                                                   products.b[2] * m,
+                                                   sign,
+                                                   a,
+                                                   b,
+                                                   c});
 }
 
 } // namespace
 
 template <class T>
-void multiplyModes(KernelContext& context, const ModeProducts& of, bool conjugates, const T* a,
-                   const T* b, T* c) {
+void multiplyModes(KernelContext& context, const ModeProducts& products, bool conjugates,
+                   const T* a, const T* b, T* c) {
   const T sign = conjugates ? T(-1) : T(1);
   if (isOnDevice(context))
-    return multiplyOnDevice(context, of, sign, a, b, c);
-  const Index m = 2 * of.modes;
-  for (Index p = 0; p < of.extent[0]; ++p)
-    for (Index q = 0; q < of.extent[1]; ++q)
-      for (Index r = 0; r < of.extent[2]; ++r)
-        eachElementOfHost(
-            context, of.modes, 4,
-            functors::ComplexMultiplyAdd<T>{sign, a + (p * of.a[0] + q * of.a[1] + r * of.a[2]) * m,
-                                            b + (p * of.b[0] + q * of.b[1] + r * of.b[2]) * m,
-                                            c + (p * of.c[0] + q * of.c[1]) * m});
+    return multiplyOnDevice(context, products, sign, a, b, c);
+  const Index m = 2 * products.modes;
+  for (Index p = 0; p < products.extent[0]; ++p)
+    for (Index q = 0; q < products.extent[1]; ++q)
+      for (Index r = 0; r < products.extent[2]; ++r)
+        eachElementOfHost(context, products.modes, 4,
+                          functors::ComplexMultiplyAdd<T>{
+                              sign,
+                              a + (p * products.a[0] + q * products.a[1] + r * products.a[2]) * m,
+                              b + (p * products.b[0] + q * products.b[1] + r * products.b[2]) * m,
+                              c + (p * products.c[0] + q * products.c[1]) * m});
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \

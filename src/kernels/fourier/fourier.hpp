@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The Fourier coefficients of a real field in a spectral convolution, computed from a box of the
-// field:
+// The lowest Fourier coefficients of a real field, for a spectral convolution (the layer of a
+// Fourier neural operator), computed from the box of the field that one rank owns:
 //
 //   X[k] = sum over the elements j of the box of exp(-2 pi i k.j / N) x[j],
 //
 // in the last dimension for k = 0 .. m-1, in the others for k = 0 .. m-1 and -m .. -1, in this
-// order. The map is linear, so the boxes of a partition produce partial sums. Coefficients are
-// (real, imaginary) pairs.
+// order. N is the extent of the whole field. The map is linear, so the boxes of a partition produce
+// partial sums, which the caller adds over the ranks. Coefficients are (real, imaginary) pairs.
 //
 //   analyse       X = A x            its adjoint  x = A' X
 //   synthesise    x = A' D X         its adjoint  X = D A x,
 //
-// where D = c / N with c = 1 for k = 0 and k = N/2 in the last dimension, else c = 2.
+// where D = c / N with c = 1 for k = 0 and k = N/2 in the last dimension, else c = 2 (for the mode
+// -k, which is not stored). Thus synthesise() is the inverse real transform of the coefficients,
+// with zeros for those that are not stored. Example: the first 4 modes of a line of 16 values, of
+// which this rank owns 0 .. 7, are a TruncatedFourier of the dimension {.extent = 16, .begin = 0,
+// .count = 8, .modes = 4}.
 //
-// Thus synthesise() is the inverse real transform of the coefficients, with zeros for those that
-// are not stored. Each dimension is either a product with a dense matrix, which is less work than a
-// fast transform for few coefficients, or a transform of whole lines by FFTW (on the device cuFFT)
-// with zeros for the elements of other ranks. Either way a box needs only its own elements.
+// Each dimension is either a product with a dense matrix, which is less work than a fast transform
+// for few coefficients, or a transform of whole lines by FFTW (on the device cuFFT) with zeros for
+// the elements of other ranks. Either way a box needs only its own elements. multiplyModes()
+// multiplies coefficients by the weights of the layer.
 #pragma once
 
 #include "kernels/base/backend.hpp"
@@ -57,9 +61,11 @@ public:
   std::string methods() const;
 
 private:
+  // Creates the transforms of all dimensions (fourier/stage.hpp).
   void addStages(Backend backend, const std::vector<FourierDim>& dims, Index rows,
                  ScratchPlan& plan);
-  void scale(Index rows, const T* from, T* to) const;
+  void scale(Index rows, const T* from, T* to) const; // multiplies by D
+  // The result of a stage; the results of successive stages alternate between two areas.
   T* scratch(std::size_t stage) { return context_->scratch<T>(stage % 2 == 0 ? first_ : second_); }
 
   KernelContextPtr context_;
@@ -68,7 +74,7 @@ private:
   ReadList<T> weights_;                                  // D, indexed by k of the last dimension
   Index modesOfLast_ = 0;
   bool isEmpty_ = false;         // the box has no elements
-  Index pieces_ = 1;             // number of coefficients
+  Index pieces_ = 1;             // number of coefficients of a field
   Index first_ = 0, second_ = 0; // offsets of two pieces of scratch
 };
 
@@ -80,7 +86,7 @@ struct ModeProducts {
   Index modes;
 };
 template <class T>
-void multiplyModes(KernelContext& context, const ModeProducts& of, bool conjugates, const T* a,
-                   const T* b, T* c);
+void multiplyModes(KernelContext& context, const ModeProducts& products, bool conjugates,
+                   const T* a, const T* b, T* c);
 
 } // namespace tenon

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One dimension of a truncated Fourier transform, by a matrix or by a fast transform. The factories
-// add the scratch of their stage to the plan.
+// One dimension of a truncated Fourier transform (fourier.hpp), by a matrix (dense.cpp) or by a
+// fast transform (fftw.cpp, cuda/fourier_cufft.cpp). TruncatedFourier applies one stage after the
+// other to arrays [outer, count, inner] -> [outer, modes, inner]. The factories add the scratch of
+// their stage to the plan, and the caller reserves it.
 #pragma once
 
 #include "kernels/fourier/fourier.hpp"
@@ -15,6 +17,7 @@ struct FourierStageShape {
   Index outer; // maximum number of outer indices per call
   Index inner; // pairs per index of the dimension; 1 in the last dimension
 
+  // Number of modes that are stored: k >= 0 of real elements, or both signs.
   Index kept() const { return isReal ? dim.modes : 2 * dim.modes; }
 };
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Elementwise kernels and sums along the middle dimension of arrays [outer, n, inner], combined
-// with arrays [outer, inner] of one element per line.
+// with arrays [outer, inner] of one element per line, on the device. A line is the n elements that
+// differ only in the middle index. Example: y[o,k,i] = x[o,k,i] / s[o,i], a quotient in which the
+// elements of a line share s. AlongAxis applies a functor f to each element; AxisTerm are the terms
+// of a sum over each line (functors/reduce.hpp).
 #pragma once
 
 #include "kernels/walks/element_offsets.hpp"
@@ -13,15 +16,15 @@ namespace tenon::functors {
 template <class F>
 struct LineOf {
   const F& f;
-  Index of;
-  TENON_DEVICE auto read(Index at) const { return f.read(at, of); }
+  Index line;
+  TENON_DEVICE auto read(Index at) const { return f.read(at, line); }
 };
 template <class F>
-TENON_DEVICE auto lineOf(const F& f, Index of) {
-  if constexpr (requires { f.line(of); })
-    return f.line(of);
+TENON_DEVICE auto lineOf(const F& f, Index line) {
+  if constexpr (requires { f.line(line); })
+    return f.line(line);
   else
-    return LineOf<F>{f, of};
+    return LineOf<F>{f, line};
 }
 
 // Number of elements of a line per thread: more if the elements share many loads.
@@ -39,13 +42,14 @@ template <class F>
 struct AlongAxis {
   static constexpr int kStrip = kStripOf<F>;
   Divisor perInner, perApart;
-  // apart: number of elements of the line from one element of a strip to the next.
+  // A strip is kStrip elements of a line, `apart` elements from each other. With n = 8 and kStrip =
+  // 4 there are 2 strips: the elements 0, 2, 4, 6 and 1, 3, 5, 7.
   std::uint32_t apart, n, inner;
   F f;
 
-  AlongAxis(Index outer, Index extent, Index width, const F& of)
+  AlongAxis(Index outer, Index extent, Index width, const F& functor)
       : apart(static_cast<std::uint32_t>((extent + kStrip - 1) / kStrip)),
-        n(static_cast<std::uint32_t>(extent)), inner(static_cast<std::uint32_t>(width)), f(of),
+        n(static_cast<std::uint32_t>(extent)), inner(static_cast<std::uint32_t>(width)), f(functor),
         strips_(outer * apart * width) {
     perInner = divisorOf(width);
     perApart = divisorOf(apart);
@@ -56,9 +60,9 @@ struct AlongAxis {
     auto outer = static_cast<std::uint32_t>(i);
     const std::uint32_t inside = inner > 1 ? perInner.divide(outer) : 0;
     const std::uint32_t before = perApart.divide(outer);
-    const Index at = (outer * n + before) * inner + inside, of = outer * inner + inside,
+    const Index at = (outer * n + before) * inner + inside, lineIndex = outer * inner + inside,
                 step = apart * inner;
-    const auto line = lineOf(f, of);
+    const auto line = lineOf(f, lineIndex);
     if (before + (kStrip - 1) * apart < n) {
       decltype(line.read(at)) values[kStrip];
       TENON_UNROLL

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The maps of rows/axis_map.hpp, one thread per element of y: output o of a line is the sum of
-// weights[t] x[index[t]] over begin[o] <= t < begin[o + 1].
+// The functor of a linear map along one dimension of an array (rows/axis_map.hpp), such as an
+// interpolation, or of its adjoint. One thread per element of y: output o of a line is the sum of
+// weights[t] x[index[t]] over begin[o] <= t < begin[o + 1], where x counts from the start of the
+// line.
 #pragma once
 
 #include "kernels/walks/element_offsets.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rounding to bfloat16 and expansion from it, per element; on the host also per row.
+// Rounding to bfloat16 (the upper 16 bits of a float) and expansion from it, per element of a box
+// (eachOfBlock() calls write(to, read(from, to)); on the host row() for a whole row) or of an array
+// (FromBFloat16: eachElement() calls write(i, read(i))). movement/bfloat16.hpp has the callers.
 #pragma once
 
 #include "kernels/base/independent.hpp"

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functors for elements of a box that are read at one offset and written at another: write(to,
-// read(from, to)).
+// Functors for elements of a box that are read at one offset of an array x and written at another
+// of an array y: eachOfBlock() (walks/each.hpp) calls write(to, read(from, to)) for each element,
+// on the host or the device. On the host it calls row() for a whole row instead, if the functor has
+// it.
+//   CombineElements               y = op(y, x): a copy, a sum or a maximum
+//   CopyWide                      a copy of 16 bytes at a time
+//   ScaleElements, AxpbyElements  y = alpha x, and y = alpha x + beta y
+//   MultiplyElements, FillElements   y *= factor, and y = value
 #pragma once
 
 #include "kernels/functors/operations.hpp"
@@ -97,7 +103,7 @@ struct FillElements {
   T value;
   T* y;
   TENON_DEVICE T read(Index, Index) const { return value; }
-  TENON_DEVICE void write(Index at, T of) const { y[at] = of; }
+  TENON_DEVICE void write(Index at, T filled) const { y[at] = filled; }
   void row(Index n, Index, Index, Index at, Index step) const {
     if (step == 1)
       std::fill_n(y + at, n, value);

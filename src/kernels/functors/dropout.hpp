@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The random mask of dropout, per element of a contiguous box; see elementwise/dropout.hpp.
+// The random mask of dropout, per element of a contiguous box, for the device; the definitions are
+// in elementwise/dropout.hpp. An element becomes 0 if the random number of its global index is less
+// than the rate, and is scaled by 1 / (1 - rate) otherwise.
 #pragma once
 
 #include "kernels/elementwise/dropout.hpp"
@@ -12,10 +14,10 @@ template <class T>
 struct Dropout {
   std::uint64_t seed, stream;
   double rate;
-  T scale;
-  const std::uint64_t* counter;
-  ElementOffsets<1> offsets; // offsets in the global array
-  Index first;
+  T scale;                      // 1 / (1 - rate)
+  const std::uint64_t* counter; // number of the draw, in the memory of the device
+  ElementOffsets<1> offsets;    // offsets in the global array
+  Index first;                  // global index of element 0
   const T* x;
   T* y;
   TENON_DEVICE void operator()(Index i) const {
@@ -27,6 +29,7 @@ struct Dropout {
   }
 };
 
+// *to = value
 struct KeepNumber {
   std::uint64_t value;
   std::uint64_t* to;

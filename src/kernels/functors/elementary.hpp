@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elementary functions of one number without branches, which compilers vectorise in loops. Errors
-// are less than 3 ulp. NaN propagates; infinities and signed zeros return the limits; denormal
-// numbers are supported. (Polynomial coefficients that are not those of a Taylor series interpolate
-// the function at Chebyshev points.)
+// Elementary functions of one number without branches (exp, tanh, the logistic function, log(1 +
+// t), the normal distribution, sine and cosine), which compilers vectorise in loops, unlike calls
+// of the C library. They are the parts of the activations in functors/pointwise.hpp. Errors are
+// less than 3 ulp. NaN propagates; infinities and signed zeros return the limits; denormal numbers
+// are supported. (Polynomial coefficients that are not those of a Taylor series interpolate the
+// function at Chebyshev points.)
 //
 // If argument and result are finite, no floating-point exceptions are raised except underflow and
 // inexact. This matters because programs may trap division by zero, overflow and invalid
@@ -20,6 +22,8 @@
 
 namespace tenon::functors {
 
+// The floating-point format of T, and constants of its exponential function: kLog2High + kLog2Low
+// is log(2), and exp(x) is 0 below kMinExponent and infinite above kMaxExponent.
 template <class T>
 struct Format;
 
@@ -216,7 +220,7 @@ TENON_DEVICE T logOfOnePlus(T t) {
   }
 }
 
-// A sum of two numbers; the second is about the rounding error of the first.
+// A number as the sum of two; the second is about the rounding error of the first.
 template <class T>
 struct Twofold {
   T high, low;

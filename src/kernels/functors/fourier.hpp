@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functors for the transforms of spectral convolutions, on complex pairs (real, imaginary): per
-// pair, or per element of a line (the elements along the transformed dimension).
+// Functors (structs with the arrays of a kernel and the operation for one element, for host and
+// device) for the Fourier transforms of spectral convolutions (fourier/fourier.hpp), on complex
+// pairs (real, imaginary): per pair, or per element of a line (the elements along the transformed
+// dimension). ToLines and FromLines copy between the stored part of lines and whole lines for
+// cuFFT.
 #pragma once
 
 #include "kernels/walks/element_offsets.hpp"
@@ -45,7 +48,7 @@ TENON_DEVICE void addProduct(T sign, const T* a, const T* b, T& re, T& im) {
   im += x * b[1] + y * b[0];
 }
 
-// c += a b
+// c += a b for each pair, or c += conj(a) b if sign is -1.
 template <class T>
 struct ComplexMultiplyAdd {
   T sign;
@@ -76,7 +79,8 @@ struct ComplexSums {
 };
 
 // The positions of a line that are stored in a packed array: [first, first + count), followed by
-// the last `atEnd` positions of the line.
+// the last `atEnd` positions of the line. Example: the modes 0, 1, -2, -1 of a line of 8 are
+// {.extent = 8, .first = 0, .count = 2, .atEnd = 2}, stored as positions 0, 1, 6, 7.
 struct PackedLine {
   Index extent, first, count, atEnd;
 
@@ -101,8 +105,8 @@ struct ToLines {
   const T* from;
   T* lines;
 
-  ToLines(const PackedLine& of, Index innerExtent, const T* x, T* y)
-      : line(of), extent(static_cast<std::uint32_t>(of.extent)),
+  ToLines(const PackedLine& stored, Index innerExtent, const T* x, T* y)
+      : line(stored), extent(static_cast<std::uint32_t>(stored.extent)),
         inner(static_cast<std::uint32_t>(innerExtent)), width(innerExtent), from(x), lines(y) {}
 
   TENON_DEVICE void operator()(Index i) const {
@@ -141,9 +145,9 @@ struct FromLines {
   const T* lines;
   T* to;
 
-  FromLines(const PackedLine& of, Index innerExtent, const T* x, T* y)
-      : line(of), inner(static_cast<std::uint32_t>(innerExtent)),
-        packed(static_cast<std::uint32_t>(of.packed())), width(innerExtent), lines(x), to(y) {}
+  FromLines(const PackedLine& stored, Index innerExtent, const T* x, T* y)
+      : line(stored), inner(static_cast<std::uint32_t>(innerExtent)),
+        packed(static_cast<std::uint32_t>(stored.packed())), width(innerExtent), lines(x), to(y) {}
 
   TENON_DEVICE void operator()(Index i) const {
     auto outer = static_cast<std::uint32_t>(i);

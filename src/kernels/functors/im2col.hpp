@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // im2col and its transpose on the device, for a tile of outputs (convolution/im2col.hpp). im2col
-// copies the input that each tap reads to a matrix [channel, tap][output], with which a convolution
-// is a matrix product: one thread per channel and output loops over the taps. The transpose has one
-// thread per input. A tile has at most kMaxWalkedElements columns, and as many inputs.
+// copies the input that each tap (element of the kernel) reads to a matrix [channel, tap][output],
+// with which a convolution is a matrix product: one thread per channel and output loops over the
+// taps. The transpose has one thread per input, which sums all elements of the matrix that were
+// copied from it. A tile has at most kMaxWalkedElements columns, and as many inputs.
 #pragma once
 
 #include "kernels/convolution/im2col.hpp"
@@ -18,8 +19,8 @@ namespace tenon::functors {
 // indexed [channel, tap, image, row, column].
 struct ColumnTile {
   Index in[3], out[3], kernel[3], stride[3], dilation[3], padLow[3];
-  Index channels, image, images; // image: index of the first image
-  Index firstRow, rows, firstCol, cols;
+  Index channels, image, images;        // image: index of the first image
+  Index firstRow, rows, firstCol, cols; // rows are outputs (o0, o1), columns are o2
 
   ColumnTile(const WindowShape& w, Index channelsOfX, Index firstImage, Index numberOfImages,
              const OutputTile& outputs)
@@ -77,6 +78,7 @@ struct GatherColumns {
   }
 
 private:
+  // The input position that tap 0 of an output reads.
   TENON_DEVICE Index firstOf(int d, Index output) const {
     return output * tile.stride[d] - tile.padLow[d];
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functors for elements at listed positions along one dimension of a box.
+// Elements at listed positions along one dimension of a box (movement/listed_block.hpp): the offset
+// of an entry of a list, and the functor that copies or adds one element on the device.
 #pragma once
 
 #include "kernels/walks/element_offsets.hpp"
@@ -9,7 +10,8 @@
 namespace tenon {
 
 // Offset of entry i of a list: positions [entries, dims] times the strides of those dimensions, or
-// i steps from the first entry if there is no list.
+// i steps from the first entry if there is no list. Example: with dims = 1, positions = {7, 2, 5}
+// and steps = {10}, entry 1 has the offset 20.
 struct ListedPlaces {
   const Index* positions = nullptr;
   int dims = 1;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functors for the terms of rows/losses.hpp: each returns the value of one term. A functor with a
-// gradient array g also writes the term's contribution to the gradient.
+// Functors for the terms of rows/losses.hpp (x: input, t: target, w: weight, d = x - t). Each
+// returns the value of one term, for a sum (functors/reduce.hpp explains Wide and the two indices:
+// group, and term of the group). A functor with a gradient array g also writes the term's
+// contribution to the gradient with respect to x.
 #pragma once
 
 #include "kernels/rows/losses.hpp"
@@ -11,6 +13,7 @@
 
 namespace tenon::functors {
 
+// A term l(d) and its derivative l'(d).
 struct ValueAndSlope {
   double value, slope;
 };
@@ -36,9 +39,10 @@ TENON_DEVICE inline double differenceOf(double weight, double x, double t) {
   return weight == 0 ? 0 : x - t;
 }
 
-// g can be null.
-template <class Of, class T, class U>
-struct WeightedError : Of {
+// w l(x - t), and g = scale w l'(x - t), where ErrorTermOf is one of the three structures above. g
+// can be null.
+template <class ErrorTermOf, class T, class U>
+struct WeightedError : ErrorTermOf {
   using Wide = double;
   const T* x;
   const U* t;
@@ -70,7 +74,7 @@ TENON_DEVICE double weightAt(const T* weights, Index i) {
   return weights ? double(weights[i]) : 1.0;
 }
 
-// w (x - t)^2 and w t^2, per element of a sample.
+// w (x - t)^2 and w t^2, per element c of the sample `row`.
 template <class T, class U>
 struct RowError {
   using Wide = double;
@@ -116,12 +120,14 @@ struct RelativeError {
     return error == 0 || isLeftOut(r) ? 0 : factor(r) / error;
   }
 };
+// The slope of each sample, stored for RelativeGradient.
 template <class T>
 struct RelativeSlopes {
-  RelativeError<T> of;
+  RelativeError<T> error;
   double* slopes;
-  TENON_DEVICE void operator()(Index r) const { slopes[r] = of.slope(r); }
+  TENON_DEVICE void operator()(Index r) const { slopes[r] = error.slope(r); }
 };
+// The derivative of the relative error with respect to element i of sample r.
 template <class T, class U>
 struct RelativeGradient {
   const double* slopes; // one per sample
@@ -139,7 +145,9 @@ struct RelativeGradient {
 
 // Squares of the differences between an element and its next neighbours, per element of a box. The
 // gradient of an element is gathered from the differences of which it is the low end and the high
-// end, so no two threads add to one element.
+// end, so no two threads add to one element. The array has `extent` elements, of which this rank
+// owns the first `owned` along each dimension; the others are halo, the high ends of its last
+// differences.
 template <class T, class U>
 struct DifferenceTerm {
   using Wide = double;

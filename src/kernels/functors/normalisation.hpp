@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functors for the formulas of rows/normalisation.hpp, per element, group, or term of a group's
-// sum.
+// Functors (structs with a kernel's arrays, for host and device) of rows/normalisation.hpp, for one
+// element of a row, a group, or a term of a sum (functors/reduce.hpp). Slopes are sums with dy.
 #pragma once
 
 #include "kernels/functors/elementary.hpp"
@@ -35,12 +35,11 @@ struct Partial {
     count = total;
   }
 };
-struct TwoSums {
+struct TwoSums { // computed in one pass
   double first, second;
 };
 
-// Binary operations for reductions.
-struct AddMoments {
+struct AddMoments { // a binary operation for reductions, as AddSums
   TENON_DEVICE Partial operator()(Partial all, const Partial& more) const {
     all.add(more);
     return all;
@@ -59,31 +58,31 @@ struct RowLists {
   Divisor length;
   Index lengthOfRow, allRows;
 
-  // Iterates over the elements first, first + step, ... of a list. It divides only at the end of a
-  // row.
+  // Iterates over the elements first, first + step, ... of a list. It divides only at row ends.
   class Steps {
   public:
-    TENON_DEVICE Steps(const RowLists& of, Index list, Index first, Index step)
-        : of_(of), position_(static_cast<std::uint32_t>(of.begin ? of.begin[list] : first)),
-          end_(static_cast<std::uint32_t>(of.begin ? of.begin[list + 1] : of.allRows)),
-          count_(of.begin ? Index(end_ - position_) * of.lengthOfRow : end_),
+    TENON_DEVICE Steps(const RowLists& lists, Index list, Index first, Index step)
+        : lists_(lists),
+          position_(static_cast<std::uint32_t>(lists.begin ? lists.begin[list] : first)),
+          end_(static_cast<std::uint32_t>(lists.begin ? lists.begin[list + 1] : lists.allRows)),
+          count_(lists.begin ? Index(end_ - position_) * lists.lengthOfRow : end_),
           step_(static_cast<std::uint32_t>(step)) {
-      if (of.begin)
+      if (lists.begin)
         find(static_cast<std::uint32_t>(first));
       else
         take(list);
     }
-    TENON_DEVICE Index endOf(Index most) const { return count_ < most ? count_ : most; }
+    TENON_DEVICE Index endOf(Index n) const { return count_ < n ? count_ : n; }
     // Advances by one step. Returns true if the next element is in another row.
     TENON_DEVICE bool step() {
-      if (!of_.begin) {
+      if (!lists_.begin) {
         position_ += step_;
         take(inRow_);
         return true;
       }
       inRow_ += step_;
       at_ += step_;
-      if (inRow_ < of_.length.divisor())
+      if (inRow_ < lists_.length.divisor())
         return false;
       find(inRow_);
       return true;
@@ -91,7 +90,7 @@ struct RowLists {
     // stays(): whether the next `count` elements are in the current row. If so, ahead() returns the
     // index of the element `count` steps later, and skip() advances to it.
     TENON_DEVICE bool stays(int count) const {
-      return of_.begin && inRow_ + count * step_ < of_.length.divisor();
+      return lists_.begin && inRow_ + count * step_ < lists_.length.divisor();
     }
     TENON_DEVICE Index ahead(int count) const { return at_ + count * Index(step_); }
     TENON_DEVICE void skip(int count) {
@@ -106,16 +105,16 @@ struct RowLists {
   private:
     // Moves to element `number`, counted from the first element of the current row.
     TENON_DEVICE void find(std::uint32_t number) {
-      const Index inRow = of_.length.divide(number);
+      const Index inRow = lists_.length.divide(number);
       position_ += number;
       take(inRow);
     }
     TENON_DEVICE void take(Index inRow) {
       inRow_ = static_cast<std::uint32_t>(inRow);
-      row_ = of_.begin && !isPast() ? of_.rows[position_] : position_;
-      at_ = row_ * of_.lengthOfRow + inRow;
+      row_ = lists_.begin && !isPast() ? lists_.rows[position_] : position_;
+      at_ = row_ * lists_.lengthOfRow + inRow;
     }
-    const RowLists& of_;
+    const RowLists& lists_;
     std::uint32_t position_, end_; // indices in the list of all rows
     Index count_, row_ = 0, at_ = 0;
     std::uint32_t step_, inRow_ = 0;
@@ -147,7 +146,7 @@ struct MomentsRun {
 };
 
 template <class T>
-struct GroupMoments {
+struct GroupMoments { // terms of the moments: the elements x of a group's rows
   using Wide = Partial;
   using Run = MomentsRun;
   RowLists lists;
@@ -155,7 +154,7 @@ struct GroupMoments {
   struct Terms {
     RowLists::Steps steps;
     const T* x;
-    TENON_DEVICE Index endOf(Index most) const { return steps.endOf(most); }
+    TENON_DEVICE Index endOf(Index n) const { return steps.endOf(n); }
     TENON_DEVICE Index next() {
       const Index current = steps.at();
       steps.step();
@@ -171,16 +170,16 @@ struct GroupMoments {
   }
 };
 template <class T>
-struct StoreMoments {
+struct StoreMoments { // final stage of the sum
   T *mean, *second;
-  TENON_DEVICE void operator()(Index group, const Partial& of) const {
-    mean[group] = T(of.mean);
-    second[group] = T(of.second);
+  TENON_DEVICE void operator()(Index group, const Partial& moments) const {
+    mean[group] = T(moments.mean);
+    second[group] = T(moments.second);
   }
 };
 
 template <class T>
-struct GroupMomentsTangent {
+struct GroupMomentsTangent { // terms of the derivative: dx, and (x - mean) dx
   using Wide = TwoSums;
   RowLists lists;
   const T *x, *mean, *dx;
@@ -197,7 +196,7 @@ struct GroupMomentsTangent {
   }
 };
 template <class T>
-struct StoreMomentsTangent {
+struct StoreMomentsTangent {   // d mean = sum / count, d second = 2 sum
   const double* inverseCounts; // 0 for a group without elements
   T *mean, *second;
   TENON_DEVICE void operator()(Index group, const TwoSums& sums) const {
@@ -216,11 +215,11 @@ struct MomentsAdjoint {
   Index adds; // 1: dx is incremented, 0: overwritten
   T* dx;
   struct Line {
-    const MomentsAdjoint& of;
+    const MomentsAdjoint& adjoint;
     T level, slope, mean;
     TENON_DEVICE T read(Index at) const {
-      const T value = level + slope * (of.x[at] - mean);
-      return of.adds ? of.dx[at] + value : value;
+      const T value = level + slope * (adjoint.x[at] - mean);
+      return adjoint.adds ? adjoint.dx[at] + value : value;
     }
   };
   TENON_DEVICE Line line(Index row) const {
@@ -266,9 +265,9 @@ struct RowPoint {
 };
 
 template <class T>
-struct Normalise {
+struct Normalise { // y = max(least, (x - mean) scale weight + bias)
   static constexpr int kStrip = kRowStrip;
-  RowPoint<T> of;
+  RowPoint<T> point;
   const T* bias;
   T least; // lower bound of y
   T* y;
@@ -281,17 +280,17 @@ struct Normalise {
     }
   };
   TENON_DEVICE Line line(Index row) const {
-    const Index g = of.groupOf[row], w = of.weightOfRow(row);
-    return {of.x, of.mean[g], of.scale[g], of.weightsOf(of.weight, T(1), row, w),
-            of.weightsOf(bias, T(0), row, w)};
+    const Index g = point.groupOf[row], w = point.weightOfRow(row);
+    return {point.x, point.mean[g], point.scale[g], point.weightsOf(point.weight, T(1), row, w),
+            point.weightsOf(bias, T(0), row, w)};
   }
   TENON_DEVICE void write(Index at, T value) const { y[at] = value < least ? least : value; }
 };
 
 template <class T>
-struct NormaliseTangent {
+struct NormaliseTangent { // `slope` is d scale = -scale^3 / 2 d variance
   static constexpr int kStrip = kRowStrip;
-  RowPoint<T> of;
+  RowPoint<T> point;
   const T *dx, *dMean, *dSecond, *dWeight, *dBias; // each can be null
   T* dy;
   struct Line {
@@ -305,26 +304,26 @@ struct NormaliseTangent {
     }
   };
   TENON_DEVICE Line line(Index row) const {
-    const Index g = of.groupOf[row], w = of.weightOfRow(row);
-    const T scale = of.scale[g];
+    const Index g = point.groupOf[row], w = point.weightOfRow(row);
+    const T scale = point.scale[g];
     const double cube = double(scale) * double(scale) * double(scale);
-    return {of.x,
+    return {point.x,
             dx,
-            of.mean[g],
+            point.mean[g],
             scale,
             dSecond ? T(-0.5 * cube * double(dSecond[g])) : T(0),
             dMean ? dMean[g] : T(0),
-            of.weightsOf(of.weight, T(1), row, w),
-            of.weightsOf(dWeight, T(0), row, w),
-            of.weightsOf(dBias, T(0), row, w)};
+            point.weightsOf(point.weight, T(1), row, w),
+            point.weightsOf(dWeight, T(0), row, w),
+            point.weightsOf(dBias, T(0), row, w)};
   }
   TENON_DEVICE void write(Index at, T value) const { dy[at] = value; }
 };
 
 template <class T>
-struct NormaliseAdjoint {
+struct NormaliseAdjoint { // dx = weight scale dy, for fixed moments
   static constexpr int kStrip = kRowStrip;
-  RowPoint<T> of;
+  RowPoint<T> point;
   const T* dy;
   T* dx;
   struct Line {
@@ -334,7 +333,8 @@ struct NormaliseAdjoint {
     TENON_DEVICE T read(Index at) const { return weights.at(at) * scale * dy[at]; }
   };
   TENON_DEVICE Line line(Index row) const {
-    return {dy, of.scale[of.groupOf[row]], of.weightsOf(of.weight, T(1), row, of.weightOfRow(row))};
+    return {dy, point.scale[point.groupOf[row]],
+            point.weightsOf(point.weight, T(1), row, point.weightOfRow(row))};
   }
   TENON_DEVICE void write(Index at, T value) const { dx[at] = value; }
 };
@@ -342,7 +342,7 @@ struct NormaliseAdjoint {
 // The two sums of a group from which the cotangents of its mean and variance are computed. The same
 // pass over dy also writes dx as NormaliseAdjoint does.
 template <class T>
-struct GroupSlopes {
+struct GroupSlopes { // terms: weight dy, and weight dy (x - mean)
   using Wide = TwoSums;
   RowPoint<T> point;
   RowLists lists;
@@ -359,7 +359,7 @@ struct GroupSlopes {
     T* dx;
     double mean, slope;
     T weight = 1; // of the current row
-    TENON_DEVICE Index endOf(Index most) const { return steps.endOf(most); }
+    TENON_DEVICE Index endOf(Index n) const { return steps.endOf(n); }
     TENON_DEVICE void enterRow() {
       if (point.weight && point.weightOf && !steps.isPast())
         weight = point.weight[point.weightOf[steps.row()]];
@@ -380,9 +380,9 @@ struct GroupSlopes {
       const double product = double(p.weight) * double(dy[p.at]);
       return {product, product * (double(point.x[p.at]) - mean)};
     }
-    TENON_DEVICE void write(const Place& p, const TwoSums& of) const {
+    TENON_DEVICE void write(const Place& p, const TwoSums& sums) const {
       if (dx)
-        dx[p.at] = T(slope * of.first);
+        dx[p.at] = T(slope * sums.first);
     }
   };
   TENON_DEVICE Terms of(Index group, Index first, Index step) const {
@@ -395,7 +395,7 @@ struct GroupSlopes {
   }
 };
 template <class T>
-struct StoreGroupSlopes {
+struct StoreGroupSlopes { // the cotangents of a group's mean and variance
   const T* scale;
   T *mean, *second;
   TENON_DEVICE void operator()(Index group, const TwoSums& sums) const {
@@ -407,7 +407,7 @@ struct StoreGroupSlopes {
 
 // The sums for the cotangents of weights and biases, for rows in lists or for positions in a row.
 template <class T>
-struct WeightSlopes {
+struct WeightSlopes { // terms: dy, and dy (x - mean) scale
   using Wide = TwoSums;
   RowPoint<T> point;
   RowLists lists;
@@ -422,7 +422,7 @@ struct WeightSlopes {
     RowLists::Steps steps;
     const T* dy;
     double mean = 0, scale = 0; // of the current row
-    TENON_DEVICE Index endOf(Index most) const { return steps.endOf(most); }
+    TENON_DEVICE Index endOf(Index n) const { return steps.endOf(n); }
     TENON_DEVICE void enterRow() {
       if (steps.isPast())
         return;
@@ -451,8 +451,8 @@ struct WeightSlopes {
   }
 };
 template <class T>
-struct AddWeightSlopes {
-  T *weight, *bias; // each can be null
+struct AddWeightSlopes { // adds to the cotangents of bias and weight number w
+  T *weight, *bias;      // each can be null
   TENON_DEVICE void operator()(Index w, const TwoSums& sums) const {
     if (weight)
       weight[w] += T(sums.second);
@@ -475,12 +475,11 @@ struct StoreAllSlopes {
   }
 };
 
-// A part is the elements of a group on one rank. Number of elements of each group in this part and
-// in all parts. The moments of a part are its mean and second moment.
+// A part is the elements of a group on one rank; its moments are its mean and second moment.
 struct PartShare {
-  const double *part, *all; // numbers of elements, indexed by group
-  TENON_DEVICE double of(Index g) const { return perCount(part[g], all[g]); }
-  TENON_DEVICE double per(Index g) const { return perCount(1, all[g]); }
+  const double *part, *all; // elements of each group in this part, and in all parts
+  TENON_DEVICE double ratio(Index g) const { return perCount(part[g], all[g]); } // part / all
+  TENON_DEVICE double per(Index g) const { return perCount(1, all[g]); }         // 1 / all
 };
 
 // Contribution of a part to the mean of all parts.
@@ -490,7 +489,7 @@ struct ShareOfMean {
   const T* mean;
   T* contribution;
   TENON_DEVICE void operator()(Index g) const {
-    contribution[g] = T(share.of(g) * double(mean[g]));
+    contribution[g] = T(share.ratio(g) * double(mean[g]));
   }
 };
 
@@ -502,17 +501,18 @@ struct ShareOfMoments {
   T *dMean, *dSecond;
   TENON_DEVICE void operator()(Index g) const {
     const double distance = double(mean[g]) - double(reference[g]);
-    dMean[g] = T(share.of(g) * distance);
-    dSecond[g] = T(share.per(g) * double(second[g]) + share.of(g) * distance * distance);
+    dMean[g] = T(share.ratio(g) * distance);
+    dSecond[g] = T(share.per(g) * double(second[g]) + share.ratio(g) * distance * distance);
   }
 };
 template <class T>
-struct ShareOfMomentsTangent {
+struct ShareOfMomentsTangent { // for a fixed reference, as in the adjoint
   PartShare share;
   const T *mean, *reference, *dMean, *dSecond;
   T *first, *second;
   TENON_DEVICE void operator()(Index g) const {
-    const double shift = double(mean[g]) - double(reference[g]), d = share.of(g) * double(dMean[g]);
+    const double shift = double(mean[g]) - double(reference[g]),
+                 d = share.ratio(g) * double(dMean[g]);
     first[g] = T(d);
     second[g] = T(share.per(g) * double(dSecond[g]) + 2 * shift * d);
   }
@@ -524,7 +524,7 @@ struct ShareOfMomentsAdjoint {
   T *dMean, *dSecond;
   TENON_DEVICE void operator()(Index g) const {
     const double distance = double(mean[g]) - double(reference[g]);
-    dMean[g] = T(share.of(g) * (double(first[g]) + 2 * distance * double(second[g])));
+    dMean[g] = T(share.ratio(g) * (double(first[g]) + 2 * distance * double(second[g])));
     dSecond[g] = T(share.per(g) * double(second[g]));
   }
 };

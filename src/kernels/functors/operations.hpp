@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Binary operations for combining blocks and for reductions.
+// Binary operations op(y, x), by which an element y is combined with x: for boxes
+// (functors/block.hpp) and for reductions (functors/reduce.hpp). MaxTo returns y if the two are
+// equal, and propagates NaN.
 #pragma once
 
 #include "kernels/base/maximum.hpp"

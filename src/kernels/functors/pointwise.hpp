@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The pointwise functions: the value, and the product of the derivative with v. The derivative is
-// evaluated from the argument x or from the value y, as written in this table.
+// The activations of layers, for host and device: value(x) is y = f(x), and derivative(point, v) is
+// f'(x) v, where the point is the argument x or the value y, as written in this table (kReads).
 //
 //   relu      max(x, 0)                 [y > 0]
 //   tanh      tanh x                    1 - y^2
@@ -35,7 +35,7 @@
 
 namespace tenon::pointwise {
 
-enum class Reads { Nothing, Argument, Value };
+enum class Reads { Nothing, Argument, Value }; // the point: none, x or y
 
 struct Relu {
   static constexpr Reads kReads = Reads::Value;
@@ -449,7 +449,7 @@ struct ShiftedScale {
   }
 };
 
-// Functors for element i.
+// Functors for element i: y = f(x), and r = f'(point) v.
 template <class F, class T>
 struct Value {
   F f;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pooling on the device. The forward functor computes one output from the inputs of its window. The
-// adjoint functor computes one input's cotangent from the outputs whose windows contain the input
-// (a gather), so no two threads add to one element.
+// Functors (structs with the arrays of a kernel, applied to one element) of pooling on the device:
+// maximum and mean over windows, with adjoint and tangent. The forward functor computes one output
+// from the inputs of its window. The adjoint functor computes one input's cotangent (gradient) from
+// the outputs whose windows contain the input (a gather), so no two threads add to one element. The
+// winner of a window is the input that has its maximum; the forward pass saves it for the
+// derivatives.
 #pragma once
 
 #include "kernels/base/maximum.hpp"
@@ -27,15 +30,17 @@ struct PoolingPlanes {
   struct Taps {
     Number begin, end;
   };
-  // a / divisor, rounded up and limited to [0, most].
-  TENON_DEVICE static Number ceilOf(Number a, Number divisor, const Divisor& by, Number most) {
+  // a / divisor, rounded up and limited to [0, maximum].
+  TENON_DEVICE static Number ceilOf(Number a, Number divisor, const Divisor& by, Number maximum) {
     if (a <= 0)
       return 0;
     auto quotient = std::uint32_t(a) + std::uint32_t(divisor - 1);
     by.divide(quotient);
-    return quotient < std::uint32_t(most) ? Number(quotient) : most;
+    return quotient < std::uint32_t(maximum) ? Number(quotient) : maximum;
   }
+  // The input position that tap 0 of output o reads.
   TENON_DEVICE Number firstOf(int d, Number o) const { return o * stride[d] - padLow[d]; }
+  // Number of taps that are less than `distance` from tap 0.
   TENON_DEVICE Number tapsBefore(int d, Number distance) const {
     return ceilOf(distance, dilation[d], perDilation[d], kernel[d]);
   }
@@ -61,6 +66,7 @@ struct PoolingPlanes {
     auto distance = std::uint32_t(i - firstOf(d, o));
     return perDilation[d].divide(distance) == 0;
   }
+  // The index of an input or output in its plane, and the plane.
   struct Position {
     Number at[kMaxSpatial], plane;
   };
@@ -109,6 +115,7 @@ struct PoolingPlanes {
   TENON_DEVICE Number outputIndex(const Position& o) const {
     return o.plane * outVolume + (o.at[0] * out[1] + o.at[1]) * out[2] + o.at[2];
   }
+  // Number of elements of a mean.
   TENON_DEVICE Index counted(const Position& o, bool includesPad) const {
     return Index(countedTaps(0, o.at[0], includesPad)) * countedTaps(1, o.at[1], includesPad) *
            countedTaps(2, o.at[2], includesPad);
@@ -225,6 +232,7 @@ struct MaxPoolAdjoint {
   }
 
 private:
+  // Calls visit(index in the plane) for the inputs of a tile.
   template <class Visit>
   TENON_DEVICE void forEach(const PoolingPlanes::Taps (&inputs)[kMaxSpatial],
                             const Visit& visit) const {
@@ -236,6 +244,7 @@ private:
           visit(i);
       }
   }
+  // The sum of dy over those of the windows whose winner is input i. `first` is the first window.
   TENON_DEVICE T wonBy(PoolingWinner i, Number first,
                        const PoolingPlanes::Taps (&windows)[kMaxSpatial]) const {
     const Number length = windows[2].end - windows[2].begin;

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Two-stage reductions on the device. Each of several groups of n terms is reduced to one value:
+// Two-stage reductions on the device. Each of several groups of n terms is reduced to one value by
+// a binary operation Op (a sum, a maximum, ...):
 //
 //   first stage   each group is split into pieces; GroupTrees reduces each piece to one value
 //   second stage  the values of the pieces (PieceTerm) are reduced in the same way, or by the host
+//
+// Example: the sum of 10^6 terms is one group. In the first stage, each of 245 pieces is reduced by
+// a thread block of 256 threads, with 16 terms per thread; in the second, one thread block adds the
+// 245 values. walks/device_reduce.hpp launches the two stages.
 //
 // GroupTrees reduces a piece by the lanes (some threads) of a thread block, in a tree of fixed
 // shape. GroupLoops, for small n, reduces a group by one thread, in order. The number of pieces
@@ -83,6 +88,7 @@ struct TermsByNumber {
   TENON_DEVICE auto at(Index place) const { return term(group, place); }
 };
 
+// Whether a Term has an iterator.
 template <class Term>
 concept IsInSteps = requires(const Term& term) {
   term.of(Index(), Index(), Index());
@@ -163,6 +169,8 @@ TENON_DEVICE typename Term::Wide reduceTerms(const Term& term, const typename Te
   return run.value();
 }
 
+// The functor of a thread block for eachBlock(): block b reduces piece b % pieces of the groups of
+// bundle b / pieces, where a bundle is the shape.groups() groups that a block processes together.
 template <class Op, class Term, class Use>
 struct GroupTrees {
   using Wide = typename Term::Wide;
@@ -174,7 +182,7 @@ struct GroupTrees {
   Wide neutral;
   BlockShape shape;
   unsigned pieces, groups;
-  Index n, length;
+  Index n, length; // terms of a group, and of a piece
 
   // One phase fills the lanes, and one follows for each step of the tree.
   TENON_DEVICE int phases() const { return 1 + shape.steps(); }
@@ -239,15 +247,15 @@ template <class T, class Wide, int K>
 struct ProductsInSteps {
   using Offsets = typename ElementOffsets<K>::Offsets;
   typename ElementOffsets<K>::Steps steps;
-  const T* of[K];
+  const T* arrays[K];
   TENON_DEVICE auto next() { return steps.next(); }
   TENON_DEVICE bool stays(int count) const { return steps.stays(count); }
   TENON_DEVICE auto ahead(int count) const { return steps.ahead(count); }
   TENON_DEVICE void skip(int count) { steps.skip(count); }
   TENON_DEVICE Wide at(const Offsets& place) const {
-    Wide value = of[0][place.of[0]];
+    Wide value = arrays[0][place.of[0]];
     if constexpr (K == 2)
-      value *= Wide(of[1][place.of[1]]);
+      value *= Wide(arrays[1][place.of[1]]);
     return value;
   }
 };
@@ -260,7 +268,7 @@ struct SizeTerm {
   const T* x;
   struct Terms : ProductsInSteps<T, Wide, 1> {
     TENON_DEVICE double at(const ElementOffsets<1>::Offsets& place) const {
-      return std::abs(double(this->of[0][place.of[0]]));
+      return std::abs(double(this->arrays[0][place.of[0]]));
     }
   };
   TENON_DEVICE auto of(Index, Index first, Index step) const {
@@ -281,7 +289,7 @@ struct ProductTerm {
     const auto from = written(group);
     ProductsInSteps<T, Wide, K> terms{{summed, first, step}, {}};
     for (int k = 0; k < K; ++k)
-      terms.of[k] = arrays[k] + from.of[k];
+      terms.arrays[k] = arrays[k] + from.of[k];
     return terms;
   }
 };

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functors that compute a row y[i,:] from the rows x[e,:] of a list (sums, maxima, softmax; see
-// rows/row_lists.hpp), for N adjacent elements of a row at a time. The host uses an N for which the
-// elements fit into registers; on the device a thread computes one element. The entries of a list
-// are always combined in the order of the list.
+// Functors that compute a row y[i,:] from the rows x[e,:] of a list (sums, maxima, softmax,
+// attention; definitions in rows/row_lists.hpp). block<N>(row, column) computes N adjacent elements
+// of a row. The host uses an N for which the elements fit into registers; on the device a thread
+// computes one element. The entries of a list are always combined in the order of the list: the
+// order of a sum depends neither on the memory space nor on the number of threads. In the formulas,
+// (+)= means = or, if `adds` is set, +=.
 #pragma once
 
 #include "kernels/base/independent.hpp"
@@ -29,7 +31,8 @@ struct EachOfRows {
   }
 };
 
-// The lists of rows, in the memory space of the kernel. If `first` is null, entry i belongs to row
+// The lists of rows, in the memory space of the kernel: list i has the entries first[i], ...,
+// first[i + 1] - 1, and entry n reads row index[n] of x. If `first` is null, list i has only entry
 // i.
 struct ListedRows {
   const Index *first, *index;
@@ -47,6 +50,7 @@ struct ListedRows {
   }
 };
 
+// y[i,:] (+)= sum over the entries n of list i of weights[n] x[index[n],:].
 template <class T>
 struct CombineRows {
   ListedRows lists;
@@ -113,6 +117,8 @@ struct CombineRows {
   }
 };
 
+// y[i,:] = the largest weights[n] x[index[n],:] over the entries n of list i, and winner[i,:] = the
+// row index[n] of x that has it, or 0 and -1 for an empty list. A row has `length` elements.
 template <class T>
 struct MaximaOfRows {
   ListedRows lists;
@@ -153,7 +159,7 @@ struct MaximaOfRows {
   }
 };
 
-// dy[i,:] = w dx[winner[i,:],:]
+// dy[i,:] = w dx[winner[i,:],:], the tangent of the maxima
 template <class T>
 struct TakeWinners {
   ListedRows lists; // indexed by entry
@@ -172,7 +178,7 @@ struct TakeWinners {
   }
 };
 
-// dx[e,:] = w dy[i,:] if entry e is the winner of its row i, else 0.
+// dx[e,:] = w dy[i,:] if entry e is the winner of its row i, else 0: the adjoint of the maxima.
 template <class T>
 struct GiveWinners {
   ListedRows lists; // index[entry] is the row of the entry

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Comparison and selection, per element.
+// Comparison of two arrays and selection by a mask (elementwise/selection.hpp), per element:
+// eachElement() (walks/each.hpp) calls write(i, read(i)) for each i, on the host or the device.
 #pragma once
 
 #include "sys/device_code.hpp"
@@ -32,8 +33,9 @@ struct IsNotEqual {
   }
 };
 
-// y = 1 if the relation holds, else 0. The relation is not a member, for the reason given at
-// CombineElements in block.hpp.
+// y = 1 if the relation holds, else 0. The relation is created where it is used instead of being a
+// member: tests search kernel parameters for host addresses, and the padding of an empty member
+// could look like one.
 template <class Relation, class T>
 struct CompareElements {
   const T *a, *b;
@@ -42,13 +44,13 @@ struct CompareElements {
   TENON_DEVICE void write(Index i, T value) const { y[i] = value; }
 };
 
-// y = a where `which` is not 0, else b; null a or b stands for zeros.
+// y = a where `mask` is not 0, else b; null a or b stands for zeros.
 template <class T>
 struct SelectElements {
-  const T *which, *a, *b;
+  const T *mask, *a, *b;
   T* y;
   TENON_DEVICE T read(Index i) const {
-    const T* from = which[i] != T(0) ? a : b;
+    const T* from = mask[i] != T(0) ? a : b;
     return from ? from[i] : T(0);
   }
   TENON_DEVICE void write(Index i, T value) const { y[i] = value; }

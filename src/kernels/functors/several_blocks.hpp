@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Device functors that copy or add several boxes in one launch. Thread blocks first[i], ...,
-// first[i + 1] - 1 of the grid process box i. The table of boxes is in the kernel's parameters,
-// which are limited to 4 KiB (with every driver).
+// Device functors that copy or add several boxes in one launch (movement/block_queue.hpp). The
+// table of boxes is in the kernel's parameters, which are limited to 4 KiB (with every driver). The
+// grid is divided among the boxes: its thread blocks first[i], ..., first[i + 1] - 1 process box i.
+// Example: boxes with first = {0, 3, 4} have 3 thread blocks and 1 thread block.
 #pragma once
 
 #include "kernels/functors/block.hpp"
@@ -12,13 +13,14 @@
 
 namespace tenon::functors {
 
-template <class Box, int Most>
+template <class Box, int kMaxBoxes>
 struct BoxTable {
-  static constexpr int kMax = Most;
+  static constexpr int kMax = kMaxBoxes;
   std::int32_t count = 0;
   std::uint32_t first[kMax + 1] = {}; // first grid block of each box, and the end
   Box boxes[kMax] = {};
 
+  // The box that a thread block of the grid processes.
   TENON_DEVICE int boxOf(unsigned block) const {
     int box = 0;
     while (block >= first[box + 1])
@@ -51,6 +53,7 @@ struct CopiedBox {
   std::int32_t bytes; // size of an element
 };
 
+// Copies the boxes of the table; elements are moved as 4, 8 or 16 bytes, whatever their type.
 struct CopySeveral {
   struct Shared {};
   BoxTable<CopiedBox, 32> table;
@@ -110,7 +113,8 @@ private:
   }
 };
 
-// A box that is added to an array; boxes in the table can overlap.
+// A box x that is added to the array y from index `begin` on; boxes in the table can overlap.
+// Dimensions are numbered from the innermost; steps are the strides of x, and size are the extents.
 struct AddedBox {
   static constexpr int kRank = 5;
   const void* x;
@@ -119,6 +123,7 @@ struct AddedBox {
   std::uint32_t size[kRank];
   std::uint32_t elements;
 
+  // Whether the box contains the element of y with this index.
   TENON_DEVICE bool has(const std::int32_t (&at)[kRank]) const {
     bool inside = true;
     TENON_UNROLL
@@ -128,6 +133,7 @@ struct AddedBox {
   }
 };
 
+// Boxes that are added to one array y with strides ys.
 struct AddedBoxes {
   BoxTable<AddedBox, 28> table;
   void* y;
@@ -139,36 +145,36 @@ struct AddedBoxes {
 template <class T>
 struct AddSeveral {
   struct Shared {};
-  AddedBoxes of;
+  AddedBoxes added;
 
   TENON_DEVICE int phases() const { return 1; }
   TENON_DEVICE void operator()(int, const Place& p, Shared&) const {
-    const int n = of.table.boxOf(p.block);
-    of.table.share(p, n, of.table.boxes[n].elements, [&](std::uint32_t i) { add(n, i); });
+    const int n = added.table.boxOf(p.block);
+    added.table.share(p, n, added.table.boxes[n].elements, [&](std::uint32_t i) { add(n, i); });
   }
 
 private:
   static constexpr int kRank = AddedBox::kRank;
 
   TENON_DEVICE void add(int n, std::uint32_t rest) const {
-    const AddedBox& box = of.table.boxes[n];
+    const AddedBox& box = added.table.boxes[n];
     std::int32_t at[kRank];
     TENON_UNROLL
     for (int d = 0; d < kRank; ++d)
       at[d] = box.begin[d] +
               static_cast<std::int32_t>(d < kRank - 1 ? box.extent[d].divide(rest) : rest);
     for (int k = 0; k < n; ++k)
-      if (of.table.boxes[k].has(at))
-        return;
-    T* to = static_cast<T*>(of.y);
+      if (added.table.boxes[k].has(at))
+        return; // an earlier box of the table adds to this element
+    T* to = static_cast<T*>(added.y);
     TENON_UNROLL
     for (int d = 0; d < kRank; ++d)
-      to += at[d] * of.ys[d];
+      to += at[d] * added.ys[d];
     T sum = *to;
     TENON_KEEP_LOOP
-    for (int k = n; k < of.table.count; ++k)
-      if (of.table.boxes[k].has(at))
-        sum = AddTo{}(sum, *from(of.table.boxes[k], at));
+    for (int k = n; k < added.table.count; ++k)
+      if (added.table.boxes[k].has(at))
+        sum = AddTo{}(sum, *from(added.table.boxes[k], at));
     *to = sum;
   }
   TENON_DEVICE static const T* from(const AddedBox& box, const std::int32_t (&at)[kRank]) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functors for the steps of rows/softmax.hpp and rows/cross_entropy.hpp, per element and per term
-// of a sum. Arrays are viewed as [outer, n, inner]; a line is the n elements that differ only in
-// the middle index.
+// Functors (structs with the arrays of a kernel and the operation for one element, for host and
+// device) for the steps of rows/softmax.hpp and rows/cross_entropy.hpp, per element and per term of
+// a sum. Arrays are viewed as [outer, n, inner]; a line is the n elements that differ only in the
+// middle index. x are the inputs, m the maxima of lines, e = exp(x - m), s the sums of e over a
+// line. SoftmaxOfLines computes the whole softmax; all others are single steps.
 #pragma once
 
 #include "kernels/base/maximum.hpp"
@@ -26,7 +28,7 @@ class SoftmaxOfLines {
 public:
   static constexpr int kEach = 16; // maximum number of elements per lane
   struct Shared {
-    T value[kEach][device::kThreads], most[device::kThreads];
+    T value[kEach][device::kThreads], maximumOfThread[device::kThreads];
     double sum[device::kThreads];
   };
 
@@ -69,12 +71,13 @@ public:
   TENON_DEVICE void operator()(int phase, const Thread& t, Shared& shared) const {
     const int sums = shape_.steps() + 1;
     if (phase == 0) {
-      shared.most[t.number] = read(t, shared);
+      shared.maximumOfThread[t.number] = read(t, shared);
     } else if (phase < sums) {
       if (t.lane < shape_.left(phase))
-        shared.most[t.number] = shape_.template stepOf<MaxTo>(shared.most, t.number, phase);
+        shared.maximumOfThread[t.number] =
+            shape_.template stepOf<MaxTo>(shared.maximumOfThread, t.number, phase);
     } else if (phase == sums) {
-      shared.sum[t.number] = raise(t, shared.most[t.firstLane], shared);
+      shared.sum[t.number] = exponentiate(t, shared.maximumOfThread[t.firstLane], shared);
     } else if (phase < 2 * sums) {
       if (t.lane < shape_.left(phase - sums))
         shared.sum[t.number] = shape_.template stepOf<AddTo>(shared.sum, t.number, phase - sums);
@@ -105,6 +108,7 @@ private:
   template <int kCount>
   using Together = std::integral_constant<int, kCount>;
 
+  // Loads a lane's elements into shared memory, and returns their maximum.
   TENON_DEVICE T read(const Thread& t, Shared& shared) const {
     T maximum = -std::numeric_limits<T>::infinity();
     const T* from = x_ + t.first;
@@ -121,7 +125,8 @@ private:
     });
     return maximum;
   }
-  TENON_DEVICE static double raise(const Thread& t, T maximum, Shared& shared) {
+  // Replaces a lane's elements by exp(x - maximum), and returns their sum.
+  TENON_DEVICE static double exponentiate(const Thread& t, T maximum, Shared& shared) {
     double sum = 0;
     forEach(t.count, [&]<int kCount>(int k, Together<kCount>) {
       TENON_UNROLL
@@ -133,6 +138,7 @@ private:
     });
     return sum;
   }
+  // Writes a lane's elements divided by the sum.
   TENON_DEVICE void write(const Thread& t, T sum, const Shared& shared) const {
     T* to = y_ + t.first;
     forEach(t.count, [&]<int kCount>(int k, Together<kCount>) {
@@ -158,27 +164,27 @@ struct Softmax {
   TENON_DEVICE void operator()(Index i) const { p[i] = exponential(z[i] - shift) * factor; }
 };
 
-// Functors for element `at` of an array [outer, n, inner] whose line is element `of` of an array
-// [outer, inner]: write(at, read(at, of)).
+// Functors for element `at` of an array [outer, n, inner] whose line is element `line` of an array
+// [outer, inner]: write(at, read(at, line)).
 template <class T>
 struct ShiftedExponential {
   const T *x, *m;
   T* e;
-  TENON_DEVICE T read(Index at, Index of) const { return exponential(x[at] - m[of]); }
+  TENON_DEVICE T read(Index at, Index line) const { return exponential(x[at] - m[line]); }
   TENON_DEVICE void write(Index at, T value) const { e[at] = value; }
 };
 template <class T>
 struct Spread {
   const T* s;
   T* y;
-  TENON_DEVICE T read(Index, Index of) const { return s[of]; }
+  TENON_DEVICE T read(Index, Index line) const { return s[line]; }
   TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
 };
 template <class T>
 struct Quotient {
   const T *e, *s;
   T* y;
-  TENON_DEVICE T read(Index at, Index of) const { return e[at] / s[of]; }
+  TENON_DEVICE T read(Index at, Index line) const { return e[at] / s[line]; }
   TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
 };
 // de can be null.
@@ -186,8 +192,8 @@ template <class T>
 struct QuotientTangent {
   const T *e, *s, *de, *ds;
   T* dy;
-  TENON_DEVICE T read(Index at, Index of) const {
-    return ((de ? de[at] : T(0)) - e[at] * ds[of] / s[of]) / s[of];
+  TENON_DEVICE T read(Index at, Index line) const {
+    return ((de ? de[at] : T(0)) - e[at] * ds[line] / s[line]) / s[line];
   }
   TENON_DEVICE void write(Index at, T value) const { dy[at] = value; }
 };
@@ -204,7 +210,7 @@ template <class T>
 struct Scaled {
   const T *x, *s;
   T* y;
-  TENON_DEVICE T read(Index at, Index of) const { return x[at] * s[of]; }
+  TENON_DEVICE T read(Index at, Index line) const { return x[at] * s[line]; }
   TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
 };
 // y - x s
@@ -212,7 +218,7 @@ template <class T>
 struct LessScaled {
   const T *x, *s;
   T* y;
-  TENON_DEVICE T read(Index at, Index of) const { return y[at] - x[at] * s[of]; }
+  TENON_DEVICE T read(Index at, Index line) const { return y[at] - x[at] * s[line]; }
   TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
 };
 // y (d - s): the derivative of a softmax y in the direction d; s is the sum of y d.
@@ -220,7 +226,7 @@ template <class T>
 struct SoftmaxSlope {
   const T *y, *d, *s;
   T* r;
-  TENON_DEVICE T read(Index at, Index of) const { return y[at] * (d[at] - s[of]); }
+  TENON_DEVICE T read(Index at, Index line) const { return y[at] * (d[at] - s[line]); }
   TENON_DEVICE void write(Index at, T value) const { r[at] = value; }
 };
 // Causal mask of attention scores: the columns are keys [key, key + n), and the rows are queries
@@ -230,8 +236,8 @@ template <class T>
 struct Causal {
   Index n, queries, query, key;
   T* x;
-  TENON_DEVICE T read(Index at, Index of) const {
-    const bool isLater = key + (at - of * n) > query + of % queries;
+  TENON_DEVICE T read(Index at, Index line) const {
+    const bool isLater = key + (at - line * n) > query + line % queries;
     return isLater ? -std::numeric_limits<T>::infinity() : x[at];
   }
   TENON_DEVICE void write(Index at, T value) const { x[at] = value; }
@@ -263,8 +269,8 @@ template <class T>
 struct QuotientOrZero {
   const T *e, *s;
   T* y;
-  TENON_DEVICE T read(Index at, Index of) const {
-    const T sum = s[of], quotient = e[at] / atLeast(bound(T(0.5)), sum);
+  TENON_DEVICE T read(Index at, Index line) const {
+    const T sum = s[line], quotient = e[at] / atLeast(bound(T(0.5)), sum);
     return sum == T(0) ? T(0) : quotient;
   }
   TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
@@ -285,6 +291,7 @@ struct CrossEntropySlope {
   }
   TENON_DEVICE void write(Index at, T value) const { dz[at] = value; }
 };
+// p = the logit of the row's label, or 0 if its class is not in this array.
 template <class T>
 struct PickedLabel {
   const T* z;
@@ -311,7 +318,7 @@ struct ProductOf {
 template <class T>
 struct ExponentialOf {
   const T *x, *m;
-  TENON_DEVICE T operator()(Index at, Index of) const { return exponential(x[at] - m[of]); }
+  TENON_DEVICE T operator()(Index at, Index line) const { return exponential(x[at] - m[line]); }
 };
 
 // w (log s + m - p) of a row; null w stands for ones.

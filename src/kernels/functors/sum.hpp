@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Final stages that leave a sum in the memory space of the kernels, and functors that read such a
-// number.
+// The final stage of a sum whose result stays in the memory space of the kernels, so the host need
+// not wait for it (StoreScaled), and functors that read such a number: a product with it, and the
+// terms of a dot product. The losses (rows/losses.hpp) use them.
 #pragma once
 
 #include "sys/device_code.hpp"
@@ -29,7 +30,7 @@ struct ScaledByNumber {
   TENON_DEVICE void write(Index i, T value) const { y[i] = value; }
 };
 
-// A derivative times a direction; 0 where the derivative is 0.
+// Terms of a sum: a derivative times a direction; 0 where the derivative is 0.
 template <class T>
 struct SlopeDot {
   using Wide = double;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Transposition of a box that is contiguous along one dimension where it is read and along another
-// where it is written. Tiles pass through the shared memory of a thread block, which lets both
-// sides access whole memory sectors.
+// Transposition of a box that is contiguous along one dimension (X) where it is read and along
+// another (Y) where it is written, on the device. A thread block reads a tile along X into its
+// shared memory, and then writes it along Y: both accesses are to whole memory sectors (32 bytes).
+// An element can be converted from or to bfloat16 when it is read or written.
 #pragma once
 
 #include "kernels/walks/element_offsets.hpp"
@@ -36,12 +37,13 @@ struct ExpandedOnTheWay {
   TENON_DEVICE void write(float* y, float value) const { *y = adds ? *y + value : value; }
 };
 
-// A tile covers the two dimensions.
-template <class Way>
+// The functor for eachBlock(): thread block number i copies tile i. Conversion is one of the
+// structs above.
+template <class Conversion>
 struct TransposeTiles {
   static constexpr unsigned kTileX = 32, kTileY = 64;
-  using From = typename Way::From;
-  using To = typename Way::To;
+  using From = typename Conversion::From;
+  using To = typename Conversion::To;
   struct Shared {
     To tile[kTileY][kTileX + 1]; // padded by one: the elements of a column are in different banks
   };
@@ -50,25 +52,26 @@ struct TransposeTiles {
   ElementOffsets<4> tiles;
   Index stepX, stepY; // stride in x along the dimension of y, and in y along that of x
   Index extentX, extentY;
-  Way way;
+  Conversion conversion;
   const From* x;
   To* y;
 
   TENON_DEVICE int phases() const { return 2; }
   TENON_DEVICE void operator()(int phase, const Place& p, Shared& shared) const {
     const auto first = tiles(p.block);
+    // Elements from the tile's first one to the end of the box.
     const Index leftX = extentX - first.of[2], leftY = extentY - first.of[3];
-    if (phase == 0) {
+    if (phase == 0) { // reads the tile, a line along X per group of kTileX threads
       const unsigned lane = p.thread % kTileX, line = p.thread / kTileX;
       const From* const from = x + first.of[0] + lane + line * stepX;
       forLines<device::kThreads / kTileX, kTileY>(line, lane < leftX ? leftY : 0, [&](unsigned j) {
-        shared.tile[line + j][lane] = way.read(from[j * stepX]);
+        shared.tile[line + j][lane] = conversion.read(from[j * stepX]);
       });
-    } else {
+    } else { // writes it, a line along Y per group of kTileY threads
       const unsigned lane = p.thread % kTileY, line = p.thread / kTileY;
       To* const to = y + first.of[1] + lane + line * stepY;
       forLines<device::kThreads / kTileY, kTileX>(line, lane < leftY ? leftX : 0, [&](unsigned i) {
-        way.write(to + i * stepY, shared.tile[lane][line + i]);
+        conversion.write(to + i * stepY, shared.tile[lane][line + i]);
       });
     }
   }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One step of an optimizer for element i; see elementwise/update.hpp.
+// One step of an optimizer for element i of the weights w and the gradients g; the formulas are in
+// elementwise/update.hpp. eachElement() (walks/each.hpp) calls the functor for each i, on the host
+// or the device.
 #pragma once
 
 #include "sys/device_code.hpp"
@@ -31,9 +33,11 @@ struct MomentumSgd {
   }
 };
 
+// The constants of step t: rate = lr / (1 - beta1^t), b = beta, c = 1 - b, root = sqrt(1 -
+// beta2^t), and factor = 1 - lr decay for a decoupled decay, else 1.
 template <class T>
 struct Adam {
-  T rate, decay, kept, b1, c1, b2, c2, root, epsilon; // c = 1 - b, root = sqrt(1 - b2^t)
+  T rate, decay, factor, b1, c1, b2, c2, root, epsilon;
   const T* g;
   T *m, *v, *w;
   TENON_DEVICE void operator()(Index i) const {
@@ -41,7 +45,7 @@ struct Adam {
     const T mean = b1 * m[i] + c1 * gradient, square = b2 * v[i] + c2 * gradient * gradient;
     m[i] = mean;
     v[i] = square;
-    w[i] = kept * w[i] - rate * mean / (std::sqrt(square) / root + epsilon);
+    w[i] = factor * w[i] - rate * mean / (std::sqrt(square) / root + epsilon);
   }
 };
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums and products of vectors, per element.
+// Sums and products of vectors of n contiguous elements, per element: eachElement()
+// (walks/each.hpp) calls write(i, read(i)) for each i, on the host or the device. The names say
+// what y becomes: alpha x + beta y, alpha x, a b, or y + a b.
 #pragma once
 
 #include "sys/device_code.hpp"

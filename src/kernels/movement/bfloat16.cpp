@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rounds to bfloat16 by functors, on the host or the device. The rounded box is always contiguous,
-// since it is stored or sent, and later only expanded.
+// Rounds boxes to bfloat16 and expands them, by functors, on the host or the device. The rounded
+// box is always contiguous and row-major: it is stored until it is expanded. Boxes that the
+// conversion also transposes have a separate kernel on the device (transposed.hpp).
 #include "kernels/movement/bfloat16.hpp"
 
 #include "kernels/functors/bfloat16.hpp"

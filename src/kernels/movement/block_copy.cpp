@@ -122,12 +122,14 @@ namespace {
 // Strides of a, x and y.
 using Steps = std::array<Index, 3>;
 
+// The dimensions of the sums, in the caller's order.
 struct Walk {
   int rank = 0; // without dimensions of extent 1, but at least 1
   std::array<Index, kMaxBlockRank> extent = {1};
   std::array<Steps, kMaxBlockRank> steps = {};
 };
 
+// The sum of a x over a row: pairwise in double, or in integers.
 template <class T>
 T sumOfRow(KernelContext& context, Index n, const T* a, const T* x, const Steps& step) {
   if constexpr (std::is_integral_v<T>) {
@@ -140,6 +142,7 @@ T sumOfRow(KernelContext& context, Index n, const T* a, const T* x, const Steps&
   }
 }
 
+// y += alpha a x for the last dimension.
 template <class T>
 void addRow(KernelContext& context, Index n, T alpha, const T* a, const T* x, T* y,
             const Steps& step) {
@@ -156,6 +159,7 @@ void addRow(KernelContext& context, Index n, T alpha, const T* a, const T* x, T*
   }
 }
 
+// The recursion: y += alpha a x for dimension d and those after it.
 template <class T>
 void addRows(KernelContext& context, const Walk& walk, int d, T alpha, const T* a, const T* x,
              T* y) {
@@ -166,15 +170,15 @@ void addRows(KernelContext& context, const Walk& walk, int d, T alpha, const T* 
     addRows(context, walk, d + 1, alpha, a + i * step[0], x + i * step[1], y + i * step[2]);
 }
 
-// A choice of the dimensions of a walk: those in which y has a stride, which enumerate the sums, or
-// those in which its stride is 0, which enumerate the terms of one sum.
-struct Chosen {
+// Some dimensions of a walk: those in which y has a stride, which enumerate the sums, or those in
+// which its stride is 0, which enumerate the terms of one sum.
+struct SubWalk {
   int rank = 0;
   Index extent[kMaxBlockRank], steps[3][kMaxBlockRank];
 
-  Chosen(const Walk& walk, bool moving) {
+  SubWalk(const Walk& walk, bool writesDifferent) {
     for (int d = 0; d < walk.rank; ++d) {
-      if ((walk.steps[d][2] != 0) != moving)
+      if ((walk.steps[d][2] != 0) != writesDifferent)
         continue;
       extent[rank] = walk.extent[d];
       for (int k = 0; k < 3; ++k)
@@ -195,22 +199,22 @@ struct Chosen {
 
 // y += alpha times the sums of products of K arrays: x, and a if K is 2.
 template <int K, class T>
-void addProductsOnDevice(KernelContext& context, const Chosen& w, const Chosen& s, T alpha,
+void addProductsOnDevice(KernelContext& context, const SubWalk& sums, const SubWalk& terms, T alpha,
                          const T* a, const T* x, T* y) {
-  const auto offsetsOf = [](const Chosen& of) -> ElementOffsets<K> {
+  const auto offsetsOf = [](const SubWalk& dims) -> ElementOffsets<K> {
     if constexpr (K == 1)
-      return {of.rank, of.extent, {of.steps[1]}};
+      return {dims.rank, dims.extent, {dims.steps[1]}};
     else
-      return {of.rank, of.extent, {of.steps[1], of.steps[0]}};
+      return {dims.rank, dims.extent, {dims.steps[1], dims.steps[0]}};
   };
   // Neighbouring threads should read adjacent elements: of one sum, or of different sums if those
   // are closer.
   functors::ProductTerm<T, K> term{
-      offsetsOf(w), offsetsOf(s), w.closest() < s.closest() ? 1 : 0, {x}};
+      offsetsOf(sums), offsetsOf(terms), sums.closest() < terms.closest() ? 1 : 0, {x}};
   if constexpr (K == 2)
     term.arrays[1] = a;
   const functors::AddToElement<T, typename decltype(term)::Wide> use{
-      {w.rank, w.extent, {w.steps[2]}}, alpha, y};
+      {sums.rank, sums.extent, {sums.steps[2]}}, alpha, y};
   device::reduceEach<functors::AddTo>(context, term.written.count(), term.summed.count(), term, 0,
                                       use);
 }
@@ -218,22 +222,23 @@ void addProductsOnDevice(KernelContext& context, const Chosen& w, const Chosen& 
 template <class T>
 void multiplyOnDevice(KernelContext& context, const Walk& walk, T alpha, const T* a, const T* x,
                       T* y) {
-  const Chosen w(walk, true), s(walk, false);
-  const ElementOffsets<3> written{w.rank, w.extent, {w.steps[0], w.steps[1], w.steps[2]}};
-  const Index summed = ElementOffsets<1>{s.rank, s.extent, {s.steps[1]}}.count();
+  const SubWalk sums(walk, /*writesDifferent=*/true), terms(walk, /*writesDifferent=*/false);
+  const ElementOffsets<3> written{
+      sums.rank, sums.extent, {sums.steps[0], sums.steps[1], sums.steps[2]}};
+  const Index summed = ElementOffsets<1>{terms.rank, terms.extent, {terms.steps[1]}}.count();
   checkElementCount(std::max(written.count(), summed), "a product of boxes");
   if (summed == 1)
     device::eachElement(context.stream(), written.count(),
                         functors::MultiplyAddElements<T>{written, alpha, a, x, y});
   else if (a)
-    addProductsOnDevice<2>(context, w, s, alpha, a, x, y);
+    addProductsOnDevice<2>(context, sums, terms, alpha, a, x, y);
   else
-    addProductsOnDevice<1>(context, w, s, alpha, a, x, y);
+    addProductsOnDevice<1>(context, sums, terms, alpha, a, x, y);
 }
 
 // The longest dimension in which y has a stride, or -1. Threads divide this dimension, so no sum is
 // split.
-int divided(const Walk& walk) {
+int dividedDim(const Walk& walk) {
   int longest = -1;
   for (int d = 0; d < walk.rank; ++d)
     if (walk.steps[d][2] != 0 && (longest < 0 || walk.extent[d] > walk.extent[longest]))
@@ -263,7 +268,7 @@ void blockMultiplyAdd(KernelContext& context, int rank, const Index* extent, T a
       return multiplyOnDevice(context, walk, alpha, a, x, y);
   walk.rank = std::max(walk.rank, 1);
   a = a ? a : &unit;
-  const int d = divided(walk);
+  const int d = dividedDim(walk);
   if (d < 0)
     return addRows(context, walk, 0, alpha, a, x, y);
   parallelRanges(context.threads(), walk.extent[d], elements / walk.extent[d],

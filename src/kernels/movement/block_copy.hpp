@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Strided copies between arrays: the local half of all data movement (pack, unpack, halo fill,
-// slice, zero-padding) and, with Add and Max, of reductions on receipt. Also scaled sums of boxes,
-// and products of boxes that are multiplied and summed.
+// Strided copies between arrays: the local part of all data movement (packing and unpacking of
+// messages, halo fill, slice, zero-padding) and, with Add and Max, of reductions of received data.
+// Also scaled sums of boxes, and products of boxes that are multiplied and summed. Example,
+// columns 2 to 4 of a row-major matrix x [100, 10], packed to a contiguous y [100, 3]:
+//     const Index extent[] = {100, 3}, xs[] = {10, 1}, ys[] = {3, 1};
+//     blockCombine(context, Combine::Copy, 2, extent, x + 2, xs, y, ys);
 #pragma once
 
 #include "kernels/base/context.hpp"

@@ -34,6 +34,7 @@ Index elementsOf(int rank, const Index* extent) {
   return elements;
 }
 
+// Whether a stride or an index fits the 32 bits of an entry; toShort() converts it.
 bool isShort(Index n) {
   constexpr Index kMax = std::numeric_limits<std::int32_t>::max();
   return -kMax <= n && n <= kMax;
@@ -54,6 +55,7 @@ auto& newBox(Table& table, Index threads) {
   return table.boxes[table.count++];
 }
 
+// Whether an entry can describe this copy, and no separate kernel is faster.
 bool fitsCopy(const Block& block) {
   if (block.rank > CopiedBox::kRank || elementsOf(block.rank, block.extent) > kMaxWalkedElements)
     return false;
@@ -63,8 +65,10 @@ bool fitsCopy(const Block& block) {
   return transposedDimension(block) < 0 || elementsOf(block.rank, block.extent) <= kMaxTransposed;
 }
 
+// Appends the copy of a block with elements of this size to the table. Its strips are those of
+// CopiedBox. An entry numbers dimensions from the innermost, a block from the outermost.
 template <class Table>
-void fill(Table& table, const Block& block, const void* x, void* y, Index bytes) {
+void appendCopy(Table& table, const Block& block, const void* x, void* y, Index bytes) {
   constexpr Index strip = CopiedBox::kStrip;
   const int along = stripDimension(block, strip);
   Block strips = block;
@@ -91,7 +95,8 @@ void fill(Table& table, const Block& block, const void* x, void* y, Index bytes)
   }
 }
 
-// A single box uses blockCombine(), whose kernel needs no search.
+// Launches the additions of a table. A single box uses blockCombine(), whose kernel needs no
+// search.
 template <class T>
 void runAdds(KernelContext& context, const AddedBoxes& adds) {
   constexpr int rank = AddedBox::kRank;
@@ -112,6 +117,7 @@ void runAdds(KernelContext& context, const AddedBoxes& adds) {
                static_cast<T*>(adds.y) + at, adds.ys);
 }
 
+// Whether an entry can describe this addition.
 bool fitsAdd(int rank, const Index* begin, const Index* extent, const Index* xs, const Index* ys) {
   if (rank > AddedBox::kRank || elementsOf(rank, extent) > kMaxWalkedElements)
     return false;
@@ -126,6 +132,7 @@ bool isSameBox(const AddedBox& a, const AddedBox& b) {
          std::equal(a.size, a.size + AddedBox::kRank, b.size);
 }
 
+// The entry of an addition, with dimensions from the innermost.
 AddedBox addedBox(int rank, const Index* begin, const Index* extent, const void* x,
                   const Index* xs) {
   AddedBox box{.x = x,
@@ -178,13 +185,13 @@ bool BlockQueue::queueCopy(int rank, const Index* extent, const T* x, const Inde
     flush();
   if (!fitsCopy(block))
     return false;
-  writeOrder(block, false); // throws for boxes that write an element twice
+  writeOrder(block, /*mayRepeat=*/false); // throws for boxes that write an element twice
   auto& table = tables_->copies.table;
   if (table.count == table.kMax)
     flush();
   constexpr Index wide = sizeof(functors::CopyWide::Element);
   const bool isWide = functors::areWide(x, y) && widenBlock(block, wide / Index(sizeof(T)));
-  fill(table, block, x, y, isWide ? wide : Index(sizeof(T)));
+  appendCopy(table, block, x, y, isWide ? wide : Index(sizeof(T)));
   return true;
 }
 
@@ -224,7 +231,7 @@ bool BlockQueue::queueAdd(int rank, const Index* begin, const Index* extent, con
   if (!fitsAdd(rank, begin, extent, xs, ys))
     return false;
   // Throws for boxes that write an element twice.
-  writeOrder(normaliseBlock(rank, extent, xs, ys), false);
+  writeOrder(normaliseBlock(rank, extent, xs, ys), /*mayRepeat=*/false);
   const AddedBox box = addedBox(rank, begin, extent, x, xs);
   if (table.count > 0 && isApart(adds, box))
     flush();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Queue of boxes to copy or add. On the device, one kernel handles as many boxes as fit in its
-// parameters, since a launch takes longer than the copy of a small box; on the host each box is
-// handled at once.
+// parameters, since a launch takes longer than the copy of a small box: a rank that packs the halos
+// for 26 neighbours launches one kernel instead of 26. On the host each box is handled at once.
 //     BlockQueue queue(context);
 //     queue.copy(...);  queue.clear(...);  queue.add(...);     // any number, in order
 //     queue.flush();                                           // before any other kernel

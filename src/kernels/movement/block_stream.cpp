@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packs rows with streaming stores if the processor has them. A fence after each row orders the
-// data before any later store, such as the flag that tells another core that the data have arrived.
+// Packs a strided box into a buffer that another process on the same node reads through shared
+// memory, with streaming stores (stores that bypass the caches) if the processor has them. A fence
+// after each row orders the data before any later store, such as the flag that tells the reader
+// that the data have arrived.
 #include "kernels/movement/block_stream.hpp"
 
 #include "kernels/walks/block.hpp"
@@ -17,6 +19,7 @@ namespace {
 // Minimum bytes of a row: for shorter rows the fence costs more than the caches save.
 constexpr std::size_t kMinStreamed = 1024;
 
+// memcpy() for one row.
 void streamBytes(const std::byte* x, std::byte* y, std::size_t bytes) {
   if constexpr (kStreamed > 0) {
     if (bytes >= kMinStreamed) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packs a strided box for another core to read, with stores that bypass this core's caches: cache
-// lines that two cores would pass back and forth go through memory once instead.
+// Packs a strided box into a buffer in shared memory for another process on the same node to read.
+// The stores bypass the caches of this core: otherwise the two cores would pass each cache line
+// back and forth, whereas each line is now written to memory once and read once.
 #pragma once
 
 #include "kernels/base/context.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums the mixed bits of the elements, each salted with its global index. Integer addition modulo
-// 2^64 is associative, so neither the threads nor the partition affect the result.
+// Digests of tensors, by which a checkpoint file is verified (formula in digest.hpp): sums the
+// mixed bits of the elements, each combined with its global index (its salt). Integer addition
+// modulo 2^64 is associative, so neither the threads nor the partition affect the result.
 #include "kernels/movement/digest.hpp"
 
 #include "kernels/base/instruction_set.hpp"
@@ -27,8 +28,8 @@ std::uint64_t bitsOf(T value) {
   return std::bit_cast<Bits>(value);
 }
 
-// The common case, vectorised: the salt is computed from i instead of accumulated, so no element
-// depends on the previous one.
+// The sum for a contiguous row, vectorised: element i has the salt `salt + i next`, computed from i
+// instead of accumulated, so no element depends on the previous one.
 template <class T>
 std::uint64_t contiguousRow(Index n, const T* x, std::uint64_t salt, std::uint64_t next) {
   std::uint64_t row = 0;
@@ -46,6 +47,7 @@ std::uint64_t contiguousRow(Index n, const T* x, std::uint64_t salt, std::uint64
 template <class T>
 std::uint64_t digestBlock(KernelContext& context, int rank, const Index* extent, const T* x,
                           const Index* xs, Index first, const Index* strides) {
+  // The factor of the global index, of splitmix64 too: 2^64 divided by the golden ratio.
   constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15ULL;
   // Threads can add rows in any order: the sum modulo 2^64 does not depend on it.
   std::atomic<std::uint64_t> sum = 0;

@@ -3,8 +3,8 @@
 // modulo 2^64, of
 //   mix(bits + 0x9E3779B97F4A7C15 (global index + 1)),
 // where mix is the finaliser of splitmix64 (Steele, Lea, Flood 2014), a bijection of 64 bits, and
-// bits are those of the value (for float32 in the lower half). The digests of the blocks of a
-// partition add up in any order.
+// bits are those of the value (for float32 in the lower half). Each rank computes the digest of its
+// block, and the caller adds them in any order, for example by MPI_SUM.
 #pragma once
 
 #include "kernels/base/context.hpp"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// On the host, processes the list entry by entry, a row at a time (a row is the contiguous
-// dimensions after the listed one). Rows of a mesh are often short, so loops for common lengths
-// have constant bounds, which compilers unroll; the call of a general copy would take longer than
-// the row.
+// Copies or adds boxes whose elements are at listed positions along one dimension
+// (listed_block.hpp). On the device, a functor processes each element. On the host, the list is
+// processed entry by entry, a row at a time (a row is the contiguous dimensions after the listed
+// one). Rows of a mesh are often short, so loops for common lengths have constant bounds, which
+// compilers unroll; the call of a general copy would take longer than the row.
 #include "kernels/movement/listed_block.hpp"
 
 #include "kernels/movement/block_copy.hpp"
@@ -12,7 +13,8 @@ namespace tenon {
 
 namespace {
 
-// Offsets of entries along a single dimension, the common case, and along several.
+// The offset of entry i of a list whose positions are indices of one dimension, the common case, or
+// of several.
 struct AlongOne {
   const Index* positions;
   Index step;
@@ -25,6 +27,9 @@ struct AlongSeveral {
   Index operator()(Index i) const { return places.offset(i); }
 };
 
+// The operation for the rows of the entries [begin, end), where x and y are the arrays at an index
+// of the dimensions before the listed one. move() selects the loop by the factors, by the kind of
+// list and by the length of a row (N if it is a constant of the loop, 0 otherwise).
 template <class T>
 struct Rows {
   functors::AxpbyListed<T> f; // its offsets are unused on the host
@@ -112,6 +117,8 @@ template <class T>
 void listedAxpby(KernelContext& context, int rank, const Index* extent, int dim, T alpha,
                  const double* weights, const T* x, const Index* xs, const ListedPlaces& from,
                  T beta, T* y, const Index* ys, const ListedPlaces& to) {
+  // Strides without the listed dimension, whose offsets the lists contain; `numbers` are strides
+  // that result in the index of the entry.
   Index stepsX[kMaxBlockRank], stepsY[kMaxBlockRank], numbers[kMaxBlockRank] = {}, count = 1;
   for (int d = 0; d < rank; ++d) {
     stepsX[d] = d == dim ? 0 : xs[d];

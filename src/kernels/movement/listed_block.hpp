@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Boxes whose elements are at listed positions along one dimension, such as the rows of a field on
-// a mesh: packed, unpacked and added.
+// Boxes whose elements are at listed positions along one dimension: packed, unpacked and added.
+// Example: the rows [nodes, channels] of a field on a mesh that another rank needs. With the list
+// positions = {7, 2, 5}, packing computes
+//     buffer[0,:] = field[7,:],  buffer[1,:] = field[2,:],  buffer[2,:] = field[5,:],
+// and the owner adds received contributions by the same list in the opposite direction.
 #pragma once
 
 #include "kernels/base/context.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Factories of the pooling backends, called by makePooling() with shapes that have been checked.
+// Factories of the pooling backends of the host, called by makePooling() with shapes that have been
+// checked: plain loops over the definition (Reference), vectorised loops (Loop), loops for maxima
+// over windows that tile the input (Tile), and oneDNN for averages of float.
 #pragma once
 
 #include "kernels/pooling/pooling.hpp"

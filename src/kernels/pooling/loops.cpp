@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pooling of one row of outputs at a time. The loop over the taps of the window is outside and the
-// loop over the outputs of the row inside, which makes the inner loop long and free of branches:
+// Pooling on the host (PoolingMode Max and both averages), one row of outputs at a time. The loop
+// over the taps of the window is outside and the loop over the outputs of the row inside, which
+// makes the inner loop long and free of branches:
 //
 //   for each tap (t0, t1, t2) of the window:  for all outputs o2 of the row:
 //     y[o2] += x[row of (t0, t1)][o2 stride - padLow + t2 dilation]     (or the maximum)
@@ -22,10 +23,10 @@ using Winner = std::int32_t; // index of the input in its plane
 // One row of outputs (o0, o1, all o2) in a plane [dimension 0, 1, 2], and the input rows that it
 // reads.
 struct Row {
-  Index output;       // index of its first output in the plane
-  Range taps0, taps1; // taps that read input
-  Index padded;       // number of taps (t0, t1) before padEnd
-  Index first0, first1;
+  Index output;         // index of its first output in the plane
+  Range taps0, taps1;   // taps that read input
+  Index padded;         // number of taps (t0, t1) before padEnd
+  Index first0, first1; // positions in dimensions 0 and 1 that tap 0 reads; negative in padding
 };
 
 // The outputs whose first and last tap along the row are inside the input; can be empty.
@@ -35,6 +36,7 @@ Range interiorOf(const WindowShape& w) {
   return {begin, std::clamp(std::min(first.end, last.end), begin, w.out[2])};
 }
 
+// The rows of outputs of a plane.
 std::vector<Row> rowsOf(const WindowShape& w) {
   std::vector<Row> rows;
   for (Index o0 = 0; o0 < w.out[0]; ++o0)
@@ -140,6 +142,8 @@ public:
   Backend backend() const override { return Backend::Blas; }
 
 private:
+  // Calls body(thread, begin, end) for ranges of rows, numbered over all planes, on several
+  // threads.
   template <class Body>
   void splitRows(const Body& body) const {
     parallelPieces(context_->threads(winnersAt_), planes_ * Index(rows_.size()),
@@ -272,6 +276,8 @@ public:
 private:
   Index rowCost() const { return window_.out[2] * kernelVolume(window_); }
 
+  // Calls visit(offset in the plane that output 0 reads, outputs of the row whose tap reads input)
+  // for all taps.
   template <class Visit>
   void forEachTap(const Row& row, Visit visit) const {
     forEachInputRow(window_, row, [&](Index input) {
@@ -280,6 +286,7 @@ private:
     });
   }
 
+  // Divides a row by the numbers of elements of its means.
   void divide(const Row& row, const T* from, T* to) const {
     const Index inside = (row.taps0.end - row.taps0.begin) * (row.taps1.end - row.taps1.begin);
     const T taps = T(includePad_ ? row.padded : inside);

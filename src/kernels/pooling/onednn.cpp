@@ -32,7 +32,7 @@ public:
 
     // The planes are passed as channels of one image, since pooling treats all planes alike.
     const memory::dims noGaps(w.rank, 0);
-    const dnnl::primitive_attr usual;
+    const dnnl::primitive_attr usual; // default attributes
     const auto forward = [&](dnnl::prop_kind kind) {
       return onednn::described<onednn::PoolingForward>(usual, kind, algorithm, x, y, strides,
                                                        kernel, noGaps, low, high);

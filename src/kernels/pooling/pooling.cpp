@@ -70,6 +70,7 @@ void checkShape(const PoolingShape& shape) {
 using functors::PoolingPlanes;
 using functors::PoolingWinner;
 
+// The window in 32-bit numbers, as an argument of the functors.
 PoolingPlanes planesOf(const WindowShape& w) {
   PoolingPlanes p;
   const auto number = [](Index i) { return static_cast<PoolingPlanes::Number>(i); };
@@ -132,8 +133,15 @@ public:
   void adjoint(const T* dy, const void* workspace, T* dx) override {
     if (!isMax())
       return walk(inputs_, functors::AveragePoolAdjoint<T>{planes_, includesPad(), dy, dx});
-    functors::MaxPoolAdjoint<T> tiles{
-        planes_, {}, {}, {}, 1, {}, dy, static_cast<const PoolingWinner*>(workspace), dx};
+    functors::MaxPoolAdjoint<T> tiles{.planes = planes_,
+                                      .tile = {},
+                                      .shift = {},
+                                      .perTile = {},
+                                      .isOne = 1,
+                                      .ahead = {},
+                                      .dy = dy,
+                                      .winners = static_cast<const PoolingWinner*>(workspace),
+                                      .dx = dx};
     Index count = inputs_ > 0 ? inputs_ / planes_.inVolume : 0;
     for (int d = 0; d < kMaxSpatial; ++d) {
       const PoolingTiles along = tilesOf(window_, d);

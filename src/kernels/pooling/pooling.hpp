@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pooling over the windows of convolution/window.hpp, plane by plane (a plane is one channel of one
-// image): the maximum, or the mean, of the inputs that a window reads. Padding is absent, not zero.
-// Only AverageIncludePad counts padding: it divides by the number of taps before padEnd, which is
-// the kernel's volume except for a last window that extends beyond the padding.
+// Pooling of arrays in the memory of one process over the windows of convolution/window.hpp, plane
+// by plane (a plane is one channel of one image): the maximum, or the mean, of the inputs that a
+// window reads; with its adjoint (the gradient) and its tangent (the derivative in a direction).
+// Padding is absent, not zero. Only AverageIncludePad counts padding: it divides by the number of
+// taps (elements of the window) before padEnd, which is the kernel's volume except for a last
+// window that extends beyond the padding. Layers create an object per shape by makePooling().
 #pragma once
 
 #include "kernels/base/backend.hpp"

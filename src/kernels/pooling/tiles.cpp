@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Maximum pooling for windows that tile the input: stride equal to the kernel, no padding, no
-// dilation. Each input belongs to at most one window, so it is enough to save the number of the
-// winning tap (the position of the maximum within the window). The adjoint then writes each element
-// of dx once, dy or 0, instead of clearing dx and scattering dy. One pass over a row of outputs
-// processes all taps of one input row; its loops have no branches.
+// dilation, as the usual 2x2 pooling. Each input belongs to at most one window, so it is enough to
+// save the number of the winning tap (the position of the maximum within the window). The adjoint
+// then writes each element of dx once, dy or 0, instead of clearing dx and scattering dy. One pass
+// over a row of outputs processes all taps of one input row; its loops have no branches.
 #include "kernels/base/instruction_set.hpp"
 #include "kernels/base/maximum.hpp"
 #include "kernels/pooling/backends.hpp"
@@ -17,7 +17,7 @@ namespace tenon {
 
 namespace {
 
-using Tap = std::int32_t;
+using Tap = std::int32_t; // number of a tap within its window, row-major
 
 template <class T>
 using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
@@ -30,7 +30,7 @@ inline T choose(bool chosen, T a, T b) {
   return std::bit_cast<T>(Bits<T>(from ^ ((from ^ to) & mask)));
 }
 
-// Combines one more tap into an output.
+// Combines one more tap into an output: `best` is the maximum so far and `winner` its tap.
 template <class T>
 inline void take(T value, Tap tap, T& best, Tap& winner) {
   const bool wins = beats(value, best);
@@ -83,6 +83,7 @@ void withTaps(Index width, Visit visit) {
 }
 constexpr Index kMaxTaps = 4;
 
+// The windows of all planes.
 struct Tiles {
   Index planes;
   WindowShape window;
@@ -154,6 +155,7 @@ void forEachInputRow(const WindowShape& w, Visit visit) {
       visit((t0 * w.in[1] + t1) * w.in[2], first);
 }
 
+// The maxima of one row of outputs, whose first window begins at x.
 template <class Sequence, class Count, class T>
 void poolRow(Sequence sequence, Count outputs, const WindowShape& w, const T* x, T* y, Tap* taps) {
   // The first input row is outside the loop; inside it the compiler would compute both variants and
@@ -165,6 +167,8 @@ void poolRow(Sequence sequence, Count outputs, const WindowShape& w, const T* x,
   });
 }
 
+// The forward pass for some rows of outputs. The winning taps are stored in savedTaps, or, if that
+// is null, in a row of scratch.
 template <class T>
 void poolRows(const Tiles& tiles, Range rows, const T* x, T* y, Tap* savedTaps, Tap* rowTaps) {
   const WindowShape& w = tiles.window;
@@ -178,6 +182,7 @@ void poolRows(const Tiles& tiles, Range rows, const T* x, T* y, Tap* savedTaps, 
   });
 }
 
+// The adjoint for some rows of outputs.
 template <class T>
 void spreadRows(const Tiles& tiles, Range rows, const T* dy, const Tap* taps, T* dx) {
   const WindowShape& w = tiles.window;

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A multilayer perceptron at each point (column_mlp.hpp), on the host. The points are divided into
-// blocks, and a block is computed through all layers before the next block, so the values of hidden
-// layers stay in the cache. The products with the weights use the loops of direct convolution: a
-// block [channel, point] has the same memory layout as an image, and a layer is a convolution with
-// a 1x1 kernel.
+// A multilayer perceptron of the channels at each point of a box (column_mlp.hpp), on the host:
+// h_{l+1} = f(W_l h_l + b_l), its tangent and its adjoint. In a context of the device every call is
+// passed to DeviceColumnMlp. The points are divided into blocks, and a block is computed through
+// all layers before the next block, so the values of hidden layers stay in the cache:
+//
+//   load() a block of x [point, channel] to [channel, point], padded to whole vectors
+//   apply() each layer: z = W h + b, then the activation
+//   store() the block of y
+//
+// The products with the weights use the loops of direct convolution (DirectKernels): a block
+// [channel, point] has the same memory layout as an image, and a layer is a convolution with a 1x1
+// kernel. In the names below, h is the input of a layer and z its output before the activation.
 #include "kernels/products/column_mlp.hpp"
 
 #include "kernels/products/column_mlp_device.hpp"
@@ -54,9 +61,9 @@ bool findOffsets(const PointBox& box, const PointArray<T>& array, Index first, I
   return areContiguous;
 }
 
-// to[c,p] = array at point first + p. Points from `count` on are zero or, with `repeats`, copies of
-// the last point: functions of the padding then raise no other floating-point exceptions. `offsets`
-// is scratch for the offsets of the points.
+// to[c,p] = channel c of the array at point first + p. Points from `count` on are zero or, with
+// `repeats`, copies of the last point: functions of the padding then raise no other floating-point
+// exceptions. `offsets` is scratch for the offsets of the points.
 template <class T>
 void load(const PointBox& box, const PointArray<const T>& array, Index first, Index channels,
           Index count, Index padded, Index* offsets, T* to, bool repeats = false) {
@@ -87,9 +94,9 @@ void store(const T* from, const PointBox& box, const PointArray<T>& array, Index
   }
 }
 
-// z[k,p] += sum of w(k,i) h[i,p] over i, in order, for processors without vector kernels. BLAS is
-// not used since on some processors its order of addition depends on the position of a point in the
-// block.
+// z[k,p] += sum of w(k,i) h[i,p] over i, in order, for processors without vector kernels, where
+// w(k,i) = w[k stepOut + i stepIn]. BLAS is not used since on some processors its order of addition
+// depends on the position of a point in the block.
 template <class T>
 void addProducts(const T* w, Index stepOut, Index stepIn, Index outputs, Index inputs, const T* h,
                  Index points, T* z) {
@@ -122,6 +129,7 @@ ColumnMlp<T>::ColumnMlp(std::vector<Index> widths, const PointwiseFunction& acti
   }
   const Index widest = *std::max_element(widths_.begin(), widths_.end());
   Index elements = 0;
+  // The offset of the next array [channels, points] in the scratch of a thread.
   const auto take = [&](Index channels) {
     return std::exchange(elements, elements + channels * points_);
   };
@@ -174,8 +182,8 @@ void ColumnMlp<T>::pack(int layer, const LayerNumbers<const T>& numbers, Packed&
   if (!kernels_)
     return; // plain loops read the weights in place
   const Index inputs = in(layer), outputs = out(layer), row = padded(outputs);
-  packBlocks(numbers.weights, outputs, inputs, inputs, 1, packed.blocks);
-  packBlocks(numbers.weights, inputs, outputs, 1, inputs, packed.transposed);
+  packBlocks(numbers.weights, outputs, inputs, /*stepOut=*/inputs, /*stepIn=*/1, packed.blocks);
+  packBlocks(numbers.weights, inputs, outputs, /*stepOut=*/1, /*stepIn=*/inputs, packed.transposed);
   // The biases are the weights of an additional input of value 1, the first, since sums begin with
   // the bias.
   packed.rows.assign((1 + inputs) * row, T(0));
@@ -224,9 +232,15 @@ void ColumnMlp<T>::apply(int layer, const Packed& packed, const T* h, Index poin
   for (Index k = 0; k < outputs;) {
     const int block = channelsOfBlock(outputs - k, kernels_->maxChannels);
     kernels_->outputs(block,
-                      {h, offsets_[points / lanes_].data(), inputs,
-                       packed.blocks.data() + k * inputs, b && !accumulate ? b + k : nullptr,
-                       z + k * points, points, 1, accumulate},
+                      {.x = h,
+                       .offsets = offsets_[points / lanes_].data(),
+                       .columns = inputs,
+                       .w = packed.blocks.data() + k * inputs,
+                       .b = b && !accumulate ? b + k : nullptr,
+                       .y = z + k * points,
+                       .yChannel = points,
+                       .yStep = 1,
+                       .accumulate = accumulate},
                       vectors_.data(), points / lanes_);
     k += block;
   }
@@ -243,9 +257,15 @@ void ColumnMlp<T>::applyTransposed(int layer, const T* z, Index points, T* h) {
   for (Index i = 0; i < inputs;) {
     const int block = channelsOfBlock(inputs - i, kernels_->maxChannels);
     kernels_->outputs(block,
-                      {z, offsets_[points / lanes_].data(), outputs,
-                       packed.transposed.data() + i * outputs, nullptr, h + i * points, points, 1,
-                       false},
+                      {.x = z,
+                       .offsets = offsets_[points / lanes_].data(),
+                       .columns = outputs,
+                       .w = packed.transposed.data() + i * outputs,
+                       .b = nullptr,
+                       .y = h + i * points,
+                       .yChannel = points,
+                       .yStep = 1,
+                       .accumulate = false},
                       vectors_.data(), points / lanes_);
     i += block;
   }
@@ -267,10 +287,15 @@ void ColumnMlp<T>::addGradients(int layer, const T* dz, const T* h, Index points
   for (Index k = 0; k < outputs;) {
     const int block = channelsOfBlock(outputs - k, kernels_->maxChannels);
     const T* from = dz + k * points;
-    kernels_->weights(
-        block,
-        {h, offsets_[points / lanes_].data(), inputs, from, points, sums + k * inputs, inputs},
-        vectors_.data(), points / lanes_);
+    kernels_->weights(block,
+                      {.x = h,
+                       .offsets = offsets_[points / lanes_].data(),
+                       .columns = inputs,
+                       .dy = from,
+                       .dyChannel = points,
+                       .dw = sums + k * inputs,
+                       .dwChannel = inputs},
+                      vectors_.data(), points / lanes_);
     kernels_->biases(block, from, points, vectors_.data(), points / lanes_, biases + k);
     k += block;
   }
@@ -281,7 +306,7 @@ template <class T>
 void ColumnMlp<T>::compute(const Space& space, Index points) {
   for (int l = 0; l < layers(); ++l) {
     T* z = isHidden(l) ? before(space, l + 1) : value(space, l + 1);
-    apply(l, packed_[l], value(space, l), points, z, false);
+    apply(l, packed_[l], value(space, l), points, z, /*accumulate=*/false);
     if (isHidden(l))
       pointwiseForward<T>(*context_, activation_, out(l) * points, z, value(space, l + 1));
   }
@@ -300,8 +325,17 @@ void ColumnMlp<T>::forwardFew(const PointBox& box, const Space& space, const Poi
       const Packed& packed = packed_[l];
       T *h = value(space, l), *z = value(space, l + 1) + points;
       std::fill_n(h, points, T(1)); // the input whose weights are the biases
-      const OutputSums<T> sums{
-          packed.rows.data(), packed.rowOffsets.data(), 1 + in(l), h, nullptr, z, 1, points, false};
+      // The roles of weights and inputs are exchanged: the sums read the rows of weights as
+      // vectors, and the inputs at the points as their factors.
+      const OutputSums<T> sums{.x = packed.rows.data(),
+                               .offsets = packed.rowOffsets.data(),
+                               .columns = 1 + in(l),
+                               .w = h,
+                               .b = nullptr,
+                               .y = z,
+                               .yChannel = 1,
+                               .yStep = points,
+                               .accumulate = false};
       for (Index k = 0; k < out(l); k += lanes_) {
         const OutputVector vector{k, k * points, std::min(lanes_, out(l) - k)};
         kernels_->outputs(points, sums, &vector, 1);
@@ -324,7 +358,7 @@ void ColumnMlp<T>::forward(const PointBox& box, const PointArray<const T>& x,
     if (kernels_ && block.count < lanes_)
       return forwardFew(box, space, x, y, block);
     load(box, x, block.first, in(0), block.count, block.padded, space.offsets, value(space, 0),
-         true);
+         /*repeats=*/true);
     compute(space, block.padded);
     store(value(space, layers()), box, y, block.first, out(layers() - 1), block.count, block.padded,
           space.offsets);
@@ -344,7 +378,8 @@ void ColumnMlp<T>::tangent(const PointBox& box, const PointArray<const T>& x,
       pack(l, dLayers[l], dPacked_[l]);
   eachBlock(box, [&, this](const Space& space, const Block& block) {
     const Index points = block.padded;
-    load(box, x, block.first, in(0), block.count, points, space.offsets, value(space, 0), true);
+    load(box, x, block.first, in(0), block.count, points, space.offsets, value(space, 0),
+         /*repeats=*/true);
     compute(space, points);
     // d(W h + b) = W dh + dW h + db, layer by layer.
     T *dh = spare(space, 0), *dz = spare(space, 1);
@@ -356,9 +391,9 @@ void ColumnMlp<T>::tangent(const PointBox& box, const PointArray<const T>& x,
     for (int l = 0; l < layers(); ++l) {
       for (Index k = 0; k < out(l); ++k)
         std::fill_n(dz + k * points, points, dLayers[l].biases ? dLayers[l].biases[k] : T(0));
-      apply(l, packed_[l], dh, points, dz, true);
+      apply(l, packed_[l], dh, points, dz, /*accumulate=*/true);
       if (dLayers[l].weights)
-        apply(l, dPacked_[l], value(space, l), points, dz, true);
+        apply(l, dPacked_[l], value(space, l), points, dz, /*accumulate=*/true);
       if (isHidden(l))
         pointwiseDerivative<T>(*context_, activation_, out(l) * points, before(space, l + 1),
                                value(space, l + 1), dz, dz);
@@ -368,12 +403,15 @@ void ColumnMlp<T>::tangent(const PointBox& box, const PointArray<const T>& x,
   });
 }
 
+// Backpropagation through the layers of one block: dz is the cotangent (the gradient with respect
+// to it) of a layer's output before the activation, dh that of the layer's input.
 template <class T>
 void ColumnMlp<T>::adjointOf(const PointBox& box, const Space& space, const Block& block,
                              const PointArray<const T>& x, const PointArray<const T>& dy,
                              const PointArray<T>& dx, T* sums) {
   const Index points = block.padded;
-  load(box, x, block.first, in(0), block.count, points, space.offsets, value(space, 0), true);
+  load(box, x, block.first, in(0), block.count, points, space.offsets, value(space, 0),
+       /*repeats=*/true);
   compute(space, points);
   T *dz = spare(space, 0), *dh = spare(space, 1);
   load(box, dy, block.first, out(layers() - 1), block.count, points, space.offsets, dz);

@@ -29,6 +29,7 @@ Index offsetOf(const Index* at, const Index* strides, int rank) {
 struct ChannelBlock {
   Index extent[kMaxBlockRank], packed[kMaxBlockRank], strided[kMaxBlockRank];
 };
+// The block of a part with these channels; the strides of `array` are the strided ones.
 template <class T>
 ChannelBlock blockOf(const PointBox& box, const PointArray<T>& array, Index channels) {
   ChannelBlock block;
@@ -66,7 +67,7 @@ DeviceColumnMlp<T>::DeviceColumnMlp(std::vector<Index> widths, const PointwiseFu
   prepareGemm(context_);
 }
 
-// Halves the longest dimension until a part fits the scratch, so that each part is a box.
+// Halves the longest dimension until a part fits the scratch. Each part is thus a box.
 template <class T>
 template <class Body>
 void DeviceColumnMlp<T>::eachPart(const Part& part, const Body& body) const {
@@ -112,16 +113,17 @@ void DeviceColumnMlp<T>::store(const T* from, const Part& part, const PointArray
 }
 
 template <class T>
-void DeviceColumnMlp<T>::apply(int layer, const LayerNumbers<const T>& of, const T* h, Index points,
-                               bool adds, T* z) const {
+void DeviceColumnMlp<T>::apply(int layer, const LayerNumbers<const T>& numbers, const T* h,
+                               Index points, bool adds, T* z) const {
   const Index extent[] = {out(layer), points}, biasStrides[] = {1, 0}, rowStrides[] = {points, 1};
   // The biases are first broadcast to all points; the product then adds to them.
-  if (of.biases)
-    blockCombine(context_, adds ? Combine::Add : Combine::Copy, 2, extent, of.biases, biasStrides,
-                 z, rowStrides);
-  if (of.weights)
-    gemm<T>(context_, Backend::Auto, false, false, out(layer), points, in(layer), T(1), of.weights,
-            in(layer), h, points, T(adds || of.biases ? 1 : 0), z, points);
+  if (numbers.biases)
+    blockCombine(context_, adds ? Combine::Add : Combine::Copy, 2, extent, numbers.biases,
+                 biasStrides, z, rowStrides);
+  if (numbers.weights)
+    gemm<T>(context_, Backend::Auto, /*transA=*/false, /*transB=*/false, out(layer), points,
+            in(layer), /*alpha=*/T(1), numbers.weights, in(layer), h, points,
+            /*beta=*/T(adds || numbers.biases ? 1 : 0), z, points);
 }
 
 template <class T>
@@ -129,8 +131,9 @@ void DeviceColumnMlp<T>::addGradients(int layer, const T* dz, Index points,
                                       const LayerNumbers<T>& gradients) const {
   const Index extent[] = {out(layer), points}, biasStrides[] = {1, 0}, rowStrides[] = {points, 1};
   if (gradients.weights)
-    gemm<T>(context_, Backend::Auto, false, true, out(layer), in(layer), points, T(1), dz, points,
-            value(layer), points, T(1), gradients.weights, in(layer));
+    gemm<T>(context_, Backend::Auto, /*transA=*/false, /*transB=*/true, out(layer), in(layer),
+            points, /*alpha=*/T(1), dz, points, value(layer), points, /*beta=*/T(1),
+            gradients.weights, in(layer));
   if (gradients.biases)
     blockMultiplyAdd<T>(context_, 2, extent, T(1), nullptr, nullptr, dz, rowStrides,
                         gradients.biases, biasStrides);
@@ -142,7 +145,7 @@ void DeviceColumnMlp<T>::compute(const Part& part, const PointArray<const T>& x)
   load(part, x, in(0), value(0));
   for (int l = 0; l < layers(); ++l) {
     T* z = isHidden(l) ? before(l + 1) : value(l + 1);
-    apply(l, layers_[l], value(l), part.points, false, z);
+    apply(l, layers_[l], value(l), part.points, /*adds=*/false, z);
     if (isHidden(l))
       pointwiseForward<T>(context_, activation_, out(l) * part.points, z, value(l + 1));
   }
@@ -172,8 +175,8 @@ void DeviceColumnMlp<T>::tangent(const PointBox& box, const PointArray<const T>&
     else
       axpby<T>(context_, inputs, T(0), value(0), T(0), dh); // fills with zeros
     for (int l = 0; l < layers(); ++l) {
-      apply(l, {layers_[l].weights, nullptr}, dh, part.points, false, dz);
-      apply(l, dLayers[l], value(l), part.points, true, dz);
+      apply(l, {layers_[l].weights, nullptr}, dh, part.points, /*adds=*/false, dz);
+      apply(l, dLayers[l], value(l), part.points, /*adds=*/true, dz);
       if (isHidden(l))
         pointwiseDerivative<T>(context_, activation_, out(l) * part.points, before(l + 1),
                                value(l + 1), dz, dz);
@@ -196,8 +199,9 @@ void DeviceColumnMlp<T>::adjoint(const PointBox& box, const PointArray<const T>&
       addGradients(l, dz, part.points, gradients[l]);
       if (l == 0 && !dx.first)
         return;
-      gemm<T>(context_, Backend::Auto, true, false, in(l), part.points, out(l), T(1),
-              layers_[l].weights, in(l), dz, part.points, T(0), dh, part.points);
+      gemm<T>(context_, Backend::Auto, /*transA=*/true, /*transB=*/false, in(l), part.points,
+              out(l), /*alpha=*/T(1), layers_[l].weights, in(l), dz, part.points, /*beta=*/T(0), dh,
+              part.points);
       if (l > 0)
         pointwiseDerivative<T>(context_, activation_, in(l)*part.points, before(l), value(l), dh,
                                dh);

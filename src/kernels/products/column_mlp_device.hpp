@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The perceptron of column_mlp.hpp on the device: each layer is a matrix product over the points of
-// a part of the box, the part being as large as fits the scratch memory. The adjoint recomputes the
-// hidden layers.
+// The perceptron of column_mlp.hpp on the device: at each point of a box, h_{l+1} = f(W_l h_l +
+// b_l) for the layers l. Each layer is a matrix product over the points of a part of the box, the
+// part being as large as fits the scratch memory. The adjoint recomputes the hidden layers.
+// ColumnMlp passes its calls to this class in a context of the device; arguments are as there.
 #pragma once
 
 #include "kernels/products/column_mlp.hpp"
@@ -39,16 +40,20 @@ private:
   T* before(int level) const { return context_.scratch<T>(scratch_) + points_ * beforeAt_[level]; }
   T* spare(int index) const { return context_.scratch<T>(scratch_) + points_ * spareAt_[index]; }
 
+  // Calls body(part) for parts of at most points_ points that make up the box.
   template <class Body>
   void eachPart(const Part& all, const Body& body) const;
   template <class Body>
   void eachPart(const PointBox& box, const Body& body) const;
+  // Copy the part of a tensor's array to an array [channel, point], and back.
   void load(const Part& part, const PointArray<const T>& from, Index channels, T* to) const;
   void store(const T* from, const Part& part, const PointArray<T>& to, Index channels) const;
   // z = W h + b, or z += W h + b if `adds`; b can be null.
-  void apply(int layer, const LayerNumbers<const T>& of, const T* h, Index points, bool adds,
+  void apply(int layer, const LayerNumbers<const T>& numbers, const T* h, Index points, bool adds,
              T* z) const;
+  // Adds dz h^T to the gradient of W, and the sums of dz over the points to that of b.
   void addGradients(int layer, const T* dz, Index points, const LayerNumbers<T>& gradients) const;
+  // The forward pass of a part, after which value() and before() have the values of all layers.
   void compute(const Part& part, const PointArray<const T>& x) const;
 
   std::vector<Index> widths_;
@@ -56,7 +61,9 @@ private:
   KernelContext& context_;
   std::vector<LayerNumbers<const T>> layers_;
   std::vector<Index> valueAt_, beforeAt_; // offsets in channels of points_ elements each
-  Index spareAt_[2], points_ = 0, scratch_ = 0;
+  Index spareAt_[2];
+  Index points_ = 0;  // maximum number of points of a part
+  Index scratch_ = 0; // offset of these arrays in the context's scratch
 };
 
 } // namespace tenon

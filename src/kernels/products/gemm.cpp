@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks a product and passes it to the backend. The degenerate cases (k = 0, alpha = 0, an empty
-// C), in which BLAS could read invalid memory, are handled in this file, with the same result for
-// all backends.
+// Checks a matrix product C = alpha op(A) op(B) + beta C and passes it to the backend: BLAS,
+// oneDNN, cuBLAS, or the reference loops of this file. The degenerate cases (k = 0, alpha = 0, an
+// empty C), in which BLAS could read invalid memory, are handled in this file, with the same result
+// for all backends.
 #include "kernels/products/gemm.hpp"
 
 #include "kernels/movement/block_copy.hpp"
@@ -32,7 +33,7 @@ void checkProduct(const Product<T>& p) {
                                            p.lda, p.ldb, p.ldc, widthA, widthB, p.n));
 }
 
-// Sums first and applies alpha and beta after, as in the definition.
+// The reference backend: sums first and applies alpha and beta after, as in the definition.
 template <class T>
 void gemmReference(const Product<T>& p) {
   for (Index i = 0; i < p.m; ++i)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The matrix product C = alpha op(A) op(B) + beta C on row-major arrays.
+// The matrix product C = alpha op(A) op(B) + beta C on row-major arrays, by BLAS, oneDNN, cuBLAS or
+// plain loops. Other kernels call gemm() or gemmBatch(); Product and the functions after it are the
+// interface between gemm.cpp and the backends.
 #pragma once
 
 #include "kernels/base/backend.hpp"
@@ -14,8 +16,8 @@ template <class T>
 void gemm(KernelContext& context, Backend backend, bool transA, bool transB, Index m, Index n,
           Index k, T alpha, const T* a, Index lda, const T* b, Index ldb, T beta, T* c, Index ldc);
 
-// `count` products whose arrays are these distances apart. With a distance of 0 all products share
-// A or B.
+// `count` products: the arrays of product i begin at a + i strides.a, and so on, in elements. With
+// a stride of 0 all products share A or B.
 struct BatchStrides {
   Index a, b, c;
 };

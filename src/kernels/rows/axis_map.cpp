@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Applies a sparse linear map (such as interpolation) along the middle dimension of arrays [outer,
-// n, inner]. On the host, the loop over the inner dimension is vectorised. On the device, the
-// adjoint uses a list of the outputs that read each input, built once, so each thread computes one
-// element by a gather instead of scattering to several.
+// Applies a sparse linear map (such as interpolation; AxisMap in axis_map.hpp) along the middle
+// dimension of arrays [outer, n, inner], and its adjoint. On the host, the loop over the inner
+// dimension is vectorised. On the device, the map and its adjoint have a list each, built once: the
+// inputs of each output, and the outputs that read each input. A thread computes one element by a
+// gather instead of scattering to several.
 #include "kernels/rows/axis_map.hpp"
 
 #include "kernels/base/context.hpp"
@@ -33,6 +34,7 @@ struct AxisMap::OnDevice {
 
 namespace {
 
+// The inputs of each output.
 AxisMap::OnDevice::Lists forwardLists(KernelContext& context, const AxisMap& map) {
   std::vector<Index> index;
   for (Index o = 0; o < map.outputs(); ++o)
@@ -64,19 +66,20 @@ AxisMap::OnDevice::Lists adjointLists(KernelContext& context, const AxisMap& map
 template <class T>
 void gatherOnDevice(KernelContext& context, const AxisMap::OnDevice::Lists& lists, Index outer,
                     Index inner, Index from, Index to, const T* x, T* y) {
+  // Strides that result in the start of an element's line in x, and in the index of the output.
   const Index extent[] = {outer, to, inner}, inX[] = {from * inner, 0, 1}, lines[] = {0, 1, 0};
   const Index elements = outer * to * inner;
   checkElementCount(elements, "a map along a dimension");
   if constexpr (kHasDevice)
     if (elements > 0)
       device::eachElement(context.stream(), elements,
-                          functors::AxisGather<T>{{3, extent, {inX, lines}},
-                                                  lists.begin.data(),
-                                                  lists.index.data(),
-                                                  lists.weights.data(),
-                                                  inner,
-                                                  x,
-                                                  y});
+                          functors::AxisGather<T>{.offsets = {3, extent, {inX, lines}},
+                                                  .begin = lists.begin.data(),
+                                                  .index = lists.index.data(),
+                                                  .weights = lists.weights.data(),
+                                                  .step = inner,
+                                                  .x = x,
+                                                  .y = y});
 }
 
 // Elements of the inner dimension that are processed together, few enough for a run of all outputs

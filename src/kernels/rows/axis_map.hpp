@@ -2,8 +2,10 @@
 // A linear map along one dimension of an array, identical for all indices of the others: each
 // output is a weighted sum of consecutive inputs,
 //     y[a, o, b] = sum over t of weight[t, o] x[a, first[o] + t, b],    t < count[o].
-// Several dimensions are mapped one after the other. Means over windows and interpolation are such
-// maps.
+// Means over windows and interpolation are such maps; several dimensions are mapped one after the
+// other. Example: the means of pairs of 4 inputs are 2 outputs, with
+//     AxisMap map{.inputs = 4};
+//     map.add(0, {0.5, 0.5});  map.add(2, {0.5, 0.5});  map.finish(context);
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -16,7 +18,7 @@ namespace tenon {
 struct AxisMap {
   Index inputs = 0;
   std::vector<Index> first; // index of the first input of each output
-  // Begin[o]: index of the first weight of output o; the last entry is the end.
+  // begin[o]: index in `weights` of the first weight of output o; the last entry is the end.
   std::vector<Index> begin{0};
   std::vector<double> weights;
 

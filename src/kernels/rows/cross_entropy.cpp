@@ -17,8 +17,8 @@ namespace tenon {
 
 namespace {
 
-constexpr const char* kWhat = "a cross-entropy";
-constexpr Index kExponentialCost = 8; // cost of an exponential, in elements moved
+constexpr const char* kWhat = "a cross-entropy"; // for the text of an error
+constexpr Index kExponentialCost = 8;            // cost of an exponential, in elements moved
 
 // Calls body(row) for each row of cols elements of that cost, on several threads.
 template <class Body>

@@ -3,7 +3,7 @@
 // processes. For logits z [rows, cols] = samples x local classes, with m the maximum over all
 // classes, s = sum over all classes of exp(z - m), and p the logit of the label,
 //     loss = log s + m - p,      d loss / dz = softmax - onehot = exp(z - m) / s - [class = label].
-// Protocol:
+// Every function is local. Calls by the layer, with its reductions over the ranks that share a row:
 //     rowMax(z, m);                   MPI_Allreduce m by MPI_MAX
 //     sumExpShifted(z, m, s);         MPI_Allreduce s by MPI_SUM
 //     pickLabel(z, label, p);         MPI_Allreduce p by MPI_SUM

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Passes over the elements of x and target for losses. A term, such as w (x - t)^2, is the
-// contribution of one element or sample. In one pass, the value of each term is added to a sum and
-// its derivative is written to the gradient array, so each array is read once. The sum is stored in
-// the memory space of the kernels; the host does not wait for it.
+// Passes over the elements of an input x and a target t for losses (definitions in losses.hpp). A
+// term, such as w (x - t)^2, is the contribution of one element or sample. In one pass, the value
+// of each term is added to a sum and its derivative is written to the gradient array, so each array
+// is read once. The sum is stored in the memory space of the kernels; the host does not wait for
+// it.
 #include "kernels/rows/losses.hpp"
 
 #include "kernels/elementwise/first_bad.hpp"
@@ -65,9 +66,9 @@ void sumRowTerms(KernelContext& context, Index rows, Index cols, const Term& ter
 template <class T, class U>
 void errorTerms(KernelContext& context, ErrorTerm term, double delta, Index n, const T* x,
                 const U* t, const ElementWeights<T>& weights, double scale, T* g, T* sum) {
-  withTerm(term, delta, [&]<class Of>(Of of) {
-    sumTerms(context, n, functors::WeightedError<Of, T, U>{of, x, t, weights, scale, g}, scale,
-             sum);
+  withTerm(term, delta, [&]<class LossTerm>(LossTerm lossTerm) {
+    sumTerms(context, n, functors::WeightedError<LossTerm, T, U>{lossTerm, x, t, weights, scale, g},
+             scale, sum);
   });
 }
 
@@ -111,8 +112,8 @@ using Extents = std::array<Index, kMaxBlockRank>;
 // Calls visit(offset in an array of `outer` extents, offset in an array of `inner` extents) for the
 // first element of each row of the box of `count` elements, which begins at index 0 of both arrays.
 template <class Visit>
-void forEachLowRow(int rank, const Extents& count, const Index* outer, const Index* inner,
-                   Visit visit) {
+void forEachRowOfBox(int rank, const Extents& count, const Index* outer, const Index* inner,
+                     Visit visit) {
   Extents at{};
   for (int d = 0; d < rank; ++d)
     if (count[d] <= 0)
@@ -132,6 +133,7 @@ void forEachLowRow(int rank, const Extents& count, const Index* outer, const Ind
   }
 }
 
+// The sum of the weighted squared differences, without the scale, and its derivative g.
 template <class T, class U>
 double differencesOfHost(KernelContext& context, const DifferenceBox& box, const T* x, const U* t,
                          const ElementWeights<T>& weights, double scale, T* g) {
@@ -152,7 +154,7 @@ double differencesOfHost(KernelContext& context, const DifferenceBox& box, const
     // The last owned element has a difference only if a halo element follows it.
     count[d] = std::min(box.owned[d], box.extent[d] - 1);
     const double inverse = 1 / box.spacing[d - box.first];
-    forEachLowRow(box.rank, count, box.extent, box.owned, [&](Index row, Index ownedRow) {
+    forEachRowOfBox(box.rank, count, box.extent, box.owned, [&](Index row, Index ownedRow) {
       sum.add(sumOfRuns(Index(0), count[box.rank - 1], [&](Index begin, Index length) {
         return sumOfRun(begin, length, [&](Index c) {
           const Index low = row + c, high = low + step;

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The local arithmetic of losses of an input x and a target t: the sum of weighted terms, times a
-// scale, and its derivative with respect to x, in one pass over the elements. Sums are pairwise in
+// scale, and its derivative g with respect to x, in one pass over the elements. Losses are
+//     errorTerms()                     squared, absolute or Huber error per element
+//     relativeSums(), relativeTerms()  |x - t| / (|t| + epsilon) per sample; the caller reduces the
+//                                      sums in between over the ranks that share a sample
+//     differenceTerms()                squared first differences of x - t between neighbours
+// Each rank computes its part; the caller adds the parts over the ranks. Sums are pairwise in
 // double and stored in *sum, in the memory space of the kernels, so the host need not wait. If sum
 // is null, it is not stored.
 #pragma once

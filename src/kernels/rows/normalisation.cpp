@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Normalisation of rows (formulas in normalisation.hpp) on the host; in a context of the device
-// every call is passed to DeviceRows. A row is divided into blocks that fit the first-level cache.
-// Sums within a block are computed in type T, in vector lanes; the sums of blocks, rows and groups
-// are added in double and in a fixed order.
+// Normalisation of the rows of an array by the mean and variance of groups of rows (formulas in
+// normalisation.hpp), on the host; in a context of the device every call is passed to DeviceRows. A
+// row is divided into blocks that fit the first-level cache. Sums within a block are computed in
+// type T, in vector lanes (independent partial sums, one per element of several vectors); the sums
+// of blocks, rows and groups are added in double and in a fixed order. A Partial is a number of
+// elements, their mean and their second moment; TwoSums are two sums that one pass computes
+// together.
 #include "kernels/rows/normalisation.hpp"
 
 #include "kernels/base/independent.hpp"
@@ -26,6 +29,7 @@ template <class T>
 constexpr Index kBlock = 4096 / static_cast<Index>(sizeof(T));
 constexpr Index kLanes = 32; // several vectors, whose sums are independent
 
+// The sum of the lanes, as a tree.
 template <class T>
 double sumOfLanes(T (&lane)[kLanes]) {
   for (Index half = kLanes / 2; half > 0; half /= 2)
@@ -56,14 +60,16 @@ TwoSums blockSums(Index begin, Index end, const Term& term) {
   return sums;
 }
 
+// The two terms of an element.
 template <class T>
 struct Pair {
   T first, second;
 };
-// The sums over a row, block by block; then(begin, end) is called after each block, while it is in
-// the cache.
-template <class T, class Term, class Then>
-TwoSums rowSums(Index length, const Term& term, const Then& afterBlock) {
+
+// The sums over a row, block by block; afterBlock(begin, end) is called after each block, while it
+// is in the cache.
+template <class T, class Term, class AfterBlock>
+TwoSums rowSums(Index length, const Term& term, const AfterBlock& afterBlock) {
   TwoSums sums{};
   for (Index begin = 0; begin < length; begin += kBlock<T>) {
     const Index end = std::min(length, begin + kBlock<T>);
@@ -182,9 +188,9 @@ void RowKernels::putByGroup(const Factor& factor, const Put& put) {
 }
 
 template <class T>
-void RowKernels::moments(const T* x, Moments<T> of) {
+void RowKernels::moments(const T* x, Moments<T> result) {
   if (device_)
-    return device_->moments(x, of);
+    return device_->moments(x, result);
   Partial* rowMoments = context_->scratch<Partial>(scratch_);
   Partial* groupMoments = rowMoments + groups_.rows;
   const Index length = groups_.length;
@@ -194,15 +200,15 @@ void RowKernels::moments(const T* x, Moments<T> of) {
   for (Index r = 0; r < groups_.rows; ++r)
     groupMoments[groups_.groupOf[r]].add(rowMoments[r]);
   for (Index g = 0; g < groups_.groups; ++g) {
-    of.mean[g] = static_cast<T>(groupMoments[g].mean);
-    of.second[g] = static_cast<T>(groupMoments[g].second);
+    result.mean[g] = static_cast<T>(groupMoments[g].mean);
+    result.second[g] = static_cast<T>(groupMoments[g].second);
   }
 }
 
 template <class T>
-void RowKernels::momentsTangent(const T* x, const T* mean, const T* dx, Moments<T> of) {
+void RowKernels::momentsTangent(const T* x, const T* mean, const T* dx, Moments<T> dMoments) {
   if (device_)
-    return device_->momentsTangent(x, mean, dx, of);
+    return device_->momentsTangent(x, mean, dx, dMoments);
   const Index length = groups_.length;
   TwoSums* sumsOfRows = context_->scratch<TwoSums>(scratch_);
   forEachRow(*context_, groups_, [&](Index r) {
@@ -212,26 +218,27 @@ void RowKernels::momentsTangent(const T* x, const T* mean, const T* dx, Moments<
         [=](Index i) {
           return Pair<T>{din[i], (in[i] - m) * din[i]};
         },
-        [](Index, Index) {});
+        /*afterBlock=*/[](Index, Index) {});
   });
   putByGroup([](Index) { return 1.0; },
              [&](Index g, const TwoSums& sums) {
-               of.mean[g] = static_cast<T>(functors::perCount(sums.first, counts_[g]));
-               of.second[g] = static_cast<T>(2 * sums.second);
+               dMoments.mean[g] = static_cast<T>(functors::perCount(sums.first, counts_[g]));
+               dMoments.second[g] = static_cast<T>(2 * sums.second);
              });
 }
 
 template <class T>
-void RowKernels::momentsAdjoint(const T* x, const T* mean, Moments<const T> of, bool adds, T* dx) {
+void RowKernels::momentsAdjoint(const T* x, const T* mean, Moments<const T> dMoments, bool adds,
+                                T* dx) {
   if (device_)
-    return device_->momentsAdjoint(x, mean, of, adds, dx);
+    return device_->momentsAdjoint(x, mean, dMoments, adds, dx);
   const Index length = groups_.length;
   forEachRow(*context_, groups_, [&](Index r) {
     const Index g = groups_.groupOf[r];
-    const T m = mean[g], slope = 2 * of.second[g];
+    const T m = mean[g], slope = 2 * dMoments.second[g];
     // d mean / dx = 1 / count, and d second / dx = 2 (x - mean): the contribution through the mean
     // sums to 0.
-    const T level = static_cast<T>(functors::perCount(double(of.mean[g]), counts_[g]));
+    const T level = static_cast<T>(functors::perCount(double(dMoments.mean[g]), counts_[g]));
     const T* in = x + r * length;
     T* out = dx + r * length;
     if (adds) {
@@ -386,71 +393,74 @@ void RowKernels::addPlaces(const NormalisePoint<T>& at, const T* dy, T* weight, 
 
 namespace {
 
-functors::PartShare shareOf(const PartMoments& of) {
-  return {of.counts.data(), of.counts.data() + of.groups};
+// The numbers of elements of each group in this part and in all parts, as an argument of functors.
+functors::PartShare shareOf(const PartMoments& parts) {
+  return {parts.counts.data(), parts.counts.data() + parts.groups};
 }
 
 } // namespace
 
 template <class T>
-void shareOfMean(KernelContext& context, const PartMoments& of, const T* mean, T* contribution) {
-  eachElement(context, of.groups, 1, functors::ShareOfMean<T>{shareOf(of), mean, contribution});
+void shareOfMean(KernelContext& context, const PartMoments& parts, const T* mean, T* contribution) {
+  eachElement(context, parts.groups, 1,
+              functors::ShareOfMean<T>{shareOf(parts), mean, contribution});
 }
 
 template <class T>
-void shareOfMoments(KernelContext& context, const PartMoments& of, Moments<const T> part,
+void shareOfMoments(KernelContext& context, const PartMoments& parts, Moments<const T> part,
                     const T* reference, Moments<T> contributions) {
-  eachElement(context, of.groups, 1,
-              functors::ShareOfMoments<T>{shareOf(of), part.mean, part.second, reference,
+  eachElement(context, parts.groups, 1,
+              functors::ShareOfMoments<T>{shareOf(parts), part.mean, part.second, reference,
                                           contributions.mean, contributions.second});
 }
 
 template <class T>
-void shareOfMomentsTangent(KernelContext& context, const PartMoments& of, const T* mean,
+void shareOfMomentsTangent(KernelContext& context, const PartMoments& parts, const T* mean,
                            const T* reference, Moments<const T> dPart, Moments<T> dContributions) {
-  eachElement(context, of.groups, 1,
-              functors::ShareOfMomentsTangent<T>{shareOf(of), mean, reference, dPart.mean,
+  eachElement(context, parts.groups, 1,
+              functors::ShareOfMomentsTangent<T>{shareOf(parts), mean, reference, dPart.mean,
                                                  dPart.second, dContributions.mean,
                                                  dContributions.second});
 }
 
 template <class T>
-void shareOfMomentsAdjoint(KernelContext& context, const PartMoments& of, const T* mean,
+void shareOfMomentsAdjoint(KernelContext& context, const PartMoments& parts, const T* mean,
                            const T* reference, Moments<const T> dContributions, Moments<T> dPart) {
-  eachElement(context, of.groups, 1,
-              functors::ShareOfMomentsAdjoint<T>{shareOf(of), mean, reference, dContributions.mean,
-                                                 dContributions.second, dPart.mean, dPart.second});
+  eachElement(context, parts.groups, 1,
+              functors::ShareOfMomentsAdjoint<T>{shareOf(parts), mean, reference,
+                                                 dContributions.mean, dContributions.second,
+                                                 dPart.mean, dPart.second});
 }
 
 template <class T>
-void combineMoments(KernelContext& context, const PartMoments& of, const T* reference,
+void combineMoments(KernelContext& context, const PartMoments& parts, const T* reference,
                     Moments<const T> sums, Moments<T> combined) {
-  eachElement(context, of.groups, 1,
-              functors::CombineMoments<T>{shareOf(of), reference, sums.mean, sums.second,
+  eachElement(context, parts.groups, 1,
+              functors::CombineMoments<T>{shareOf(parts), reference, sums.mean, sums.second,
                                           combined.mean, combined.second});
 }
 
 template <class T>
-void combineMomentsTangent(KernelContext& context, const PartMoments& of, const T* first,
+void combineMomentsTangent(KernelContext& context, const PartMoments& parts, const T* first,
                            Moments<const T> dSums, Moments<T> combined) {
-  eachElement(context, of.groups, 1,
-              functors::CombineMomentsTangent<T>{shareOf(of), first, dSums.mean, dSums.second,
+  eachElement(context, parts.groups, 1,
+              functors::CombineMomentsTangent<T>{shareOf(parts), first, dSums.mean, dSums.second,
                                                  combined.mean, combined.second});
 }
 
 template <class T>
-void combineMomentsAdjoint(KernelContext& context, const PartMoments& of, const T* first,
+void combineMomentsAdjoint(KernelContext& context, const PartMoments& parts, const T* first,
                            Moments<const T> combined, Moments<T> dSums) {
-  eachElement(context, of.groups, 1,
-              functors::CombineMomentsAdjoint<T>{shareOf(of), first, combined.mean, combined.second,
-                                                 dSums.mean, dSums.second});
+  eachElement(context, parts.groups, 1,
+              functors::CombineMomentsAdjoint<T>{shareOf(parts), first, combined.mean,
+                                                 combined.second, dSums.mean, dSums.second});
 }
 
 template <class T>
-void followMoments(KernelContext& context, const PartMoments& of, double momentum,
+void followMoments(KernelContext& context, const PartMoments& parts, double momentum,
                    Moments<const T> combined, Moments<T> running) {
-  eachElement(context, of.groups, 1,
-              functors::FollowMoments<T>{shareOf(of), momentum, combined.mean, combined.second,
+  eachElement(context, parts.groups, 1,
+              functors::FollowMoments<T>{shareOf(parts), momentum, combined.mean, combined.second,
                                          running.mean, running.second});
 }
 

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Normalisation of the rows of an array with the mean and variance of groups of rows:
 //     y[r,l] = (x[r,l] - mean[g]) / sqrt(variance[g] + epsilon) * weight + bias,   g = groupOf[r],
-// with one weight per row, one per position in a row, or none. Means and second moments (sums of
-// squared deviations from the mean) are computed per row and combined by the formula of Chan, Golub
-// and LeVeque, in double and in the order of the rows: accurate for any number of rows, and
-// independent of the number of threads.
+// with one weight per row, one per position l in a row, or none. Examples for x [batch, channel,
+// space...]: in batch normalisation a row is one channel of one image, and the group is the
+// channel; in instance normalisation each row is its own group; in layer normalisation a row is the
+// whole normalised part of a sample, with a weight per position.
+//
+// A layer calls moments() and normalise(), and for derivatives the functions with Tangent and
+// Adjoint in their names. If ranks share a group, the functions at the end combine the moments of
+// their parts.
+//
+// Means and second moments (sums of squared deviations from the mean) are computed per row and
+// combined by the formula of Chan, Golub and LeVeque, in double and in the order of the rows:
+// accurate for any number of rows, and independent of the number of threads.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -14,12 +22,13 @@
 
 namespace tenon {
 
+// No weights, one per row, or one per position in a row.
 enum class RowWeights { None, OfRow, OfPlace };
 
 struct RowGroups {
-  Index rows = 0, length = 0, groups = 0;
-  std::vector<Index> groupOf;  // group of each row
-  std::vector<Index> weightOf; // weight of each row, for RowWeights::OfRow
+  Index rows = 0, length = 0, groups = 0; // length: number of elements of a row
+  std::vector<Index> groupOf;             // group of each row
+  std::vector<Index> weightOf;            // weight of each row, for RowWeights::OfRow
   RowWeights weights = RowWeights::None;
 
   // Number of elements of each group.
@@ -41,8 +50,8 @@ struct NormalisePoint {
   const T* weight; // null: no weights
 };
 
-// Cotangents that an adjoint writes; each can be null. Those of x and of the moments are
-// overwritten, those of the parameters are incremented.
+// Cotangents (gradients of the loss) that an adjoint writes; each can be null. Those of x and of
+// the moments are overwritten, those of the parameters are incremented.
 template <class T>
 struct NormaliseCotangents {
   T* x = nullptr;
@@ -61,13 +70,14 @@ public:
   const RowGroups& groups() const noexcept { return groups_; }
 
   template <class T>
-  void moments(const T* x, Moments<T> of);
+  void moments(const T* x, Moments<T> result);
   // The derivative of the moments at x; `mean` contains the mean of x.
   template <class T>
-  void momentsTangent(const T* x, const T* mean, const T* dx, Moments<T> of);
-  // dx is overwritten, or incremented if `adds`.
+  void momentsTangent(const T* x, const T* mean, const T* dx, Moments<T> dMoments);
+  // The adjoint: dMoments are the cotangents of the moments. dx is overwritten, or incremented if
+  // `adds`.
   template <class T>
-  void momentsAdjoint(const T* x, const T* mean, Moments<const T> of, bool adds, T* dx);
+  void momentsAdjoint(const T* x, const T* mean, Moments<const T> dMoments, bool adds, T* dx);
 
   // bias can be null. y is limited to at least `least`; 0 gives a rectifier.
   template <class T>
@@ -88,13 +98,15 @@ private:
   void addPlaces(const NormalisePoint<T>& at, const T* dy, T* weight, T* bias);
 
   RowGroups groups_;
-  std::vector<double> counts_;
+  std::vector<double> counts_; // elements of each group
   KernelContextPtr context_;
-  Index scratch_ = 0;
+  Index scratch_ = 0;                  // offset in the context's scratch
   std::unique_ptr<DeviceRows> device_; // null on the host
 };
 
-// Combination of the moments of a group over parts of it on different ranks. `counts` lists the
+// Combination of the moments of a group over parts of it on different ranks: each rank calls these
+// local functions, and the caller reduces their results. The moments of all parts could not be
+// summed as they are, since each part's second moment is about its own mean. `counts` lists the
 // number of elements of each group in this rank's part, then the number in all parts. Two
 // reductions are needed, both accurate for large means:
 //     shareOfMean(mean, c);              MPI_Allreduce c by MPI_SUM: the reference
@@ -107,35 +119,35 @@ struct PartMoments {
 };
 // Contribution of this part to the mean of all parts.
 template <class T>
-void shareOfMean(KernelContext& context, const PartMoments& of, const T* mean, T* contribution);
+void shareOfMean(KernelContext& context, const PartMoments& parts, const T* mean, T* contribution);
 // Contributions of this part to the sums that combineMoments() takes.
 template <class T>
-void shareOfMoments(KernelContext& context, const PartMoments& of, Moments<const T> part,
+void shareOfMoments(KernelContext& context, const PartMoments& parts, Moments<const T> part,
                     const T* reference, Moments<T> contributions);
 template <class T>
-void shareOfMomentsTangent(KernelContext& context, const PartMoments& of, const T* mean,
+void shareOfMomentsTangent(KernelContext& context, const PartMoments& parts, const T* mean,
                            const T* reference, Moments<const T> dPart, Moments<T> dContributions);
 // dPart is overwritten.
 template <class T>
-void shareOfMomentsAdjoint(KernelContext& context, const PartMoments& of, const T* mean,
+void shareOfMomentsAdjoint(KernelContext& context, const PartMoments& parts, const T* mean,
                            const T* reference, Moments<const T> dContributions, Moments<T> dPart);
 // Mean and variance from the sums of the contributions or, if the reference is null, from the
 // moments of the only part.
 template <class T>
-void combineMoments(KernelContext& context, const PartMoments& of, const T* reference,
+void combineMoments(KernelContext& context, const PartMoments& parts, const T* reference,
                     Moments<const T> sums, Moments<T> combined);
 // `first` is the first of the sums; null if there is no reference.
 template <class T>
-void combineMomentsTangent(KernelContext& context, const PartMoments& of, const T* first,
+void combineMomentsTangent(KernelContext& context, const PartMoments& parts, const T* first,
                            Moments<const T> dSums, Moments<T> combined);
 // dSums is overwritten.
 template <class T>
-void combineMomentsAdjoint(KernelContext& context, const PartMoments& of, const T* first,
+void combineMomentsAdjoint(KernelContext& context, const PartMoments& parts, const T* first,
                            Moments<const T> combined, Moments<T> dSums);
 
 // running <- (1 - momentum) running + momentum (mean, unbiased variance), for groups with elements.
 template <class T>
-void followMoments(KernelContext& context, const PartMoments& of, double momentum,
+void followMoments(KernelContext& context, const PartMoments& parts, double momentum,
                    Moments<const T> combined, Moments<T> running);
 
 } // namespace tenon

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Normalisation on the device: elementwise functors for x and dx, and reductions over groups of
-// rows for moments and gradients. The rows of a group need not be adjacent, so they are listed; the
-// terms of a reduction are the elements of all rows of the group.
+// Normalisation on the device (formulas in normalisation.hpp): elementwise functors for x and dx,
+// and reductions over groups of rows for moments and gradients. The rows of a group need not be
+// adjacent, so they are listed; the terms of a reduction are the elements of all rows of the group.
+// The functors are in functors/normalisation.hpp.
 #include "kernels/rows/normalisation_device.hpp"
 
 #include "kernels/walks/device_reduce.hpp"
@@ -12,7 +13,7 @@ namespace tenon {
 
 namespace {
 
-constexpr const char* kWhat = "a normalisation";
+constexpr const char* kWhat = "a normalisation"; // for the text of an error
 
 // Reciprocals, or 0 for an empty group, whose moments are then 0.
 std::vector<double> inverse(std::vector<double> counts) {
@@ -77,24 +78,25 @@ functors::RowPoint<T> DeviceRows::pointOf(const NormalisePoint<T>& at) {
 }
 
 template <class T>
-void DeviceRows::moments(const T* x, Moments<T> of) {
+void DeviceRows::moments(const T* x, Moments<T> result) {
   reduceLists<functors::AddMoments>(context_, groups_.count, groups_.longest,
                                     functors::GroupMoments<T>{in(groups_), x},
-                                    functors::StoreMoments<T>{of.mean, of.second});
+                                    functors::StoreMoments<T>{result.mean, result.second});
 }
 
 template <class T>
-void DeviceRows::momentsTangent(const T* x, const T* mean, const T* dx, Moments<T> of) {
+void DeviceRows::momentsTangent(const T* x, const T* mean, const T* dx, Moments<T> dMoments) {
   reduceLists<functors::AddSums>(
       context_, groups_.count, groups_.longest,
       functors::GroupMomentsTangent<T>{in(groups_), x, mean, dx},
-      functors::StoreMomentsTangent<T>{inverseCounts_.data(), of.mean, of.second});
+      functors::StoreMomentsTangent<T>{inverseCounts_.data(), dMoments.mean, dMoments.second});
 }
 
 template <class T>
-void DeviceRows::momentsAdjoint(const T* x, const T* mean, Moments<const T> of, bool adds, T* dx) {
+void DeviceRows::momentsAdjoint(const T* x, const T* mean, Moments<const T> dMoments, bool adds,
+                                T* dx) {
   eachElementOfRows(functors::MomentsAdjoint<T>{groupOf_.data(), inverseCounts_.data(), x, mean,
-                                                of.mean, of.second, adds ? 1 : 0, dx});
+                                                dMoments.mean, dMoments.second, adds ? 1 : 0, dx});
 }
 
 template <class T>
@@ -113,11 +115,12 @@ template <class T>
 void DeviceRows::normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
                                   const NormaliseCotangents<T>& d) {
   const functors::RowPoint<T> point = pointOf(at);
-  // Otherwise the sums of groups, which read the same dy, write dx too.
+  // dx alone. Otherwise the sums of groups, which read the same dy, write dx too.
   if (d.x && !d.moments.mean)
     eachElementOfRows(functors::NormaliseAdjoint<T>{point, dy, d.x});
   const functors::StoreGroupSlopes<T> groups{point.scale, d.moments.mean, d.moments.second};
   const functors::AddWeightSlopes<T> weights{d.weight, d.bias};
+  // If the weights belong to the groups, one pass computes the sums of both.
   if (d.moments.mean && (d.weight || d.bias) && hasWeightsOfGroups_) {
     functors::RowPoint<T> withoutWeight = point;
     withoutWeight.weight = nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernels of rows/normalisation.hpp on the device. A sum of a group runs over the elements of
-// all its rows.
+// The kernels of rows/normalisation.hpp on the device: RowKernels passes its calls to a DeviceRows,
+// whose functions have the same arguments. A sum of a group runs over the elements of all its rows,
+// which are listed because they need not be adjacent.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -15,11 +16,11 @@ public:
   DeviceRows(const RowGroups& groups, KernelContext& context, Index scratch);
 
   template <class T>
-  void moments(const T* x, Moments<T> of);
+  void moments(const T* x, Moments<T> result);
   template <class T>
-  void momentsTangent(const T* x, const T* mean, const T* dx, Moments<T> of);
+  void momentsTangent(const T* x, const T* mean, const T* dx, Moments<T> dMoments);
   template <class T>
-  void momentsAdjoint(const T* x, const T* mean, Moments<const T> of, bool adds, T* dx);
+  void momentsAdjoint(const T* x, const T* mean, Moments<const T> dMoments, bool adds, T* dx);
   template <class T>
   void normalise(const NormalisePoint<T>& at, const T* bias, T least, T* y);
   template <class T>
@@ -35,8 +36,9 @@ private:
     ReadList<Index> begin, rows;
     Index count = 0, longest = 0;
   };
+  // The rows of each list, where listOfRow[r] is the list of row r.
   Lists listsOf(const std::vector<Index>& listOfRow, Index lists) const;
-  functors::RowLists in(const Lists& lists) const;
+  functors::RowLists in(const Lists& lists) const; // as an argument of functors
   template <class T>
   functors::RowPoint<T> pointOf(const NormalisePoint<T>& at);
   template <class F>
@@ -51,7 +53,7 @@ private:
   bool hasWeightsOfGroups_; // whether the rows of weight w are the rows of group w
   ReadList<Index> groupOf_, weightOf_;
   ReadList<double> inverseCounts_; // 1 / number of elements of each group, or 0
-  Lists groups_, weighted_;
+  Lists groups_, weighted_;        // the rows of each group, and those of each weight
 };
 
 } // namespace tenon

@@ -60,15 +60,17 @@ RowLists listTransposed(Index rows, const RowEntries& entries) {
 namespace {
 
 template <class T>
-const T* ifAny(const std::vector<T>& list) {
+const T* dataOrNull(const std::vector<T>& list) {
   return list.empty() ? nullptr : list.data();
 }
 
+// The lists in the memory space of the kernels.
 functors::ListedRows listedOf(const RowLists& lists) {
   const Index last = lists.entries() - 1;
   if (const auto& device = lists.onDevice)
     return {device->first.data(), device->index.data(), device->weights.data(), nullptr, last};
-  return {ifAny(lists.first), lists.index.data(), ifAny(lists.weights), ifAny(lists.to), last};
+  return {dataOrNull(lists.first), lists.index.data(), dataOrNull(lists.weights),
+          dataOrNull(lists.to), last};
 }
 
 // The lists from list `begin` on. If the lists have `first`, their entries are addressed by
@@ -127,6 +129,7 @@ void eachRow(KernelContext& context, Index rows, Index inner, Index cost, const 
   });
 }
 
+// The work per row, in elements moved: the mean number of entries, and the row that is written.
 Index rowCost(const RowLists& lists, Index inner) {
   return inner * (1 + lists.entries() / std::max<Index>(lists.rows, 1));
 }

@@ -6,9 +6,14 @@
 // A gather has one entry per row, as when the edges of a mesh read the rows of their nodes. Its
 // transpose is a segmented sum, as when nodes add the rows of their edges. With weights the lists
 // are a sparse matrix. The transpose of lists is lists, so one kernel computes maps and adjoints.
+// Example: y0 = x2 + x0 and y1 = x1 are the entries row = {0, 0, 1}, from = {2, 0, 1}, for which
+// listRows() returns first = {0, 2, 3} and index = {2, 0, 1}.
 //
 // The entries of a row are added in the order of user-supplied keys. A sum is then independent of
 // the order in the user's list and, if the keys are the same on every partition, of the partition.
+//
+// The file has the lists, sums by them (combineRows), maxima, softmax over the entries of a row,
+// and sums whose weights are data (weighHeads, for attention on meshes), with derivatives.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -22,7 +27,7 @@ struct RowLists {
   Index rows = 0;
   // First entry of each row, then the end; empty if every row has one entry.
   std::vector<Index> first;
-  std::vector<Index> index;    // ordered by row
+  std::vector<Index> index;    // row of x of each entry, ordered by row of y
   std::vector<double> weights; // empty: ones
   std::vector<Index> to;       // row of y of each list; empty: list i is row i. Host only
 
@@ -82,9 +87,9 @@ template <class T>
 void softmaxOfRowsDerivative(KernelContext& context, const RowLists& lists, Index inner, const T* y,
                              const T* d, T* r);
 
-// Sums whose weights are data, as in attention: y[i,:] (+)= sum over the entries e of row i of
-// a[e,h] x[e,h,:], where rows of x have `heads` times `each` elements. The weights of the lists are
-// ignored.
+// Sums whose weights are data, as in attention with several heads: y[i,h,:] (+)= sum over the
+// entries e of row i of a[e,h] x[e,h,:], where a row of x has `heads` times `each` elements, and h
+// is the head. The weights of the lists are ignored.
 template <class T>
 void weighHeads(KernelContext& context, const RowLists& lists, Index heads, Index each, const T* a,
                 const T* x, bool adds, T* y);

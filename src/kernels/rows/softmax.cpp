@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The steps of a softmax (maxima, exponentials, sums, quotients) along any dimension of an array
-// [outer, n, inner], where the n elements in the middle form a line. If a line is split over
-// processes, the caller reduces maxima and sums between the steps. Up to kTogether adjacent
-// elements of the inner dimension are processed together, so memory is read in order for every
-// dimension.
+// The steps of a softmax (maxima m, exponentials e = exp(x - m), sums s, quotients e / s) along any
+// dimension of an array [outer, n, inner], where the n elements in the middle form a line. If a
+// line is split over processes, the caller reduces maxima and sums between the steps. On the host
+// up to kTogether adjacent elements of the inner dimension are processed together, so memory is
+// read in order for every dimension. The formulas of single elements are in functors/softmax.hpp.
 #include "kernels/rows/softmax.hpp"
 
 #include "kernels/base/independent.hpp"
@@ -18,9 +18,9 @@ namespace tenon {
 
 namespace {
 
-constexpr const char* kWhat = "a softmax";
-constexpr Index kExponentialCost = 8; // cost of an exponential, in elements moved
-constexpr Index kTogether = 64;       // elements of the inner dimension
+constexpr const char* kWhat = "a softmax"; // for the text of an error
+constexpr Index kExponentialCost = 8;      // cost of an exponential, in elements moved
+constexpr Index kTogether = 64;            // elements of the inner dimension
 
 // A run of the inner dimension: its offsets in x and in an array of sums, and its length.
 struct Run {
@@ -180,8 +180,9 @@ void axisSoftmaxSlope(KernelContext& context, const AxisShape& shape, const T* y
 }
 
 template <class T>
-void maskCausal(KernelContext& context, const AxisShape& shape, const CausalRows& of, T* x) {
-  forEachElement(context, shape, 1, functors::Causal<T>{shape.n, of.rows, of.query, of.key, x});
+void maskCausal(KernelContext& context, const AxisShape& shape, const CausalRows& position, T* x) {
+  forEachElement(context, shape, 1,
+                 functors::Causal<T>{shape.n, position.rows, position.query, position.key, x});
 }
 
 template <class T>

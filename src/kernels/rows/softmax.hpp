@@ -3,7 +3,12 @@
 // over processes:
 //     y = e / s,  e = exp(x - m),
 // where m and s [outer, inner] are the maxima and the sums along the whole dimension, over all
-// processes. The caller reduces m (by maximum) and s (by sum) between the steps.
+// processes. Each function is local; the caller reduces between the steps:
+//     axisMaxima(x, m);         MPI_Allreduce m by MPI_MAX
+//     axisExponentials(x, m, e);
+//     axisSums(e, s);           MPI_Allreduce s by MPI_SUM
+//     axisQuotients(e, s, y);
+// For attention, further functions process the dimension in parts (online softmax).
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -65,7 +70,7 @@ struct CausalRows {
 };
 // x = -infinity for keys after their query.
 template <class T>
-void maskCausal(KernelContext& context, const AxisShape& shape, const CausalRows& of, T* x);
+void maskCausal(KernelContext& context, const AxisShape& shape, const CausalRows& position, T* x);
 // Updates the running maxima m, which begin at the lowest finite number, with the maxima c;
 // rescales the sums s of exp(x - m) accordingly, and returns the factor in c.
 template <class T>

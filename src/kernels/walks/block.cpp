@@ -3,7 +3,12 @@
 // written) to a normal form: dimensions of extent 1 are removed, dimensions are sorted by stride,
 // and adjacent ones that are contiguous in both arrays are merged. Example: a contiguous box [4, 8,
 // 16] becomes one row of 512 elements. Most boxes of a tensor become a few long rows, whatever
-// their rank, which is what makes the loops over them fast.
+// their rank, and loops over long rows are fast.
+//
+// The other functions answer questions about a block: whether it writes elements twice
+// (writeOrder), whether it consists of larger elements (widenBlock), whether it is a transposition
+// (transposedDimension), and along which dimension the device or the threads of the host divide it
+// (stripDimension, dividedDimension).
 #include "kernels/walks/block.hpp"
 
 #include "sys/errors/error.hpp"
@@ -35,7 +40,7 @@ void checkBlock(int rank, const Index* extent) {
 
 // Whether dimension p must be an outer loop of dimension q. The strides of the written array
 // decide, since scattered stores take longer than scattered loads.
-bool looser(const Dimension& p, const Dimension& q) {
+bool isOuter(const Dimension& p, const Dimension& q) {
   const Index pb = std::abs(p.b), qb = std::abs(q.b);
   return pb != qb ? pb > qb : std::abs(p.a) > std::abs(q.a);
 }
@@ -48,7 +53,7 @@ void sortByStride(Dimension* dims, int rank) {
     if (dims[d].b == 0)
       return;
   for (int i = 1; i < rank; ++i)
-    for (int j = i; j > 0 && looser(dims[j], dims[j - 1]); --j)
+    for (int j = i; j > 0 && isOuter(dims[j], dims[j - 1]); --j)
       std::swap(dims[j], dims[j - 1]);
 }
 
@@ -69,6 +74,8 @@ Block normaliseBlock(int rank, const Index* extent, const Index* a, const Index*
     return block;
   sortByStride(dims, count);
 
+  // Each dimension is merged with the previous one if one step of the previous one is as long as
+  // the whole dimension, in both arrays.
   for (int d = 0; d < count; ++d) {
     const int last = block.rank - 1;
     const Dimension& next = dims[d];

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A box of up to eight dimensions with strides in two arrays, in a normal form with the fewest
-// dimensions: dimensions of extent 1 are dropped, adjacent dimensions are merged if they are
-// contiguous in both arrays, and the dimension with the smallest stride is innermost.
+// A block: a box of up to eight dimensions with strides in two arrays, one that is read (a) and one
+// that is written (b). Kernels that copy or combine boxes of tensors bring their arguments to a
+// normal form with the fewest dimensions: dimensions of extent 1 are dropped, adjacent dimensions
+// are merged if they are contiguous in both arrays, and the dimension with the smallest stride is
+// innermost. Example: a contiguous box [4, 8, 16], copied to a contiguous box, becomes one row of
+// 512 elements.
+//
+// The header also has loops over the rows of a block, on one thread or several, and the properties
+// by which kernels choose an algorithm: whether elements are written twice, whether the block is a
+// transposition, and along which dimension it is divided.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -10,7 +17,7 @@ namespace tenon {
 
 constexpr int kMaxBlockRank = 8;
 
-struct Block {
+struct Block {  // in normal form after normaliseBlock()
   int rank = 0; // at least 2 after normaliseBlock; the last two dimensions are the inner loops
   Index extent[kMaxBlockRank];
   Index a[kMaxBlockRank]; // strides of the array that is read
@@ -22,16 +29,18 @@ struct Block {
 Block normaliseBlock(int rank, const Index* extent, const Index* a, const Index* b);
 
 // Splits a block into one that writes no element twice (free), and one of the dimensions whose
-// written stride is 0 (repeated), which is processed in order for each element of the first. Throws
-// TENON_ERR_SUPPORT if other dimensions write an element twice, or if `mayRepeat` is false and
-// `repeated` has dimensions.
+// written stride is 0 (repeated), which is processed in order for each element of the first. For
+// threads that process the elements of `free` in any order, the result is then deterministic.
+// Throws TENON_ERR_SUPPORT if other dimensions write an element twice, or if `mayRepeat` is false
+// and `repeated` has dimensions.
 struct WriteOrder {
   Block free, repeated;
 };
 WriteOrder writeOrder(const Block& block, bool mayRepeat);
 
-// Turns the block into one of elements `together` times as large, if its rows are contiguous, have
-// whole multiples and are written once. Otherwise returns false and does not change the block.
+// Turns the block into one of elements `together` times as large (4 floats become one element of 16
+// bytes), if its rows are contiguous, their lengths and strides are multiples of `together`, and
+// they are written once. Otherwise returns false and does not change the block.
 bool widenBlock(Block& block, Index together);
 
 // The dimension along which elements are adjacent in the array that is read, if it differs from the
@@ -39,13 +48,15 @@ bool widenBlock(Block& block, Index together);
 // elements are written several times.
 int transposedDimension(const Block& block);
 
-// The dimension for strips of up to `strip` elements per thread of the device.
+// The dimension along which each thread of the device processes a strip of up to `strip` elements
+// (StripWalk in cuda/launch.cuh).
 int stripDimension(const Block& block, Index strip);
 
-// Calls visit(slice, offset in a, offset in b) for slices of at most `most` elements that make up
-// the block.
+// Calls visit(slice, offset in a, offset in b) for slices of at most maxElements elements that make
+// up the block.
 template <class Visit>
-void forEachSlice(const Block& block, Index most, const Visit& visit, Index a = 0, Index b = 0) {
+void forEachSlice(const Block& block, Index maxElements, const Visit& visit, Index a = 0,
+                  Index b = 0) {
   Index elements = 1;
   int longest = 0;
   for (int d = 0; d < block.rank; ++d) {
@@ -53,13 +64,13 @@ void forEachSlice(const Block& block, Index most, const Visit& visit, Index a = 
     if (block.extent[d] > block.extent[longest])
       longest = d;
   }
-  if (elements <= most)
+  if (elements <= maxElements)
     return visit(block, a, b);
   Block low = block, high = block;
   const Index half = low.extent[longest] /= 2;
   high.extent[longest] -= half;
-  forEachSlice(low, most, visit, a, b);
-  forEachSlice(high, most, visit, a + half * block.a[longest], b + half * block.b[longest]);
+  forEachSlice(low, maxElements, visit, a, b);
+  forEachSlice(high, maxElements, visit, a + half * block.a[longest], b + half * block.b[longest]);
 }
 
 // Calls visit(offset in a, offset in b) for each inner plane [extent[rank-2], extent[rank-1]], in

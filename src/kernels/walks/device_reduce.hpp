@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reductions of groups of terms on the device, in two stages: the functors of functors/reduce.hpp
-// reduce a group to pieces, and then the pieces to one value. Also elementwise kernels and
-// reductions along the middle dimension of arrays [outer, n, inner].
+// Reductions on the device, in two stages: a sum over n terms is first reduced to pieces by many
+// thread blocks, and then the pieces to one value. The functors of both stages are in
+// functors/reduce.hpp, which also explains the arguments:
+//     Op       binary operation of the reduction, such as AddTo or MaxTo
+//     Term     computes term i of a group; Wide is the type of the result
+//     Use      receives the result of a group, and stores it
+// A group is one of several independent reductions, such as a row. reduceEach() reduces many groups
+// and leaves the results on the device; reduceAll() reduces all groups to one value that the host
+// waits for. eachAlongAxis() and reduceAlongAxis() work along the middle dimension of arrays
+// [outer, n, inner].
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -22,8 +29,8 @@ functors::BlockShape blockShape(Index n, const Term& term) {
   constexpr Index kShort = 512;
   if constexpr (requires { term.groupsAreCloser(); })
     if (term.groupsAreCloser())
-      return {3, 1};
-  return {n < kShort ? 5 : functors::BlockShape::kMaxBits, 0};
+      return {.bits = 3, .isAcross = 1};
+  return {.bits = n < kShort ? 5 : functors::BlockShape::kMaxBits, .isAcross = 0};
 }
 
 // Groups with fewer terms are reduced by one thread each.
@@ -36,12 +43,15 @@ Index piecesOf(Index groups, Index n, Index mostBlocks, const Term& term) {
   if (n < kMinForLanes)
     return 1;
   const functors::BlockShape shape = blockShape(n, term);
+  // A thread block processes shape.groups() groups together, a bundle.
   const Index bundles = (groups + shape.groups() - 1) / shape.groups();
-  const Index maxPieces = std::max(Index(1), mostBlocks / bundles), piece = 16 * shape.lanes();
-  return std::clamp<Index>((n + piece - 1) / piece, 1, maxPieces);
+  constexpr Index kTermsOfThread = 16;
+  const Index maxPieces = std::max(Index(1), mostBlocks / bundles),
+              termsOfPiece = kTermsOfThread * shape.lanes();
+  return std::clamp<Index>((n + termsOfPiece - 1) / termsOfPiece, 1, maxPieces);
 }
 
-// Reduces each group in `pieces` pieces; `use` consumes their values.
+// One stage: reduces each group in `pieces` pieces, and calls use(group * pieces + piece, value).
 template <class Op, class Term, class Use>
 void reduceInPieces(KernelContext& context, Index groups, Index n, Index pieces, const Term& term,
                     typename Term::Wide neutral, const Use& use) {
@@ -56,7 +66,7 @@ void reduceInPieces(KernelContext& context, Index groups, Index n, Index pieces,
                 static_cast<unsigned>(groups), n, (n + pieces - 1) / pieces});
 }
 
-constexpr Index kMaxBlocks = 1024; // per reduction
+constexpr Index kMaxBlocks = 1024; // thread blocks per reduction
 
 // Calls use(group, value) for each group, on the device.
 template <class Op, class Term, class Use>

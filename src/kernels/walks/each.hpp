@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Applies a functor (walks.hpp) to each of n elements, or to each element of a block, in the space
-// of the context: vectorised and on several threads on the host, as kernels on the device.
+// Applies a functor (a struct with the arrays and an operation for one element, walks.hpp) to each
+// of n elements, or to each element of a block (a strided box, block.hpp), where the context's
+// arrays are: vectorised and on several threads on the host, or as a kernel on the device.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -40,9 +41,10 @@ void walkElements(Index begin, Index end, const F& f) {
   });
 }
 
-// Applies f(i), or f.write(i, f.read(i)), to each of n elements. It must access only element i of
-// its arrays; two arrays must be identical or disjoint. `cost` is the work per element, in elements
-// moved.
+// Applies f(i), or f.write(i, f.read(i)), to each of n elements: the first function always on the
+// host, the second where the context is. f must access only element i of its arrays; two arrays
+// must be identical or disjoint. `cost` is the work per element, in elements moved, which decides
+// whether threads are worth their start.
 template <class F>
 void eachElementOfHost(KernelContext& context, Index n, Index cost, const F& f) {
   parallelRanges(context.threads(), n, cost,

@@ -2,7 +2,8 @@
 // Converts the row-major number of an element of a box to its offsets in several arrays. Example:
 // in a box [3, 4], element 6 has the index (1, 2) and in an array with strides {10, 1} the offset
 // 12. Device code needs this, since a thread starts from an element's number instead of looping
-// over rows.
+// over rows. Divisor divides fast, ElementOffsets converts one number, and ElementOffsets::Steps
+// iterates over every step-th element with few divisions.
 #pragma once
 
 #include "kernels/walks/block.hpp"
@@ -77,7 +78,7 @@ public:
   TENON_DEVICE Index count() const noexcept { return count_; }
 
   struct Offsets {
-    Index of[K];
+    Index of[K]; // one per array
   };
   TENON_DEVICE Offsets operator()(Index element) const {
     Offsets offsets{};
@@ -89,14 +90,15 @@ public:
   }
 
   // Iterates over the offsets of the elements first, first + step, .... It divides only at the end
-  // of an innermost row; positions beyond the last element are allowed.
+  // of an innermost row; positions beyond the last element are allowed. next() returns the current
+  // offsets and advances by one step; the element of a step is called an element below.
   class Steps {
   public:
-    TENON_DEVICE Steps(const ElementOffsets& of, Index first, Index step)
-        : of_(of), number_(static_cast<std::uint32_t>(first)),
+    TENON_DEVICE Steps(const ElementOffsets& offsets, Index first, Index step)
+        : offsets_(offsets), number_(static_cast<std::uint32_t>(first)),
           step_(static_cast<std::uint32_t>(step)) {
       for (int k = 0; k < K; ++k)
-        strides_[k] = step * (of.divided_ > 0 ? of.stride_[0][k] : of.outermost_[k]);
+        strides_[k] = step * (offsets.divided_ > 0 ? offsets.stride_[0][k] : offsets.outermost_[k]);
       place();
     }
     TENON_DEVICE Offsets next() {
@@ -109,8 +111,8 @@ public:
       }
       return position;
     }
-    // Whether the next `count` elements are in the same row; the offsets `count` elements ahead;
-    // and an advance by `count` elements.
+    // stays(): whether the next `count` elements are in the same row. If so, ahead() returns the
+    // offsets `count` elements later, and skip() advances to them.
     TENON_DEVICE bool stays(std::uint32_t count) const { return remaining_ > count * step_; }
     TENON_DEVICE Offsets ahead(int count) const {
       Offsets offsets = current_;
@@ -127,12 +129,13 @@ public:
   private:
     TENON_DEVICE void place() {
       auto rest = number_;
-      remaining_ = of_.divided_ > 0 ? of_.extent_[0].divisor() - of_.extent_[0].divide(rest)
-                                    : std::numeric_limits<std::uint32_t>::max();
-      current_ = of_(number_);
+      remaining_ = offsets_.divided_ > 0
+                       ? offsets_.extent_[0].divisor() - offsets_.extent_[0].divide(rest)
+                       : std::numeric_limits<std::uint32_t>::max();
+      current_ = offsets_(number_);
     }
 
-    const ElementOffsets& of_;
+    const ElementOffsets& offsets_;
     // Remaining: elements of the row from the current one on.
     std::uint32_t number_, step_, remaining_;
     Index strides_[K];
@@ -147,9 +150,10 @@ private:
       offsets.of[k] += coordinate * stride[k];
   }
 
-  int divided_ = 0;
+  int divided_ = 0; // number of dimensions that need a division: all but the outermost
   Index count_ = 1;
-  Divisor extent_[kMaxDivided]; // the innermost dimension first
+  // Extents and strides of these dimensions, the innermost first; strides of the outermost.
+  Divisor extent_[kMaxDivided];
   Index stride_[kMaxDivided][K] = {}, outermost_[K] = {};
 };
 

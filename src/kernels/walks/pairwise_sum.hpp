@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Long sums in double by pairwise summation, with a binary counter of partial sums: runs of up to
-// kRun terms are summed in order, and the sums of two adjacent, equally long sequences of runs are
-// added as soon as both are complete. A sequence of 2^k runs is one node of that tree, so threads
-// can compute such pieces separately, and the order does not depend on the number of threads.
+// Long sums in double by pairwise summation: the rounding error grows with the logarithm of the
+// number of terms, and the result is bitwise the same for any number of threads. Terms are divided
+// into runs of kRun = 256. The terms of a run are summed first; then the sums of two adjacent,
+// equally long sequences of runs are added as soon as both are complete, as in a binary counter:
+//
+//     run    0   1   2   3   4          partial sums after run 4:
+//            +---+   +---+              {0..3} of level 2, {4} of level 0
+//              +-------+
+//
+// A sequence of 2^k runs, beginning at a multiple of 2^k, is one node of this tree. Threads compute
+// such nodes separately, which does not change the order.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -18,6 +25,7 @@ namespace tenon {
 
 constexpr Index kRun = 256;
 
+// The binary counter: bit k of count_ is set if partial_[k] has a sum of 2^k values.
 class PairwiseSum {
 public:
   // `rest` is the sum of the terms that follow all added ones; total() begins with it.
@@ -84,9 +92,10 @@ double sumOfRuns(KernelContext& context, Index n, const Run& run) {
   return sum.total();
 }
 
-constexpr int kSumLanes = 8;
+constexpr int kSumLanes = 8; // the lanes of an AVX-512 vector of doubles
 
-// The sum of term(i) over a run, in lanes that are added at the end.
+// The sum of term(i) for at <= i < at + count, a run: term i is added to lane i modulo 8, and the
+// lanes are added at the end.
 template <class Term>
 double sumOfRun(Index at, Index count, const Term& term) {
   double lane[kSumLanes] = {};

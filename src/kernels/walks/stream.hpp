@@ -13,7 +13,7 @@
 
 namespace tenon {
 
-inline constexpr std::size_t kLine = 64;
+inline constexpr std::size_t kLine = 64; // bytes of a cache line
 // Bytes of a streaming store, or 0 if the processor has none.
 #ifdef __SSE2__
 inline constexpr std::size_t kStreamed = sizeof(__m128i);
@@ -28,9 +28,10 @@ inline void fetchLine([[maybe_unused]] const void* address) {
 #endif
 }
 
-// Whether rows consist of whole cache lines, and are too many for the caches to hold until they are
-// read. Measured for rows that were gathered and then summed: streaming took 1.5 times as long up
-// to 32 MB, and 0.65 times from 64 MB on.
+// Whether `rows` rows of y, `bytesToNext` apart, should be written by streaming stores: if they
+// consist of whole cache lines, and are too many for the caches to hold until they are read.
+// Measured for rows that were gathered and then summed: streaming took 1.5 times as long up to 32
+// MB, and 0.65 times from 64 MB on.
 inline bool canStream(const void* y, std::size_t bytesOfRow, std::size_t bytesToNext,
                       std::size_t rows) {
   constexpr std::size_t kMin = std::size_t(1) << 26;

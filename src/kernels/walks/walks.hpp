@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Device kernels made from functors. A functor is a trivially copyable structure with all its
-// arguments, and an operator for one element, or for one thread of a grid. It uses none of CUDA's
-// built-in variables, so any compiler accepts it and the host can run it.
+// The interface of device kernels that are made from functors. A functor is a trivially copyable
+// structure that has all arguments of a kernel as members, and an operator for one element, or for
+// one thread of a grid. It uses none of CUDA's built-in variables, so any compiler accepts it and
+// the host can run it. Example, y = alpha x, called for all i in [0, n):
+//     template <class T> struct Scaled {
+//       T alpha;  const T* x;  T* y;
+//       TENON_DEVICE T read(Index i) const { return alpha * x[i]; }
+//       TENON_DEVICE void write(Index i, T value) const { y[i] = value; }
+//     };
+//     eachElement(context, n, 1, functors::Scaled<T>{alpha, x, y});  // host or device: each.hpp
+// TENON_DEVICE is `__host__ __device__` where nvcc compiles; TENON_UNROLL and TENON_KEEP_LOOP make
+// the compiler unroll the next loop, or not (sys/device_code.hpp).
 //
 // To add a functor: write it in functors/, call eachElement(), eachOfBlock() or eachBlock() with
 // it, and list it in a file cuda/*.cu, for which nvcc instantiates the templates of
@@ -28,6 +37,7 @@ concept MayRepeat = requires {
   typename F::MayRepeat;
 };
 
+// Runs either form of a functor for element i.
 template <class F>
 TENON_DEVICE void applyTo(const F& f, Index i) {
   if constexpr (ReadsFirst<F>)
@@ -36,7 +46,8 @@ TENON_DEVICE void applyTo(const F& f, Index i) {
     f(i);
 }
 
-// A thread of a one-dimensional grid, and its indices.
+// A thread of a one-dimensional grid: its indices and the numbers of blocks and of threads per
+// block. It processes the elements first(), first() + step(), ....
 struct Place {
   unsigned block, thread, blocks, threads;
 
