@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The text of a pass in views: one line per step, then one line per value in memory of the pass.
-// Values of a derivative keep the names of the list, which makes them easy to find in Apply.
+// The text of a pass in views of a layer (TenonObjectView()): one line per step, then
+// one line per value in memory of the pass. For a convolution with a halo exchange, the steps of
+// Apply read
+//
+//   0 begin     conversion x -> u
+//   1 end       conversion
+//   2 kernel    conv u -> y
+//
+// "->" overwrites and "+>" adds; "*" marks the adjoint of an operator or kernel. Values of a
+// derivative have the names of the list with a prefix, d. for cotangents and t. for tangents, which
+// makes them easy to find in Apply.
 #include "declaration/core/pass.hpp"
 
 #include <fmt/format.h>
