@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prices the forms (layouts that would run) of layers under each parallelization, and the
-// conversions between them. The constructor prices layers, once for all that differ only in name.
-// Moves are priced on request and cached by their two layouts, because many pairs of
-// parallelizations have the same.
+// Prices the forms of layers (the layouts that would run) under each parallelization, and the
+// conversions between them. A parallelization has a number, a state of the search. The constructor
+// prices layers, once for all that differ only in name. Moves are priced on request and cached.
 #include "planner/prices/own_model.hpp"
 
 #include "geometry/layout/layout.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Searches a plan, certifies its prices, simulates overlap, and compares the plan with uniform
-// grids. Searches repeat: from tables of lower bounds the best plan is found, and its prices in the
-// tables are raised to closer bounds, then to exact prices. If nothing was raised, the plan is the
-// best by exact prices, although most other prices were never evaluated.
+// grids. Prices of the tables are lower bounds at first. Each search finds the best plan by these
+// and raises its prices to closer bounds, then to exact ones. If nothing was raised, the plan is
+// the best by exact prices, although most other prices were never evaluated.
 #include "planner/search/plan_search.hpp"
 
 #include "planner/prices/cost_model.hpp"
@@ -314,7 +314,7 @@ double secondsOverlapped(const CostModel& model, const std::vector<int>& plan, d
 
 namespace {
 
-struct UniformPlan {
+struct UniformPlan { // all layers have the same parallelization
   Parallelization parallelization;
   std::vector<int> plan;
   double seconds = 0; // a lower bound
