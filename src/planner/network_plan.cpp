@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The request for a plan, and the search on one process grid after the other. A changed setting
-// discards the plan; a changed rate of the machine also the rates fitted to measurements.
+// The request for a plan, and the search: a cost model and its best plan for each process grid that
+// the request allows (pricedPlan), then the fastest of all grids (bestOf). A changed setting
+// discards the plan, and a changed rate of the machine also the rates fitted to measurements.
 // setSpace() discards nothing, since every search of a plan of layers calls it.
 #include "planner/network_plan.hpp"
 
@@ -300,9 +301,9 @@ std::vector<FineGrid> NetworkPlan::grids(bool fewer, const std::string& placemen
 
 // A plan read from a file can have any placement, regardless of the setting.
 std::vector<FineGrid> NetworkPlan::grids() const {
-  std::vector<FineGrid> made = grids(true, grid().hasFewOrders() ? "all" : "batch");
-  std::ranges::move(grids(true, "space"), std::back_inserter(made));
-  return made;
+  std::vector<FineGrid> all = grids(/*fewer=*/true, grid().hasFewOrders() ? "all" : "batch");
+  std::ranges::move(grids(/*fewer=*/true, "space"), std::back_inserter(all));
+  return all;
 }
 
 Layout NetworkPlan::pinned(const PinnedEnd& end, const Shape& shape, const char* which) const {
@@ -559,16 +560,16 @@ const FoundPlan& NetworkPlan::search() {
 // The bytes per process of a plan within the limit; empty if there is none.
 std::string NetworkPlan::bytesOfFitting(Index processes, bool savesRounded, bool recomputes) {
   // The levels of a machine and its rates are valid only for the requested number of processes.
-  struct Back {
+  struct Restored { // by the destructor
     NetworkPlan& plan;
     decltype(std::tuple(processes_, machine_, fitted_, mayRecompute_)) before;
-    ~Back() {
+    ~Restored() {
       plan.savesRounded_ = false;
       std::tie(plan.processes_, plan.machine_, plan.fitted_, plan.mayRecompute_) =
           std::move(before);
     }
   };
-  const Back back{*this, {processes_, machine_, fitted_, mayRecompute_}};
+  const Restored restored{*this, {processes_, machine_, fitted_, mayRecompute_}};
   if (processes != processes_) {
     machine_.reset();
     fitted_.reset();
