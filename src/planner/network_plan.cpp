@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The request for a plan, and the search: a cost model and its best plan for each process grid that
-// the request allows (pricedPlan), then the fastest of all grids (bestOf). A changed setting
-// discards the plan, and a changed rate of the machine also the rates fitted to measurements.
-// setSpace() discards nothing, since every search of a plan of layers calls it.
+// the request allows (pricedPlan), then the fastest of all (bestOf). A changed setting discards the
+// plan; a changed rate of the machine also fitted rates; setSpace(), which a search calls, neither.
 #include "planner/network_plan.hpp"
 
 #include "geometry/layout/checked_grid.hpp"
