@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The work of kernels, counted by hand.
+// Tests the predicted work of kernels (planner/prices/kernel_cost.hpp): operations, bytes, rows and
+// columns counted by hand for a convolution and a pooling, and the slowest process, which the
+// library finds among few positions of the grid, against a loop over all positions.
 #include "planner/prices/kernel_cost.hpp"
 
 #include "declaration/core/types.hpp"
@@ -66,7 +68,7 @@ TEST(KernelCost, OfPooling) {
   EXPECT_EQ(costOf(*windowed("maxpooling", 3, 2), false).adjoint.bytes, 0);
 }
 
-// The operations and columns of the position that has most, asked of each position of the grid.
+// The largest numbers of operations and columns of any position, by a loop over all positions.
 std::pair<double, double> mostByForce(const Declaration& layer, const Form& form) {
   std::pair<double, double> most = {0, 0};
   for (int position = 0; position < form.output.grid().size(); ++position) {
@@ -77,8 +79,8 @@ std::pair<double, double> mostByForce(const Declaration& layer, const Form& form
   return most;
 }
 
-// Without padding the outer parts lose what windows do not reach: 16 rows in 4 parts become 3 4 4 3
-// outputs. With a stride, 7 rows in 3 parts of 3 2 2 become 1 1 1, and 12 in 5 parts 1 1 1 2 1.
+// Without padding, 16 rows in 4 equal parts become 3, 4, 4, 3 output rows: the first and last part
+// have one fewer, and position 0 is not the slowest.
 TEST(KernelCost, IsThatOfThePositionWithTheMostRows) {
   const auto layer = convolution(3, 1, 1);
   const Layout rows(
