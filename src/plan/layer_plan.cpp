@@ -166,8 +166,8 @@ const FoundPlan& LayerPlan::search() {
 void LayerPlan::fixSignatures() {
   const DeclaredNetwork planned = layers();
   for (const UnfoldedNode& node : unfoldedNetwork()) {
-    const std::string given = node.layer->declaration().value<std::string>("signature");
-    if (given.empty())
+    const std::string signature = node.layer->declaration().value<std::string>("signature");
+    if (signature.empty())
       continue;
     // The prices contain no choice of a dependent's signature.
     if (std::none_of(planned.layers.begin(), planned.layers.end(),
@@ -176,8 +176,8 @@ void LayerPlan::fixSignatures() {
           TENON_ERR_OPTION,
           fmt::format("{} has the signature \"{}\", but in a plan it follows what it reads; "
                       "leave its signature open",
-                      node.layer->title(), given));
-    fix(node.path, given);
+                      node.layer->title(), signature));
+    fix(node.path, signature);
   }
 }
 
@@ -483,8 +483,8 @@ void LayerPlan::setUp() {
 }
 
 Index LayerPlan::bucketBytes() const {
-  const auto given = value<Index>("gradient_bucket");
-  return given >= 0 ? given : NetworkPlan::bucketBytes();
+  const auto setting = value<Index>("gradient_bucket");
+  return setting >= 0 ? setting : NetworkPlan::bucketBytes();
 }
 
 void LayerPlan::addBuckets() {

@@ -59,9 +59,10 @@ double secondsOfACall(const Communicator& comm, int calls, const KernelContext& 
     call();
   if (at.space() == Space::Device)
     at.stream().synchronise();
-  const double mine = watch.seconds();
-  double slowest = mine;
-  checkMpi(MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm.mpi()), "MPI_Allreduce");
+  const double ownSeconds = watch.seconds();
+  double slowest = ownSeconds;
+  checkMpi(MPI_Allreduce(&ownSeconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm.mpi()),
+           "MPI_Allreduce");
   return slowest / calls;
 }
 

@@ -125,8 +125,8 @@ NetworkPlan::PinnedEnd endFrom(const std::string& text, const char* setting) {
 // Parses the shapes of several inputs: "2,64,64;1,64,64".
 std::vector<Shape> shapesFrom(const std::string& text) {
   std::vector<Shape> shapes;
-  for (const std::string& one : text.empty() ? std::vector<std::string>() : split(text, ';')) {
-    const auto extents = parseInts(one);
+  for (const std::string& input : text.empty() ? std::vector<std::string>() : split(text, ';')) {
+    const auto extents = parseInts(input);
     if (!extents || std::ranges::any_of(*extents, [](Index extent) { return extent < 1; }))
       throw Error(
           TENON_ERR_ARG,
@@ -286,14 +286,14 @@ std::vector<FineGrid> NetworkPlan::grids(bool fewer, const std::string& placemen
   // On a machine of one level all orders of the axes cost the same, and one is searched.
   const bool isFlat = !machine_ || machine_->levels().size() == 1;
   std::vector<FineGrid> placed;
-  for (const FineGrid& one : all)
+  for (const FineGrid& fineGrid : all)
     if (placement == "all" && !isFlat) {
-      std::ranges::move(one.orders(), std::back_inserter(placed));
+      std::ranges::move(fineGrid.orders(), std::back_inserter(placed));
     } else {
       if (placement != "space")
-        placed.push_back(one);
+        placed.push_back(fineGrid);
       if (placement == "space" || (placement == "auto" && !isFlat))
-        placed.push_back(one.reversed());
+        placed.push_back(fineGrid.reversed());
     }
   return placed;
 }
@@ -524,11 +524,11 @@ FoundPlan NetworkPlan::fittingPlan(const CostModel& model) const {
 FoundPlan NetworkPlan::bestOf(const std::vector<FineGrid>& grids) const {
   std::optional<FoundPlan> best;
   std::optional<Error> first;
-  for (const FineGrid& one : grids) {
+  for (const FineGrid& fineGrid : grids) {
     try {
-      FoundPlan found = pricedPlan(one);
-      found.spaceOutermost = one.isReversed();
-      found.axisLevels = one.levels();
+      FoundPlan found = pricedPlan(fineGrid);
+      found.spaceOutermost = fineGrid.isReversed();
+      found.axisLevels = fineGrid.levels();
       if (!best || secondsToCompare(found) < secondsToCompare(*best))
         best = std::move(found);
     } catch (const Error& error) {
@@ -643,11 +643,11 @@ const PlannedLayer& NetworkPlan::layerAt(Index index) const {
 
 const PlannedLayer& NetworkPlan::layerNamed(const std::string& name) const {
   std::vector<std::string> names;
-  for (const PlannedLayer& one : found().layers)
-    if (one.name == name)
-      return one;
+  for (const PlannedLayer& layer : found().layers)
+    if (layer.name == name)
+      return layer;
     else
-      names.push_back(one.name);
+      names.push_back(layer.name);
   throw Error(TENON_ERR_ARG, fmt::format("the network has no layer '{}'; did you mean '{}'?", name,
                                          nearest(name, names)));
 }

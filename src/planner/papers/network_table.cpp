@@ -37,10 +37,10 @@ double elements(Index channels, const std::vector<Index>& extents) {
 }
 
 TableLayer::Kind kindOf(const JsonView& view) {
-  const auto at = std::find(kKinds.begin(), kKinds.end(), view.text());
-  if (at == kKinds.end())
+  const auto kind = std::find(kKinds.begin(), kKinds.end(), view.text());
+  if (kind == kKinds.end())
     view.fail(fmt::format("is \"{}\"; expected one of {}", view.text(), joined(kKinds)));
-  return static_cast<TableLayer::Kind>(at - kKinds.begin());
+  return static_cast<TableLayer::Kind>(kind - kKinds.begin());
 }
 
 int layerNamed(const JsonView& name, const std::vector<TableLayer>& layers) {

@@ -19,8 +19,9 @@
 namespace tenon {
 
 int CostModel::numberOf(const Parallelization& parallelization) const {
-  const auto at = std::find(parallelizations_.begin(), parallelizations_.end(), parallelization);
-  return at == parallelizations_.end() ? -1 : static_cast<int>(at - parallelizations_.begin());
+  const auto found = std::find(parallelizations_.begin(), parallelizations_.end(), parallelization);
+  return found == parallelizations_.end() ? -1
+                                          : static_cast<int>(found - parallelizations_.begin());
 }
 
 std::string CostModel::text(int layer, int number) const {

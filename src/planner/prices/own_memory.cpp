@@ -284,11 +284,11 @@ std::vector<RunNode> OwnModel::runNodes(const std::vector<int>& parallelizations
     one.container = containerOf(node.name);
     for (int read : runReads(n))
       one.reads.push_back(read < 0 ? -1 - read : before + read);
-    one.form = [this, &parallelizations, &node, &type](const Layouts& given,
+    one.form = [this, &parallelizations, &node, &type](const Layouts& readLayouts,
                                                        const std::optional<Layout>& computedHalo) {
       return node.output == 0
-                 ? runForm(node.layer, parallelizations[node.layer], given, computedHalo)
-                 : formThatRuns(type, given, {.computedHalo = computedHalo});
+                 ? runForm(node.layer, parallelizations[node.layer], readLayouts, computedHalo)
+                 : formThatRuns(type, readLayouts, {.computedHalo = computedHalo});
     };
   }
   const bool shares = depth > 1 || std::ranges::count(halos, HaloFrom::Compute) > 0;
@@ -296,13 +296,13 @@ std::vector<RunNode> OwnModel::runNodes(const std::vector<int>& parallelizations
   std::vector<RunNode> nodes;
   for (int n = 0; n < count; ++n) {
     const std::vector<int> reads = runReads(n);
-    Layouts given;
+    Layouts readLayouts;
     for (int read : reads)
-      given.push_back(read < 0 ? inputs[-1 - read] : nodes[read].form.output);
-    nodes.push_back(
-        {declarationOf(network_, network_.nodes[n]),
-         sharing[n].form(given, shares ? haloSharing.computedHaloOf(n, given) : std::nullopt),
-         reads});
+      readLayouts.push_back(read < 0 ? inputs[-1 - read] : nodes[read].form.output);
+    const std::optional<Layout> computedHalo =
+        shares ? haloSharing.computedHaloOf(n, readLayouts) : std::nullopt;
+    nodes.push_back({declarationOf(network_, network_.nodes[n]),
+                     sharing[n].form(readLayouts, computedHalo), reads});
   }
   // A pinned output layout that differs needs a repartition after the last layer.
   if (const Layout& last = nodes.back().form.output; task_.output && last != *task_.output) {
@@ -458,12 +458,12 @@ CostModel::SharedHalos OwnModel::sharedHalos(const std::vector<int>& paralleliza
       const int read = nodes[n].reads.front();
       return settings[n] == HaloFrom::Auto && read >= 0 && nodes[read].form.output.hasHalos();
     });
-    const auto [at, isNew] = known.try_emplace(computed);
+    const auto [entry, isNew] = known.try_emplace(computed);
     if (isNew) {
       const RunMemory memory = runMemory(nodes, inputs);
-      at->second = {runSeconds(nodes, memory), bytesOfRun(nodes, memory), computed};
+      entry->second = {runSeconds(nodes, memory), bytesOfRun(nodes, memory), computed};
     }
-    return at->second;
+    return entry->second;
   };
   const HaloRun best = fastestHalos(static_cast<int>(windows.size()), depth, bytes, runOf);
   SharedHalos shared{

@@ -154,8 +154,8 @@ void OwnModel::addKinds() {
           key += fmt::format("; {} {}", layout.describe(), numberOfLayout(layout));
     for (const bool isSaved : readSaved[number])
       key += isSaved ? " kept" : " read";
-    const auto [at, isNew] = known.emplace(key, static_cast<int>(kinds_.size()));
-    kindOf_.push_back(at->second);
+    const auto [entry, isNew] = known.emplace(key, static_cast<int>(kinds_.size()));
+    kindOf_.push_back(entry->second);
     if (!isNew)
       continue;
     Kind kind{.layer = &layer,
@@ -562,14 +562,14 @@ OwnModel::Ends OwnModel::endsOf(const DeclaredMove& move) {
 
 const std::vector<int>& OwnModel::layoutsOf(int layer, bool isSource, int place,
                                             const Shape& shape) {
-  const auto [at, isNew] = layoutsOf_.try_emplace({kindOf_[layer], isSource, place, shape});
+  const auto [entry, isNew] = layoutsOf_.try_emplace({kindOf_[layer], isSource, place, shape});
   for (int parallelization = 0; isNew && parallelization < states(); ++parallelization) {
-    const ParallelizedLayer& one = placed(layer, parallelization);
-    at->second.push_back(one.fault.empty() ? numberOfLayout(onShape(
-                                                 (isSource ? one.outputs : one.uses)[place], shape))
-                                           : -1);
+    const ParallelizedLayer& own = placed(layer, parallelization);
+    const Layouts& layouts = isSource ? own.outputs : own.uses;
+    entry->second.push_back(own.fault.empty() ? numberOfLayout(onShape(layouts[place], shape))
+                                              : -1);
   }
-  return at->second;
+  return entry->second;
 }
 
 int OwnModel::numberOfLayout(Layout layout) {
@@ -592,13 +592,13 @@ double OwnModel::price(Prices& known, int move, int from, int to, Sampling sampl
   // The price depends on two layouts only, so moves with the same layouts share it. The weight
   // depends on the move.
   const auto source = std::uint64_t(ends.sources[from]), target = std::uint64_t(ends.targets[to]);
-  const auto [at, isNew] =
+  const auto [entry, isNew] =
       known.try_emplace(source << 32 | target << 1 | std::uint64_t(ends.back), 0.0);
   if (isNew) {
-    at->second = conversionSeconds(layouts_[source], layouts_[target], sampling);
-    at->second += priceBack(ends, from, to, sampling);
+    entry->second = conversionSeconds(layouts_[source], layouts_[target], sampling);
+    entry->second += priceBack(ends, from, to, sampling);
   }
-  return ends.weight * at->second;
+  return ends.weight * entry->second;
 }
 
 // The adjoint of the conversion a -> b is b* -> a*, and is priced like any other conversion.
@@ -610,8 +610,8 @@ double OwnModel::priceBack(const Ends& ends, int from, int to, Sampling sampling
 
 LayerParts OwnModel::partsBy(int layer, int parallelization, Sampling sampling) const {
   ParallelizedLayer& placed = kinds_[kindOf_[layer]].parallelizations[parallelization];
-  const auto [at, isNew] = placed.seconds.try_emplace(sampling, placed.kernels);
-  LayerParts& parts = at->second;
+  const auto [entry, isNew] = placed.seconds.try_emplace(sampling, placed.kernels);
+  LayerParts& parts = entry->second;
   if (isNew) {
     for (const InnerMove& move : placed.moves)
       parts.*move.part += double(move.times) * conversionSeconds(move.from, move.to, sampling);

@@ -389,11 +389,11 @@ int planLayerNamed(const CostModel& model, const std::string& name) {
   std::vector<std::string> names;
   for (int layer = 0; layer < model.layers() && !model.isPinned(layer); ++layer)
     names.push_back(model.names()[layer]);
-  const auto at = std::find(names.begin(), names.end(), name);
-  if (at == names.end())
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end())
     throw Error(TENON_ERR_ARG, fmt::format("the network has no layer '{}'; did you mean '{}'?",
                                            name, nearest(name, names)));
-  return static_cast<int>(at - names.begin());
+  return static_cast<int>(found - names.begin());
 }
 
 PlannedLayer plannedLayer(const CostModel& model, int layer,

@@ -42,12 +42,12 @@ public:
         own_[layer][k] += secondsPerByte * tables.bytes[layer][k];
     std::map<std::pair<int, int>, std::size_t> known; // several pairs of two layers are merged
     for (const PairTable& pair : tables.pairs) {
-      const auto [at, isNew] = known.try_emplace({pair.from, pair.to}, pairs_.size());
+      const auto [entry, isNew] = known.try_emplace({pair.from, pair.to}, pairs_.size());
       if (isNew)
         pairs_.push_back(pair);
       else
-        std::ranges::transform(pairs_[at->second].seconds, pair.seconds,
-                               pairs_[at->second].seconds.begin(), std::plus<>());
+        std::ranges::transform(pairs_[entry->second].seconds, pair.seconds,
+                               pairs_[entry->second].seconds.begin(), std::plus<>());
     }
   }
 
