@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The text of a pass in views of a layer (TenonObjectView()): one line per step, then
-// one line per value in memory of the pass. For a convolution with a halo exchange, the steps of
-// Apply read
+// The text of a pass in views of a layer (TenonObjectView()): one line per step, then one line per
+// value in memory of the pass. For a convolution with a halo exchange, whose weight is in another
+// layout, Apply reads
 //
-//   0 begin     conversion x -> u
-//   1 end       conversion
-//   2 kernel    conv u -> y
+//   0 begin     weight in its use layout
+//   1 apply     conversion x -> u
+//   2 end       weight in its use layout
+//   3 kernel    conv u -> y (weight)
+//     u [8] S0 + halo of 1 in dim 0, steps 1 to 3, kept
 //
 // "->" overwrites and "+>" adds; "*" marks the adjoint of an operator or kernel. Values of a
 // derivative have the names of the list with a prefix, d. for cotangents and t. for tangents, which

@@ -43,7 +43,7 @@ bool RangeSelection::joinsPatches(const std::vector<Shape>& inputs) const {
   const Shape& x = inputs.front();
   const std::vector<Range> ranges = rangesOf(x);
   for (std::size_t d = 0; d < ranges.size(); ++d)
-    if (d != kChannelDim && ranges[d].count != x[d])
+    if (static_cast<int>(d) != kChannelDim && ranges[d].count != x[d])
       return false;
   return true;
 }

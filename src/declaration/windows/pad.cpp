@@ -6,7 +6,7 @@
 //
 // The layer is declared as windows of one element (core/windowed.hpp), whose outputs extend into
 // the padding. That base derives the layouts of input and output on all ranks and the halo
-// exchange; the kernel copies.
+// exchange; the kernel (layer/types/slice.cpp) copies.
 //
 // Labels, which state what an axis of the process grid does to x and y: n (splits the batch), c
 // (channels), d/h/w (a spatial dimension), B (replicates them), R (holds them on its root only), P
