@@ -21,6 +21,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kCommon[] = {
     {"data_type", OptionSpec::Choice, "float32", "element type of input, parameters and output",
      "float32|float64"},

@@ -18,6 +18,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kHaloDepth = {
     "halo_depth",
     OptionSpec::Int,

@@ -23,6 +23,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kTargetOptions[] = {
     {"overlap_steps", OptionSpec::Flag, "true",
      "begin communication as early and end it as late as values allow, also across layers; false: "

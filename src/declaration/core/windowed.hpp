@@ -103,7 +103,8 @@ private:
 // channels that do not exist.
 std::vector<int> vectorChannels(const Declaration& type, Index channels, int spatialRank);
 
-// Settings that types with windows can include in their tables.
+// Settings that types with windows can include in their tables. The fields of a setting are name,
+// type, default (nullptr: none), help, choices and bounds.
 inline constexpr OptionSpec kKernelSetting = {
     "kernel", OptionSpec::Ints, nullptr, "size of the window, one number per spatial dimension",
     nullptr,  atLeast(1)};

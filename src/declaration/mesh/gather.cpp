@@ -26,6 +26,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kGather[] = {kEdgesSetting,
                                   {"ends", OptionSpec::Choice, "both",
                                    "the ends of an edge whose rows are read",

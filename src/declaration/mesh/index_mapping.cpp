@@ -17,6 +17,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kIndexMap[] = {
     {"index_map", OptionSpec::String, "",
      "name of the index map among those that the program hands over"},

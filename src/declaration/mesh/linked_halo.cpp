@@ -26,6 +26,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kLinkedHalo[] = {
     {"padding", OptionSpec::Ints, "0",
      "elements of the halo before each patch, one number for all spatial dimensions or one each",

@@ -21,6 +21,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kSegmentSum[] = {
     kEdgesSetting,
     {"at", OptionSpec::Choice, "target", "the end of the edges at which rows are summed",

@@ -30,6 +30,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kAffineSettings[] = {
     {"inputs", OptionSpec::Int, nullptr, "number of input features", nullptr, atLeast(1)},
     {"outputs", OptionSpec::Int, nullptr, "number of output features", nullptr, atLeast(1)},

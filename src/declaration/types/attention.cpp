@@ -44,6 +44,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kAttentionSettings[] = {
     {"scale", OptionSpec::Real, nullptr,
      "factor of the products of queries and keys; 1/sqrt(features) where it is not set"},

@@ -26,6 +26,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kChannelSettings[] = {
     {"channels", OptionSpec::Int, nullptr, "number of channels", nullptr, atLeast(1)}};
 

@@ -25,6 +25,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kColumnMlpSettings[] = {
     {"widths", OptionSpec::Ints, nullptr,
      "numbers of channels: of the input, of each hidden layer, of the output", nullptr, atLeast(1)},

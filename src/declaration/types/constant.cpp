@@ -24,6 +24,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kConstantSettings[] = {
     {"shape", OptionSpec::Ints, nullptr, "extents of the value", nullptr, atLeast(0)},
     {"value", OptionSpec::Real, "0", "what all of its elements begin with"}};

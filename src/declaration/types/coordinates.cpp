@@ -22,6 +22,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kCoordinateSettings[] = {
     {"points", OptionSpec::Choice, "cells",
      "coordinate of point i of n: cells = (i + 1/2) / n, the centre of a cell; nodes = "

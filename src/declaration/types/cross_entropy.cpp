@@ -31,6 +31,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kCrossEntropySettings[] = {
     kReductionSetting,
     {"loss_weights", OptionSpec::Choice, "none",

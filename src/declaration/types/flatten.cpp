@@ -90,6 +90,7 @@ std::unique_ptr<Declaration> declareFlatten() {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kReshapeSettings[] = {{"shape", OptionSpec::Ints, nullptr,
                                             "extents of the output; 0: that of the input's "
                                             "dimension at this place; -1, once: what is left",

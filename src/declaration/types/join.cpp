@@ -36,6 +36,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kDimension[] = {{"dim",
                                       OptionSpec::Int,
                                       nullptr,

@@ -71,6 +71,7 @@ std::vector<double> spacing(const std::string& text, int dims, const std::string
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kGradientPenaltySettings[] = {
     kReductionSetting,
     kWeightsSetting,

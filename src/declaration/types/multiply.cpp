@@ -119,6 +119,7 @@ std::unique_ptr<Declaration> declareDivide() {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kRelation[] = {{"relation", OptionSpec::Choice, "greater",
                                      "what is asked of the first and the second input",
                                      "greater|greater_equal|less|less_equal|equal|not_equal"}};

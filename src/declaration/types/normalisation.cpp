@@ -213,6 +213,7 @@ MapList Normalisation::maps(const Form& form, const Layouts& storage) const {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kChannels = {"channels",           OptionSpec::Int, nullptr,
                                   "number of channels", nullptr,         atLeast(1)};
 constexpr OptionSpec kEpsilon = {"epsilon", OptionSpec::Real,

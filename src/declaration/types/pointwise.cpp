@@ -22,6 +22,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kSlope[] = {
     {"slope", OptionSpec::Real, "0.01", "slope of leakyrelu for negative arguments"}};
 constexpr OptionSpec kAlpha[] = {

@@ -77,6 +77,7 @@ Form RangeSelection::form(const Layouts& inputs, const Choice& choice) const {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kSlice[] = {
     {"dim", OptionSpec::Int, nullptr, "dimension that is sliced, counted from 0", nullptr,
      atLeast(0)},

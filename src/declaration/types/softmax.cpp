@@ -31,6 +31,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kSoftmaxSettings[] = {
     {"dim", OptionSpec::Int, nullptr, "dimension along which the outputs sum to 1, counted from 0",
      nullptr, atLeast(0)}};

@@ -35,6 +35,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kSpectralSettings[] = {
     {"in_channels", OptionSpec::Int, nullptr, "number of input channels", nullptr, atLeast(1)},
     {"out_channels", OptionSpec::Int, nullptr, "number of output channels", nullptr, atLeast(1)},

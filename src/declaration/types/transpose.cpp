@@ -41,6 +41,7 @@ Layout permuted(const Layout& x, const std::vector<Index>& inputDims) {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kTransposeSettings[] = {
     {"permutation", OptionSpec::Ints, nullptr,
      "of each dimension of the output, in their order, the dimension of the input", nullptr,

@@ -32,6 +32,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kConvolutionSettings[] = {
     kInChannelsSetting,
     kOutChannelsSetting,

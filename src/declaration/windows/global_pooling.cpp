@@ -83,6 +83,7 @@ std::unique_ptr<Declaration> declareGlobalAveragePooling() {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kReduceSettings[] = {
     {"method", OptionSpec::Choice, "mean", "what is taken over the dimensions", "mean|sum|max"},
     {"dims", OptionSpec::Ints, nullptr, "dimensions that are reduced, counted from 0", nullptr,

@@ -20,6 +20,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kPadSettings[] = {
     {"padding", OptionSpec::Ints, nullptr,
      "elements added before and after the domain, one number per spatial dimension; negative: "

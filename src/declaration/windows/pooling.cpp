@@ -37,6 +37,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kStrideSetting = {
     "stride",
     OptionSpec::Ints,

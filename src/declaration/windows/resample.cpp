@@ -102,6 +102,7 @@ Form Separable::form(const Layouts& inputs, const Choice& choice) const {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kAdaptive[] = {
     {"size", OptionSpec::Ints, nullptr,
      "number of outputs, one number for all spatial dimensions or one each", nullptr, atLeast(1)}};

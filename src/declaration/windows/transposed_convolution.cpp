@@ -27,6 +27,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kTransposedConvolutionSettings[] = {
     kInChannelsSetting,
     kOutChannelsSetting,
