@@ -78,19 +78,18 @@ OwnModel::OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, bool 
   findAlike();
 }
 
+// Finds, for each move, the first one with the same ends, whose prices it shares.
 void OwnModel::findAlike() {
-  for (std::size_t m = 0; m < ends_.size(); ++m)
-    ends_[m].firstLike = static_cast<int>(
-        std::ranges::find_if(ends_,
-                             [&](const Ends& other) {
-                               return &other == &ends_[m] || (other.sources == ends_[m].sources &&
-                                                              other.targets == ends_[m].targets &&
-                                                              other.weight == ends_[m].weight &&
-                                                              other.back == ends_[m].back);
-                             }) -
-        ends_.begin());
+  for (Ends& ends : ends_) {
+    const auto isLike = [&](const Ends& other) {
+      return &other == &ends || (other.sources == ends.sources && other.targets == ends.targets &&
+                                 other.weight == ends.weight && other.back == ends.back);
+    };
+    ends.firstLike = static_cast<int>(std::ranges::find_if(ends_, isLike) - ends_.begin());
+  }
 }
 
+// The layouts that all layers have in a network with lists of a mesh, which follow from the inputs.
 void OwnModel::addNativeLayouts() {
   if (!network_.hasLists)
     return;
@@ -127,6 +126,7 @@ void OwnModel::addFields(bool inputChannels) {
     add(listed.name, listed.layout);
 }
 
+// Prices the layers under all parallelizations; those that differ only in names are one Kind.
 void OwnModel::addKinds() {
   std::map<std::string, int> known;
   std::vector<std::vector<Saved>> saved;
@@ -555,8 +555,8 @@ OwnModel::Ends OwnModel::endsOf(const DeclaredMove& move) {
   // Seconds are per step of the solver, and several steps share an evaluation.
   ends.weight = 1 / static_cast<double>(task_.stepsPerEvaluation);
   ends.back = trains();
-  ends.sources = layoutsOf(move.from, true, static_cast<int>(move.output), move.shape);
-  ends.targets = layoutsOf(move.to, false, static_cast<int>(move.input), move.shape);
+  ends.sources = layoutsOf(move.from, /*isSource=*/true, move.output, move.shape);
+  ends.targets = layoutsOf(move.to, /*isSource=*/false, move.input, move.shape);
   return ends;
 }
 
