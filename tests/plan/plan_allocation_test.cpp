@@ -32,7 +32,7 @@ TEST_P(PlanAllocation, IsZeroFromTheSecondStepOn) {
   // What the plan says that it holds is what the log's memory says.
   Index others = steps.x->arrayBytes() + steps.y->arrayBytes() + steps.dy->arrayBytes();
   for (const Ref<Parameter>& parameter : network.parameters())
-    others += 2 * parameter->value().arrayBytes(); // of Adam
+    others += 2 * parameter->value().arrayBytes(); // the two states of Adam
   EXPECT_EQ(steps.plan->memory().total(), alive - aliveBefore - others + scratchBefore)
       << steps.plan->describe();
   EXPECT_EQ(memoryHighWater(), std::max(high, alive)) << "something was there in between";

@@ -106,7 +106,7 @@ TEST(PlanHalo, IsInAPlanFile) {
   loaded->load(path);
   EXPECT_EQ(loaded->found().shared, saved->found().shared);
   EXPECT_EQ(stepOf(*loaded).values, want.values);
-  if (world()->rank() == 0) // which alone has read it
+  if (world()->rank() == 0) // only rank 0 has read the file
     std::remove(path.c_str());
 }
 

@@ -56,7 +56,7 @@ StepResults stepOf(LayerPlan& plan) {
   };
   for (const Ref<Parameter>& parameter : network.parameters())
     add(parameter->gradient(), results.gradients);
-  network.setTraining(false); // by the running statistics
+  network.setTraining(false); // now normalises by the running statistics
   network.apply(*run.x, *run.y);
   add(*run.y, results.output);
   results.memory = plan.memory();
@@ -122,7 +122,7 @@ TEST_F(Recomputation, IsInAPlanFile) {
   EXPECT_EQ(got.gradients, want.gradients);
   EXPECT_EQ(got.memory.saved, want.memory.saved);
   EXPECT_EQ(got.memory.shared, want.memory.shared);
-  if (world()->rank() == 0) // which alone has read it
+  if (world()->rank() == 0) // only rank 0 has read the file
     std::remove(path.c_str());
 }
 

@@ -117,8 +117,8 @@ TEST(KernelCost, OfBalancedOutputsIsLess) {
             std::vector<Index>({0, 2, 6, 7}));
 }
 
-// All grids of 2 and 3 axes, of extents that do not divide, on which axes share dimensions in both
-// orders; windows of all kinds.
+// Layouts on grids of 2 and 3 axes, with extents that the processes do not divide evenly and axes
+// that split the same dimension, for several kernels and strides.
 TEST(KernelCost, IsTheLargestOfAllPositions) {
   const std::vector<std::vector<int>> grids = {{4, 3}, {2, 5}, {3, 2, 2}};
   const Property kinds[] = {Property::shard(0), Property::shard(1),    Property::shard(2),

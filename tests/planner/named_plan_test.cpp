@@ -38,7 +38,7 @@ TEST_F(NamedPlans, TakePinnedGridsAndObjectives) {
   refusedToSet(TENON_ERR_TYPE, "objective", "speed");
   plan->set("evaluate_every", Index(10));
   plan->set("objective", "inference");
-  refused(TENON_ERR_ARG, "every 10 steps"); // of nothing
+  refused(TENON_ERR_ARG, "every 10 steps"); // inference has no steps
   plan->set("objective", "step");
   plan->set("placement", "auto");
   plan->set("fewer_processes", true);

@@ -77,8 +77,8 @@ void addRoundings(const MapList& list, Pass& pass) {
 // the same kernel, even if steps that run no kernel are between them.
 void addExpansions(Pass& pass) {
   std::vector<Step> steps;
-  int map = -1;               // of the last kernel step,
-  std::vector<ValueId> point; // and the values that its derivative reads
+  int map = -1;               // the map of the last kernel step
+  std::vector<ValueId> point; // the values that its derivative reads
   for (Step& step : pass.steps) {
     const bool isKernel =
         step.what == Do::Tangent || step.what == Do::Adjoint || step.what == Do::AdjointParameters;
