@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What all cost models share (cost_model.hpp): parallelizations as text for a layer, the list of
-// legal ones, and the tables of seconds and bytes on which a search works. A row of a list is one
-// state of the search, numbered from 0; parallelizations have their own numbers in the model.
+// legal ones, and the tables of seconds and bytes on which a search works. The position of a
+// parallelization in the list of a layer is a state of the search; in the model each
+// parallelization has a number.
 //
 // The order of a layer's parallelizations decides between plans of equal cost, because a search
 // prefers the first. Those on the grid of a pinned field (an input or output whose layout the user

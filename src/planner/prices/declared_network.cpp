@@ -4,8 +4,8 @@
 // activation, is distributed like that layer (a dependent). Only the remaining layers are variables
 // of the search, and their number determines the time of the search:
 //
-//   conv1 -> relu1 -> pool1 -> fc1 -> relu2     variables conv1 (dependents relu1, pool1)
-//                                               and fc1 (dependent relu2); one move, pool1 to fc1
+//   conv1 -> relu1 -> flatten -> fc1 -> relu2     variables conv1 (dependents relu1, flatten) and
+//                                                 fc1 (dependent relu2); one move, flatten to fc1
 //
 // All errors about networks that cannot be planned are thrown here, before any price is computed.
 #include "planner/prices/declared_network.hpp"
