@@ -151,9 +151,9 @@ TEST(Calibration, OfARunIsTheSameOnAllRanks) {
   again->setRates(rates);
   again->setUp();
   double predicted = 0, fitted = 0;
-  for (const LayerCost& cost : plan->costs(world()->rank(), false))
+  for (const LayerCost& cost : plan->costs(world()->rank(), /*inputCotangent=*/false))
     predicted += sumOf(cost).seconds;
-  for (const LayerCost& cost : again->costs(world()->rank(), false))
+  for (const LayerCost& cost : again->costs(world()->rank(), /*inputCotangent=*/false))
     fitted += sumOf(cost).seconds;
   EXPECT_GT(fitted, 0);
   EXPECT_NE(fitted, predicted);

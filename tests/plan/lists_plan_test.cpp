@@ -100,7 +100,7 @@ Counts countedInOneStep(Layer& network) {
 void expectPlanned(LayerPlan& plan, const ListedCase& c) {
   plan.setUp();
   Counts counted = countedInOneStep(plan.layer()), predicted;
-  const std::vector<LayerCost> costs = plan.costs(world()->rank(), false);
+  const std::vector<LayerCost> costs = plan.costs(world()->rank(), /*inputCotangent=*/false);
   for (std::size_t node = 0; node < costs.size(); ++node)
     predicted[plan.nodes()[node].layer->name()] += sumOf(costs[node]);
   for (const auto& [name, sent] : predicted) {
@@ -142,7 +142,7 @@ TEST(ListedPlan, OfTheMeshNetworkPredictsWhatTheLogCounts) {
         EXPECT_EQ(node.planned->labels, "input:lists") << node.path;
       }
     double moved = 0;
-    for (const LayerCost& cost : plan->costs(world()->rank(), false))
+    for (const LayerCost& cost : plan->costs(world()->rank(), /*inputCotangent=*/false))
       moved += double(cost[static_cast<int>(Phase::ApplyMove)].messages);
     std::vector<double> all(1, moved);
     MPI_Allreduce(MPI_IN_PLACE, all.data(), 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);

@@ -92,7 +92,7 @@ TEST(PlanHalo, IsSharedWhereLatencyIsWhatTakesTime) {
   for (std::size_t i = 0; i < want.values.size(); ++i)
     ASSERT_NEAR(got.values[i], want.values[i], 1e-12 * (1 + std::abs(want.values[i])));
   Index predicted = 0;
-  for (const LayerCost& cost : all->costs(world()->rank(), true))
+  for (const LayerCost& cost : all->costs(world()->rank(), /*inputCotangent=*/true))
     predicted += cost[static_cast<int>(Phase::ApplyMove)].messages +
                  cost[static_cast<int>(Phase::AdjointMove)].messages;
   EXPECT_EQ(predicted, got.messages);

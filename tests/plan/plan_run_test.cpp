@@ -152,7 +152,7 @@ TEST(LayerPlan, StaysWhereTheFieldLies) {
   EXPECT_EQ(plan->layerNamed("conv").labels, size > 1 ? "input:h" : "input:all")
       << plan->describe();
   EXPECT_EQ(&plan->layer(), conv.get()) << "a repartition stands behind what lies there";
-  const std::vector<LayerCost> costs = plan->costs(world()->rank(), false);
+  const std::vector<LayerCost> costs = plan->costs(world()->rank(), /*inputCotangent=*/false);
   const int neighbours = (world()->rank() > 0) + (world()->rank() + 1 < size);
   const PhaseCost& apply = costs.front()[static_cast<int>(Phase::ApplyMove)];
   EXPECT_EQ(apply.messages, neighbours);
@@ -173,7 +173,7 @@ TEST(LayerPlan, MovesNothingWhereNothingIsGained) {
   plan->setUp();
   for (const char* name : {"one", "two", "three"})
     EXPECT_EQ(plan->layerNamed(name).labels, parallelizationOnUneven("h", "w")) << plan->describe();
-  for (const LayerCost& cost : plan->costs(world()->rank(), true))
+  for (const LayerCost& cost : plan->costs(world()->rank(), /*inputCotangent=*/true))
     EXPECT_EQ(cost[static_cast<int>(Phase::ApplyMove)].messages +
                   cost[static_cast<int>(Phase::AdjointMove)].messages,
               0);

@@ -45,7 +45,7 @@ void expectPredicted(LayerPlan& plan) {
   plan.setUp();
   const Counts counted = countedInOneStep(plan);
   Counts predicted;
-  const std::vector<LayerCost> costs = plan.costs(world()->rank(), false);
+  const std::vector<LayerCost> costs = plan.costs(world()->rank(), /*inputCotangent=*/false);
   for (std::size_t node = 0; node < costs.size(); ++node)
     predicted[plan.nodes()[node].layer->name()] += sumOf(costs[node]);
   for (const auto& [name, sent] : predicted) {
@@ -77,7 +77,7 @@ TEST_P(PlannedTraffic, IsWhatTheLogCountsForOtherParallelizations) {
 
 Index messagesOf(const LayerPlan& plan) {
   Index messages = 0;
-  for (const LayerCost& cost : plan.costs(world()->rank(), false))
+  for (const LayerCost& cost : plan.costs(world()->rank(), /*inputCotangent=*/false))
     messages += sumOf(cost).messages;
   return messages;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tests networks of layers as the search of a plan sees them (planner/prices/declared_network.hpp):
 // which layers have a choice of parallelization and which follow another layer, the moves between
-// them, plans against all combinations, layouts whose blocks are uneven, and network files.
+// them, plans against all combinations, layouts whose blocks are uneven, and network files. In
+// findPlan(model, {}, 0), no layer has a fixed parallelization, and memory is unlimited.
 #include "planner/papers/named_plan.hpp"
 #include "planner/prices/own_model.hpp"
 #include "planner/random_tables.hpp"

@@ -3,7 +3,8 @@
 // here: it tries all process grids of all layers of a chain (AlexNet, VGG-16) by dynamic
 // programming. A grid is four numbers, the parts b of the batch, o and i of output and input
 // channels, and s of space, whose product is the number of processes. Its prices are written down
-// once more from the assumptions in t1_model.hpp.
+// once more from the assumptions in t1_model.hpp. In findPlan(model, {}, 0), no layer has a fixed
+// parallelization, and memory is unlimited.
 #include "planner/papers/t1_model.hpp"
 #include "planner/random_tables.hpp"
 #include "planner/search/plan_search.hpp"

@@ -106,7 +106,8 @@ TEST(HaloGroups, NoOthersSaveMoreByTheModelsPrices) {
     const auto modelWhere = [&](int exchanging) {
       const OwnRates rates{.links = {.latency = 2e-6, .bandwidth = 6e9},
                            .kernels = {.flops = flops}};
-      return OwnModel(closure(convolutions, exchanging), FineGrid({4}), rates, true,
+      return OwnModel(closure(convolutions, exchanging), FineGrid({4}), rates,
+                      /*inputChannels=*/true,
                       {.objective = Objective::Inference, .input = field, .output = field});
     };
     const OwnModel model = modelWhere(0);

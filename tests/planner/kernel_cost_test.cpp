@@ -89,7 +89,7 @@ TEST(KernelCost, IsThatOfThePositionWithTheMostRows) {
   ASSERT_EQ(form.output.cuts(2), std::vector<Index>({0, 3, 7, 11, 14}));
   const double each = 2.0 * 6 * 14 * 4 * 9; // operations of a row
   EXPECT_EQ(layer->work(form, 0).forward, 3 * each);
-  EXPECT_EQ(kernelCost(*layer, form, true, kBytes, {}).apply.flops, 4 * each);
+  EXPECT_EQ(kernelCost(*layer, form, /*hasCotangent=*/true, kBytes, {}).apply.flops, 4 * each);
 }
 
 // Figure B3 of the linear-algebraic model of distributed deep learning: 11 rows in 3 parts of 4 4 3
@@ -99,7 +99,8 @@ TEST(KernelCost, OfBalancedOutputsIsLess) {
   const Layout rows(
       {.shape = {1, 4, 11, 16}, .grid = Grid::make({3}), .properties = {Property::shard(2)}});
   const auto flops = [&] {
-    return kernelCost(*layer, layer->form({rows}, {}), true, kBytes, {}).apply.flops;
+    return kernelCost(*layer, layer->form({rows}, {}), /*hasCotangent=*/true, kBytes, {})
+        .apply.flops;
   };
   const double each = 2.0 * 6 * 12 * 4 * 25; // operations of a row
   EXPECT_EQ(layer->form({rows}, {}).output.cuts(2), std::vector<Index>({0, 2, 6, 7}));
@@ -148,7 +149,7 @@ TEST(KernelCost, IsTheLargestOfAllPositions) {
             layer->set("out_channels", Index(8));
           }
           const Form form = layer->form({Layout(spec)}, {});
-          const KernelCost cost = kernelCost(*layer, form, true, kBytes, {});
+          const KernelCost cost = kernelCost(*layer, form, /*hasCotangent=*/true, kBytes, {});
           const auto [flops, columns] = mostByForce(*layer, form);
           EXPECT_EQ(kernel == 2 ? cost.apply.columns : cost.apply.flops,
                     kernel == 2 ? columns : flops)

@@ -3,7 +3,8 @@
 // prices and raises few of them; its plans must be as fast as those found with exact prices of all
 // layers and moves, and on a small network as the best of all combinations of parallelizations.
 // Prices of single layers and moves are compared with operations and bytes counted by hand, and
-// with the prices of the conversions that would run.
+// with the prices of the conversions that would run. In findPlan(model, {}, 0), no layer has a
+// fixed parallelization, and memory is unlimited.
 #include "machine/route.hpp"
 #include "planner/prices/own_model.hpp"
 #include "planner/random_tables.hpp"

@@ -2,7 +2,8 @@
 // Tests plans of networks whose input or output has a layout that the user has fixed (pinned), such
 // as the uneven blocks of a solver's field: against all combinations of parallelizations with exact
 // prices, and against times counted by hand. Also the objectives (training, inference, step), the
-// placements of the grid's axes on the levels of a machine, and plans that leave processes idle.
+// placements of the grid's axes on the levels of a machine, and plans that leave processes idle. In
+// findPlan(model, {}, 0), no layer has a fixed parallelization, and memory is unlimited.
 #include "geometry/layout/layout.hpp"
 #include "machine/price.hpp"
 #include "planner/papers/named_plan.hpp"
@@ -51,8 +52,8 @@ Layout fieldOn(const std::vector<int>& grid, const char* properties, const Shape
 }
 
 FoundPlan pinnedPlan(const NetworkTable& table, Index batch, Index processes, OwnTask task) {
-  return findPlan(OwnModel(declareNetwork(table, batch), FineGrid({processes}), kPinnedRates, true,
-                           std::move(task)),
+  return findPlan(OwnModel(declareNetwork(table, batch), FineGrid({processes}), kPinnedRates,
+                           /*inputChannels=*/true, std::move(task)),
                   {}, 0);
 }
 
@@ -146,8 +147,8 @@ TEST(PinnedEnds, PlansOfRandomFieldsAreTheBest) {
                  .inputCotangent = draw(0, 1) == 1};
     if (draw(0, 1))
       task.output = drawnField(shape, processes);
-    const OwnModel model(declareNetwork(table, batch), FineGrid({processes}), kPinnedRates, true,
-                         task);
+    const OwnModel model(declareNetwork(table, batch), FineGrid({processes}), kPinnedRates,
+                         /*inputChannels=*/true, task);
     const double best = *test::leastByForce(exactTables(model, legalParallelizations(model)));
     EXPECT_NEAR(findPlan(model, {}, 0).seconds, best, 1e-12 * best) << round;
   }
@@ -160,7 +161,7 @@ TEST(PinnedEnds, TheFieldIsLeftWhereThatIsFaster) {
   OwnTask task{.input = field};
   OwnRates slow = kPinnedRates;
   slow.kernels.flops = 1e9; // two of eight processes would take four times as long
-  const OwnModel model(declareNetwork(table, 8), FineGrid({8}), slow, true, task);
+  const OwnModel model(declareNetwork(table, 8), FineGrid({8}), slow, /*inputChannels=*/true, task);
   const FoundPlan found = findPlan(model, {}, 0);
   for (const PlannedLayer& layer : found.layers)
     EXPECT_EQ(layer.parts.batch * layer.parts.channels * layer.parts.space, 8) << layer.labels;
@@ -194,7 +195,8 @@ TEST(PinnedEnds, AStepConvertsItsEndsEachTime) {
     OwnTask task{.objective = Objective::Inference,
                  .stepsPerEvaluation = every,
                  .input = fieldOn({4}, "S2", {4, 4, 12, 10})};
-    const OwnModel model(declareNetwork(table, 4), FineGrid({4}), kPinnedRates, true, task);
+    const OwnModel model(declareNetwork(table, 4), FineGrid({4}), kPinnedRates,
+                         /*inputChannels=*/true, task);
     return findPlan(model, {{"L0", "n2"}}, 0).seconds;
   };
   const double kernel = 2.0 * 120 * 16 / kPinnedFlops;
@@ -257,7 +259,7 @@ TEST(PinnedEnds, FieldsMayHaveManyAxes) {
 TEST(PinnedEnds, AxesOfOneProcessHaveNoLabels) {
   const NetworkTable table = fieldNetwork(2, 3, 4);
   const auto modelOn = [&](const std::vector<int>& grid, const char* properties) {
-    return OwnModel(declareNetwork(table, 4), FineGrid({4}), kPinnedRates, true,
+    return OwnModel(declareNetwork(table, 4), FineGrid({4}), kPinnedRates, /*inputChannels=*/true,
                     {.input = fieldOn(grid, properties, {4, 4, 12, 10})});
   };
   const OwnModel model = modelOn({1, 1, 2, 2}, "S0,S1,S2,S3"), same = modelOn({2, 2}, "S2,S3");
@@ -269,7 +271,7 @@ TEST(PinnedEnds, AxesOfOneProcessHaveNoLabels) {
   const FoundPlan found = findPlan(model, {{"L0", "input:h,i"}}, 0);
   EXPECT_EQ(found.layers[0].labels, "input:h,i");
   EXPECT_EQ(found.layers[0].meaning, "rows over 2, channels in over 2");
-  const OwnModel one(declareNetwork(table, 4), FineGrid({1}), kPinnedRates, true,
+  const OwnModel one(declareNetwork(table, 4), FineGrid({1}), kPinnedRates, /*inputChannels=*/true,
                      {.input = fieldOn({1, 1}, "S2,S3", {4, 4, 12, 10})});
   EXPECT_EQ(findPlan(one, {}, 0).layers[0].labels, "input:all");
 }
@@ -278,8 +280,8 @@ TEST(PinnedEnds, AxesOfOneProcessHaveNoLabels) {
 // which gives each process the same elements as "input:n" on the field's grid.
 TEST(PinnedEnds, TheNextBestPlanIsAnotherOne) {
   const NetworkTable table = fieldNetwork(1, 3, 4);
-  const OwnModel model(declareNetwork(table, 8), FineGrid({4}), kPinnedRates, true,
-                       {.input = fieldOn({4, 1}, "S0,S2", {8, 4, 12, 10})});
+  const OwnModel model(declareNetwork(table, 8), FineGrid({4}), kPinnedRates,
+                       /*inputChannels=*/true, {.input = fieldOn({4, 1}, "S0,S2", {8, 4, 12, 10})});
   const FoundPlan found = findPlan(model, {}, 0);
   EXPECT_EQ(found.layers[0].labels, "input:n");
   EXPECT_GE(findPlan(model, {{"L0", "n2"}}, 0).seconds, found.seconds);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Compares plans under the cost model T1 with tests/data/plan_cases.json, which an independent
 // program has written: least times, baselines, the plans themselves, and the fastest plans within
-// memory limits.
+// memory limits. In findPlan(model, {}, 0), no layer has a fixed parallelization, and memory is
+// unlimited.
 #include "planner/papers/t1_model.hpp"
 #include "planner/search/plan_search.hpp"
 

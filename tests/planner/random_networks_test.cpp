@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tests the search of plans under the cost model T1 on random networks of up to six layers and 2 to
 // 12 processes: the best plan and the runners-up against all combinations of parallelizations,
-// properties of the prices that need no formula, and errors.
+// properties of the prices that need no formula, and errors. In findPlan(model, {}, 0), no layer
+// has a fixed parallelization, and memory is unlimited.
 #include "planner/papers/t1_model.hpp"
 #include "planner/random_tables.hpp"
 #include "planner/search/memory_bound.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tests the predicted time of a training step in which communication overlaps computation
 // (secondsOverlapped()), for chains of two or three layers whose times of kernels, moves and
-// reductions are given. Expected times are sums written out by hand.
+// reductions are given. Expected times are sums written out by hand. In findPlan(model, {}, 0), no
+// layer has a fixed parallelization, and memory is unlimited.
 #include "planner/prices/own_model.hpp"
 #include "planner/search/plan_search.hpp"
 #include "planner/small_network.hpp"

@@ -15,7 +15,7 @@
 namespace tenon {
 
 inline SignatureTable channelTable(int rank) {
-  SignatureTable table = elementwiseTable(rank, false);
+  SignatureTable table = elementwiseTable(rank, /*linear=*/false);
   for (SignatureRow& row : table) {
     const Property& x = row.output;
     const Property parameter = !x.isShard() ? x

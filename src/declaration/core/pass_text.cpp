@@ -61,7 +61,7 @@ public:
     if (isOfMap)
       text += object(list_.maps()[step.map], step.adjoint);
     if (step.epilogue >= 0)
-      text += "then " + object(list_.maps()[step.epilogue], false);
+      text += "then " + object(list_.maps()[step.epilogue], /*adjoint=*/false);
     // The values of an End are listed at its Begin.
     if (step.what != Do::End && !(step.reads.empty() && step.writes.empty()))
       text += fmt::format("{} {} {}", names(step.reads),

@@ -43,8 +43,8 @@ Form formThatRuns(const Declaration& declaration, Index elementBytes,
   const bool canOverlap = declaration.settings().has("overlap");
   const std::string requested = canOverlap ? declaration.value<std::string>("overlap") : "off";
   if (requested == "off" || (requested == "auto" && !rates))
-    return formOf(false);
-  Form form = formOf(true);
+    return formOf(/*inPieces=*/false);
+  Form form = formOf(/*inPieces=*/true);
   const std::size_t strips = form.pieces.empty() ? 0 : form.pieces.size() - 1;
   const bool saves =
       strips > 0 && rates &&

@@ -378,7 +378,8 @@ public:
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
     const int rank = static_cast<int>(inputs.front().size()), first = firstOf(rank),
               last = first + static_cast<int>(normalised().size());
-    SignatureTable table = elementwiseTable(static_cast<int>(inputs.front().size()), false);
+    SignatureTable table =
+        elementwiseTable(static_cast<int>(inputs.front().size()), /*linear=*/false);
     for (SignatureRow& row : table) {
       const Property& x = row.output;
       const Property parameter = !x.isShard()                     ? x

@@ -380,7 +380,7 @@ CostModel::Recomputation OwnModel::recomputedWithin(const std::vector<int>& para
     always.push_back(node.declaration->value<bool>("recompute"));
   }
   for (const OperatorEntry& op : memory.joined().operators())
-    operators.push_back(goesByLists(op) ? priceOfLists(op, false, network_.elementBytes,
+    operators.push_back(goesByLists(op) ? priceOfLists(op, /*adjoint=*/false, network_.elementBytes,
                                                        rates_.links, Sampling::Few)
                         : op.isLocal()  ? 0
                                         : conversionSeconds(op.from, op.to, Sampling::Few));

@@ -178,7 +178,8 @@ double RunMemory::carriedBytes(const Route& route, int rank, bool bothWays) cons
 
 // Traffic by lists, assuming messages of equal size.
 double RunMemory::listedBytes(const OperatorEntry& op, int rank) const {
-  const auto [sent, received] = op.map ? mostTraffic(op, false) : listedTraffic(op, false, rank);
+  const auto [sent, received] =
+      op.map ? mostTraffic(op, /*adjoint=*/false) : listedTraffic(op, /*adjoint=*/false, rank);
   double sum = 0;
   for (const Traffic& way : {sent, received}) {
     const Index bytes = task_.elementBytes * way.elements;

@@ -134,7 +134,7 @@ std::string signatureOf(const std::string& parallelization, const DeclaredLayer&
   };
   const SignatureTable table = layer.declaration->rows(layer.inputs);
   const std::string spatial = spatialLabels(layer);
-  for (const Parallelization& known : grid.parallelizations(true)) {
+  for (const Parallelization& known : grid.parallelizations(/*inputChannels=*/true)) {
     if (textOf(known, spatial, channelLabel(table)) != parallelization)
       continue;
     SignatureRows rows;
