@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Splits prices into the shares of latencies, bandwidths and copies, and fits rates to measured
-// times. The shares are slopes of the price, not a separate formula: a price is piecewise linear in
-// the times of the rates, so a small step finds the shares of the algorithm that is currently the
-// cheapest.
+// Fits the rates of a machine (latency, bandwidth, flop rate, ...) to measured times of moves of
+// data and of kernels (calibration.hpp).
+//
+// The predicted time of a move, its price, has three parts: latency, transfer and copying. For 10
+// messages of 1 MB it may be 10 us + 800 us + 190 us. The fit multiplies each part by a factor, and
+// if measured times are explained best with factors 1, 2, 1, the bandwidth was half as large. The
+// parts are slopes of the price, not a separate formula: a price is piecewise linear in the times
+// of the rates, so lengthening the times of one part by 0.1 % finds this part for the algorithm
+// that is currently the cheapest.
+//
+// Nothing is communicated: callers pass the times of the slowest rank, and all ranks fit the same
+// rates.
 #include "plan/calibration.hpp"
 
 #include <algorithm>
@@ -19,6 +27,7 @@ constexpr double kMinOfABandwidth = 1e-6;
 
 } // namespace
 
+// The factors are in the order of PriceParts: latency, transfer, copying.
 LinkRates scaledRates(const LinkRates& rates, const PriceParts& factors) {
   LinkRates scaled = rates;
   scaled.latency *= factors[0];
@@ -72,19 +81,21 @@ PriceParts fittedFactors(const std::vector<MeasuredMove>& moves) {
 
 namespace {
 
+// Fits the flop rate that kernels without a measured kind have.
 void fitSpeed(const std::vector<MeasuredKernel>& kernels, KernelRates& rates) {
   // The sum of (1 - f / rate)^2 over the measured rates f is least at the rate sum f^2 / sum f.
-  double f = 0, ff = 0;
+  double sumOfRates = 0, sumOfSquares = 0;
   for (const MeasuredKernel& kernel : kernels)
     if (kernel.seconds > 0) {
       const double flops = kernel.work.flops / kernel.seconds;
-      f += flops;
-      ff += flops * flops;
+      sumOfRates += flops;
+      sumOfSquares += flops * flops;
     }
-  if (ff > 0)
-    rates.flops = ff / f;
+  if (sumOfSquares > 0)
+    rates.flops = sumOfSquares / sumOfRates;
 }
 
+// Fits a factor for each kind of kernel and pass: measured by predicted time.
 void fitKinds(const std::vector<MeasuredKernel>& kernels, Index elementBytes, KernelRates& rates) {
   std::map<std::pair<std::string, KernelPass>, std::pair<double, double>> sums;
   KernelRates unscaled = rates;
@@ -94,11 +105,11 @@ void fitKinds(const std::vector<MeasuredKernel>& kernels, Index elementBytes, Ke
     const double predicted = unscaled.seconds(kernel.kind, elementBytes, kernel.work);
     if (!(kernel.seconds > 0) || !(predicted > 0))
       continue;
-    auto& [measured, all] = sums[{kernel.kind, kernel.work.pass}];
+    auto& [measuredTotal, predictedTotal] = sums[{kernel.kind, kernel.work.pass}];
     // The factor of a kind is that of its total time: long kernels must be right, and short ones
     // are noise.
-    measured += kernel.seconds;
-    all += predicted;
+    measuredTotal += kernel.seconds;
+    predictedTotal += predicted;
   }
   for (const auto& [kind, sum] : sums)
     rates.scales[kind] = sum.first / sum.second;

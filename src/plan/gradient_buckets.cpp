@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Assigns each parameter an offset in the array of its bucket, and reduces the bucket while the
-// adjoint continues. All ranks must have the same buckets with the same order of parameters, so the
-// assignment uses only the list of maps and global layouts, never the data of a rank.
+// Reduces the gradients of several parameters together (in a bucket) while the adjoint continues.
+// The adjoint completes gradients from the last layer to the first:
+//
+//   steps of the adjoint   layer 4 | layer 3 | layer 2 | layer 1 |
+//   bucket {W4, W3}                          [ sum over ranks    ]
+//   bucket {W2, W1}                                              [ sum over ranks ]
+//
+// Each parameter has an offset in the array of its bucket, where its kernels add its gradient. All
+// ranks must have the same buckets with the same order of parameters, so the assignment uses only
+// the list of maps (the steps of the network) and global layouts, never the data of a rank. The
+// class is an observer of passes, which the layer calls at the begin of a pass, after each step and
+// at the end.
 #include "plan/gradient_buckets.hpp"
 
 #include "linop/exchange/make_conversion.hpp"
@@ -36,8 +45,8 @@ GradientBuckets::GradientBuckets(const Layer& layer, Index bytes) : GradientBuck
   const BoundMaps& maps = setup.maps();
   // The order in which gradients are complete does not depend on whether an input's cotangent is
   // wanted.
-  const Chosen none(maps.list().inputs().size(), false);
-  const auto last = lastSteps(maps, adjointPass(maps.list(), none, setup.order()));
+  const Chosen noInput(maps.list().inputs().size(), false);
+  const auto last = lastSteps(maps, adjointPass(maps.list(), noInput, setup.order()));
   Members parameters;
   std::vector<SummedGradient> gradients;
   for (const Ref<Parameter>& parameter : layer.parameters())
@@ -45,6 +54,7 @@ GradientBuckets::GradientBuckets(const Layer& layer, Index bytes) : GradientBuck
       const auto known = last.find(parameter.get());
       parameters.push_back(parameter.get());
       // A parameter that no step lists is complete when the adjoint ends.
+      // Its layout, the bytes of an element, and the step that completes it.
       gradients.push_back({parameter->storage(), dataTypeSize(parameter->dataType()),
                            known == last.end() ? ~std::size_t(0) : known->second});
     }
@@ -56,6 +66,8 @@ GradientBuckets::GradientBuckets(const Layer& layer, Index bytes) : GradientBuck
   }
 }
 
+// Collective. Makes a bucket: one buffer with the rank's contributions and then the sums, two
+// tensors on its two halves, and the conversion that sums.
 void GradientBuckets::add(const Layer& layer, const Members& members) {
   const CommPtr& comm = layer.comm();
   const TenonDataType type = members.front()->dataType();
@@ -70,22 +82,22 @@ void GradientBuckets::add(const Layer& layer, const Members& members) {
   bucket.sums = makeRef<DTensor>(comm, layout, type, space);
   bucket.sum =
       makeConversion(comm, layout.dual(), layout, type, MovementPolicy::fromOptions(space));
-  const Index each = bucket.sums->localElements() * dataTypeSize(type);
+  const Index halfBytes = bucket.sums->localElements() * dataTypeSize(type);
   bucket.memory = std::make_shared<Buffer>(
-      readableBuffer(*comm, bucket.sums->context(), 2 * each, "gradients"));
+      readableBuffer(*comm, bucket.sums->context(), 2 * halfBytes, "gradients"));
   // The array starts with zeros: gradients accumulate, and can be read before anything was added.
   bucket.memory->setZero();
   auto* first = bucket.memory->data<std::byte>();
   bucket.contributions->placeBox(first, false);
-  bucket.sums->placeBox(first + each, false);
+  bucket.sums->placeBox(first + halfBytes, false);
   buckets_.push_back(bucket);
-  Index at = 0;
+  Index offset = 0; // of the member, in bytes
   for (Parameter* member : members) {
     const bool isLast = member == members.back();
-    member->setBucket({bucket.memory, first + at, first + each + at,
+    member->setBucket({bucket.memory, first + offset, first + halfBytes + offset,
                        // The last member represents the bucket in logs and in counts of reductions.
                        isLast ? std::optional(layout) : std::nullopt});
-    at += elements(member->storage().boxOfRank(comm->rank())) * dataTypeSize(type);
+    offset += elements(member->storage().boxOfRank(comm->rank())) * dataTypeSize(type);
   }
 }
 
@@ -96,9 +108,11 @@ GradientBuckets::~GradientBuckets() {
       member->leaveBucket();
 }
 
+// The buckets that are complete after each step of a pass: timetable.full[step].
 GradientBuckets::Timetable GradientBuckets::timetableOf(const BoundMaps& maps,
                                                         const Pass& pass) const {
-  Timetable made{&pass, std::vector<std::vector<std::size_t>>(pass.steps.size())};
+  Timetable timetable{.pass = &pass,
+                      .full = std::vector<std::vector<std::size_t>>(pass.steps.size())};
   const auto last = lastSteps(maps, pass);
   for (std::size_t b = 0; b < buckets_.size() && !pass.steps.empty(); ++b) {
     std::size_t full = 0;
@@ -107,14 +121,15 @@ GradientBuckets::Timetable GradientBuckets::timetableOf(const BoundMaps& maps,
       full = std::max(full, known == last.end() ? pass.steps.size() - 1 : known->second);
     }
     // A bucket is complete when the last of its members is.
-    made.full[full].push_back(b);
+    timetable.full[full].push_back(b);
   }
-  return made;
+  return timetable;
 }
 
 void GradientBuckets::begins(const BoundMaps& maps, const Pass& pass, bool completes) {
   running_ = nullptr;
-  // Pending evaluations will still add to the gradients.
+  // `completes` is false if other evaluations are pending, whose adjoints will still add to the
+  // gradients.
   if (!completes)
     return;
   const auto known =
@@ -123,6 +138,7 @@ void GradientBuckets::begins(const BoundMaps& maps, const Pass& pass, bool compl
       known != timetables_.end() ? &*known : &timetables_.emplace_back(timetableOf(maps, pass));
 }
 
+// After a step of the pass: starts the reductions of the buckets that it completes.
 void GradientBuckets::ran(std::size_t step, const OpenScope&, const OpenScope&) {
   if (!running_)
     return;
@@ -138,6 +154,7 @@ void GradientBuckets::start(Bucket& bucket) {
   const LogScope scope(bucket.members.back()->event());
   for (Parameter* member : bucket.members)
     member->collect();
+  // sums <- 1 * sum over ranks of contributions + 0 * sums
   bucket.sum->start({Sense::Forward, 1, bucket.contributions.get(), 0, bucket.sums.get()});
   bucket.begun = true;
   bucket.took = logOpenScope();

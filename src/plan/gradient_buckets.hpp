@@ -42,13 +42,13 @@ private:
   using Members = std::vector<Parameter*>;
   struct Bucket {
     Members members;
-    std::shared_ptr<Buffer> memory;
-    Ref<DTensor> contributions, sums;
-    LinearOpRef sum;
-    bool begun = false;
-    OpenScope took;
+    std::shared_ptr<Buffer> memory;   // of both tensors
+    Ref<DTensor> contributions, sums; // gradients of this rank, and their sums over ranks
+    LinearOpRef sum;                  // the conversion from the first to the second
+    bool begun = false;               // the reduction runs
+    OpenScope took;                   // time and messages of its begin
   };
-  // The buckets that are complete after each step of a pass.
+  // The buckets that are complete after each step of a pass: full[step].
   struct Timetable {
     const Pass* pass;
     std::vector<std::vector<std::size_t>> full;

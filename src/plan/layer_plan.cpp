@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Searches the plan of a network of layers, gives each layer its parallelization, and sets the
-// network up. The network belongs to the user. The settings that a plan changes are therefore saved
-// first and restored after a failure, and the repartition to a pinned output is added in a graph
-// around the network, not inside the network.
+// The plan of a network of layers (layer_plan.hpp, public handle TenonPlan). Rank 0 searches, or
+// reads a plan file, and broadcasts the plan as text, which all ranks read; setUp(), a collective
+// call, then gives each layer its parallelization and sets the network up. The network belongs to
+// the user. The settings that a plan changes are therefore saved first and restored after a
+// failure. If the user has fixed (pinned) an output layout that the last layer does not have,
+// `compiled_`, the layer that runs, is a graph of the network and a conversion, else the network.
 #include "plan/layer_plan.hpp"
 
 #include "comm/agreement/batched.hpp"
@@ -39,7 +41,7 @@ constexpr OptionSpec kOptions[] = {
 };
 const OptionRegistration kRegistration{{"plan", kOptions}};
 
-// Restores the settings of the layers unless done() was called.
+// The settings of layers before a set-up; the destructor restores them unless done() was called.
 class SavedSettings {
 public:
   SavedSettings() = default;
@@ -164,8 +166,8 @@ const FoundPlan& LayerPlan::search() {
 void LayerPlan::fixSignatures() {
   const DeclaredNetwork planned = layers();
   for (const UnfoldedNode& node : unfoldedNetwork()) {
-    const std::string given = node.layer->declaration().value<std::string>("signature");
-    if (given.empty())
+    const std::string signature = node.layer->declaration().value<std::string>("signature");
+    if (signature.empty())
       continue;
     // The prices contain no choice of a dependent's signature.
     if (std::none_of(planned.layers.begin(), planned.layers.end(),
@@ -174,8 +176,8 @@ void LayerPlan::fixSignatures() {
           TENON_ERR_OPTION,
           fmt::format("{} has the signature \"{}\", but in a plan it follows what it reads; "
                       "leave its signature open",
-                      node.layer->title(), given));
-    fix(node.path, given);
+                      node.layer->title(), signature));
+    fix(node.path, signature);
   }
 }
 
@@ -204,10 +206,10 @@ ScratchOf LayerPlan::scratch() const {
     for (const Layout& use : form.uses)
       key += fmt::format(" [{}]", fmt::join(extents(use.boxOfRank(comm()->rank())), ","));
     key += fmt::format(" [{}]", fmt::join(extents(form.output.boxOfRank(comm()->rank())), ","));
-    const auto [at, isNew] = scratch_.try_emplace(std::move(key), 0);
+    const auto [entry, isNew] = scratch_.try_emplace(std::move(key), 0);
     if (isNew)
-      at->second = layer.kernelScratch(form, nodes[node].containers, nodes[node].lists);
-    return at->second;
+      entry->second = layer.kernelScratch(form, nodes[node].containers, nodes[node].lists);
+    return entry->second;
   };
 }
 
@@ -256,10 +258,9 @@ std::string LayerPlan::agreedText() const {
                      pinnedText(pinnedOutput(declared)), bucketBytes(), network_->agreedText());
 }
 
-// Rank 0 searches, and all ranks, rank 0 included, use the plan in the text that it broadcasts: on
-// different processors, sums that differ in the last digit could lead to different plans. A rank
-// that has already searched at the user's request contributes its text to the agreement. The text
-// contains the layouts of every layer, so no other rank computes prices.
+// All ranks, rank 0 included, read the plan from the text that rank 0 broadcasts: on different
+// processors, sums that differ in the last digit could lead to different plans. A rank that has
+// searched at the user's request contributes its text to the agreement.
 void LayerPlan::shareSearch() {
   const std::string found = collectively(
       *comm(), "the plan",
@@ -303,8 +304,7 @@ bool LayerPlan::sharesHalo(const std::string& path) const {
 
 namespace {
 
-// The lists of a mesh, of the layers that have them. The text contains only what all ranks know, as
-// for a layout.
+// The lists of a mesh as text, which contains only what all ranks know.
 std::string listsText(const DeclaredNetwork& network) {
   std::string text;
   for (const DeclaredLayer& layer : network.layers)
@@ -449,18 +449,18 @@ void LayerPlan::setUp() {
     return;
   static const int event = logEvent("PlanSetUp");
   const LogScope scope(event);
-  SavedSettings kept;
+  SavedSettings savedSettings;
   try {
     inOneAgreement(*comm(), [&] {
       shareSearch();
-      kept.note(unfoldedNetwork());
+      savedSettings.note(unfoldedNetwork());
       applyParallelizations();
       const DeclaredNetwork declared = layers();
       const Layouts inputs = inputsFor(declared);
       compiled_ = compile(inputs, pinnedOutput(declared));
       // The compiled layer must live until its set-up is undone; the plan releases it before.
       BatchedAgreement& batch = *comm()->batch();
-      batch.ifFailed([made = compiled_] {});
+      batch.ifFailed([compiledLayer = compiled_] {});
       compiled_->setUp(inputs);
       batch.ifFailed([this] { leave(); });
       // Initial values depend on a layer's position in its container, which is different inside the
@@ -479,12 +479,12 @@ void LayerPlan::setUp() {
     throw;
   }
   // From here on the network is set up, and its parallelizations are final.
-  kept.done();
+  savedSettings.done();
 }
 
 Index LayerPlan::bucketBytes() const {
-  const auto given = value<Index>("gradient_bucket");
-  return given >= 0 ? given : NetworkPlan::bucketBytes();
+  const auto setting = value<Index>("gradient_bucket");
+  return setting >= 0 ? setting : NetworkPlan::bucketBytes();
 }
 
 void LayerPlan::addBuckets() {
@@ -522,15 +522,15 @@ void LayerPlan::noteNodes() {
   nodes_.clear();
   const std::vector<UnfoldedNode> inner = unfoldedNetwork();
   for (const UnfoldedNode& node : unfolded(*compiled_)) {
-    PlannedNode made{node.layer->name(), {}, node.layer, false};
+    PlannedNode planNode{node.layer->name(), {}, node.layer, /*isOfNetwork=*/false};
     for (const UnfoldedNode& own : inner)
       if (own.layer == node.layer) {
-        made.path = own.path;
-        made.isOfNetwork = true;
+        planNode.path = own.path;
+        planNode.isOfNetwork = true;
       }
-    if (const PlannedLayer* planned = plannedAt(made.path))
-      made.planned = *planned;
-    nodes_.push_back(std::move(made));
+    if (const PlannedLayer* planned = plannedAt(planNode.path))
+      planNode.planned = *planned;
+    nodes_.push_back(std::move(planNode));
   }
   measurement_ =
       std::make_unique<Measurement>(compiled_->maps(compiled_->inputLayouts()), layersInOrder());

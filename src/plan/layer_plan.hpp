@@ -71,9 +71,8 @@ public:
 
   // Memory that is currently allocated on this rank.
   struct Memory {
-    Index saved = 0,
-          shared = 0; // activations that each Apply saves for its adjoint; temporary values of all
-                      // passes
+    Index saved = 0;      // activations that each Apply saves for its adjoint
+    Index shared = 0;     // temporary values of all passes
     Index parameters = 0; // with gradients and directions
     Index messages = 0;   // buffers of operators, and constants
     Index scratch = 0;    // of kernels, shared by all layers of the communicator

@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Measures a job's links and kernels by running the library's own conversions and layers. All ranks
-// run each measurement at the same time, as in a program: memory and links are shared, and a single
-// rank would find rates that no rank has in a run.
+// Measures a job's links and kernels by running the library's own conversions (exchanges of a
+// distributed tensor between ranks) and layers, and fits to these times the rates by which plans
+// predict: latency and bandwidth of each level of the machine (socket, node, ...), and for each
+// kind of kernel the time per operation, byte, row and column. All functions that measure are
+// collective.
+//
+//   measuredMachine()     the whole; below it, from top to bottom of the file:
+//   leastSeconds()        the time of one call
+//   measuredKernels()     layers of several types and shapes, on each rank separately
+//   LinkMeasurement       moves of data between pairs of ranks across a level
+//
+// All ranks run each measurement at the same time, as in a program: memory and links are shared,
+// and a single rank would find rates that no rank has in a run.
 #include "plan/machine_measurement.hpp"
 
 #include "comm/communicator.hpp"
@@ -40,6 +50,7 @@ namespace {
 // Target duration of a round: long compared with a barrier, which takes tens of microseconds.
 constexpr double kRound = 500e-6;
 
+// The seconds of one of `calls` calls in a row, on the slowest rank.
 double secondsOfACall(const Communicator& comm, int calls, const KernelContext& at,
                       const std::function<void()>& call) {
   checkMpi(MPI_Barrier(comm.mpi()), "MPI_Barrier");
@@ -48,9 +59,10 @@ double secondsOfACall(const Communicator& comm, int calls, const KernelContext& 
     call();
   if (at.space() == Space::Device)
     at.stream().synchronise();
-  const double mine = watch.seconds();
-  double slowest = mine;
-  checkMpi(MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm.mpi()), "MPI_Allreduce");
+  const double ownSeconds = watch.seconds();
+  double slowest = ownSeconds;
+  checkMpi(MPI_Allreduce(&ownSeconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm.mpi()),
+           "MPI_Allreduce");
   return slowest / calls;
 }
 
@@ -81,6 +93,7 @@ constexpr std::uint64_t kSeed = 1;
 // difference of two measured times can be negative.
 constexpr double kMinShare = 0.1;
 
+// A layer that is measured.
 struct Subject {
   std::string type;
   std::vector<std::pair<std::string, SettingValue>> settings;
@@ -244,7 +257,7 @@ KernelRates measuredKernels(const Communicator& comm, Space space, int rounds) {
           rates.memory = std::max(rates.memory, work.bytes / seconds);
       };
       const double apply = timed([&] { one.apply(); });
-      add(one.cost(true).apply, apply);
+      add(one.cost(/*wantsInput=*/true).apply, apply);
       for (const bool wantsInput : {true, false})
         if (wantsInput || one.hasParameters()) {
           // An adjoint needs its Apply, whose known time is subtracted.
@@ -262,6 +275,7 @@ namespace {
 // Bytes per rank, from sizes where latency dominates to sizes where bandwidth does.
 constexpr Index kMoved[] = {1 << 10, 16 << 10, 256 << 10, 4 << 20};
 constexpr Index kElementBytes = 8;
+constexpr int kCopying = 2; // index of the part of a price that copies take
 // Largest ratio between the bandwidths of transfers and of copies.
 constexpr double kMaxOfCopies = 100;
 // The rates decide which algorithm of a move is the cheapest, and hence what is fitted; after a few
@@ -302,6 +316,7 @@ std::vector<PairMove> pairMoves(const GridPtr& pairs, Index bytes) {
   return {{rowsSplit, columnsSplit}, {contributions, all}, {rowsSplit, all}};
 }
 
+// The times of moves within pairs of ranks across one level, and the link rates that explain them.
 class LinkMeasurement {
 public:
   LinkMeasurement(const CommPtr& comm, const GridPtr& pairs, Space space, int rounds) {
@@ -316,6 +331,8 @@ public:
       }
   }
 
+  // `keepsCopies`: the rate of copies is known and not fitted. The parts of a price are latency,
+  // transfer and copying.
   LinkRates fitted(LinkRates rates, bool keepsCopies) const {
     for (int fit = 0; fit < kFits; ++fit) {
       std::vector<MeasuredMove> measured;
@@ -332,8 +349,8 @@ public:
       // their known time is subtracted.
       if (keepsCopies)
         for (MeasuredMove& move : measured) {
-          move.seconds = std::max(move.seconds - move.parts[2], move.seconds / 10);
-          move.parts[2] = 0;
+          move.seconds = std::max(move.seconds - move.parts[kCopying], move.seconds / 10);
+          move.parts[kCopying] = 0;
         }
       rates = scaledRates(rates, fittedFactors(measured));
       // If copies explain all of the time, transfers take none, but the rates of a machine
@@ -351,14 +368,14 @@ private:
 
 Link linkOf(const Machine& machine, int level, const LinkRates& rates) {
   const std::string& unit = machine.levels()[level].name;
-  return {fmt::format("between units of {}", unit),
-          level,
-          1,
+  return {.name = fmt::format("between units of {}", unit),
+          .level = level,
+          .units = 1,
           // The fitted bandwidth is that of one rank while all ranks use the link; the link has the
           // total of all ranks in its unit.
-          rates.bandwidth * static_cast<double>(machine.devicesIn(level)),
-          rates.latency,
-          {{LinkRule::Leaving}}};
+          .bandwidth = rates.bandwidth * static_cast<double>(machine.devicesIn(level)),
+          .latency = rates.latency,
+          .rules = {{LinkRule::Leaving}}};
 }
 
 } // namespace
@@ -378,8 +395,8 @@ JoinedPlaces measuredMachine(const CommPtr& comm, Space space, int rounds) {
     // A level of one unit has no links.
     if (measured.levels()[level].size == 1)
       continue;
-    links =
-        LinkMeasurement(comm, pairsAcross(found, level), space, rounds).fitted(links, !isInnermost);
+    links = LinkMeasurement(comm, pairsAcross(found, level), space, rounds)
+                .fitted(links, /*keepsCopies=*/!isInnermost);
     measured = measured.linkedBy(linkOf(measured, level, links));
     if (isInnermost)
       rates = {.overhead = links.overhead, .copyBandwidth = links.copyBandwidth, .kernels = {}};

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Predicts the costs of the phases of each layer, and measures them. The prediction follows the
-// maps of the network that run, not the plan. It therefore includes communication that the plan did
-// not foresee, such as a value that is moved twice.
+// Predicts the costs of the phases of each layer of a network, by the rates of a machine, and
+// measures them (measurement.hpp). The phases are kernels and communication of Apply and of the
+// adjoint, and the reduction of gradients. plan_report.cpp prints both side by side.
+//
+// costsOf() predicts, for one rank. It follows the steps of the network that run, not the plan, and
+// so includes communication that the plan did not foresee, such as a value that is moved twice.
+// Measurement is an observer of passes: the network calls it at the begin of each Apply and adjoint
+// and after each step, with the step's time, and it stores the last passes in ring buffers.
 #include "plan/measurement.hpp"
 
 #include "dtensor/data_type.hpp"
@@ -19,6 +24,9 @@ namespace tenon {
 
 namespace {
 
+// The predicted costs of one rank by node and phase. A node is a layer in the map list of the
+// network; the price of a conversion or exchange is that of its slowest rank, and its messages and
+// bytes are those that this rank sends.
 class Costs {
 public:
   Costs(const Layer& network, int rank, const OwnRates& rates)
@@ -37,7 +45,7 @@ public:
       if (map.kind == Map::Kind::Operator)
         at(map.node, phase) += costOf(list().operators()[map.object], step.adjoint);
       else if (const SourceEntry& source = list().sources()[map.object]; source.storage)
-        at(map.node, phase) += conversionIfAny(*source.storage, source.use, false);
+        at(map.node, phase) += conversionIfAny(*source.storage, source.use, /*adjoint=*/false);
     }
   }
 
@@ -53,13 +61,17 @@ public:
         const Parameter& parameter = use->parameter();
         // First the partial sums of each use are converted to the storage layout, the adjoint of
         // the conversion to the use; then the copies are reduced.
-        at(map.node, Phase::Gradients) += conversionIfAny(parameter.storage(), use->layout(), true);
+        at(map.node, Phase::Gradients) +=
+            conversionIfAny(parameter.storage(), use->layout(), /*adjoint=*/true);
         if (const Layout* reduced = parameter.reducedAs())
-          at(map.node, Phase::Gradients) += conversionIfAny(reduced->dual(), *reduced, false);
+          at(map.node, Phase::Gradients) +=
+              conversionIfAny(reduced->dual(), *reduced, /*adjoint=*/false);
       }
     }
   }
 
+  // Adds the kernels of a node. `wantsInput`: the adjoint computes the cotangent of its input;
+  // `runsAgain`: it runs a second time for the adjoint, instead of saving values.
   void addKernels(int node, const Layer& layer, bool wantsInput, bool runsAgain) {
     const auto computes = [&](const Map& map) {
       return map.node == node && map.kind != Map::Kind::Operator;
@@ -82,7 +94,7 @@ public:
   // Communication within a kernel counts as part of the kernel, as in the measurement.
   void addOwnMoves(const Map& map, bool wantsInput) {
     for (const OwnMove& move : list().kernels()[map.object].moves) {
-      const PhaseCost once = costOf(list().operators()[move.op], false);
+      const PhaseCost once = costOf(list().operators()[move.op], /*adjoint=*/false);
       at(map.node, Phase::ApplyKernel) += times(once, move.inApply);
       if (wantsInput)
         at(map.node, Phase::AdjointKernel) += times(once, move.inAdjoint);
@@ -100,6 +112,7 @@ private:
             .messages = count * once.messages,
             .bytes = count * once.bytes};
   }
+  // Layouts with the same memory need no conversion.
   PhaseCost conversionIfAny(const Layout& from, const Layout& to, bool adjoint) {
     return haveSameMemory(from, to) ? PhaseCost() : conversion(from, to, adjoint);
   }
@@ -282,20 +295,20 @@ const Measurement::Ring& Measurement::ringOf(Phase phase) const {
 PhaseCost Measurement::of(int node, Phase phase) const {
   const bool isKernel = phase == Phase::ApplyKernel || phase == Phase::AdjointKernel;
   const Ring& ring = ringOf(phase);
-  const int kept = std::min(ring.begun, kPasses);
-  if (kept == 0)
+  const int stored = std::min(ring.begun, kPasses);
+  if (stored == 0)
     return {};
-  const auto in = [&](int pass) -> const OpenScope& {
+  const auto measuredIn = [&](int pass) -> const OpenScope& {
     const Sums& sums = ring.at(pass, node);
     return isKernel ? sums.kernel : sums.move;
   };
   std::vector<double> seconds;
-  for (int pass = 0; pass < kept; ++pass)
-    seconds.push_back(in(pass).seconds);
+  for (int pass = 0; pass < stored; ++pass)
+    seconds.push_back(measuredIn(pass).seconds);
   // The median: a pass that the machine disturbed is not representative of the layer.
-  std::nth_element(seconds.begin(), seconds.begin() + kept / 2, seconds.end());
-  const OpenScope& last = in(ring.begun - 1);
-  return {.seconds = seconds[kept / 2], .messages = last.messages, .bytes = last.bytes};
+  std::nth_element(seconds.begin(), seconds.begin() + stored / 2, seconds.end());
+  const OpenScope& last = measuredIn(ring.begun - 1);
+  return {.seconds = seconds[stored / 2], .messages = last.messages, .bytes = last.bytes};
 }
 
 } // namespace tenon

@@ -65,6 +65,7 @@ public:
   bool wantedInput() const noexcept { return wantedInput_; }
 
 private:
+  // Time, messages and bytes of one node in one pass.
   struct Sums {
     OpenScope kernel, move;
   };
@@ -78,8 +79,8 @@ private:
     }
     const Sums& at(int pass, int node) const { return const_cast<Ring*>(this)->at(pass, node); }
     std::size_t nodes;
-    std::vector<Sums> sums; // [pass][node]
-    int begun = 0;
+    std::vector<Sums> sums; // [pass % kPasses][node]
+    int begun = 0;          // number of passes so far
   };
   const Ring& ringOf(Phase phase) const;
 

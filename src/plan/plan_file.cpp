@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes plans as JSON, for other ranks and for files, and reads them. A reader cannot verify some
-// values, such as times, and accepts them. It verifies everything that would run: the
-// parallelization, the signature and the layouts of a layer describe the same distribution three
-// times, and the layer's form must agree with all three.
+// Writes plans as JSON, for other ranks and for files, and reads them (plan_file.hpp has an
+// example). A plan has for each layer of a network the labels, which state what each axis of the
+// process grid splits:
+//
+//   {"name": "conv1", "labels": "n2,h", "signature": "n,n,h", "uses": [{layout of input 0}], ...}
+//
+// The labels are the parallelization on the grid of the plan, the signature is in the layer's own
+// labels, and `uses` are the layouts in which the layer reads its inputs: three descriptions of one
+// distribution. The reader verifies everything that would run: it makes the layer's form, that is,
+// its layouts on all ranks, which must agree with all three. It cannot verify other values, such as
+// times, and accepts them.
+//
+// The functions do not communicate: layer_plan.cpp reads files on rank 0 and broadcasts the text.
+// Every refusal names the key and the byte of the text.
 #include "plan/plan_file.hpp"
 
 #include "geometry/layout/layout_json.hpp"
@@ -19,6 +29,7 @@ namespace tenon {
 
 namespace {
 
+// Uniform plans, which have one parallelization for all layers, to which a plan is compared.
 constexpr std::pair<const char*, std::optional<Baseline> Baselines::*> kBaselines[] = {
     {"uniform", &Baselines::uniform},
     {"batch", &Baselines::batch},
@@ -57,6 +68,7 @@ Json asJson(const Grid& grid) {
 // The remedy for a file that was written by hand, or damaged.
 constexpr const char* kWriteAnew = "search the plan anew and write it with TenonPlanSave()";
 
+// The grid of the plan: one of the grids that the levels of the machine allow.
 const FineGrid& gridFrom(const JsonView& view, bool isReversed, const PlanFrame& frame) {
   view.allow({"extents", "processes"});
   const std::vector<int> extents = view.at("extents").smallIntegers(1),
@@ -90,17 +102,19 @@ GridPtr gridOf(const JsonView& parallelization, const FineGrid& grid, const Plan
 // Checks that the layer can run as the text says: its parallelization has the signature, and a form
 // with this signature and these inputs exists and uses them without conversion.
 void checkForm(const JsonView& view, const PlannedLayer& planned, const DeclaredLayer& layer,
-               const FineGrid& grid, const GridPtr& itsGrid) {
+               const FineGrid& grid, const GridPtr& gridOfLayer) {
   try {
     const std::string field = fieldIn(planned.labels),
                       parallelization = withoutBalanced(planned.labels);
     const bool isListed =
         parallelization.ends_with(kListedEnd) && layer.declaration->dependsOnRowDistribution();
+    // A listed layer (of a mesh) runs where the lists are, without a signature. On the grid of a
+    // pinned end the parallelization names the signature; on the plan's grid it is converted.
     const bool isMeant = isListed ? planned.signature.empty() &&
                                         parallelization == fmt::format("{}:{}", field, kListedEnd)
                          : field.empty()
                              ? signatureOf(parallelization, layer, grid) == planned.signature
-                             : fieldText(field, planned.signature, *itsGrid) == parallelization;
+                             : fieldText(field, planned.signature, *gridOfLayer) == parallelization;
     if (!isMeant)
       view.at("signature")
           .fail(fmt::format(
@@ -112,7 +126,7 @@ void checkForm(const JsonView& view, const PlannedLayer& planned, const Declared
                                          layer.name, planned.labels, kWriteAnew));
     Choice choice{.labels = planned.signature};
     if (!isListed)
-      choice.grid = itsGrid;
+      choice.grid = gridOfLayer;
     if (planned.isBalanced)
       choice.cuts = OutputCuts::Balanced;
     const Form form = layer.declaration->form(planned.uses, choice);
@@ -122,7 +136,7 @@ void checkForm(const JsonView& view, const PlannedLayer& planned, const Declared
             fmt::format("layer {} would use input {} as {}, but the file has {}; {}", layer.name, i,
                         use.describe(), planned.uses[i].describe(), kWriteAnew));
   } catch (const Error& error) {
-    // Errors with this code already name their place; others come from the layer.
+    // Errors with this code already name their position in the text; others come from the layer.
     if (error.code() == TENON_ERR_FORMAT)
       throw;
     view.fail(fmt::format("{}; {}", error.text(), kWriteAnew));
@@ -151,7 +165,7 @@ PlannedLayer layerFrom(const JsonView& view, const DeclaredLayer& declared, cons
                                      layer.name, declared.name, kWriteAnew));
   layer.meaning = meaningOf(layer.parts, spatialLabels(declared),
                             channelLabel(declared.declaration->rows(declared.inputs)));
-  const GridPtr itsGrid = gridOf(view.at("labels"), grid, frame);
+  const GridPtr gridOfLayer = gridOf(view.at("labels"), grid, frame);
   const std::vector<JsonView> uses = view.at("uses").list();
   if (uses.size() != declared.inputs.size())
     view.at("uses").fail(fmt::format(
@@ -159,9 +173,9 @@ PlannedLayer layerFrom(const JsonView& view, const DeclaredLayer& declared, cons
         layer.name, counted(static_cast<Index>(declared.inputs.size()), "input"), kWriteAnew));
   for (std::size_t i = 0; i < uses.size(); ++i) {
     uses[i].allow({"properties", "split_axes", "cuts"});
-    layer.uses.push_back(layoutFrom(uses[i], declared.inputs[i], itsGrid));
+    layer.uses.push_back(layoutFrom(uses[i], declared.inputs[i], gridOfLayer));
   }
-  checkForm(view, layer, declared, grid, itsGrid);
+  checkForm(view, layer, declared, grid, gridOfLayer);
   return layer;
 }
 

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A plan as text, and its predictions compared with measurements by layer and phase: seconds of the
-// slowest rank, messages and bytes of all ranks; and the phases whose ratio is furthest from one. A
-// view is not collective, because layouts determine the messages of every other rank; a report is
-// collective, because times are measured.
+// A plan as text. LayerPlan::describe() is the view: parallelization, layouts and predicted cost of
+// each layer. LayerPlan::report() compares predictions with measurements by layer and phase
+// (kernels and communication of Apply and adjoint, gradients), and lists the phases whose ratio is
+// furthest from one:
+//
+//   layer   phase          predicted   measured   ratio   messages        bytes
+//   conv1   apply kernel      210 us     190 us    1.11
+//   conv1   apply move         12 us      15 us    0.80    24 of 24  6144 of 6144
+//
+// Seconds are those of the slowest rank, messages and bytes those of all ranks. calibrated() fits
+// the rates of the machine to the same measurements. A view is not collective, because layouts
+// determine the messages of every other rank; report() and calibrated() are collective, because
+// times are measured.
 #include "comm/agreement/agreement.hpp"
 #include "dtensor/data_type.hpp"
 #include "plan/calibration.hpp"
@@ -34,7 +43,7 @@ std::string flopsText(double flops) {
                        : fmt::format("{:.3g} Gflop", flops / 1e9);
 }
 
-const PhaseCost& in(const LayerCost& cost, Phase phase) {
+const PhaseCost& costIn(const LayerCost& cost, Phase phase) {
   return cost[static_cast<int>(phase)];
 }
 
@@ -63,6 +72,7 @@ std::string LayerPlan::titleOf(const Layer& network) {
   return network.name().empty() ? "the network" : network.title();
 }
 
+// The lines of one layer. `most` has the largest numbers of messages and bytes of any rank.
 std::string LayerPlan::describe(const PlannedNode& node, const LayerCost& most) const {
   const Layer& layer = *node.layer;
   const Layout& output = layer.outputLayout();
@@ -73,15 +83,16 @@ std::string LayerPlan::describe(const PlannedNode& node, const LayerCost& most) 
   for (const Layout& input : layer.inputLayouts())
     text += fmt::format("    input  {}\n", input.summary(output.grid()));
   text += fmt::format("    output {}\n", output.summary(output.grid()));
-  const PhaseCost &apply = in(most, Phase::ApplyKernel), &adjoint = in(most, Phase::AdjointKernel);
+  const PhaseCost &apply = costIn(most, Phase::ApplyKernel),
+                  &adjoint = costIn(most, Phase::AdjointKernel);
   if (node.planned)
     text +=
         fmt::format("    predicted {:.4g} ms, {}; {} in Apply, {} in the adjoint\n",
                     1e3 * sumOf(most).seconds, sizeText(static_cast<Index>(node.planned->bytes)),
                     flopsText(apply.work.flops), flopsText(adjoint.work.flops));
-  const std::string sent = sentText("Apply", in(most, Phase::ApplyMove)) +
-                           sentText("adjoint", in(most, Phase::AdjointMove)) +
-                           sentText("gradients", in(most, Phase::Gradients));
+  const std::string sent = sentText("Apply", costIn(most, Phase::ApplyMove)) +
+                           sentText("adjoint", costIn(most, Phase::AdjointMove)) +
+                           sentText("gradients", costIn(most, Phase::Gradients));
   return sent.empty() ? text : text + "    at most per process: " + sent.substr(2) + "\n";
 }
 
@@ -89,9 +100,9 @@ std::string LayerPlan::describe() const {
   if (!isSetUp())
     return NetworkPlan::describe();
   // The rank that sends the most is known only after all have been counted.
-  std::vector<LayerCost> most = costs(0, false);
+  std::vector<LayerCost> most = costs(/*rank=*/0, /*inputCotangent=*/false);
   for (int rank = 1; rank < comm()->size(); ++rank) {
-    const std::vector<LayerCost> other = costs(rank, false);
+    const std::vector<LayerCost> other = costs(rank, /*inputCotangent=*/false);
     for (std::size_t node = 0; node < most.size(); ++node)
       for (int phase = 0; phase < kPhases; ++phase) {
         most[node][phase].messages =
@@ -194,8 +205,9 @@ std::string explanation(const Row& row, int ranks) {
                      double(row.predicted.bytes) / ranks / row.predicted.seconds / 1e6);
 }
 
-// The parts of the prices of all layers and phases. All costs are computed once for each slope,
-// which takes no longer than for a single layer.
+// The parts of the prices of all layers and phases: latency, transfer and copying, which
+// calibration.hpp finds as slopes of a price. All costs are computed once for each slope, which
+// takes no longer than for a single layer.
 class PartsOfAll {
 public:
   using CostsBy = std::function<std::vector<LayerCost>(const LinkRates&)>;
@@ -253,7 +265,7 @@ std::string LayerPlan::report() const {
   std::erase_if(rows, [](const Row& row) {
     return row.predicted.seconds == 0 && row.measured.messages == 0 && row.measured.seconds == 0;
   });
-  Row all{-1, Phase::ApplyKernel, {}, {}};
+  Row all{.node = -1, .phase = Phase::ApplyKernel, .predicted = {}, .measured = {}};
   std::string text = fmt::format(
       "Plan of {}: predicted and measured on the slowest of {}, median of {}; messages and bytes "
       "of all, measured of predicted\n  {:<18} {:<14} {:>11} {:>11} {:>6} {:>10} {:>19}\n",

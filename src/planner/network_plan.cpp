@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The request for a plan, and the search on one process grid after the other. A changed setting
-// discards the plan; a changed rate of the machine also the rates fitted to measurements.
-// setSpace() discards nothing, since every search of a plan of layers calls it.
+// The request for a plan, and the search: a cost model and its best plan for each process grid that
+// the request allows (pricedPlan), then the fastest of all (bestOf). A changed setting discards the
+// plan; a changed rate of the machine also fitted rates; setSpace(), which a search calls, neither.
 #include "planner/network_plan.hpp"
 
 #include "geometry/layout/checked_grid.hpp"
@@ -125,8 +125,8 @@ NetworkPlan::PinnedEnd endFrom(const std::string& text, const char* setting) {
 // Parses the shapes of several inputs: "2,64,64;1,64,64".
 std::vector<Shape> shapesFrom(const std::string& text) {
   std::vector<Shape> shapes;
-  for (const std::string& one : text.empty() ? std::vector<std::string>() : split(text, ';')) {
-    const auto extents = parseInts(one);
+  for (const std::string& input : text.empty() ? std::vector<std::string>() : split(text, ';')) {
+    const auto extents = parseInts(input);
     if (!extents || std::ranges::any_of(*extents, [](Index extent) { return extent < 1; }))
       throw Error(
           TENON_ERR_ARG,
@@ -286,23 +286,23 @@ std::vector<FineGrid> NetworkPlan::grids(bool fewer, const std::string& placemen
   // On a machine of one level all orders of the axes cost the same, and one is searched.
   const bool isFlat = !machine_ || machine_->levels().size() == 1;
   std::vector<FineGrid> placed;
-  for (const FineGrid& one : all)
+  for (const FineGrid& fineGrid : all)
     if (placement == "all" && !isFlat) {
-      std::ranges::move(one.orders(), std::back_inserter(placed));
+      std::ranges::move(fineGrid.orders(), std::back_inserter(placed));
     } else {
       if (placement != "space")
-        placed.push_back(one);
+        placed.push_back(fineGrid);
       if (placement == "space" || (placement == "auto" && !isFlat))
-        placed.push_back(one.reversed());
+        placed.push_back(fineGrid.reversed());
     }
   return placed;
 }
 
 // A plan read from a file can have any placement, regardless of the setting.
 std::vector<FineGrid> NetworkPlan::grids() const {
-  std::vector<FineGrid> made = grids(true, grid().hasFewOrders() ? "all" : "batch");
-  std::ranges::move(grids(true, "space"), std::back_inserter(made));
-  return made;
+  std::vector<FineGrid> all = grids(/*fewer=*/true, grid().hasFewOrders() ? "all" : "batch");
+  std::ranges::move(grids(/*fewer=*/true, "space"), std::back_inserter(all));
+  return all;
 }
 
 Layout NetworkPlan::pinned(const PinnedEnd& end, const Shape& shape, const char* which) const {
@@ -524,11 +524,11 @@ FoundPlan NetworkPlan::fittingPlan(const CostModel& model) const {
 FoundPlan NetworkPlan::bestOf(const std::vector<FineGrid>& grids) const {
   std::optional<FoundPlan> best;
   std::optional<Error> first;
-  for (const FineGrid& one : grids) {
+  for (const FineGrid& fineGrid : grids) {
     try {
-      FoundPlan found = pricedPlan(one);
-      found.spaceOutermost = one.isReversed();
-      found.axisLevels = one.levels();
+      FoundPlan found = pricedPlan(fineGrid);
+      found.spaceOutermost = fineGrid.isReversed();
+      found.axisLevels = fineGrid.levels();
       if (!best || secondsToCompare(found) < secondsToCompare(*best))
         best = std::move(found);
     } catch (const Error& error) {
@@ -559,16 +559,16 @@ const FoundPlan& NetworkPlan::search() {
 // The bytes per process of a plan within the limit; empty if there is none.
 std::string NetworkPlan::bytesOfFitting(Index processes, bool savesRounded, bool recomputes) {
   // The levels of a machine and its rates are valid only for the requested number of processes.
-  struct Back {
+  struct Restored { // by the destructor
     NetworkPlan& plan;
     decltype(std::tuple(processes_, machine_, fitted_, mayRecompute_)) before;
-    ~Back() {
+    ~Restored() {
       plan.savesRounded_ = false;
       std::tie(plan.processes_, plan.machine_, plan.fitted_, plan.mayRecompute_) =
           std::move(before);
     }
   };
-  const Back back{*this, {processes_, machine_, fitted_, mayRecompute_}};
+  const Restored restored{*this, {processes_, machine_, fitted_, mayRecompute_}};
   if (processes != processes_) {
     machine_.reset();
     fitted_.reset();
@@ -643,11 +643,11 @@ const PlannedLayer& NetworkPlan::layerAt(Index index) const {
 
 const PlannedLayer& NetworkPlan::layerNamed(const std::string& name) const {
   std::vector<std::string> names;
-  for (const PlannedLayer& one : found().layers)
-    if (one.name == name)
-      return one;
+  for (const PlannedLayer& layer : found().layers)
+    if (layer.name == name)
+      return layer;
     else
-      names.push_back(one.name);
+      names.push_back(layer.name);
   throw Error(TENON_ERR_ARG, fmt::format("the network has no layer '{}'; did you mean '{}'?", name,
                                          nearest(name, names)));
 }

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs passes on vectors of one process, and is as strict as a parallel run allows: memory without
-// a value is NaN, a beginning that overwrites makes its result NaN at once and its operand must be
-// the same at the end, one operator has one action in flight, a kernel finds its weights only after
-// their source has ended, and derivatives find only what was kept. Values may share memory: who is
-// written makes the others in its place NaN. Roundings are to float.
+// Runs the passes of a random list (random_list.hpp) on one process, in place of the runner of
+// module `layer`. It is as strict as a parallel run allows, and reports mistakes of a pass as NaN
+// in the result or as std::logic_error:
+//
+//   memory without a value is NaN, and so are values that a derivative reads but Apply did not save
+//   an operator that overwrites makes its result NaN at its Begin
+//   the operand of an operator must not change between its Begin and its End
+//   an operator has at most one action between Begin and End
+//   a kernel must not run before the sources of its weights have ended
+//
+// Values can share memory (place()): writing one makes all others that overlap it NaN. Roundings
+// are to float.
 #pragma once
 
 #include "declaration/core/memory_plan.hpp"
@@ -20,7 +27,7 @@ inline const Cells kNothing(kCells, std::numeric_limits<double>::quiet_NaN());
 
 class FakeRun {
 public:
-  // Whether the caller's arrays are contiguous, so that staged values stand in them.
+  // `contiguous`: the caller's arrays are contiguous, and staged values use their memory.
   FakeRun(const RandomList& random, bool contiguous) : random_(random), contiguous_(contiguous) {}
 
   Cells apply(const Pass& pass) {
@@ -39,7 +46,7 @@ public:
                            : kNothing);
     return memory(pass.outputs.front());
   }
-  // Rounds what Apply has kept, as a list that keeps roundings lets it do by itself.
+  // Rounds the values that Apply has saved, for comparison with a list that saves roundings.
   void roundPoint(const MapList& rounding) {
     for (ValueId v = 0; v < static_cast<ValueId>(point_.size()); ++v)
       if (rounding.savesRounded(v) && !(rounding.values()[v].isUserSupplied() && contiguous_))
@@ -54,7 +61,8 @@ public:
     run(pass);
     return memory(pass.outputs.front());
   }
-  // NaN where an input's cotangent is not wanted. The gradients are those of this adjoint.
+  // The cotangents of the inputs, NaN for inputs whose cotangent is not requested. Sets
+  // `gradients`.
   std::vector<Cells> adjoint(const Pass& pass, const Cells& dy) {
     start(pass);
     gradients.assign(random_.weights.size(), Cells(kCells, 0));
@@ -66,10 +74,11 @@ public:
     return dx;
   }
   std::vector<Cells> gradients;
-  // Of the next pass.
+  // The memory that the values of the next pass share.
   void place(std::vector<MemoryPlan::Place> places) { places_ = std::move(places); }
 
 private:
+  // An operator between Begin and End: its operand, and a copy of its cells at the Begin.
   struct Flight {
     ValueId x;
     Cells operand;
@@ -85,13 +94,14 @@ private:
     begun_.clear();
     ended_.clear();
   }
+  // The cells of a value, which can be those of another value whose memory it uses.
   Cells& memory(ValueId v) {
     const ValueId sharesMemoryOf = pass_->values[v].sharesMemoryOf;
     if (sharesMemoryOf == kNoValue)
       return memory_[v];
     const Value& other = pass_->values[sharesMemoryOf];
-    const bool stands = other.place == Value::Place::Saved ? !isRounded_[other.of] : contiguous_;
-    return memory_[stands ? sharesMemoryOf : v];
+    const bool isShared = other.place == Value::Place::Saved ? !isRounded_[other.of] : contiguous_;
+    return memory_[isShared ? sharesMemoryOf : v];
   }
   static Cells rounded(Cells x) {
     for (double& cell : x)
@@ -109,6 +119,7 @@ private:
     if (!flights_.empty())
       throw std::logic_error("an operator is in flight at the end");
   }
+  // Makes the values that overlap a written one NaN.
   void spoilOthers(ValueId written) {
     for (const MemoryPlan::Place& place : places_)
       for (const MemoryPlan::Place& other : places_)
@@ -200,7 +211,8 @@ private:
       if (!ended_[source])
         throw std::logic_error("a kernel runs before its weights are there");
   }
-  std::vector<double> kept(const Step& step, int cell) {
+  // The inputs that the kernel has saved, NaN if it saves none.
+  std::vector<double> savedInputs(const Step& step, int cell) {
     const Map& map = mapOf(step);
     std::vector<double> x(map.x.size(), kNothing[0]);
     for (std::size_t i = 0; random_.list.kernels()[map.object].savesInputs && i < x.size(); ++i)
@@ -212,11 +224,11 @@ private:
     const double y = random_.list.kernels()[map.object].savesOutput
                          ? memory(step.point.back())[cell]
                          : kNothing[0];
-    return kernelOf(map).derivative(input, kept(step, cell), y, weight(map, cell));
+    return kernelOf(map).derivative(input, savedInputs(step, cell), y, weight(map, cell));
   }
 
   void forward(const Step& step, const Map& map) {
-    if (!step.recomputed) // what Apply has brought is still there
+    if (!step.recomputed) // the weights that Apply has converted are still there
       checkSources(map);
     for (int i = 0; i < kCells; ++i) {
       std::vector<double> x;
@@ -240,7 +252,7 @@ private:
         if (step.reads[k] != kNoValue)
           sum += derivative(step, static_cast<int>(k), i) * memory(step.reads[k])[i];
       if (kernelOf(map).weights >= 0)
-        sum += kept(step, i)[0] * weightTangents_[kernelOf(map).weights][i];
+        sum += savedInputs(step, i)[0] * weightTangents_[kernelOf(map).weights][i];
       memory(step.writes[0])[i] = sum;
     }
   }
@@ -256,18 +268,18 @@ private:
   }
   void addGradients(const Cells& dy, const Step& step) {
     for (int i = 0; i < kCells; ++i)
-      gradients[kernelOf(mapOf(step)).weights][i] += kept(step, i)[0] * dy[i];
+      gradients[kernelOf(mapOf(step)).weights][i] += savedInputs(step, i)[0] * dy[i];
   }
 
   const RandomList& random_;
   bool contiguous_;
   const Pass* pass_ = nullptr;
   std::vector<Cells> memory_, weightTangents_;
-  std::vector<Cells> point_;    // by value of Apply's pass,
-  std::vector<bool> isRounded_; // and whether it is a rounding
+  std::vector<Cells> point_;    // by value of Apply's pass: what it has saved
+  std::vector<bool> isRounded_; // by value of Apply's pass
   std::vector<MemoryPlan::Place> places_;
   std::map<int, Flight> flights_;
-  std::map<int, bool> begun_, ended_;
+  std::map<int, bool> begun_, ended_; // by source
 };
 
 } // namespace tenon::test

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lists of maps by hand: what is refused, and the passes of a convolution with a halo and a weight
-// in another layout, written out.
+// Small map lists (declaration/core/map_list.hpp), the descriptions of the steps of a layer, built
+// by hand. The steps of Apply and adjoint of a convolution with a halo exchange, whose weight is in
+// another layout, are compared with the text written out here. The other tests check the maps that
+// differ between training and inference, the maps that an adjoint omits, and errors.
 #include "declaration/core/pass.hpp"
 #include "sys/expect_error.hpp"
 
@@ -9,6 +11,7 @@
 namespace tenon {
 namespace {
 
+// 8 elements split over ranks; and the same with a halo of 1 element.
 Layout line(int ranks) {
   return Layout({.shape = {8}, .grid = Grid::make({ranks}), .properties = {Property::shard(0)}});
 }
@@ -39,7 +42,7 @@ MapList convolution() {
   return list;
 }
 
-// Batch normalisation: y is written by one kernel in training and by another in inference.
+// As in batch normalisation, y is written by one kernel in training and by another in inference.
 TEST(MapList, RunsMapsInTrainingOrInferenceAlone) {
   MapList list;
   const ValueId x = list.input("x", line(2)), y = list.output("y", line(2));
@@ -59,7 +62,8 @@ TEST(MapList, RunsMapsInTrainingOrInferenceAlone) {
   };
   using Names = std::vector<std::string>;
   EXPECT_EQ(kernelsOf(applyPass(list)), (Names{"moments", "normalise"}));
-  EXPECT_EQ(kernelsOf(applyPass(list, Order::Overlapped, {true}, false)), (Names{"fixed"}));
+  EXPECT_EQ(kernelsOf(applyPass(list, Order::Overlapped, /*nodes=*/{true}, /*keeps=*/false)),
+            (Names{"fixed"}));
   EXPECT_EQ(kernelsOf(tangentPass(list, {true})), (Names{"moments", "normalise"}));
   EXPECT_EQ(kernelsOf(adjointPass(list, {true})), (Names{"normalise", "moments"}));
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The rows of the matrix product against its definition: on two and three processes with uneven
-// parts, every choice of properties for a, b and y is tried on random numbers; those that give a b
-// are the table.
+// Tests the signature table of the matrix product y = a b, whose rows state how a, b and y can be
+// distributed over an axis of processes. The definition is the independent reference: for 2 and 3
+// processes with uneven parts, every choice of properties (split by rows S0, by columns S1,
+// replicated B, partial sums P) for a, b and y is tried on random numbers. The choices for which
+// the local products are the distributed a b must be exactly the rows of the table.
 #include "declaration/core/types.hpp"
 
 #include "sys/expect_error.hpp"
@@ -42,7 +44,7 @@ DenseMatrix times(const DenseMatrix& a, const DenseMatrix& b) {
   return y;
 }
 
-// The first part is larger by two, and the last one is empty where there are three.
+// Uneven split points: the first part is larger, and of three parts the last is empty.
 std::vector<Index> cutsOf(Index extent, int parts) {
   return parts == 2 ? std::vector<Index>{0, extent / 2 + 1, extent}
                     : std::vector<Index>{0, extent / 2 + 1, extent, extent};
@@ -56,7 +58,7 @@ DenseMatrix cut(const DenseMatrix& whole, int dim, Index from, Index to) {
   return part;
 }
 
-// What each process holds.
+// The matrix of each process if the whole matrix has this property.
 std::vector<DenseMatrix> held(const DenseMatrix& whole, Property property, int processes,
                               std::mt19937& engine) {
   std::vector<DenseMatrix> parts;
@@ -87,7 +89,7 @@ bool isNear(const DenseMatrix& a, const DenseMatrix& b) {
   return true;
 }
 
-// Whether the parts are the matrix in this property.
+// Whether the matrices of all processes are the whole matrix with this property.
 bool are(const std::vector<DenseMatrix>& parts, const DenseMatrix& whole, Property property,
          std::mt19937& engine) {
   if (property.isPartial()) {
@@ -112,6 +114,7 @@ std::string text(Property a, Property b, Property y) {
   return a.describe() + "," + b.describe() + "->" + y.describe();
 }
 
+// All choices of properties with which local products give the product.
 std::set<std::string> rightRows(int processes) {
   std::mt19937 engine(3);
   const DenseMatrix a = drawn(kRows, kInner, engine), b = drawn(kInner, kColumns, engine);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Values that share memory by their lifetimes: passes of random lists compute the same, and do not
-// where a planted fault lets two values that are alive together share a byte.
+// Tests of the memory plan (declaration/core/memory_plan.hpp), in which values share memory by
+// their lifetimes. The passes of random lists (random_list.hpp) must give bitwise the results that
+// they give when each value has its own memory. A planted fault, two values at one place that are
+// alive at the same step, must change the results. A chain of ten kernels needs only two of its
+// values at a time.
 #include "fake_run.hpp"
 
 #include <gtest/gtest.h>
@@ -10,11 +13,12 @@
 namespace tenon::test {
 namespace {
 
+// Values of different sizes.
 Index bytesOf(ValueId v) {
   return 8 + v * 40 % 72;
 }
 
-// The most that is alive at a step.
+// The largest number of bytes that are alive at one step, a lower bound of the plan's size.
 Index mostAlive(const Pass& pass, const MemoryPlan& plan) {
   std::vector<Index> alive(pass.steps.size(), 0);
   for (const Lifetime& life : lifetimes(pass))
@@ -34,7 +38,8 @@ struct Results {
   }
 };
 
-// Of Apply, tangent and adjoint, with places that `plant` may have changed.
+// The results of Apply, tangent and adjoint, in memory places that `plant` can change. If `shared`
+// is false, each value has its own memory.
 template <class Plant>
 Results passesIn(const RandomList& random, bool shared, Plant&& plant) {
   FakeRun run(random, false);
@@ -58,7 +63,8 @@ Results passesIn(const RandomList& random, bool shared, Plant&& plant) {
   return results;
 }
 
-// The run is strict, and throws where an operator would send what has no value.
+// The same, or no results if the strict run throws because an operator would send a value that does
+// not exist.
 template <class Plant>
 Results resultsIn(const RandomList& random, bool shared, Plant&& plant) {
   try {
@@ -79,7 +85,7 @@ TEST(Arena, ChangesNoResult) {
   }
 }
 
-// Two values that are alive at the same step at one place.
+// Moves a value to the place of another that is alive at the same step.
 TEST(Arena, ShowsAPlantedFault) {
   int planted = 0, found = 0;
   for (unsigned seed = 0; seed < 100; ++seed) {
@@ -107,7 +113,8 @@ TEST(Arena, ShowsAPlantedFault) {
   EXPECT_GT(found, planted / 2);
 }
 
-// Values that follow each other need no more than the two largest neighbours.
+// In a chain, only a kernel's input and output are alive at a time: 100 bytes at 0 and at 128, the
+// next multiple of 64.
 TEST(Arena, OfAChainIsThatOfTwoNeighbours) {
   MapList list;
   ValueId last = list.input("x", someLayout());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The networks in share/tenon/networks: their layers fit each other, and they have as many
-// parameters as those who published them say.
+// Tests the networks in share/tenon/networks: the layers fit each other, and output shapes and
+// numbers of parameters are those that the publications state. Layers are only declared, not run.
 #include "declaration/core/network_file.hpp"
 #include "declaration/core/types.hpp"
 #include "sys/files/part_file.hpp"
@@ -17,7 +17,7 @@ struct PublishedNetwork {
   Index parameters;
 };
 
-// LeCun et al. 1998 with 6 to 16 channels connected fully; Krizhevsky et al. 2012, two groups;
+// Sources: LeCun et al. 1998, all channels connected; Krizhevsky et al. 2012 with two groups;
 // Simonyan and Zisserman 2015, D; He et al. 2016 as torchvision counts; Cicek et al. 2016; Li et
 // al. 2021, Table 1; Rasp et al. 2018.
 const PublishedNetwork kPublished[] = {

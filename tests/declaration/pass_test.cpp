@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Passes of random lists against the dense Jacobian, and against passes in which nothing was moved;
-// faults planted in passes must be found.
+// Tests of passes (declaration/core/pass.hpp), the scheduled steps of Apply, tangent and adjoint,
+// on hundreds of random map lists (random_list.hpp). A strict runner (fake_run.hpp) executes the
+// steps. Results are compared
+//
+//   with the dense Jacobian of each list, which is computed without passes
+//   bit by bit between passes with overlapped communication and passes in list order
+//   bit by bit between a recomputing list and one that saves, and between rounded points
+//
+// The last test plants faults in passes, such as a missing addition, and requires that these
+// comparisons find them.
 #include "fake_run.hpp"
 #include "support/draws.hpp"
 #include "sys/traps.hpp"
@@ -31,12 +39,13 @@ Passes passesOf(const MapList& list, const Chosen& chosen, Order order) {
           adjointPass(list, chosen, order)};
 }
 
-// What the passes give: y; dy; each wanted dx and each gradient.
+// The results of the passes: y, its tangent dy, the requested input cotangents dx, and gradients.
 struct Results {
   Cells y, dy;
   std::vector<Cells> dx, gradients;
 };
 
+// Random vectors of numbers in [0.5, 1]: tangents of inputs, of weights, and an output cotangent.
 Cells vectorOf(unsigned seed) {
   std::mt19937 random(seed);
   Cells x(kCells);
@@ -62,7 +71,7 @@ Results run(const RandomList& random, const Passes& passes, bool contiguous) {
   return results;
 }
 
-// The same by the dense Jacobian.
+// The results by the dense Jacobian, a matrix with kCells columns for each input and each weight.
 Results expected(const RandomList& random, const Chosen& chosen) {
   const test::Dense& y = random.dense[random.list.output()];
   Results results{y.value, Cells(kCells, 0), {}, {}};
@@ -90,7 +99,7 @@ Results expected(const RandomList& random, const Chosen& chosen) {
 }
 
 bool near(const Cells& a, const Cells& b) {
-  const HeldTraps held; // NaN is compared: what nothing may read is filled with it
+  const HeldTraps held; // NaN must not trap here: it marks memory that no step may read
   for (int i = 0; i < kCells; ++i)
     if (!(std::abs(a[i] - b[i]) <= 1e-9 * (1 + std::abs(b[i]))) &&
         !(std::isnan(a[i]) && std::isnan(b[i])))
@@ -106,6 +115,7 @@ bool near(const Results& got, const Results& want) {
   return same;
 }
 
+// By input: whether it has a tangent and needs a cotangent.
 const std::vector<Chosen> kChoices = {{false, false}, {true, false}, {false, true}, {true, true}};
 
 std::string describe(const RandomList& random, const Passes& passes) {
@@ -131,14 +141,14 @@ TEST(Pass, IsTheDenseJacobian) {
   }
 }
 
-// A pass that keeps nothing for derivatives, whose kernels apply the functions behind them, which
-// those of derivatives do where they do not read what is between.
+// In Apply a kernel can apply the elementwise function that follows it, if no derivative reads the
+// value between the two. In inference, where nothing is saved, more kernels can do so.
 TEST(Pass, AppliesFunctionsInTheKernelBeforeThem) {
   std::size_t ofInference = 0, ofTraining = 0;
   for (unsigned seed = 0; seed < kLists; ++seed) {
     const RandomList random(seed);
-    const Pass inference = applyPass(random.list, Order::Overlapped, {}, false);
-    FakeRun fake(random, true);
+    const Pass inference = applyPass(random.list, Order::Overlapped, {}, /*keeps=*/false);
+    FakeRun fake(random, /*contiguous=*/true);
     fake.place(memoryPlanOf(
                    inference, [](ValueId) { return Index(8); }, 8)
                    .places);
@@ -154,6 +164,8 @@ TEST(Pass, AppliesFunctionsInTheKernelBeforeThem) {
   EXPECT_GT(ofInference, ofTraining);
 }
 
+// A kernel "product" (or two, each for a part of v), followed by a function f: x -> v -> z -> y.
+// The members vary the conditions under which the kernel applies f.
 struct Chain {
   bool appliesFunction = true, savesInputs = false, isPart = false, restApplies = true,
        leavesParts = false, isReadTwice = false;
@@ -213,6 +225,8 @@ TEST(Pass, GivesTheSameBitsMovedAndUnmoved) {
   EXPECT_GT(5 * moved, kLists);
 }
 
+// Runs the passes, with values in shared memory if `shared`. If `rounding` is not null, the saved
+// values of that list are rounded after Apply.
 Results runIn(FakeRun& fake, const RandomList& random, const Passes& passes, bool shared,
               const MapList* rounding) {
   const auto place = [&](const Pass& pass) {
@@ -235,8 +249,9 @@ Results runIn(FakeRun& fake, const RandomList& random, const Passes& passes, boo
   return results;
 }
 
-// The steps that round and expand, in memory that values share, give the bits of a point that is
-// rounded in one stroke.
+// A list that saves roundings has steps that round and expand values, in memory that values share.
+// The results are bitwise those of a list without these steps whose saved values are all rounded at
+// once after Apply.
 TEST(Pass, OfAListThatKeepsRoundingsIsAtTheRoundedPoint) {
   int rounds = 0, differs = 0;
   for (unsigned seed = 0; seed < kLists; ++seed)
@@ -265,8 +280,7 @@ TEST(Pass, OfAListThatKeepsRoundingsIsAtTheRoundedPoint) {
   EXPECT_GT(2 * differs, kLists);
 }
 
-// What derivatives read of a rounded value is expanded before it, once for the steps of a map that
-// follow each other.
+// A rounded value is expanded before a derivative reads it, once for consecutive steps of a map.
 TEST(Pass, ExpandsOnceForTheStepsOfAMap) {
   MapList list;
   const ValueId x = list.input("x", test::someLayout());
@@ -301,9 +315,9 @@ TEST(Pass, ExpandsOnceForTheStepsOfAMap) {
             "       y [4] B, steps 1 to 5\n");
 }
 
-// What is run again in memory that values share has the bits of what is kept, and nothing else is
-// kept than the list says; of a network of two nodes the first may keep and the second not, and the
-// other way round.
+// A network of two nodes, of which none, one or both recompute their values for the adjoint, has
+// bitwise the results of the network that saves all values. Recomputed values share memory, and a
+// value that the list does not save is NaN for the derivatives.
 RandomList twice(unsigned seed);
 
 TEST(Pass, RunsAgainToTheSameBits) {
@@ -338,7 +352,8 @@ TEST(Pass, RunsAgainToTheSameBits) {
   EXPECT_GT(3 * fewer, 2 * draws);
 }
 
-// R(R(x0, x1), x1), both times with the same objects, and its Jacobian by the chain rule.
+// The network R(R(x0, x1), x1) of one random layer R used twice with the same kernels and weights,
+// and its Jacobian by the chain rule.
 RandomList twice(unsigned seed) {
   RandomList joined(seed);
   const test::Dense first = joined.dense[joined.list.output()];
@@ -379,7 +394,7 @@ TEST(Pass, OfJoinedListsIsTheDenseJacobian) {
   }
 }
 
-// Faults. Each changes one pass somewhere and says whether it found a place.
+// Faults. Each changes one pass at the first suitable step, and returns false if there is none.
 using Fault = std::function<bool(const MapList&, Pass&)>;
 
 template <class Where, class Change>
@@ -431,7 +446,7 @@ bool lacksAZero(const MapList&, Pass& pass) {
 bool lacksACopy(const MapList&, Pass& pass) {
   return dropped(pass, Do::Copy);
 }
-// An end behind the first step that reads its result.
+// Moves an End after the first step that reads its result.
 bool endsTooLate(const MapList& list, Pass& pass) {
   for (std::size_t s = 0; s < pass.steps.size(); ++s) {
     if (pass.steps[s].what != Do::End || !isOperator(list, pass.steps[s]))
@@ -446,7 +461,7 @@ bool endsTooLate(const MapList& list, Pass& pass) {
   }
   return false;
 }
-// A beginning before the step that writes its operand.
+// Moves a Begin before the step that writes its operand.
 bool beginsTooEarly(const MapList& list, Pass& pass) {
   for (std::size_t s = 1; s < pass.steps.size(); ++s) {
     if (pass.steps[s].what != Do::Begin || !isOperator(list, pass.steps[s]))
@@ -477,7 +492,7 @@ bool sourceEndsTooLate(const MapList& list, Pass& pass) {
             return std::swap(pass.steps[e], pass.steps[s]);
       });
 }
-// Two shares of a cotangent in one array.
+// Lets a contribution to a cotangent use the memory of the cotangent.
 bool standsInAnArrayInUse(const MapList&, Pass& pass) {
   return atFirst(
       pass,
@@ -514,7 +529,7 @@ struct FaultCase {
   bool contiguous;
 };
 
-// A few places do no harm: a share may be zero.
+// At most a tenth of the planted faults may remain unnoticed: a contribution can be zero.
 TEST(Pass, ShowsPlantedFaults) {
   const FaultCase cases[] = {
       {"a sum overwritten in Apply", overwritesInsteadOfAdding, &Passes::apply, true},

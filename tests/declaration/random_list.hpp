@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Random lists of maps on small vectors, with the functions that their kernels stand for, and what
-// they are in dense mathematics: each value with its Jacobian in all inputs and weights, by the
-// chain rule and without any pass.
+// Random map lists, the descriptions of the steps of a layer (declaration/core/map_list.hpp), for
+// the tests of passes. All values are vectors of kCells numbers on one process. Beside the list, a
+// RandomList has what its entries compute (functions of kernels, matrices of operators, weights of
+// sources) and the expected results: each value, and its Jacobian with respect to all inputs and
+// weights, computed by the chain rule while the list is drawn, without any pass.
 #pragma once
 
 #include "declaration/core/map_list.hpp"
@@ -21,6 +23,7 @@ inline Layout someLayout() {
       {.shape = {kCells}, .grid = Grid::make({1}), .properties = {Property::broadcast()}});
 }
 
+// a x, or a^T x.
 inline Cells times(const Matrix& a, const Cells& x, bool transposed) {
   Cells y(kCells, 0);
   for (int i = 0; i < kCells; ++i)
@@ -29,8 +32,9 @@ inline Cells times(const Matrix& a, const Cells& x, bool transposed) {
   return y;
 }
 
-// Sine and Tanh: of each cell. Product: of two vectors. Scale: by weights that a source brings.
-// Half: twice one half of x, which is the half of y that it writes. Statistic: squares.
+// The functions of kernels, cell by cell. Sine, Tanh: of x. Product: of two vectors. Scale: weights
+// of a source times x. FirstHalf, SecondHalf: 2 x, of which the kernel writes only one half of the
+// cells. Statistic: x^2, not differentiated.
 enum class Function { Sine, Tanh, Product, Scale, FirstHalf, SecondHalf, Statistic };
 
 struct FakeKernel {
@@ -60,7 +64,8 @@ struct FakeKernel {
     }
     return 0;
   }
-  // By input i, from what the kernel keeps alone.
+  // The derivative by input i, which reads only the saved values: x of those kernels that save
+  // their inputs, y of those that save their output.
   double derivative(int i, const std::vector<double>& x, double y, double weight) const {
     switch (function) {
     case Function::Sine:
@@ -92,9 +97,9 @@ struct RandomList {
   std::vector<Matrix> operators;
   std::vector<Cells> weights, constants;
   std::vector<Cells> inputs;
-  std::vector<Dense> dense; // by value of the list, room kept
+  std::vector<Dense> dense; // by value of the list; memory is reserved, so references stay valid
 
-  // At inputs that are drawn, or at these.
+  // A list and its values at random inputs, or at `given` ones.
   explicit RandomList(unsigned seed, const std::vector<Cells>& given = {});
 
 private:
@@ -111,17 +116,19 @@ private:
       dense.resize(v + 1);
     return dense[v];
   }
+  // Begins the value and the Jacobian of v with zeros.
   ValueId made(ValueId v) {
     at(v) = {Cells(kCells, 0), Matrix(kCells, Cells(columns(), 0))};
     return v;
   }
 
+  // A random value, which then counts as read.
   ValueId any() {
     const ValueId v = values_[upTo(static_cast<int>(values_.size()) - 1)];
     std::erase(unread_, v);
     return v;
   }
-  // For a kernel, which wants contiguous memory.
+  // The same in contiguous memory, which a kernel reads.
   ValueId anyStaged() {
     const ValueId v = any(), staged = list.staged(v);
     at(staged) = at(v);
@@ -133,8 +140,8 @@ private:
   void addOutput();
 
   std::mt19937 random_;
-  std::vector<ValueId> values_, unread_;
-  int scales_ = 0;
+  std::vector<ValueId> values_, unread_; // all values; those that no map reads yet
+  int scales_ = 0;                       // number of Scale kernels
 };
 
 inline void RandomList::addOperator(ValueId x, ValueId y) {
@@ -234,7 +241,7 @@ inline void RandomList::addValue() {
   unread_.push_back(y);
 }
 
-// The sum of all that nobody has read, through a kernel or not.
+// The output is the sum of all values that no map has read; half of the lists apply tanh to it.
 inline void RandomList::addOutput() {
   const ValueId y = made(list.output("y", someLayout()));
   const bool viaKernel = upTo(1) == 1;

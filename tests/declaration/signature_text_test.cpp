@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Signatures as texts of runs: which axis gets which label, and in which order axes split a
-// dimension.
+// Tests signatures as text, such as "n2,h-": which grid axis gets which label, and in which order
+// axes split a dimension. Expected labels and blocks are written out by hand.
 #include "declaration/core/types.hpp"
 
 #include "sys/expect_error.hpp"
@@ -37,8 +37,8 @@ TEST(SignatureText, HasRuns) {
             "S0,S2-,S3-,S3-");
 }
 
-// Rank 1 of eight is the second on the last axis: of eight parts of the rows it has part 1 if that
-// axis is the minor one, and part 4 if it is the major one.
+// Rank 1 of a grid 2 x 2 x 2 has coordinate 1 on the last axis. Of eight parts of the rows it has
+// part 1 if that axis splits last ("h3"), and part 4 if it splits first ("h3-").
 TEST(SignatureText, SaysInWhichOrderAxesSplit) {
   const auto conv = convolution();
   const GridPtr grid = Grid::make({2, 2, 2});
@@ -51,7 +51,7 @@ TEST(SignatureText, SaysInWhichOrderAxesSplit) {
   EXPECT_EQ(channels.parameters.front().use.box(1)[0], (Interval{4, 5}));
 }
 
-// Cuts of the input are kept where the same axes split it in the order that was requested.
+// The split points of the input remain if the same axes split it in the requested order.
 TEST(SignatureText, KeepsCutsInTheSameOrder) {
   const auto conv = convolution();
   LayoutSpec spec{.shape = {8, 4, 16, 16},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prints doc/layer_types.md: each type of layer with its settings, as their tables declare them. A
-// test compares the page with what this prints, since a page that is written by hand falls behind.
+// A program that prints doc/layer_types.md: each layer type with its settings, as the declarations
+// list them. A test compares the page with this output, since a page that is written by hand
+// becomes outdated.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
 
@@ -37,7 +38,7 @@ std::string kindOf(const OptionSpec& spec) {
   }
 }
 
-// A cell of a table: a bar would end it.
+// A cell of a Markdown table, in which a bar must be escaped.
 std::string cell(std::string text) {
   for (std::size_t at = 0; (at = text.find('|', at)) != text.npos; at += 2)
     text.insert(at, "\\");
@@ -55,6 +56,7 @@ std::string row(const OptionSpec& spec) {
                      cell(spec.help), cell(choices), range.empty() ? "" : ", " + range);
 }
 
+// Whether all types have this setting. `plain` is a type without settings of its own.
 bool isCommon(const OptionSpec& spec, const Declaration& plain) {
   return std::ranges::any_of(plain.settings().entries(), [&](const Settings::Entry& entry) {
     return std::string_view(entry.spec->name) == spec.name;
@@ -69,7 +71,7 @@ std::vector<const OptionSpec*> ownSettings(const Declaration& type, const Declar
   return own;
 }
 
-// "one input"; "" where the settings of a layer say how many.
+// "one input"; "" if the settings of the layer determine the number.
 std::string inputsOf(const Declaration& declaration) {
   try {
     const int count = declaration.inputCount();
@@ -89,7 +91,7 @@ void printTable(const std::vector<const OptionSpec*>& specs) {
 
 void print() {
   std::fputs(kHead, stdout);
-  // The pointwise functions without settings of their own have those of all types alone.
+  // tanh has only the settings that all types have.
   const auto plain = makeDeclaration("tanh");
   std::vector<const OptionSpec*> common;
   for (const Settings::Entry& entry : plain->settings().entries())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lists of boundary modes for some channels: of a channel the last list that names it holds, which
-// is looked up here channel by channel.
+// Tests lists of boundary modes for ranges of channels, such as "symmetric;3:7=odd;5:9=zero": for
+// each channel the last list that names it applies. The modes that the library parses are compared
+// with an array that is filled list by list.
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"
 

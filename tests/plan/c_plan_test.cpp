@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Plans of networks through the C face: from a solver's layout to a step, and each refusal.
+// Tests plans through the C API (TenonPlan): a run from a solver's layout with a check of the
+// adjoint against the tangent, settings and options, results of a search, a measured machine, and
+// the error code and text of each wrong call on all ranks.
 #include "capi/expect_code.hpp"
 #include "sys/files/part_file.hpp"
 
@@ -41,7 +43,7 @@ protected:
   TenonLayout input_ = nullptr, output_ = nullptr;
 };
 
-// The adjoint is that of the tangent, though nobody knows which parallelizations there are.
+// Whatever parallelizations the plan has, <J t, dy> = <t, J* dy> for tangent t and cotangent dy.
 TEST_F(CPlan, RunsApplyTangentAndAdjoint) {
   expectSuccess(TenonPlanSetInput(plan_, 0, input_));
   expectSuccess(TenonPlanSetOutput(plan_, output_));
@@ -82,7 +84,7 @@ TEST_F(CPlan, RefusesCallsInTheWrongOrder) {
   TenonLayout given = nullptr;
   expectCode(TENON_ERR_STATE, TenonPlanGetLayer(plan_, &layer), {"TenonPlanSetUp()"});
   expectCode(TENON_ERR_STATE, TenonPlanGetInputLayout(plan_, 0, &given), {"TenonPlanSetUp()"});
-  expectSuccess(TenonObjectView(objectOf(plan_))); // what is asked of it
+  expectSuccess(TenonObjectView(objectOf(plan_))); // prints the request
   expectCode(TENON_ERR_STATE, TenonPlanReport(plan_), {"TenonPlanSetUp()"});
   double rate = 0;
   expectCode(TENON_ERR_STATE, TenonPlanCalibrate(plan_, &rate, nullptr, nullptr),
@@ -104,7 +106,8 @@ TEST_F(CPlan, RefusesCallsInTheWrongOrder) {
   expectCode(TENON_ERR_STATE, TenonPlanCreate(network_, 8, &second), {"set up"});
 }
 
-// A description of this machine is read as it was written, and a plan takes its rates.
+// The description of the measured machine is saved and read again, and plans by both predict the
+// same time.
 TEST_F(CPlan, TakesAMeasuredMachine) {
   TenonMachine machine = nullptr, read = nullptr;
   expectCommonCode(TENON_ERR_ARG,
@@ -137,7 +140,7 @@ TEST_F(CPlan, TakesAMeasuredMachine) {
   const double seconds = predicted(machine);
   EXPECT_GT(seconds, 0);
   EXPECT_DOUBLE_EQ(predicted(read), seconds);
-  // As if the arrays had been on a device. All ranks have read the file before it changes.
+  // Changes the file to a machine measured with arrays on a device. All ranks have read it before.
   MPI_Barrier(MPI_COMM_WORLD);
   if (worldRank() == 0) {
     std::string text = readWholeFile(path, "machine");
@@ -154,7 +157,7 @@ TEST_F(CPlan, TakesAMeasuredMachine) {
   expectSuccess(TenonMachineDestroy(&machine));
 }
 
-// What plans by name can have, plans that run can too, but they are of layers, by Tenon's prices.
+// Plans that run have the settings of plans by name, except for the cost model and the data type.
 TEST_F(CPlan, RunsOnGivenGrids) {
   const TenonInt shape = 16, bytes = 64, tooFew = -2, none = 0;
   const TenonObject settings = objectOf(plan_);
@@ -183,7 +186,7 @@ TEST_F(CPlan, RunsOnGivenGrids) {
   expectSuccess(TenonLayoutDestroy(&given));
 }
 
-// A parallelization by name, and numbers that multiply to what the plan has.
+// Numbers and texts of a plan and its layers; the numbers of parts multiply to that of processes.
 TEST_F(CPlan, AnswersWhatASearchHasFound) {
   const TenonInt shape = 16, processes = 8;
   char text[32] = "", few[4];
@@ -204,7 +207,7 @@ TEST_F(CPlan, AnswersWhatASearchHasFound) {
   EXPECT_EQ(number(nullptr, "gap"), 0);
   EXPECT_GE(number(nullptr, "searches"), 1);
   EXPECT_GT(number(nullptr, "seconds"), 0);
-  // And what the layers use by turns.
+  // The plan also has memory that the layers share.
   EXPECT_GT(number(nullptr, "bytes"), number("inner", "bytes") + number("outer", "bytes"));
   EXPECT_EQ(number("inner", "channel_parts") * number("inner", "batch_parts"), 8);
   EXPECT_EQ(number("inner", "space_parts"), 1);
@@ -231,7 +234,7 @@ TEST_F(CPlan, AnswersWhatASearchHasFound) {
     expectCommonCode(TENON_ERR_STATE, TenonPlanSetUp(plan_), {"8 processes"});
 }
 
-// No process can have less than one sample of the batch.
+// A batch of 8 cannot be split over 16 processes, so the baseline of batch parallelism has no plan.
 TEST_F(CPlan, ABaselineMayBeImpossible) {
   const TenonInt shape = 16, processes = 16;
   double value = 0;
@@ -241,7 +244,7 @@ TEST_F(CPlan, ABaselineMayBeImpossible) {
   expectCode(TENON_ERR_STATE, TenonPlanGetNumber(plan_, nullptr, "batch", &value), {"'batch'"});
 }
 
-// The prefix is that of one plan; another one stays as it is.
+// Options with a prefix apply only to the plan that has this prefix.
 TEST_F(CPlan, ReadsOptions) {
   const auto processes = [&] {
     TenonInt found = 0;
@@ -272,7 +275,7 @@ TEST_F(CPlan, RefusesAnotherBatch) {
   expectSuccess(TenonLayoutDestroy(&small));
 }
 
-// One rank with other settings is an error on all.
+// If one rank has other settings, set-up is an error on all ranks.
 TEST_F(CPlan, AgreesOnTheNetwork) {
   if (worldSize() == 1)
     GTEST_SKIP() << "needs two ranks";
@@ -291,7 +294,7 @@ TEST_F(CPlan, AgreesOnSettings) {
   expectCommonCode(TENON_ERR_COLLECTIVE, TenonPlanSetUp(plan_), {"plan"});
 }
 
-// A setter that failed on one rank alone is an error on all.
+// A setter that failed on one rank makes set-up an error on all ranks.
 TEST_F(CPlan, RemembersAFailedSetter) {
   expectSuccess(TenonPlanSetInput(plan_, 0, input_));
   if (isLast())

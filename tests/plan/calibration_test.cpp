@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rates that were planted are found again.
+// Tests the fit of a machine's rates to measured times (plan/calibration.hpp). Times are computed
+// from planted rates, which the fit must find again; the optimality conditions of the fits are
+// checked, and all ranks of a run must get the same rates.
 #include "comm/agreement/agreement.hpp"
 #include "plan/calibration.hpp"
 
@@ -9,7 +11,7 @@
 namespace tenon::test {
 namespace {
 
-constexpr Index kBytes = 8; // of a cell
+constexpr Index kBytes = 8; // of an element
 
 OwnRates someRates() {
   OwnRates rates;
@@ -18,7 +20,8 @@ OwnRates someRates() {
   return rates;
 }
 
-// What moves of some bytes and messages take by rates, and the parts of that by others.
+// A move whose measured time follows from the rates `truth`, and whose parts (latency, transfer,
+// copies) follow from the rates `known`.
 MeasuredMove moveOf(double messages, double bytes, const LinkRates& truth, const LinkRates& known) {
   const auto parts = [&](const LinkRates& links) {
     return PriceParts{messages * (links.latency + links.overhead), bytes / links.bandwidth,
@@ -40,7 +43,8 @@ TEST(Calibration, FindsPlantedRates) {
     kernels.push_back({.kind = "conv", .work = {.flops = size}, .seconds = size / 3e9});
     moves.push_back(moveOf(2, size, truth, known.links));
   }
-  // Copies are not told from transfers; of another ratio they are.
+  // All moves above have the same ratio of copied to transferred bytes, so the fit cannot separate
+  // the two. This one has neither.
   moves.push_back(moveOf(1, 0, truth, known.links));
   const OwnRates found = fittedRates(kernels, moves, kBytes, known);
   EXPECT_NEAR(found.kernels.flops, 3e9, 1);
@@ -50,7 +54,8 @@ TEST(Calibration, FindsPlantedRates) {
   EXPECT_NEAR(all.parts[0] + all.parts[1] + all.parts[2], all.seconds, 1e-6 * all.seconds);
 }
 
-// Kinds of kernels that were measured take what they took, others what they did.
+// A measured kind and pass gets a factor, 8 ms instead of 4 ms; other kinds and passes keep their
+// prediction.
 TEST(Calibration, KernelsOfAKindHaveAFactor) {
   const OwnRates found = fittedRates({{.kind = "relu", .work = {.bytes = 1e6}, .seconds = 3e-3},
                                       {.kind = "relu", .work = {.bytes = 3e6}, .seconds = 5e-3}},
@@ -70,8 +75,7 @@ TEST(Calibration, KeepsRatesOfWhichNothingWasMeasured) {
   EXPECT_EQ(none.links, someRates().links);
 }
 
-// A longer message that is faster: what would be negative is nothing, and the sum is as it was
-// measured.
+// The longer message is the faster one, for which a plain fit would have a negative time per byte.
 TEST(Calibration, IsNeverNegative) {
   const LinkRates known = someRates().links;
   std::vector<MeasuredMove> moves = {moveOf(1, 10, known, known), moveOf(1, 1e5, known, known)};
@@ -83,7 +87,7 @@ TEST(Calibration, IsNeverNegative) {
   EXPECT_LT(found.links.bandwidth, 1e300);
 }
 
-// The least squares of relative errors, by what they must be orthogonal to.
+// At the minimum of the squared relative errors, the residuals are orthogonal to each part.
 TEST(Calibration, ResidualsAreOrthogonalToTheParts) {
   std::vector<MeasuredMove> moves;
   for (int m = 1; m < 9; ++m)
@@ -103,7 +107,7 @@ TEST(Calibration, ResidualsAreOrthogonalToTheParts) {
   }
 }
 
-// Sums of planted times: found again where none has an error, also those that are 0.
+// Sums with planted factors, of which one is 0: the fits find them if the times have no error.
 TEST(Calibration, LeastSquaresFindPlantedFactors) {
   const std::array<double, 4> planted = {2e-10, 0, 3e-11, 5e-9};
   std::vector<MeasuredSum<4>> sums;
@@ -120,8 +124,8 @@ TEST(Calibration, LeastSquaresFindPlantedFactors) {
   EXPECT_FALSE(leastSquares(std::vector<MeasuredSum<2>>{{.parts = {1, 1}, .seconds = 0}}));
 }
 
-// Of one and four seconds for the same work: p / 1 + p / 4 + 1 / p + 4 / p is least at 2. Relative
-// errors are at (1 + 1/4) / (1 + 1/16).
+// For times of 1 and 4 seconds for the same work, p / 1 + p / 4 + 1 / p + 4 / p is least at p = 2.
+// The squares of relative errors are least at (1 + 1/4) / (1 + 1/16).
 TEST(Calibration, LeastRatiosTakeTooLongAsTooShort) {
   const std::vector<MeasuredSum<1>> sums = {{.parts = {1}, .seconds = 1},
                                             {.parts = {1}, .seconds = 4}};
@@ -129,7 +133,7 @@ TEST(Calibration, LeastRatiosTakeTooLongAsTooShort) {
   EXPECT_NEAR((*leastRatios(sums))[0], 2, 1e-6);
 }
 
-// Every rank gets the same rates, and a second search takes them.
+// All ranks get the same rates from a measured run, and a second plan uses them.
 TEST(Calibration, OfARunIsTheSameOnAllRanks) {
   const NetworkCase c = networkCases()[2];
   const Ref<LayerPlan> plan = planOf(c, world());
@@ -147,9 +151,9 @@ TEST(Calibration, OfARunIsTheSameOnAllRanks) {
   again->setRates(rates);
   again->setUp();
   double predicted = 0, fitted = 0;
-  for (const LayerCost& cost : plan->costs(world()->rank(), false))
+  for (const LayerCost& cost : plan->costs(world()->rank(), /*inputCotangent=*/false))
     predicted += sumOf(cost).seconds;
-  for (const LayerCost& cost : again->costs(world()->rank(), false))
+  for (const LayerCost& cost : again->costs(world()->rank(), /*inputCotangent=*/false))
     fitted += sumOf(cost).seconds;
   EXPECT_GT(fitted, 0);
   EXPECT_NE(fitted, predicted);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Networks on the device that are set up by their plans: losses of training are those of one
-// process of the host.
+// Tests planned networks on the device: losses of training are those of one process on the host
+// without a plan, no memory is allocated from the second step on, and a machine measured for the
+// device is refused for a network on the host.
 #include "planned_network.hpp"
 
 #include "sys/expect_error.hpp"
@@ -45,8 +46,8 @@ TEST_P(PlannedOnDevice, TakesNoMemoryFromTheSecondStepOn) {
   EXPECT_EQ(buffersTaken(Space::Device), before) << steps.network.describe();
 }
 
-// Rates of its kernels and messages, which no other network's plan takes. (The stand-in is too slow
-// to measure them.)
+// A machine with rates of device arrays is only for networks on the device. The rates are given
+// here, since the device of these tests is too slow to measure them.
 TEST(DevicePlan, TakesAMachineOfTheDevice) {
   const NetworkCase lenet = networkCases().front();
   const Machine machine = Machine::make("gpus", {{"device", world()->size()}})

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Gradients that are reduced together: fewer messages, and the results of reducing each by itself.
+// Tests gradients that are reduced together in buckets (plan/gradient_buckets.hpp). Losses and
+// gradients must be those of a plan without buckets, which reduces each gradient separately, with
+// fewer messages the larger the buckets are.
 #include "planned_network.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -9,8 +11,8 @@
 namespace tenon::test {
 namespace {
 
-// Of a step behind the first, with the batch split everywhere: the sums of gradients are all that
-// travels.
+// The messages of the second step. All layers split only the batch, so only reductions of gradients
+// send messages.
 Index messagesInOneStep(LayerPlan& plan) {
   Layer& network = plan.layer();
   const Ref<Optimizer> optimizer = makeOptimizer("sgd", Ref<Layer>::share(&network));
@@ -65,7 +67,8 @@ TEST(GradientBuckets, SendFewerMessagesAndChangeNoLoss) {
   }
 }
 
-// Gradients that grow over several adjoints, that are changed, or that are not all wanted.
+// Gradients that accumulate over several adjoints, that the caller changes, or of which one
+// parameter is frozen.
 TEST(GradientBuckets, GiveTheDirectionOfTheGradientAsItIs) {
   const NetworkCase c = networkCases()[0];
   const auto directions = [&](Index bytes) {
@@ -115,8 +118,8 @@ TEST(GradientBuckets, GiveTheDirectionOfTheGradientAsItIs) {
     EXPECT_NEAR(together[i], apart[i], 1e-12 * (1 + apart[i])) << i;
 }
 
-// A parameter has no buffers for a reduction that a bucket does in its stead, until it is requested
-// one.
+// A parameter in a bucket has no reduction of its own until the caller requests its direction after
+// a possible change of the gradient.
 TEST(GradientBuckets, TakeTheReductionsOfTheirMembers) {
   const NetworkCase c = networkCases()[0];
   const auto own = [](const Layer& network) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Plans of networks that work with lists of a mesh, or on patches that links join: what they
-// predict is what the log counts, what runs is what runs without a plan, and what has a choice can
-// be chosen.
+// Tests plans of networks that work with lists of a mesh (edges, index maps), or on patches that
+// links join. Predicted messages and bytes are those that the log counts, results are those of the
+// same network without a plan, and layers without lists can have other parallelizations. Predicted
+// memory is compared with the memory that the library holds.
 #include "planned_network.hpp"
 #include "support/mesh_graph.hpp"
 #include "sys/log/log.hpp"
@@ -36,7 +37,7 @@ std::vector<Ref<DTensor>> tensorsOf(const Layouts& layouts) {
   return all;
 }
 
-// Everything that a step gives, on all ranks.
+// The results of a step, gathered on all ranks: output, input cotangents and gradients.
 struct Results {
   std::vector<double> y, dx, gradients;
 
@@ -73,7 +74,7 @@ private:
 
 using Counts = std::map<std::string, PhaseCost>;
 
-// Of the second step, when parameters have been used once.
+// The messages and bytes of the second step, by layer.
 Counts countedInOneStep(Layer& network) {
   const Results first(network);
   const Layouts inputs = network.inputLayouts();
@@ -99,11 +100,11 @@ Counts countedInOneStep(Layer& network) {
 void expectPlanned(LayerPlan& plan, const ListedCase& c) {
   plan.setUp();
   Counts counted = countedInOneStep(plan.layer()), predicted;
-  const std::vector<LayerCost> costs = plan.costs(world()->rank(), false);
+  const std::vector<LayerCost> costs = plan.costs(world()->rank(), /*inputCotangent=*/false);
   for (std::size_t node = 0; node < costs.size(); ++node)
     predicted[plan.nodes()[node].layer->name()] += sumOf(costs[node]);
   for (const auto& [name, sent] : predicted) {
-    // A layer whose work another's kernel does has no row, and sends nothing.
+    // A layer that is fused into the kernel of another has no entry in the log, and sends nothing.
     EXPECT_EQ(counted[name].messages, sent.messages) << name << "\n" << plan.layer().describe();
     EXPECT_EQ(counted[name].bytes, sent.bytes) << name << "\n" << plan.layer().describe();
   }
@@ -133,7 +134,7 @@ TEST(ListedPlan, OfTheMeshNetworkPredictsWhatTheLogCounts) {
     const ListedCase c = meshNetwork(part);
     const Ref<LayerPlan> plan = planOf(c);
     ASSERT_NO_FATAL_FAILURE(expectPlanned(*plan, c));
-    // What is priced in the search is what runs, and the rows stay where their lists are.
+    // Layers with lists have the layouts of their lists.
     EXPECT_EQ(plan->layerNamed("step1.ends").labels, "input:lists");
     for (const LayerPlan::PlannedNode& node : plan->nodes())
       if (const std::string type = node.layer->declaration().type();
@@ -141,7 +142,7 @@ TEST(ListedPlan, OfTheMeshNetworkPredictsWhatTheLogCounts) {
         EXPECT_EQ(node.planned->labels, "input:lists") << node.path;
       }
     double moved = 0;
-    for (const LayerCost& cost : plan->costs(world()->rank(), false))
+    for (const LayerCost& cost : plan->costs(world()->rank(), /*inputCotangent=*/false))
       moved += double(cost[static_cast<int>(Phase::ApplyMove)].messages);
     std::vector<double> all(1, moved);
     MPI_Allreduce(MPI_IN_PLACE, all.data(), 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -149,7 +150,8 @@ TEST(ListedPlan, OfTheMeshNetworkPredictsWhatTheLogCounts) {
   }
 }
 
-// Of affine layers on nodes and on edges the channels may be split, and rows then move.
+// A network with affine layers on nodes and edges, whose channels can be split; rows are then
+// redistributed.
 ListedCase wideNetwork(const MeshPart& part) {
   return {[&part] {
             const Ref<Layer> net = newNetwork(world(), "graph");
@@ -170,8 +172,8 @@ ListedCase wideNetwork(const MeshPart& part) {
           {rowsLayout(part.targets.map->from(), {3}), rowsLayout(part.list->pattern(), {2})}};
 }
 
-// How many kernels work on blocks of edges, and what they hold for these themselves, which no plan
-// knows.
+// The number of fused kernels, which work on blocks of edges, and the bytes that they allocate for
+// these blocks, which plans do not count.
 std::pair<int, Index> blocksOfEdges(const Layer& network) {
   const BoundMaps& maps = network.maps(network.inputLayouts());
   std::pair<int, Index> sum{0, 0};
@@ -183,7 +185,7 @@ std::pair<int, Index> blocksOfEdges(const Layer& network) {
   return sum;
 }
 
-// The most bytes of a rank that trains the network by Adam.
+// The bytes that the library holds for a training with Adam, on the rank with the most.
 double mostHeld(const ListedCase& c, Layer& network, Index before) {
   const Layout output = network.outputLayout(c.inputs);
   std::vector<Ref<DTensor>> held = tensorsOf({output, output.dual()});
@@ -199,7 +201,7 @@ double mostHeld(const ListedCase& c, Layer& network, Index before) {
   return most;
 }
 
-// With rows in one kernel or by single ones, and steps that overlap or follow each other.
+// With row kernels fused or separate, and with steps overlapped or in order.
 TEST(ListedPlan, OfTheMeshNetworkPredictsWhatRunsUnderEachOption) {
   const MeshGraph graph(63, false, 300, 5000);
   const MeshPart part(world(), graph, 12, {.anywhere = true});
@@ -239,7 +241,8 @@ TEST(ListedPlan, ChoosesForLayersWithoutLists) {
   }
 }
 
-// Rows of a grid and nodes of a mesh lie on process grids of their own.
+// A network from a field on a grid to a mesh of 9 nodes and back. The rows of the field and the
+// nodes are on different process grids.
 TEST(ListedPlan, LeadsFromAGridToAMeshAndBack) {
   const int size = world()->size(), across = size % 2 == 0 ? 2 : 1;
   const Layout field({.shape = {1, 3, 6, 8},

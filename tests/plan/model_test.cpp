@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Plans of imported networks. Whatever the plan, also one from a file, the network gives what
-// PyTorch computes, since its weights are those of its file.
+// Tests plans of imported networks (models exported from PyTorch). Outputs and input cotangents
+// must be those that PyTorch has computed, which are stored beside each model, for a searched plan,
+// a loaded plan, and a plan with fixed layouts of input and output.
 #include "plan/layer_plan.hpp"
 
 #include "import/arrays.hpp"
@@ -69,7 +70,8 @@ TEST_P(ModelPlan, FromAFileIsThePlanThatWasSaved) {
     std::remove(path.c_str());
 }
 
-// What is put around the network for a pinned output leaves its weights alone.
+// The graph that a plan puts around the network for a fixed output layout does not change the
+// weights.
 TEST_P(ModelPlan, HasItsWeightsBetweenPinnedEnds) {
   const Ref<LayerPlan> pinned = plan();
   pinned->setInput(test::onWorld(arrays_.find("in.x")->shape, "B"));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How often ranks agree while a network is set up, counted between the library and MPI; and that a
-// node which fails on one rank alone is named on all, and leaves what was set up before.
+// Tests how often ranks agree (compare arguments and errors) while a network is set up, with and
+// without a plan: MPI_Send is replaced by a function that counts the messages of agreements. Also
+// tests that a layer whose set-up fails on one rank only is named on all ranks, and that earlier
+// set-ups remain.
 #include "planned_network.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -28,7 +30,7 @@ Layout onWorld(const Shape& shape, const char* property) {
                  .properties = parseProperties(property)});
 }
 
-// Rank 0 sends two messages for each: "here" down the one tree, and the verdict down the other.
+// In each agreement rank 0 sends two messages: one when it arrives, and one with the result.
 template <class Call>
 int agreementsOf(Call call) {
   const int before = agreementSends;

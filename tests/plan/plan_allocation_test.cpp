@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From the second step of training on, a planned network allocates nothing: neither counted buffers
-// nor anything by the global operator new, which this program counts. And what it holds was
-// predicted.
+// Tests the memory of planned networks. From the second training step on nothing is allocated,
+// neither counted buffers nor memory of the global operator new, which this program replaces and
+// counts. The memory that a plan reports is what the library holds, and the memory that a plan
+// predicts is at most 10 % above it.
 #include "planned_network.hpp"
 
 #include "support/count_allocations.hpp"
@@ -31,19 +32,19 @@ TEST_P(PlanAllocation, IsZeroFromTheSecondStepOn) {
   // What the plan says that it holds is what the log's memory says.
   Index others = steps.x->arrayBytes() + steps.y->arrayBytes() + steps.dy->arrayBytes();
   for (const Ref<Parameter>& parameter : network.parameters())
-    others += 2 * parameter->value().arrayBytes(); // of Adam
+    others += 2 * parameter->value().arrayBytes(); // the two states of Adam
   EXPECT_EQ(steps.plan->memory().total(), alive - aliveBefore - others + scratchBefore)
       << steps.plan->describe();
   EXPECT_EQ(memoryHighWater(), std::max(high, alive)) << "something was there in between";
   EXPECT_NE(steps.plan->describe().find(sizeText(steps.plan->memory().total())), std::string::npos);
 }
 
-// What decides how much a run holds besides the network.
+// Options and settings on which the memory of a run depends.
 struct Held {
   const char *transport = "auto", *overlaps = "true", *storage = "use";
   Index depth = 1;
 
-  // Within a container that says so, which contains the network.
+  // The network in a container with these settings.
   NetworkCase caseOf(const NetworkCase& c) const {
     return {c.name, c.input, [this, c](const CommPtr& comm) {
               const Ref<Layer> outer = newNetwork(comm, "sequential"), network = c.make(comm);
@@ -56,9 +57,8 @@ struct Held {
   }
 };
 
-// The bytes that a plan predicts are those that a run holds, by messages and by the node's memory,
-// whatever is added for the libraries; with options and settings of how it runs, which containers
-// hand on.
+// The predicted bytes, without those for other libraries, are at least the bytes that a run holds,
+// with messages and with shared memory of the node, and with settings that containers pass on.
 TEST_P(PlanAllocation, IsPredicted) {
   for (const Held& held : {Held{.transport = "messages"}, Held{},
                            Held{.overlaps = "false", .storage = "sharded", .depth = 3}}) {

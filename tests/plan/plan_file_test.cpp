@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Plan files: what was saved is what is loaded; a plan for something else, and a damaged file, are
-// refused on all ranks.
+// Tests plan files (plan/plan_file.hpp): a loaded plan is the one that was saved. Damaged files,
+// and plans for another network, input, number of processes or machine, are refused on all ranks
+// with the reason.
 #include "planned_network.hpp"
 
 #include "sys/expect_error.hpp"
@@ -12,7 +13,7 @@
 namespace tenon::test {
 namespace {
 
-// One file for all ranks; the last one to leave removes it.
+// All ranks use one file, which rank 0 removes when all have finished.
 class PlanFiles : public testing::Test {
 protected:
   PlanFiles() : path_(fmt::format("plan_file_test.{}.json", world()->size())) {}
@@ -43,7 +44,8 @@ protected:
   std::string path_;
 };
 
-// A network that has its plan's cuts is the one that the plan was made for.
+// A plan sets output_cuts of a layer. The network with this setting is still the one for which the
+// plan was made: saved again, the file is the same.
 TEST_F(PlanFiles, KeepBalancedOutputs) {
   if (world()->size() == 1)
     GTEST_SKIP() << "needs two ranks";
@@ -85,7 +87,7 @@ TEST_F(PlanFiles, GiveTheSamePlan) {
   }
 }
 
-// A file brings its placement along.
+// A plan with any placement of the grid's axes can be loaded, regardless of the setting.
 TEST_F(PlanFiles, OfAnyPlacementLoadWithoutTheSetting) {
   const NetworkCase c = networkCases()[0];
   const auto on = [&] {
@@ -140,7 +142,7 @@ TEST_F(PlanFiles, AreRefusedForOtherLevels) {
   expectRefused(TENON_ERR_STATE, {"2x3", "3x2"}, on({3, 2}));
 }
 
-// Every byte left out, and the end anywhere.
+// Files that end too early, with changed content, of an earlier version, or missing.
 TEST_F(PlanFiles, AreRefusedWhereDamaged) {
   const NetworkCase c = networkCases()[0];
   const std::string text = saved(c);
@@ -167,7 +169,7 @@ TEST_F(PlanFiles, AreRefusedWhereDamaged) {
   expectError(TENON_ERR_STATE, {"TenonPlanLoad"}, [&] { plan->load(path_); });
 }
 
-// Parallelizations that a layer cannot have, and grids that these processes do not make.
+// Parallelizations that a layer cannot have, and grids that these processes cannot form.
 TEST_F(PlanFiles, AreRefusedWithForeignParallelizationsAndGrids) {
   if (world()->size() == 1)
     GTEST_SKIP() << "needs two ranks";
@@ -191,13 +193,14 @@ TEST_F(PlanFiles, AreRefusedWithForeignParallelizationsAndGrids) {
   expectRefused(TENON_ERR_FORMAT, {path_.c_str()}, planOf(c, world()));
 }
 
-// Each layer's parallelization, signature and layouts say the same, and a reader compares them.
+// Parallelization, signature and layouts of a layer describe the same distribution, and a reader
+// compares them. Here one of them is changed.
 TEST_F(PlanFiles, AreRefusedWhereWhatWouldRunDoesNotFit) {
   if (world()->size() == 1)
     GTEST_SKIP() << "needs two ranks";
   const NetworkCase c = networkCases()[0];
   const std::string text = saved(c);
-  // In the first layer the value of a key is another one.
+  // The text with another value of a key in the first layer.
   const auto changed = [&](const std::string& key, const std::string& to) {
     std::string other = text;
     const std::string before = "\"" + key + "\": \"";
@@ -212,7 +215,7 @@ TEST_F(PlanFiles, AreRefusedWhereWhatWouldRunDoesNotFit) {
       all += "," + one;
     return all;
   };
-  const std::string path = path_; // what all messages name
+  const std::string path = path_; // in all messages
   write(changed("signature", onAll("i")));
   expectRefused(TENON_ERR_FORMAT, {path.c_str(), "layers[0].signature", "C1", "does not mean"},
                 planOf(c, world()));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Plans in which several convolutions share a halo exchange: where latency is what takes the time,
-// with the values of a plan without it, and with the messages that the plan predicts.
+// Tests plans in which several convolutions share a halo exchange. The groups are chosen if latency
+// dominates; results are those of the plan in which each convolution exchanges its own halo, with
+// fewer messages, and as many as the plan predicts.
 #include "planned_network.hpp"
 
 #include "sys/expect_error.hpp"
@@ -29,7 +30,7 @@ Ref<Layer> closure() {
   return network;
 }
 
-// On the rows of a field, with a link of this latency.
+// A plan in which all convolutions have the layout of rows(), on links of this latency.
 Ref<LayerPlan> planOfClosure(Index depth, double latency) {
   const auto plan = makeRef<LayerPlan>(closure(), 1);
   plan->setInput(rows());
@@ -44,35 +45,36 @@ Ref<LayerPlan> planOfClosure(Index depth, double latency) {
   return plan;
 }
 
-struct Left {
+// The results of a training step on this rank, and the messages that it sent.
+struct StepResults {
   std::vector<double> values;
   Index messages = 0;
 };
 
-Left stepOf(LayerPlan& plan) {
+StepResults stepOf(LayerPlan& plan) {
   const PlannedTensors run(plan);
   const Ref<DTensor> dx = run.made(run.x->layout().dual());
-  Left left;
+  StepResults results;
   logReset();
   logEnable(true);
   run.network.apply(*run.x, *run.y);
   run.network.applyAdjoint(*run.dy, dx.get());
   logEnable(false);
-  // Of the layers' own events, since others lie within these or around them.
+  // Only the layers' own events are counted; other events contain them or are within them.
   for (const EventRecord& record : logSnapshot())
     if (record.event.starts_with("conv"))
-      left.messages += record.messages;
+      results.messages += record.messages;
   for (const DTensor* tensor : {run.y.get(), dx.get()}) {
     const HostView<const double> cells(*tensor);
-    left.values.insert(left.values.end(), &cells[0], &cells[0] + tensor->localElements());
+    results.values.insert(results.values.end(), &cells[0], &cells[0] + tensor->localElements());
   }
-  return left;
+  return results;
 }
 
 TEST(PlanHalo, IsSharedWhereLatencyIsWhatTakesTime) {
   const Ref<LayerPlan> each = planOfClosure(1, 1e-3), all = planOfClosure(kLayers, 1e-3),
                        pairs = planOfClosure(2, 1e-3), none = planOfClosure(kLayers, 1e-12);
-  const Left want = stepOf(*each), got = stepOf(*all);
+  const StepResults want = stepOf(*each), got = stepOf(*all);
   if (world()->size() == 1) {
     EXPECT_TRUE(all->found().shared.empty()) << all->describe();
     return;
@@ -81,7 +83,7 @@ TEST(PlanHalo, IsSharedWhereLatencyIsWhatTakesTime) {
   EXPECT_EQ(pairs->search().shared, std::vector<std::string>({"conv1"}));
   EXPECT_TRUE(none->search().shared.empty()) << none->describe();
   EXPECT_NE(all->describe().find("halos are computed by the layers before"), std::string::npos);
-  // An exchange takes a latency at least, in Apply and in the adjoint.
+  // Each omitted exchange saves at least its latency, in Apply and in the adjoint.
   EXPECT_GT(all->found().sharedSeconds, 2 * (kLayers - 1) * 0.9e-3);
   EXPECT_NEAR(all->found().seconds, each->found().seconds - all->found().sharedSeconds,
               1e-9 * each->found().seconds);
@@ -90,7 +92,7 @@ TEST(PlanHalo, IsSharedWhereLatencyIsWhatTakesTime) {
   for (std::size_t i = 0; i < want.values.size(); ++i)
     ASSERT_NEAR(got.values[i], want.values[i], 1e-12 * (1 + std::abs(want.values[i])));
   Index predicted = 0;
-  for (const LayerCost& cost : all->costs(world()->rank(), true))
+  for (const LayerCost& cost : all->costs(world()->rank(), /*inputCotangent=*/true))
     predicted += cost[static_cast<int>(Phase::ApplyMove)].messages +
                  cost[static_cast<int>(Phase::AdjointMove)].messages;
   EXPECT_EQ(predicted, got.messages);
@@ -99,12 +101,12 @@ TEST(PlanHalo, IsSharedWhereLatencyIsWhatTakesTime) {
 TEST(PlanHalo, IsInAPlanFile) {
   const std::string path = fmt::format("sharing_plan.{}.json", world()->size());
   const Ref<LayerPlan> saved = planOfClosure(kLayers, 1e-3), loaded = planOfClosure(kLayers, 1e-3);
-  const Left want = stepOf(*saved);
+  const StepResults want = stepOf(*saved);
   saved->save(path);
   loaded->load(path);
   EXPECT_EQ(loaded->found().shared, saved->found().shared);
   EXPECT_EQ(stepOf(*loaded).values, want.values);
-  if (world()->rank() == 0) // which alone has read it
+  if (world()->rank() == 0) // only rank 0 has read the file
     std::remove(path.c_str());
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Plans under a limit that no plan fits which keeps all that its adjoint reads: layers compute
-// again, with the same bits, and what the library holds was predicted.
+// Tests plans within a memory limit that no plan meets if all activations are saved: some layers
+// compute their output again for the adjoint. Gradients and running statistics must be bitwise
+// those of the plan that saves everything, and the memory that the library holds must be as
+// predicted.
 #include "planned_network.hpp"
 
 #include "sys/expect_error.hpp"
@@ -14,7 +16,7 @@ namespace {
 constexpr int kBlocks = 8;
 constexpr Index kChannels = 4;
 
-// Convolutions with halos, each followed by a normalisation and a function that keeps its output.
+// Convolutions with halos, each followed by a normalisation and a function that saves its output.
 Ref<Layer> blocks(const CommPtr& comm) {
   const Ref<Layer> network = newNetwork(comm, "sequential");
   const Window around{.kernel = 3, .padLow = 1, .padHigh = 1};
@@ -32,17 +34,17 @@ Ref<Layer> blocks(const CommPtr& comm) {
 
 const NetworkCase kCase = {"blocks", {2, 2, 64, 48}, blocks};
 
-// What a step of training leaves.
-struct Left {
+// The results of training steps on this rank, and the memory of the plan.
+struct StepResults {
   std::vector<double> gradients, output;
   LayerPlan::Memory memory;
 };
 
-Left stepOf(LayerPlan& plan) {
+StepResults stepOf(LayerPlan& plan) {
   const PlannedTensors run(plan);
   Layer& network = run.network;
-  Left left;
-  // Twice, since the batch that is computed again must not be counted twice by running statistics.
+  StepResults results;
+  // Two steps: a batch that is computed again must enter the running statistics only once.
   for (int step = 0; step < 2; ++step) {
     network.apply(*run.x, *run.y);
     network.applyAdjoint(*run.dy, nullptr);
@@ -53,15 +55,16 @@ Left stepOf(LayerPlan& plan) {
       all.push_back(cells[i]);
   };
   for (const Ref<Parameter>& parameter : network.parameters())
-    add(parameter->gradient(), left.gradients);
-  network.setTraining(false); // by the running statistics
+    add(parameter->gradient(), results.gradients);
+  network.setTraining(false); // now normalises by the running statistics
   network.apply(*run.x, *run.y);
-  add(*run.y, left.output);
-  left.memory = plan.memory();
-  return left;
+  add(*run.y, results.output);
+  results.memory = plan.memory();
+  return results;
 }
 
-// With the parallelizations of the first, so that all sums have the same order.
+// A plan within a limit that has the parallelizations of another one: all sums then have the same
+// order.
 Ref<LayerPlan> planWithin(double bytes, const LayerPlan& parallelizations) {
   const Ref<LayerPlan> plan = planOf(kCase, world());
   for (const PlannedLayer& layer : parallelizations.found().layers)
@@ -78,9 +81,9 @@ protected:
 
 TEST_F(Recomputation, FitsWithTheSameBits) {
   const Ref<LayerPlan> free = planOf(kCase, world());
-  const Left kept = stepOf(*free);
+  const StepResults saving = stepOf(*free);
   for (double share : {0.2, 0.35}) {
-    const double limit = free->found().bytes - share * double(kept.memory.saved);
+    const double limit = free->found().bytes - share * double(saving.memory.saved);
     const Ref<LayerPlan> plan = planWithin(limit, *free);
     if (world()->size() == 1) { // a search of several plans, which every rank would make
       plan->set("recompute", false);
@@ -88,18 +91,18 @@ TEST_F(Recomputation, FitsWithTheSameBits) {
                   [&] { plan->search(); });
       plan->set("recompute", true);
     }
-    const Left again = stepOf(*plan);
+    const StepResults again = stepOf(*plan);
     const FoundPlan& found = plan->found();
     EXPECT_FALSE(found.recomputed.empty());
     EXPECT_GT(found.recomputationSeconds, 0);
     EXPECT_GT(found.gap, 0);
     EXPECT_LE(found.bytes, limit);
-    EXPECT_EQ(again.gradients, kept.gradients) << plan->describe();
-    EXPECT_EQ(again.output, kept.output);
-    EXPECT_LT(again.memory.saved + again.memory.shared, kept.memory.saved + kept.memory.shared);
-    // What changes between the two is predicted to the byte but for what aligns values.
-    const double fewer =
-        double(kept.memory.saved + kept.memory.shared - again.memory.saved - again.memory.shared);
+    EXPECT_EQ(again.gradients, saving.gradients) << plan->describe();
+    EXPECT_EQ(again.output, saving.output);
+    EXPECT_LT(again.memory.saved + again.memory.shared, saving.memory.saved + saving.memory.shared);
+    // The difference between the two plans is predicted exactly, except for alignment.
+    const double fewer = double(saving.memory.saved + saving.memory.shared - again.memory.saved -
+                                again.memory.shared);
     EXPECT_NEAR(fewer, free->found().bytes - found.bytes, 0.02 * fewer) << plan->describe();
     EXPECT_NE(plan->describe().find("computed again for the adjoint"), std::string::npos);
   }
@@ -111,15 +114,15 @@ TEST_F(Recomputation, IsInAPlanFile) {
   const double others = bytesBesideArrays(unfolded(*kCase.make(world())).size()),
                limit = 0.8 * (free->search().bytes - others) + others;
   const Ref<LayerPlan> saved = planWithin(limit, *free), loaded = planWithin(limit, *free);
-  const Left want = stepOf(*saved);
+  const StepResults want = stepOf(*saved);
   saved->save(path);
   loaded->load(path);
   EXPECT_EQ(loaded->found().recomputed, saved->found().recomputed);
-  const Left got = stepOf(*loaded);
+  const StepResults got = stepOf(*loaded);
   EXPECT_EQ(got.gradients, want.gradients);
   EXPECT_EQ(got.memory.saved, want.memory.saved);
   EXPECT_EQ(got.memory.shared, want.memory.shared);
-  if (world()->rank() == 0) // which alone has read it
+  if (world()->rank() == 0) // only rank 0 has read the file
     std::remove(path.c_str());
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What View and Report say of a plan: every layer, and as many messages measured as predicted.
+// Tests the texts of a plan: the view names every layer, and the report has as many measured
+// messages as predicted ones. The log uses a simulated clock.
 #include "planned_network.hpp"
 
 #include "sys/expect_error.hpp"
@@ -21,7 +22,7 @@ TEST(PlanView, NamesEveryLayer) {
   EXPECT_EQ(text.find("next best") == std::string::npos, world()->size() == 1) << text;
 }
 
-// In simulated time, in which each look at the clock takes a microsecond.
+// In simulated time: each call of the clock returns one microsecond more.
 TEST(PlanReport, HasPredictedAndMeasuredMessages) {
   const NetworkCase c = networkCases()[0];
   const Ref<LayerPlan> plan = planOf(c, world());
@@ -50,8 +51,8 @@ TEST(PlanReport, HasPredictedAndMeasuredMessages) {
   EXPECT_NE(text.find("1. "), std::string::npos) << text;
 }
 
-// A function that runs in the step of the convolution before it is measured by itself, as it is
-// predicted.
+// A function that runs in the same step as the convolution before it is measured as its own layer,
+// as it is predicted.
 TEST(PlanReport, CountsFunctionsForTheirOwnLayer) {
   const auto make = [](const CommPtr& comm) {
     Ref<Layer> network = newLayer(comm, "sequential");

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Networks that are set up by their plans: losses of training are those of one process.
+// Tests networks that are set up by their plans. The reference is the training of the same network
+// on one process without a plan: losses must agree within rounding, for plans that the search
+// finds, for forced parallelizations, from and to the layout of a solver's field, with several
+// inputs, and on other grids. The last tests check errors, after which the network is as before.
 #include "planned_network.hpp"
 
 #include "linop/exchange/make_conversion.hpp"
@@ -29,8 +32,8 @@ TEST_P(PlannedNetwork, TrainsLikeOneProcess) {
   expectSameLosses(*planOf(GetParam(), world()), GetParam());
 }
 
-// Whether a layer can lie there: pooling may leave processes of a field without a cell, and a layer
-// may have fewer channels than processes.
+// Whether the layer can have this parallelization. Pooling can leave processes without an element,
+// and a layer can have fewer channels than processes.
 bool canHave(const Ref<LayerPlan>& plan, const std::string& layer,
              const std::string& parallelization) {
   plan->fix(layer, parallelization);
@@ -43,7 +46,7 @@ bool canHave(const Ref<LayerPlan>& plan, const std::string& layer,
   return true;
 }
 
-// Parallelizations of space and of channels, whatever they cost.
+// Parallelizations of space and of channels are fixed, although they are not the fastest.
 TEST_P(PlannedNetwork, TrainsWithForcedParallelizations) {
   const NetworkCase& c = GetParam();
   const Ref<LayerPlan> probe = planOf(c, world());
@@ -68,7 +71,7 @@ TEST_P(PlannedNetwork, TrainsWithForcedParallelizations) {
   }
 }
 
-// The sets of outputs are 6 and 10 of two processes, and 8 and 8 in balance.
+// With outputs where the windows are, two processes have 6 and 10 outputs; in balance 8 and 8.
 TEST(LayerPlan, TrainsWithBalancedOutputs) {
   if (world()->size() == 1)
     GTEST_SKIP() << "needs two ranks";
@@ -88,8 +91,8 @@ TEST(LayerPlan, TrainsWithBalancedOutputs) {
 INSTANTIATE_TEST_SUITE_P(Networks, PlannedNetwork, testing::ValuesIn(networkCases()),
                          [](const auto& info) { return info.param.name; });
 
-// From a solver's field, and to one: as the search wants it, and with layers that lie by turns
-// where the field does and on the grid of the plan.
+// The input has the layout of a solver's field, and so has the output of the first plan, whose
+// layers the search chooses. In the second plan every other layer is distributed like the field.
 TEST_P(PlannedNetwork, TrainsFromAnUnevenField) {
   const NetworkCase& c = GetParam();
   const auto pinned = [&](bool output) {
@@ -116,7 +119,7 @@ TEST_P(PlannedNetwork, TrainsFromAnUnevenField) {
   ASSERT_NO_FATAL_FAILURE(expectSameLosses(*turns, c));
 }
 
-// Communication that moves across layers changes no bit.
+// The overlap of communication across layers does not change a bit of the losses.
 TEST(LayerPlan, ComputesTheSameWithStepsInOrder) {
   for (const NetworkCase& c : networkCases()) {
     const auto losses = [&] {
@@ -132,8 +135,8 @@ TEST(LayerPlan, ComputesTheSameWithStepsInOrder) {
   }
 }
 
-// One convolution of one field: nothing is gained elsewhere, so the search leaves its rows where
-// they are, and only halos travel.
+// A single convolution is fastest in the layout of the field, so only its halo is communicated: a
+// row of 64 elements to each neighbour.
 TEST(LayerPlan, StaysWhereTheFieldLies) {
   const int size = world()->size();
   const Ref<Layer> conv = conv2d(world(), 1, 1, 3, 1);
@@ -149,15 +152,15 @@ TEST(LayerPlan, StaysWhereTheFieldLies) {
   EXPECT_EQ(plan->layerNamed("conv").labels, size > 1 ? "input:h" : "input:all")
       << plan->describe();
   EXPECT_EQ(&plan->layer(), conv.get()) << "a repartition stands behind what lies there";
-  const std::vector<LayerCost> costs = plan->costs(world()->rank(), false);
+  const std::vector<LayerCost> costs = plan->costs(world()->rank(), /*inputCotangent=*/false);
   const int neighbours = (world()->rank() > 0) + (world()->rank() + 1 < size);
   const PhaseCost& apply = costs.front()[static_cast<int>(Phase::ApplyMove)];
   EXPECT_EQ(apply.messages, neighbours);
   EXPECT_EQ(apply.bytes, neighbours * 64 * 8);
 }
 
-// Of blocks that no other parallelization has, and some of them empty, every layer stays if its
-// kernel sees no neighbour.
+// Layers with windows of one element keep the layout of the field, although its blocks are uneven
+// and some are empty, and nothing is communicated.
 TEST(LayerPlan, MovesNothingWhereNothingIsGained) {
   const Ref<Layer> network = newNetwork(world(), "sequential");
   for (const char* name : {"one", "two", "three"})
@@ -170,7 +173,7 @@ TEST(LayerPlan, MovesNothingWhereNothingIsGained) {
   plan->setUp();
   for (const char* name : {"one", "two", "three"})
     EXPECT_EQ(plan->layerNamed(name).labels, parallelizationOnUneven("h", "w")) << plan->describe();
-  for (const LayerCost& cost : plan->costs(world()->rank(), true))
+  for (const LayerCost& cost : plan->costs(world()->rank(), /*inputCotangent=*/true))
     EXPECT_EQ(cost[static_cast<int>(Phase::ApplyMove)].messages +
                   cost[static_cast<int>(Phase::AdjointMove)].messages,
               0);
@@ -194,6 +197,7 @@ Ref<Layer> masked(const CommPtr& comm) {
   return network;
 }
 
+// All elements of a tensor, on every rank.
 std::vector<double> everywhere(const DTensor& x) {
   const Layout all({.shape = x.layout().shape(),
                     .grid = Grid::make({x.comm()->size()}),
@@ -224,7 +228,8 @@ std::vector<std::vector<double>> valuesOf(Layer& network, const CommPtr& comm) {
   return {everywhere(y), everywhere(*dx[0]), everywhere(*dx[1])};
 }
 
-// Free, from a solver's field, and to one.
+// Plans of a network with two inputs: without fixed layouts, with fixed inputs, and also with a
+// fixed output. The reference runs on one process.
 TEST(LayerPlan, TakesSeveralInputs) {
   const Shape field = {2, 2, 12, 12}, mask = {2, 1, 12, 12};
   const CommPtr self = Communicator::of(MPI_COMM_SELF);
@@ -269,7 +274,7 @@ TEST(LayerPlan, TakesSeveralInputs) {
               [&] { plan->set("input_shapes", std::string("2,x")); });
 }
 
-// Grids of fewer processes, and of these in another order.
+// Plans that leave processes idle, and plans on a grid with reversed axes.
 TEST(LayerPlan, TrainsOnOtherGrids) {
   const int size = world()->size();
   const NetworkCase c = networkCases()[2];
@@ -277,7 +282,7 @@ TEST(LayerPlan, TrainsOnOtherGrids) {
   if (size > 1)
     fewer->set("processes", Index(size - 1));
   fewer->set("fewer_processes", true);
-  fewer->set("link_latency", 1.0); // no message is worth it
+  fewer->set("link_latency", 1.0); // one process is the fastest
   ASSERT_NO_FATAL_FAILURE(expectSameLosses(*fewer, c));
   EXPECT_EQ(fewer->found().grid->size(), 1);
   inner->set("placement", "space");

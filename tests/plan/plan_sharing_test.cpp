@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What ranks take from the one that has searched: the same plan to the last bit, and without a
-// price of their own.
+// Tests that all ranks use the plan that one rank has searched, which they receive as text, without
+// computing prices. Each rank here also searches itself and sets up a second network by hand from
+// the result: layouts and losses must be bitwise equal.
 #include "planned_network.hpp"
 
 #include "sys/log/log.hpp"
@@ -13,7 +14,7 @@ namespace {
 
 class SharedPlan : public testing::TestWithParam<NetworkCase> {};
 
-// From a solver's field to one, or from where the plan wants its input.
+// A plan whose input and output have the layout of a solver's field, or one without fixed layouts.
 Ref<LayerPlan> sharedPlan(const NetworkCase& c, bool fromField) {
   const Ref<LayerPlan> plan = planOf(c, world());
   if (fromField) {
@@ -42,13 +43,13 @@ void expectSame(const FoundPlan& got, const FoundPlan& want) {
   }
 }
 
-// Every rank searches for itself here, and sets a network up by hand as it has found, without a
-// plan and its text.
+// Every rank searches and sets a network up by hand with the signatures and layouts of the result,
+// without the plan's text.
 TEST_P(SharedPlan, IsTheOneThatWasSearched) {
   const NetworkCase& c = GetParam();
   for (bool fromField : {false, true}) {
     const Ref<LayerPlan> plan = sharedPlan(c, fromField), alone = sharedPlan(c, fromField);
-    // Without a plan there are no buckets of gradients, whose sums round otherwise.
+    // Without a plan there are no buckets of gradients, whose sums are rounded differently.
     for (const Ref<LayerPlan>& one : {plan, alone})
       one->set("gradient_bucket", Index(0));
     const FoundPlan searched = alone->search();
@@ -76,6 +77,7 @@ TEST_P(SharedPlan, IsTheOneThatWasSearched) {
 INSTANTIATE_TEST_SUITE_P(Networks, SharedPlan, testing::ValuesIn(networkCases()),
                          [](const auto& info) { return info.param.name; });
 
+// The number of cost models that this rank has made.
 Index pricesMade() {
   Index count = 0;
   for (const EventRecord& record : logSnapshot())
@@ -96,7 +98,7 @@ TEST(LayerPlan, IsPricedOnOneRankAlone) {
   loaded->load(path);
   loaded->setUp();
   EXPECT_EQ(pricesMade(), world()->rank() == 0 ? 1 : 0);
-  // Whoever asks for a search gets one, and its prices.
+  // Each rank that calls search() searches, and computes prices.
   planOf(c, world())->search();
   EXPECT_EQ(pricesMade(), world()->rank() == 0 ? 2 : 1);
   logEnable(false);

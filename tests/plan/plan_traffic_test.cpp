@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The messages and bytes that a plan predicts for each layer are those that the log counts.
+// Tests that the messages and bytes that a plan predicts for each layer and rank
+// (LayerPlan::costs()) are exactly those that the event log counts in a training step: for the plan
+// that the search finds, for the runner-up of each layer, with and without overlap, and with
+// reduction programs.
 #include "planned_network.hpp"
 
 #include "sys/log/log.hpp"
@@ -15,10 +18,11 @@ class PlannedTraffic : public testing::TestWithParam<NetworkCase> {};
 
 using Counts = std::map<std::string, PhaseCost>;
 
-// Of one step of training, by the name of the layer.
+// The messages and bytes of one training step, by the name of the layer.
 Counts countedInOneStep(LayerPlan& plan) {
   Layer& network = plan.layer();
-  trained(network, world(), plan.inputLayout(), 1); // parameters have been used once
+  // The first step also makes things that later steps reuse, and is not counted.
+  trained(network, world(), plan.inputLayout(), 1);
   DTensor x(world(), plan.inputLayout(), TENON_FLOAT64),
       y(world(), network.outputLayout(), TENON_FLOAT64),
       dy(world(), network.outputLayout().dual(), TENON_FLOAT64);
@@ -29,7 +33,7 @@ Counts countedInOneStep(LayerPlan& plan) {
   network.apply(x, y);
   network.applyAdjoint(dy, nullptr);
   for (const Ref<Parameter>& parameter : network.parameters())
-    parameter->direction();
+    parameter->direction(); // reduces the gradient
   logEnable(false);
   Counts counts;
   for (const EventRecord& record : logSnapshot())
@@ -41,7 +45,7 @@ void expectPredicted(LayerPlan& plan) {
   plan.setUp();
   const Counts counted = countedInOneStep(plan);
   Counts predicted;
-  const std::vector<LayerCost> costs = plan.costs(world()->rank(), false);
+  const std::vector<LayerCost> costs = plan.costs(world()->rank(), /*inputCotangent=*/false);
   for (std::size_t node = 0; node < costs.size(); ++node)
     predicted[plan.nodes()[node].layer->name()] += sumOf(costs[node]);
   for (const auto& [name, sent] : predicted) {
@@ -73,12 +77,13 @@ TEST_P(PlannedTraffic, IsWhatTheLogCountsForOtherParallelizations) {
 
 Index messagesOf(const LayerPlan& plan) {
   Index messages = 0;
-  for (const LayerCost& cost : plan.costs(world()->rank(), false))
+  for (const LayerCost& cost : plan.costs(world()->rank(), /*inputCotangent=*/false))
     messages += sumOf(cost).messages;
   return messages;
 }
 
-// Where sums run as programs, here of two levels or one, they do not send what their routes would.
+// Reductions that run as programs of one or two levels send other messages than the routes of
+// conversions, and are predicted as well.
 TEST_P(PlannedTraffic, IsWhatTheLogCountsOfPrograms) {
   if (world()->size() < 4 || world()->size() % 2 != 0)
     GTEST_SKIP() << "needs two nodes of two ranks";

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Networks to plan, and their training with and without a plan.
+// For the tests of plans: networks to plan (LeNet-5, a small AlexNet, a residual network, a U-Net),
+// layouts of a solver's field, and a short training whose losses must not depend on the plan.
+// trainedAlone() trains on one process without a plan and is the reference.
 #pragma once
 
 #include "dtensor/fill.hpp"
@@ -33,7 +35,8 @@ inline std::vector<NetworkCase> networkCases() {
           {"unet3d", {2, 1, 16, 16, 16}, unet3d}};
 }
 
-// Windows that reach to one side, which take outputs from the first process of a line.
+// A network whose first windows reach only ahead, so the first process has fewer outputs than the
+// others.
 inline NetworkCase aheadCase() {
   return {"ahead", {4, 1, 16}, [](const CommPtr& comm) {
             const Ref<Layer> network = newNetwork(comm, "sequential");
@@ -47,8 +50,8 @@ inline NetworkCase aheadCase() {
           }};
 }
 
-// A solver's blocks of the last two dimensions, wider and wider, on a grid that lists the ranks
-// from the last one on. With an output that is a field too, that may lie alike.
+// The layout of a solver's field: the last two dimensions are split into blocks of increasing size,
+// and the grid lists the ranks in reverse order.
 inline Layout unevenField(const Shape& shape) {
   const int size = world()->size(), columns = size > 2 ? 2 : 1, rows = size / columns;
   const int rank = static_cast<int>(shape.size());
@@ -73,15 +76,15 @@ inline Shape outputShapeOf(const NetworkCase& c) {
   return c.name == "unet3d" ? c.input : Shape{c.input[0], 10};
 }
 
-// The parallelization with these labels on the grid of an uneven field, whose axes of one process
-// have none.
+// The text of the parallelization with these labels on the grid of an uneven field. Axes of one
+// process have no label.
 inline std::string parallelizationOnUneven(const std::string& rows, const std::string& columns) {
   const int size = world()->size();
   return "input:" + (size == 1 ? "all" : size == 2 ? rows : rows + "," + columns);
 }
 
-// The parallelization of a layer that lies where an uneven field does; "" of one whose input has no
-// space.
+// The text of the parallelization in which a layer is distributed like an uneven field; "" if its
+// input has no spatial dimensions.
 inline std::string parallelizationOfField(const NetworkCase& c, const std::string& layer) {
   for (const char* flat : {"last", "fc5", "fc6", "F6", "Output"})
     if (layer == flat)
@@ -93,18 +96,20 @@ inline std::string parallelizationOfField(const NetworkCase& c, const std::strin
              : parallelizationOnUneven("h", "w");
 }
 
-// A parallelization for the processes of the world, 2, 4 or 8, with one label for two of the grid's
-// axes, or for its one: of the third the batch is split.
+// A parallelization for 2, 4 or 8 processes with one label for the only axis or two axes of the
+// grid. On 8 processes the first axis splits the batch.
 inline std::string forcedParallelization(const std::string& label) {
   const int size = world()->size();
   const std::string run = size == 2 ? label.substr(0, 1) : label + (label == "hw" ? "2-" : "2");
   return size == 8 ? "n," + run : run;
 }
 
-// Losses of the first steps with Adam, of a network that is set up, in its space.
+// The losses of the first training steps with Adam, of a network that is set up. Ranks without a
+// copy of the loss return an empty list.
 inline std::vector<double> trained(Layer& network, const CommPtr& comm, const Layout& input,
                                    int steps = kTrainingSteps) {
-  // What stands around it has no part in the values that a network has without a plan.
+  // Only the network itself is initialised, not the graph with a repartition that a plan can put
+  // around it: parameters then have the values that they have without a plan.
   const bool isWrapped =
       !network.nodes().empty() && network.nodes().back().layer->name() == "plan_output";
   (isWrapped ? *network.nodes().front().layer : network).initialize(kTrainingSeed, 0);
@@ -126,7 +131,7 @@ inline std::vector<double> trained(Layer& network, const CommPtr& comm, const La
                      seed = made(one.dual());
   const Ref<DTensor> target = makeRef<DTensor>(comm, labels, isField ? TENON_FLOAT64 : TENON_INT64);
   loss->setTarget(target);
-  // 1 once, whatever the copies.
+  // The cotangent of the loss is a partial sum: 1 on one rank, 0 on the others.
   const bool first = comm->rank() == output.grid().rank(0);
   fillConstant(*seed, first ? 1 : 0);
   const Ref<Optimizer> optimizer = makeOptimizer("adam", Ref<Layer>::share(&network));
@@ -150,7 +155,7 @@ inline std::vector<double> trained(Layer& network, const CommPtr& comm, const La
   return losses;
 }
 
-// On one process, by itself.
+// The losses on one process without a plan.
 inline std::vector<double> trainedAlone(const NetworkCase& c, int steps = kTrainingSteps) {
   const CommPtr self = Communicator::of(MPI_COMM_SELF);
   const Ref<Layer> network = c.make(self);
@@ -166,14 +171,14 @@ inline Ref<LayerPlan> planOf(const NetworkCase& c, const CommPtr& comm) {
   return plan;
 }
 
-// The plan of that network with outputs that are cut in balance; at least two ranks.
+// The plan of aheadCase() in which the first layer has balanced outputs. Needs at least two ranks.
 inline Ref<LayerPlan> planAhead() {
   const Ref<LayerPlan> plan = planOf(aheadCase(), world());
   plan->fix("first", forcedParallelization("w") + (world()->size() == 2 ? "" : "-") + ",balanced");
   return plan;
 }
 
-// A plan that is set up, what its network reads, and the cotangent of what it writes.
+// A plan that is set up, with input, output and output cotangent of its network.
 struct PlannedTensors {
   explicit PlannedTensors(LayerPlan& plan)
       : network(setUp(plan)), x(made(plan.inputLayout())), y(made(network.outputLayout())),
@@ -196,7 +201,7 @@ private:
   }
 };
 
-// Steps of the training of a plan's network.
+// Training steps of a planned network.
 struct PlannedSteps : PlannedTensors {
   explicit PlannedSteps(const NetworkCase& c) : PlannedSteps(planOf(c, world())) {}
   void step() {

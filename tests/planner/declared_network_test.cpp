@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Networks of layers, as their files have them: which layers are planned, and which follow.
+// Tests networks of layers as the search of a plan sees them (planner/prices/declared_network.hpp):
+// which layers have a choice of parallelization and which follow another layer, the moves between
+// them, plans against all combinations, layouts whose blocks are uneven, and network files. In
+// findPlan(model, {}, 0), no layer has a fixed parallelization, and memory is unlimited.
 #include "planner/papers/named_plan.hpp"
 #include "planner/prices/own_model.hpp"
 #include "planner/random_tables.hpp"
@@ -74,8 +77,9 @@ TEST(NetworkOfLayers, TheSearchFindsTheBestOfAllCombinations) {
   }
 }
 
-// Windows without padding leave the inner parts more than the first: 16 rows in 4 parts become
-// 3 4 4 3. The halo travels to both neighbours of an inner part, and to one of the first.
+// 16 elements in 4 parts become 3, 4, 4, 3 outputs of a window of 3 without padding. An inner part
+// also has two neighbours, and the first has one. Both kernel and halo exchange have the time of an
+// inner part.
 TEST(NetworkOfLayers, ALayerTakesTheTimeOfItsLargestPart) {
   const DeclaredNetwork network =
       declareNetwork(fileOf(R"({"format": "tenon-network-1", "type": "sequential", "layers": [
@@ -102,15 +106,15 @@ TEST(NetworkOfLayers, ALayerTakesTheTimeOfItsLargestPart) {
   EXPECT_LT(model.layerSeconds(0, parallelization), model.exactLayerSeconds(0, parallelization));
 }
 
-// One sample of one channel, and columns that cannot be split: rows alone can, of which windows
-// leave the three processes 2 4 1.
+// One sample, one channel and a single output column: only the rows can be split. 11 rows on three
+// processes become 2, 4, 1 output rows of a window of 5, or 3, 2, 2 if the output is balanced.
 TEST(NetworkOfLayers, OutputsAreBalancedWhereThatIsFaster) {
   const auto modelOf = [](const char* more, const Shape& input) {
     const std::string text = fmt::format(
         R"({{"format": "tenon-network-1", "type": "sequential", "layers": [
  {{"type": "conv", "name": "a", "in_channels": 1, "out_channels": 1, "kernel": [5, 5]{}}}]}})",
         more);
-    // So slow that nothing but operations counts.
+    // Kernels are so slow that only operations matter.
     const OwnRates slow{.links = {.latency = 2e-6, .bandwidth = 6e9}, .kernels = {.flops = 1e3}};
     return OwnModel(declareNetwork(fileOf(text), input), FineGrid({3}), slow);
   };
@@ -123,7 +127,8 @@ TEST(NetworkOfLayers, OutputsAreBalancedWhereThatIsFaster) {
   EXPECT_FALSE(follows.layers[0].isBalanced);
   EXPECT_NEAR(follows.seconds / found.seconds, 4.0 / 3, 1e-3);
   EXPECT_EQ(findPlan(model, {{"a", "h,balanced"}}, 0).seconds, found.seconds);
-  // What is set stays, and outputs that are balanced have no second parallelization.
+  // A setting of the user remains, and an output that is balanced anyway has no second
+  // parallelization.
   EXPECT_EQ(findPlan(modelOf(R"(, "output_cuts": "follow")", {1, 1, 11, 5}), {}, 0).seconds,
             follows.seconds);
   const OwnModel set = modelOf(R"(, "output_cuts": "balanced")", {1, 1, 11, 5});
@@ -137,8 +142,8 @@ TEST(NetworkOfLayers, OutputsAreBalancedWhereThatIsFaster) {
               [&] { same.parse(0, "h,balanced"); });
 }
 
-// A mask is an input of its own: the layer that reads it is one of the search, and only what reads
-// an input has a read.
+// The second input is a mask. The layer that reads it is a variable of the search, and each layer
+// that reads an input of the network has an entry in `reads`.
 TEST(NetworkOfLayers, HasAReadForEachInput) {
   const DeclaredNetwork network = declareNetwork(
       fileOf(R"({"format": "tenon-network-1", "type": "graph", "inputs": ["x", "mask"], "layers": [
@@ -155,7 +160,8 @@ TEST(NetworkOfLayers, HasAReadForEachInput) {
   EXPECT_EQ(network.result.shape, (Shape{4, 3, 8, 8}));
 }
 
-// They are numbered block by block, so that in other blocks they would be others.
+// Rows of grid points are numbered block by block, so their layer must have the layout of the
+// field, and a plan needs that layout.
 TEST(NetworkOfLayers, RowsLieWhereTheirPointsDo) {
   const DeclaredNetwork network =
       declareNetwork(fileOf(R"({"format": "tenon-network-1", "type": "sequential", "layers": [
@@ -167,7 +173,7 @@ TEST(NetworkOfLayers, RowsLieWhereTheirPointsDo) {
               [&] { OwnModel(network, FineGrid({4}), fast()); });
 }
 
-// By batch alone nothing moves between layers.
+// If only the batch is split, nothing is moved between layers.
 TEST(NetworkOfLayers, ByBatchOnlyGradientsMove) {
   const OwnModel model(leNet(8), FineGrid({4}), fast());
   for (std::size_t move = 0; move < model.moves().size(); ++move) {
@@ -214,7 +220,7 @@ TEST(NetworkOfLayers, RefusesWhatItCannotPlan) {
   });
 }
 
-// A file with one layer more, whose output has the grid.
+// A network file with a repartition whose output layout is on this grid.
 std::string onGrid(const char* grid) {
   return fmt::format(
       R"({{"format": "tenon-network-1", "type": "sequential", "layers": [{{"type": "repartition",
@@ -250,7 +256,7 @@ TEST(NetworkFile, SaysInWhichOrderItsListsAre) {
               [&] { fileOf(fmt::format(fmt::runtime(network), R"("dimensions": "x,y,z",)")); });
 }
 
-// Cuts of its own, and axes that split in another order than the grid's.
+// Uneven split points, axes that split in another order than that of the grid, and reversed ranks.
 TEST(NetworkFile, KeepsTheLayoutOfAnOutput) {
   LayerDescription network = fileOf(onGrid("[2]"));
   const Layout layout({.shape = {8, 9},
@@ -262,7 +268,7 @@ TEST(NetworkFile, KeepsTheLayoutOfAnOutput) {
   EXPECT_EQ(*fileOf(networkText(network)).nodes[0].layer.output, layout);
 }
 
-// Before their ranks are listed, which would take 8 GiB.
+// The grid is refused before its ranks are listed, which would need 8 GiB.
 TEST(NetworkFile, RefusesGridsOfMoreProcessesThanThereAre) {
   for (const char* grid : {"[9]", "[2147483647]", "[65536, 65536, 65536, 65536]"})
     expectError(TENON_ERR_FORMAT, {"net.json", "output", "does not fit into 8 processes"},

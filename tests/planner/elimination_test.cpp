@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elimination, min-marginals and the memory bound against exhaustive search, exactly.
+// Tests the searches of least sums (planner/search/): elimination with min-marginals and lists of
+// best plans, the memory bound, and Pareto fronts, on random tables of whole numbers, against an
+// exhaustive search of all plans. Sums are exact, so results must be equal.
 #include "planner/random_tables.hpp"
 #include "planner/search/elimination.hpp"
 #include "planner/search/memory_bound.hpp"
@@ -105,7 +107,7 @@ TEST(MemoryBound, FindsTheFastestWithinTheLimit) {
   });
 }
 
-// The bounds by which states are dropped are true.
+// The bounds by which states are excluded are lower bounds of all plans within the limit.
 TEST(MemoryBound, MinMarginalsAreLowerBounds) {
   forRandomTables(17, [](const CostTables& tables) {
     const double limit = 20.0 * tables.layers();

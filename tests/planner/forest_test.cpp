@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Bounds of forests and pruned elimination against exhaustive search, exactly: random tables have
-// whole numbers.
+// Tests the lower bounds of a spanning forest (planner/search/forest.hpp) and the elimination of
+// the states that they leave (pruned.hpp), on random tables of whole numbers, against an exhaustive
+// search. Sums are exact, so results must be equal.
 #include "planner/random_tables.hpp"
 #include "planner/search/forest.hpp"
 #include "planner/search/pruned.hpp"
@@ -21,7 +22,7 @@ double weighed(const CostTables& tables, const std::vector<int>& choice, double 
   return tables.secondsOf(choice) + secondsPerByte * tables.bytesOf(choice);
 }
 
-// By layer and state the least sum of all plans.
+// By layer and state: the least sum of all plans in which the layer has this state.
 std::vector<std::vector<double>> leastWithEach(const CostTables& tables, double secondsPerByte) {
   std::vector<std::vector<double>> least;
   for (const auto& states : tables.seconds)
@@ -59,7 +60,7 @@ TEST(Forest, BoundsAreAtMostTheLeastSums) {
   EXPECT_GT(exact, all / 3);
 }
 
-// Of each plan of at most a given sum, all states and pairs of states are visited.
+// The pairs of states of every plan whose sum is at most a given number are visited.
 TEST(Forest, VisitsWhateverIsInAPlanOfAtMostASum) {
   forRandomTables(29, [](const CostTables& tables) {
     Forest forest(tables);

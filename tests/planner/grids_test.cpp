@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// T1 with labels of input channels against a program of its own: the least sum over all grids of
-// all layers of a chain. A grid is four numbers whose product is the number of processes, and its
-// prices are written here once more, from the assumptions.
+// Compares the search of plans under the cost model T1 with a second program, which is written
+// here: it tries all process grids of all layers of a chain (AlexNet, VGG-16) by dynamic
+// programming. A grid is four numbers, the parts b of the batch, o and i of output and input
+// channels, and s of space, whose product is the number of processes. Its prices are written down
+// once more from the assumptions in t1_model.hpp. In findPlan(model, {}, 0), no layer has a fixed
+// parallelization, and memory is unlimited.
 #include "planner/papers/t1_model.hpp"
 #include "planner/random_tables.hpp"
 #include "planner/search/plan_search.hpp"
@@ -14,13 +17,14 @@
 namespace tenon {
 namespace {
 
-constexpr double kAlpha = 2e-6, kBeta = 4 / 6e9; // a message; an element of 4 bytes
+constexpr double kAlpha = 2e-6, kBeta = 4 / 6e9; // seconds of a message and of an element
 
 // Parts of the batch, of output and input channels, and of the rows.
 struct Grid4 {
   double b, o, i, s;
 };
 
+// Without `bothLabels`, a layer splits either its output or its input channels.
 std::vector<Grid4> allGrids(int processes, bool bothLabels) {
   std::vector<Grid4> grids;
   for (int b = 1; b <= processes; ++b)
@@ -114,7 +118,8 @@ TEST(Grids, PlansWithBothLabelsAreTheLeastOfAllGrids) {
   }
 }
 
-// What was found before with one label for all channels of a layer, and is with two.
+// If a layer can split both output and input channels, plans are faster than with one of them. The
+// times are those of earlier runs.
 TEST(Grids, BothLabelsSaveTimeWhereOneDoesNot) {
   const NetworkTable table = readNetworkTable(TENON_TEST_TABLES "/alexnet.json");
   const auto expect = [&](int batch, double one, double both) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Groups of windows that share a halo: the fastest of all divisions of drawn chains, and of a
-// network's own prices.
+// Tests the groups of layers with windows that share a halo exchange
+// (planner/search/halo_groups.hpp): on random chains, against all divisions into groups; on a
+// network of convolutions, against the prices of all sets of layers that exchange their halos.
 #include "planner/prices/own_model.hpp"
 #include "planner/search/halo_groups.hpp"
 #include "planner/search/plan_search.hpp"
@@ -14,8 +15,8 @@
 namespace tenon {
 namespace {
 
-// A chain in which each group saves a number of its own. Some windows can compute no halo, whatever
-// they may.
+// A chain of windows in which each group saves a random number of seconds. Some windows (not
+// isOpen) cannot compute their halo, even if they may.
 struct DrawnChain {
   explicit DrawnChain(std::mt19937& random)
       : windows(std::uniform_int_distribution<int>(0, 7)(random)), isOpen(windows) {
@@ -47,6 +48,7 @@ struct DrawnChain {
   std::map<std::pair<int, int>, double> saves;
 };
 
+// The size of the largest group.
 int longest(const std::vector<bool>& computes) {
   int most = 0, now = 1;
   for (const bool one : computes)
@@ -70,14 +72,14 @@ TEST(HaloGroups, AreTheFastestOfAllDivisions) {
     }
     const HaloRun found = fastestHalos(chain.windows, depth, 0, run);
     EXPECT_NEAR(found.seconds, least, 1e-12) << draw;
-    // A limit that one group of two fits and no other.
+    // Within a limit of 2 bytes only one group of two windows fits.
     const HaloRun small = fastestHalos(chain.windows, depth, 2, run);
     EXPECT_LE(small.bytes, 2);
     EXPECT_LE(small.seconds, 100);
   }
 }
 
-// Convolutions of a field, of which some must exchange their halos.
+// A chain of periodic convolutions. Those in the bit mask `exchanging` must exchange their halos.
 DeclaredNetwork closure(int convolutions, int exchanging) {
   std::string text = R"({"format": "tenon-network-1", "type": "sequential", "layers": [)";
   for (int i = 0; i < convolutions; ++i)
@@ -104,7 +106,8 @@ TEST(HaloGroups, NoOthersSaveMoreByTheModelsPrices) {
     const auto modelWhere = [&](int exchanging) {
       const OwnRates rates{.links = {.latency = 2e-6, .bandwidth = 6e9},
                            .kernels = {.flops = flops}};
-      return OwnModel(closure(convolutions, exchanging), FineGrid({4}), rates, true,
+      return OwnModel(closure(convolutions, exchanging), FineGrid({4}), rates,
+                      /*inputChannels=*/true,
                       {.objective = Objective::Inference, .input = field, .output = field});
     };
     const OwnModel model = modelWhere(0);

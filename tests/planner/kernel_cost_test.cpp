@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The work of kernels, counted by hand.
+// Tests the predicted work of kernels (planner/prices/kernel_cost.hpp): operations, bytes, rows and
+// columns counted by hand for a convolution and a pooling, and the slowest process, which the
+// library finds among few positions of the grid, against a loop over all positions.
 #include "planner/prices/kernel_cost.hpp"
 
 #include "declaration/core/types.hpp"
@@ -66,7 +68,7 @@ TEST(KernelCost, OfPooling) {
   EXPECT_EQ(costOf(*windowed("maxpooling", 3, 2), false).adjoint.bytes, 0);
 }
 
-// The operations and columns of the position that has most, asked of each position of the grid.
+// The largest numbers of operations and columns of any position, by a loop over all positions.
 std::pair<double, double> mostByForce(const Declaration& layer, const Form& form) {
   std::pair<double, double> most = {0, 0};
   for (int position = 0; position < form.output.grid().size(); ++position) {
@@ -77,8 +79,8 @@ std::pair<double, double> mostByForce(const Declaration& layer, const Form& form
   return most;
 }
 
-// Without padding the outer parts lose what windows do not reach: 16 rows in 4 parts become 3 4 4 3
-// outputs. With a stride, 7 rows in 3 parts of 3 2 2 become 1 1 1, and 12 in 5 parts 1 1 1 2 1.
+// Without padding, 16 rows in 4 equal parts become 3, 4, 4, 3 output rows: the first and last part
+// have one fewer, and position 0 is not the slowest.
 TEST(KernelCost, IsThatOfThePositionWithTheMostRows) {
   const auto layer = convolution(3, 1, 1);
   const Layout rows(
@@ -87,7 +89,7 @@ TEST(KernelCost, IsThatOfThePositionWithTheMostRows) {
   ASSERT_EQ(form.output.cuts(2), std::vector<Index>({0, 3, 7, 11, 14}));
   const double each = 2.0 * 6 * 14 * 4 * 9; // operations of a row
   EXPECT_EQ(layer->work(form, 0).forward, 3 * each);
-  EXPECT_EQ(kernelCost(*layer, form, true, kBytes, {}).apply.flops, 4 * each);
+  EXPECT_EQ(kernelCost(*layer, form, /*hasCotangent=*/true, kBytes, {}).apply.flops, 4 * each);
 }
 
 // Figure B3 of the linear-algebraic model of distributed deep learning: 11 rows in 3 parts of 4 4 3
@@ -97,7 +99,8 @@ TEST(KernelCost, OfBalancedOutputsIsLess) {
   const Layout rows(
       {.shape = {1, 4, 11, 16}, .grid = Grid::make({3}), .properties = {Property::shard(2)}});
   const auto flops = [&] {
-    return kernelCost(*layer, layer->form({rows}, {}), true, kBytes, {}).apply.flops;
+    return kernelCost(*layer, layer->form({rows}, {}), /*hasCotangent=*/true, kBytes, {})
+        .apply.flops;
   };
   const double each = 2.0 * 6 * 12 * 4 * 25; // operations of a row
   EXPECT_EQ(layer->form({rows}, {}).output.cuts(2), std::vector<Index>({0, 2, 6, 7}));
@@ -115,8 +118,8 @@ TEST(KernelCost, OfBalancedOutputsIsLess) {
             std::vector<Index>({0, 2, 6, 7}));
 }
 
-// All grids of 2 and 3 axes, of extents that do not divide, on which axes share dimensions in both
-// orders; windows of all kinds.
+// Layouts on grids of 2 and 3 axes, with extents that the processes do not divide evenly and axes
+// that split the same dimension, for several kernels and strides.
 TEST(KernelCost, IsTheLargestOfAllPositions) {
   const std::vector<std::vector<int>> grids = {{4, 3}, {2, 5}, {3, 2, 2}};
   const Property kinds[] = {Property::shard(0), Property::shard(1),    Property::shard(2),
@@ -146,7 +149,7 @@ TEST(KernelCost, IsTheLargestOfAllPositions) {
             layer->set("out_channels", Index(8));
           }
           const Form form = layer->form({Layout(spec)}, {});
-          const KernelCost cost = kernelCost(*layer, form, true, kBytes, {});
+          const KernelCost cost = kernelCost(*layer, form, /*hasCotangent=*/true, kBytes, {});
           const auto [flops, columns] = mostByForce(*layer, form);
           EXPECT_EQ(kernel == 2 ? cost.apply.columns : cost.apply.flops,
                     kernel == 2 ? columns : flops)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Plans of networks by name, as the command `tenon plan network` makes them.
+// Tests plans of networks by name (planner/papers/named_plan.hpp), as the command `tenon plan
+// network` makes them: settings and their errors, both cost models, alternatives within a memory
+// limit, and the published costs. Times of T1 for AlexNet are those of an independent program.
 #include "planner/papers/named_plan.hpp"
 #include "sys/expect_error.hpp"
 
@@ -36,7 +38,7 @@ TEST_F(NamedPlans, TakePinnedGridsAndObjectives) {
   refusedToSet(TENON_ERR_TYPE, "objective", "speed");
   plan->set("evaluate_every", Index(10));
   plan->set("objective", "inference");
-  refused(TENON_ERR_ARG, "every 10 steps"); // of nothing
+  refused(TENON_ERR_ARG, "every 10 steps"); // inference has no steps
   plan->set("objective", "step");
   plan->set("placement", "auto");
   plan->set("fewer_processes", true);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests networks as tables of sizes (planner/papers/network_table.hpp): the tables of the library
+// against published numbers of weights, their consistency, and errors in damaged tables.
 #include "planner/papers/network_table.hpp"
 #include "sys/expect_error.hpp"
 
@@ -26,7 +28,8 @@ TEST(NetworkTable, ShippedTablesHaveThePublishedWeights) {
   EXPECT_EQ(weightsIn(shipped("unet3d_256")), 22'571'968);
 }
 
-// Weights of a window over one group of input channels, and what edges carry.
+// A convolution in two groups has half of the weights; an edge moves at most the elements that its
+// writer writes and its reader reads.
 TEST(NetworkTable, ShippedTablesAreConsistent) {
   for (const char* name : {"alexnet", "vgg16", "resnet50", "unet3d_256"}) {
     const NetworkTable table = shipped(name);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tenon's own prices: certified plans against a search with exact prices, plans against all
-// combinations of parallelizations, and moves against the conversions that they are.
+// Tests Tenon's own prices (planner/prices/own_model.hpp). A search works with lower bounds of
+// prices and raises few of them; its plans must be as fast as those found with exact prices of all
+// layers and moves, and on a small network as the best of all combinations of parallelizations.
+// Prices of single layers and moves are compared with operations and bytes counted by hand, and
+// with the prices of the conversions that would run. In findPlan(model, {}, 0), no layer has a
+// fixed parallelization, and memory is unlimited.
 #include "machine/route.hpp"
 #include "planner/prices/own_model.hpp"
 #include "planner/random_tables.hpp"
@@ -22,9 +26,9 @@ namespace {
 using test::exactTables;
 using test::smallNetwork;
 
-// So fast that communication matters, so slow that computation does.
+// A rate at which both communication and computation matter.
 constexpr double kFlops = 1e13;
-// Of memory that takes no time.
+// Accesses to memory take no time.
 constexpr double kMemory = std::numeric_limits<double>::infinity();
 
 OwnRates rates(std::vector<LevelRates> levels = {}) {
@@ -72,7 +76,7 @@ TEST(OwnModel, CertifiedPlansAreTheBestOnSome60Processes) {
                             "small");
 }
 
-// Minutes, of which all positions of all moves take most.
+// Takes minutes: exact prices need all positions of the process grid for every move.
 TEST(OwnModel, CertifiedPlansOfAllTablesAreTheBestOn64Processes) {
   if (!std::getenv("TENON_TEST_EXHAUSTIVE"))
     GTEST_SKIP() << "set TENON_TEST_EXHAUSTIVE=1 to run it";
@@ -82,7 +86,7 @@ TEST(OwnModel, CertifiedPlansOfAllTablesAreTheBestOn64Processes) {
         expectBestByExactPrices(shippedModel(name, batch, {processes}), name);
 }
 
-// The search looks at most moves through these bounds alone.
+// The search excludes most moves by these lower bounds only.
 TEST(OwnModel, BoundsOfMovesAreAtMostTheirPrices) {
   const std::vector<LevelRates> levels = {{.ranks = 4, .latency = 3e-6, .bandwidth = 1e9},
                                           {.ranks = 2, .latency = 5e-7, .bandwidth = 2e10}};
@@ -117,10 +121,10 @@ TEST(OwnModel, BoundsOfMovesAreAtMostTheirPrices) {
           prices += price > 0;
         }
     }
-    // They would be of no use if they were far below. Of several levels they take the best latency
-    // and bandwidth, whichever a move crosses: the moves of the small network are so short that
-    // latency is most of their price, and that of the inner level here is a sixth of the outer's.
-    // With equal latencies the share is 0.5.
+    // The mean ratio of bound to price must be large for the bounds to be useful. With several
+    // levels a bound has the best latency and bandwidth of all levels. The moves of the small
+    // network are so short that latency is most of their price, and the latency of the inner level
+    // is a sixth of that of the outer one. With equal latencies the ratio is 0.5.
     EXPECT_GT(share, (model->layers() > 4 ? 0.5 : 0.29) * prices);
   }
 }
@@ -134,19 +138,19 @@ TEST(OwnModel, FindsTheBestOfAllCombinations) {
   }
 }
 
-// One process computes and copies nothing.
+// One process computes and does not communicate.
 TEST(OwnModel, OneProcessTakesTheTimeOfItsOperations) {
   const OwnModel model(declareNetwork(smallNetwork(), 4), FineGrid({1}), rates());
   const double a = 2.0 * 4 * 120 * 216, b = 2.0 * 4 * 30 * 432, c = 2.0 * 4 * 4320;
   EXPECT_NEAR(findPlan(model, {}, 0).seconds, (2 * a + 3 * b + 3 * c) / kFlops, 1e-18);
-  // Of weights the value, the gradient, its contributions and two states of the optimizer; what the
-  // layers read; and the cotangents of the first layer, which needs most for a while.
+  // Five arrays per weight: value, gradient, partial sums and two states of the optimizer; the
+  // inputs of the layers; and the temporary arrays of the first layer, which needs the most.
   EXPECT_EQ(findPlan(model, {}, 0).bytes,
             4 * (5 * (216 + 432 + 4320) + 4 * (360 + 960 + 180) + 4 * (360 + 960)) + kOnceBytes);
 }
 
-// What a kernel reads and writes counts where that takes longer than its operations: the weights of
-// the affine layer, of which two processes have half each.
+// The time of a kernel is that of its memory accesses if these take longer than its operations,
+// such as reading the weights of the affine layer, of which two processes have half each.
 TEST(OwnModel, KernelsTakeTheirBytesWhereTheseTakeLonger) {
   OwnRates slow = rates();
   slow.kernels = {.flops = kFlops, .memory = 1e9, .call = 1e-6};
@@ -163,7 +167,7 @@ TEST(OwnModel, KernelsTakeTheirBytesWhereTheseTakeLonger) {
   }
 }
 
-// Twice the bytes, and no more messages.
+// In float64, moves have twice the bytes and as many messages. Bandwidth dominates here.
 TEST(OwnModel, MovesCountTheCellsOfTheDataType) {
   OwnRates costly = rates();
   costly.links = {.latency = 1e-30, .overhead = 1e-30, .bandwidth = 1e9, .copyBandwidth = 1e9};
@@ -179,7 +183,7 @@ int wordNamed(const OwnModel& model, int layer, const std::string& text) {
   return model.parse(layer, text);
 }
 
-// Where parallelizations agree in batch and space, nothing moves but halos.
+// If parallelizations agree in batch and space, only halos are moved.
 TEST(OwnModel, EqualParallelizationsMoveNothing) {
   const OwnModel model(declareNetwork(smallNetwork(), 4), FineGrid({4}), rates());
   EXPECT_EQ(model.moveSeconds(1, wordNamed(model, 1, "n2"), wordNamed(model, 2, "n2")), 0);
@@ -188,8 +192,8 @@ TEST(OwnModel, EqualParallelizationsMoveNothing) {
   EXPECT_GT(model.moveSeconds(0, wordNamed(model, 0, "hw2-"), wordNamed(model, 1, "hw2-")), 4e-6);
 }
 
-// The move from batch to output channels is an all-gather of the input, there, and a
-// reduce-scatter, back.
+// A move from a split batch to split output channels is an all-gather of the input, and in the
+// adjoint a reduce-scatter.
 TEST(OwnModel, MovesCostWhatTheirConversionsCost) {
   const OwnModel model(declareNetwork(smallNetwork(), 4), FineGrid({4}), rates());
   const GridPtr grid = Grid::make({2, 2});
@@ -212,7 +216,7 @@ TEST(OwnModel, MovesCostWhatTheirConversionsCost) {
                        price(layout({S1, S1}), layout({S0, S1})));
 }
 
-// Gradients of weights that all have are summed among all, as a run does it.
+// Gradients of weights that all processes have are summed over all, by the route of a run.
 TEST(OwnModel, WeightsThatAllHaveAreSummed) {
   const OwnModel model(declareNetwork(smallNetwork(), 4), FineGrid({4}), rates());
   const auto seconds = [&](const char* parallelization) {
@@ -232,11 +236,11 @@ TEST(OwnModel, WeightsThatAllHaveAreSummed) {
   EXPECT_NEAR(seconds("o2"), kernels, 1e-18);
   EXPECT_NEAR(seconds("i2"), kernels, 1e-18);
   EXPECT_EQ(model.layerBytes(2, wordNamed(model, 2, "o2")), 4 * 5 * 1080);
-  // And the sum of what all have, with its messages.
+  // Two more arrays for the reduction of weights that all processes have, and its messages.
   EXPECT_EQ(model.layerBytes(2, wordNamed(model, 2, "n2")), 4 * 7 * 4320);
 }
 
-// On two nodes of four the gradients of weights that all have are summed by the program that would
+// On two nodes of four processes, these gradients are summed by the reduction program that would
 // run.
 TEST(OwnModel, SumsBetweenNodesCostWhatTheirProgramsCost) {
   const std::vector<LevelRates> nodes = {{4, 2e-6, 1e8}};
@@ -278,7 +282,7 @@ TEST(OwnModel, WithoutInputChannelsPlansAreNoFaster) {
   });
 }
 
-// What crosses nodes is dearer, so that a plan for nodes is no faster.
+// Communication between nodes is more expensive, so a plan for two levels is slower.
 TEST(OwnModel, LevelsOfAMachineHaveRatesOfTheirOwn) {
   const NetworkTable table = smallNetwork();
   const OwnModel flat(declareNetwork(table, 8), FineGrid({4, 2}), rates());

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests fine grids and parallelizations (planner/prices/parallelization.hpp): numbers of parts,
+// texts and their meaning, against values written out by hand.
 #include "planner/prices/parallelization.hpp"
 #include "sys/expect_error.hpp"
 
@@ -32,7 +34,7 @@ TEST(FineGrid, GivesTheBatchTheFirstAxesAndSpaceTheLast) {
   EXPECT_EQ(parts.spatial, (Numbers{7, 5})); // the first dimension has the last axis
 }
 
-// s_j = 2^floor((m + k - j) / k), j = 1 ... k.
+// m axes of extent 2 give dimension j of k ones 2^floor((m + k - j) / k) parts, j = 1 ... k.
 TEST(FineGrid, SharesSpaceAmongDimensionsInTurns) {
   const FineGrid grid({4096});
   for (int k = 1; k <= 3; ++k)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Inputs and outputs that lie where a solver has them: plans against all combinations of
-// parallelizations, what it costs to stay, and the objectives.
+// Tests plans of networks whose input or output has a layout that the user has fixed (pinned), such
+// as the uneven blocks of a solver's field: against all combinations of parallelizations with exact
+// prices, and against times counted by hand. Also the objectives (training, inference, step), the
+// placements of the grid's axes on the levels of a machine, and plans that leave processes idle. In
+// findPlan(model, {}, 0), no layer has a fixed parallelization, and memory is unlimited.
 #include "geometry/layout/layout.hpp"
 #include "machine/price.hpp"
 #include "planner/papers/named_plan.hpp"
@@ -22,7 +25,7 @@ constexpr double kPinnedFlops = 1e13;
 const OwnRates kPinnedRates = {.links = {.latency = 2e-6, .bandwidth = 6e9},
                                .kernels = {.flops = kPinnedFlops, .memory = HUGE_VAL}};
 
-// Convolutions of as many channels, whose outputs have the extents of their inputs.
+// A chain of convolutions that keep the extents 12 x 10 and the number of channels.
 NetworkTable fieldNetwork(int layers, Index kernel, Index channels) {
   NetworkTable table{.name = "field", .about = "", .splitDims = 2, .layers = {}, .edges = {}};
   for (int l = 0; l < layers; ++l) {
@@ -49,11 +52,12 @@ Layout fieldOn(const std::vector<int>& grid, const char* properties, const Shape
 }
 
 FoundPlan pinnedPlan(const NetworkTable& table, Index batch, Index processes, OwnTask task) {
-  return findPlan(OwnModel(declareNetwork(table, batch), FineGrid({processes}), kPinnedRates, true,
-                           std::move(task)),
+  return findPlan(OwnModel(declareNetwork(table, batch), FineGrid({processes}), kPinnedRates,
+                           /*inputChannels=*/true, std::move(task)),
                   {}, 0);
 }
 
+// The exact seconds of a conversion.
 double priceInField(const Layout& from, const Layout& to) {
   return haveSameMemory(from, to)
              ? 0
@@ -83,7 +87,8 @@ TEST(PinnedEnds, PlansAreTheBestOfAllCombinations) {
       }
 }
 
-// A solver's blocks of 5 and 7 rows, which no parallelization of the fine grid has.
+// A field in blocks of 5 and 7 rows and of 4 and 6 columns, which no parallelization of the fine
+// grid has.
 Layout unevenField(Index channels) {
   return fieldOn({2, 2}, "S2,S3", {1, channels, 12, 10}, {{}, {}, {0, 5, 12}, {0, 4, 10}});
 }
@@ -99,7 +104,7 @@ TEST(PinnedEnds, OneConvolutionOfAFieldStaysAndExchangesItsHaloAlone) {
   halo.halos.resize(4);
   halo.halos[2] = Halo{.boxes = {{0, 6}, {4, 12}}};
   halo.halos[3] = Halo{.boxes = {{0, 5}, {3, 10}}};
-  // The last process has 7 x 6 of the elements, with the first's halo.
+  // The last process has the most elements, 7 x 6.
   EXPECT_NEAR(found.seconds,
               2.0 * 7 * 6 * 4 * 4 * 9 / kPinnedFlops + priceInField(field, Layout(halo)), 1e-15);
 }
@@ -114,7 +119,7 @@ TEST(PinnedEnds, LayersThatStayWithUnevenBlocksMoveNothing) {
   EXPECT_NEAR(found.seconds, 3 * 2.0 * 7 * 6 * 4 * 4 / kPinnedFlops, 1e-18);
 }
 
-// Fields with blocks of any size on grids of two axes, some processes without one.
+// Fields with blocks of random size on grids of two axes; some blocks are empty.
 TEST(PinnedEnds, PlansOfRandomFieldsAreTheBest) {
   std::mt19937 random(5);
   const auto draw = [&](Index least, Index most) {
@@ -142,21 +147,21 @@ TEST(PinnedEnds, PlansOfRandomFieldsAreTheBest) {
                  .inputCotangent = draw(0, 1) == 1};
     if (draw(0, 1))
       task.output = drawnField(shape, processes);
-    const OwnModel model(declareNetwork(table, batch), FineGrid({processes}), kPinnedRates, true,
-                         task);
+    const OwnModel model(declareNetwork(table, batch), FineGrid({processes}), kPinnedRates,
+                         /*inputChannels=*/true, task);
     const double best = *test::leastByForce(exactTables(model, legalParallelizations(model)));
     EXPECT_NEAR(findPlan(model, {}, 0).seconds, best, 1e-12 * best) << round;
   }
 }
 
-// What lies with the field may be dear: then the plan leaves it.
+// If the field is on two of eight processes, a plan redistributes it to use all eight.
 TEST(PinnedEnds, TheFieldIsLeftWhereThatIsFaster) {
   const Layout field = fieldOn({2}, "S2", {8, 4, 12, 10});
   const NetworkTable table = fieldNetwork(2, 3, 4);
   OwnTask task{.input = field};
   OwnRates slow = kPinnedRates;
   slow.kernels.flops = 1e9; // two of eight processes would take four times as long
-  const OwnModel model(declareNetwork(table, 8), FineGrid({8}), slow, true, task);
+  const OwnModel model(declareNetwork(table, 8), FineGrid({8}), slow, /*inputChannels=*/true, task);
   const FoundPlan found = findPlan(model, {}, 0);
   for (const PlannedLayer& layer : found.layers)
     EXPECT_EQ(layer.parts.batch * layer.parts.channels * layer.parts.space, 8) << layer.labels;
@@ -183,14 +188,15 @@ TEST(PinnedEnds, ObjectivesCountWhatTheyName) {
               3 * forward - a / kPinnedFlops, 1e-18);
 }
 
-// What is pinned is converted in every step.
+// The fixed input is converted in every step of the solver, the kernels run in every 100th.
 TEST(PinnedEnds, AStepConvertsItsEndsEachTime) {
   const NetworkTable table = fieldNetwork(1, 1, 4);
   const auto seconds = [&](Index every) {
     OwnTask task{.objective = Objective::Inference,
                  .stepsPerEvaluation = every,
                  .input = fieldOn({4}, "S2", {4, 4, 12, 10})};
-    const OwnModel model(declareNetwork(table, 4), FineGrid({4}), kPinnedRates, true, task);
+    const OwnModel model(declareNetwork(table, 4), FineGrid({4}), kPinnedRates,
+                         /*inputChannels=*/true, task);
     return findPlan(model, {{"L0", "n2"}}, 0).seconds;
   };
   const double kernel = 2.0 * 120 * 16 / kPinnedFlops;
@@ -237,7 +243,8 @@ TEST(PinnedEnds, RefusesWhatDoesNotFit) {
   expectError(TENON_ERR_TYPE, {"batch, space, auto, all"}, [&] { plan->set("placement", "left"); });
 }
 
-// On a grid of many axes too: all of them keep what they split, or none.
+// On a grid of many axes, all axes have the same label: they keep the field's properties, or none
+// does.
 TEST(PinnedEnds, FieldsMayHaveManyAxes) {
   const NetworkTable table = fieldNetwork(2, 1, 4);
   const Layout field = fieldOn({1, 1, 1, 1, 2, 2}, "B,B,B,B,S2,S3", {1, 4, 12, 10});
@@ -247,12 +254,12 @@ TEST(PinnedEnds, FieldsMayHaveManyAxes) {
     EXPECT_EQ(layer.labels, "input:h,w") << layer.name;
 }
 
-// A solver's grid has an axis for every dimension. Those of one process say nothing: they are not
-// printed, and make no further parallelizations, whose plans would be the same ones.
+// A solver's grid has an axis for every dimension. Axes of one process are not printed and add no
+// parallelizations.
 TEST(PinnedEnds, AxesOfOneProcessHaveNoLabels) {
   const NetworkTable table = fieldNetwork(2, 3, 4);
   const auto modelOn = [&](const std::vector<int>& grid, const char* properties) {
-    return OwnModel(declareNetwork(table, 4), FineGrid({4}), kPinnedRates, true,
+    return OwnModel(declareNetwork(table, 4), FineGrid({4}), kPinnedRates, /*inputChannels=*/true,
                     {.input = fieldOn(grid, properties, {4, 4, 12, 10})});
   };
   const OwnModel model = modelOn({1, 1, 2, 2}, "S0,S1,S2,S3"), same = modelOn({2, 2}, "S2,S3");
@@ -264,17 +271,17 @@ TEST(PinnedEnds, AxesOfOneProcessHaveNoLabels) {
   const FoundPlan found = findPlan(model, {{"L0", "input:h,i"}}, 0);
   EXPECT_EQ(found.layers[0].labels, "input:h,i");
   EXPECT_EQ(found.layers[0].meaning, "rows over 2, channels in over 2");
-  const OwnModel one(declareNetwork(table, 4), FineGrid({1}), kPinnedRates, true,
+  const OwnModel one(declareNetwork(table, 4), FineGrid({1}), kPinnedRates, /*inputChannels=*/true,
                      {.input = fieldOn({1, 1}, "S2,S3", {4, 4, 12, 10})});
   EXPECT_EQ(findPlan(one, {}, 0).layers[0].labels, "input:all");
 }
 
-// A parallelization on the grid of the processes that gives each process the same as one on the
-// field's grid is no other plan.
+// The runner-up has other layouts: it is not the parallelization "n2" on the grid of the processes,
+// which gives each process the same elements as "input:n" on the field's grid.
 TEST(PinnedEnds, TheNextBestPlanIsAnotherOne) {
   const NetworkTable table = fieldNetwork(1, 3, 4);
-  const OwnModel model(declareNetwork(table, 8), FineGrid({4}), kPinnedRates, true,
-                       {.input = fieldOn({4, 1}, "S0,S2", {8, 4, 12, 10})});
+  const OwnModel model(declareNetwork(table, 8), FineGrid({4}), kPinnedRates,
+                       /*inputChannels=*/true, {.input = fieldOn({4, 1}, "S0,S2", {8, 4, 12, 10})});
   const FoundPlan found = findPlan(model, {}, 0);
   EXPECT_EQ(found.layers[0].labels, "input:n");
   EXPECT_GE(findPlan(model, {{"L0", "n2"}}, 0).seconds, found.seconds);
@@ -283,8 +290,8 @@ TEST(PinnedEnds, TheNextBestPlanIsAnotherOne) {
   EXPECT_GT(found.layers[0].runnerUpSeconds, found.seconds);
 }
 
-// A reversed grid numbers its processes from the other end, and so does the price of what crosses
-// nodes.
+// A reversed grid numbers positions from the last axis on; the price of communication between nodes
+// depends on it.
 TEST(Placements, TheFasterOfBothIsTaken) {
   const FineGrid grid = FineGrid({2, 3}).reversed();
   EXPECT_EQ(grid.extents(), (std::vector<int>{3, 2}));
@@ -308,8 +315,7 @@ TEST(Placements, TheFasterOfBothIsTaken) {
   EXPECT_LE(seconds("all"), std::min(batch, space));
 }
 
-// Six ways to put two axes of one level among two of another, which the parallelizations' prefixes
-// place.
+// There are six orders of two axes of one level and two of another.
 TEST(Placements, OrdersAreAllOfTheAxesThatDiffer) {
   std::vector<std::vector<int>> levels, ranks;
   for (const FineGrid& grid : FineGrid({4, 4}).orders()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The papers' equations for AlexNet: seconds of an epoch of 1.2 million images, computed by an
-// independent program, and what the equations have in common.
+// Tests the cost equations of two papers for AlexNet. Expected seconds of an epoch of 1.2 million
+// images were computed by an independent program and agree with the figures of the papers; other
+// tests check relations between the equations, and small layers by hand.
 #include "planner/papers/published_costs.hpp"
 #include "sys/expect_error.hpp"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// T1 on random networks of up to six layers: the search against all combinations of
-// parallelizations, on 2 to 12 processes, and what of its prices can be said without its formulas.
+// Tests the search of plans under the cost model T1 on random networks of up to six layers and 2 to
+// 12 processes: the best plan and the runners-up against all combinations of parallelizations,
+// properties of the prices that need no formula, and errors. In findPlan(model, {}, 0), no layer
+// has a fixed parallelization, and memory is unlimited.
 #include "planner/papers/t1_model.hpp"
 #include "planner/random_tables.hpp"
 #include "planner/search/memory_bound.hpp"
@@ -46,7 +48,8 @@ NetworkTable randomNetwork(const Graph& graph, std::mt19937& random) {
   return table;
 }
 
-// Twenty networks for each number of processes, those left out that cannot be divided.
+// Calls check(model, parallelizations) for twenty networks and each number of processes, except for
+// networks that cannot be divided.
 template <class Check>
 void forRandomNetworks(Check&& check) {
   const std::vector<Graph> graphs = test::smallGraphs();
@@ -113,7 +116,7 @@ TEST(RandomNetworks, RunnersUpAreTheBestPlansWithAnotherParallelization) {
   });
 }
 
-// The same parallelization on both sides of an edge moves nothing but what the channels gather.
+// If writer and reader have the same parallelization and channels are not split, nothing is moved.
 TEST(RandomNetworks, EqualBatchAndSpaceMoveNothing) {
   forRandomNetworks([](const T1Model& model, const ParallelizationLists&) {
     for (std::size_t move = 0; move < model.moves().size(); ++move)
@@ -165,7 +168,7 @@ TEST(PlanSearch, RefusesWhatCannotBe) {
               [&] { findPlan(eight, {}, 100); });
 }
 
-// Without anybody to talk to nothing costs time.
+// On one process there is nothing to communicate, and T1 prices only communication.
 TEST(PlanSearch, OneProcessIsFree) {
   const FoundPlan found = findPlan(T1Model(oneLayer(), 2, FineGrid({1}), kSlow), {}, 0);
   EXPECT_EQ(found.seconds, 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Random sums of tables on given graphs, and what an exhaustive search says of them.
+// Random cost tables on small graphs (chains, residual networks, dense blocks), the input of a
+// search, and an exhaustive search of them: the independent reference for all searches.
 #pragma once
 
 #include "planner/search/cost_tables.hpp"
@@ -22,7 +23,8 @@ struct Graph {
   Edges edges = {};
 };
 
-// Of up to six layers; the last ones are not series-parallel.
+// Graphs of up to six layers. The last two are not series-parallel, so elimination needs tables of
+// three neighbours.
 inline std::vector<Graph> smallGraphs() {
   return {{"one", 1},
           {"apart", 3, {{0, 1}}},
@@ -36,7 +38,7 @@ inline std::vector<Graph> smallGraphs() {
           {"prism", 6, {{0, 1}, {1, 2}, {0, 2}, {3, 4}, {4, 5}, {3, 5}, {0, 3}, {1, 4}, {2, 5}}}};
 }
 
-// Whole numbers, so that sums are exact.
+// Tables of whole numbers, whose sums are exact.
 inline CostTables randomTables(const Graph& graph, std::mt19937& random) {
   const auto draw = [&](int least, int most) {
     return std::uniform_int_distribution<int>(least, most)(random);
@@ -72,6 +74,7 @@ void forRandomTables(unsigned seed, Check&& check) {
     }
 }
 
+// Calls visit(choice) for each plan: one state of each layer.
 inline void forAllPlans(const CostTables& tables,
                         const std::function<void(const std::vector<int>&)>& visit) {
   std::vector<int> choice(tables.layers(), 0);

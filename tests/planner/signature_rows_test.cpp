@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The signature that is read from the text of a parallelization is the one that was priced.
+// Tests the translation of parallelizations into signatures (planner/prices/signature_rows.hpp).
+// For all parallelizations of all layers of shipped networks, the signature that is read from the
+// text of a parallelization is the one that the cost model has priced. Some texts are written out
+// by hand.
 #include "declaration/core/types.hpp"
 #include "planner/papers/named_plan.hpp"
 #include "planner/prices/own_model.hpp"
@@ -11,10 +14,10 @@
 namespace tenon {
 namespace {
 
-// All parallelizations of all layers that the model has: on the grid of the processes, and on that
-// of a field.
+// Checks all legal parallelizations of all layers, on the grid of the processes and on that of a
+// field.
 void expectSignatures(const DeclaredNetwork& network, const FineGrid& grid, OwnTask task) {
-  const OwnModel model(network, grid, {}, true, std::move(task));
+  const OwnModel model(network, grid, {}, /*inputChannels=*/true, std::move(task));
   int parallelizations = 0;
   for (int layer = 0; layer < model.layers() && !model.isPinned(layer); ++layer)
     for (int parallelization = 0; parallelization < model.states(); ++parallelization) {

@@ -39,7 +39,8 @@ inline NetworkTable smallNetwork() {
   return table;
 }
 
-// All layers and all moves at all positions.
+// Tables of the exact prices of all layers and moves, which all positions of the grid determine.
+// Checks that the lower bounds of a search are not above them.
 inline CostTables exactTables(const CostModel& model,
                               const ParallelizationLists& parallelizations) {
   CostTables tables = tablesOf(model, parallelizations);

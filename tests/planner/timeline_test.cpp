@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Plans with communication beside computation, against timelines made by hand.
+// Tests the predicted time of a training step in which communication overlaps computation
+// (secondsOverlapped()), for chains of two or three layers whose times of kernels, moves and
+// reductions are given. Expected times are sums written out by hand. In findPlan(model, {}, 0), no
+// layer has a fixed parallelization, and memory is unlimited.
 #include "planner/prices/own_model.hpp"
 #include "planner/search/plan_search.hpp"
 #include "planner/small_network.hpp"
@@ -44,18 +47,19 @@ TEST(Timeline, WithoutOverlapIsTheSum) {
   EXPECT_EQ(replayed(model, 0), 8191);
 }
 
-// Forward: 10 + move 1 + 10. Backward: 20 of the second layer; its sum of 15 follows the move of 1
-// on the link, beside the 20 of the first, whose sum of 5 ends the pass.
+// Forward: 10, a move of 1, and 10. Backward: 20 of the second layer, a move of 1, and 20 of the
+// first layer; during these the link carries the gradients of the second layer (15). The gradients
+// of the first (5) end the step.
 TEST(Timeline, SumsOfGradientsGoOnBesideTheBackwardPass) {
   const ByHand model({{10, 20, 5}, {10, 20, 15}}, {{1, 1}});
   EXPECT_EQ(replayed(model, 1), 10 + 1 + 10 + 20 + 1 + 20 + 5);
-  // Half of each transfer takes the process: of the moves at once, of the sums behind the last
-  // kernel, while the link carries the other half of the last.
+  // With share 0.5, half of each transfer takes time of the process: of a move when it is awaited,
+  // of gradients after the last kernel.
   EXPECT_EQ(replayed(model, 0.5), 10 + 1 + 10 + 20 + 1 + 20 + 7.5 + 2.5);
 }
 
-// A sum that is longer than what is computed beside it holds up the next: 1 forward twice; 1
-// backward, then on the link 10, and 10 behind it.
+// The link carries one transfer at a time: 1 + 1 forward, 1 backward, then 10 for the gradients of
+// the second layer and 10 for those of the first. The backward kernel of the first overlaps.
 TEST(Timeline, TheLinkCarriesOneTransferAfterTheOther) {
   const ByHand model({{1, 1, 10}, {1, 1, 10}}, {{0, 0}});
   EXPECT_EQ(replayed(model, 1), 1 + 1 + 1 + 10 + 10);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Searches of tables that are too wide for elimination: their bounds are true by force, where
-// elimination can take all states they are exact, and a block in which all layers read each other
-// has a plan with a proven gap.
+// Tests the search of tables that are too wide for exact elimination (planner/search/wide.hpp). On
+// small random tables its bounds and results are compared with an exhaustive search. On a dense
+// block of eight layers, a planted plan is the best by construction and must be found, or no plan
+// may be below the proven bound.
 #include "planner/search/forest.hpp"
 #include "planner/search/memory_bound.hpp"
 #include "planner/search/wide.hpp"
@@ -26,8 +27,9 @@ TEST(WideSearch, BoundsAreTrueAndSmallTablesExact) {
   });
 }
 
-// Eight layers, each a neighbour of all others: with 40 states elimination would take 40^8
-// combinations.
+// Eight layers, each a neighbour of all others: with 40 states, elimination would need 40^8
+// combinations. The planted plan costs 1 in each table; all other entries are at least
+// leastOfOthers.
 CostTables denseBlock(std::mt19937& random, double leastOfOthers, const std::vector<int>& planted) {
   const auto layers = static_cast<int>(planted.size());
   constexpr int kStates = 40;

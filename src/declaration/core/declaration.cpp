@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Settings that all layer types have, how a declaration checks them, and the defaults of the
-// virtual functions. A value that is invalid whatever the others are is rejected when it is set;
-// consistency of all values is checked when the declaration is used, which makes every order of
-// setters valid.
+// What all layer types have in common: the settings kCommon, how a declaration checks settings, the
+// storage layouts of parameters, and the defaults of the virtual functions. A declaration has the
+// settings of one layer and derives from them and from given input layouts all that a run or a plan
+// needs to know (declaration.hpp); the types in types/, windows/ and mesh/ derive from it.
+//
+// A value that is invalid whatever the others are is rejected when it is set; consistency of all
+// values is checked when the declaration is used. Every order of setters is therefore valid.
 #include "declaration/core/declaration.hpp"
 
 #include "declaration/core/window_layout.hpp"
@@ -18,6 +21,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kCommon[] = {
     {"data_type", OptionSpec::Choice, "float32", "element type of input, parameters and output",
      "float32|float64"},
@@ -65,6 +69,8 @@ void checkStorage(const std::string& storage) {
 
 } // namespace
 
+// Parses entries such as "weight=encoder.weight;bias=encoder.bias[12]": the layer's name of a
+// parameter, its name in files, and its extents there if they differ.
 std::optional<StoredName> storedName(const std::string& names, const std::string& parameter) {
   std::optional<StoredName> result;
   for (const std::string& entry : names.empty() ? std::vector<std::string>() : split(names, ';')) {
@@ -104,7 +110,7 @@ Declaration::Declaration(std::string type, std::span<const OptionSpec> table)
 
 namespace {
 
-// Exchanges two groups of settings for the lifetime of the object.
+// Exchanges two groups of settings, and exchanges them back at the end of its lifetime.
 class Exchanged {
 public:
   Exchanged(Settings& a, Settings& b) noexcept : a_(a), b_(b) { std::swap(a_, b_); }
@@ -221,6 +227,8 @@ Layout sharded(const Layout& plain) {
 
 } // namespace
 
+// Kernels read a parameter in its use layout. Stored "sharded", a weight that 4 ranks use has a
+// quarter on each of them, which saves memory and is gathered before each use.
 Layout Declaration::storageLayout(const Layout& use) const {
   Layout plain = use.withoutHalos();
   const std::string storage = text("storage");
@@ -265,6 +273,9 @@ std::string Declaration::view() const {
   }
 }
 
+// A field can consist of patches (the entries of the batch) that links join. A type that computes
+// across the whole of each patch, such as a transform in space, would give other values than on the
+// joined field.
 void Declaration::checkLinks(const Layouts& inputs) const {
   const PatchLinksPtr& links = lists_.links();
   if (!links || contains())

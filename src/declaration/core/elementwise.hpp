@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Base of the types whose output has the layout in which the input is used, for any shape. Labels:
-// S0, S1, ... (any split), B (replicated), R (on the root of the axis only), and P if the map is
-// linear.
+// Base of the types whose output has the layout in which the input is used, for any shape: y[i]
+// depends on x[i], on a line of x, or on parameters, and a split of a dimension of x is the same
+// split of y. Labels, which state what a grid axis does to x and y: S0, S1, ... (splits dimension
+// 0, 1, ...), B (replicates them), R (holds them on its root only), and P (both are partial sums)
+// if the map is linear.
 #pragma once
 
 #include "declaration/core/declaration.hpp"

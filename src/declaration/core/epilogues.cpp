@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds elementwise functions that the preceding kernel can apply to its own output, such as a
-// rectifier after a convolution (kernel fusion): the value in between is neither written nor read
-// and needs no memory. Only Apply is fused. Tangent and adjoint follow the unfused list, so a value
-// that one of them reads is not fused away.
+// Finds elementwise functions that the preceding kernel can apply to its own output (kernel
+// fusion). For y = relu(conv(x)):
+//
+//   unfused   v = conv(x);  y = relu(v)       v is written to memory and read again
+//   fused     y = relu(conv(x))               v needs no memory
+//
+// The function is then the epilogue of the kernel. Only Apply is fused. Tangent and adjoint follow
+// the unfused list, so a value that one of them reads is not fused away. applyPass() and the
+// tangent and adjoint (pass.cpp) call epilogues() for the joined map list of a network.
 #include "declaration/core/pass.hpp"
 
 #include <algorithm>

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The form of a layer: for given input layouts and index labels, the layouts on all ranks of the
-// arrays that its local kernel reads and writes. An input has two layouts: the one in which it is
-// stored, and the one in which the kernel uses it (its use), for example with a halo. A conversion
-// redistributes the input from the first to the second.
+// arrays that its local kernel reads and writes. A layout states how a tensor is distributed over a
+// process grid. An input has two layouts: the one in which it is stored, and the one in which the
+// kernel uses it (its use), for example with a halo. A conversion redistributes the input from the
+// first to the second. For a 3 x 3 convolution with the label h, rows split over 2 ranks at 0, 8,
+// 16:
+//
+//   inputs[0]    x, rows [0, 8) and [8, 16)
+//   uses[0]      x with a halo, rows [0, 9) and [7, 16)
+//   parameters   weight and bias, a copy on each rank
+//   output       y, rows [0, 8) and [8, 16)
 #pragma once
 
 #include "declaration/core/signature.hpp"
@@ -50,7 +57,9 @@ struct FormInputs {
 struct ParameterForm {
   std::string name;
   Layout use;
-  Index fanIn = 0, fanOut = 0; // 0: all elements begin with the value `initial`
+  // For random initial values (Glorot and Bengio): how many inputs an output depends on, and how
+  // many outputs depend on an input. If 0, all elements begin with the value `initial`.
+  Index fanIn = 0, fanOut = 0;
   double initial = 0;
 };
 
@@ -87,8 +96,8 @@ struct Form {
   }
 
   Signature signature;
-  Layouts inputs,
-      uses; // of the inputs that are converted; a second input with boundary values is not
+  Layouts inputs; // as the caller passes them
+  Layouts uses;   // of the inputs that are converted; a second input with boundary values is not
   std::vector<ParameterForm> parameters = {};
   Layout output;
   std::optional<UserValues> userValues = {};
@@ -103,8 +112,10 @@ struct Form {
 // The floating-point operations of one rank, and the number of elements that its windows read,
 // which is the size of the im2col matrix.
 struct Work {
-  double forward = 0, adjoint = 0, adjointParameters = 0;
-  double columns = 0;
+  double forward = 0;
+  double adjoint = 0;           // for the cotangents of the inputs
+  double adjointParameters = 0; // for the gradients of the parameters
+  double columns = 0;           // elements that windows read
 };
 
 } // namespace tenon

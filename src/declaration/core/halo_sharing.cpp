@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the values whose halo is computed instead of exchanged (halo_sharing.hpp). A layer that can
-// compute the halo of its output has one input. The halo of a value is therefore found by recursion
-// over the layers that read it, up to layers that exchange their halo, and the first layer of a
-// chain has the widest halo. Either all readers of a value share its halo, or none.
+// Finds the values of a network whose halo is computed instead of exchanged (halo_sharing.hpp). For
+// two 3 x 3 convolutions on rows split at 0, 8, 16, the second needs one more row on each side of a
+// block:
+//
+//   input of the first    rank 0 has [0, 8), reads [0, 10)    one exchange of 2 rows
+//   value between         rank 0 computes [0, 9)              row 8 is also computed by rank 1
+//   output of the second  rank 0 computes [0, 8)              no exchange
+//
+// The value between has the halo [8, 9), which rank 0 computes. A layer that can compute the halo
+// of its output has one input. The halo of a value is therefore found by recursion over the layers
+// that read it, up to layers that exchange their halo, and the first layer of a chain has the
+// widest halo. Either all readers of a value share its halo, or none. All ranks decide equally,
+// since everything follows from layouts.
 #include "declaration/core/halo_sharing.hpp"
 
 #include "declaration/core/window_layout.hpp"
@@ -47,8 +56,8 @@ Interval sourcesOf(Interval box, Index extent, const Halo& halo) {
   return merged;
 }
 
-// One dimension of the smallest halo from which ranks can fill the halo of `use` locally, or none
-// if they cannot.
+// One dimension of the smallest halo from which ranks can fill the halo of `use` without
+// communication, or none if they cannot.
 std::optional<Halo> halosFor(const Layout& use, int dim) {
   const Halo& required = *use.halo(dim);
   const Index extent = use.shape()[dim];
@@ -138,24 +147,26 @@ void HaloSharing::throwNotComputed(const SharingNode& node, const std::string& w
                           node.declaration->title(), why));
 }
 
+// The halo that the readers of a node's output need, or the reason why it cannot be computed: an
+// unfulfilled condition of the node itself or of a layer after it.
 HaloSharing::Wanted HaloSharing::wanted(int node, const Layout& input, const Layout& output,
                                         Index windows) const {
   const SharingNode& current = nodes_[node];
   const int value = inputs_ + node;
-  const auto says = [&](const std::string& why) {
+  const auto refuse = [&](const std::string& why) {
     return Wanted{{}, fmt::format("{}: {}", current.declaration->title(), why)};
   };
   if (const std::string why = current.declaration->computedHaloObstacle(); !why.empty())
-    return says(why);
+    return refuse(why);
   if (std::ranges::find(outputs_, value) != outputs_.end())
-    return says("its output is one of the container");
+    return refuse("its output is one of the container");
   LayoutSpec merged = output.spec();
   for (std::size_t r = 0; r < nodes_.size(); ++r) {
     const SharingNode& reader = nodes_[r];
     if (std::ranges::find(reader.reads, value) == reader.reads.end())
       continue;
     if (reader.container != current.container)
-      return says("its output is read in another container");
+      return refuse("its output is read in another container");
     const Wanted readerHalo = wantedBy(reader, static_cast<int>(r), output, windows);
     if (!readerHalo.why.empty())
       return {{}, readerHalo.why};
@@ -164,9 +175,9 @@ HaloSharing::Wanted HaloSharing::wanted(int node, const Layout& input, const Lay
         continue;
       const std::optional<Halo> halo = halosFor(*readerHalo.computedHalo, d);
       if (!halo || !merge(merged.halos[d], *halo))
-        return says(fmt::format("its readers go round dimension {} on one side, or some of them, "
-                                "and not on all",
-                                d));
+        return refuse(fmt::format("its readers go round dimension {} on one side, or some of them, "
+                                  "and not on all",
+                                  d));
     }
   }
   const Layout computedHalo(std::move(merged));
@@ -175,9 +186,9 @@ HaloSharing::Wanted HaloSharing::wanted(int node, const Layout& input, const Lay
   for (int d = 0; d < output.rank(); ++d)
     if (computedHalo.halo(d) && computedHalo.halo(d)->low == Boundary::Periodic &&
         !current.declaration->keepsPeriod(d, input.shape()))
-      return says(fmt::format("its readers go round dimension {}, but its windows do not, or not "
-                              "from one period to the next",
-                              d));
+      return refuse(fmt::format("its readers go round dimension {}, but its windows do not, or not "
+                                "from one period to the next",
+                                d));
   return {computedHalo, {}};
 }
 
@@ -187,19 +198,19 @@ HaloSharing::Wanted HaloSharing::wantedBy(const SharingNode& reader, int number,
   if (!reader.declaration)
     return {{}, "its output is read by a container"};
   const Declaration& type = *reader.declaration;
-  const auto says = [&](const std::string& why) {
+  const auto refuse = [&](const std::string& why) {
     return Wanted{{}, fmt::format("{}: {}", type.title(), why)};
   };
   if (const std::string why = type.computedHaloObstacle(); !why.empty())
-    return says(why);
+    return refuse(why);
   const Form plain = reader.form({value}, std::nullopt);
   if (!(plain.uses.front().withoutHalos() == value))
-    return says("it uses its input on other ranks");
+    return refuse("it uses its input on other ranks");
   const bool reads = readsHalo(reader, plain);
   if (reads && reader.halo == HaloFrom::Exchange)
-    return says("it exchanges its halo (setting halo)");
+    return refuse("it exchanges its halo (setting halo)");
   if (reads && windows >= depth_ && reader.halo != HaloFrom::Compute)
-    return says("as many layers as halo_depth says have a halo before it");
+    return refuse("as many layers as halo_depth says have a halo before it");
   const Wanted next = wanted(number, value, plain.output, windows + (reads ? 1 : 0));
   return {next.computedHalo ? reader.form({value}, next.computedHalo).uses.front()
                             : plain.uses.front(),

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The default map list: one local kernel between conversions. A type declares its layouts and its
-// kernel, and the communication follows. With inputs x, parameters p and output y:
+// The default map list, that is, the steps of one evaluation, of a layer with one local kernel. A
+// type declares its layouts (form.hpp) and its kernel, and the communication follows: the use
+// layout of an array is the one in which the kernel reads it, and C(a -> b) is the conversion
+// between two layouts. With inputs x, parameters p and output y:
 //
 //   pUse = C(storage -> use) p,  xUse = C(x -> use) x [+ M v],  y = kernel(xUse, pUse)
 //
-// C converts between two layouts, and [+ M v] is added only if the caller supplies boundary values
-// v, as a second input or a constant: a tensor in the use layout, or one number; M writes them to
-// the elements outside the domain. To overlap communication, parts of the output (strips) can have
+// [+ M v] is added only if the caller supplies boundary values v, as a second input or a constant:
+// a tensor in the use layout, or one number; M writes them to the elements outside the domain.
+//
+// To overlap communication, parts of the output (strips along the sides of the block) can have
 // their own kernel calls and conversions of x. These conversions run while the first kernel call
 // computes the interior.
 #include "declaration/core/kernel_maps.hpp"
@@ -71,10 +74,10 @@ ValueId addLinkedUse(MapList& list, ValueId x, std::string name, const Layout& u
                      PatchRule rule) {
   const Layout inputLayout = list.values()[x].layout;
   if (inputLayout.hasHalos() && holdsAllOf(inputLayout, use))
-    return addUse(list, x, std::move(name), use, true);
-  const ValueId plain = addUse(list, x, name + "'", use.withoutHalos(), true),
+    return addUse(list, x, std::move(name), use, /*anyStrides=*/true);
+  const ValueId plain = addUse(list, x, name + "'", use.withoutHalos(), /*anyStrides=*/true),
                 filled = list.value(std::move(name), use);
-  list.applyLinks(std::move(rule), false, plain, filled);
+  list.applyLinks(std::move(rule), /*transposed=*/false, plain, filled);
   return filled;
 }
 
@@ -101,6 +104,7 @@ ValueId addUse(MapList& list, ValueId x, std::string name, const Layout& use, bo
   }
   // A conversion between two grids can have several intermediate layouts. Each gives a value, whose
   // name has one prime for each conversion that remains.
+  // `stops` are these layouts and then `use`.
   for (std::size_t remaining = stops.size(); remaining-- > 0;)
     x = list.convert(name + std::string(remaining, '\''), x, stops[stops.size() - 1 - remaining]);
   return x;

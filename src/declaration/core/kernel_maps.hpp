@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Helpers for map lists that consist of one local kernel between conversions.
+// Helpers for map lists, the steps of one evaluation of a layer, that consist of one local kernel
+// between conversions of its inputs, parameters and output. Most types use them through the default
+// Declaration::maps().
 #pragma once
 
 #include "declaration/core/declaration.hpp"

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks of sliding windows on patches that links join (a multi-block grid). The result on patches
-// equals that on the joined field if the windows continue from patch to patch, and windows that
-// cross a patch border read the linked elements. All other settings are errors, and the messages
-// say what to change.
+// Checks of sliding windows on patches that links join (a multi-block grid). A field consists of
+// patches, boxes of equal size that are the entries of the batch, and links state which side of a
+// patch continues on which other patch. A convolution on patches must give the values that it would
+// give on the joined field. This is so if the windows continue from patch to patch, and windows
+// that cross a patch border read the linked elements:
+//
+//   patch 0  a b c d | e     window of 3, stride 1, boundary "linked": output at d reads c d e
+//   patch 1          | e f g h
+//
+// All other settings are errors, and the messages say what to change. `outer` is the extent that
+// windows cover, and `inner` the number of windows, per patch; for a transposed convolution these
+// are output and input.
 #include "declaration/core/windowed.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"

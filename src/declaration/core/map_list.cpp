@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Builds map lists, and joins the lists of a network's nodes into one. add() enforces the two rules
-// that make it possible to derive passes from the order of the maps alone: no write after a read,
-// and no second writer that cannot add.
+// Builds map lists, and joins those of a network's layers (its nodes) into one. A map list
+// describes one evaluation of a layer: kernels, operators (exchanges between ranks), copies and
+// sources (conversions of parameters), which read and write values (map_list.hpp).
+//
+//   declaration of a layer     input(), output(), value(), run(), apply(), ...   one list per layer
+//   network                    join() of each layer's list, in the order of the nodes
+//   planner, set-up            recompute(): which nodes run again for the adjoint instead of saving
+//
+// add() enforces the two rules that make it possible to derive tangent and adjoint from the order
+// of the maps alone: no write after a read, and no second writer that cannot add.
 #include "declaration/core/map_list.hpp"
 
 #include "sys/bfloat16.hpp"
@@ -25,12 +32,14 @@ ValueId MapList::addValue(Value value) {
 }
 
 ValueId MapList::input(std::string name, const Layout& layout) {
-  inputs_.push_back(addValue({std::move(name), layout, Value::Place::Argument}));
+  inputs_.push_back(
+      addValue({.name = std::move(name), .layout = layout, .place = Value::Place::Argument}));
   return inputs_.back();
 }
 
 ValueId MapList::output(std::string name, const Layout& layout) {
-  outputs_.push_back(addValue({std::move(name), layout, Value::Place::Argument}));
+  outputs_.push_back(
+      addValue({.name = std::move(name), .layout = layout, .place = Value::Place::Argument}));
   return outputs_.back();
 }
 
@@ -45,9 +54,13 @@ ValueId MapList::value(std::string name, const Layout& layout) {
 ValueId MapList::constant(std::string name, const Layout& layout, double value) {
   const int index = static_cast<int>(constants_.size());
   constants_.push_back(value);
-  return addValue({std::move(name), layout, Value::Place::Constant, kNoValue, index});
+  return addValue({.name = std::move(name),
+                   .layout = layout,
+                   .place = Value::Place::Constant,
+                   .constant = index});
 }
 
+// The contiguous copy of an argument, if the list has one, or kNoValue.
 ValueId MapList::stagedOf(ValueId argument) const {
   for (ValueId v = 0; v < static_cast<ValueId>(values_.size()); ++v)
     if (values_[v].sharesMemoryOf == argument)
@@ -65,15 +78,19 @@ ValueId MapList::staged(ValueId input) {
   // Two kernels that read the same input share its copy.
   if (const ValueId existing = stagedOf(input); existing != kNoValue)
     return existing;
-  const ValueId id =
-      addValue({values_[input].name + "'", values_[input].layout, Value::Place::Own, input});
+  const ValueId id = addValue({.name = values_[input].name + "'",
+                               .layout = values_[input].layout,
+                               .place = Value::Place::Own,
+                               .sharesMemoryOf = input});
   add({.kind = Map::Kind::Stage, .x = {input}, .y = id});
   return id;
 }
 
 ValueId MapList::stagedOutput() {
-  return addValue(
-      {values_[output()].name + "'", values_[output()].layout, Value::Place::Own, output()});
+  return addValue({.name = values_[output()].name + "'",
+                   .layout = values_[output()].layout,
+                   .place = Value::Place::Own,
+                   .sharesMemoryOf = output()});
 }
 
 void MapList::unstage(ValueId stagedOutput) {
@@ -196,6 +213,8 @@ std::vector<ValueId> MapList::bind(const MapList& node, const std::vector<ValueI
   return bound;
 }
 
+// Appends the tables of a node to those of this list. `offsets` are the sizes of the tables before,
+// by which the node's indices into its own tables increase.
 void MapList::addObjects(const MapList& node, const JoinedObjects& offsets) {
   operators_.insert(operators_.end(), node.operators_.begin(), node.operators_.end());
   sources_.insert(sources_.end(), node.sources_.begin(), node.sources_.end());
@@ -209,6 +228,8 @@ void MapList::addObjects(const MapList& node, const JoinedObjects& offsets) {
   }
 }
 
+// A layer that is two nodes of the network joins its list twice. The second time `earlier` has the
+// offsets of the first, and both nodes use the same kernels and parameters.
 JoinedObjects MapList::join(const MapList& node, const std::vector<ValueId>& reads, ValueId write,
                             const JoinedObjects* earlier) {
   if (node.isRewritten_)
@@ -246,6 +267,8 @@ JoinedObjects MapList::join(const MapList& node, const std::vector<ValueId>& rea
   return offsets;
 }
 
+// A value can be computed again if all maps that write it can run again: they are maps of marked
+// nodes, and everything that they read will still be there.
 std::vector<bool> MapList::mayRunAgain(const std::vector<bool>& nodes) const {
   std::vector<bool> canRunAgain(values_.size(), false), cannotRunAgain(values_.size(), false);
   for (const Map& map : maps_) {

@@ -7,7 +7,11 @@
 //   stage     copies an array into contiguous memory, or back
 //   source    converts a parameter from its storage layout to the layout in which kernels use it
 //
-// For a convolution:  source W;  xUse = operator(x), the halo exchange;  y = kernel(xUse, W).
+// The list of a convolution whose rows are split over ranks:
+//
+//   source    W              the weights, in the layout in which the kernel reads them
+//   operator  x -> xUse      the halo exchange
+//   kernel    xUse, W -> y
 //
 // If several maps write a value, it is the sum of their results, or their union if each writes
 // another part of the elements. The cotangent of a value is therefore the sum of the contributions
@@ -135,8 +139,8 @@ struct KernelEntry {
   bool addsCotangent = false; // its adjoint can add to the cotangent of its one input
   // Reads and writes strided arrays in place; otherwise they are contiguous.
   bool anyStrides = false;
-  bool isFunction = false;      // is an elementwise function,
-  bool appliesFunction = false; // or can apply one to its output (epilogues.cpp)
+  bool isFunction = false;      // is an elementwise function, which another kernel can apply
+  bool appliesFunction = false; // can apply such a function to its output (epilogues.cpp)
   bool isSource = false;        // does not depend on the values of its inputs
   bool runsOnce = false;        // draws random numbers or updates states in each run
   Gradients gradients = Gradients::None;
@@ -154,8 +158,8 @@ struct SourceEntry {
   std::string name;
   Of of = Of::Parameter;
   Layout use;
-  int parameter = -1;                 // its index in the form,
-  std::optional<Layout> storage = {}; // and its storage layout
+  int parameter = -1;                 // index of the parameter or state in the form
+  std::optional<Layout> storage = {}; // the layout in which it is stored
 };
 
 // When a map runs: batch normalisation uses different statistics in inference than in training.

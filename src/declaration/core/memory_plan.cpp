@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packs the temporaries of a pass into one buffer: the largest first, each at the lowest offset
-// that is free during its whole lifetime. This is a greedy heuristic, since the smallest buffer is
-// expensive to find. It is deterministic: values of equal size keep the order of their ids.
+// Packs the temporaries of a pass, the steps of a forward evaluation or a derivative, into one
+// buffer. Values whose lifetimes (first to last step that uses them) overlap must not overlap in
+// memory:
+//
+//   bytes ^
+//         | [ value c       ]  [ value d ]      c and d share memory, since c is read
+//         | [ value a                    ]      for the last time before d is written
+//         +------------------------------> steps
+//
+// Values are placed one after the other, the largest first, each at the lowest offset that is free
+// during its whole lifetime. This is a greedy heuristic, since the smallest buffer is expensive to
+// find. It is deterministic: values of equal size keep the order of their ids.
 #include "declaration/core/memory_plan.hpp"
 
 #include "sys/memory/memory.hpp"
@@ -31,9 +40,9 @@ MemoryPlan memoryPlanOf(const Pass& pass, const std::function<Index(ValueId)>& b
     // Neither kind may be overwritten by a later value: what Apply saves in training outlives the
     // pass, and a copy that can use an argument's memory needs none of its own on most ranks. If
     // only the rounding of a value is saved, the value itself is free once it has been rounded.
-    const bool mayBeUsers = value.sharesMemoryOf != kNoValue &&
-                            pass.values[value.sharesMemoryOf].place == Value::Place::Argument;
-    if (!mayBeUsers && !(value.saved && pass.keeps))
+    const bool mayUseArgument = value.sharesMemoryOf != kNoValue &&
+                                pass.values[value.sharesMemoryOf].place == Value::Place::Argument;
+    if (!mayUseArgument && !(value.saved && pass.keeps))
       blocks.push_back({alive, bytesOf(alive.value)});
   }
   std::ranges::stable_sort(blocks, std::greater(), &Block::bytes);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Declarations of the container types sequential and graph: only their settings. The form of a
-// container consists of the forms of its layers, so only an object that holds the layers can make
-// it; asking the declaration of a container for a form is an internal error.
+// Declarations of the containers sequential (a chain of layers) and graph: only their settings, of
+// which the names of a graph's inputs and outputs need parsing. All other functions of a
+// declaration concern the layouts of one layer, its form. That of a container consists of the forms
+// of its layers, which the objects of module `layer` have, so asking the declaration of a container
+// is an internal error.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/options/option_text.hpp"
@@ -16,6 +18,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kHaloDepth = {
     "halo_depth",
     OptionSpec::Int,
@@ -84,10 +87,11 @@ public:
       }
       names.push_back(output.name);
     }
-    // The names must differ without their numbers, too.
+    // The names must differ without their numbers, too: "h=5,h=6" is an error.
     namesIn(joined(names, ","), "output_names", title());
     return outputs;
   }
+
   Shape outputShape(const std::vector<Shape>&) const override { throwContainer(); }
   SignatureTable rows(const std::vector<Shape>&) const override { throwContainer(); }
   Form form(const Layouts&, const Choice&) const override { throwContainer(); }

@@ -1,7 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads networks from JSON and writes them. While the file is parsed, each setting is set in a
-// declaration of the layer's type, so the error about an invalid value contains its position in the
-// file. When the layers are created later, this position is no longer known.
+// Reads and writes networks as JSON. A file describes the network, without weights:
+//
+//   {"format": "tenon-network-1", "dimensions": "z,y,x", "type": "graph", "name": "residual",
+//    "layers": [
+//     {"reads": [-1], "type": "conv", "name": "c1", "in_channels": 8, "out_channels": 8,
+//      "kernel": [3, 3], "padding": [1, 1]},
+//     {"reads": [0], "type": "tanh"},
+//     {"reads": [-1, 1], "type": "add"}]}
+//
+// A node reads earlier nodes by number (0, 1, ...) or inputs of the graph (-1, -2, ...). All other
+// keys of a layer are settings of its type. `name` identifies the layer in paths and messages;
+// `prefix` is the prefix of its options on the command line.
+//
+// parseNetwork() returns a LayerDescription, a plain tree, from which the module `layer` later
+// creates layers (layer/networks/network_file.cpp). It sets each setting in a Declaration of the
+// layer's type while it parses, and discards the declaration: an invalid value is then reported
+// with its position in the file, which is not known any more when the layers are created. Neither
+// parseNetwork() nor networkText() communicates.
 #include "declaration/core/network_file.hpp"
 
 #include "declaration/core/types.hpp"
@@ -26,11 +41,13 @@ constexpr const char* kFormat = "tenon-network-1";
 // that use another order. Files without the key are accepted.
 constexpr const char* kDimensions = "z,y,x";
 
+// The argument of JsonView::integers() is the least integer that it accepts. Here all are accepted,
+// since the setting or layout that gets the number checks its bounds.
+constexpr Index kAnyInteger = std::numeric_limits<Index>::min();
+
 // A single number is read as a list of one.
 std::vector<Index> integers(const JsonView& view) {
-  // Any integer is accepted; the user of the number checks its bounds.
-  constexpr Index kMin = std::numeric_limits<Index>::min();
-  return view.isList() ? view.integers(kMin) : std::vector<Index>{view.integer(kMin)};
+  return view.isList() ? view.integers(kAnyInteger) : std::vector<Index>{view.integer(kAnyInteger)};
 }
 
 std::vector<int> smallIntegers(const JsonView& view, int least) {
@@ -56,12 +73,13 @@ std::string commaText(const JsonView& view) {
   return joined(texts, ",");
 }
 
+// The value of a setting of this type.
 SettingValue valueOf(OptionSpec::Type type, const JsonView& view) {
   switch (type) {
   case OptionSpec::Flag:
     return view.flag();
   case OptionSpec::Int:
-    return view.integer(std::numeric_limits<Index>::min());
+    return view.integer(kAnyInteger);
   case OptionSpec::Ints:
     return integers(view);
   case OptionSpec::Real:
@@ -73,9 +91,13 @@ SettingValue valueOf(OptionSpec::Type type, const JsonView& view) {
   }
 }
 
+// Reads layers from the JSON tree. `declareForeign` declares types that are not in the library but
+// registered by the program, and `processes` is the size of the job, which limits process grids in
+// the file.
 class Reader {
 public:
-  Reader(const ForeignTypes& foreign, Index processes) : foreign_(foreign), processes_(processes) {}
+  Reader(const ForeignTypes& declareForeign, Index processes)
+      : declareForeign_(declareForeign), processes_(processes) {}
 
   // Reads a layer. `extraKeys` are the keys that its position in the file allows besides its own.
   LayerDescription layer(const JsonView& view, std::vector<std::string> extraKeys) const {
@@ -87,6 +109,7 @@ public:
     std::vector<std::string> keys = {"type", "name", "prefix", "frozen"};
     if (declaration->takesOutputLayout())
       keys.push_back("output");
+    // A model is a container too, but its layers come from the file that another program exported.
     const bool contains = declaration->hasNodesInFile();
     if (contains)
       keys.push_back("layers");
@@ -109,7 +132,7 @@ private:
   std::unique_ptr<Declaration> declare(const JsonView& view, const std::string& type) const {
     auto declaration = makeDeclaration(type);
     if (!declaration)
-      declaration = foreign_(type);
+      declaration = declareForeign_(type);
     if (!declaration)
       view.fail(fmt::format("unknown layer type '{}'; did you mean '{}'?", type,
                             nearest(type, declarationNames())));
@@ -138,6 +161,8 @@ private:
     }
   }
 
+  // Reads the layers of a container. Only nodes of a graph have the keys "reads" and "same_as"; a
+  // sequential container is a chain.
   void readNodes(const JsonView& list, LayerDescription& container) const {
     const bool isGraph = container.type == "graph";
     for (const JsonView& item : list.list()) {
@@ -170,6 +195,7 @@ private:
     return reads;
   }
 
+  // The output layout of a layer: how its result is distributed over a process grid.
   Layout layout(const JsonView& view) const {
     view.allow({"shape", "grid", "ranks", "properties", "split_axes", "cuts"});
     const std::vector<int> extents = smallIntegers(view.at("grid"), 1);
@@ -188,7 +214,7 @@ private:
     return layoutFrom(view, integers(view.at("shape")), grid);
   }
 
-  const ForeignTypes& foreign_;
+  const ForeignTypes& declareForeign_;
   Index processes_;
 };
 
@@ -211,7 +237,7 @@ Json asJson(const LayerDescription& layer) {
     json["frozen"] = true;
   for (const auto& [name, value] : layer.settings)
     if (const std::string key = keyOf(name); key != name)
-      json[key] = split(std::get<std::string>(value), ',');
+      json[key] = split(std::get<std::string>(value), ','); // names, a list in the file
     else
       std::visit([&, key = name](const auto& setting) { json[key] = setting; }, value);
   if (layer.output)
@@ -219,7 +245,8 @@ Json asJson(const LayerDescription& layer) {
   return json;
 }
 
-// One line per layer. `json` holds the keys that depend on the position in the network.
+// The layer and the layers in it, one line each. `json` has the keys that depend on the layer's
+// position: "format" and "dimensions" of the outermost one, "reads" of a node of a graph.
 std::string textOf(Json json, const LayerDescription& layer, const std::string& indent) {
   json.update(asJson(layer));
   std::string text = indent + json.dump();
@@ -227,13 +254,13 @@ std::string textOf(Json json, const LayerDescription& layer, const std::string& 
     return text;
   std::vector<std::string> lines;
   for (const LayerDescription::Node& node : layer.nodes) {
-    Json place = Json::object();
+    Json position = Json::object();
     if (layer.type == "graph")
-      place["reads"] = node.reads;
+      position["reads"] = node.reads;
     if (node.sameAs >= 0)
-      place["same_as"] = node.sameAs;
-    lines.push_back(node.sameAs >= 0 ? indent + " " + place.dump()
-                                     : textOf(place, node.layer, indent + " "));
+      position["same_as"] = node.sameAs;
+    lines.push_back(node.sameAs >= 0 ? indent + " " + position.dump()
+                                     : textOf(position, node.layer, indent + " "));
   }
   text.pop_back(); // the closing brace
   return fmt::format("{}, \"layers\": [\n{}]}}", text, joined(lines, ",\n"));

@@ -23,8 +23,9 @@ namespace tenon {
 struct LayerDescription {
   struct Node;
 
-  std::string type, name, prefix;
-  bool frozen = false;                                        // applies to contained layers too
+  std::string type, name;
+  std::string prefix;  // of the layer's options on the command line
+  bool frozen = false; // applies to contained layers too
   std::vector<std::pair<std::string, SettingValue>> settings; // settings that were set explicitly
   std::optional<Layout> output;
   std::vector<Node> nodes;
@@ -37,13 +38,15 @@ struct LayerDescription::Node {
   std::vector<int> reads{}; // for a graph: node numbers, or -1, -2, ... for its inputs
 };
 
-// Makes the declaration of a type that is not in the library; null if the type is unknown.
+// Makes the declaration of a type that is not in the library but registered by the program; null if
+// the type is unknown.
 using ForeignTypes = std::function<std::unique_ptr<Declaration>(const std::string& type)>;
 
 // Parses a network file. Throws TENON_ERR_FORMAT with the name `file`, the key and the byte offset.
 // A layout in the file must have at most `processes` processes.
 LayerDescription parseNetwork(const std::string& text, const std::string& file,
                               const ForeignTypes& foreign, Index processes);
+// The text of a network file.
 std::string networkText(const LayerDescription& network);
 
 // Finds a network file: a name with a slash or .json is a path; any other name is searched for in

@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Derives the steps of Apply, its tangent and its adjoint from a list of maps. A value is the sum
-// of its writers' results, so its cotangent is the sum of its readers' contributions: joins, skip
-// connections and shared inputs follow from this one rule. The first writer of a cotangent in an
-// adjoint overwrites it, so nothing is set to zero in advance except the cotangent of a requested
-// input that no map reaches.
+// Derives the steps of a forward evaluation (Apply), of its tangent and of its adjoint from the map
+// list of a layer or network (map_list.hpp). A map reads values, which are tensors, and writes one
+// value: a kernel computes on this rank's data, an operator redistributes data between ranks. For a
+// convolution after a halo exchange, u = E x and y = K(u, W):
+//
+//   Apply     u = E x;       y = K u
+//   tangent   t.u = E t.x;   t.y = K' t.u
+//   adjoint   d.u = K'* d.y; W gradients += ...;   d.x = E* d.u
+//
+// t.v and d.v are the tangent and the cotangent of value v; the code calls both the dual of v. The
+// cotangent of a value is the sum of its readers' contributions. The first writer of a cotangent
+// overwrites it, so nothing is set to zero in advance except the cotangent of a requested input
+// that no map reaches. The point of a derivative consists of the values of Apply that it reads.
+// Apply saves them, in bfloat16 if the list says so (rounding), or the derivative computes them
+// again (recomputation). All ranks derive the same steps, without communication; module `layer`
+// runs them.
 #include "declaration/core/pass.hpp"
 
 #include <algorithm>
@@ -28,7 +39,7 @@ Do whatOf(const MapList& list, const Map& map, Do kernel) {
   return Do::Begin;
 }
 
-// The last step that writes a value, -1 if there is none.
+// The number of the last step that writes a value, -1 if there is none.
 int lastWriter(const Pass& pass, ValueId v) {
   for (int s = static_cast<int>(pass.steps.size()); s-- > 0;)
     if (std::ranges::find(pass.steps[s].writes, v) != pass.steps[s].writes.end())
@@ -36,25 +47,25 @@ int lastWriter(const Pass& pass, ValueId v) {
   return -1;
 }
 
-// Adds a Round step for each value that is saved in bfloat16. A value of the library is rounded
-// after its last writer. The caller's value is rounded at the end of the pass, or not at all if the
-// frame can hold a reference to it.
+// Adds a Round step for each value that is saved in bfloat16. The rounding is a new value, with ~
+// before its name. A value of the library is rounded after its last writer; the caller's value at
+// the end of the pass, or not at all if a reference to the caller's array can be saved instead.
 void addRoundings(const MapList& list, Pass& pass) {
   const std::vector<ValueId> saved = savedIn(list);
   for (ValueId v = 0; v < static_cast<ValueId>(saved.size()); ++v) {
     if (saved[v] == v)
       continue;
     const Value& value = list.values()[v];
-    const ValueId user = value.place == Value::Place::Argument ? v : value.sharesMemoryOf;
+    const ValueId argument = value.place == Value::Place::Argument ? v : value.sharesMemoryOf;
     pass.values[v].saved = false;
     pass.values.push_back({.name = "~" + value.name,
                            .layout = value.layout,
-                           .sharesMemoryOf = user,
+                           .sharesMemoryOf = argument,
                            .saved = true,
                            .rounded = true});
     Step step{.what = Do::Round, .reads = {v}, .writes = {saved[v]}};
     auto position = pass.steps.end();
-    if (const int writer = lastWriter(pass, v); user == kNoValue && writer >= 0) {
+    if (const int writer = lastWriter(pass, v); argument == kNoValue && writer >= 0) {
       step.map = pass.steps[writer].map;
       position = pass.steps.begin() + writer + 1;
     }
@@ -66,8 +77,8 @@ void addRoundings(const MapList& list, Pass& pass) {
 // the same kernel, even if steps that run no kernel are between them.
 void addExpansions(Pass& pass) {
   std::vector<Step> steps;
-  int map = -1;               // of the last kernel step,
-  std::vector<ValueId> point; // and the values that its derivative reads
+  int map = -1;               // the map of the last kernel step
+  std::vector<ValueId> point; // the values that its derivative reads
   for (Step& step : pass.steps) {
     const bool isKernel =
         step.what == Do::Tangent || step.what == Do::Adjoint || step.what == Do::AdjointParameters;
@@ -83,7 +94,11 @@ void addExpansions(Pass& pass) {
                                .layout = pass.values[saved].layout,
                                .sharesMemoryOf = saved});
         std::ranges::replace(point, saved, v);
-        steps.push_back({Do::Expand, map, step.adjoint, false, {saved}, {v}});
+        steps.push_back({.what = Do::Expand,
+                         .map = map,
+                         .adjoint = step.adjoint,
+                         .reads = {saved},
+                         .writes = {v}});
       }
     }
     if (isKernel)
@@ -98,7 +113,7 @@ void addExpansions(Pass& pass) {
 class Points {
 public:
   Points(const MapList& list, Pass& pass, const InInference& nodes)
-      : list_(list), pass_(pass), nodes_(nodes), functions_(epilogues(list, nodes, true)),
+      : list_(list), pass_(pass), nodes_(nodes), functions_(epilogues(list, nodes, /*keeps=*/true)),
         saved_(savedIn(list)), ids_(saved_.size(), kNoValue) {
     // A function whose derivative reads its input needs the value in between, hence both steps.
     for (int& function : functions_)
@@ -106,6 +121,7 @@ public:
         function = -1;
   }
 
+  // The point of a kernel's derivative.
   std::vector<ValueId> of(const Map& map) {
     const KernelEntry& entry = list_.kernels()[map.object];
     std::vector<ValueId> point;
@@ -123,7 +139,7 @@ private:
     return static_cast<ValueId>(pass_.values.size()) - 1;
   }
 
-  ValueId of(ValueId v) {
+  ValueId of(ValueId v) { // the value of this pass that holds value v of the list
     if (ids_[v] != kNoValue)
       return ids_[v];
     const Value& value = list_.values()[v];
@@ -161,6 +177,7 @@ private:
     }
     return newValue;
   }
+  // The value without its rounding: a step expands it from bfloat16.
   ValueId expanded(ValueId v) {
     const Value saved = pass_.values[v];
     if (!saved.rounded)
@@ -176,7 +193,8 @@ private:
   Pass& pass_;
   const InInference& nodes_;
   std::vector<int> functions_; // by map: its epilogue, or -1
-  std::vector<ValueId> saved_, ids_;
+  std::vector<ValueId> saved_; // by value of the list: itself or its rounding, in Apply's pass
+  std::vector<ValueId> ids_;   // by value of the list: its number in this pass, or kNoValue
 };
 
 // The tangents or cotangents of the list's values, added to the pass on first use.
@@ -189,19 +207,22 @@ public:
   // The dual of v, or kNoValue if there is none yet.
   ValueId known(ValueId v) const { return ids_[v]; }
 
-  ValueId of(ValueId v) {
+  ValueId of(ValueId v) { // adds the dual of v to the pass if there is none yet
     if (has(v))
       return ids_[v];
     const Value& value = list_.values()[v];
     // As the copy can use the memory of its argument, so can its dual use the dual of the argument.
     const ValueId sharesMemoryOf =
         value.sharesMemoryOf == kNoValue ? kNoValue : of(value.sharesMemoryOf);
-    return ids_[v] = add({name(value), layout(value), value.place, sharesMemoryOf});
+    return ids_[v] = add({.name = name(value),
+                          .layout = layout(value),
+                          .place = value.place,
+                          .sharesMemoryOf = sharesMemoryOf});
   }
   // A temporary that is later added to the dual of v.
   ValueId contributionOf(ValueId v) {
     const Value& value = list_.values()[v];
-    return add({name(value) + "+", layout(value)});
+    return add({.name = name(value) + "+", .layout = layout(value)});
   }
 
 private:
@@ -220,7 +241,8 @@ private:
   std::vector<ValueId> ids_;
 };
 
-bool gathers(const MapList& list, const Map& map) {
+// Whether the map is a kernel with parameters, to whose gradients its adjoint adds.
+bool hasGradients(const MapList& list, const Map& map) {
   return map.kind == Map::Kind::Kernel && list.kernels()[map.object].gradients != Gradients::None;
 }
 
@@ -235,12 +257,13 @@ bool dependsOnAny(const MapList& list, const Map& map, Condition condition) {
          std::any_of(map.x.begin(), map.x.end(), condition);
 }
 
-// Derives the pass of the adjoint: one backward sweep over the maps.
+// Derives the pass of the adjoint: one backward sweep over the maps. `wanted` flags the inputs
+// whose cotangents the caller requests, and possibly the outputs that have a cotangent.
 class AdjointDerivation {
 public:
   AdjointDerivation(const MapList& list, const Chosen& wanted, const InInference& nodes)
       : list_(list), nodes_(nodes), wants_(list.values().size(), false),
-        reached_(list.values().size(), false), duals_(list, pass_, true),
+        reached_(list.values().size(), false), duals_(list, pass_, /*cotangents=*/true),
         points_(list, pass_, nodes) {
     findWants(wanted);
     const std::size_t inputs = list.inputs().size();
@@ -272,7 +295,8 @@ public:
   }
 
 private:
-  // Adds the steps for parameter gradients, on which no other step of the node waits.
+  // Adds the steps for parameter gradients, on which no other step of the node waits: they are
+  // collected in late_ while the node's maps are visited.
   void addLate() {
     for (Step& step : late_)
       pass_.steps.push_back(std::move(step));
@@ -286,7 +310,8 @@ private:
       wants_[list_.inputs()[i]] = wanted[i];
     for (const Map& map : list_.maps())
       if (map.kind != Map::Kind::Source && isDifferentiated(map, nodes_) &&
-          (gathers(list_, map) || dependsOnAny(list_, map, [&](ValueId v) { return wants_[v]; })))
+          (hasGradients(list_, map) ||
+           dependsOnAny(list_, map, [&](ValueId v) { return wants_[v]; })))
         wants_[map.y] = true;
   }
 
@@ -301,19 +326,29 @@ private:
     const bool isReached = reached_[x];
     reached_[x] = true;
     if (map.kind == Map::Kind::Operator) {
-      pass_.steps.push_back({whatOf(list_, map, Do::Adjoint), index, true, isReached, {dy}, {dx}});
+      pass_.steps.push_back({.what = whatOf(list_, map, Do::Adjoint),
+                             .map = index,
+                             .adjoint = true,
+                             .adds = isReached,
+                             .reads = {dy},
+                             .writes = {dx}});
     } else if (isReached) { // dx holds a cotangent already, so dy cannot share its memory
       pass_.values[dy].sharesMemoryOf = kNoValue;
       pass_.steps.push_back({.what = Do::Add, .reads = {dy}, .writes = {dx}});
     } else {
-      pass_.steps.push_back({Do::Copy, index, true, false, {dy}, {dx}});
+      pass_.steps.push_back(
+          {.what = Do::Copy, .map = index, .adjoint = true, .reads = {dy}, .writes = {dx}});
     }
   }
 
   void addKernel(int index, const Map& map, ValueId dy) {
     const KernelEntry& entry = list_.kernels()[map.object];
     const Gradients gradients = entry.gradients;
-    Step step{Do::Adjoint, index, true, false, {dy}, {}, points_.of(map)};
+    Step step{.what = Do::Adjoint,
+              .map = index,
+              .adjoint = true,
+              .reads = {dy},
+              .point = points_.of(map)};
     // A kernel that cannot add to a cotangent writes a contribution first. This includes an input
     // that the kernel reads twice, as in x times x: the second contribution is added to the first.
     std::vector<Step> sums;
@@ -337,12 +372,17 @@ private:
     for (Step& sum : sums)
       pass_.steps.push_back(std::move(sum));
     if (gradients == Gradients::Separate)
-      late_.push_back({Do::AdjointParameters, index, true, false, {dy}, {}, points_.of(map)});
+      late_.push_back({.what = Do::AdjointParameters,
+                       .map = index,
+                       .adjoint = true,
+                       .reads = {dy},
+                       .point = points_.of(map)});
   }
 
   const MapList& list_;
   const InInference& nodes_;
   Pass pass_;
+  // By value of the list: whether its cotangent is needed, and whether a step has written it.
   std::vector<bool> wants_, reached_;
   Duals duals_;
   Points points_;
@@ -379,7 +419,11 @@ bool addsToGradients(const MapList& list, const Step& step) {
 // One step per map, in order. An operator adds to a value that has been written already; every
 // other map overwrites its output. A kernel with an epilogue writes the output of the epilogue.
 Pass applyPass(const MapList& list, Order order, const InInference& nodes, bool keeps) {
-  Pass pass{list.values(), {}, list.inputs(), list.outputs(), false, keeps};
+  Pass pass{.values = list.values(),
+            .steps = {},
+            .inputs = list.inputs(),
+            .outputs = list.outputs(),
+            .keeps = keeps};
   const std::vector<int> functions = epilogues(list, nodes, keeps);
   std::vector<bool> written(list.values().size(), false);
   for (std::size_t m = 0; m < list.maps().size(); ++m) {
@@ -387,7 +431,7 @@ Pass applyPass(const MapList& list, Order order, const InInference& nodes, bool 
     const int number = static_cast<int>(m);
     if (!runs(map, nodes) || std::ranges::find(functions, number) != functions.end())
       continue;
-    Step step{whatOf(list, map, Do::Forward), number, false, false, map.x, {}};
+    Step step{.what = whatOf(list, map, Do::Forward), .map = number, .reads = map.x};
     step.epilogue = functions[m];
     if (map.kind != Map::Kind::Source) {
       const ValueId y = step.epilogue < 0 ? map.y : list.maps()[step.epilogue].y;
@@ -407,7 +451,7 @@ Pass tangentPass(const MapList& list, const Chosen& present, Order order,
                  const InInference& nodes) {
   Pass pass;
   pass.ofTangents = true;
-  Duals duals(list, pass, false);
+  Duals duals(list, pass, /*cotangents=*/false);
   Points points(list, pass, nodes);
   std::vector<bool> written(list.values().size(), false); // by value: has a nonzero tangent
   for (std::size_t i = 0; i < list.inputs().size(); ++i) {
@@ -421,9 +465,9 @@ Pass tangentPass(const MapList& list, const Chosen& present, Order order,
     // write only the rest of the value, and a kernel with parameters, which have tangents as well.
     const bool hasTangent = dependsOnAny(list, map, [&](ValueId v) { return written[v]; });
     if (!isDifferentiated(map, nodes) ||
-        !(hasTangent || map.part || map.kind == Map::Kind::Source || gathers(list, map)))
+        !(hasTangent || map.part || map.kind == Map::Kind::Source || hasGradients(list, map)))
       continue;
-    Step step{whatOf(list, map, Do::Tangent), static_cast<int>(m), false, false, {}, {}};
+    Step step{.what = whatOf(list, map, Do::Tangent), .map = static_cast<int>(m)};
     const bool isSource = map.kind == Map::Kind::Kernel && list.kernels()[map.object].isSource;
     for (ValueId x : map.x)
       step.reads.push_back(written[x] && !isSource ? duals.of(x) : kNoValue);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Splits operators that send messages into two steps, Begin and End, and moves the two apart to
-// overlap communication with computation:
+// Splits operators that send messages (halo exchanges, conversions of layouts) into two steps,
+// Begin and End, and moves the two apart to overlap communication with computation:
 //
 //   before   kernel 1, Begin, End, kernel 2, kernel 3 (reads the result)
 //   after    Begin, kernel 1, kernel 2, End, kernel 3
 //
-// A Begin never overtakes another Begin, so messages are sent in the order in which they are
-// needed. A step only changes places with its neighbour, so each move compares just two steps.
+// This happens once, when passes are derived, and is the same on all ranks. A Begin never overtakes
+// another Begin, so messages are sent in the order in which they are needed. A step only changes
+// places with its neighbour, so each move compares just two steps. At the end, a Begin with its End
+// directly after it becomes one step Apply again. The last function finds the lifetimes of values,
+// from the first to the last step that uses them.
 #include "declaration/core/pass.hpp"
 
 #include <algorithm>
@@ -84,6 +87,7 @@ private:
   }
   bool touches(const Step& step, ValueId v) const { return reads(step, v) || writes(step, v); }
 
+  // The map of a step that runs an operator or a source, or null.
   const Map* movement(const Step& step) const {
     const bool moves = step.what == Do::Begin || step.what == Do::End || step.what == Do::Apply;
     return moves ? &list_.maps()[step.map] : nullptr;

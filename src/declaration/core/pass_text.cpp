@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The text of a pass in views: one line per step, then one line per value in memory of the pass.
-// Values of a derivative keep the names of the list, which makes them easy to find in Apply.
+// The text of a pass in views of a layer (TenonObjectView()): one line per step, then one line per
+// value in memory of the pass. For a convolution with a halo exchange, whose weight is in another
+// layout, Apply reads
+//
+//   0 begin     weight in its use layout
+//   1 apply     conversion x -> u
+//   2 end       weight in its use layout
+//   3 kernel    conv u -> y (weight)
+//     u [8] S0 + halo of 1 in dim 0, steps 1 to 3, kept
+//
+// "->" overwrites and "+>" adds; "*" marks the adjoint of an operator or kernel. Values of a
+// derivative have the names of the list with a prefix, d. for cotangents and t. for tangents, which
+// makes them easy to find in Apply.
 #include "declaration/core/pass.hpp"
 
 #include <fmt/format.h>
@@ -50,7 +61,7 @@ public:
     if (isOfMap)
       text += object(list_.maps()[step.map], step.adjoint);
     if (step.epilogue >= 0)
-      text += "then " + object(list_.maps()[step.epilogue], false);
+      text += "then " + object(list_.maps()[step.epilogue], /*adjoint=*/false);
     // The values of an End are listed at its Begin.
     if (step.what != Do::End && !(step.reads.empty() && step.writes.empty()))
       text += fmt::format("{} {} {}", names(step.reads),

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Compares an upper bound of the time that pieces save with a lower bound of their cost, which is
-// one kernel call per strip. The first piece is the interior, which reads no halo; the others are
-// strips.
+// Decides whether a layer with windows, such as a convolution, computes its output in pieces. The
+// first piece is the interior of the rank's block, which reads no halo and is computed during the
+// halo exchange; the others are strips along the sides, one kernel call each:
+//
+//   whole       exchange the halo | compute all
+//   in pieces   exchange the halo
+//               compute interior  | compute strips
+//
+// The setting `overlap` of the layer is on, off or auto. For auto, an upper bound of the time that
+// pieces save is compared with a lower bound of their cost. Set-up and planner call the same
+// function, and all ranks decide equally, since the bounds follow from the layouts.
 #include "declaration/core/pieces.hpp"
 
 #include <algorithm>
@@ -10,7 +18,8 @@ namespace tenon {
 
 namespace {
 
-// Duration in seconds of one more kernel call, including the reorders of oneDNN.
+// Duration in seconds of one more kernel call, including the reorders (copies of arrays into other
+// formats) of the library oneDNN.
 constexpr double kStripSeconds = 1e-5;
 
 // Upper bound of the time saved: the interior waits neither for the copy of the largest block nor
@@ -34,8 +43,8 @@ Form formThatRuns(const Declaration& declaration, Index elementBytes,
   const bool canOverlap = declaration.settings().has("overlap");
   const std::string requested = canOverlap ? declaration.value<std::string>("overlap") : "off";
   if (requested == "off" || (requested == "auto" && !rates))
-    return formOf(false);
-  Form form = formOf(true);
+    return formOf(/*inPieces=*/false);
+  Form form = formOf(/*inPieces=*/true);
   const std::size_t strips = form.pieces.empty() ? 0 : form.pieces.size() - 1;
   const bool saves =
       strips > 0 && rates &&

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Decides whether a layer computes in pieces (form.hpp) during its halo exchange. The runner and
-// the planner, which counts memory, both use this one decision.
+// Decides whether a layer with windows computes in pieces during its halo exchange: first the
+// interior of a rank's block, which needs no halo, then strips along its sides (form.hpp,
+// FormPiece). The runner and the planner, which counts memory, both use this one decision.
 #pragma once
 
 #include "declaration/core/declaration.hpp"

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Adapts a layout that a user gave once to another shape, for example of a smaller last batch. In
-// dimensions of another extent the split points are dropped, but a halo is an error, since its
-// boxes are indices of the old extent and have no meaning in the new one.
+// Adapts a layout that a user gave once to another shape. The user sets the output layout of a
+// layer for a batch of 8, split at 0, 3, 8, and the last batch has 5 samples: layoutLike() drops
+// the split points of this dimension, which is then divided evenly. A halo in such a dimension is
+// an error, since its boxes are indices of the old extent and have no meaning in the new one.
+//
+// withCutsOf() is for layouts of equal shape: it takes over the split points of another layout.
 #include "declaration/core/result_layout.hpp"
 
 #include "sys/errors/error.hpp"

@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The one place where options decide how a joined list runs. A rewrite only records in the list
-// which kernels it replaces: the planner needs no objects, and the runner creates them later.
+// Decides, from the options of the command line, how the layers of a network run together.
+//
+// The steps of all layers of a network form one list, the map list (map_list.hpp): kernels, which
+// compute on this rank's data, and exchanges with other ranks, in the order in which they run. A
+// joined list is the map list of a network, made of those of its layers. rewritten() changes it
+// before it runs. Three steps of a graph neural network, for example, become one:
+//
+//   gather rows by edge | MLP of each row | sum rows by node    arrays of all edges in memory
+//   gather-MLP-sum                                              one kernel, for blocks of edges
+//
+// The list only describes kernels and exchanges. The module `layer` creates an object for each
+// entry and runs it (layer/core/bound_maps.cpp), and the planner (planner/prices/run_memory.cpp)
+// counts its memory without any object. Both call rewritten(), which gives both the same list. No
+// function here communicates.
 #include "declaration/core/rewriting.hpp"
 
 #include "sys/options/options.hpp"
@@ -11,6 +23,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kTargetOptions[] = {
     {"overlap_steps", OptionSpec::Flag, "true",
      "begin communication as early and end it as late as values allow, also across layers; false: "
@@ -23,24 +36,31 @@ const OptionRegistration kTargetRegistration{{"layer", kTargetOptions}};
 
 } // namespace
 
+// The empty text is the prefix of the options: these two have none.
 Target Target::fromOptions(Space space) {
   return {.space = space,
           .fusesRows = options().getFlag("", "fuse_rows"),
           .order = options().getFlag("", "overlap_steps") ? Order::Overlapped : Order::Listed};
 }
 
+// Set-up compares this text between all ranks of the communicator, since ranks with different
+// options would run different steps. It is empty for the default.
 std::string Target::agreedText() const {
   return fmt::format("{}{}", order == Order::Overlapped ? "" : "; steps in order",
                      fusesRows ? "" : "; rows not fused");
 }
 
-// The device has no kernel for several row layers, and no function over part of an array.
 MapList rewritten(MapList joined, const Target& target, bool savesRounded) {
   MapList list = std::move(joined);
+  // The fused kernel of the example above exists on the host only.
   if (target.space == Space::Host && target.fusesRows)
     list.fuseRows();
+  // A kernel can apply the elementwise function that follows it, such as a rectifier, to its own
+  // output. On the device it cannot do so if it writes only a part of that output, as during a halo
+  // exchange; the function then remains a kernel of its own.
   if (target.space == Space::Device)
     list.leaveFunctionsOfParts();
+  // Apply saves in bfloat16 what the adjoint reads (setting saved_type).
   if (savesRounded)
     list.saveRounded();
   return list;

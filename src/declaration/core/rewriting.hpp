@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rewrites of the joined map list of a network before it runs. Set-up and planner call the same
+// Rewrites of the map list of a network before it runs. A map list is the list of kernels and
+// exchanges between ranks that one evaluation runs, in order (map_list.hpp); that of a network is
+// joined from those of its layers. Set-up, on all ranks, and the planner, on one, call the same
 // functions, so the planned list is the one that runs.
 #pragma once
 
@@ -12,17 +14,19 @@ namespace tenon {
 // The choices for running a list, besides the settings of its layers. They must be equal on all
 // ranks; set-up compares their text.
 struct Target {
-  Space space = Space::Host;
-  bool fusesRows = true;
-  Order order = Order::Overlapped;
+  Space space = Space::Host;       // memory of the arrays
+  bool fusesRows = true;           // one kernel gathers rows, applies a perceptron and sums rows
+  Order order = Order::Overlapped; // whether communication overlaps computation
 
+  // The choices of the options -tenon_fuse_rows and -tenon_overlap_steps.
   static Target fromOptions(Space space);
   // Text for the agreement between ranks: the differences from the default, each preceded by "; ".
   std::string agreedText() const;
 };
 
-// The list to run, made from a joined list that has not been rewritten before. The caller keeps the
-// joined list if other lists can still join it: see MapList::join().
+// The list to run, made from a joined list that has not been rewritten before. If `savesRounded`,
+// the values that derivatives read are saved in bfloat16. The caller keeps a copy of the joined
+// list if it can still become a part of other lists: see MapList::join().
 MapList rewritten(MapList joined, const Target& target, bool savesRounded);
 
 } // namespace tenon

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Fuses row kernels, as in message passing on a graph: y[r] = sum over edges e to node r of
-// f(x[s(e)], ...). Three maps become one, so the rows of edges need only cache, not memory: those
-// that copy rows of x by a list (taken), the network f that computes on each row, and the sum over
-// edges. The sum is included only if nothing else reads the rows before it. A residual connection,
-// which adds copied rows to the result of f, is included as well. The module `layer` makes the
-// fused kernel from the description in the list (layer/mesh/).
+// f(x[s(e)], ...), with source s(e) of edge e and a network f (a perceptron on each row). Three
+// maps of the list become one, and the rows of edges need only cache, not memory:
+//
+//   taken     v[e] = x[s(e)]          copies rows of nodes to edges, by a list
+//   network   w[e] = f(v[e])          computes on each row
+//   summed    y[r] = sum of w[e]      adds the rows of the edges of a node
+//
+// The sum is included only if nothing else reads the rows before it. A residual connection, which
+// adds copied rows to the result of f, is included as well.
+//
+// MapList::fuseRows() is called once per network before it runs, by rewriting.cpp on the host. It
+// only changes the description; the module `layer` makes the fused kernel from it
+// (layer/mesh/edge_network.cpp). One object, such as a perceptron, can be called several times in a
+// network. All its calls are fused, or none.
 #include "declaration/core/map_list.hpp"
 
 #include <algorithm>
@@ -27,8 +36,9 @@ class MapList::RowRunSearch {
 public:
   explicit RowRunSearch(const MapList& list) : list_(list) {}
 
-  // The calls of one kernel, if all of them can be fused with the same other kernels; empty if no
-  // kernel has such calls.
+  // The calls of the next kernel to fuse: all of them can be fused with the same other kernels.
+  // Empty if no kernel has such calls. A fused kernel is not found again, since fuse() changes its
+  // row work.
   std::vector<RowRun> next() const {
     for (const Map& map : list_.maps()) {
       if (!works(map, RowWork::Each))
@@ -49,6 +59,7 @@ public:
     return {};
   }
 
+  // The kernels, instead of the maps, that a fused kernel replaces.
   FusedRows kernelsOf(const RowRun& run) const {
     FusedRows kernels{.taken = {}, .contribution = run.contribution, .given = kNoValue};
     for (const int map : run.taken)
@@ -59,6 +70,7 @@ public:
   }
 
 private:
+  // The maps around a call of a network that can be fused with it, or none.
   std::optional<RowRun> at(int network) const {
     const Map& map = list_.maps()[network];
     RowRun run{.taken = writersOf(map.x.front()), .network = network};
@@ -85,6 +97,7 @@ private:
     const OperatorEntry& op = list_.operators()[map.object];
     return op.kind == OperatorKind::Conversion && op.from == op.to;
   }
+  // Whether the value is in memory of the library, which need not exist after the fusion.
   bool isOwn(ValueId v) const {
     return list_.values()[v].place == Value::Place::Own && !list_.values()[v].isUserSupplied();
   }
@@ -102,6 +115,7 @@ private:
     return mapsWith([=](const Map& map) { return std::ranges::count(map.x, v) > 0; });
   }
 
+  // Whether these maps copy rows, by a list of nodes (Taken) or one row per edge (Placed).
   bool areTaken(const std::vector<int>& writers) const {
     return !writers.empty() && std::ranges::all_of(writers, [&](int map) {
       return works(list_.maps()[map], RowWork::Taken) || works(list_.maps()[map], RowWork::Placed);
@@ -147,7 +161,8 @@ void MapList::fuseRows() {
     fuse(runs);
 }
 
-// Maps are erased at the end, because the runs hold their numbers.
+// Replaces the maps of each run by one map of the network's kernel, at the place of the last of
+// them. Maps are erased at the end, because the runs hold their numbers.
 void MapList::fuse(const std::vector<RowRun>& runs) {
   KernelEntry& kernel = kernels_[maps_[runs.front().network].object];
   kernel.fused = RowRunSearch(*this).kernelsOf(runs.front());
@@ -176,6 +191,7 @@ void MapList::fuse(const std::vector<RowRun>& runs) {
     maps_[last] = std::move(fused);
     std::erase(between, last);
     replaced.insert(replaced.end(), between.begin(), between.end());
+    // The copies of rows are only erased if no other network reads them.
     if (std::ranges::none_of(maps_,
                              [&](const Map& map) { return std::ranges::count(map.x, rows) > 0; })) {
       values_[rows].saved = false;

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parses signatures, chooses them for given inputs, and makes layouts from them. A layout keeps the
-// split points of its source as far as the same axes split both, and is balanced along further
-// axes: split points that a user gave never move.
+// Parses signatures, chooses them for given inputs, and makes layouts from them. A signature has
+// one row of a layer's signature table for each axis of the process grid (signature.hpp); a row
+// states whether x, the parameters and y are split, replicated or partial sums along the axis. On a
+// grid of 2 x 3, "n,o" of a fully connected layer splits the batch into 2 and the output features
+// into 3.
+//
+// A layout takes over the split points of its source as far as the same axes split both, and is
+// balanced along further axes: split points that a user gave never move. All functions depend only
+// on layouts that every rank knows, and nothing is communicated.
 #include "declaration/core/signature.hpp"
 
 #include "geometry/schedule/axis_change.hpp"
@@ -63,7 +69,8 @@ const SignatureRow& rowFor(const SignatureTable& table, std::span<const Layout> 
 
 constexpr int kMaxAxes = 64;
 
-// Parses the text of a signature, run by run, into one row for each grid axis.
+// Parses the text of a signature, run by run, into one row for each grid axis: "n2,h-" is n, n, h,
+// where the axis of h is reversed. `who` is the layer in messages.
 class SignatureText {
 public:
   SignatureText(const SignatureTable& table, const std::string& who) : table_(table), who_(who) {}
@@ -217,7 +224,7 @@ std::vector<int> splitOrder(const TensorSignature& requested, int dim) {
 
 namespace {
 
-// Orders the axes that are to split a dimension: first those that split the source's dimension, in
+// Orders the axes that shall split a dimension: first those that split the source's dimension, in
 // its order, then the others. The search ends at the first axis of the source that is not among
 // `axes`, since split points can only be reused from the slowest axis on.
 std::vector<int> orderLike(const std::vector<int>& source, std::vector<int> axes) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds layer types by name, in the table made from types.inc. Every type is declared once while
-// the library is loaded, because a declaration registers the options of its type, which must be
-// known before a command line is parsed.
+// Finds layer types by name, such as "conv", in the table that the preprocessor makes from
+// types.inc, and among the pointwise functions (types/pointwise.cpp). Every type is declared once
+// while the library is loaded, because a declaration registers the options of its type, which must
+// be known before a command line is parsed.
 #include "declaration/core/types.hpp"
 
 #include <algorithm>

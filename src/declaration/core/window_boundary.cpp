@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parses the setting "boundary": a list of boundary modes for all channels, or one list per
-// channel, separated by semicolons, and lists for some channels only, "0=odd,periodic" or
-// "0:2=odd,periodic". The number of channels is not known yet, so the last band of a list for all
-// channels has no end.
+// Parses the setting "boundary" of layers with windows: how the elements outside the domain are
+// defined. A mode is for all sides of all spatial dimensions, or given by dimension (commas) and
+// side (slash); lists of modes are for all channels or by channel:
+//
+//   periodic                    all
+//   periodic,zero/replicate     periodic in y; zeros before and replicated after the domain in x
+//   odd;zero                    channel 0 odd, channel 1 zero
+//   zero;0=odd;2:4=periodic     zero, but channel 0 odd and channels 2 and 3 periodic
+//
+// The result is a mode per side in each Window and, if modes differ between channels, bands: runs
+// of channels with equal modes, each with the channel at which it ends. The number of channels is
+// not known yet, so the last band of a list for all channels has no end (kOpenEnd).
 #include "declaration/core/windowed.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
@@ -137,6 +145,7 @@ struct ChannelLists {
     std::vector<const SpatialModes*> modesOfEnd(ends.size(), nullptr);
     std::vector<std::size_t> next(ends.size() + 1); // next channel range that is not set
     std::iota(next.begin(), next.end(), 0);
+    // The first range from i on that is not set; shortens the chains that it follows.
     const auto notSet = [&](std::size_t i) {
       for (; next[i] != i; i = next[i])
         next[i] = next[next[i]];
@@ -188,7 +197,9 @@ void Windowed::readBoundary(std::vector<Window>& windows) const {
   const std::vector<const SpatialModes*> modes = lists.modesUpTo(ends);
   for (std::size_t d = 0; d < windows.size(); ++d) {
     Window& window = windows[d];
-    const auto isLinked = [&](const SpatialModes& of) { return of[d].low == Boundary::Linked; };
+    const auto isLinked = [&](const SpatialModes& sides) {
+      return sides[d].low == Boundary::Linked;
+    };
     const bool areLinked = lists.anyOf(isLinked);
     if (areLinked && !lists.allOf(isLinked))
       boundary.fail(
@@ -207,6 +218,7 @@ void Windowed::readBoundary(std::vector<Window>& windows) const {
   }
 }
 
+// The number of spatial dimensions is not known either: the longest list determines it.
 void Windowed::checkBoundaryText() const {
   std::ptrdiff_t largestCount = 0; // largest number of commas in a list
   for (const std::string& list : split(text("boundary"), ';'))
@@ -216,6 +228,8 @@ void Windowed::checkBoundaryText() const {
   readBoundary(windows);
 }
 
+// Throws unless the modes are for this number of channels. Lists by channel must name all; lists
+// for some channels must not name one beyond the last.
 void Windowed::checkBoundaryChannels(Index channels) const {
   const std::vector<Window> windowList = windows();
   // All dimensions that are not linked have the same bands.
@@ -225,13 +239,15 @@ void Windowed::checkBoundaryChannels(Index channels) const {
     return;
   const std::vector<ModeBand>& bands = banded->bands;
   const bool isOpen = bands.back().end == kOpenEnd;
-  const Index named = isOpen && bands.size() > 1 ? bands[bands.size() - 2].end : bands.back().end;
-  if (isOpen ? named != kOpenEnd && named > channels : named != channels)
+  const Index namedChannels =
+      isOpen && bands.size() > 1 ? bands[bands.size() - 2].end : bands.back().end;
+  if (isOpen ? namedChannels != kOpenEnd && namedChannels > channels : namedChannels != channels)
     throw Error(TENON_ERR_SHAPE,
                 fmt::format("boundary \"{}\" of {} has modes for {}{}, but there are {}; give one "
                             "list for all channels, or one each",
                             text("boundary"), title(), isOpen ? "channels up to " : "",
-                            isOpen ? fmt::format("{}", named - 1) : counted(named, "channel"),
+                            isOpen ? fmt::format("{}", namedChannels - 1)
+                                   : counted(namedChannels, "channel"),
                             channels));
 }
 

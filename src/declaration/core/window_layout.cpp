@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The layouts that sliding windows read and write, and the division of outputs into an interior and
-// strips. A halo is added only in a dimension in which some block reads elements that it does not
-// own: an unused halo would turn a local read into an exchange.
+// The layouts that sliding windows (convolution, pooling) read and write, and the division of a
+// rank's outputs into an interior and strips (windowPieces). For a window of 3 with padding 1 on 8
+// elements split at 0, 4, 8, rank 0 computes outputs 0 to 3:
+//
+//   owned inputs    0 1 2 3            plain layout, without halos
+//   inputs read     0 1 2 3 | 4        use layout: the halo is element 4
+//   outputs         0 1 2 | 3          interior, and a strip above it, which waits for element 4
+//
+// A halo is added only in a dimension in which some block reads elements that it does not own: an
+// unused halo would turn a local read into an exchange. The other functions are checks and texts of
+// windows, and the labels of image dimensions.
 #include "declaration/core/window_layout.hpp"
 
 #include "geometry/schedule/refill.hpp"
@@ -19,12 +27,14 @@ namespace tenon {
 
 namespace {
 
-// Position of outputs of a block in one dimension, relative to the block's interior.
+// Position of outputs of a block in one dimension, relative to the block's interior: at smaller
+// indices, inside, at larger indices, or anywhere.
 enum Zone { kBelow, kInside, kAbove, kAll };
 
 // The outputs of one block in one dimension, by zone.
 using PartOutputs = std::array<Interval, 4>;
 
+// The outputs of all blocks of a dimension by zone.
 std::vector<PartOutputs> cutParts(const Window& window, const Layout& plain, const Layout& output,
                                   int dim) {
   std::vector<PartOutputs> parts;
@@ -47,6 +57,7 @@ public:
       parts_.push_back(cutParts(windows[d - kFirstSpatial], plain, output, d));
   }
 
+  // Whether some block has outputs in this zone.
   bool exists(int dim, Zone where) const {
     return std::ranges::any_of(partsOf(dim),
                                [=](const PartOutputs& part) { return !part[where].empty(); });
@@ -80,6 +91,7 @@ public:
   }
 
 private:
+  // The zone in dimension d of the strip that is in zone `where` of dimension `dim`.
   static Zone whereIn(int d, int dim, Zone where) {
     return d < dim ? kInside : d == dim ? where : kAll;
   }

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the settings of sliding windows and derives the layouts of input and output. Settings are
-// made one by one and checked as soon as the number of spatial dimensions is known, because all
-// lists must have that length.
+// The base of layer types with sliding windows over space: reads the settings of the windows
+// (kernel, stride, padding, ...) and derives the form, that is, the layouts of input and output on
+// all ranks with the halos that windows read (windowed.hpp, window_layout.hpp). The boundary modes
+// are parsed in window_boundary.cpp, and windows on linked patches are checked in
+// linked_windows.cpp.
+//
+// Settings are made one by one and checked as soon as the number of spatial dimensions is known,
+// because all lists must have that length.
+//
+// GroupedWindowed, at the beginning, is the base of the two convolutions: their signature table,
+// which lists what a grid axis can do to x, {weight, bias} and y, and the groups of channels, which
+// are split between groups only. With 6 channels in 3 groups, a split at 3 moves to 4.
 #include "declaration/core/windowed.hpp"
 
 #include "declaration/core/window_layout.hpp"
@@ -17,9 +26,10 @@ namespace tenon {
 SignatureTable GroupedWindowed::rowsOf(const WeightDims& weight) const {
   const auto S = [](int d) { return Property::shard(d); };
   const Property B = Property::broadcast(), P = Property::partial(), R = Property::root();
-  // In rows i and P the output is a partial sum, so the bias is stored on the root alone to be
-  // added only once. With groups, channels are split between groups, and the labels o and i, which
-  // would split a group, do not exist.
+  // The columns are the label and the properties of x, of {weight, bias} and of y. In rows i and P
+  // the output is a partial sum, so the bias is stored on the root alone to be added only once.
+  // With groups, channels are split between groups, and the labels o and i, which would split a
+  // group, do not exist.
   SignatureTable table = {{"n", S(0), {B, B}, S(0)}};
   if (groups() > 1) {
     table.push_back({"g", S(1), {S(0), S(0)}, S(1)});
@@ -72,12 +82,13 @@ Layout GroupedWindowed::plainLayout(const Layout& input, const GridPtr& grid,
                                     const TensorSignature& requested) const {
   Layout plain = Windowed::plainLayout(input, grid, requested);
   LayoutSpec spec = plain.spec();
-  spec.cuts[1] = plain.cuts(1);
-  if (groups() == 1 || spec.cuts[1].size() <= 2)
+  spec.cuts[kChannelDim] = plain.cuts(kChannelDim);
+  const bool isSplit = spec.cuts[kChannelDim].size() > 2; // the cuts include begin and end
+  if (groups() == 1 || !isSplit)
     return plain;
   const Index channels = inOfGroup();
-  // Move each split point to the nearest boundary between groups, to keep a group on one rank.
-  for (Index& cut : spec.cuts[1])
+  // Move each split point to the nearest boundary between groups: each group is on one rank.
+  for (Index& cut : spec.cuts[kChannelDim])
     cut = (cut + channels / 2) / channels * channels;
   return Layout(std::move(spec));
 }
@@ -305,6 +316,8 @@ bool Windowed::keepsPeriod(int dim, const Shape& input) const {
                                 outputShape({input})[dim] * window.stride == input[dim]);
 }
 
+// `plain` is the input's layout without halos on the requested grid. From its split points follow
+// those of the output, and from these the halo that the windows of each block read, in uses[0].
 Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
   const Layout& input = inputs.front();
   const Shape shape = outputShape({input.shape()});

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Base of the types with sliding windows over space (convolution, pooling, resampling, padding):
-// the settings of their windows, and the layouts of input and output.
+// Base of the types with sliding windows over space (convolution, pooling, padding): the settings
+// of their windows, and the layouts of input and output on all ranks. An output is computed where
+// the centre of its window is; the elements that a window reads beyond the rank's own block are its
+// halo, which an exchange between ranks fills. Below are GroupedWindowed, the base of the two
+// convolutions, and the settings that types can include in their tables.
 //
 // A side without a boundary mode is padded by the kernel. With a mode such as zero, periodic,
 // reflect or replicate the halo exchange fills the padding, even if the dimension is not split.
@@ -103,7 +106,8 @@ private:
 // channels that do not exist.
 std::vector<int> vectorChannels(const Declaration& type, Index channels, int spatialRank);
 
-// Settings that types with windows can include in their tables.
+// Settings that types with windows can include in their tables. The fields of a setting are name,
+// type, default (nullptr: none), help, choices and bounds.
 inline constexpr OptionSpec kKernelSetting = {
     "kernel", OptionSpec::Ints, nullptr, "size of the window, one number per spatial dimension",
     nullptr,  atLeast(1)};

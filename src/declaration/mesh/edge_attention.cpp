@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Attention along the edges of a mesh: y[i] = sum over e with target(e) = i of a[e] v[e], where a
-// is the softmax of the scores s[e] over these edges. All edges into a node must be on one rank.
+// Declares attention along the edges of a mesh: y[i] = sum over the edges e with target(e) = i of
+// a[e] v[e], where a is the softmax of the scores s[e] over these edges. s has one number per edge
+// and head, and v the channels of all heads. The kernels are in layer/mesh/.
+//
+// All edges into a node must be on one rank, which then has the whole softmax. Nothing is
+// communicated.
 #include "declaration/mesh/edge_types.hpp"
 
 #include "declaration/core/types.hpp"

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The edges of a type by its setting, and the layouts of rows. An input is used as it is if its
-// rows are distributed like the lists. Otherwise it is an error, since redistribution is a layer of
-// its own.
+// What the layer types on edges of a mesh (gather, segmentsum, sparsematrix, edgeattention) have in
+// common:
+//
+//   addNodes    the step that receives rows of other ranks' nodes, if edges of this rank read them
+//   addSums     a kernel that writes rows of nodes, and the step that adds those of other ranks
+//   edges()     the edges that the setting `edges` names
+//   useOf()     checks that the rows of an input are distributed as the edges say
+//   formOf()    the layouts of inputs and output
+//
+// The program's lists determine which rank has which nodes and edges. These layers therefore never
+// redistribute an input: if its rows are on other ranks, it is an error, and the user adds a
+// repartition.
 #include "declaration/mesh/edge_declaration.hpp"
 
 #include "declaration/core/types.hpp"
@@ -45,10 +54,12 @@ ValueId addNodes(MapList& list, ValueId x, const Edges::End& end, const char* na
   if (end.isOwned)
     return list.staged(x);
   const ValueId v = list.value(name, end.nodes->rangeFor(list.values()[x].layout));
-  list.applyMap(end.nodes, false, x, v);
+  list.applyMap(end.nodes, /*transposed=*/false, x, v);
   return v;
 }
 
+// If edges of this rank end at nodes of other ranks, the kernel writes rows of all listed nodes (p,
+// with contributions to ghosts), and the transpose of the nodes' index map adds them at the owners.
 void addSums(MapList& list, KernelEntry entry, ValueId v, const Edges::End& end) {
   const ValueId output = list.output();
   if (end.isOwned) {
@@ -58,9 +69,10 @@ void addSums(MapList& list, KernelEntry entry, ValueId v, const Edges::End& end)
   }
   const ValueId p = list.value("p", end.nodes->rangeFor(list.values()[output].layout).dual());
   list.run(std::move(entry), {v}, p);
-  list.applyMap(end.nodes, true, p, output);
+  list.applyMap(end.nodes, /*transposed=*/true, p, output);
 }
 
+// The only way to distribute such a layer over a grid axis is by rows, as the lists are.
 SignatureTable EdgeDeclaration::rows(const std::vector<Shape>& inputs) const {
   return {{"S0", Properties(inputs.size(), Property::shard(0)), {}, Property::shard(0)}};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Base of the layer types on edges of a mesh: how they find their edges, the layouts of their rows,
-// and the maps between rows of nodes and rows of edges.
+// and the maps between rows of nodes and rows of edges. A tensor on nodes or edges has the shape
+// [rows, channels, ...], with a row for each node or edge.
 //
 // An edge is stored on the rank that owns its target. Rows of nodes on other ranks are received by
 // the index map E of the nodes before the kernel; the adjoint applies E* after it. Sums are

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The layer types on edges of a mesh, declared in a header for their kernels.
+// The layer types on edges of a mesh, declared in a header because their kernels
+// (layer/mesh/mesh.cpp) read their settings. Below, e is an edge from the node source(e) to the
+// node target(e), and w its weight.
 #pragma once
 
 #include "declaration/mesh/edge_declaration.hpp"

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Gather: copies rows of nodes to edges, y[e] = [ x[target(e)], s[source(e)], f[e] ], joined along
-// dimension 1. Exchanges of rows from other ranks begin first, to overlap with the gathering of
-// local rows.
+// Declares the layer `gather` of graph networks, which copies rows of nodes to edges and joins them
+// along dimension 1:
+//
+//   y[e] = [ x[target(e)], s[source(e)], f[e] ]
+//
+// x and s have a row of channels per node and can be the same input; f has a row of features per
+// edge and is optional.
+//
+// Edges and nodes are distributed over ranks by lists that the program hands over. If an edge of
+// this rank ends at a node of another rank, the rows of such nodes (ghosts) are first received by
+// an index map. maps() lists these exchanges first, to overlap with the copies of local rows. The
+// kernels, one per part of y, are in layer/mesh/mesh.cpp.
 #include "declaration/mesh/edge_types.hpp"
 
 #include "declaration/core/types.hpp"
@@ -17,6 +26,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kGather[] = {kEdgesSetting,
                                   {"ends", OptionSpec::Choice, "both",
                                    "the ends of an edge whose rows are read",
@@ -94,6 +104,7 @@ MapList GatherDeclaration::maps(const Form& form, const Layouts&) const {
   // Add the exchanges first, which then overlap with the local copies.
   const std::vector<Part> parts = this->parts(form.inputs.size());
   std::vector<ValueId> reads(parts.size());
+  // A part is exchanged if some edge ends at a node of another rank.
   for (const bool isExchanged : {true, false})
     for (std::size_t k = 0; k < parts.size(); ++k) {
       const Edges::End* end = parts[k].end;

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Index map as a layer: y = E x between two layouts, or the transpose of E. A program sets the map
-// by name, and the map determines both layouts.
+// Declares the layer `indexmap`: y = E x, where E is a sparse matrix given by lists
+// (geometry/mesh/index_map.hpp), or y = E^T x. For example, x has the nodes of a mesh that this
+// rank owns, and y these nodes with copies of nodes of other ranks (ghosts). A row of E has the
+// node from which an element is copied, or the weights of an interpolation.
+//
+// A program sets the map by name, with TenonLayerSetIndexMap(), and the map determines the layouts
+// of x and y, that is, the elements that each rank holds. The layer therefore offers no other
+// distribution. The index map communicates, without a kernel.
 #include "declaration/core/types.hpp"
 #include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"
@@ -11,6 +17,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kIndexMap[] = {
     {"index_map", OptionSpec::String, "",
      "name of the index map among those that the program hands over"},
@@ -23,7 +30,7 @@ public:
   bool takesLists() const override { return true; }
 
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
-    return elementwiseTable(static_cast<int>(inputs.front().size()), true);
+    return elementwiseTable(static_cast<int>(inputs.front().size()), /*linear=*/true);
   }
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     const IndexMapPtr map = this->map();
@@ -67,7 +74,8 @@ private:
     const IndexMapPtr map = this->map();
     if (!flag("transposed"))
       return map->rangeFor(input);
-    // The transpose leads from the dual of the range to the dual of the domain.
+    // The transpose leads from the dual of the range to the dual of the domain: in a dual layout,
+    // ghosts are contributions, which are added to the elements that were copied.
     const Layout domain = map->domainFor(input.dual());
     return domain.dual();
   }

@@ -1,8 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Linked halo: a field on patches together with the halo that links fill, as a value of a network.
-// Several layers can then read a halo that was exchanged once, and a second source can write
-// ghosts. For patches of a refined level that source is a sparse map from the coarser level, u = E
-// x + F c: E leaves zero where no patch of the level is adjacent, and F fills these ghosts.
+// Declares the layer `linkedhalo`. A field can consist of patches, boxes of equal size that are the
+// entries of the batch and that links join to one field (a multi-block grid). The output is the
+// field together with a halo around each patch, which is filled with the elements of the adjacent
+// patches:
+//
+//   patch 0  | a b c d |            out  | a b c d e |     (padding 0 before, 1 after)
+//   patch 1  | e f g h |            (its right neighbour)
+//
+// Layers with windows usually exchange their halos themselves. As a layer, the halo is a value of
+// the network: several layers can read a halo that was exchanged once, and a second source can
+// write ghosts. For patches of a refined level that source is a sparse map from the coarser level,
+// u = E x + F c: the links E leave zero where no patch of the level is adjacent, and the index map
+// F fills these ghosts.
+//
+// Links and index map communicate, without a kernel. Settings give the width of the halo
+// (padding).
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"
 #include "sys/errors/error.hpp"
@@ -14,6 +26,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kLinkedHalo[] = {
     {"padding", OptionSpec::Ints, "0",
      "elements of the halo before each patch, one number for all spatial dimensions or one each",
@@ -39,7 +52,7 @@ public:
 
   Shape outputShape(const std::vector<Shape>& inputs) const override { return inputs.front(); }
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
-    return elementwiseTable(static_cast<int>(inputs.front().size()), true);
+    return elementwiseTable(static_cast<int>(inputs.front().size()), /*linear=*/true);
   }
 
   Form form(const Layouts& inputs, const Choice& choice) const override {
@@ -79,11 +92,11 @@ public:
       x = list.convert("u", x, form.uses.front());
     // Without a linked halo the output is just a conversion of the input.
     if (form.links)
-      list.applyLinks(*form.links, false, x, y);
+      list.applyLinks(*form.links, /*transposed=*/false, x, y);
     else
       list.apply(OperatorKind::Conversion, x, y);
     if (c != kNoValue)
-      list.applyMap(map(), false, c, y);
+      list.applyMap(map(), /*transposed=*/false, c, y); // is added to y
     return list;
   }
 
@@ -123,6 +136,8 @@ private:
                     title(), text("index_map")));
   }
 
+  // The layout of the field with a linked halo around each block: [4, 8) becomes [4 - low, 8 +
+  // high), also where that is beyond the ends of the patch.
   Layout withHalo(const Layout& plain) const {
     const int spatial = spatialRankOf(plain.shape(), title());
     const auto low = value<std::vector<Index>>("padding"),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lists by name. The text only has properties that are equal on all ranks, since it is compared
-// between them.
+// The lists of a layer on a mesh by name: edges, index maps, and the links between the patches of a
+// multi-block grid. A program sets them on a layer or on a container, which passes them to its
+// layers (inherit); a layer's own list has precedence. The text of describe() only has properties
+// that are equal on all ranks, since set-up compares it between them.
 #include "declaration/mesh/mesh_lists.hpp"
 
 #include <fmt/format.h>

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rows: reshapes a field on a grid to rows, [batch, channel, y, x] -> [grid points, channel], to
-// combine grids with meshes; or back, if an output layout is set. Each rank keeps its points in the
-// order of its block, so nothing is communicated: rows are numbered block by block.
+// Declares the layer `rows`: it reshapes a field on a grid to rows, [batch, channel, y, x] -> [grid
+// points, channel], in order to combine grids with meshes; or, if an output layout is set, rows to
+// a field of this layout. Each rank keeps its points, in the order of its block, and nothing is
+// communicated. The number of a row therefore depends on the process grid. For a field of 2 x 4
+// points, split by columns over 2 ranks:
 //
-// Labels per grid axis: S0 (batch) and S2, S3, ... (space) split the rows, S1 the channels; B
-// (replicated), R (on the root of the axis only), P (partial sums).
+//   row of each point   0 1 | 4 5      rank 0 has rows 0 to 3
+//                       2 3 | 6 7      rank 1 has rows 4 to 7
+//
+// The kernel, a copy, is in layer/mesh/rows.cpp.
+//
+// Labels, which state what a grid axis does to the field: S0 (splits the batch) and S2, S3, ...
+// (space) split the rows, S1 splits the channels, B replicates, R holds all on its root, P is a
+// partial sum.
 #include "declaration/core/result_layout.hpp"
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
@@ -17,8 +25,6 @@
 namespace tenon {
 
 namespace {
-
-constexpr int kChannelDim = 1;
 
 Shape shapeOfRows(const Shape& field) {
   Index points = 1;
@@ -45,8 +51,8 @@ Layout rowLayoutOf(const Layout& field) {
   // Visits the blocks in the order of the grid axes that split rows.
   const auto addBlocks = [&](const auto& self, std::size_t a) -> void {
     if (a < axes.size()) {
-      for (int c = 0; c < field.grid().extents()[axes[a]]; ++c) {
-        coordinates[axes[a]] = c;
+      for (int coordinate = 0; coordinate < field.grid().extents()[axes[a]]; ++coordinate) {
+        coordinates[axes[a]] = coordinate;
         self(self, a + 1);
       }
       return;
@@ -102,7 +108,8 @@ public:
   }
 
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
-    SignatureTable table = elementwiseTable(static_cast<int>(inputs.front().size()), true);
+    SignatureTable table =
+        elementwiseTable(static_cast<int>(inputs.front().size()), /*linear=*/true);
     for (SignatureRow& row : table)
       if (!outputLayout() && row.output.isShard())
         row.output = Property::shard(row.output.dim == kChannelDim ? 1 : 0);

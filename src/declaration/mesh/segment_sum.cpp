@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Segment sum: reduces rows of edges to nodes, a[i] = sum (mean, max) over e with target(e) = i of
-// w_e m[e]. Only sums can be completed across ranks: for a mean or maximum, all edges of a node
-// must be on its owner.
+// Declares the layer `segmentsum` of graph networks: it reduces rows of edges to nodes, a[i] = sum
+// (mean, max) over the edges e with target(e) = i of w_e m[e], with the weight w_e of the edge. The
+// setting `at` selects sources instead of targets.
+//
+// Edges of a node can be on several ranks. Each rank then sums its own edges (addSums() in
+// edge_declaration.cpp), and the transpose of an index map sends these sums to the rank that owns
+// the node, where they are added. A maximum cannot be completed in this way, and a mean only if the
+// sums of the weights over all ranks are known, which the edges have for targets only
+// (Edges::End::totals).
 #include "declaration/mesh/edge_types.hpp"
 
 #include "declaration/core/types.hpp"
@@ -15,6 +21,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kSegmentSum[] = {
     kEdgesSetting,
     {"at", OptionSpec::Choice, "target", "the end of the edges at which rows are summed",
@@ -53,6 +60,8 @@ MapList SegmentSumDeclaration::maps(const Form& form, const Layouts&) const {
   const ValueId x = list.input("x", form.inputs.front());
   list.output("y", form.output);
   const bool isMaximum = this->isMaximum();
+  // RowWork::Summed: a sum or mean can be fused with the kernel that computes the rows
+  // (core/row_fusion.cpp). A maximum saves the number of the largest row for each element.
   KernelEntry entry{.name = text("aggregation"),
                     .addsCotangent = !isMaximum,
                     .rows = isMaximum ? RowWork::Other : RowWork::Summed};

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sparse matrix: y[i] = sum over e with target(e) = i of w_e x[source(e)]. The kernel computes row
-// by row, which avoids an array with a row for each edge.
+// Declares the layer `sparsematrix`: y[i] = sum over the edges e with target(e) = i of w_e
+// x[source(e)], a product with the matrix whose entries are the weights w_e of edges. x and y have
+// a row of channels per node.
+//
+// The steps are: receive the rows of x from nodes of other ranks that edges of this rank read
+// (addNodes), compute, and send sums for nodes of other ranks to their owners (addSums). The
+// kernel, in layer/mesh/, computes row by row of y, which avoids an array with a row for each edge.
 #include "declaration/mesh/edge_types.hpp"
 
 #include "declaration/core/types.hpp"

@@ -1,10 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The affine (fully connected) layer y[n,o] = sum over i of x[n,i] W[o,i] + b[o].
+// Declares the affine (fully connected) layer y[n,o] = sum over i of x[n,i] W[o,i] + b[o].
 //
-// Labels per grid axis: n batch, o outputs, i inputs (y is a partial sum), B (replicated), R (on
-// the root of the axis only), P (partial sums). The P_fo x P_fi layer of Hewett & Grady is a grid
-// with labels o,i; the 1.5-D product of Gholami et al. is o,n. If y is a partial sum, the bias is
-// stored on the root of the axis only, which adds it once.
+// A declaration describes a layer without computing it. rows() lists how one axis of the process
+// grid can distribute the layer, form() makes the layouts of all arrays on all ranks, kernel()
+// describes the kernel and the values that its derivative reads, and work() counts the operations
+// of one rank, from which a plan predicts times. The arithmetic is in layer/types/affine.cpp.
+//
+// Along a grid axis, a rank has a block of a dimension (S0, S1), a copy (B), a partial sum (P), or
+// everything on the root of the axis and nothing elsewhere (R). The signature table in rows() has a
+// row per label:
+//
+//   label   x    W    b    y
+//   n       S0   B    B    S0    batch split
+//   o       B    S0   S0   S1    output features split
+//   i       S1   S1   R    P     input features split: y is a partial sum
+//   B, R    all arrays replicated, or on the root
+//   P       P    B    R    P     x is a partial sum
+//
+// Where y is a partial sum, the bias is on the root of the axis only, which adds it once. The P_fo
+// x P_fi layer of Hewett & Grady is a grid with labels o,i; the 1.5-D product of Gholami et al. is
+// o,n.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
 
@@ -15,6 +30,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kAffineSettings[] = {
     {"inputs", OptionSpec::Int, nullptr, "number of input features", nullptr, atLeast(1)},
     {"outputs", OptionSpec::Int, nullptr, "number of output features", nullptr, atLeast(1)},
@@ -48,24 +64,27 @@ public:
     const Signature& signature = form.signature;
     const Layout &use = form.uses.front(), &output = form.output;
     const GridPtr grid = use.gridPtr();
+    // The rows of y have the split points of the rows of x, and its columns balanced blocks.
     form.output = makeLayout(shape, grid, signature.output(), {{&use, 0}, {}});
     // W and b have the split points of the dimensions that they share with x and y, because the
     // kernel multiplies local blocks; the split points of x can come from a solver.
-    form.parameters.push_back({"weight",
-                               makeLayout({shape[1], input.shape()[1]}, grid,
-                                          signature.parameter(0), {{&output, 1}, {&use, 1}}),
-                               input.shape()[1], shape[1]});
+    form.parameters.push_back({.name = "weight",
+                               .use = makeLayout({shape[1], input.shape()[1]}, grid,
+                                                 signature.parameter(0), {{&output, 1}, {&use, 1}}),
+                               .fanIn = input.shape()[1],
+                               .fanOut = shape[1]});
     if (flag("bias"))
       form.parameters.push_back(
-          {"bias", makeLayout({shape[1]}, grid, signature.parameter(1), {{&output, 1}})});
+          {.name = "bias",
+           .use = makeLayout({shape[1]}, grid, signature.parameter(1), {{&output, 1}})});
     return form;
   }
 
   Work work(const Form& form, int position) const override {
     const Box in = form.uses[0].box(position), out = form.output.box(position);
-    // The product and its two adjoints multiply the same three extents.
+    // The product and its two adjoints, for x and for W, multiply the same three extents.
     const double flops = 2.0 * double(elements(in)) * double(out[1].size());
-    return {flops, flops, flops};
+    return {.forward = flops, .adjoint = flops, .adjointParameters = flops};
   }
   KernelEntry kernel(const Form&) const override {
     return {.name = type(),

@@ -1,27 +1,34 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Attention: from queries q [..., m, e], keys k [..., n, e] and values v [..., n, f]
+// Declares attention: from queries q [..., m, e], keys k [..., n, e] and values v [..., n, f]
 //
 //   y = softmax(scale q k^T + mask) v,   y [..., m, f]
 //
 // for each matrix along equal leading dimensions (batch, heads), with the softmax over the keys. If
 // `causal`, query i sees the keys 0 to i. If `mask`, a fourth input [..., m, n] is added to the
 // scores, broadcast along extents of 1: 0 and -infinity select the keys of a query, other numbers
-// are a bias. A query without keys has the result 0.
+// are a bias. A query without keys has the result 0. The kernel is in layer/types/attention.cpp.
 //
-// Labels per grid axis: S0, S1, ... leading dimensions; s the sequence, both of queries and of
-// keys, each with its own split points; m the queries only, with all keys on all ranks; B
-// (replicated), R (on the root of the axis only). The mask has the rows of the rank's queries and
-// all columns, and is not communicated.
+// Labels, which state what an axis of the process grid does: S0, S1, ... splits a leading
+// dimension; s splits the sequence, both of queries and of keys, each with its own split points; m
+// splits the queries only, and all ranks have all keys; B replicates, R holds everything on its
+// root. The mask has the rows of the rank's queries and all columns, and is not communicated.
 //
 // Ring attention: with label s, no rank has all keys. Blocks of keys and values rotate through the
-// ranks of these axes; in each turn every rank sends its current block to the preceding rank. The
-// softmax is accumulated with a running maximum. The adjoint rotates the blocks once more, together
-// with their cotangents.
+// ranks of these axes. On 3 ranks with blocks 0, 1, 2, each rank sends its current block to the
+// preceding rank:
 //
-// In a turn each rank sends one array, padded to the length of the longest block. The map list
-// describes this as an exchange of all these arrays from one layout to the same layout on a process
-// grid that is shifted by one rank. The kernel runs the exchange itself (OwnMove in
-// core/map_list.hpp), so no map of the list applies it.
+//   turn        rank 0    rank 1    rank 2
+//   0           block 0   block 1   block 2
+//   1           block 1   block 2   block 0
+//   2           block 2   block 0   block 1
+//
+// The softmax is accumulated with a running maximum. The adjoint rotates the blocks once more,
+// together with their cotangents.
+//
+// In a turn each rank sends one array, padded to the length of the longest block. The map list,
+// which describes all communication of the layer, has this as an exchange of all these arrays from
+// one layout to the same layout on a process grid that is shifted by one rank. The kernel runs the
+// exchange itself (OwnMove in core/map_list.hpp), and no map of the list applies it.
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/types/broadcast.hpp"
@@ -37,6 +44,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kAttentionSettings[] = {
     {"scale", OptionSpec::Real, nullptr,
      "factor of the products of queries and keys; 1/sqrt(features) where it is not set"},
@@ -174,7 +182,9 @@ public:
         2 * rows * double(form.uses[1].shape()[rowDim(form.uses[1])]) * (flag("causal") ? 0.5 : 1);
     // The adjoint computes the scores again, then three products with features and two with
     // outputs.
-    return {products * (features + outputs), products * (3 * features + 2 * outputs), 0};
+    return {.forward = products * (features + outputs),
+            .adjoint = products * (3 * features + 2 * outputs),
+            .adjointParameters = 0};
   }
 
   MapList maps(const Form& form, const Layouts&) const override {
@@ -185,8 +195,8 @@ public:
     list.output("y", form.output);
     std::vector<ValueId> uses;
     for (std::size_t i = 0; i < form.inputs.size(); ++i)
-      uses.push_back(
-          addUse(list, list.inputs()[i], std::string(names[i]) + "Use", form.uses[i], false));
+      uses.push_back(addUse(list, list.inputs()[i], std::string(names[i]) + "Use", form.uses[i],
+                            /*anyStrides=*/false));
     KernelEntry entry = kernel(form);
     const Layout &k = form.uses[1], &v = form.uses[2];
     if (const Index turns = k.parts(rowDim(k)); turns > 1) {
@@ -196,7 +206,8 @@ public:
       const Layout next(std::move(spec));
       // One exchange for blocks, one for their tangents or cotangents; these return to their owners
       // in the last turn.
-      for (const OwnMove& times : {OwnMove{0, turns - 1, turns - 1}, OwnMove{0, 0, turns}}) {
+      for (const OwnMove& times : {OwnMove{.op = 0, .inApply = turns - 1, .inAdjoint = turns - 1},
+                                   OwnMove{.op = 0, .inApply = 0, .inAdjoint = turns}}) {
         entry.moves.push_back(times);
         entry.moves.back().op = list.ownOperator(OperatorKind::Exchange, arrays, next);
       }

@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shapes, signature tables and layouts of inputs that are broadcast. An input has the layout of the
-// output, except that a dimension in which it has one element is not split.
+// Functions that the elementwise types of several inputs share (add, multiply, compare, ...), whose
+// inputs are broadcast as in NumPy: an extent of 1 is repeated along a dimension in which another
+// input has more. For example [2,3,8,8] times a mask [2,1,8,8] gives [2,3,8,8].
+//
+//   broadcastShape    the shape of the output
+//   widestInput       the input that has this shape, whose split points the output takes over
+//   broadcastTable    the ways to distribute the layer over a grid axis, one row per label
+//   broadcastForm     the layouts of inputs and output on all ranks, for chosen labels
+//   broadcastUse      the layout of one input that fits a layout of the output
+//
+// An input has the layout of the output, except that a dimension in which it has one element is not
+// split: the element is replicated on the axes that split this dimension of the output.
 #include "declaration/types/broadcast.hpp"
 
 #include "sys/errors/error.hpp"
@@ -38,6 +48,7 @@ std::size_t widestInput(const std::vector<Shape>& inputs, const Shape& output) {
   return widest == inputs.end() ? 0 : static_cast<std::size_t>(widest - inputs.begin());
 }
 
+// Only rows that split a dimension (S0, S1, ...) differ between the inputs.
 SignatureTable broadcastTable(const std::vector<Shape>& inputs, const Shape& output, bool linear) {
   SignatureTable table = elementwiseTable(static_cast<int>(output.size()), linear);
   for (SignatureRow& row : table) {
@@ -56,7 +67,8 @@ Form broadcastForm(const Layouts& inputs, const Choice& choice, const SignatureT
   const FormInputs formInputs(inputs, choice);
   const Signature signature =
       Signature::choose(table, formInputs.plain, formInputs.grid, choice.labels, who);
-  // Split points are those of the widest input, which is then used in place.
+  // A layout with the split points of `pattern` in all dimensions. The output takes over those of
+  // the widest input, which is then read in place.
   const auto layoutLike = [&](const Shape& shape, const TensorSignature& requested,
                               const Layout& pattern) {
     std::vector<CutSource> cuts;

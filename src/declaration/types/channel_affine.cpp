@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Channel affine: y[n,c,s] = scale[c] x[n,c,s] + shift[c].
+// Declares two elementwise types with parameters per channel; their kernels are in
+// layer/types/channel_affine.cpp:
 //
-// Labels per grid axis: n batch, c channels, S2, S3, ... space, B (replicated), R (on the root of
-// the axis only), and P (partial sums), for which only the root adds the shift.
+//   channelaffine   y[n,c,s] = scale[c] x[n,c,s] + shift[c]
+//   prelu           y = x for x > 0, else weight[c] x
+//
+// A declaration describes a layer without computing it: rows() lists what an axis of the process
+// grid can do to x, the parameters and y, form() makes their layouts on all ranks, and work()
+// counts the operations of one rank, from which a plan predicts times.
+//
+// Labels of the rows: n (the axis splits the batch), c (channels, and with them the parameters),
+// S2, S3, ... (space), B (replicates all), R (holds all on its root only). channelaffine also has
+// P: x is a partial sum and its contributions are scaled, but only the root of the axis has the
+// shift, which is added once.
 #include "declaration/core/channel_table.hpp"
 #include "declaration/core/elementwise.hpp"
 #include "declaration/core/kernel_maps.hpp"
@@ -16,6 +26,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kChannelSettings[] = {
     {"channels", OptionSpec::Int, nullptr, "number of channels", nullptr, atLeast(1)}};
 
@@ -48,7 +59,7 @@ public:
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
     SignatureTable table = channelTable(static_cast<int>(inputs.front().size()));
     const Property B = Property::broadcast(), P = Property::partial(), R = Property::root();
-    table.push_back({"P", P, {B, R}, P});
+    table.push_back({"P", P, {B, R}, P}); // label, x, {scale, shift}, y
     return table;
   }
 
@@ -67,7 +78,7 @@ public:
   // One multiplication and one addition per element, in Apply and in both adjoints.
   Work work(const Form& form, int position) const override {
     const double flops = 2.0 * double(elements(form.uses[0].box(position)));
-    return {flops, flops, flops};
+    return {.forward = flops, .adjoint = flops, .adjointParameters = flops};
   }
   KernelEntry kernel(const Form&) const override {
     return {.name = type(), .savesInputs = true, .gradients = Gradients::Separate};
@@ -83,11 +94,9 @@ std::unique_ptr<Declaration> declareChannelAffine() {
   return std::make_unique<ChannelAffine>();
 }
 
-// PReLU, a rectifier with one slope per channel (He et al. 2015): y = x for x > 0, else weight[c]
-// x. It is the sum of the positive part and of the negative part scaled by channel; leakyrelu is
-// the same with a single slope.
-//
-// Labels per grid axis: n batch, c channels, S2, S3, ... space, B, R.
+// PReLU, a rectifier with one slope per channel (He et al. 2015). It is computed as y = max(x, 0) +
+// weight[c] min(x, 0), the sum of two values `above` and `scaled`. The type leakyrelu
+// (pointwise.cpp) is the same with a single slope.
 
 namespace {
 
@@ -98,7 +107,7 @@ public:
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
     SignatureTable table = channelTable(static_cast<int>(inputs.front().size()));
     for (SignatureRow& row : table)
-      row.parameters.pop_back();
+      row.parameters.pop_back(); // the table is for two parameters per channel
     return table;
   }
 
@@ -119,12 +128,13 @@ public:
     const ValueId x = list.input("x", form.inputs.front()), output = list.output("y", form.output);
     KernelEntry slope{.name = "slope", .savesInputs = true, .gradients = Gradients::Separate};
     addParameterSources(list, form, storage, slope);
-    const ValueId u = addUse(list, x, "u", use, false);
+    const ValueId u = addUse(list, x, "u", use, /*anyStrides=*/false);
     const ValueId above = list.value("above", use), below = list.value("below", use),
                   scaled = list.value("scaled", use);
     list.run({.name = "above", .savesOutput = true}, {u}, above);
     list.run({.name = "below", .savesInputs = true}, {u}, below);
     list.run(std::move(slope), {below}, scaled);
+    // Two maps that write one value add up.
     list.apply(OperatorKind::Conversion, above, output);
     list.apply(OperatorKind::Conversion, scaled, output);
     return list;

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Column MLP: a multilayer perceptron over the channels, applied at each point. It is used for
-// closures of columns in a solver.
+// Declares the column MLP, a multilayer perceptron over the channels of each point, such as a
+// closure of a solver's columns of cells:
 //
 //   h_0 = x[n,:,s],  h_l+1 = f(W_l h_l + b_l),  y[n,:,s] = W_last h_last + b_last
 //
-// Labels per grid axis: n batch, S2, S3, ... space, B (replicated), R (on the root of the axis
-// only). Channels are not split, since that would need a sum over ranks in every hidden layer; the
-// weights are small and are replicated.
+// The whole perceptron is one layer and one kernel (layer/types/column_mlp.cpp), which keeps the
+// hidden layers of a block of points in cache. This file has its settings, the layouts of x, y and
+// the parameters on all ranks, and the operation counts by which a plan predicts times.
+//
+// Labels, which state what an axis of the process grid does to x and y: n (splits the batch), S2,
+// S3, ... (space), B (replicates them), R (holds them on its root only). Channels are not split,
+// since that would need a sum over ranks in every hidden layer. The weights are small and are
+// replicated (on the root with R).
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
 #include "sys/errors/error.hpp"
@@ -20,6 +25,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kColumnMlpSettings[] = {
     {"widths", OptionSpec::Ints, nullptr,
      "numbers of channels: of the input, of each hidden layer, of the output", nullptr, atLeast(1)},
@@ -31,6 +37,8 @@ constexpr OptionSpec kColumnMlpSettings[] = {
 class ColumnMlpDeclaration final : public Declaration {
 public:
   ColumnMlpDeclaration() : Declaration("columnmlp", kColumnMlpSettings) {}
+  // A function of single points gives the same values on the patches of a multi-block grid as on
+  // the joined field, and can be evaluated in ghost cells as well.
   bool joinsPatches(const std::vector<Shape>&) const override { return true; }
   std::string computedHaloObstacle() const override { return {}; }
 
@@ -51,7 +59,7 @@ public:
     SignatureTable table;
     for (int d = 0; d < static_cast<int>(inputs.front().size()); ++d) {
       const Property S = Property::shard(d);
-      if (d != 1)
+      if (d != kChannelDim)
         table.push_back({d == 0 ? "n" : S.describe(), S, Properties(parameters, B), S});
     }
     table.push_back({"B", B, Properties(parameters, B), B});
@@ -69,11 +77,11 @@ public:
     for (int d = 0; d < static_cast<int>(shape.size()); ++d)
       cuts.push_back({&use, d});
     // Output and input have different channels, and neither is split.
-    cuts[1] = {};
+    cuts[kChannelDim] = {};
     form.output = makeLayout(shape, grid, signature.output(), cuts);
     if (choice.computedHalo)
       form.output = withHalosOf(*choice.computedHalo, form.output);
-    int number = 0;
+    int number = 0; // of the parameter, in the order weight0, bias0, weight1, ...
     for (const Shape& parameterShape : parameterShapes()) {
       const bool isWeight = parameterShape.size() == 2;
       const std::string name =
@@ -100,8 +108,12 @@ public:
     const auto last = widths.size() - 1;
     const double toInput = 2 * points * double(widths[0]) * double(widths[1]);
     const double output = 2 * points * double(widths[last - 1]) * double(widths[last]);
-    return {forward, toInput, (forward - output) + (forward - toInput) + forward};
+    return {.forward = forward,
+            .adjoint = toInput,
+            .adjointParameters = (forward - output) + (forward - toInput) + forward};
   }
+  // RowWork::Each: the kernel works on each row of a matrix separately, and can be fused with the
+  // gathering and summing of rows (core/row_fusion.cpp).
   KernelEntry kernel(const Form&) const override {
     return {.name = type(),
             .savesInputs = true,

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Constant: a parameter as a value, y = value. The input only determines the layout of y. Examples
-// are a table of positions, a land mask, or the initial state of a recurrence; a frozen parameter
-// is a constant.
+// Declares the layer `constant`: y = value, where `value` is a parameter of the layer and does not
+// depend on the input x. The input only determines the distribution of y. Examples are a table of
+// positions, a land mask, or the initial state of a recurrence. A frozen parameter makes y constant
+// in training, too.
 //
-// Labels per grid axis: B (replicated), R (on the root of the axis only), and S0, S1, ... for a
-// dimension of y. Without labels, a dimension of y is split like the input's dimension of the same
-// number and extent; y is replicated on other axes.
+// A declaration describes a layer without computing it. rows() lists how one axis of the process
+// grid can distribute it, form() makes the layouts of all arrays on all ranks, and kernel()
+// describes the kernel, whose arithmetic is in layer/types/constant.cpp. Nothing is communicated.
+//
+// Labels of the rows: B (y is replicated along the axis), R (on the root of the axis only), and S0,
+// S1, ... (dimension 0, 1, ... of y is split). If the user chooses no labels, a dimension of y is
+// split like the input's dimension of the same number and extent, and y is replicated on other
+// axes.
 #include "declaration/core/declaration.hpp"
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
@@ -18,6 +24,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kConstantSettings[] = {
     {"shape", OptionSpec::Ints, nullptr, "extents of the value", nullptr, atLeast(0)},
     {"value", OptionSpec::Real, "0", "what all of its elements begin with"}};
@@ -33,16 +40,18 @@ public:
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
     const Shape y = outputShape(inputs), &x = inputs.front();
     const Property B = Property::broadcast(), R = Property::root();
+    // The columns are the label and the properties of x, of the parameter and of y.
     SignatureTable table = {{"B", B, {B}, B}, {"R", R, {R}, R}};
     for (int d = 0; d < static_cast<int>(y.size()); ++d) {
       const Property S = Property::shard(d);
-      const bool isLike = d < static_cast<int>(x.size()) && x[d] == y[d];
-      table.push_back({fmt::format("S{}", d), isLike ? S : B, {S}, S});
+      // With this property of x, the row is the one chosen for an x that is split in dimension d.
+      const bool hasEqualExtent = d < static_cast<int>(x.size()) && x[d] == y[d];
+      table.push_back({fmt::format("S{}", d), hasEqualExtent ? S : B, {S}, S});
     }
     return table;
   }
 
-  // The input is not redistributed.
+  // The input is not redistributed: `uses`, the layouts in which inputs are read, are their own.
   Form form(const Layouts& inputs, const Choice& choice) const override {
     const Layout x = inputs.front().withoutHalos();
     const Shape shape = outputShape({x.shape()});
@@ -59,6 +68,7 @@ public:
             .parameters = {{.name = "value", .use = output, .initial = real("value")}},
             .output = output};
   }
+  // isSource: the kernel does not read x, which therefore has no cotangent.
   KernelEntry kernel(const Form&) const override {
     return {.name = type(), .anyStrides = true, .isSource = true, .gradients = Gradients::Within};
   }

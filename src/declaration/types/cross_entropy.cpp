@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Cross-entropy loss with terms log(sum exp z) - z[label] of samples. Labels per grid axis: n
-// batch, c classes, B (replicated), R (on the root of the axis only).
+// Declares the cross-entropy loss of logits z[samples, classes] and one label per sample: the mean
+// or sum over all samples n of the terms
 //
-// Its kernels compute for each sample the largest logit m, then the sum s of exp(z - m) and the
-// logit of the sample's label, each over the classes on this rank. If classes are split, one
-// exchange combines the maxima (M) and one the sums (S). These steps are fixed, and the last kernel
-// declares the total derivative, so the adjoint needs no communication.
+//   log(sum over classes c of exp z[n,c]) - z[n, label[n]]
+//
+// Labels, which state what a grid axis does to z: n (splits the samples), c (splits the classes), B
+// (replicates z), R (holds it on its root only).
+//
+// A rank can have only some of the classes. addContribution() lists these steps, whose kernels are
+// in layer/types/cross_entropy.cpp:
+//
+//   m    largest logit of each sample on this rank
+//   M    largest logit over all ranks (one exchange)
+//   s    for each sample the sum of exp(z - M) on this rank, and the logit of its label, which is 0
+//        on ranks without its class
+//   S    sums of s over all ranks (one exchange)
+//   a    this rank's part of the loss, a partial sum
+//
+// m and s are fixed, that is, not differentiated. The last kernel returns the total derivative
+// softmax(z) - [c = label] instead, and the adjoint of these steps needs no communication.
 #include "declaration/core/types.hpp"
 #include "declaration/types/losses.hpp"
 #include "geometry/layout/layout.hpp"
@@ -18,6 +31,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kCrossEntropySettings[] = {
     kReductionSetting,
     {"loss_weights", OptionSpec::Choice, "none",
@@ -31,9 +45,9 @@ public:
   bool termsAreSamples() const override { return true; }
 
   SignatureTable rows(const std::vector<Shape>&) const override {
-    SignatureTable table = elementwiseTable(2, false);
-    table[0].label = "n";
-    table[1].label = "c";
+    SignatureTable table = elementwiseTable(/*rank=*/2, /*linear=*/false);
+    table[0].label = "n"; // instead of S0
+    table[1].label = "c"; // instead of S1
     return table;
   }
 
@@ -57,9 +71,11 @@ private:
     return {.name = "labels", .of = SourceEntry::Of::Labels, .use = samplesLayout(use)};
   }
 
-  // The last kernel saves the label and the weight of each sample, because the caller can set
-  // others before the adjoint.
+  // `sum` is the sum of all weights, or kNoValue. The last kernel saves the label and the weight of
+  // each sample, because the caller can set others before the adjoint.
   ValueId addContribution(MapList& list, ValueId z, ValueId sum, const Layout& use) const override {
+    // Values have one number per sample, or two for s and S, in the layout perSample(..., dim):
+    // dimension `dim` counts samples, and P or B is the property on axes that split the classes.
     const Property P = Property::partial(), B = Property::broadcast();
     const Index samples = use.shape()[kSamples];
     // If classes are not split, each rank has all of its samples' classes and nothing is exchanged.
@@ -69,6 +85,7 @@ private:
                                                              : list.convert(name, local, to, kind);
     };
     const Layout labels = samplesLayout(use);
+    // Values marked as exact are never saved in bfloat16.
     const ValueId m = list.exact(list.value("m", perSample(use, {samples}, P, 0)));
     list.runFixed({.name = "maxima"}, {z}, m);
     const ValueId maxima = overClasses(OperatorKind::Maximum, m, "M", labels);
@@ -77,8 +94,8 @@ private:
     const ValueId sums =
         overClasses(OperatorKind::Exchange, s, "S", perSample(use, {2, samples}, B, 1));
     const ValueId a = contributionValue(list, use);
-    const Index bytes = static_cast<Index>(sizeof(std::int64_t)) + elementBytes();
-    KernelEntry nll = reading(list, "nll", {bytes, labels});
+    const Index savedBytes = static_cast<Index>(sizeof(std::int64_t)) + elementBytes();
+    KernelEntry nll = reading(list, "nll", {.bytes = savedBytes, .elementsOf = labels});
     nll.savesInputs = true;
     std::vector<ValueId> reads = {z, maxima, sums};
     if (sum != kNoValue)

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Flatten: [batch, channel, spatial...] to [batch, features], in row-major order. Labels per grid
-// axis: n batch, c channel (a block of channels is a contiguous range of features), B (replicated),
-// R (on the root of the axis only), P (partial sums). The input must not be split in space, because
-// features of a block would not be contiguous.
+// Declares two types that give the elements of a tensor, in row-major order, another shape:
+// flatten, [batch, channel, spatial...] to [batch, features], and reshape (below) with any shape.
+// They only need the layouts of x and y; a rank's block of x and its block of y have the same
+// elements in the same order, so nothing is communicated by them. The kernel, a copy, is in
+// layer/types/flatten.cpp.
+//
+// Flatten of [4, 6, 5, 5] makes [4, 150], 25 features from each channel. Channels split at 0, 2, 6
+// become features split at 0, 50, 150. The input must not be split in space, because the features
+// of a block would not be contiguous; a conversion removes such a split before the kernel.
+//
+// Labels, which state what a grid axis does to x and y: n (splits the batch), c (splits the
+// channels), B (replicates them), R (holds them on its root only), P (each rank has a partial sum).
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
 
@@ -31,9 +39,9 @@ public:
   }
 
   SignatureTable rows(const std::vector<Shape>&) const override {
-    SignatureTable table = elementwiseTable(2, true);
-    table[0].label = "n";
-    table[1].label = "c";
+    SignatureTable table = elementwiseTable(/*rank=*/2, /*linear=*/true);
+    table[0].label = "n"; // instead of S0
+    table[1].label = "c"; // instead of S1
     return table;
   }
 
@@ -82,6 +90,7 @@ std::unique_ptr<Declaration> declareFlatten() {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kReshapeSettings[] = {{"shape", OptionSpec::Ints, nullptr,
                                             "extents of the output; 0: that of the input's "
                                             "dimension at this place; -1, once: what is left",
@@ -112,12 +121,14 @@ int leading(const Shape& shape, int begin, int end) {
   return begin;
 }
 
+// The groups of a reshape from x to y. In each turn the side with fewer elements takes over its
+// next dimension, until both sides of the group have as many.
 std::vector<Group> groupsOf(const Shape& x, const Shape& y) {
   const int inputs = static_cast<int>(x.size()), outputs = static_cast<int>(y.size());
   std::vector<Group> groups;
   int i = 0, o = 0;
   while (i < inputs && o < outputs) {
-    int endI = i + 1, endO = o + 1;
+    int endI = i + 1, endO = o + 1; // the group is [i, endI) in x and [o, endO) in y
     Index inputElements = x[i], outputElements = y[o];
     // If there are no elements, the remaining extents can differ.
     while (inputElements != outputElements && (endI < inputs || endO < outputs)) {
@@ -185,7 +196,7 @@ public:
       if (isEmpty)
         continue; // without elements, split points need not match
       for (Index& cut : use.cuts[g.input]) {
-        cut = (cut + g.step() / 2) / g.step() * g.step();
+        cut = (cut + g.step() / 2) / g.step() * g.step(); // the nearest multiple
         output.cuts[g.output].push_back(cut * g.perInputIndex / g.perOutputIndex);
       }
     }

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Types that combine several inputs into one output, without parameters:
+// Declares the types that combine several inputs into one output, without parameters:
 //
 //   add          y = sum over i of x_i, broadcast along extents of 1 (broadcast.hpp)
 //   subtract     y = x_0 - x_1, likewise
 //   concatenate  y = the x_i one after the other along a dimension
 //
 // All are y = sum over i of E_i x_i, where E_i inserts x_i into its range of y (for add: all of y).
-// If y has layout L, then x_i is used in L restricted to its range: the same grid, properties and
-// order of axes, blocks clipped to the range, and no split of broadcast dimensions. In these
-// layouts the joining is local, whatever the properties are, P and a split of the concatenated
-// dimension included. Conversions bring the inputs from their own layouts. The adjoint distributes
-// the cotangent of y in the same way.
+// y has a layout L, which the user sets or which is that of the first input of y's shape. Each x_i
+// is first brought, by a conversion, into L restricted to its range: the same grid and split axes,
+// with blocks clipped to the range, and no split of broadcast dimensions. For a concatenation of
+// x_0 of 6 and x_1 of 4 elements, and y split at 0, 5, 10:
 //
-// Labels per grid axis: S0, S1, ... (splits of dimensions 0, 1, ...), B (replicated), R (on the
-// root of the axis only), P (partial sums). Without labels y has the layout of the first input of
-// its shape.
+//   y    0 1 2 3 4 | 5 6 7 8 9      split points 0, 5, 10
+//   x_0  0 1 2 3 4 | 5              split points 0, 5, 6
+//   x_1            | 6 7 8 9        split points 0, 0, 4
+//
+// Each rank then joins its own blocks without communication, whatever the layout is. The adjoint
+// distributes the cotangent of y in the same way. Kernels are in layer/types/join.cpp.
+//
+// Labels, which state what a grid axis does to all inputs and y: S0, S1, ... (splits a dimension),
+// B (replicates them), R (holds them on its root only), P (each rank has a partial sum).
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/result_layout.hpp"
 #include "declaration/core/types.hpp"
@@ -31,6 +36,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kDimension[] = {{"dim",
                                       OptionSpec::Int,
                                       nullptr,
@@ -107,7 +113,7 @@ public:
     return broadcastShape(inputs, fmt::format("{} ({})", title(), type()));
   }
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
-    return broadcastTable(inputs, outputShape(inputs), true);
+    return broadcastTable(inputs, outputShape(inputs), /*linear=*/true);
   }
 
   // Sums need no kernel: the first conversion overwrites y, and further ones add to it. Only an
@@ -120,7 +126,7 @@ public:
     for (std::size_t i = 0; i < form.inputs.size(); ++i) {
       ValueId x = list.inputs()[i];
       if (form.inputs[i].shape() != form.output.shape() || isNegated(i)) {
-        const ValueId u = addUse(list, x, fmt::format("u{}", i), form.uses[i], true);
+        const ValueId u = addUse(list, x, fmt::format("u{}", i), form.uses[i], /*anyStrides=*/true);
         x = list.value(fmt::format("v{}", i), form.output);
         list.run({.name = isNegated(i) ? "minus" : "plus", .anyStrides = true}, {u}, x);
       }
@@ -152,7 +158,7 @@ private:
 class Add final : public Sum {
 public:
   Add() : Sum("add", {}) {}
-  int inputCount() const override { return -1; }
+  int inputCount() const override { return -1; } // one or more
   Example example(ExampleDraw& draw) const override {
     return {{}, randomShapes(draw, draw.between(1, 3))};
   }
@@ -172,8 +178,9 @@ private:
 class Concatenate final : public Join {
 public:
   Concatenate() : Join("concatenate", kDimension) {}
-  bool joinsPatches(const std::vector<Shape>&) const override { return dimension() == 1; }
-  int inputCount() const override { return -1; }
+  // The patches of a multi-block grid, which are the batch, must remain as they are.
+  bool joinsPatches(const std::vector<Shape>&) const override { return dimension() == kChannelDim; }
+  int inputCount() const override { return -1; } // one or more
 
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     checkShapes(inputs);
@@ -184,7 +191,7 @@ public:
     return shape;
   }
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
-    return elementwiseTable(static_cast<int>(inputs.front().size()), true);
+    return elementwiseTable(static_cast<int>(inputs.front().size()), /*linear=*/true);
   }
 
   MapList maps(const Form& form, const Layouts&) const override {
@@ -230,7 +237,7 @@ private:
     for (std::size_t i = 1; i < inputs.size(); ++i) {
       const Shape& shape = inputs[i];
       if (shape.size() == first.size())
-        first[d] = shape[d];
+        first[d] = shape[d]; // extents along the dimension of concatenation can differ
       if (shape != first)
         throw Error(TENON_ERR_SHAPE,
                     fmt::format("{} ({}) needs inputs of equal shape except in dimension {}, but "

@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The losses: settings, layouts and map lists. The simplest ones have one term for the error
-// d = x - t of each element; the others are defined below:
+// Declares losses, layers that compare their input x with a target t and return one number
+// (losses.hpp). The simplest ones have one term for the error d = x - t of each element; the
+// gradient penalty and the relative L2 error are defined below, and the cross entropy in
+// cross_entropy.cpp.
 //
 //   meansquarederror   d^2
 //   meanabsoluteerror  |d|
 //   huber              d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2)
 //
-// The value is a sum over the whole batch, divided by global counts or sums of weights: a mean of
-// the ranks' means would give too much weight to small blocks.
+// The value is the sum of all terms of the global batch, or their mean. Each rank computes the
+// contribution of its elements, already divided by the global count or sum of weights, and one
+// reduction adds the contributions; a mean of the ranks' means would give too much weight to small
+// blocks. Loss::maps() lists these steps, and the kernels are in layer/types/losses.cpp:
+//
+//   z   x in its use layout
+//   W   the sum of the weights, of contributions w
+//   a   this rank's contribution to the value
+//   y   the sum of a over all ranks
+//
+// A declaration computes nothing and communicates nothing itself. `use` is everywhere the layout in
+// which the kernels read x.
 #include "declaration/types/losses.hpp"
 
 #include "declaration/core/types.hpp"
@@ -59,6 +71,7 @@ std::vector<double> spacing(const std::string& text, int dims, const std::string
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kGradientPenaltySettings[] = {
     kReductionSetting,
     kWeightsSetting,
@@ -98,6 +111,8 @@ private:
     spacing(text("spacing"), spatial, title());
   }
 
+  // The layout of x with one more element at the end of each block of a spatial dimension: 8
+  // elements split at 0, 4, 8 are stored as [0, 5) and [4, 8), or [4, 9) if periodic.
   Layout readLayout(const Layout& use) const override {
     LayoutSpec spec = use.spec();
     for (int d = kFirstSpatial; d < use.rank(); ++d) {
@@ -157,7 +172,7 @@ public:
 
 private:
   ValueId addContribution(MapList& list, ValueId x, ValueId sum, const Layout& use) const override {
-    const Shape shape = {2, use.shape()[kSamples]};
+    const Shape shape = {2, use.shape()[kSamples]}; // the squares of x - t, and those of t
     const ValueId local =
         list.exact(list.value("s", perSample(use, shape, Property::partial(), 1)));
     list.runFixed(reading(list, "squares"), {x}, local);

@@ -39,7 +39,7 @@ inline constexpr OptionSpec kWeightsSetting = {
     "none|sample|element"};
 inline constexpr OptionSpec kLossSettings[] = {kReductionSetting, kWeightsSetting};
 
-inline constexpr int kSamples = 0;
+inline constexpr int kSamples = 0; // the dimension that counts samples
 
 // A layout of shape [1] with the properties of `use`, except for `split` on axes that split it.
 Layout scalarLayout(const Layout& use, Property split);

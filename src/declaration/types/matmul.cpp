@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Matrix product of two inputs, for each matrix along equal leading dimensions:
+// Declares the matrix product of two inputs, for each matrix along equal leading dimensions
+// (batch):
 //
 //   y[s,m,n] = sum over k of a[s,m,k] b[s,k,n]
 //
-// Labels per grid axis: S0, S1, ... leading dimensions, m rows, n columns, k the summed dimension
-// (y is a partial sum), B (replicated), R (on the root of the axis only), and Pa, Pb if one input
-// is a partial sum and the other is replicated. For two matrices these are the rows of Table 1 of
-// DistPar, and R.
+// A declaration describes a layer without computing it. rows() lists how one axis of the process
+// grid can distribute the product, form() makes the layouts of a, b and y on all ranks, and work()
+// counts the operations of one rank, from which a plan predicts times. The kernel is in
+// layer/types/matmul.cpp; it multiplies local blocks.
+//
+// Along a grid axis, a rank has a block of a dimension (S), a copy (B), a partial sum (P), or
+// everything on the root of the axis (R). The rows of the table for two matrices, with one more row
+// S0, S1, ... for each leading dimension:
+//
+//   label   a    b    y
+//   m       S0   B    S0    rows of a
+//   n       B    S1   S1    columns of b
+//   k       S1   S0   P     the summed dimension: y is a partial sum
+//   B, R    all replicated, or on the root
+//   Pa      P    B    P     a is a partial sum
+//   Pb      B    P    P     b is a partial sum
+//
+// These are the rows of Table 1 of DistPar, and R.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
 
@@ -65,6 +80,8 @@ public:
     const auto [shapes, plain, grid, shape, signature] = beginForm(inputs, choice);
     const int row = static_cast<int>(shape.size()) - 2, column = row + 1;
     const Layout a = makeLayout(shapes[0], grid, signature.input(0), cutsOf(plain[0]));
+    // Each dimension takes its split points from a dimension of another layout: the rows of b from
+    // the columns of a, the columns of b from b itself, and those of y from b.
     std::vector<CutSource> cuts = cutsOf(a);
     cuts[row] = {&a, column};
     cuts[column] = {&plain[1], column};
@@ -80,8 +97,8 @@ public:
   Work work(const Form& form, int position) const override {
     const double products = 2.0 * double(elements(form.output.box(position))) *
                             double(form.uses[0].box(position).back().size());
-    // The cotangent of each input is a product of the same size.
-    return {products, 2 * products, 0};
+    // The cotangent of each input is a product of the same size, and there are no parameters.
+    return {.forward = products, .adjoint = 2 * products, .adjointParameters = 0};
   }
   KernelEntry kernel(const Form&) const override { return {.name = type(), .savesInputs = true}; }
 
@@ -96,6 +113,7 @@ public:
   }
 
 private:
+  // The sources of split points for a layout that takes over those of all dimensions.
   static std::vector<CutSource> cutsOf(const Layout& layout) {
     std::vector<CutSource> cuts;
     for (int d = 0; d < layout.rank(); ++d)

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elementwise product of two inputs, broadcast along extents of 1 (broadcast.hpp), and quotient,
-// which is the product with the reciprocal of the second input. Labels per grid axis: S0, S1, ...
-// (any split), B (replicated), R (on the root of the axis only), and Pa, Pb if one factor is a
-// partial sum and the other is replicated. The factors cannot both be partial sums, since the
-// product of two sums is not the sum of products of their contributions. A divisor cannot be a
-// partial sum, since a reciprocal is not linear.
+// Declares elementwise types of two or three inputs, which are broadcast along extents of 1 as in
+// NumPy (broadcast.hpp). The kernels are in layer/types/multiply.cpp and layer/types/selection.cpp.
+//
+//   multiply   y = x_0 x_1
+//   divide     y = x_0 / x_1, the product with the reciprocal of x_1
+//   compare    y = 1 where a relation of x_0 and x_1 holds, else 0
+//   where      y = x_1 where x_0 is not 0, else x_2
+//
+// Labels, which state what an axis of the process grid does to the inputs and y: S0, S1, ...
+// (splits a dimension), B (replicates them), R (holds them on its root only). multiply also has Pa
+// and Pb, if x_0 or x_1 is a partial sum and the other is replicated. Both cannot be partial sums:
+// (a + b)(c + d) is not ac + bd. A divisor cannot be one either, since a reciprocal is not linear.
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/types/broadcast.hpp"
@@ -39,7 +45,8 @@ public:
 
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
     const Property B = Property::broadcast(), P = Property::partial();
-    SignatureTable table = broadcastTable(inputs, outputShape(inputs), false);
+    SignatureTable table = broadcastTable(inputs, outputShape(inputs), /*linear=*/false);
+    // The columns are the label and the properties of {x_0, x_1}, of no parameters, and of y.
     table.push_back({"Pa", Properties{P, B}, {}, P});
     table.push_back({"Pb", Properties{B, P}, {}, P});
     return table;
@@ -51,8 +58,9 @@ public:
   }
 
   Work work(const Form& form, int position) const override {
+    // The adjoint has one product per element for each of the two inputs.
     const double products = double(elements(form.output.box(position)));
-    return {products, 2 * products, 0};
+    return {.forward = products, .adjoint = 2 * products, .adjointParameters = 0};
   }
   KernelEntry kernel(const Form&) const override { return {.name = type(), .savesInputs = true}; }
   std::string summary() const override { return "element by element"; }
@@ -70,7 +78,7 @@ public:
 
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
     SignatureTable table = Multiply::rows(inputs);
-    table.pop_back();
+    table.pop_back(); // Pb: the divisor cannot be a partial sum
     table.back().label = "P";
     return table;
   }
@@ -85,8 +93,8 @@ public:
     MapList list;
     const ValueId a = list.input("x0", form.inputs[0]), b = list.input("x1", form.inputs[1]);
     list.output("y", form.output);
-    const ValueId u = addUse(list, a, "u0", form.uses[0], false),
-                  v = addUse(list, b, "u1", form.uses[1], false);
+    const ValueId u = addUse(list, a, "u0", form.uses[0], /*anyStrides=*/false),
+                  v = addUse(list, b, "u1", form.uses[1], /*anyStrides=*/false);
     const ValueId r = list.value("r", form.uses[1]), y = list.stagedOutput();
     list.run({.name = "reciprocal", .savesOutput = true}, {v}, r);
     list.run({.name = "multiply", .savesInputs = true}, {u, r}, y);
@@ -105,16 +113,13 @@ std::unique_ptr<Declaration> declareDivide() {
   return std::make_unique<Divide>();
 }
 
-// Elementwise selection, broadcast along extents of 1 (broadcast.hpp):
-//
-//   compare  y = 1 where a relation of two inputs holds, else 0; it has no derivative
-//   where    y = x_1 where x_0 is not 0, else x_2
-//
-// Labels per grid axis: S0, S1, ..., B, R, and for where also P: both choices are partial sums, and
-// the condition is replicated.
+// Selection: compare, which has no derivative, and where, whose condition x_0 has none. Labels are
+// S0, S1, ..., B and R. where also has P: both choices are partial sums, and the condition is
+// replicated.
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kRelation[] = {{"relation", OptionSpec::Choice, "greater",
                                      "what is asked of the first and the second input",
                                      "greater|greater_equal|less|less_equal|equal|not_equal"}};
@@ -138,8 +143,8 @@ public:
 protected:
   // An input, repeated to the output's shape if necessary. A fixed one has no cotangent.
   static ValueId spread(MapList& list, const Form& form, int input, bool isFixed) {
-    const ValueId u =
-        addUse(list, list.inputs()[input], fmt::format("u{}", input), form.uses[input], false);
+    const ValueId u = addUse(list, list.inputs()[input], fmt::format("u{}", input),
+                             form.uses[input], /*anyStrides=*/false);
     if (form.uses[input].shape() == form.output.shape())
       return u;
     const ValueId v = list.value(fmt::format("v{}", input), form.output);
@@ -163,13 +168,13 @@ public:
   int inputCount() const override { return 2; }
   std::string inputAdvice() const override { return "; it compares its first with its second"; }
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
-    return broadcastTable(inputs, outputShape(inputs), false);
+    return broadcastTable(inputs, outputShape(inputs), /*linear=*/false);
   }
   MapList maps(const Form& form, const Layouts&) const override {
     MapList list;
     addInputs(list, form);
-    const ValueId a = spread(list, form, 0, true), b = spread(list, form, 1, true),
-                  y = list.stagedOutput();
+    const ValueId a = spread(list, form, 0, /*isFixed=*/true),
+                  b = spread(list, form, 1, /*isFixed=*/true), y = list.stagedOutput();
     list.runFixed({.name = type()}, {a, b}, y);
     list.unstage(y);
     return list;
@@ -193,16 +198,17 @@ public:
   }
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
     const Property B = Property::broadcast(), P = Property::partial();
-    SignatureTable table = broadcastTable(inputs, outputShape(inputs), false);
+    SignatureTable table = broadcastTable(inputs, outputShape(inputs), /*linear=*/false);
     table.push_back({"P", Properties{B, P, P}, {}, P});
     return table;
   }
   MapList maps(const Form& form, const Layouts&) const override {
     MapList list;
     addInputs(list, form);
-    const ValueId c = spread(list, form, 0, true), a = spread(list, form, 1, false),
-                  b = spread(list, form, 2, false), y = list.stagedOutput();
-    list.run({.name = type(), .savesInputs = true}, {c, a, b}, y);
+    const ValueId condition = spread(list, form, 0, /*isFixed=*/true),
+                  a = spread(list, form, 1, /*isFixed=*/false),
+                  b = spread(list, form, 2, /*isFixed=*/false), y = list.stagedOutput();
+    list.run({.name = type(), .savesInputs = true}, {condition, a, b}, y);
     list.unstage(y);
     return list;
   }

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Declarations of the normalisations (normalisation.hpp), and the layouts of the moments that ranks
-// exchange. Moments are summed in two steps: first the mean over all ranks, then the moments
-// relative to this mean. A variance computed from sums of squares would lose its digits if the mean
-// is large. The sums are weighted with the element counts of all blocks, which every rank knows
-// from the layouts.
+// Declares the normalisations y = (x - mean) / sqrt(variance + epsilon) * weight + bias of
+// normalisation.hpp, which defines the groups of elements over which mean and variance are taken.
+// This file has the layouts of the moments (mean and variance) that ranks combine, the steps, and
+// the settings of the four types. The kernels are in layer/types/normalisation.cpp.
+//
+// A batch normalisation of x[n,c,...] whose batch is split over 2 ranks needs, for each channel,
+// the moments of both blocks. They are combined in two steps: first the mean over all ranks, then
+// the moments relative to this mean. A variance computed from sums of squares in one step would
+// lose its digits if the mean is large. The sums are weighted with the element counts of the
+// blocks, which every rank knows from the layouts.
+//
+// With `statistics` the layer also has states, running means and variances, which are not
+// differentiated: training updates them, and inference uses them.
 #include "declaration/types/normalisation.hpp"
 
 #include "declaration/core/channel_table.hpp"
@@ -74,12 +82,15 @@ Form Normalisation::form(const Layouts& inputs, const Choice& choice) const {
   return form;
 }
 
+// Moments have the shape [2, groups...]: mean and variance, then one dimension per dimension of x,
+// without those that are reduced. For batchnorm of [8,6,32] it is [2,6], for groupnorm with 3
+// groups [2,8,3].
 Normalisation::MomentLayouts Normalisation::momentLayouts(const Layout& use) const {
   const std::vector<Dimension> dimensions = this->dimensions(use.shape());
   LayoutSpec spec{.shape = {2}, .grid = use.gridPtr(), .properties = use.properties()};
   spec.splitAxes.resize(1);
   spec.cuts.resize(1);
-  std::vector<int> placeOf(dimensions.size(), 0); // dimension of x -> of the moments; 0: summed
+  std::vector<int> momentDimOf(dimensions.size(), 0); // by dimension of x; 0: summed over ranks
   for (int d = 0; d < use.rank(); ++d) {
     const Index block = dimensions[d].block;
     if (dimensions[d].isReduced())
@@ -92,7 +103,7 @@ Normalisation::MomentLayouts Normalisation::momentLayouts(const Layout& use) con
     // dimension are then axes over which moments are summed, as those of a reduced dimension.
     if (std::ranges::any_of(cuts, [=](Index cut) { return cut % block != 0; }))
       continue;
-    placeOf[d] = static_cast<int>(spec.shape.size()) - 1;
+    momentDimOf[d] = static_cast<int>(spec.shape.size()) - 1;
     for (Index& cut : cuts)
       cut /= block;
     spec.splitAxes.back() = use.splitAxes(d);
@@ -107,10 +118,10 @@ Normalisation::MomentLayouts Normalisation::momentLayouts(const Layout& use) con
     // With B or R a rank has all elements along the axis.
     if (!use.property(axis).isShard())
       continue;
-    const int place = placeOf[use.property(axis).dim];
-    blockSpec.properties[axis] = Property::shard(place);
-    spec.properties[axis] = place > 0 ? Property::shard(place) : Property::broadcast();
-    if (place > 0)
+    const int momentDim = momentDimOf[use.property(axis).dim];
+    blockSpec.properties[axis] = Property::shard(momentDim);
+    spec.properties[axis] = momentDim > 0 ? Property::shard(momentDim) : Property::broadcast();
+    if (momentDim > 0)
       continue;
     isSummed = isSummed || !use.grid().isTrivial(axis);
     parts *= use.grid().extent(axis);
@@ -169,7 +180,7 @@ MapList Normalisation::maps(const Form& form, const Layouts& storage) const {
                                    .storage = form.states[i].use}));
   const Layout& use = form.uses.front();
   const Layout ordered = inOrder(use);
-  ValueId u = addUse(list, x, "u", use, false);
+  ValueId u = addUse(list, x, "u", use, /*anyStrides=*/false);
   const bool isOrdered = std::ranges::is_sorted(order(use.rank()));
   if (!isOrdered) {
     const ValueId v = list.value("v", ordered);
@@ -202,6 +213,7 @@ MapList Normalisation::maps(const Form& form, const Layouts& storage) const {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kChannels = {"channels",           OptionSpec::Int, nullptr,
                                   "number of channels", nullptr,         atLeast(1)};
 constexpr OptionSpec kEpsilon = {"epsilon", OptionSpec::Real,
@@ -265,11 +277,11 @@ protected:
                   fmt::format("the input has shape [{2}], but {0} needs [batch,{1},...]", title(),
                               integer("channels"), fmt::join(x, ",")));
   }
-  static std::vector<Dimension> reducing(const Shape& x, Index batch, Index channels) {
-    std::vector<Dimension> dimensions(x.size(), Dimension{0});
-    // Space is always reduced. The three types differ in whether the batch is reduced, and in the
-    // number of channels in a group.
-    dimensions[0].block = batch;
+  // Groups of `samples` samples and `channels` channels, where 0 means all. Space is always
+  // reduced.
+  static std::vector<Dimension> reducing(const Shape& x, Index samples, Index channels) {
+    std::vector<Dimension> dimensions(x.size(), Dimension{.block = 0});
+    dimensions[0].block = samples;
     dimensions[1].block = channels;
     return dimensions;
   }
@@ -279,7 +291,9 @@ class BatchNorm final : public ChannelNorm {
 public:
   BatchNorm() : ChannelNorm("batchnorm", kBatch) {}
   bool joinsPatches(const std::vector<Shape>&) const override { return true; }
-  std::vector<Dimension> dimensions(const Shape& x) const override { return reducing(x, 0, 1); }
+  std::vector<Dimension> dimensions(const Shape& x) const override {
+    return reducing(x, /*samples=*/0, /*channels=*/1);
+  }
   Example example(ExampleDraw& draw) const override {
     const Shape shape = draw.shape(2, 5);
     return {{{"channels", shape[1]},
@@ -302,7 +316,9 @@ private:
 class InstanceNorm final : public ChannelNorm {
 public:
   InstanceNorm() : ChannelNorm("instancenorm", kInstance) {}
-  std::vector<Dimension> dimensions(const Shape& x) const override { return reducing(x, 1, 1); }
+  std::vector<Dimension> dimensions(const Shape& x) const override {
+    return reducing(x, /*samples=*/1, /*channels=*/1);
+  }
   Example example(ExampleDraw& draw) const override {
     const Shape shape = draw.shape(3, 5);
     return {{{"channels", shape[1]}, {"affine", draw.chance(70)}, {"epsilon", 0.01}}, {shape}};
@@ -313,7 +329,7 @@ class GroupNorm final : public ChannelNorm {
 public:
   GroupNorm() : ChannelNorm("groupnorm", kGroup) {}
   std::vector<Dimension> dimensions(const Shape& x) const override {
-    return reducing(x, 1, integer("channels") / integer("groups"));
+    return reducing(x, /*samples=*/1, /*channels=*/integer("channels") / integer("groups"));
   }
   Example example(ExampleDraw& draw) const override {
     Shape shape = draw.shape(2, 4);
@@ -350,6 +366,8 @@ public:
     return {static_cast<int>(x.size()) - count, count};
   }
 
+  // The normalised dimensions become the last ones: with `dim` 1 and one dimension in `shape`, the
+  // order of [n,c,y,x] is n, y, x, c.
   std::vector<Index> order(int rank) const override {
     std::vector<Index> order = Normalisation::order(rank);
     const auto first = order.begin() + firstOf(rank);
@@ -360,7 +378,8 @@ public:
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
     const int rank = static_cast<int>(inputs.front().size()), first = firstOf(rank),
               last = first + static_cast<int>(normalised().size());
-    SignatureTable table = elementwiseTable(static_cast<int>(inputs.front().size()), false);
+    SignatureTable table =
+        elementwiseTable(static_cast<int>(inputs.front().size()), /*linear=*/false);
     for (SignatureRow& row : table) {
       const Property& x = row.output;
       const Property parameter = !x.isShard()                     ? x

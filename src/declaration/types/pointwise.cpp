@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pointwise functions of elements, all in one table, which also says what the derivative reads. A
-// function whose derivative follows from its value saves the output, which the next layer often
-// saves too, and not the input. For a nonlinear function a partial sum is summed first, since f(a +
-// b) is not f(a) + f(b).
+// Declares the pointwise functions y = f(x), such as relu, tanh and exp: one layer type for each
+// entry of kFunctions. Dropout is at the end of the file. The arithmetic is in
+// layer/types/pointwise.cpp and layer/types/dropout.cpp; a declaration only has the settings and
+// what the derivative reads.
+//
+// The derivative of f needs x or y of the forward evaluation, which is then saved. Where f'(x)
+// follows from y, such as 1 - y^2 of tanh, y is saved and not x, since the next layer often saves
+// the same array as its input.
+//
+// A layer of these types can have any distribution of x and does not communicate, with one
+// exception: if x is a partial sum (each rank has a contribution) and f is not linear, the
+// contributions are summed first, since f(a + b) is not f(a) + f(b).
 #include "declaration/core/elementwise.hpp"
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
@@ -14,6 +22,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kSlope[] = {
     {"slope", OptionSpec::Real, "0.01", "slope of leakyrelu for negative arguments"}};
 constexpr OptionSpec kAlpha[] = {
@@ -32,41 +41,44 @@ enum class Reads { Nothing, Argument, Value };
 
 struct Function {
   const char* name;
-  Reads reads; // the array that the derivative reads
+  Reads reads; // what the derivative reads: nothing, x (the argument) or y (the value)
   std::span<const OptionSpec> settings = {};
   bool isLinear = false;
   bool needsPositive = false; // has no value, or an unbounded derivative, for other arguments
 };
-constexpr Function kFunctions[] = {{"relu", Reads::Value},
-                                   {"tanh", Reads::Value},
-                                   {"sigmoid", Reads::Value},
-                                   {"leakyrelu", Reads::Argument, kSlope},
-                                   {"elu", Reads::Argument, kAlpha},
-                                   {"gelu", Reads::Argument},
-                                   {"gelutanh", Reads::Argument},
-                                   {"silu", Reads::Argument},
-                                   {"softplus", Reads::Argument},
-                                   {"exp", Reads::Value},
-                                   {"sine", Reads::Argument},
-                                   {"cosine", Reads::Argument},
-                                   {"clamp", Reads::Argument, kEnds},
-                                   {"abs", Reads::Argument},
-                                   {"sqrt", Reads::Value, {}, false, true},
-                                   {"reciprocal", Reads::Value, {}, false, true},
-                                   {"power", Reads::Argument, kExponent, false, true},
-                                   {"log", Reads::Argument, {}, false, true},
-                                   {"softsign", Reads::Argument},
-                                   {"mish", Reads::Argument},
-                                   {"hardswish", Reads::Argument},
-                                   {"selu", Reads::Argument},
-                                   {"celu", Reads::Argument, kPositiveAlpha},
-                                   {"scale", Reads::Nothing, kFactor, true},
-                                   {"identity", Reads::Nothing, {}, true}};
+constexpr Function kFunctions[] = {
+    {"relu", Reads::Value},
+    {"tanh", Reads::Value},
+    {"sigmoid", Reads::Value},
+    {"leakyrelu", Reads::Argument, kSlope},
+    {"elu", Reads::Argument, kAlpha},
+    {"gelu", Reads::Argument},
+    {"gelutanh", Reads::Argument},
+    {"silu", Reads::Argument},
+    {"softplus", Reads::Argument},
+    {"exp", Reads::Value},
+    {"sine", Reads::Argument},
+    {"cosine", Reads::Argument},
+    {"clamp", Reads::Argument, kEnds},
+    {"abs", Reads::Argument},
+    {.name = "sqrt", .reads = Reads::Value, .needsPositive = true},
+    {.name = "reciprocal", .reads = Reads::Value, .needsPositive = true},
+    {.name = "power", .reads = Reads::Argument, .settings = kExponent, .needsPositive = true},
+    {.name = "log", .reads = Reads::Argument, .needsPositive = true},
+    {"softsign", Reads::Argument},
+    {"mish", Reads::Argument},
+    {"hardswish", Reads::Argument},
+    {"selu", Reads::Argument},
+    {"celu", Reads::Argument, kPositiveAlpha},
+    {.name = "scale", .reads = Reads::Nothing, .settings = kFactor, .isLinear = true},
+    {.name = "identity", .reads = Reads::Nothing, .isLinear = true}};
 
 class PointwiseDeclaration final : public Elementwise {
 public:
   explicit PointwiseDeclaration(const Function& function)
       : Elementwise(function.name, function.settings), function_(function) {}
+  // Functions of single elements give the same values on the patches of a multi-block grid as on
+  // the joined field, and can be evaluated in ghost cells as well.
   bool joinsPatches(const std::vector<Shape>&) const override { return true; }
   std::string computedHaloObstacle() const override { return {}; }
 
@@ -76,6 +88,7 @@ public:
             .savesOutput = function_.reads == Reads::Value,
             .isFunction = true};
   }
+  // The first setting, and the others if they were set.
   std::string summary() const override {
     std::vector<std::string> settingTexts;
     for (const OptionSpec& setting : function_.settings)
@@ -85,7 +98,7 @@ public:
     return joined(settingTexts);
   }
   Shape outputShape(const std::vector<Shape>& inputs) const override {
-    if (function_.settings.data() == kEnds && !isSet("low") && !isSet("high"))
+    if (isClamp() && !isSet("low") && !isSet("high"))
       throw Error(TENON_ERR_STATE,
                   fmt::format("{} has neither a low nor a high; set one of them", title()));
     return Elementwise::outputShape(inputs);
@@ -96,6 +109,7 @@ public:
   }
   Example example(ExampleDraw& draw) const override {
     Example example = Elementwise::example(draw);
+    // Settings get increasing values, since low of clamp must be below high.
     double value = function_.isLinear ? -1.5 : 0.25;
     for (const OptionSpec& setting : function_.settings) {
       example.settings.emplace_back(setting.name, value);
@@ -107,13 +121,13 @@ public:
   }
 
 private:
+  bool isClamp() const { return function_.settings.data() == kEnds; }
   // A shift must be added once, not to each contribution of a partial sum.
   bool isLinear() const override {
     return function_.isLinear && (!settings().has("shift") || real("shift") == 0);
   }
   void check() const override {
-    if (function_.settings.data() == kEnds && isSet("low") && isSet("high") &&
-        real("low") > real("high"))
+    if (isClamp() && isSet("low") && isSet("high") && real("low") > real("high"))
       throw Error(TENON_ERR_ARG, fmt::format("low of {} is {}, above high, which is {}", title(),
                                              real("low"), real("high")));
   }
@@ -160,7 +174,7 @@ public:
 
 private:
   bool isLinear() const override { return true; }
-  // Saves the number of the Apply, from which derivatives draw the same mask again.
+  // Saves 8 bytes, the number of the Apply, from which derivatives draw the same mask again.
   KernelEntry kernel(const Form&) const override {
     return {.name = type(), .runsOnce = true, .workspace = {sizeof(std::uint64_t)}};
   }

@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Repartition: a conversion as a layer. y is x in a layout that the user sets, on the same process
-// grid or another, and the adjoint is that of the conversion, C(x -> y)* = C(y* -> x*). In a
-// network it separates the layers before it, whose labels can be chosen freely, from the next
-// layer, which receives this layout.
+// Declares the layer `repartition`: it copies its input x to its output y, which has the same
+// elements in another distribution (layout), set by the user with TenonLayerSetOutputLayout(). The
+// layout can be on another process grid. For example, x split by rows over 4 ranks becomes y split
+// by columns over 2 of them:
 //
-// The layout is a pattern for any batch: see layoutLike().
+//   x  layout "S0" on 4 ranks      y  layout "S1" on 2 ranks      y = C(x -> y) x
+//
+// C is a conversion, the operator that changes the layout of a tensor by communication. The adjoint
+// returns the cotangent of x from that of y: C(x -> y)* = C(y* -> x*), where x* and y* are the dual
+// layouts, in which partial sums (P) and copies (B) are exchanged.
+//
+// A user inserts it where the distribution of a network is to be fixed: layers after it receive
+// this layout, and the distribution of the layers before it can be chosen freely.
+//
+// The layout is a pattern for any batch: layoutLike() adapts it to the shape of the input. This
+// file only declares the layer, and the library's conversions communicate, without a kernel.
 #include "declaration/core/result_layout.hpp"
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
@@ -18,14 +28,19 @@ namespace {
 class Repartition final : public Declaration {
 public:
   Repartition() : Declaration("repartition", {}) {}
+  // A field can consist of patches that links join (a multi-block grid). Copying elements gives the
+  // same values on patches as on the joined field.
   bool joinsPatches(const std::vector<Shape>&) const override { return true; }
   bool takesOutputLayout() const override { return true; }
   void setOutputLayout(const Layout& layout) override { outputLayout_ = layout; }
 
   Shape outputShape(const std::vector<Shape>& inputs) const override { return inputs.front(); }
+  // A copy is a linear map, which can be applied to each contribution of a partial sum.
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
-    return elementwiseTable(static_cast<int>(inputs.front().size()), true);
+    return elementwiseTable(static_cast<int>(inputs.front().size()), /*linear=*/true);
   }
+  // The layouts of the layer. `uses` is the layout in which the input is read, which is already
+  // that of the output. A choice of labels would contradict the user's layout.
   Form form(const Layouts& inputs, const Choice& choice) const override {
     if (!choice.labels.empty())
       throw Error(TENON_ERR_OPTION,
@@ -43,6 +58,7 @@ public:
             .uses = {output},
             .output = output};
   }
+  // The steps of one evaluation: only the conversion.
   MapList maps(const Form& form, const Layouts&) const override {
     MapList list;
     const ValueId x = list.input("x", form.inputs.front());

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Types that select a range of each dimension: y[i] = x[begin + i step], i < count
+// Declares the types that select a range of each dimension: y[i] = x[begin + i step], i < count
 //
 //   slice  along one dimension, from `begin` to `end` by `step`
 //   crop   in space, a box of `size` that begins at `offset`
 //
-// Each rank selects from its own block, so nothing is communicated, and blocks can become empty.
-// Labels per grid axis: S0, S1, ... (splits of dimensions 0, 1, ...), B (replicated), R (on the
-// root of the axis only), P (partial sums).
+// Each rank selects from its own block of x, so nothing is communicated, and blocks can become
+// empty. For example, x has 10 elements on 3 ranks, and slice has begin 1 and step 3:
+//
+//   x   0 1 2 3 | 4 5 6 | 7 8 9    split points 0, 4, 7, 10
+//   y     1     | 4     | 7        split points 0, 1, 2, 3
+//
+// The form, that is, the layouts of x and y on all ranks, follows from these split points. The
+// kernels, which copy elements, are in layer/types/slice.cpp.
+//
+// Labels, which state what a grid axis does to x and y: S0, S1, ... (splits dimension 0, 1, ...), B
+// (replicates them), R (holds them on its root only), P (each rank has a partial sum).
 #include "declaration/types/slice.hpp"
 
 #include "declaration/core/types.hpp"
@@ -29,18 +37,19 @@ Index stepsTo(Index distance, Index step) {
 
 } // namespace
 
-// True if only channels are removed: patches must remain, and remain whole.
+// Whether the type can be used on a field of patches that links join (a multi-block grid; patches
+// are the batch): only if channels alone are removed. Patches must remain, and remain whole.
 bool RangeSelection::joinsPatches(const std::vector<Shape>& inputs) const {
   const Shape& x = inputs.front();
   const std::vector<Range> ranges = rangesOf(x);
   for (std::size_t d = 0; d < ranges.size(); ++d)
-    if (d != 1 && ranges[d].count != x[d])
+    if (static_cast<int>(d) != kChannelDim && ranges[d].count != x[d])
       return false;
   return true;
 }
 
 SignatureTable RangeSelection::rows(const std::vector<Shape>& inputs) const {
-  return elementwiseTable(static_cast<int>(inputs.front().size()), true);
+  return elementwiseTable(static_cast<int>(inputs.front().size()), /*linear=*/true);
 }
 
 Shape RangeSelection::outputShape(const std::vector<Shape>& inputs) const {
@@ -68,6 +77,7 @@ Form RangeSelection::form(const Layouts& inputs, const Choice& choice) const {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kSlice[] = {
     {"dim", OptionSpec::Int, nullptr, "dimension that is sliced, counted from 0", nullptr,
      atLeast(0)},
@@ -92,7 +102,7 @@ public:
                       title(), dim, fmt::join(x, ",")));
     std::vector<Range> ranges;
     for (Index extent : x)
-      ranges.push_back({0, 1, extent});
+      ranges.push_back({.begin = 0, .step = 1, .count = extent});
     // A step beyond the dimension selects its first element, as does one of its whole extent, which
     // cannot overflow where it is multiplied.
     const Index extent = x[dim], step = std::min(integer("step"), std::max<Index>(extent, 1));
@@ -140,7 +150,7 @@ public:
 
   std::vector<Range> rangesOf(const Shape& x) const override {
     const int spatial = spatialRankOf(x, title());
-    std::vector<Range> ranges = {{0, 1, x[0]}, {0, 1, x[1]}};
+    std::vector<Range> ranges = {{0, 1, x[0]}, {0, 1, x[1]}}; // batch and channels are whole
     for (int s = 0; s < spatial; ++s) {
       const Index extent = x[s + kFirstSpatial], begin = numberOf("offset", s, spatial),
                   count = numberOf("size", s, spatial);
@@ -170,6 +180,7 @@ public:
   }
 
 private:
+  // The entry of a setting for spatial dimension s of `spatial` ones.
   Index numberOf(std::string_view name, int s, int spatial) const {
     return numberPerDimension(value<std::vector<Index>>(name), s, spatial, name, title());
   }

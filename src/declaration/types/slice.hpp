@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Base of the types that select a range of each dimension; see slice.cpp.
+// Base of the types that select a range of each dimension: slice, along one dimension, and crop, a
+// box in space. See slice.cpp for an example.
 #pragma once
 
 #include "declaration/core/declaration.hpp"

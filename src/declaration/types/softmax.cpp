@@ -1,10 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Softmax along a dimension, which can be split: y = exp(x - m) / s, with the maximum m and the sum
-// s of exp(x - m) over the dimension. If a grid axis splits the dimension, one exchange combines
-// the maxima and one the sums; the adjoint needs one exchange of sums. The maximum is fixed,
-// because y does not depend on it. If no axis splits the dimension, there is a single kernel, whose
-// derivatives only read y. Labels per grid axis: S0, S1, ... (splits of dimensions 0, 1, ...), B
-// (replicated), R (on the root of the axis only).
+// Declares the softmax along a dimension `dim`: y = exp(x - m) / s, with the maximum m of x and the
+// sum s of exp(x - m) over this dimension. m and s are one number for each line of elements along
+// `dim`.
+//
+// If a grid axis splits `dim`, the ranks along the axis have pieces of a line, and maps() lists
+// these steps:
+//
+//   z   x in the layout in which the kernels use it
+//   m   maxima of this rank's pieces          M   maxima over all ranks (one exchange)
+//   e   exp(z - M)
+//   s   sums of e over this rank's pieces     S   sums over all ranks (one exchange)
+//   y   e / S
+//
+// Otherwise there is a single kernel, whose derivatives read only y. The steps up to M are fixed,
+// that is, not differentiated, because y does not depend on the m that is subtracted. The adjoint
+// then needs one exchange, of the sums. The arithmetic of the kernels is in
+// layer/types/softmax.cpp.
+//
+// Labels, which state what a grid axis does to x and y: S0, S1, ... (splits dimension 0, 1, ...), B
+// (replicates them), R (holds them on its root only).
 #include "declaration/core/elementwise.hpp"
 #include "declaration/core/types.hpp"
 #include "geometry/layout/layout.hpp"
@@ -17,6 +31,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kSoftmaxSettings[] = {
     {"dim", OptionSpec::Int, nullptr, "dimension along which the outputs sum to 1, counted from 0",
      nullptr, atLeast(0)}};
@@ -24,7 +39,11 @@ constexpr OptionSpec kSoftmaxSettings[] = {
 class Softmax final : public Elementwise {
 public:
   Softmax() : Elementwise("softmax", kSoftmaxSettings) {}
-  bool joinsPatches(const std::vector<Shape>&) const override { return integer("dim") == 1; }
+  // On a field of patches that links join (a multi-block grid), lines along the channels are whole,
+  // but lines in space would end at the patch.
+  bool joinsPatches(const std::vector<Shape>&) const override {
+    return integer("dim") == kChannelDim;
+  }
 
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     const Shape& x = inputs.front();
@@ -51,6 +70,7 @@ public:
         haveSameMemory(form.inputs.front(), use) ? list.staged(x) : list.convert("z", x, use);
     const Layout part = ofLines(use, Property::partial()),
                  whole = ofLines(use, Property::broadcast());
+    // Partial and whole lines differ only if an axis splits them.
     if (haveSameMemory(part, whole)) {
       const ValueId y = list.stagedOutput();
       list.run({.name = "softmax", .savesOutput = true}, {z}, y);

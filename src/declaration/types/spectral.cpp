@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Spectral convolution of Fourier neural operators, for real fields in 1 to 3 dimensions: a Fourier
-// transform F to the lowest modes, a complex product over channels for each mode, and the inverse
-// transform,
+// Declares the spectral convolution of Fourier neural operators, for real fields in 1 to 3
+// dimensions: a Fourier transform F to the lowest modes k, a complex product over channels for each
+// mode, and the inverse transform,
 //
 //   X[n,i,k] = F x[n,i],   Y[n,o,k] = sum over i of X[n,i,k] W[i,o,k],   y[n,o] = F^-1 Y[n,o].
 //
-// Labels per grid axis: n batch, o output channels, i input channels (y is a partial sum), d/h/w
-// space, B (replicated), R (on the root of the axis only), P (partial sums). If space is split,
-// each rank computes contributions to all coefficients. A reduce-scatter sums them and distributes
-// the modes; each rank multiplies its block of modes, and an all-gather returns all products for
-// the inverse transform. Only coefficients are communicated, never the field.
+// Labels, which state what an axis of the process grid splits or holds: n (batch), o (output
+// channels), i (input channels; y is then a partial sum), d/h/w (space), B (all replicated), R (all
+// on the root of the axis), P (x and y are partial sums).
+//
+// If space is split, the steps of maps() are, with kernels in layer/types/spectral.cpp:
+//
+//   X    analysis: this rank's contribution to all coefficients, from its part of the field
+//   X'   the sums, one block of modes per rank (a reduce-scatter)
+//   Y    this rank's block of modes times the weights
+//   Y'   all modes on each rank (an all-gather)
+//   y    synthesis: this rank's part of the field
+//
+// Only coefficients are communicated, never the field. Coefficients have the shape [batch,
+// channels, modes..., 2], with real and imaginary part last. Without a split of space, X' is X and
+// Y' is Y.
 #include "declaration/types/spectral.hpp"
 
 #include "declaration/core/types.hpp"
@@ -25,6 +35,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kSpectralSettings[] = {
     {"in_channels", OptionSpec::Int, nullptr, "number of input channels", nullptr, atLeast(1)},
     {"out_channels", OptionSpec::Int, nullptr, "number of output channels", nullptr, atLeast(1)},
@@ -71,6 +82,7 @@ public:
     return shape;
   }
 
+  // One row per label: the properties of x, of the weights [in, out, modes..., 2], and of y.
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
     const auto S = [](int d) { return Property::shard(d); };
     const Property B = Property::broadcast(), P = Property::partial(), R = Property::root();
@@ -99,9 +111,10 @@ public:
     Shape weight = modes.shape();
     weight[0] = integer("in_channels");
     weight[1] = integer("out_channels");
-    form.parameters.push_back({"weight",
-                               makeLayout(weight, grid, form.signature.parameter(0), cuts),
-                               weight[0], weight[1]});
+    form.parameters.push_back({.name = "weight",
+                               .use = makeLayout(weight, grid, form.signature.parameter(0), cuts),
+                               .fanIn = weight[0],
+                               .fanOut = weight[1]});
     cuts = {{&use, 0}, {&form.parameters.front().use, 1}};
     for (int d = kFirstSpatial; d < use.rank(); ++d)
       cuts.push_back({&use, d});
@@ -152,7 +165,9 @@ public:
     const double analysis = flops(form.uses.front(), modes, Property::partial()),
                  synthesis = flops(form.output, products, Property::broadcast()),
                  productFlops = modeFlops(modes.box(position), products.box(position)[1].size());
-    return {analysis + productFlops + synthesis, analysis + productFlops, synthesis + productFlops};
+    return {.forward = analysis + productFlops + synthesis,
+            .adjoint = analysis + productFlops,
+            .adjointParameters = synthesis + productFlops};
   }
 
   std::string summary() const override {
@@ -186,6 +201,7 @@ private:
     cuts[1] = {&use, 1};
     return makeLayout(shape, use.gridPtr(), use.properties(), cuts);
   }
+  // The layout of the products [batch, out, modes..., 2], with the split points of the weights.
   Layout productLayout(const Layout& modes, const Form& form) const {
     Shape shape = modes.shape();
     shape[1] = integer("out_channels");
@@ -194,6 +210,7 @@ private:
       cuts.push_back({&modes, d});
     return makeLayout(shape, modes.gridPtr(), form.signature.output(), cuts);
   }
+  // The same coefficients with other properties on some axes.
   static Layout withSpace(const Layout& modes, const Properties& properties) {
     return makeLayoutLike(modes, modes.gridPtr(), properties);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operation counts of a spectral convolution on one rank. Transforms are counted as matrix
-// products, also if an FFT computes them.
+// Operation counts of a spectral convolution on one rank, from which plans predict its time.
+// Transforms are counted as matrix products, also if an FFT computes them. Coefficients have real
+// and imaginary part in their last dimension.
 #pragma once
 
 #include "geometry/layout/box.hpp"

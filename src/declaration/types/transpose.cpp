@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Transpose: dimension d of y is dimension permutation[d] of x. Dimensions keep their split points
-// and axes, so nothing is communicated. Labels per grid axis: S0, S1, ... for the dimensions of the
-// input, B (replicated), R (on the root of the axis only), P (partial sums).
+// Declares two types that rearrange elements without communication. Their kernels are in
+// layer/types/transpose.cpp; this file has their settings, the shape of y and the distribution of x
+// and y.
+//
+// Transpose: dimension d of y is dimension permutation[d] of x. With permutation 1,0, for example,
+// x of shape [6,8] split by rows (S0) becomes y of shape [8,6] split by columns (S1): the
+// dimensions keep their split points and the grid axes that split them. Pixel shuffle is in the
+// second half of the file.
+//
+// Labels, which state what a grid axis does to x: S0, S1, ... (splits a dimension of x), B
+// (replicates it), R (holds it on its root only), P (each rank has a partial sum).
 #include "declaration/types/transpose.hpp"
 
 #include "declaration/core/types.hpp"
@@ -33,6 +41,7 @@ Layout permuted(const Layout& x, const std::vector<Index>& inputDims) {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kTransposeSettings[] = {
     {"permutation", OptionSpec::Ints, nullptr,
      "of each dimension of the output, in their order, the dimension of the input", nullptr,
@@ -59,10 +68,12 @@ public:
 
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
     const std::vector<Index> inputDims = permutation();
-    SignatureTable table = elementwiseTable(static_cast<int>(inputs.front().size()), true);
+    SignatureTable table =
+        elementwiseTable(static_cast<int>(inputs.front().size()), /*linear=*/true);
     for (SignatureRow& row : table)
       if (row.output.isShard())
-        // elementwiseTable() refers to the input; look up the dimension in the output.
+        // The rows of elementwiseTable() have the same dimension for x and y. It is that of x; the
+        // dimension of y is the place where the permutation names it.
         row.output = Property::shard(static_cast<int>(
             std::find(inputDims.begin(), inputDims.end(), row.output.dim) - inputDims.begin()));
     return table;
@@ -113,10 +124,12 @@ std::unique_ptr<Declaration> declareTranspose() {
   return std::make_unique<Transpose>();
 }
 
-// Pixel shuffle, channels to space (Shi et al. 2016): [n, c r^d, y, x] becomes [n, c, y r, x r] in
-// d spatial dimensions; channel c r^2 + i r + j of the input is offset (i, j) in a block of r x r
-// elements. A block of space remains a block of space. A block of channels remains one if it has
-// all offsets of each output channel: other split points move to the nearest output channel.
+// Pixel shuffle, channels to space (Shi et al. 2016): [n, c r^2, y, x] becomes [n, c, y r, x r];
+// channel c r^2 + i r + j of the input is offset (i, j) in a block of r x r elements. In d spatial
+// dimensions there are r^d offsets. A rank's block of space remains a block of space. Its block of
+// channels remains one if it has all offsets of each output channel. Other split points move to the
+// nearest output channel: with r^2 = 4, channels split at 0, 6, 12 are first redistributed to 0, 8,
+// 12, which gives output channels split at 0, 2, 3.
 //
 // Labels per grid axis: n batch, c channels, d/h/w space, B, R, P.
 
@@ -146,7 +159,7 @@ public:
     return shape;
   }
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
-    return imageTable(spatialRankOf(inputs.front(), title()), true);
+    return imageTable(spatialRankOf(inputs.front(), title()), /*linear=*/true);
   }
 
   Form form(const Layouts& inputs, const Choice& choice) const override {
@@ -155,9 +168,10 @@ public:
     LayoutSpec use = form.uses.front().spec(), output = use;
     const Index offsets = offsetsOf(use.shape);
     output.shape = shape;
-    for (std::size_t i = 0; i < use.cuts[1].size(); ++i) {
-      output.cuts[1][i] = (use.cuts[1][i] + offsets / 2) / offsets;
-      use.cuts[1][i] = output.cuts[1][i] * offsets;
+    for (std::size_t i = 0; i < use.cuts[kChannelDim].size(); ++i) {
+      // The nearest output channel, and the input channel with which it begins.
+      output.cuts[kChannelDim][i] = (use.cuts[kChannelDim][i] + offsets / 2) / offsets;
+      use.cuts[kChannelDim][i] = output.cuts[kChannelDim][i] * offsets;
     }
     for (std::size_t d = kFirstSpatial; d < shape.size(); ++d)
       for (Index& cut : output.cuts[d])

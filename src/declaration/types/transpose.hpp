@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layouts of tensors with permuted dimensions.
+// Layouts of tensors with permuted dimensions, for the types transpose and the normalisations.
 #pragma once
 
 #include "geometry/layout/layout.hpp"

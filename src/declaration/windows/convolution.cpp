@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolution, in one or more groups of channels:
+// Declares the convolution, in one or more groups of channels:
 //     y[n,o,s] = sum over i, t of x[n,i,S] W[o,i,t] + b[o],  S = s stride - pad + t dilation,
 // where x outside the domain is defined by the boundary modes of the windows, or zero.
 //
-// Labels per grid axis: n batch (data parallel), o output channels (model parallel), i input
-// channels (y is a partial sum), g groups, d/h/w a spatial dimension (domain decomposition with a
-// halo), B all replicated, R all on the root, P input is a partial sum. Axes can have any mix of
-// labels.
+// A declaration describes the layer without computing it; the kernel is in
+// layer/windows/convolution.cpp. The base classes (core/windowed.hpp) derive from the settings of
+// the windows which input elements each rank needs. This file adds the weights, the operation
+// counts by which a plan predicts times, and overlap.
 //
-// If the input only needs a halo exchange, the outputs that do not depend on the halo can be
-// computed during the exchange, and the others in strips afterwards (core/window_layout.hpp);
-// likewise the cotangent of the input. The cost is one kernel call per strip; a copy of the input
-// is saved as well.
+// Labels, which state what an axis of the process grid does: n splits the batch (data parallel), o
+// the output channels (model parallel), i the input channels (y is then a partial sum), g the
+// groups, d/h/w a spatial dimension (domain decomposition with a halo); B replicates all, R holds
+// all on its root, P has a partial sum as input. Axes can have any mix of labels.
+//
+// Overlap: if the input only needs a halo exchange, the outputs that do not depend on the halo can
+// be computed during the exchange, and the others in strips afterwards (core/window_layout.hpp);
+// likewise the cotangent of the input. The cost is one kernel call per strip, and a saved copy of
+// the input.
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"
 #include "geometry/layout/layout.hpp"
@@ -27,6 +32,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kConvolutionSettings[] = {
     kInChannelsSetting,
     kOutChannelsSetting,
@@ -80,7 +86,10 @@ public:
                          (double(in[1].size()) / double(groupsOf(in))) * double(taps());
     // The im2col matrix has one row per output position and a column per input channel and tap.
     const double pixels = double(elements(out)) / double(std::max<Index>(1, out[1].size()));
-    return {flops, flops, flops, pixels * double(in[1].size() * taps())};
+    return {.forward = flops,
+            .adjoint = flops,
+            .adjointParameters = flops,
+            .columns = pixels * double(in[1].size() * taps())};
   }
   // Three kernels: strided windows are gathered, others are read in place, and windows of one
   // element are a matrix product.
@@ -104,7 +113,7 @@ public:
   Example example(ExampleDraw& draw) const override {
     const Index groups = draw.of<Index>({1, 1, 1, 2, 3}), inputs = groups * draw.between(1, 2),
                 outputs = groups * draw.between(1, 3);
-    Example example = windowExample(draw, inputs, 100);
+    Example example = windowExample(draw, inputs, /*mostPadding=*/100);
     example.settings.insert(example.settings.end(), {{"in_channels", inputs},
                                                      {"out_channels", outputs},
                                                      {"groups", groups},
@@ -144,6 +153,8 @@ private:
   }
   // The number of groups in a block with these input channels; 1 if it has no channels.
   Index groupsOf(const Box& in) const { return std::max<Index>(1, in[1].size() / inOfGroup()); }
+  // Adds the layouts of weight and bias, or, with weight_input, that of the second input. Each
+  // dimension of the weight is split as the channels of the output or input that belong to it.
   void addParameters(const Layout& plain, Form& form) const override {
     const Index outputs = integer("out_channels");
     Shape shape = {outputs, inOfGroup()};
@@ -163,11 +174,14 @@ private:
       form.uses.push_back(makeLayout(shape, grid, signature.input(1), cuts));
       return;
     }
-    form.parameters.push_back({"weight", makeLayout(shape, grid, signature.parameter(0), cuts),
-                               inOfGroup() * taps(), outOfGroup() * taps()});
+    form.parameters.push_back({.name = "weight",
+                               .use = makeLayout(shape, grid, signature.parameter(0), cuts),
+                               .fanIn = inOfGroup() * taps(),
+                               .fanOut = outOfGroup() * taps()});
     if (flag("bias"))
       form.parameters.push_back(
-          {"bias", makeLayout({outputs}, grid, signature.parameter(1), {{&form.output, 1}})});
+          {.name = "bias",
+           .use = makeLayout({outputs}, grid, signature.parameter(1), {{&form.output, 1}})});
   }
 
   bool computesInPieces(const Layouts& inputs, const Layout& plain,

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Global average pooling: y[n,c,0,...] = 1/N sum over s of x[n,c,s]
+// Declares two reductions of dimensions: global average pooling over space, y[n,c,0,...] = 1/N sum
+// over s of x[n,c,s], and reduce (below) with sum, mean or maximum over any dimensions. The kernels
+// are in layer/windows/global_pooling.cpp.
 //
-// Labels per grid axis: n batch, c channel, d/h/w space (y is a partial sum), B (replicated), R (on
-// the root of the axis only), P (partial sums). N is the global number of elements, so the ranks'
-// contributions add up to the mean even if blocks differ in size.
+// N is the global number of elements. If space is split over ranks, each rank's result is its
+// contribution to the mean, y is a partial sum, and the layer itself does not communicate: the next
+// layer that needs the mean sums the contributions.
+//
+// Labels, which state what an axis of the process grid does: n (splits the batch), c (channels),
+// d/h/w (space; y is a partial sum), B (replicates x and y), R (holds them on its root only), P (x
+// and y are partial sums).
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
@@ -37,7 +43,7 @@ public:
   }
 
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
-    SignatureTable table = imageTable(spatialRankOf(inputs.front(), title()), true);
+    SignatureTable table = imageTable(spatialRankOf(inputs.front(), title()), /*linear=*/true);
     for (SignatureRow& row : table)
       if (row.output.isShard() && row.output.dim >= kFirstSpatial)
         row.output = Property::partial();
@@ -77,6 +83,7 @@ std::unique_ptr<Declaration> declareGlobalAveragePooling() {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kReduceSettings[] = {
     {"method", OptionSpec::Choice, "mean", "what is taken over the dimensions", "mean|sum|max"},
     {"dims", OptionSpec::Ints, nullptr, "dimensions that are reduced, counted from 0", nullptr,
@@ -107,7 +114,7 @@ public:
 
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
     const int rank = static_cast<int>(inputs.front().size());
-    SignatureTable table = elementwiseTable(rank, !isMaximum());
+    SignatureTable table = elementwiseTable(rank, /*linear=*/!isMaximum());
     int outputDim = 0;
     for (int d = 0; d < rank; ++d)
       if (isReduced(d)) {
@@ -126,13 +133,16 @@ public:
     return form;
   }
 
+  // The steps of a maximum: m, maxima of this rank's elements; M, over all ranks; w, 1 for the
+  // largest elements; k and K, their number on this rank and on all; v = w / K; s, the sum of v (x
+  // - M); y = M + s. M and K come from a reduction over the axes that split the dimensions.
   MapList maps(const Form& form, const Layouts& storage) const override {
     if (!isMaximum())
       return Declaration::maps(form, storage);
     MapList list;
     const Layout& use = form.uses.front();
     const ValueId x = list.input("x", form.inputs.front()), y = list.output("y", form.output);
-    const ValueId u = addUse(list, x, "u", use, false);
+    const ValueId u = addUse(list, x, "u", use, /*anyStrides=*/false);
     const Layout whole = form.output, part = partOf(form);
     const auto overAll = [&](ValueId local, const char* name, OperatorKind kind) {
       return haveSameMemory(part, whole) ? local : list.convert(name, local, whole, kind);
@@ -186,6 +196,7 @@ private:
         shape.push_back(1);
     return shape.empty() ? Shape{1} : shape;
   }
+  // The layout of a tensor of this shape, with the split points of the dimensions that remain.
   Layout reducedLayout(const Layout& use, const Shape& shape, bool keepDims,
                        const Properties& properties) const {
     std::vector<CutSource> cuts;

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Padding as a layer: windows of one element, whose outputs extend into the padding. Negative
-// padding removes elements of the domain. A side without a boundary mode is padded with zeros.
+// Declares the layer `pad`, which adds elements before and after the domain in each spatial
+// dimension; negative padding removes elements. Their values follow from a boundary mode (zero,
+// periodic, ...) or, without one, are zero. With padding 1 and periodic boundaries, 1 2 3 4 becomes
+// 4 1 2 3 4 1.
 //
-// Labels per grid axis: n batch, c channel, d/h/w space, B (replicated), R (on the root of the axis
-// only), P (partial sums).
+// The layer is declared as windows of one element (core/windowed.hpp), whose outputs extend into
+// the padding. That base derives the layouts of input and output on all ranks and the halo
+// exchange; the kernel (layer/types/slice.cpp) copies.
+//
+// Labels, which state what an axis of the process grid does to x and y: n (splits the batch), c
+// (channels), d/h/w (a spatial dimension), B (replicates them), R (holds them on its root only), P
+// (each rank has a partial sum).
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"
 
@@ -13,6 +20,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kPadSettings[] = {
     {"padding", OptionSpec::Ints, nullptr,
      "elements added before and after the domain, one number per spatial dimension; negative: "
@@ -27,7 +35,7 @@ class Pad final : public Windowed {
 public:
   Pad() : Windowed("pad", kPadSettings) {}
   SignatureTable rows(const std::vector<Shape>&) const override {
-    return imageTable(spatialRank(), true);
+    return imageTable(spatialRank(), /*linear=*/true);
   }
   KernelEntry kernel(const Form&) const override { return {.name = type(), .anyStrides = true}; }
   std::string summary() const override {
@@ -35,7 +43,7 @@ public:
   }
 
   Example example(ExampleDraw& draw) const override {
-    Example example = windowExample(draw, draw.between(1, 4), 100);
+    Example example = windowExample(draw, /*channels=*/draw.between(1, 4), /*mostPadding=*/100);
     std::erase_if(example.settings, [](const auto& setting) {
       const std::string_view name = setting.first;
       return name == "kernel" || name == "stride" || name == "dilation";
@@ -49,7 +57,7 @@ private:
     return std::vector<Index>(value<std::vector<Index>>("padding").size(), 1);
   }
   Index outputChannels(const Shape& input) const override {
-    return input.size() > 1 ? input[1] : 0;
+    return input.size() > 1 ? input[kChannelDim] : 0;
   }
 };
 

@@ -1,14 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pooling over windows of an input [batch, channel, spatial...]: the maximum, or the mean with or
-// without the padding. Padding is ignored, not zero, unless a boundary mode fills it. If several
-// elements are the maximum, the first in global row-major order counts.
+// Declares poolings over windows of an input [batch, channel, spatial...], and means between cells
+// and faces:
 //
-// Means between cells and faces of a staggered grid are special poolings. Their windows follow from
-// the position of the faces, and each output is on the rank of its cell, so all fields of a grid
-// have the same decomposition.
+//   maxpooling, averagepooling   the maximum, or the mean with or without the padding
+//   stagger                      the mean of the two cells beside each face of a staggered grid
+//   collocate                    the mean of the two faces beside each cell
 //
-// Labels per grid axis: n batch, c channel, d/h/w space, B (replicated), R (on the root of the axis
-// only); P (partial sums) for means, which are linear.
+// Kernels are in layer/windows/pooling.cpp. The base class (core/windowed.hpp) derives the layouts
+// on all ranks and the halos from the windows.
+//
+// In poolings padding is ignored, not zero, unless a boundary mode fills it. If several elements
+// are the maximum, the first in global row-major order counts.
+//
+// stagger and collocate are poolings with windows of 2, whose padding follows from the faces that
+// the grid has. Each face is on the rank of its cell, so all fields of a grid have the same
+// decomposition:
+//
+//   cells     | 0 | 1 | 2 |        faces all: 0 to 3; lower: 0 to 2; upper: 1 to 3
+//   faces     0   1   2   3
+//
+// Labels, which state what an axis of the process grid does to x and y: n (splits the batch), c
+// (channels), d/h/w (a spatial dimension), B (replicates them), R (holds them on its root only); P
+// (partial sums) for means, which are linear.
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"
 #include "geometry/layout/cuts.hpp"
@@ -24,6 +37,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kStrideSetting = {
     "stride",
     OptionSpec::Ints,
@@ -64,7 +78,7 @@ public:
         isMaximum_(isMaximum) {}
 
   SignatureTable rows(const std::vector<Shape>&) const override {
-    return imageTable(spatialRank(), !isMaximum_);
+    return imageTable(spatialRank(), /*linear=*/!isMaximum_);
   }
 
   std::string computedHaloObstacle() const override { return computedHaloObstacleOfWindows(); }
@@ -85,7 +99,8 @@ public:
   // The derivative of a maximum needs its position, that of a mean needs nothing.
   KernelEntry kernel(const Form& form) const override {
     return {.name = type(),
-            .workspace = {isMaximum_ ? Index(sizeof(std::int32_t)) : 0, form.output}};
+            .workspace = {.bytes = isMaximum_ ? Index(sizeof(std::int32_t)) : 0,
+                          .elementsOf = form.output}};
   }
 
   std::string summary() const override {
@@ -98,7 +113,7 @@ public:
   // Padding is at most half of a window's reach, because a window that covers only padding has no
   // maximum.
   Example example(ExampleDraw& draw) const override {
-    Example example = windowExample(draw, draw.between(1, 4), 50);
+    Example example = windowExample(draw, /*channels=*/draw.between(1, 4), /*mostPadding=*/50);
     example.settings.emplace_back("ceil", draw.chance(40));
     if (!isMaximum_)
       example.settings.emplace_back("include_padding", draw.chance(50));
@@ -135,9 +150,10 @@ public:
       : Windowed(toCells ? "collocate" : "stagger", kFaceSettings), toCells_(toCells) {}
 
   SignatureTable rows(const std::vector<Shape>&) const override {
-    return imageTable(spatialRank(), true);
+    return imageTable(spatialRank(), /*linear=*/true);
   }
-  // False for faces: on a patch that is turned they are at other positions.
+  // Whether the type can be used on the patches of a multi-block grid. Faces cannot be inputs: on a
+  // patch that is turned they are at other positions.
   bool joinsPatches(const std::vector<Shape>&) const override { return !toCells_; }
   Work work(const Form& form, int position) const override {
     double taps = 1;
@@ -147,7 +163,7 @@ public:
   }
   std::string kernelKind() const override { return "overlapping averagepooling"; }
   KernelEntry kernel(const Form& form) const override {
-    return {.name = type(), .workspace = {0, form.output}};
+    return {.name = type(), .workspace = {.bytes = 0, .elementsOf = form.output}};
   }
   std::string summary() const override {
     return fmt::format("{}-D, faces {}, boundary {}{}", spatialRank(), text("faces"),
@@ -195,8 +211,9 @@ std::vector<Faces> FaceMeans::faces() const {
   return faces;
 }
 
-// Pads a side if its outermost output has a neighbour that is missing. Face i is between cells i-1
-// and i.
+// Pads a side by one element if its outermost output has a neighbour that is missing. Face i is
+// between cells i-1 and i. From cells to faces, the first face needs padding if it exists; from
+// faces to cells, the first cell needs padding if its lower face does not exist.
 void FaceMeans::padWindows(std::vector<Window>& windows) const {
   const std::vector<Faces> faces = this->faces();
   for (std::size_t d = 0; d < faces.size(); ++d) {
@@ -226,6 +243,7 @@ void FaceMeans::checkInput(const Layout& input, const std::string&) const {
   }
 }
 
+// Faces are split where the cells are; a last additional face is on the last rank.
 Layout FaceMeans::layoutOfOutputs(const std::vector<Window>& windows, const Layout& plain,
                                   const Shape& shape, const TensorSignature& requested,
                                   const Choice& choice) const {
@@ -266,19 +284,19 @@ Example FaceMeans::example(ExampleDraw& draw) const {
 } // namespace
 
 std::unique_ptr<Declaration> declareCollocate() {
-  return std::make_unique<FaceMeans>(true);
+  return std::make_unique<FaceMeans>(/*toCells=*/true);
 }
 
 std::unique_ptr<Declaration> declareStagger() {
-  return std::make_unique<FaceMeans>(false);
+  return std::make_unique<FaceMeans>(/*toCells=*/false);
 }
 
 std::unique_ptr<Declaration> declareMaxPooling() {
-  return std::make_unique<Pooling>(true);
+  return std::make_unique<Pooling>(/*isMaximum=*/true);
 }
 
 std::unique_ptr<Declaration> declareAveragePooling() {
-  return std::make_unique<Pooling>(false);
+  return std::make_unique<Pooling>(/*isMaximum=*/false);
 }
 
 } // namespace tenon

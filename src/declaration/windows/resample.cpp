@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Adaptive pooling and interpolation. The position at which an output reads is computed in integers
-// from global extents, so all ranks agree exactly on split points and halos.
+// Declares adaptive pooling and interpolation (layer types adaptiveaveragepooling and resample),
+// and their base Separable: each output of a dimension is a weighted sum of consecutive inputs,
+// given by reads(). From 6 inputs to 4 outputs, adaptive pooling reads
+//
+//   output   0    1    2    3
+//   inputs   0,1  1,2  3,4  4,5       weights 1/2 each
+//
+// form() puts each output on the rank of the middle one of its inputs, and gives the input a halo
+// with the others. These positions are computed in integers from global extents, so all ranks agree
+// exactly on split points and halos. The kernel is in layer/windows/resample.cpp.
 #include "declaration/windows/resample.hpp"
 
 #include "declaration/core/types.hpp"
@@ -45,7 +53,7 @@ Shape Separable::outputShape(const std::vector<Shape>& inputs) const {
 }
 
 SignatureTable Separable::rows(const std::vector<Shape>& inputs) const {
-  return imageTable(spatialRankOf(inputs.front(), title()), true);
+  return imageTable(spatialRankOf(inputs.front(), title()), /*linear=*/true);
 }
 
 Interval Separable::inputsOf(Interval outputs, int dim, const Shape& in, const Shape& out) const {
@@ -94,6 +102,7 @@ Form Separable::form(const Layouts& inputs, const Choice& choice) const {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kAdaptive[] = {
     {"size", OptionSpec::Ints, nullptr,
      "number of outputs, one number for all spatial dimensions or one each", nullptr, atLeast(1)}};

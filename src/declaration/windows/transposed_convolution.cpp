@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The output shape, the split points and the halo of contributions of transposed convolutions. The
-// kernel writes all elements that its inputs reach, including those of neighbours, into a tensor
-// with a halo of contributions. The exchange therefore comes after the kernel, not before it.
+// Declares the transposed convolution, the adjoint of a convolution with respect to its input
+// (transposed_convolution.hpp): the shape and the split points of the output, and the steps. An
+// input element contributes to all outputs in its window. With window 3, stride 2 and inputs split
+// between elements 1 and 2,
+//
+//   inputs                0       1   |   2       3
+//   outputs of input 1        2 3 4             outputs of input 2: 4 5 6
+//
+// both ranks contribute to output 4. The kernel (layer/windows/transposed_convolution.cpp)
+// therefore writes all outputs that a rank's inputs reach into a tensor with a halo of
+// contributions, and the exchange comes after the kernel, not before it: it adds the contributions
+// at their owners.
 #include "declaration/windows/transposed_convolution.hpp"
 
 #include "declaration/core/kernel_maps.hpp"
@@ -18,6 +27,7 @@ namespace tenon {
 
 namespace {
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kTransposedConvolutionSettings[] = {
     kInChannelsSetting,
     kOutChannelsSetting,
@@ -93,6 +103,7 @@ Shape TransposedConvolution::outputShape(const std::vector<Shape>& inputs) const
   for (int s = 0; s < spatial; ++s) {
     const Index in = x[s + kFirstSpatial];
     const Window& window = windowList[s];
+    // out = (in - 1) stride + reach - padding + output padding
     constexpr const char* kWhat = "the extent of the output of a transposed convolution";
     const Index span =
         checkedSum(checkedProduct(in - 1, window.stride, kWhat), window.reach(), kWhat);
@@ -185,7 +196,7 @@ MapList TransposedConvolution::maps(const Form& form, const Layouts& storage) co
   const ValueId output = list.output("y", form.output);
   KernelEntry entry = kernel(form);
   addParameterSources(list, form, storage, entry);
-  const ValueId use = addUse(list, x, "u", form.uses.front(), false);
+  const ValueId use = addUse(list, x, "u", form.uses.front(), /*anyStrides=*/false);
   const Layout sums = contributions(form);
   // Without a halo there is nothing to sum, and the kernel writes the output directly.
   if (sums == form.output) {
@@ -197,7 +208,7 @@ MapList TransposedConvolution::maps(const Form& form, const Layouts& storage) co
   const ValueId a = list.value("a", sums);
   list.run(std::move(entry), {use}, a);
   if (form.links)
-    list.applyLinks(*form.links, true, a, output);
+    list.applyLinks(*form.links, /*transposed=*/true, a, output);
   else
     list.apply(OperatorKind::Conversion, a, output);
   return list;
@@ -212,11 +223,14 @@ void TransposedConvolution::addParameters(const Layout& plain, Form& form) const
   }
   const GridPtr& grid = plain.gridPtr();
   const Signature& signature = form.signature;
-  form.parameters.push_back({"weight", makeLayout(shape, grid, signature.parameter(0), cuts),
-                             inOfGroup() * taps(), outOfGroup() * taps()});
+  form.parameters.push_back({.name = "weight",
+                             .use = makeLayout(shape, grid, signature.parameter(0), cuts),
+                             .fanIn = inOfGroup() * taps(),
+                             .fanOut = outOfGroup() * taps()});
   if (flag("bias"))
-    form.parameters.push_back({"bias", makeLayout({integer("out_channels")}, grid,
-                                                  signature.parameter(1), {{&form.output, 1}})});
+    form.parameters.push_back({.name = "bias",
+                               .use = makeLayout({integer("out_channels")}, grid,
+                                                 signature.parameter(1), {{&form.output, 1}})});
 }
 
 Work TransposedConvolution::work(const Form& form, int position) const {
@@ -224,7 +238,7 @@ Work TransposedConvolution::work(const Form& form, int position) const {
   // An input contributes only to the outputs of its group.
   const Index channels = groups() > 1 ? outOfGroup() : out[1].size();
   const double flops = 2.0 * double(elements(in)) * double(channels) * double(taps());
-  return {flops, flops, flops};
+  return {.forward = flops, .adjoint = flops, .adjointParameters = flops};
 }
 
 std::string TransposedConvolution::summary() const {

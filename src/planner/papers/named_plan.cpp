@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Plans of networks by name: finds the file and selects the cost model. A table contains the shape
-// of its input and works with every cost model. A network of layers needs the shape, and only
-// Tenon's own prices can price its layers.
+// Plans of networks by name, for the command `tenon plan network`, which plans without running:
+// finds the file, such as "alexnet", and selects the cost model. A table of sizes contains the
+// shape of its input and works with every cost model. A network of layers needs the shape, and only
+// Tenon's own prices (model own) can price its layers.
 #include "planner/papers/named_plan.hpp"
 
 #include "planner/papers/t1_model.hpp"

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads networks as tables from JSON, and declares their layers. A layer is checked against the
-// layers before it: names are unique and every edge points forward. Cost models and searches can
-// therefore process the layers in the order of the file.
+// Reads networks as tables of sizes from JSON (network_table.hpp lists the keys), and declares
+// their layers for Tenon's own prices. A row of a table, such as
+//
+//   {"name": "conv2", "kind": "conv", "kernel": 5, "input": [27, 27], "output": [27, 27],
+//    "in_channels": 96, "out_channels": 256, "weights": 307200}
+//
+// becomes a convolution whose stride, padding and groups are found from these numbers (here 2
+// groups, since 307200 is half of 96 x 256 x 25). A layer is checked against the layers before it:
+// names are unique and every edge points forward. Cost models and searches can therefore process
+// the layers in the order of the file.
 #include "planner/papers/network_table.hpp"
 
 #include "declaration/core/types.hpp"
@@ -30,10 +37,10 @@ double elements(Index channels, const std::vector<Index>& extents) {
 }
 
 TableLayer::Kind kindOf(const JsonView& view) {
-  const auto at = std::find(kKinds.begin(), kKinds.end(), view.text());
-  if (at == kKinds.end())
+  const auto kind = std::find(kKinds.begin(), kKinds.end(), view.text());
+  if (kind == kKinds.end())
     view.fail(fmt::format("is \"{}\"; expected one of {}", view.text(), joined(kKinds)));
-  return static_cast<TableLayer::Kind>(at - kKinds.begin());
+  return static_cast<TableLayer::Kind>(kind - kKinds.begin());
 }
 
 int layerNamed(const JsonView& name, const std::vector<TableLayer>& layers) {
@@ -163,6 +170,7 @@ Step stepBetween(const TableLayer& layer, Index input, Index output) {
                   layer.name, output, input, layer.kernel));
 }
 
+// An empty declaration of a type of the library.
 std::shared_ptr<Declaration> declared(const std::string& type) {
   return std::shared_ptr<Declaration>(makeDeclaration(type));
 }

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The cost equations of two papers, one function for each. They are implemented as printed, with
-// rounded logarithms and with latencies even for one process, so their results can be compared with
-// the papers. Corrections belong in model T1.
+// The cost equations of two papers, one function for each; published_costs.hpp lists the papers and
+// states what we interpreted. They are implemented as printed, with rounded logarithms and with
+// latencies even for one process, so their results can be compared with the papers. Corrections
+// belong in model T1 (t1_model.hpp). Most terms are those of a ring of n processes:
+//
+//   ringTerm(n, elements) = alpha ceil(log2 n) + beta 4 (n - 1)/n elements
+//
+// alpha is the latency of the link in seconds, beta its seconds per byte.
 #include "planner/papers/published_costs.hpp"
 
 #include "sys/errors/error.hpp"
@@ -43,6 +48,7 @@ double rowElements(const std::vector<Index>& extents, Index channels) {
   return elements;
 }
 
+// One message with a halo of `row` elements times half the kernel, for all samples.
 double haloTerm(const T1Link& link, double batch, double row, const TableLayer& layer) {
   const Index halo = layer.kernel / 2;
   return link.alpha + link.beta * kElementBytes * batch * row * double(halo);
@@ -120,7 +126,7 @@ double eq9(const TableLayers& layers, Index batch, const PaperGrid& grid, const 
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const TableLayer& layer = layers[i];
     if (layer.kind == TableLayer::Kind::Affine) {
-      seconds += modelAndBatch(layer, false, double(batch), grid, link);
+      seconds += modelAndBatch(layer, /*isFirst=*/false, double(batch), grid, link);
       continue;
     }
     const bool hasNext = i + 1 < layers.size() && !layers[i + 1].input.empty();
@@ -172,6 +178,7 @@ double forward2d(const TableLayers& layers, Index batch, const PaperGrid& grid,
 
 namespace {
 
+// The grid of each layer in Eq. 8: affine layers and convolutions have one each.
 std::vector<PaperGrid> gridsOf(const TableLayers& layers, const PaperGrid& grid,
                                const PaperGrid& convolutions) {
   std::vector<PaperGrid> grids;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Model T1: one function for each of the assumptions that the header numbers. Numbers of parts are
-// real numbers without rounding: uneven splits cost as if they were even, as in the papers,
-// although no process could run them.
+// Model T1, which predicts the communication of a training step from sizes only: one function for
+// each of the assumptions that t1_model.hpp numbers. A layer's parts are r (model, its output
+// channels), s (domain, space) and b (batch); alpha is the latency in seconds, beta the seconds per
+// byte. Numbers of parts are real numbers without rounding: uneven splits cost as if they were
+// even, as in the papers, although no process could run them.
 #include "planner/papers/t1_model.hpp"
 
 #include <fmt/format.h>
@@ -17,6 +19,7 @@ constexpr double kWordBytes = 4; // assumption 1
 // The weight, its gradient and one state of the optimizer: assumption 14.
 constexpr double kBytesOfAWeight = 12;
 
+// The most neighbours of a block along a dimension with this number of blocks.
 double neighbourBlocks(Index parts) {
   return parts == 1 ? 0 : parts == 2 ? 1 : 2;
 }

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Assigns gradients to buckets. Several buckets are open at a time, one for each grid and set of
-// axes with copies. A gradient that would exceed the size of its bucket closes it and opens the
-// next.
+// Assigns the gradients of parameters to buckets, which are reduced together (bucketing.hpp). For
+// parameters W4, b4, W3, b3, ... in the order in which the adjoint completes their gradients, and
+// at most 1 MB per bucket, the first bucket has W4, b4 and W3 if they have at most 1 MB together
+// and b3 would exceed it.
+//
+// Several buckets are open at a time, one for each grid and set of axes with copies: gradients of
+// weights that are replicated over the batch and of weights that are split over it are summed over
+// different ranks. All ranks make the same buckets from global layouts.
 #include "planner/prices/bucketing.hpp"
 
 #include <algorithm>
@@ -21,8 +26,10 @@ std::vector<int> axesWithCopies(const Layout& layout, bool copies) {
   return axes;
 }
 
+// Whether two parameters are summed over the same groups of ranks.
 bool fitTogether(const Layout& a, const Layout& b) {
-  return a.grid() == b.grid() && axesWithCopies(a, true) == axesWithCopies(b, true);
+  return a.grid() == b.grid() &&
+         axesWithCopies(a, /*copies=*/true) == axesWithCopies(b, /*copies=*/true);
 }
 
 } // namespace
@@ -66,8 +73,8 @@ std::vector<std::vector<std::size_t>> bucketsOf(const std::vector<SummedGradient
 Layout bucketLayout(const std::vector<Layout>& members) {
   const Layout& first = members.front();
   const Grid& grid = first.grid();
-  const std::vector<int> others = axesWithCopies(first, false),
-                         copies = axesWithCopies(first, true);
+  const std::vector<int> others = axesWithCopies(first, /*copies=*/false),
+                         copies = axesWithCopies(first, /*copies=*/true);
   std::vector<Index> cuts(static_cast<std::size_t>(grid.extentOf(others)) + 1, 0);
   for (int position = 0; position < grid.size(); ++position)
     if (grid.coordinateOn(position, copies) == 0)

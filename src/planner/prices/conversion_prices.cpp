@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Adds the prices of the steps of a conversion, each either a reduction or a move. The price of a
-// reduction within a unit depends only on its ranks and bytes, and is thus the same at every
-// precision of the moves.
+// Predicts the seconds of a conversion between two layouts (conversion_prices.hpp), for example of
+// a tensor split by rows to one split by columns. A conversion between two process grids has
+// intermediate layouts (stops). Each step between two stops is either one move, an exchange of
+// messages, or a reduction of partial sums and a move; the cheapest way is the price, and prices of
+// steps are added.
+//
+// A reduction within a unit of the innermost level of the machine depends only on its ranks and
+// bytes. Its price is thus the same at every precision (Sampling) of the moves.
 #include "planner/prices/conversion_prices.hpp"
 
 #include "reduction/sum_route.hpp"
@@ -19,12 +24,12 @@ double ConversionPrices::seconds(const Layout& from, const Layout& to, Index ele
     return priceOfMove(begin, end, elementBytes, rates_, sampling, flows_.get()).seconds;
   };
   double seconds = 0;
-  const Layout* at = &from;
+  const Layout* current = &from;
   // Between two grids a conversion can need several intermediate layouts.
   const std::vector<Layout> stops = stopsBetween(from, to);
   for (const Layout& stop : stops) {
-    seconds += cheapestSumRoute(*at, stop, elementBytes, sums_, priceOfStep).seconds;
-    at = &stop;
+    seconds += cheapestSumRoute(*current, stop, elementBytes, sums_, priceOfStep).seconds;
+    current = &stop;
   }
   return seconds;
 }

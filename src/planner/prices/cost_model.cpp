@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parallelizations as text for a layer, the legal parallelizations, and the cost tables for a
-// search. The order of a layer's parallelizations decides between plans of equal cost, because a
-// search prefers the first. The parallelizations on the grid of a pinned field are listed first, so
-// a layer prefers the distribution of the field.
+// What all cost models share (cost_model.hpp): parallelizations as text for a layer, the list of
+// legal ones, and the tables of seconds and bytes on which a search works. The position of a
+// parallelization in the list of a layer is a state of the search; in the model each
+// parallelization has a number.
+//
+// The order of a layer's parallelizations decides between plans of equal cost, because a search
+// prefers the first. Those on the grid of a pinned field (an input or output whose layout the user
+// has fixed) are listed first, so a layer prefers the distribution of the field.
 #include "planner/prices/cost_model.hpp"
 
 #include "sys/errors/error.hpp"
@@ -16,8 +20,9 @@
 namespace tenon {
 
 int CostModel::numberOf(const Parallelization& parallelization) const {
-  const auto at = std::find(parallelizations_.begin(), parallelizations_.end(), parallelization);
-  return at == parallelizations_.end() ? -1 : static_cast<int>(at - parallelizations_.begin());
+  const auto found = std::find(parallelizations_.begin(), parallelizations_.end(), parallelization);
+  return found == parallelizations_.end() ? -1
+                                          : static_cast<int>(found - parallelizations_.begin());
 }
 
 std::string CostModel::text(int layer, int number) const {
@@ -40,7 +45,7 @@ int CostModel::parse(int layer, const std::string& text) const {
 namespace {
 
 // The first parallelization splits only the batch, and its fault is the simplest to explain.
-[[noreturn]] void refuseLayer(const CostModel& model, int layer) {
+[[noreturn]] void throwNotDivisible(const CostModel& model, int layer) {
   throw Error(
       TENON_ERR_SHAPE,
       fmt::format("layer {} cannot be divided among {} processes: {}; no other mix of batch, "
@@ -61,7 +66,7 @@ ParallelizationLists legalParallelizations(const CostModel& model) {
           model.fault(layer, parallelization).empty())
         lists[layer].push_back(parallelization);
     if (lists[layer].empty())
-      refuseLayer(model, layer);
+      throwNotDivisible(model, layer);
   }
   return lists;
 }

@@ -10,12 +10,12 @@
 
 namespace tenon {
 
-// The parts of the seconds of a layer and of a move.
+// The parts of the seconds of a layer: kernels of both passes, and the reduction of the parameters'
+// gradients.
 struct LayerParts {
-  double forward = 0, backward = 0,
-         gradients = 0; // seconds of the kernels of both passes, and of the reduction of the
-                        // parameters' gradients
+  double forward = 0, backward = 0, gradients = 0;
 };
+// The parts of the seconds of a move: of the value in Apply, and of its cotangent in the adjoint.
 struct MoveParts {
   double there = 0, back = 0;
 };

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Declares the layers of a network and the moves between them. A layer without parameters that
-// reads a single layer is distributed like that layer. Only the remaining layers are variables of
-// the search, and their number determines the time of the search.
+// Reads a network's description and declares its layers for the search of a plan
+// (declared_network.hpp). A layer without parameters that reads a single layer, such as an
+// activation, is distributed like that layer (a dependent). Only the remaining layers are variables
+// of the search, and their number determines the time of the search:
+//
+//   conv1 -> relu1 -> flatten -> fc1 -> relu2     variables conv1 (dependents relu1, flatten) and
+//                                                 fc1 (dependent relu2); one move, flatten to fc1
+//
+// All errors about networks that cannot be planned are thrown here, before any price is computed.
 #include "planner/prices/declared_network.hpp"
 
 #include "declaration/core/types.hpp"
@@ -18,7 +24,7 @@ namespace {
 
 // Origin of a value: a layer and one of its outputs (0, or k for dependent k - 1); layer -1 is an
 // input of the network, and `output` its number.
-struct Place {
+struct Origin {
   int layer = -1, output = 0;
   Shape shape;
 };
@@ -31,6 +37,7 @@ std::unique_ptr<Declaration> settingsOf(const LayerDescription& network) {
   return declared;
 }
 
+// Reads the nodes of a description, a sequence or graph of layers, in order.
 class NetworkReader {
 public:
   NetworkReader(const LayerDescription& file, std::vector<Shape> inputs)
@@ -73,14 +80,16 @@ public:
   }
 
   DeclaredNetwork take() {
-    const Place& last = places_.back();
-    network_.result = {last.layer, -1, 0, last.shape, last.output};
-    for (std::size_t n = 0; n < places_.size(); ++n)
-      network_.nodes.push_back({places_[n].layer, places_[n].output, names_[n]});
+    const Origin& last = origins_.back();
+    network_.result = {
+        .from = last.layer, .to = -1, .input = 0, .shape = last.shape, .output = last.output};
+    for (std::size_t n = 0; n < origins_.size(); ++n)
+      network_.nodes.push_back({origins_[n].layer, origins_[n].output, names_[n]});
     return std::move(network_);
   }
 
 private:
+  // The declaration of a layer, with the settings that it takes over from the container.
   std::shared_ptr<Declaration> declarationOf(const LayerDescription& layer, int node) const {
     auto declared = std::shared_ptr<Declaration>(makeDeclaration(layer.type));
     const std::string name = nameOf(layer, node);
@@ -121,13 +130,16 @@ private:
     return layer.name.empty() ? fmt::format("{}{}", layer.type, node) : layer.name;
   }
 
-  std::vector<Place> readsOf(const LayerDescription& file, int node) const {
+  // The origins of the values that a node reads. In a sequence that is the node before it; number
+  // -1, before the first node, is the network's input.
+  std::vector<Origin> readsOf(const LayerDescription& file, int node) const {
     const std::vector<int> reads =
         file.type == "graph" ? file.nodes[node].reads : std::vector<int>{node - 1};
-    std::vector<Place> places;
+    std::vector<Origin> origins;
     for (int read : reads)
-      places.push_back(read < 0 ? Place{-1, -1 - read, inputs_.at(-1 - read)} : places_.at(read));
-    return places;
+      origins.push_back(read < 0 ? Origin{-1, -1 - read, inputs_.at(-1 - read)}
+                                 : origins_.at(read));
+    return origins;
   }
 
   static void checkInputCount(const Declaration& declaration, const std::string& name,
@@ -158,13 +170,13 @@ private:
     const LayerDescription& layer = file.nodes[node].layer;
     names_.push_back(nameOf(layer, node));
     const auto declaration = declarationOf(layer, node);
-    const std::vector<Place> reads = readsOf(file, node);
+    const std::vector<Origin> reads = readsOf(file, node);
     checkInputCount(*declaration, nameOf(layer, node), reads.size());
     std::vector<Shape> shapes;
     bool readsInput = false;
-    for (const Place& place : reads) {
-      shapes.push_back(place.shape);
-      readsInput |= place.layer < 0;
+    for (const Origin& origin : reads) {
+      shapes.push_back(origin.shape);
+      readsInput |= origin.layer < 0;
     }
     const Shape shape = declaration->outputShape(shapes);
     // Rows of lists are distributed as the lists are, and not on one process: the forms of such
@@ -178,19 +190,19 @@ private:
     const bool hasParameters = !declaration->rows(shapes).front().parameters.empty();
     if (hasParameters || reads.size() > 1 || readsInput ||
         (network_.hasLists && declaration->dependsOnRowDistribution()))
-      places_.push_back(addLayer(nameOf(layer, node), declaration, reads, shapes, shape));
+      origins_.push_back(addLayer(nameOf(layer, node), declaration, reads, shapes, shape));
     else {
       DeclaredLayer& before = network_.layers[reads.front().layer];
       before.dependents.push_back({declaration, reads.front().output});
-      places_.push_back({reads.front().layer, static_cast<int>(before.dependents.size()), shape});
+      origins_.push_back({reads.front().layer, static_cast<int>(before.dependents.size()), shape});
     }
   }
 
   // Adds a variable of the search, with a move from each layer that it reads and a read of each
   // input of the network.
-  Place addLayer(const std::string& name, const std::shared_ptr<Declaration>& declaration,
-                 const std::vector<Place>& reads, const std::vector<Shape>& shapes,
-                 const Shape& shape) {
+  Origin addLayer(const std::string& name, const std::shared_ptr<Declaration>& declaration,
+                  const std::vector<Origin>& reads, const std::vector<Shape>& shapes,
+                  const Shape& shape) {
     const int layer = static_cast<int>(network_.layers.size());
     DeclaredLayer declared{.name = name, .declaration = declaration, .inputs = shapes};
     // A dimension that is not in both input and output, as before a flatten, cannot remain split.
@@ -206,15 +218,18 @@ private:
                                   .shape = reads[input].shape,
                                   .source = reads[input].output});
       } else
-        network_.moves.push_back({reads[input].layer, layer, static_cast<int>(input),
-                                  reads[input].shape, reads[input].output});
+        network_.moves.push_back({.from = reads[input].layer,
+                                  .to = layer,
+                                  .input = static_cast<int>(input),
+                                  .shape = reads[input].shape,
+                                  .output = reads[input].output});
     network_.layers.push_back(std::move(declared));
     return {layer, 0, shape};
   }
 
   std::vector<Shape> inputs_;
   std::unique_ptr<const Declaration> container_;
-  std::vector<Place> places_; // by node
+  std::vector<Origin> origins_; // by node: of its output
   std::vector<std::string> names_;
   DeclaredNetwork network_;
 };

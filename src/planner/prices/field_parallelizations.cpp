@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lists the parallelizations on the process grid of a field (an input or output with a fixed
-// layout), and makes the layouts of tensors on this grid. The split points of a solver's field
-// cannot be computed, so they are stored: a dimension that is split by the field's own axes gets
-// the split points of the first such tensor with the same extent.
+// Lists the parallelizations of a layer on the process grid of a field, and makes the layouts of
+// tensors on this grid (field_parallelizations.hpp). A field is an input or output of the network
+// whose layout the program has fixed, such as the solution of a solver, split over 4 x 2 ranks at
+// points that the solver has chosen. A parallelization has a label for each axis of this grid: k if
+// the layer is distributed along it as the field is, n, o or i if it splits the batch or channels
+// instead.
+//
+// The split points of a field cannot be computed, so they are stored by dimension and extent: a
+// dimension that is split by the field's own axes gets the split points of the first such tensor
+// with the same extent.
 #include "planner/prices/field_parallelizations.hpp"
 
 #include <algorithm>

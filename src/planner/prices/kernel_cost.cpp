@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operations and bytes of a layer's kernels, and their seconds by a machine's rates, on the slowest
-// process. Apply and the adjoint are separate passes, and if blocks are uneven, each can have
-// another slowest process. The slowest process is one whose block no other process exceeds in every
-// extent. Only these few processes are priced.
+// process (kernel_cost.hpp). 10 rows and 7 columns on a grid of 3 x 2 have blocks of 4, 3, 3 rows
+// and of 4, 3 columns: the process at position (0,0), with 4 x 4, is the slowest, and the others
+// need not be priced. If input and output are split differently, the largest blocks of both can be
+// on two processes; then both are priced.
+//
+// Apply and the adjoint are separate passes, and if blocks are uneven, each can have another
+// slowest process.
 #include "planner/prices/kernel_cost.hpp"
 
 #include "declaration/core/kernel_maps.hpp"
@@ -70,6 +74,7 @@ private:
     }
   }
 
+  // The extents that depend on the axes of a group, and these axes.
   std::vector<Extent> extentsOf(int group) const {
     std::vector<Extent> related;
     for (const Extent& extent : extents_)
@@ -95,6 +100,7 @@ private:
     return true;
   }
 
+  // The coordinates with those along `axes` replaced by the digits of `index`.
   std::vector<int> with(std::vector<int> coordinates, const std::vector<int>& axes,
                         int index) const {
     for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
@@ -145,6 +151,7 @@ double rowsOf(const Box& output, const KernelWork& work) {
   return (work.flops > 0 ? work.flops : work.columns) / length;
 }
 
+// The cost of the process at one position of the form's grid.
 KernelCost costAt(int position, const Declaration& layer, const Form& form, bool hasCotangent,
                   Index elementBytes, const KernelRates& rates) {
   const Work work = layer.work(form, position);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The cost of a layer's kernels on the slowest process: operations, and bytes read and written.
+// The cost of a layer's kernels on the slowest process: operations, bytes read and written, and the
+// seconds that these take by the rates of a machine.
 //
 //    apply     reads inputs and parameters, writes the output
 //    adjoint   reads the output's cotangent and the inputs, writes the inputs' cotangents if they

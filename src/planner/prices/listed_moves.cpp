@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counts the traffic of index maps and linked halos from the schedules that run, and derives the
-// layouts that the layers of a network have without a plan. Each rank knows only its own part of
-// the lists. The exact traffic of an index map is therefore known only for that rank; for other
-// ranks the maximum over all ranks is used.
+// Counts the messages of operators that communicate by lists, the index maps of meshes and the
+// linked halos of patches, and derives the layouts that the layers of such a network have without a
+// plan, their native layouts (listed_moves.hpp).
+//
+// Lists state for each element the rank and place from which it is copied. Each rank knows only its
+// own part of the lists of an index map: its exact traffic is known for that rank, and for other
+// ranks the maximum over all ranks is used, which was reduced when the map was made. Lists of
+// linked halos follow from a rule and can be made for any rank. Nothing is communicated here.
 #include "planner/prices/listed_moves.hpp"
 
 #include "sys/errors/error.hpp"
@@ -37,7 +41,8 @@ bool isReversed(const OperatorEntry& op, bool adjoint) {
   return adjoint != (op.kind == OperatorKind::IndexSum);
 }
 
-// The largest number of elements, over all ranks, for one index of the joint dimensions.
+// The largest number of elements, over all ranks, for one index of the joint dimensions: for nodes
+// with 8 channels, 8.
 Index mostInner(const IndexMap& map, const Layout& domain) {
   Index most = 0;
   for (int rank : domain.grid().ranks()) {
@@ -102,6 +107,7 @@ Layouts withoutHalos(const Layouts& layouts) {
   return plain;
 }
 
+// The native layouts of one layer and its dependents, for the layouts of its inputs.
 NativeLayouts nativeLayoutsOf(const DeclaredLayer& layer, const Layouts& inputs) {
   layer.declaration->checkLinks(inputs);
   const Form form = layer.declaration->form(inputs, {});

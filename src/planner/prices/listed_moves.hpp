@@ -2,11 +2,11 @@
 // Traffic of the operators that use lists (index maps and linked halos), and the layouts of layers
 // with lists.
 //
-// A layer with lists has no choice: its rows are distributed as its lists are, on their process
-// grid. The native layouts of a layer are those that it has in a network without a plan, for the
-// layouts of the inputs that the caller passes; all layers of such a network have them. Native
-// layouts have the split points of the lists, whereas other parallelizations of layers without
-// lists have even ones.
+// A layer with lists, such as a gather by the edges of a mesh, has no choice: its rows are
+// distributed as its lists are, on their process grid. The native layouts of a layer are those that
+// it has in a network without a plan, for the layouts of the inputs that the caller passes; all
+// layers of such a network have them. Native layouts have the split points of the lists, whereas
+// other parallelizations of layers without lists have even ones.
 
 #pragma once
 

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory of a plan. During the search it is a sum over layers (layerBytes), which needs only
-// each layer's own parallelization. Buffers that layers share depend on the parallelizations of all
-// layers. For the plan that was found, the layers therefore get the forms of a run, and memory is
-// counted as in a run (RunMemory).
+// The memory of a plan per process. During the search it is a sum over layers (layerBytes), which
+// needs only each layer's own parallelization: parameters with gradients and optimizer state, and
+// the activations that the adjoint reads. Buffers that layers share depend on the parallelizations
+// of all layers. For the plan that was found, the layers therefore get the forms (layouts) of a
+// run, and memory is counted as in a run (RunMemory). The same forms serve two choices that are
+// made for the whole plan after the search:
+//
+//   recomputedWithin()   which layers compute their output again for the adjoint, within a limit
+//   sharedHalos()        which layers with windows share a halo exchange
+//
+// All functions are evaluated on the rank that searches, for any rank.
 #include "planner/prices/own_model.hpp"
 
 #include "declaration/core/pieces.hpp"
@@ -24,6 +31,7 @@ double OwnModel::bytesOf(const Layout& layout) const {
 
 namespace {
 
+// Layouts of tensors of these shapes on a process grid of one rank.
 Layouts onOneProcess(const std::vector<Shape>& shapes) {
   const GridPtr one = Grid::make({1});
   Layouts layouts;
@@ -92,6 +100,8 @@ std::vector<OwnModel::Saved> OwnModel::savedOf(const DeclaredLayer& layer,
   return saved;
 }
 
+// By layer and output (its own, then those of its dependents): whether the adjoint of a layer that
+// reads it in place reads it again, and it is therefore saved.
 std::vector<std::vector<bool>>
 OwnModel::findReadSaved(const std::vector<std::vector<Saved>>& saved) const {
   std::vector<std::vector<bool>> read;
@@ -187,7 +197,8 @@ Form OwnModel::formThatRuns(const Declaration& declaration, const Layouts& input
   });
 }
 
-// The form of a layer that reads these layouts and has this parallelization, as in a run.
+// The form of a layer that reads these layouts and has this parallelization, as in a run. The
+// inputs have split points of their own, which the layer takes over where they fit.
 Form OwnModel::runForm(int layer, int parallelization, const Layouts& inputs,
                        const std::optional<Layout>& computedHalo) const {
   const ParallelizedLayer& parallelized = placed(layer, parallelization);
@@ -256,6 +267,8 @@ std::vector<HaloFrom> OwnModel::haloSettings() const {
   return halos;
 }
 
+// All layers of the network in the order in which they run, with their forms in a run. `halos` has
+// the source of the halo of each, and `depth` the most layers that share an exchange.
 std::vector<RunNode> OwnModel::runNodes(const std::vector<int>& parallelizations,
                                         const Layouts& inputs, const std::vector<HaloFrom>& halos,
                                         Index depth) const {
@@ -271,11 +284,11 @@ std::vector<RunNode> OwnModel::runNodes(const std::vector<int>& parallelizations
     one.container = containerOf(node.name);
     for (int read : runReads(n))
       one.reads.push_back(read < 0 ? -1 - read : before + read);
-    one.form = [this, &parallelizations, &node, &type](const Layouts& given,
+    one.form = [this, &parallelizations, &node, &type](const Layouts& readLayouts,
                                                        const std::optional<Layout>& computedHalo) {
       return node.output == 0
-                 ? runForm(node.layer, parallelizations[node.layer], given, computedHalo)
-                 : formThatRuns(type, given, {.computedHalo = computedHalo});
+                 ? runForm(node.layer, parallelizations[node.layer], readLayouts, computedHalo)
+                 : formThatRuns(type, readLayouts, {.computedHalo = computedHalo});
     };
   }
   const bool shares = depth > 1 || std::ranges::count(halos, HaloFrom::Compute) > 0;
@@ -283,13 +296,13 @@ std::vector<RunNode> OwnModel::runNodes(const std::vector<int>& parallelizations
   std::vector<RunNode> nodes;
   for (int n = 0; n < count; ++n) {
     const std::vector<int> reads = runReads(n);
-    Layouts given;
+    Layouts readLayouts;
     for (int read : reads)
-      given.push_back(read < 0 ? inputs[-1 - read] : nodes[read].form.output);
-    nodes.push_back(
-        {declarationOf(network_, network_.nodes[n]),
-         sharing[n].form(given, shares ? haloSharing.computedHaloOf(n, given) : std::nullopt),
-         reads});
+      readLayouts.push_back(read < 0 ? inputs[-1 - read] : nodes[read].form.output);
+    const std::optional<Layout> computedHalo =
+        shares ? haloSharing.computedHaloOf(n, readLayouts) : std::nullopt;
+    nodes.push_back({declarationOf(network_, network_.nodes[n]),
+                     sharing[n].form(readLayouts, computedHalo), reads});
   }
   // A pinned output layout that differs needs a repartition after the last layer.
   if (const Layout& last = nodes.back().form.output; task_.output && last != *task_.output) {
@@ -349,6 +362,8 @@ double OwnModel::runBytes(const std::vector<int>& parallelizations) const {
   return bytesOfRun(nodes, runMemory(nodes, inputs));
 }
 
+// Chooses the layers that are recomputed on the rank that needs the most memory. Times are those of
+// kernels and of the operators (exchanges) in the joined list of the run.
 CostModel::RecomputedLayers OwnModel::recomputedWithin(const std::vector<int>& parallelizations,
                                                        double bytes) const {
   const Layouts inputs = runInputs(parallelizations);
@@ -359,13 +374,13 @@ CostModel::RecomputedLayers OwnModel::recomputedWithin(const std::vector<int>& p
   std::vector<double> kernels, operators;
   std::vector<bool> always;
   for (const RunNode& node : nodes) {
-    kernels.push_back(
-        kernelCost(*node.declaration, node.form, true, network_.elementBytes, rates_.kernels)
-            .applySeconds);
+    kernels.push_back(kernelCost(*node.declaration, node.form, /*hasCotangent=*/true,
+                                 network_.elementBytes, rates_.kernels)
+                          .applySeconds);
     always.push_back(node.declaration->value<bool>("recompute"));
   }
   for (const OperatorEntry& op : memory.joined().operators())
-    operators.push_back(goesByLists(op) ? priceOfLists(op, false, network_.elementBytes,
+    operators.push_back(goesByLists(op) ? priceOfLists(op, /*adjoint=*/false, network_.elementBytes,
                                                        rates_.links, Sampling::Few)
                         : op.isLocal()  ? 0
                                         : conversionSeconds(op.from, op.to, Sampling::Few));
@@ -415,6 +430,8 @@ double OwnModel::runSeconds(const std::vector<RunNode>& nodes, const RunMemory& 
   return seconds / static_cast<double>(task_.stepsPerEvaluation);
 }
 
+// Chooses the layers whose halo is computed by the layers before them. `windows` are the layers
+// whose setting leaves the choice open and that need a halo.
 CostModel::SharedHalos OwnModel::sharedHalos(const std::vector<int>& parallelizations, Index depth,
                                              double bytes) const {
   if (network_.nodes.empty())
@@ -441,12 +458,12 @@ CostModel::SharedHalos OwnModel::sharedHalos(const std::vector<int>& paralleliza
       const int read = nodes[n].reads.front();
       return settings[n] == HaloFrom::Auto && read >= 0 && nodes[read].form.output.hasHalos();
     });
-    const auto [at, isNew] = known.try_emplace(computed);
+    const auto [entry, isNew] = known.try_emplace(computed);
     if (isNew) {
       const RunMemory memory = runMemory(nodes, inputs);
-      at->second = {runSeconds(nodes, memory), bytesOfRun(nodes, memory), computed};
+      entry->second = {runSeconds(nodes, memory), bytesOfRun(nodes, memory), computed};
     }
-    return at->second;
+    return entry->second;
   };
   const HaloRun best = fastestHalos(static_cast<int>(windows.size()), depth, bytes, runOf);
   SharedHalos shared{

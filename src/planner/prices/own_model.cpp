@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prices the forms (layouts that would run) of layers under each parallelization, and the
-// conversions between them. The constructor prices layers, once for all that differ only in name.
-// Moves are priced on request and cached by their two layouts, because many pairs of
-// parallelizations have the same.
+// Prices the forms of layers (the layouts that would run) under each parallelization, and the
+// conversions between them. A parallelization has a number, a state of the search. The constructor
+// prices layers, once for all that differ only in name. Moves are priced on request and cached.
 #include "planner/prices/own_model.hpp"
 
 #include "geometry/layout/layout.hpp"
@@ -79,19 +78,18 @@ OwnModel::OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, bool 
   findAlike();
 }
 
+// Finds, for each move, the first one with the same ends, whose prices it shares.
 void OwnModel::findAlike() {
-  for (std::size_t m = 0; m < ends_.size(); ++m)
-    ends_[m].firstLike = static_cast<int>(
-        std::ranges::find_if(ends_,
-                             [&](const Ends& other) {
-                               return &other == &ends_[m] || (other.sources == ends_[m].sources &&
-                                                              other.targets == ends_[m].targets &&
-                                                              other.weight == ends_[m].weight &&
-                                                              other.back == ends_[m].back);
-                             }) -
-        ends_.begin());
+  for (Ends& ends : ends_) {
+    const auto isLike = [&](const Ends& other) {
+      return &other == &ends || (other.sources == ends.sources && other.targets == ends.targets &&
+                                 other.weight == ends.weight && other.back == ends.back);
+    };
+    ends.firstLike = static_cast<int>(std::ranges::find_if(ends_, isLike) - ends_.begin());
+  }
 }
 
+// The layouts that all layers have in a network with lists of a mesh, which follow from the inputs.
 void OwnModel::addNativeLayouts() {
   if (!network_.hasLists)
     return;
@@ -128,6 +126,7 @@ void OwnModel::addFields(bool inputChannels) {
     add(listed.name, listed.layout);
 }
 
+// Prices the layers under all parallelizations; those that differ only in names are one Kind.
 void OwnModel::addKinds() {
   std::map<std::string, int> known;
   std::vector<std::vector<Saved>> saved;
@@ -155,8 +154,8 @@ void OwnModel::addKinds() {
           key += fmt::format("; {} {}", layout.describe(), numberOfLayout(layout));
     for (const bool isSaved : readSaved[number])
       key += isSaved ? " kept" : " read";
-    const auto [at, isNew] = known.emplace(key, static_cast<int>(kinds_.size()));
-    kindOf_.push_back(at->second);
+    const auto [entry, isNew] = known.emplace(key, static_cast<int>(kinds_.size()));
+    kindOf_.push_back(entry->second);
     if (!isNew)
       continue;
     Kind kind{.layer = &layer,
@@ -556,21 +555,21 @@ OwnModel::Ends OwnModel::endsOf(const DeclaredMove& move) {
   // Seconds are per step of the solver, and several steps share an evaluation.
   ends.weight = 1 / static_cast<double>(task_.stepsPerEvaluation);
   ends.back = trains();
-  ends.sources = layoutsOf(move.from, true, static_cast<int>(move.output), move.shape);
-  ends.targets = layoutsOf(move.to, false, static_cast<int>(move.input), move.shape);
+  ends.sources = layoutsOf(move.from, /*isSource=*/true, move.output, move.shape);
+  ends.targets = layoutsOf(move.to, /*isSource=*/false, move.input, move.shape);
   return ends;
 }
 
 const std::vector<int>& OwnModel::layoutsOf(int layer, bool isSource, int place,
                                             const Shape& shape) {
-  const auto [at, isNew] = layoutsOf_.try_emplace({kindOf_[layer], isSource, place, shape});
+  const auto [entry, isNew] = layoutsOf_.try_emplace({kindOf_[layer], isSource, place, shape});
   for (int parallelization = 0; isNew && parallelization < states(); ++parallelization) {
-    const ParallelizedLayer& one = placed(layer, parallelization);
-    at->second.push_back(one.fault.empty() ? numberOfLayout(onShape(
-                                                 (isSource ? one.outputs : one.uses)[place], shape))
-                                           : -1);
+    const ParallelizedLayer& own = placed(layer, parallelization);
+    const Layouts& layouts = isSource ? own.outputs : own.uses;
+    entry->second.push_back(own.fault.empty() ? numberOfLayout(onShape(layouts[place], shape))
+                                              : -1);
   }
-  return at->second;
+  return entry->second;
 }
 
 int OwnModel::numberOfLayout(Layout layout) {
@@ -593,13 +592,13 @@ double OwnModel::price(Prices& known, int move, int from, int to, Sampling sampl
   // The price depends on two layouts only, so moves with the same layouts share it. The weight
   // depends on the move.
   const auto source = std::uint64_t(ends.sources[from]), target = std::uint64_t(ends.targets[to]);
-  const auto [at, isNew] =
+  const auto [entry, isNew] =
       known.try_emplace(source << 32 | target << 1 | std::uint64_t(ends.back), 0.0);
   if (isNew) {
-    at->second = conversionSeconds(layouts_[source], layouts_[target], sampling);
-    at->second += priceBack(ends, from, to, sampling);
+    entry->second = conversionSeconds(layouts_[source], layouts_[target], sampling);
+    entry->second += priceBack(ends, from, to, sampling);
   }
-  return ends.weight * at->second;
+  return ends.weight * entry->second;
 }
 
 // The adjoint of the conversion a -> b is b* -> a*, and is priced like any other conversion.
@@ -611,8 +610,8 @@ double OwnModel::priceBack(const Ends& ends, int from, int to, Sampling sampling
 
 LayerParts OwnModel::partsBy(int layer, int parallelization, Sampling sampling) const {
   ParallelizedLayer& placed = kinds_[kindOf_[layer]].parallelizations[parallelization];
-  const auto [at, isNew] = placed.seconds.try_emplace(sampling, placed.kernels);
-  LayerParts& parts = at->second;
+  const auto [entry, isNew] = placed.seconds.try_emplace(sampling, placed.kernels);
+  LayerParts& parts = entry->second;
   if (isNew) {
     for (const InnerMove& move : placed.moves)
       parts.*move.part += double(move.times) * conversionSeconds(move.from, move.to, sampling);

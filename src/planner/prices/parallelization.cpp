@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fine grids, the two-ended parallelizations on them, and their text. The axes of a parallelization
-// are counted from both ends, batch from the first axis and space from the last. Every function
-// must split a dimension in this order; otherwise two parallelizations of one plan would not be
-// prefixes of each other.
+// Fine grids, the two-ended parallelizations on them (parallelization.hpp), and their text. 12
+// processes on 2 nodes of 6 are the fine grid 2 x 2 x 3. With the parallelization "n,o,h", the node
+// splits the batch, and within a node 2 parts of the output channels and 3 of space.
+//
+// The axes are counted from both ends, batch from the first axis and space from the last. Every
+// function must split a dimension in this order; otherwise two parallelizations of one plan would
+// not be prefixes of each other, and a rank would have other data under each.
 #include "planner/prices/parallelization.hpp"
 
 #include "geometry/schedule/traffic.hpp"
@@ -21,6 +24,7 @@ namespace tenon {
 
 namespace {
 
+// Appends the prime factors of a number, in increasing order.
 void appendFactors(Index number, std::vector<int>& factors) {
   for (Index prime = 2; prime * prime <= number; ++prime)
     for (; number % prime == 0; number /= prime)
@@ -36,6 +40,7 @@ std::string runText(const std::string& labels, int count) {
 constexpr int kMaxAxes = 64;
 constexpr double kMaxOrders = 1000; // each order costs a whole search
 
+// A run of a text: "h3" is label h for 3 axes.
 struct Run {
   std::string labels;
   int count = 1;
@@ -89,6 +94,7 @@ std::vector<std::pair<int, int>> FineGrid::kinds() const {
   return kinds;
 }
 
+// The multinomial coefficient: axes! / product over kinds of (axes of this kind)!
 double FineGrid::countOrders() const {
   const std::vector<std::pair<int, int>> all = kinds();
   double count = 1;
@@ -118,9 +124,9 @@ std::vector<FineGrid> FineGrid::orders() const {
     std::vector<int> order;
     std::map<std::pair<int, int>, int> next; // start of the search for the next axis of a kind
     for (const auto& kind : kinds) {
-      int& at = next[kind];
-      at = static_cast<int>(std::find(own.begin() + at, own.end(), kind) - own.begin()) + 1;
-      order.push_back(at - 1);
+      int& start = next[kind];
+      start = static_cast<int>(std::find(own.begin() + start, own.end(), kind) - own.begin()) + 1;
+      order.push_back(start - 1);
     }
     if (!std::ranges::is_sorted(order))
       derived.push_back(ordered(order));
@@ -133,14 +139,15 @@ FineGrid FineGrid::withoutLast(int axes) const {
   derived.extents_.resize(extents_.size() - axes);
   derived.levels_.resize(derived.extents_.size());
   // Dropping the innermost axes spreads the remaining processes over all nodes.
-  const Index each = product(this->axes() - axes, this->axes());
-  derived.processes_ = processes_ / each;
+  const Index groupSize = product(this->axes() - axes, this->axes());
+  derived.processes_ = processes_ / groupSize;
   derived.ranks_.clear();
-  for (Index position = 0; position < processes_; position += each)
+  for (Index position = 0; position < processes_; position += groupSize)
     derived.ranks_.push_back(ranks_[position]);
   return derived;
 }
 
+// The product of the extents of axes first to last - 1.
 Index FineGrid::product(int first, int last) const {
   Index product = 1;
   for (int axis = first; axis < last; ++axis)
@@ -217,6 +224,7 @@ std::string textOf(const Parallelization& parallelization, const std::string& sp
 
 namespace {
 
+// Parses the text of a parallelization, such as "n4,o2,h3-". `who` is the layer in messages.
 class ParallelizationReader {
 public:
   ParallelizationReader(std::string_view text, const FineGrid& grid, const std::string& spatial,

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Discards saved activations one after the other, beginning with those that free the most bytes per
-// second of recomputation, while the temporary memory of the passes remains below a bound. After
-// each step, memory and time are evaluated with complete passes, so only the order of the
-// candidates is a heuristic.
+// Chooses which layers of a plan compute their output again for the adjoint instead of saving it,
+// until a rank needs at most a given memory (recomputation.hpp). In each step the candidates are
+// the saved values, each with the nodes (layers) that must run again to make it, the bytes that
+// this frees and the seconds that it takes:
+//
+//   saved 6 GB, limit 4 GB    relu1: 1 GB, 0.1 ms     discarded first, most bytes per second
+//                             conv2: 2 GB, 3 ms       then this one, and the limit is met
+//
+// Recomputed values need temporary memory while the adjoint reads them, which must remain below a
+// bound; several bounds are tried (kShares). After each step, memory and time are evaluated with
+// complete passes, so only the order of the candidates is a heuristic.
 #include "planner/prices/recomputation.hpp"
 
 #include <algorithm>
@@ -38,6 +45,7 @@ RecomputationSearch::RecomputationSearch(RunMemory& memory, std::vector<double> 
   alwaysSeconds_ = now.seconds;
 }
 
+// The seconds of the kernels and operators that the adjoint runs again.
 double RecomputationSearch::secondsAgain() const {
   const Pass& adjoint = memory_.adjoint();
   const std::vector<bool> nodes = recomputedNodes(memory_.list(), adjoint);
@@ -50,6 +58,7 @@ double RecomputationSearch::secondsAgain() const {
   return seconds;
 }
 
+// The memory and time if these nodes run again. Sets the memory to this state.
 RecomputationSearch::State RecomputationSearch::evaluate(Nodes nodes) {
   memory_.recompute(nodes);
   return {std::move(nodes), memory_.savedBytes(rank_), memory_.sharedBytes(rank_), secondsAgain()};
@@ -81,6 +90,7 @@ void RecomputationSearch::collect(ValueId v, const MapList& now, Candidate& cand
   }
 }
 
+// The saved values that can be discarded, those that free the most bytes per second first.
 std::vector<RecomputationSearch::Candidate>
 RecomputationSearch::candidates(const State& state) const {
   MapList now = memory_.joined();
@@ -114,6 +124,9 @@ RecomputationSearch::Nodes RecomputationSearch::firstCandidates(const std::vecto
   return nodes;
 }
 
+// Discards values until saved and shared memory are at most `most` bytes, of which `shared` is the
+// bound of the shared part. None if that is not possible in less than `seconds`. Candidates are
+// tried in groups, then one by one; one that does not help alone is refused.
 std::optional<RecomputationSearch::State> RecomputationSearch::reduced(double most, double shared,
                                                                        double seconds) {
   State state = evaluate(always_);

@@ -37,6 +37,8 @@ public:
 
 private:
   using Nodes = std::vector<bool>;
+  // The bytes and seconds if these nodes run again: saved activations, and temporary values, which
+  // share memory.
   struct State {
     Nodes nodes;
     double saved = 0, shared = 0, seconds = 0;
@@ -62,7 +64,9 @@ private:
   int rank_;
   std::vector<bool> canRecompute_;        // by value: whether it can be recomputed
   std::vector<std::vector<int>> writers_; // by value: the maps that write it
-  double fixed_ = 0, least_ = 0, alwaysSeconds_ = 0;
+  double fixed_ = 0;                      // bytes that do not depend on recomputation
+  double least_ = 0;                      // the least bytes that were found
+  double alwaysSeconds_ = 0;              // of the nodes that run again in any case
 };
 
 } // namespace tenon

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Joins the lists of maps of all layers as SetUp does, and derives the passes of a training step,
-// or of inference. The temporary values of a pass then have the same offsets in memory as in a run.
-// The buffers of moves between ranks are message buffers, or lanes: buffers in the shared memory of
-// a node.
+// Counts the memory of a process in a run of a network, for given layouts of all layers
+// (run_memory.hpp). It joins the lists of maps (the steps of each layer) of all layers as SetUp
+// does, and derives the passes of a training step, or of inference. The temporary values of a pass
+// then have the same offsets in memory as in a run. The sum of a rank, for example:
+//
+//   arguments     input, output and cotangent of the network
+//   saved         activations from Apply to its adjoint
+//   shared        temporary values of all passes, in one buffer
+//   parameters    values, gradients, optimizer state
+//   messages      buffers of moves between ranks
+//
+// A move within a node can use lanes, buffers in the shared memory of the node, instead of message
+// buffers. Nothing communicates: the bytes of any rank are computed on the rank that searches.
 #include "planner/prices/run_memory.hpp"
 
 #include "declaration/core/memory_plan.hpp"
@@ -41,23 +50,25 @@ void RunMemory::recompute(std::vector<bool> nodes) {
   passes_.clear();
   if (!task_.trains) {
     const InInference all(std::max(1, list_.nodes()), true);
-    passes_.push_back(applyPass(list_, order, all, false));
+    passes_.push_back(applyPass(list_, order, all, /*keeps=*/false));
     return;
   }
   passes_.push_back(applyPass(list_, order));
   passes_.push_back(adjointPass(list_, task_.inputCotangents, order));
 }
 
+// Joins the list of a layer. `values` are the outputs of the layers before it.
 void RunMemory::add(const RunNode& node, std::vector<ValueId>& values, bool isLast) {
   const Layouts storage = node.declaration->storageLayouts(node.form);
   for (std::size_t p = 0; p < storage.size(); ++p) {
     const Layout& use = node.form.parameters[p].use;
-    HeldParameter& held =
-        parameters_.emplace_back(HeldParameter{storage[p],
-                                               use,
-                                               {},
-                                               !haveSameMemory(storage[p].dual(), storage[p]),
-                                               static_cast<int>(firstKernels_.size())});
+    // A gradient must be summed over ranks if partial sums are another layout than copies.
+    HeldParameter& held = parameters_.emplace_back(
+        HeldParameter{.storage = storage[p],
+                      .use = use,
+                      .toUse = {},
+                      .isSummed = !haveSameMemory(storage[p].dual(), storage[p]),
+                      .node = static_cast<int>(firstKernels_.size())});
     if (!haveSameMemory(storage[p], use))
       held.toUse = routeOf(storage[p], use);
   }
@@ -73,6 +84,8 @@ Route RunMemory::routeOf(const Layout& from, const Layout& to) const {
   return findRoute(from, to, task_.elementBytes, task_.routes);
 }
 
+// The routes of all operators. A route is the list of exchanges and collectives by which a
+// conversion communicates.
 void RunMemory::findRoutes() {
   for (const OperatorEntry& op : joined_.operators()) {
     if (goesByLists(op) || op.isLocal())
@@ -165,7 +178,8 @@ double RunMemory::carriedBytes(const Route& route, int rank, bool bothWays) cons
 
 // Traffic by lists, assuming messages of equal size.
 double RunMemory::listedBytes(const OperatorEntry& op, int rank) const {
-  const auto [sent, received] = op.map ? mostTraffic(op, false) : listedTraffic(op, false, rank);
+  const auto [sent, received] =
+      op.map ? mostTraffic(op, /*adjoint=*/false) : listedTraffic(op, /*adjoint=*/false, rank);
   double sum = 0;
   for (const Traffic& way : {sent, received}) {
     const Index bytes = task_.elementBytes * way.elements;
@@ -225,7 +239,7 @@ RunBytes RunMemory::of(int rank) const {
   for (const Route& route : routes_)
     bytes.messages += carriedBytes(route, rank, task_.trains);
   for (const Route& route : sums_)
-    bytes.messages += carriedBytes(route, rank, false);
+    bytes.messages += carriedBytes(route, rank, /*bothWays=*/false);
   for (const OperatorEntry& op : list_.operators())
     if (goesByLists(op))
       bytes.messages += listedBytes(op, rank);

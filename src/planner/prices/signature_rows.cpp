@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the row of a layer's signature table for each axis of a parallelization. Layer types name
-// their rows freely, so a row is chosen by the dimensions of input and output that it splits. If
-// several rows split the same dimensions, the first is chosen, which is the one that the type
-// prefers.
+// Translates parallelizations into signatures (signature_rows.hpp). A plan names what each axis of
+// the process grid splits in the same labels for all layers: n (batch), o and i (output and input
+// channels), d, h, w (space). A layer type names the rows of its signature table freely, so a row
+// is chosen by the dimensions of input and output that it splits: for n of a softmax of [batch,
+// features] it is the row S0. If several rows split the same dimensions, the first is chosen, which
+// is the one that the type prefers.
+//
+// The second half of the file has the texts of parallelizations: "input:h,w" is on the process grid
+// of the fixed input, "n4,h2-,balanced" divides the output evenly.
 #include "planner/prices/signature_rows.hpp"
 
 #include "sys/errors/error.hpp"
@@ -83,9 +88,9 @@ std::string findRows(const DeclaredLayer& layer, const SignatureTable& table, co
     if (label == 'k')
       rows.push_back(rowThatKeeps(table, fieldProperty));
     else if (label == 'i')
-      rows.push_back(rowThatGives(table, Property::partial(), true));
+      rows.push_back(rowThatGives(table, Property::partial(), /*isSum=*/true));
     else
-      rows.push_back(rowThatGives(table, Property::shard(label == 'n' ? 0 : 1), false));
+      rows.push_back(rowThatGives(table, Property::shard(label == 'n' ? 0 : 1), /*isSum=*/false));
     if (!rows.back())
       return "it has no such label";
   }
@@ -129,7 +134,7 @@ std::string signatureOf(const std::string& parallelization, const DeclaredLayer&
   };
   const SignatureTable table = layer.declaration->rows(layer.inputs);
   const std::string spatial = spatialLabels(layer);
-  for (const Parallelization& known : grid.parallelizations(true)) {
+  for (const Parallelization& known : grid.parallelizations(/*inputChannels=*/true)) {
     if (textOf(known, spatial, channelLabel(table)) != parallelization)
       continue;
     SignatureRows rows;

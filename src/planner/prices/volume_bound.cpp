@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counts the elements that the rank at position 0 must receive, by any algorithm: each algorithm of
-// price.hpp sends the missing elements, and in a reduction the partial sums of the other ranks.
-// Where algorithms differ, the bound is the least of them.
+// A lower bound of the price of a conversion, from the elements that the rank at position 0 must
+// receive by any algorithm (volume_bound.hpp). If x has 12 x 8 elements split by rows over 4 ranks,
+// and y is split by columns, rank 0 has 3 x 8 and needs 12 x 2 elements, of which it has 3 x 2:
+//
+//   received    24 - 6 = 18 elements, in at least 3 messages, from the other owners of the columns
+//
+// Each algorithm of price.hpp sends the missing elements, and in a reduction the partial sums of
+// the other ranks. Where algorithms differ, the bound is the least of them. Sets of grid axes are
+// bit masks (AxisMask).
 #include "planner/prices/volume_bound.hpp"
 
 #include <algorithm>
@@ -52,6 +58,7 @@ FirstPart::FirstPart(const Layout& layout)
     }
 }
 
+// The number of elements that the rank has in both layouts.
 Index FirstPart::sharedWith(const FirstPart& to) const {
   Index shared = 1;
   for (int d = 0; d < dims_; ++d)
@@ -97,6 +104,7 @@ void FirstPart::addCollective(const FirstPart& to, Received& received) const {
   received.whole = std::max(most_, to.most_);
 }
 
+// The number of ranks along these axes: the product of their extents.
 double FirstPart::extentsOf(AxisMask axes) const {
   double extents = 1;
   for (; axes != 0; axes &= axes - 1)

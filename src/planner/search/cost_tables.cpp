@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums of cost tables for a plan, and tables restricted to fewer states. The seconds of a pair are
-// one array, row by row of the states of `from`; code that restricts or reads it must use the
-// number of states for which the table was built.
+// Sums of cost tables for a plan, and tables restricted to fewer states. A plan chooses one state
+// (parallelization) of each layer; it costs the seconds of each layer in its state and of each pair
+// of layers that communicate. The seconds of a pair are one array, row by row of the states of
+// `from`; code that restricts or reads it must use the number of states for which the table was
+// built.
 #include "planner/search/cost_tables.hpp"
 
 namespace tenon {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The input of a search: for each layer a number of states with their seconds and bytes, and for
-// pairs of layers the seconds of the communication between them. A plan chooses one state of each
-// layer.
+// The input of a search: for each layer a number of states (parallelizations) with their seconds
+// and bytes, and for pairs of layers the seconds of the communication between them. A plan chooses
+// one state of each layer, and costs the sum of their entries:
+//
+//   seconds(plan) = sum over layers of seconds[layer][state]
+//                 + sum over pairs of seconds[state of from][state of to]
 #pragma once
 
 #include <string>
@@ -24,6 +27,7 @@ struct CostTables {
 
   int layers() const { return static_cast<int>(seconds.size()); }
   int states(int layer) const { return static_cast<int>(seconds[layer].size()); }
+  // The costs of a plan, the state of each layer.
   double secondsOf(const std::vector<int>& choice) const;
   double bytesOf(const std::vector<int>& choice) const;
   // Returns tables with the candidate states of each layer only.

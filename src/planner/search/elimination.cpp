@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Eliminates one layer after the other (elimination.hpp), and computes the best plans and the
-// min-marginals from the messages. The constructor determines the order, the neighbours and the
-// pair tables. Only the sums depend on the multiplier secondsPerByte, so a search over multipliers
-// repeats run() only.
+// min-marginals from the messages. A step of the elimination has the layer that is eliminated, and
+// its neighbours, the layers that are eliminated later and with which it shares a table. For each
+// combination of states (parallelizations) of the neighbours there is a row: the sums of the step's
+// tables over the states of its layer. The minimum of a row is one number of the message:
+//
+//   step 1: layer a, neighbour b     row for b = 0:  A(a) + AB(a,0), a = 0, 1, ...  -> m_a(0)
+//                                    row for b = 1:  A(a) + AB(a,1), a = 0, 1, ...  -> m_a(1)
+//
+// The constructor determines the order, the neighbours and the pair tables. Only the sums depend on
+// the multiplier secondsPerByte, so a search over multipliers repeats run() only. All ranks that
+// search find the same plan: ties are broken by the numbers of layers and states.
 #include "planner/search/elimination.hpp"
 
 #include "sys/errors/error.hpp"
@@ -112,19 +120,21 @@ double leastOf(const double* row, std::size_t count) {
   return std::min(std::min(least[0], least[1]), std::min(least[2], least[3]));
 }
 
-std::size_t indexOf(const std::vector<int>& states, const std::vector<int>& at,
+// The row-major index in a table over the neighbours at these positions, for their states.
+std::size_t indexOf(const std::vector<int>& states, const std::vector<int>& positions,
                     const std::vector<int>& sizes) {
   std::size_t index = 0;
-  for (int place : at)
-    index = index * sizes[place] + states[place];
+  for (int position : positions)
+    index = index * sizes[position] + states[position];
   return index;
 }
 
-std::vector<int> placesOf(const std::vector<int>& some, const std::vector<int>& all) {
-  std::vector<int> places;
-  for (int one : some)
-    places.push_back(static_cast<int>(std::find(all.begin(), all.end(), one) - all.begin()));
-  return places;
+// The positions of some layers in a list of layers.
+std::vector<int> positionsOf(const std::vector<int>& some, const std::vector<int>& all) {
+  std::vector<int> positions;
+  for (int layer : some)
+    positions.push_back(static_cast<int>(std::find(all.begin(), all.end(), layer) - all.begin()));
+  return positions;
 }
 
 } // namespace
@@ -171,6 +181,7 @@ private:
       byDepth_[at.back()].push_back({&at, values.data()});
   }
 
+  // Adds the tables whose last neighbour is number `depth` to the sums of the neighbours before it.
   void extend(std::size_t depth) {
     const double* before = partial_[depth].data();
     double* sum = partial_[depth + 1].data();
@@ -184,6 +195,7 @@ private:
       std::copy(before, before + states_, sum);
   }
 
+  // Visits all rows with the current states of the first `depth` neighbours.
   template <class Visit>
   void descend(std::size_t depth, std::size_t index, Visit&& visit) {
     if (depth == at_.size()) {
@@ -198,10 +210,10 @@ private:
   }
 
   const Step& step_;
-  std::size_t states_;
-  std::vector<int> at_;
-  std::vector<std::vector<double>> partial_;
-  std::vector<std::vector<Table>> byDepth_; // tables by the last of their neighbours
+  std::size_t states_;                       // of the step's layer
+  std::vector<int> at_;                      // the current state of each neighbour
+  std::vector<std::vector<double>> partial_; // sums by number of neighbours with a state
+  std::vector<std::vector<Table>> byDepth_;  // tables by the last of their neighbours
 };
 
 Elimination::Elimination(const CostTables& tables, const std::vector<EliminationStep>& order)
@@ -222,13 +234,15 @@ Elimination::Elimination(const CostTables& tables, const std::vector<Elimination
       // neighbours of the parent, because elimination has joined them.
       others.pop_back();
       Step& parent = steps_[steps_[s].parent];
-      steps_[s].messageAt = placesOf(others, parent.neighbours);
+      steps_[s].messageAt = positionsOf(others, parent.neighbours);
       parent.children.push_back(static_cast<int>(s));
     }
   for (const PairTable& pair : tables.pairs)
     addPair(pair, position);
 }
 
+// Adds a pair table to the step of the layer that is eliminated first, with the states of this
+// layer as the fastest index.
 void Elimination::addPair(const PairTable& pair, const std::vector<int>& position) {
   const bool fromLast = position[pair.from] > position[pair.to];
   const int layer = fromLast ? pair.to : pair.from, other = fromLast ? pair.from : pair.to;
@@ -248,7 +262,7 @@ void Elimination::addPair(const PairTable& pair, const std::vector<int>& positio
                    std::plus<>());
   else {
     Step& step = steps_[position[layer]];
-    step.pairs.push_back({placesOf({other}, step.neighbours), std::move(values)});
+    step.pairs.push_back({positionsOf({other}, step.neighbours), std::move(values)});
   }
 }
 

@@ -64,16 +64,17 @@ private:
   // A table of the layer of a step and some of its neighbours, in row-major order with the layer's
   // state as the last (fastest) index.
   struct Factor {
-    std::vector<int> at; // positions among the neighbours, increasing
+    std::vector<int> at; // its neighbours, by position in the step's list, increasing
     std::vector<double> values;
   };
   struct Step : EliminationStep {
     std::vector<int> sizes; // states of the neighbours
     std::vector<Factor> pairs;
-    std::vector<int> children;  // steps whose messages this step adds to its tables
-    std::vector<int> messageAt; // positions of the message's other neighbours among those of the
-                                // parent
-    std::vector<double> unary, message;
+    std::vector<int> children;   // steps whose messages this step adds to its tables
+    std::vector<int> messageAt;  // positions of the message's other neighbours among those of the
+                                 // parent
+    std::vector<double> unary;   // by state of the layer: its own seconds and weighed bytes
+    std::vector<double> message; // least sums, by states of the neighbours
   };
   class Rows;
 

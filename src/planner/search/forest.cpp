@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Computes least sums along a spanning forest, from the leaves to the roots and back. A pair that
-// closes a cycle contributes to one of its layers only, with the minimum of each row: nothing is
-// counted twice.
+// Computes lower bounds of the sums of all plans with a given state of a layer (forest.hpp), along
+// a spanning forest of the network's graph. A network with a skip connection from a to c,
+//
+//   a --- b --- c        edges of the forest: a-b, b-c
+//    \_________/         pair that closes a cycle: a-c, counted as min over c of AC(a,c)
+//
+// A pair that closes a cycle contributes to one of its layers only, with the minimum of each row of
+// its table: nothing is counted twice, and the sum can only become smaller. run() sends messages
+// from the leaves of each tree to its root and back; a message is the least sum of the layers on
+// its side for each state of the layer that receives it.
 #include "planner/search/forest.hpp"
 
 #include <algorithm>
@@ -16,13 +23,14 @@ constexpr double kEndless = std::numeric_limits<double>::infinity();
 // Each change lowers the sum of a plan; the limit ends cycles that rounding can cause.
 constexpr int kMaxForestSweeps = 20;
 
+// The root of a layer's tree in a disjoint-set structure; shortens the path to it.
 int rootOf(std::vector<int>& parentOf, int layer) {
   while (parentOf[layer] != layer)
     layer = parentOf[layer] = parentOf[parentOf[layer]];
   return layer;
 }
 
-std::size_t leastAt(const std::vector<double>& values) {
+std::size_t indexOfLeast(const std::vector<double>& values) {
   return static_cast<std::size_t>(std::ranges::min_element(values) - values.begin());
 }
 
@@ -127,7 +135,7 @@ int Forest::bestAcross(const Edge& edge, int target, int state,
   std::vector<double> sums(values);
   for (std::size_t k = 0; k < sums.size(); ++k)
     sums[k] += (*edge.seconds)[target == edge.to ? state * columns + k : k * columns + state];
-  return static_cast<int>(leastAt(sums));
+  return static_cast<int>(indexOfLeast(sums));
 }
 
 // The cost of a layer plus the messages of all its edges except one.
@@ -164,7 +172,7 @@ void Forest::run(double secondsPerByte) {
   double sum = 0;
   bounds_.assign(tables_.layers(), {});
   for (const Visit& visit : visits_) {
-    bounds_[visit.layer] = sumAt(visit.layer, -1);
+    bounds_[visit.layer] = sumAt(visit.layer, /*without=*/-1);
     const bool isRoot = visit.edge < 0;
     treeOf[visit.layer] = isRoot ? visit.layer : treeOf[visit.parent];
     if (isRoot)
@@ -202,9 +210,10 @@ std::vector<int> Forest::goodPlan(int layer, int state) const {
   std::vector<int> plan(tables_.layers(), 0), roots(tables_.layers() + 1, layer);
   std::iota(roots.begin() + 1, roots.end(), 0);
   for (const Visit& visit : visitsFrom(std::move(roots))) {
+    // A root has no edge to a parent, and -1 excludes none.
     const std::vector<double> sum = sumAt(visit.layer, visit.edge);
     if (visit.edge < 0)
-      plan[visit.layer] = visit.layer == layer ? state : static_cast<int>(leastAt(sum));
+      plan[visit.layer] = visit.layer == layer ? state : static_cast<int>(indexOfLeast(sum));
     else
       plan[visit.layer] = bestAcross(edges_[visit.edge], visit.layer, plan[visit.parent], sum);
   }
@@ -213,11 +222,13 @@ std::vector<int> Forest::goodPlan(int layer, int state) const {
 }
 
 std::vector<int> Forest::goodPlan() const {
-  std::vector<int> plan = goodPlan(0, static_cast<int>(leastAt(bounds_.front())));
-  improve(plan, -1);
+  std::vector<int> plan = goodPlan(0, static_cast<int>(indexOfLeast(bounds_.front())));
+  improve(plan, /*fixed=*/-1);
   return plan;
 }
 
+// Gives one layer after the other its best state for the states of all others, except the layer
+// `fixed`, until nothing changes.
 void Forest::improve(std::vector<int>& plan, int fixed) const {
   bool isChanged = true;
   for (int sweep = 0; isChanged && sweep < kMaxForestSweeps; ++sweep) {
@@ -235,7 +246,7 @@ void Forest::improve(std::vector<int>& plan, int fixed) const {
           sums[k] += pair.seconds[pair.from == layer ? k * columns + plan[pair.to]
                                                      : plan[pair.from] * columns + k];
       }
-      const std::size_t best = leastAt(sums);
+      const std::size_t best = indexOfLeast(sums);
       if (sums[best] < sums[plan[layer]] * (1 - kCostRounding)) {
         plan[layer] = static_cast<int>(best);
         isChanged = true;

@@ -62,6 +62,7 @@ private:
     const double* seconds = nullptr;
   };
   PairSides sidesOf(int pair) const;
+  // The message that an edge sends from one of its layers, and the best state at its other end.
   std::vector<double> across(const Edge& edge, int source, const std::vector<double>& values) const;
   int bestAcross(const Edge& edge, int target, int state, const std::vector<double>& values) const;
   std::vector<Visit> visitsFrom(std::vector<int> roots) const;
@@ -76,7 +77,8 @@ private:
   std::vector<std::vector<int>> pairsOf_;    // by layer
   std::vector<int> edgeOf_;                  // by pair; -1: the pair closes a cycle
   std::vector<Visit> visits_;                // all layers, each after its parent
-  // Results of the last run.
+  // Results of the last run, by layer and state: the layer's own cost with closing_, and the
+  // bounds.
   std::vector<std::vector<double>> own_, bounds_;
   std::vector<double> elsewhere_; // by layer: the least sum of all trees but its own
   std::vector<std::vector<double>> toFrom_, toTo_; // by edge: contribution of the opposite side to

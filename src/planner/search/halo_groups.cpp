@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The best groups are a shortest path over the windows: for each number of leading windows the
-// least cost and the last group. A run is priced for each group separately, and once more for all
-// chosen groups together, since memory is not a sum over groups.
+// Finds the groups of layers with windows that share a halo exchange (halo_groups.hpp). With 4
+// windows 0 to 3 and groups of at most 3, a path of groups [0,3) [3,4) means that window 0
+// exchanges a wide halo, 1 and 2 compute theirs, and 3 exchanges its own:
+//
+//   0 --- 1 --- 2 --- 3 --- 4       an arc from i to j is the group of windows i to j - 1
+//    \_______________/              and costs minus the seconds that it saves
+//
+// The best groups are a shortest path: for each number of leading windows, the least cost and the
+// last group. A run is priced for each group separately, and once more for all chosen groups
+// together, since memory is not a sum over groups.
 #include "planner/search/halo_groups.hpp"
 
 #include <algorithm>
@@ -12,8 +19,8 @@ namespace tenon {
 namespace {
 
 struct Group {
-  int first, end;
-  double saves = 0;
+  int first, end;   // windows first to end - 1
+  double saves = 0; // seconds
 };
 
 class HaloPath {
@@ -42,6 +49,7 @@ private:
     return run_(mayCompute);
   }
 
+  // The groups of a shortest path. `separate` are the seconds of the run without groups.
   std::vector<Group> cheapestGroups(double separate) const {
     std::vector<double> costs = {0}; // relative to windows without groups
     std::vector<Group> last;

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Searches the fastest plan within a memory limit: a lower and an upper bound by a Lagrange
-// multiplier, then an exact search on the remaining states (memory_bound.hpp). The tables contain
-// rounded sums of many numbers, so all comparisons with the limit and between bounds have the
-// relative tolerance kCostRounding. Without it, rounding would decide whether a plan exactly at the
-// limit is accepted.
+// Searches the fastest plan within a memory limit per process: a lower and an upper bound by a
+// Lagrange multiplier, then an exact search on the states that the bounds leave (memory_bound.hpp).
+// A plan is a point of bytes and seconds:
+//
+//   seconds |  small
+//           |    \  .            `small` is within the limit and `fast` above it. The multiplier is
+//           |     \    .         minus the slope of the line through both; a plan below the line
+//           |  limit\     fast   replaces one of them.
+//           +--------------------> bytes
+//
+// The tables contain rounded sums of many numbers, so all comparisons with the limit and between
+// bounds have the relative tolerance kCostRounding. Without it, rounding would decide whether a
+// plan exactly at the limit is accepted.
 #include "planner/search/memory_bound.hpp"
 
 #include "planner/search/forest.hpp"
@@ -26,7 +34,8 @@ namespace tenon {
 
 namespace {
 
-// About 130 MB of labels; a search that needs more reports the proven gap.
+// About 130 MB of labels, the partial plans of the exact search (pareto.hpp); a search that needs
+// more reports the proven gap.
 constexpr std::size_t kMaxLabels = std::size_t(1) << 22;
 // Not infinite: a multiplier of 0 times the limit must be 0.
 constexpr double kNoLimit = 1e300;
@@ -55,6 +64,8 @@ std::vector<double> secondsOfLayer(const CostTables& tables, const std::vector<i
   return seconds;
 }
 
+// One search. best_ is the best plan within the limit so far, lower_ a lower bound of all such
+// plans, and multiplier_ the seconds per byte by which plans are compared.
 class BoundedSearch {
 public:
   BoundedSearch(const CostTables& tables, double limit)
@@ -187,6 +198,7 @@ private:
     keep(plan);
   }
 
+  // Makes the change of one layer's state with the largest gain; returns false if none helps.
   bool changeOne(Plan& plan) const {
     int layer = -1, state = -1;
     double most = 0, seconds = 0, bytes = 0;
@@ -213,6 +225,7 @@ private:
     return true;
   }
 
+  // The gain of a change by which the plan takes `later` seconds longer and needs `more` bytes.
   double gainOf(const Plan& plan, double later, double more) const {
     // Above the limit a change must save bytes: the gain is the number of bytes saved per
     // additional second, and infinite if no additional time is needed. Within the limit the gain is
@@ -239,6 +252,7 @@ private:
     return marginals;
   }
 
+  // Searches exactly among the states that a better plan can have.
   void finish(const std::vector<std::vector<double>>& bounds) {
     std::vector<std::vector<int>> candidates(tables_.layers());
     for (int layer = 0; layer < tables_.layers(); ++layer)

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elimination with Pareto fronts of labels instead of numbers. A label refers to the two labels of
-// which it is the sum, down to the states of single layers, and the plan is read by following these
-// references. Labels are therefore never freed during the search. Their number is bounded, and the
-// search stops without a result if it reaches the bound.
+// Finds the fastest plan within a memory limit by an elimination (elimination.hpp) whose messages
+// contain Pareto fronts instead of numbers. A label is a partial plan with its bytes and seconds,
+// and a front has the labels that no other beats in both:
+//
+//   bytes     10   14   20       by increasing bytes and decreasing seconds; a label (15, 9)
+//   seconds    9    7    4       is not in the front, since (14, 7) beats it
+//
+// A label refers to the two labels of which it is the sum, down to the states of single layers, and
+// the plan is read by following these references. Labels are therefore never freed during the
+// search. Their number is bounded, and the search stops without a result if it reaches the bound.
 #include "planner/search/pareto.hpp"
 
 #include <algorithm>
@@ -56,6 +62,7 @@ public:
     return thinned(std::move(sums));
   }
 
+  // The front of the labels of two fronts.
   Front best(const Front& a, const Front& b) const {
     Front both;
     std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both),
@@ -72,6 +79,7 @@ private:
     return x.bytes < y.bytes || (x.bytes == y.bytes && x.seconds < y.seconds);
   }
 
+  // The front of new labels, of which only those in the front are stored.
   Front thinned(std::vector<Label> candidates) {
     std::sort(candidates.begin(), candidates.end(), isBefore);
     Front front;
@@ -130,6 +138,7 @@ public:
   }
 
 private:
+  // The index in a step's message for given states of its neighbours.
   std::size_t messageIndex(int step, const std::vector<int>& states) const {
     std::size_t index = 0;
     for (int other : steps_[step].neighbours)
@@ -137,6 +146,7 @@ private:
     return index;
   }
 
+  // Computes the message of step s: a front for each combination of states of its neighbours.
   void eliminate(int s) {
     const EliminationStep& step = steps_[s];
     std::size_t count = 1;

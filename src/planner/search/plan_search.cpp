@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Searches a plan, certifies its prices, simulates overlap, and compares the plan with uniform
-// grids. Searches repeat: from tables of lower bounds the best plan is found, and its prices in the
-// tables are raised to closer bounds, then to exact prices. If nothing was raised, the plan is the
-// best by exact prices, although most other prices were never evaluated.
+// grids. Prices of the tables are lower bounds at first. Each search finds the best plan by these
+// and raises its prices to closer bounds, then to exact ones. If nothing was raised, the plan is
+// the best by exact prices, although most other prices were never evaluated.
 #include "planner/search/plan_search.hpp"
 
 #include "planner/prices/cost_model.hpp"
@@ -55,12 +55,12 @@ public:
       // Lower bounds are cheap and exclude most candidates. Closer bounds cost little more, and
       // nearly all prices that must be raised are found by them. Exact prices evaluate all
       // positions of the process grid, so only a plan that passes both bounds is priced exactly.
-      if (!raise(plan.choice, kLowerBounds)) {
+      if (!confirm(plan.choice, kLowerBounds)) {
         raiseLikely(plan, kLowerBounds);
         continue;
       }
-      const bool isClose = raise(plan.choice, kCloserBounds);
-      if (isClose && raise(plan.choice, kExactPrices))
+      const bool isClose = confirm(plan.choice, kCloserBounds);
+      if (isClose && confirm(plan.choice, kExactPrices))
         return {plan, round, bestPlans(plan.choice, count)};
       if (!isClose && close++ == 0)
         raiseLikely(plan, kCloserBounds);
@@ -83,33 +83,33 @@ public:
   }
 
 private:
-  // Raises the price `known` in a table to the price `found` if that is higher. Returns true if it
-  // was not raised.
-  static bool raise(double& known, double found) {
-    const bool isTrue = found <= known * (1 + kCostRounding);
+  // Raises the price `known` in a table to the price `found` if that is higher. Returns whether the
+  // known price was confirmed, that is, not raised.
+  static bool confirm(double& known, double found) {
+    const bool isConfirmed = found <= known * (1 + kCostRounding);
     known = std::max(known, found);
-    return isTrue;
+    return isConfirmed;
   }
 
-  bool raiseLayer(int layer, int state, Closeness prices) {
-    return raise(tables_.seconds[layer][state],
-                 (model_.*prices.layer)(layer, parallelizations_[layer][state]));
+  bool confirmLayer(int layer, int state, Closeness prices) {
+    return confirm(tables_.seconds[layer][state],
+                   (model_.*prices.layer)(layer, parallelizations_[layer][state]));
   }
 
-  bool raiseMove(std::size_t move, int from, int to, Closeness prices) {
+  bool confirmMove(std::size_t move, int from, int to, Closeness prices) {
     PairTable& pair = tables_.pairs[move];
-    return raise(pair.seconds[std::size_t(from) * tables_.states(pair.to) + to],
-                 (model_.*prices.move)(static_cast<int>(move), parallelizations_[pair.from][from],
-                                       parallelizations_[pair.to][to]));
+    return confirm(pair.seconds[std::size_t(from) * tables_.states(pair.to) + to],
+                   (model_.*prices.move)(static_cast<int>(move), parallelizations_[pair.from][from],
+                                         parallelizations_[pair.to][to]));
   }
 
-  bool raise(const std::vector<int>& plan, Closeness prices) {
-    bool isTrue = true;
+  bool confirm(const std::vector<int>& plan, Closeness prices) {
+    bool isConfirmed = true;
     for (int layer = 0; layer < tables_.layers(); ++layer)
-      isTrue &= raiseLayer(layer, plan[layer], prices);
+      isConfirmed &= confirmLayer(layer, plan[layer], prices);
     for (std::size_t m = 0; m < tables_.pairs.size(); ++m)
-      isTrue &= raiseMove(m, plan[tables_.pairs[m].from], plan[tables_.pairs[m].to], prices);
-    return isTrue;
+      isConfirmed &= confirmMove(m, plan[tables_.pairs[m].from], plan[tables_.pairs[m].to], prices);
+    return isConfirmed;
   }
 
   // Raises the prices of all states, and pairs of states, that can be part of a plan as fast as the
@@ -122,9 +122,9 @@ private:
     const std::vector<std::vector<int>> likely = forest.upTo(most);
     for (int layer = 0; layer < tables_.layers(); ++layer)
       for (int state : likely[layer])
-        raiseLayer(layer, state, prices);
+        confirmLayer(layer, state, prices);
     forest.visitUpTo(
-        most, [&](std::size_t move, int from, int to) { raiseMove(move, from, to, prices); });
+        most, [&](std::size_t move, int from, int to) { confirmMove(move, from, to, prices); });
   }
 
   // Lists the best plans, and lists them again while closer prices raise the price of one of them.
@@ -138,7 +138,7 @@ private:
           break;
         if (plan == first || (limit_ > 0 && tables_.bytesOf(plan) > limit_))
           continue;
-        isClose &= raise(plan, kCloserBounds);
+        isClose &= confirm(plan, kCloserBounds);
         best.push_back(plan);
       }
     }
@@ -203,7 +203,7 @@ private:
       };
       // Plans of the forest need no elimination, so they are priced first.
       const std::vector<int> good = whole(closer.goodPlan());
-      if (!raise(good, kLowerBounds))
+      if (!confirm(good, kLowerBounds))
         continue;
       if (const double known = weighed(good); known > most * (1 + kCostRounding)) {
         most = known;
@@ -214,7 +214,7 @@ private:
       bool isPriced = true;
       closer.visitUpTo(weighed(good), [&](std::size_t move, int from, int to) {
         const auto [a, b] = std::pair(tables_.pairs[move].from, tables_.pairs[move].to);
-        isPriced &= raiseMove(move, candidates[a][from], candidates[b][to], kLowerBounds);
+        isPriced &= confirmMove(move, candidates[a][from], candidates[b][to], kLowerBounds);
       });
       if (!isPriced)
         continue;
@@ -223,7 +223,7 @@ private:
               ? whole(PrunedElimination(rest, order_, closer, perByte, weighed(good)).choice())
               : good;
       const double seconds = weighed(best) - perByte * limit_;
-      if (raise(best, kLowerBounds) && raise(best, kCloserBounds))
+      if (confirm(best, kLowerBounds) && confirm(best, kCloserBounds))
         return {best[layer], seconds};
     }
   }
@@ -314,7 +314,7 @@ double secondsOverlapped(const CostModel& model, const std::vector<int>& plan, d
 
 namespace {
 
-struct UniformPlan {
+struct UniformPlan { // all layers have the same parallelization
   Parallelization parallelization;
   std::vector<int> plan;
   double seconds = 0; // a lower bound
@@ -389,11 +389,11 @@ int planLayerNamed(const CostModel& model, const std::string& name) {
   std::vector<std::string> names;
   for (int layer = 0; layer < model.layers() && !model.isPinned(layer); ++layer)
     names.push_back(model.names()[layer]);
-  const auto at = std::find(names.begin(), names.end(), name);
-  if (at == names.end())
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end())
     throw Error(TENON_ERR_ARG, fmt::format("the network has no layer '{}'; did you mean '{}'?",
                                            name, nearest(name, names)));
-  return static_cast<int>(at - names.begin());
+  return static_cast<int>(found - names.begin());
 }
 
 PlannedLayer plannedLayer(const CostModel& model, int layer,

@@ -61,8 +61,7 @@ struct PlannedLayer {
 struct FoundPlan {
   GridPtr grid = nullptr; // grid of all parallelizations except those on the grid of a pinned end
   bool spaceOutermost = false;
-  std::vector<int> axisLevels = {}; // level of the machine of each axis of the grid; empty if
-                                    // unknown
+  std::vector<int> axisLevels = {}; // by axis of the grid: level of the machine; empty if unknown
   double seconds = 0, bytes = 0;
   std::optional<double> overlapped; // seconds with overlap, if a share was given
   double gap = 0;                   // seconds are at most (1 + gap) times the minimum
@@ -75,8 +74,7 @@ struct FoundPlan {
   std::vector<std::string> shared = {};
   double sharedSeconds = 0;
   std::vector<int> parallelizations = {}; // by layer of the model, of a plan that was searched
-  int rounds = 1;                         // number of searches until no price of the plan was too
-                                          // low
+  int rounds = 1; // number of searches until no price of the plan was too low
   Baselines baselines;
   std::vector<PlannedLayer> layers;
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Restricts tables to the states that the bounds leave, and renumbers the results by the states of
-// the whole tables. The elimination order is that of the whole tables, so the choice among equal
-// plans does not depend on the excluded states.
+// Exact elimination of the few states that the bounds of a forest leave (pruned.hpp). The tables
+// are restricted to these states, and results are renumbered: if states 3 and 17 of a layer remain,
+// state 1 of the restricted tables is state 17. The elimination order is that of the whole tables,
+// so the choice among equal plans does not depend on the excluded states.
 #include "planner/search/pruned.hpp"
 
 #include <algorithm>

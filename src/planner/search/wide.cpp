@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sweeps over the pairs of layers until the bound hardly grows. The bound is valid after any number
-// of sweeps, since it is summed again from the reparametrised costs.
+// Searches a plan of a network whose layers have too many neighbours for exact elimination, and a
+// lower bound of all plans (wide.hpp). Costs are moved between the tables of layers and pairs
+// without changing the sum of any plan (reparametrisation). For one pair, a sweep adds the costs of
+// both layers to the pair, takes the minimum of each row and column, and returns half of it to each
+// layer:
+//
+//   layers a: 1 4, b: 0 3; pair 2 0 / 0 1        bound 1 + 0 + 0 = 1
+//   all in the pair: 3 4 / 4 8                   least 3: the bound has grown to 3
+//
+// The sum of the minima of all tables is a lower bound after any number of sweeps, since it is
+// summed again from the moved costs. Sweeps end when the bound hardly grows.
 #include "planner/search/wide.hpp"
 
 #include <algorithm>
@@ -18,7 +27,7 @@ constexpr int kMaxSweeps = 300, kSweepsAtATime = 10;
 constexpr double kMinGrowth = 1e-6; // minimal relative growth of the bound by kSweepsAtATime sweeps
 // Limit of the combinations of states of a layer and its neighbours in an elimination.
 constexpr double kMaxOfElimination = 1 << 22;
-constexpr int kMaxRounds = 4;
+constexpr int kMaxRounds = 4; // of eliminations, each from the better plan of the one before
 
 double leastOf(const std::vector<double>& values) {
   return *std::ranges::min_element(values);
@@ -33,12 +42,12 @@ public:
         own_[layer][k] += secondsPerByte * tables.bytes[layer][k];
     std::map<std::pair<int, int>, std::size_t> known; // several pairs of two layers are merged
     for (const PairTable& pair : tables.pairs) {
-      const auto [at, isNew] = known.try_emplace({pair.from, pair.to}, pairs_.size());
+      const auto [entry, isNew] = known.try_emplace({pair.from, pair.to}, pairs_.size());
       if (isNew)
         pairs_.push_back(pair);
       else
-        std::ranges::transform(pairs_[at->second].seconds, pair.seconds,
-                               pairs_[at->second].seconds.begin(), std::plus<>());
+        std::ranges::transform(pairs_[entry->second].seconds, pair.seconds,
+                               pairs_[entry->second].seconds.begin(), std::plus<>());
     }
   }
 
@@ -76,6 +85,7 @@ public:
 private:
   using Lines = std::pair<std::vector<double>, std::vector<double>>;
 
+  // The least value of each row (state of `from`) and of each column (state of `to`).
   Lines leastOfLines(const PairTable& pair) const {
     const std::size_t columns = own_[pair.to].size();
     constexpr double kEndless = std::numeric_limits<double>::infinity();
@@ -104,12 +114,12 @@ private:
       pair.seconds[at] -= from[at / columns] + to[at % columns];
   }
 
-  std::vector<std::vector<double>> own_;
+  std::vector<std::vector<double>> own_; // by layer and state
   std::vector<PairTable> pairs_;
 };
 
-// For each layer at most `count` states with the least bounds, sorted; those of the plan are
-// included.
+// For each layer at most `count` states with the least bounds, of at most `most`, sorted by number;
+// those of the plan are included.
 std::vector<std::vector<int>> leastStates(const std::vector<std::vector<double>>& bounds,
                                           const std::vector<int>& plan, double most,
                                           std::size_t count) {
@@ -129,6 +139,7 @@ std::vector<std::vector<int>> leastStates(const std::vector<std::vector<double>>
   return candidates;
 }
 
+// Whether elimination can process these tables.
 bool isNarrow(const CostTables& tables) {
   return mostCombinations(eliminationOrder(tables), [&](int layer) {
            return double(tables.states(layer));
@@ -159,27 +170,27 @@ WideResult searchWide(const CostTables& tables, double secondsPerByte, std::vect
     const auto all = leastStates(found.bounds, found.choice, most, mostStates);
     // Bisection for the largest number of states that elimination accepts.
     std::size_t few = 1, many = mostStates + 1;
-    std::vector<std::vector<int>> picks;
-    for (std::size_t count = mostStates; few + 1 < many || picks.empty();
+    std::vector<std::vector<int>> candidates;
+    for (std::size_t count = mostStates; few + 1 < many || candidates.empty();
          count = (few + many) / 2) {
       auto trial = leastStates(found.bounds, found.choice, most, count);
       const bool fits = isNarrow(tables.restrictedTo(trial));
       (fits ? few : many) = count;
       if (fits)
-        picks = std::move(trial);
+        candidates = std::move(trial);
       if (fits && count == mostStates)
         break;
     }
-    const CostTables rest = tables.restrictedTo(picks);
+    const CostTables rest = tables.restrictedTo(candidates);
     Elimination elimination(rest);
     elimination.run(secondsPerByte);
     std::vector<int> plan = elimination.choice();
     for (std::size_t layer = 0; layer < plan.size(); ++layer)
-      plan[layer] = picks[layer][plan[layer]];
+      plan[layer] = candidates[layer][plan[layer]];
     const bool isBetter = sumOf(plan) < sum * (1 - kCostRounding);
     if (isBetter)
       found.choice = std::move(plan);
-    if (picks == all) { // no state was excluded that could be better
+    if (candidates == all) { // no state was excluded that could be better
       found.least = sumOf(found.choice);
       break;
     }
