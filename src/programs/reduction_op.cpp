@@ -139,7 +139,8 @@ std::unique_ptr<ReductionOp::StepArrays> ReductionOp::makeArrays(Space space) {
   made->firstOnUser = tensorOf(shapes_.front());
   made->lastOnUser = tensorOf(shapes_.back());
   // The buffers never move, so each executor is bound to its two arrays, which lets it prepare
-  // persistent MPI requests. A step on the user's array is not bound and creates its messages anew.
+  // persistent MPI requests. A step on the user's array is not bound; it creates its requests at
+  // each use.
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     stages_[i].executor->bind(Sense::Forward, *made->arrays[i], *made->arrays[i + 1]);
     stages_[i].executor->bind(Sense::Adjoint, *made->arrays[i + 1], *made->arrays[i]);
