@@ -67,7 +67,7 @@ public:
   const Hierarchy& hierarchy() const noexcept { return hierarchy_; }
   const ProgramSet& set() const noexcept { return *set_; }
   // Returns step number `step` of program number `program`, both counted from 0. Throws
-  // TENON_ERR_ARG if there is no such program or step.
+  // TENON_ERR_ARG if the program or the step does not exist.
   Instruction step(Index program, int step) const;
   // Returns the groups in which the devices of the system run this step. groupsOf() numbers the
   // members of one reduction group; lowered() replaces these numbers by devices, for each reduction
