@@ -5,7 +5,7 @@
  *
  * The loans that are open are recorded in a list of the process, with references to both objects,
  * because neither the tensor nor the Vec knows the other one, and the program can destroy either
- * before the loan ends. Not collective. */
+ * before the loan ends. */
 #include "shim.h"
 
 static PetscErrorCode PlaceToRead(TenonDTensor x, const Place* at, Vec vec) {

@@ -264,8 +264,9 @@ static PetscErrorCode CountAt(const Stratum* s, PetscBool bySupport, const Petsc
   PetscFunctionReturn(0);
 }
 
-/* With withTargets, each rank has all edges to its own nodes. Otherwise each edge is on one rank
- * only, and its result is sent to the owner of the target (TenonEdgesCreateShared()). */
+/* With withTargets, each rank has all edges to its own nodes. Otherwise it has the edges between
+ * nodes in its list; several ranks can have the same edge, and each takes an equal part of it
+ * (TenonEdgesCreateShared()). */
 static PetscErrorCode CreateMesh(Stratum* s, PetscBool bySupport, PetscBool withTargets,
                                  const PetscInt through[2], EdgeList* f, TenonIndexMap* nodes,
                                  TenonEdges* edges) {

@@ -242,7 +242,7 @@ const std::vector<Scene>& scenes() {
 }
 
 // One of two processes (the owner of memory and its reader) that are connected by two pipes and
-// send each other messages, mostly single letters for which the other one waits.
+// send each other messages, mostly a single byte for which the other one waits.
 class Other {
 public:
   Other() {
