@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tenon's C handles as C++ values that release their reference, and its error codes as exceptions.
-// Programs of users have tenon.hpp for that. The command cannot include it: it also contains modules
-// of the library's inside (the planner, the import of models), whose classes have the same names,
-// such as tenon::Layout, and would share their symbols.
+// Programs of users have tenon.hpp for that. The command cannot include it: it also contains
+// modules of the library's inside (the planner, the import of models), whose classes have the same
+// names, such as tenon::Layout, and would share their symbols.
 #pragma once
 
 #include <tenon.h>
