@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// CollectiveStep: doBegin() starts a non-blocking MPI collective along grid axes, doEnd() completes
-// it. MPI moves elements but never adds them: each element is summed on one rank, in the order of
+// CollectiveStep: one step of a conversion by a non-blocking MPI collective along grid axes, such
+// as P -> B by an AllReduce. doBegin() starts the collective, doEnd() completes it. A line is the
+// set of ranks along the axes; a rank has a coordinate in its line, and each rank owns a piece of
+// the array.
+//
+// MPI moves elements but never adds them: each element is summed on one rank, in the order of
 // coordinates or along a fixed tree, and the sum is then copied. All copies are therefore bitwise
-// identical. A line is the set of ranks along the axes; a rank has a coordinate in its line.
+// identical:
+//
+//     AllReduce   MPI_Ialltoallv (each rank gets all contributions to its piece), sum,
+//                 MPI_Iallgatherv
+//                 or for short arrays: sums along a tree to coordinate 0, MPI_Ibcast
 #include "linop/exchange/collective_step.hpp"
 
 #include "comm/agreement/wait_policy.hpp"
@@ -33,6 +41,7 @@ MPI_Datatype mpiType(TenonDataType type) {
   });
 }
 
+// The region of a whole array.
 Region regionOf(const Shape& extent) {
   Region region;
   std::copy(extent.begin(), extent.end(), region.extent.begin());
@@ -287,6 +296,7 @@ void CollectiveStep::sumAlongTree() {
   }
 }
 
+// Starts the gather of the summed pieces on coordinate 0.
 void CollectiveStep::gatherToRoot(const std::byte* piece) {
   const RankLists& pieceLists = lists();
   checkMpi(MPI_Igatherv(piece, ownElements_, mpiType_, wires_->whole.bytes(),
@@ -296,6 +306,7 @@ void CollectiveStep::gatherToRoot(const std::byte* piece) {
   count(pieces_.coordinate == 0 ? 0 : ownElements_);
 }
 
+// Starts the broadcast of the whole array from coordinate 0.
 void CollectiveStep::spread(std::byte* whole) {
   const int elements = static_cast<int>(pieces_.elements);
   checkMpi(MPI_Ibcast(whole, elements, mpiType_, 0, line_->mpi(), &request_), "MPI_Ibcast");
