@@ -26,7 +26,7 @@ KernelContext& device() {
 double secondsOf(const Work& work, int calls, Index turns) {
   std::vector<double> seconds;
   const Index counted = turns > 0 ? turns : sized(20, 1);
-  // Turns with negative numbers are not counted.
+  // Turns with negative numbers are not counted: first calls create plans and allocate buffers.
   for (Index turn = turns > 0 ? -1 : -2; turn < counted; ++turn) {
     device().stream().synchronise();
     MPI_Barrier(MPI_COMM_WORLD);

@@ -55,6 +55,7 @@ public:
              std::optional<Target> target = {}) const;
 
 private:
+  // The distance of the two ranks' cores: near cores share a cache.
   enum class Cores { Any, Near, Far };
   struct Method {
     std::string name;
@@ -69,10 +70,12 @@ private:
 
   MPI_Comm comm_;
   std::string work_;
-  int calls_, wanted_; // rounds
+  int calls_;  // of a turn
+  int wanted_; // rounds that time() runs
   std::vector<Method> methods_;
-  Cores cores_ = Cores::Any;        // of the rounds that are looked at
-  std::vector<std::size_t> rounds_; // these
+  // The rounds that print() and best() use, and the distance of the cores in them.
+  std::vector<std::size_t> rounds_;
+  Cores cores_ = Cores::Any;
 };
 
 // Prints the machine's load and MPI library, and the heads of the columns.

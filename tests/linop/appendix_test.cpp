@@ -41,7 +41,8 @@ public:
   Interval domainPart(int w, int d = 0) const { return from_.ownedBox(position(from_, w))[d]; }
   Interval rangePart(int w, int d = 0) const { return to_.ownedBox(position(to_, w))[d]; }
 
-  // Adds a step that copies elements of one row to another, where `to` is the first one.
+  // Adds a step that copies the elements i x j of one row to another row, where they begin at
+  // element `to`.
   void copy(Index row, Interval i, Interval j, Index toRow, std::vector<Index> to) {
     if (!i.empty() && !j.empty())
       steps_.push_back(MemoryOp::copy(world(), rows(2 * processes()), {{row, row + 1}, i, j},
@@ -106,6 +107,7 @@ private:
   std::vector<LinearOpRef> steps_;
 };
 
+// Elements of the tensors: a number that 2, 3 and 4 processes divide unevenly.
 constexpr Index kCells = 11;
 constexpr Interval kAll = {0, kCells};
 

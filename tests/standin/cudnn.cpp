@@ -255,13 +255,14 @@ void forEach(const Space& extent, Visit visit) {
         visit(p);
 }
 
-// The attributes of a convolution of one direction.
-struct Names {
+// The numbers of the attributes of a convolution in one direction, which cuDNN numbers differently
+// for each direction.
+struct ConvolutionAttributes {
   int alpha, beta, convolution, x, w, y;
 };
 
 // Returns null for an operation that is not a convolution.
-const Names* namesOf(cudnnBackendDescriptorType_t type) {
+const ConvolutionAttributes* namesOf(cudnnBackendDescriptorType_t type) {
 #define NAMES(kind, x, w, y)                                                                       \
   {                                                                                                \
     CUDNN_ATTR_OPERATION_CONVOLUTION_##kind##_ALPHA,                                               \
@@ -271,8 +272,9 @@ const Names* namesOf(cudnnBackendDescriptorType_t type) {
         CUDNN_ATTR_OPERATION_CONVOLUTION_##kind##_##w,                                             \
         CUDNN_ATTR_OPERATION_CONVOLUTION_##kind##_##y                                              \
   }
-  static const Names forward = NAMES(FORWARD, X, W, Y), data = NAMES(BWD_DATA, DX, W, DY),
-                     weights = NAMES(BWD_FILTER, X, DW, DY);
+  static const ConvolutionAttributes forward = NAMES(FORWARD, X, W, Y),
+                                     data = NAMES(BWD_DATA, DX, W, DY),
+                                     weights = NAMES(BWD_FILTER, X, DW, DY);
 #undef NAMES
   switch (type) {
   case CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR:
@@ -286,9 +288,9 @@ const Names* namesOf(cudnnBackendDescriptorType_t type) {
   }
 }
 
-// `count` products of a convolution, by one tap (an element of the kernel): output o + j reads
-// input i + j * step, for j = 0 ... count-1 along the last dimension. `input` and `output` are the
-// positions for j = 0.
+// A run of `count` products of a convolution, by one tap (an element of the kernel): output o + j
+// reads input i + j * step, for j = 0 ... count-1 along the last dimension. `input` and `output`
+// are the positions for j = 0.
 struct ReadRow {
   std::int64_t batch, outChannel, channelOfGroup, inChannel;
   Space input, tap, output;
@@ -334,8 +336,8 @@ void forEachRow(const Record& convolution, const Array& x, const Array& w, const
 // operation after it; null if there is none. `arrays` has the address of each tensor by its unique
 // id. Products are added in float64.
 template <class T>
-void convolve(const Record& op, const Names& names, const Record* sum, const Record* rectifier,
-              const std::map<std::int64_t, void*>& arrays) {
+void convolve(const Record& op, const ConvolutionAttributes& names, const Record* sum,
+              const Record* rectifier, const std::map<std::int64_t, void*>& arrays) {
   const auto elementsOf = [&](const Record& tensor) {
     return static_cast<T*>(arrays.at(tensor.value<std::int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID)));
   };
@@ -354,17 +356,17 @@ void convolve(const Record& op, const Names& names, const Record* sum, const Rec
     const T* const out = ys + y.at(row.batch, row.outChannel, row.output);
     const double weight = double(ws[w.at(row.outChannel, row.channelOfGroup, row.tap)]);
     const std::int64_t stepIn = row.step * x.step[2], stepOut = y.step[2];
-    double* const sum =
+    double* const rowSum =
         sums.data() + (isForward ? y.number(row.batch, row.outChannel, row.output)
                        : isData  ? x.number(row.batch, row.inChannel, row.input)
                                  : w.number(row.outChannel, row.channelOfGroup, row.tap));
     for (std::int64_t j = 0; j < row.count; ++j)
       if (isForward)
-        sum[j] += double(in[j * stepIn]) * weight;
+        rowSum[j] += double(in[j * stepIn]) * weight;
       else if (isData)
-        sum[j * row.step] += weight * double(out[j * stepOut]);
+        rowSum[j * row.step] += weight * double(out[j * stepOut]);
       else
-        *sum += double(in[j * stepIn]) * double(out[j * stepOut]);
+        *rowSum += double(in[j * stepIn]) * double(out[j * stepOut]);
   });
   const double alpha = op.value<double>(names.alpha), beta = op.value<double>(names.beta);
   T* const values = isForward ? ys : isData ? xs : ws;
@@ -385,7 +387,7 @@ void convolve(const Record& op, const Names& names, const Record* sum, const Rec
 // and the arrays by the tensors' unique ids.
 struct Execution {
   RecordPtr operation, sum, rectifier;
-  const Names* names;
+  const ConvolutionAttributes* names;
   std::map<std::int64_t, void*> arrays;
   void* workspace;
   std::int64_t workspaceBytes;
