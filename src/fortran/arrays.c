@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Fortran arrays of any rank and stride as tensors, without a copy. The user's program calls
- * these functions directly: compilers copy components of derived types that are passed to
- * Fortran procedures, but not those passed to C functions. The functions check what the C calls
- * cannot: type, rank and extents, and that the interior is a section of its array. */
+/* The C functions of tenon_arrays.f90, which user programs call directly, since compilers can copy
+ * arrays that are passed to Fortran procedures. CFI_cdesc_t describes an array: its address, type,
+ * and of each dimension extent and stride in bytes (sm). These are checked, and that the block is a
+ * section of its array. Dimension f of Fortran is dimension c = dims - 1 - f of C: the block
+ * u(1:nx, 1:ny) of u(0:nx+1, 0:ny+1) is a tensor [ny, nx] with the strides [nx + 2, 1]. */
 #include <ISO_Fortran_binding.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,12 +11,12 @@
 #include <tenon.h>
 #include <tenon/ext/error.h>
 
-enum { kMaxDims = 8, kMaxText = 400 };
+enum { kMaxDims = 8, kMaxText = 400, kMaxComponents = 6 };
 
-/* Target of a pointer to an empty array, since the pointer must be associated. */
-static int64_t nothing;
+/* The target of pointers to empty arrays, which must be associated with something. */
+static int64_t emptyTarget;
 
-/* Without ierr an error ends the program, as TenonCallAbort() does. */
+/* Sets ierr; without ierr an error ends the program, as with TenonCallAbort(). */
 static void Finish(TenonErrorCode code, int* ierr) {
   if (ierr)
     *ierr = code;
@@ -47,9 +48,8 @@ static const char* NameOfDataType(TenonDataType type) {
   return type == TENON_FLOAT32 ? "real(real32)" : "integer(int64)";
 }
 
-/* The components to place: lists with an entry for each dimension of each component, in the
- * order of C. */
-enum { kMaxComponents = 6 };
+/* The components that TenonFPlaceComponents() has checked so far: their addresses, and lists with
+ * an entry for each dimension of each component, in the order of C. */
 typedef struct Components {
   int count;
   void* first[kMaxComponents];
@@ -57,10 +57,10 @@ typedef struct Components {
   TenonInt before[kMaxComponents * kMaxDims], after[kMaxComponents * kMaxDims];
 } Components;
 
-/* An array to place. Dimensions of the tensor are in the order of Fortran, from 0. */
+/* An array to place; lists have an entry for each dimension of the tensor, in Fortran's order. */
 typedef struct Placing {
-  const char* call;
-  const CFI_cdesc_t* interior;
+  const char* call;            /* name of the Fortran call, for messages */
+  const CFI_cdesc_t* interior; /* the array of this rank's block, without ghost cells */
   int dims;
   int component;             /* counted from 1; 0: the tensor has only this array */
   TenonInt extent[kMaxDims]; /* of this rank's block; a component has one channel */
@@ -68,11 +68,11 @@ typedef struct Placing {
   TenonInt channels;         /* channels of this rank, for components */
   TenonInt haloLow[kMaxDims], haloHigh[kMaxDims]; /* halo that the layout needs around the block */
   int of[kMaxDims]; /* dimension of the array, or its rank for an omitted dimension */
-  TenonInt stride[kMaxDims], before[kMaxDims], after[kMaxDims]; /* in the order of C */
+  TenonInt stride[kMaxDims], before[kMaxDims], after[kMaxDims]; /* in the order of C; elements */
   Components* components;                                       /* the list to append to, or NULL */
 } Placing;
 
-/* An error that names the component, if there are several. */
+/* Like Fail(), but the message names the component, if there are several. */
 static TenonErrorCode Refuse(TenonErrorCode code, const Placing* p, const char* format, ...) {
   char message[kMaxText];
   int length = 0;
@@ -128,22 +128,23 @@ static TenonErrorCode ReadBlock(TenonDTensor x, Placing* p) {
   return TENON_SUCCESS;
 }
 
-/* Selects the dimensions of one element that an array of lower rank omits. First the channel
- * dimension, if the array is a single channel; then dimensions with one element on all ranks,
- * which gives the same choice on all ranks; then others; in each group the last ones first. If
- * there are not enough, the last dimensions are omitted, which CheckExtents() rejects. */
+/* Selects the dimensions of one element that an array of lower rank omits, such as u(nx, ny) for a
+ * tensor [1, ny, nx]. First the channel dimension, if the array is a single channel; then
+ * dimensions with one element on all ranks, which gives the same choice on all ranks; then others;
+ * in each group the last ones first. If there are not enough, CheckExtents() rejects the last
+ * dimensions. */
 static void LeaveOut(int dims, int rank, const TenonInt shape[], const TenonInt extent[],
                      int channels, int isLeftOut[]) {
-  int missing = dims - rank, way, f;
+  int missing = dims - rank, preference, f;
 
   for (f = 0; f < dims; ++f)
     isLeftOut[f] = 0;
-  for (way = 0; way < 4; ++way)
+  for (preference = 0; preference < 4; ++preference)
     for (f = dims - 1; f >= 0; --f) {
-      const int fits = way == 0   ? f == channels
-                       : way == 1 ? shape[f] == 1 && extent[f] == 1
-                       : way == 2 ? extent[f] == 1
-                                  : 1;
+      const int fits = preference == 0   ? f == channels
+                       : preference == 1 ? shape[f] == 1 && extent[f] == 1
+                       : preference == 2 ? extent[f] == 1
+                                         : 1;
 
       if (missing > 0 && fits && !isLeftOut[f]) {
         isLeftOut[f] = 1;
@@ -186,6 +187,7 @@ static TenonErrorCode FollowOrder(const CFI_cdesc_t* order, Placing* p) {
   return TENON_SUCCESS;
 }
 
+/* Sets p->of: the dimensions of the array in order, or as the user's list `order` says. */
 static TenonErrorCode ReadOrder(const CFI_cdesc_t* order, Placing* p) {
   const int rank = p->interior->rank;
   int isLeftOut[kMaxDims], f, d = 0;
@@ -224,8 +226,8 @@ static TenonErrorCode CheckExtents(const Placing* p) {
   return TENON_SUCCESS;
 }
 
-/* Strides of `array`: the whole array with the ghost cells if the caller passes it, since a
- * section of one element need not contain the distance to its ghost cells. */
+/* Sets p->stride from `array`: the whole array, if the caller has passed it, since the descriptor
+ * of a section with one element in a dimension need not contain the stride in that dimension. */
 static TenonErrorCode FindStrides(const CFI_cdesc_t* array, Placing* p) {
   const CFI_index_t bytes = (CFI_index_t)p->interior->elem_len;
   int f;
@@ -246,7 +248,7 @@ static TenonErrorCode FindStrides(const CFI_cdesc_t* array, Placing* p) {
   return TENON_SUCCESS;
 }
 
-/* The lowest address of `array` if it had the given strides; a dimension can run backwards. */
+/* The lowest address of `array` if it had the given strides, which can be negative: u(n:1:-1). */
 static const char* Lowest(const CFI_cdesc_t* array, const CFI_cdesc_t* strides) {
   const char* lowest = (const char*)array->base_addr;
   int d;
@@ -257,7 +259,7 @@ static const char* Lowest(const CFI_cdesc_t* array, const CFI_cdesc_t* strides) 
   return lowest;
 }
 
-/* The dimension with the largest stride that is not done yet; -1 at the end. */
+/* The dimension with the largest stride of those that are not done yet; -1 at the end. */
 static int NextDimension(const CFI_cdesc_t* array, const int done[]) {
   int best = -1, d;
 
@@ -274,8 +276,9 @@ static TenonErrorCode NoPart(const Placing* p) {
       "the compiler must not copy (declare it target, allocatable or pointer)");
 }
 
-/* Numbers of elements of `whole` before and after the interior in each of its dimensions, from
- * the distance of the two addresses. */
+/* Computes how many elements of `whole` are before and after the interior in each dimension, from
+ * the distance of the two addresses: for u(1:4, 2:3) in u(0:5, 0:3), with the strides 1 and 6, it
+ * is 13 elements = 2 * 6 + 1 * 1, so 1 row and 2 columns are before the interior. */
 static TenonErrorCode FindGhosts(const CFI_cdesc_t* whole, const Placing* p, TenonInt before[],
                                  TenonInt after[]) {
   const CFI_cdesc_t* in = p->interior;
@@ -345,7 +348,7 @@ static TenonErrorCode CheckHalo(const Placing* p) {
   return TENON_SUCCESS;
 }
 
-/* A rank without elements needs no array; bounds of an unallocated array are undefined. */
+/* The extents of an array that is not allocated are undefined; NULL: the argument is absent. */
 static TenonErrorCode CheckPresent(const CFI_cdesc_t* array, const char* name, const Placing* p) {
   if (array && !array->base_addr)
     return Refuse(TENON_ERR_NULL, p,
@@ -411,7 +414,7 @@ static TenonErrorCode AddComponent(TenonDTensor x, void* first, const Placing* p
   const int offset = components->count * p->dims;
   int d;
 
-  (void)x;
+  (void)x; /* not used */
   for (d = 0; d < p->dims; ++d) {
     components->strides[offset + d] = first ? p->stride[d] : 1;
     components->before[offset + d] = p->before[d];
@@ -426,10 +429,9 @@ void TenonFPlaceComponents(TenonDTensor* x, CFI_cdesc_t* u, CFI_cdesc_t* u_array
                            CFI_cdesc_t* p, CFI_cdesc_t* p_array, CFI_cdesc_t* q,
                            CFI_cdesc_t* q_array, CFI_cdesc_t* r, CFI_cdesc_t* r_array, int* ierr) {
   CFI_cdesc_t* const blocks[kMaxComponents] = {u, v, w, p, q, r};
-  CFI_cdesc_t* const arrays[kMaxComponents] = {u_array, v_array, w_array,
-                                               p_array, q_array, r_array};
-  Components components = {.count = 0};
-  Placing placing = {.call = "tenon_place_components", .components = &components};
+  CFI_cdesc_t* const arrays[] = {u_array, v_array, w_array, p_array, q_array, r_array};
+  Components list = {.count = 0};
+  Placing placing = {.call = "tenon_place_components", .components = &list};
   TenonErrorCode code = TENON_SUCCESS;
   int i;
 
@@ -438,14 +440,13 @@ void TenonFPlaceComponents(TenonDTensor* x, CFI_cdesc_t* u, CFI_cdesc_t* u_array
     placing.component = i + 1;
     code = Place(*x, arrays[i], NULL, &placing, AddComponent);
   }
-  if (code == TENON_SUCCESS && components.first[0] && components.count != placing.channels)
+  if (code == TENON_SUCCESS && list.first[0] && list.count != placing.channels)
     code = Fail(TENON_ERR_SHAPE, placing.call,
                 "%d components were passed, but this rank has %ld channels; pass one for each",
-                components.count, (long)placing.channels);
+                list.count, (long)placing.channels);
   if (code == TENON_SUCCESS)
-    code =
-        TenonDTensorPlaceComponents(*x, 1, components.count, components.first, components.strides,
-                                    components.before, components.after, NULL);
+    code = TenonDTensorPlaceComponents(*x, 1, list.count, list.first, list.strides, list.before,
+                                       list.after, NULL);
   Finish(code, ierr);
 }
 
@@ -503,7 +504,7 @@ static TenonErrorCode GetArray(TenonDTensor x, CFI_cdesc_t* pointer) {
   TenonCall(DescribeArray(placing.call, x, pointer));
   TenonCall(TenonDTensorGetDataType(x, &type));
   TenonCall(TenonDTensorGetArray(x, type, &array));
-  pointer->base_addr = array ? array : &nothing;
+  pointer->base_addr = array ? array : &emptyTarget;
   return TENON_SUCCESS;
 }
 
@@ -516,7 +517,7 @@ static TenonErrorCode GetArrayRead(TenonDTensor x, CFI_cdesc_t* pointer) {
   TenonCall(DescribeArray(placing.call, x, pointer));
   TenonCall(TenonDTensorGetDataType(x, &type));
   TenonCall(TenonDTensorGetArrayRead(x, type, &array));
-  pointer->base_addr = array ? (void*)array : &nothing;
+  pointer->base_addr = array ? (void*)array : &emptyTarget;
   return TENON_SUCCESS;
 }
 
@@ -537,7 +538,7 @@ void TenonFGetArrayRead(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {
 }
 
 void TenonFRestoreArray(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {
-  void* array = pointer->base_addr == &nothing ? NULL : pointer->base_addr;
+  void* array = pointer->base_addr == &emptyTarget ? NULL : pointer->base_addr;
   const TenonErrorCode code = TenonDTensorRestoreArray(*x, &array);
 
   if (code == TENON_SUCCESS)
@@ -546,7 +547,7 @@ void TenonFRestoreArray(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {
 }
 
 void TenonFRestoreArrayRead(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {
-  const void* array = pointer->base_addr == &nothing ? NULL : pointer->base_addr;
+  const void* array = pointer->base_addr == &emptyTarget ? NULL : pointer->base_addr;
   const TenonErrorCode code = TenonDTensorRestoreArrayRead(*x, &array);
 
   if (code == TENON_SUCCESS)
@@ -555,8 +556,7 @@ void TenonFRestoreArrayRead(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {
 }
 
 void TenonFShareMemory(TenonPartition* partition, CFI_cdesc_t* array, int* ierr) {
-  const char* call = "tenon_partition_share_memory";
-  const Placing placing = {.call = call};
+  const Placing placing = {.call = "tenon_partition_share_memory"};
   size_t bytes = array->elem_len;
   TenonErrorCode code;
   int d;
@@ -566,7 +566,7 @@ void TenonFShareMemory(TenonPartition* partition, CFI_cdesc_t* array, int* ierr)
   if (!array->base_addr)
     code = CheckPresent(array, "the array", &placing);
   else if (array->rank > 0 && !CFI_is_contiguous(array))
-    code = Fail(TENON_ERR_ARG, call, "the array is not contiguous; pass all of it");
+    code = Fail(TENON_ERR_ARG, placing.call, "the array is not contiguous; pass all of it");
   else
     code = TenonPartitionShareMemory(*partition, array->base_addr, bytes);
   Finish(code, ierr);

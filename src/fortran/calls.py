@@ -1,10 +1,23 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One public function in Fortran: its C interface, and the subroutines that users call. Each
-argument is translated by its kind, see kinds.py."""
+"""Call: one function of the C API in Fortran. generate.py writes, for each Call, its C interface into the module
+tenon_c and the subroutine that users call into tenon_calls. For example, TenonLayoutSetHalo(layout, dim, low, ...) with
+TenonInt low becomes one generic name with two subroutines, one per kind of integers:
+
+    subroutine tenon_layout_set_halo_int64(layout, dim, low, ..., ierr)
+      ...                                                  declarations: Kind.declare()
+      call layout_dimensions(layout%handle, tenon_code, c_extent)
+      c_dim = c_dimension(dim, c_extent)                   conversions before the call: Kind.prepare()
+      if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutSetHalo(layout%handle, c_dim, int(low, c_int64_t), ...)
+      call finish(tenon_code, ierr)                        sets ierr, or ends the program
+
+A function with a communicator has two subroutines for each of these: one for a communicator of the module mpi (an
+integer, suffix _mpi) and one for mpi_f08 (type(MPI_Comm), suffix _f08), which calls the first. A function with a
+TenonObject has one for each class. The arguments are translated by their kinds, see kinds.py."""
 from kinds import Kind, Parts, kind_of
 from names import comment, fortran_name, snake, wrap
 
-# Lengths of lists that are not arguments: queried from the object.
+# Lists have no argument for a length that the object knows: by the class of the object and the name of the length, the
+# subroutine of tenon_convert.f90 that queries it.
 COUNTS = {('TenonLayout', 'ndim'): 'layout_dimensions',
           ('TenonDTensor', 'ndim'): 'tensor_dimensions',
           ('TenonLayer', 'spatial'): 'spatial_dimensions',
@@ -13,10 +26,13 @@ COUNTS = {('TenonLayout', 'ndim'): 'layout_dimensions',
 # The classes that the calls for "an object of a class with settings" accept.
 WITH_SETTINGS = ('TenonCheckpoint', 'TenonDataset', 'TenonFieldSeries', 'TenonLayer',
                  'TenonOptimizer', 'TenonPlan')
+# The type of a communicator in Fortran, by the suffix of the subroutine.
 SUFFIXES = {'f08': 'type(MPI_Comm)', 'mpi': 'integer(c_int)'}
 
 
 class Call:
+    """A function of the C API: self.function as headers.py has read it, and a Kind for each of its arguments."""
+
     def __init__(self, function, headers):
         self.function = function
         self.kinds = [kind_of(function, argument, headers) for argument in function.arguments]
@@ -46,13 +62,15 @@ class Call:
                                      'or tensor, which tells how many there are')
 
     def count_of(self, length):
+        """Returns the statement that queries a length from the object that is an argument; None if there is none."""
         for kind in self.kinds:
             if kind.is_handle and (kind.argument.base, length) in COUNTS:
                 return f'call {COUNTS[kind.argument.base, length]}({kind.name}%handle, tenon_code, c_extent)'
         return None
 
     def find_idioms(self):
-        """Finds a text or a list that the call allocates."""
+        """Finds a text or list that the C function writes to a buffer of the caller, whose size it returns. In
+        Fortran it is an allocatable argument, and buffer size and returned size are omitted."""
         by_name = {kind.c_name: kind for kind in self.kinds}
         for kind in self.kinds:
             if kind.argument.buffer:
@@ -65,6 +83,7 @@ class Call:
         return any(kind.is_communicator for kind in self.kinds)
 
     def interface(self):
+        """Returns the interface of the C function, for the module tenon_c."""
         name, result = self.function.name, self.function.result
         symbol = name.replace('Tenon', 'TenonF', 1) if self.has_communicator() else name
         word = 'subroutine' if result == 'void' else 'function'
@@ -78,7 +97,7 @@ class Call:
         return lines + [f'    end {word} {name}']
 
     def communicator_function(self):
-        """The C function that has integers in place of communicators."""
+        """Returns the C function TenonF... that has integers in place of communicators, for communicators.c."""
         if not self.has_communicator():
             return []
         name = self.function.name
@@ -99,7 +118,8 @@ class Call:
         return fortran_name(self.function.name.replace('TenonObject', 'Tenon'))
 
     def subroutines(self, classes, generics):
-        """Returns all subroutines, and adds them to their generic names."""
+        """Returns the subroutines of the function, for the module tenon_calls. Adds their names to `generics`, a
+        dictionary from each generic name to its subroutines."""
         name, lines = self.public_name(), []
         objects = [k for k in self.kinds if k.argument.base == 'TenonObject']
         for of in self.classes_of(objects, classes):
@@ -111,6 +131,7 @@ class Call:
             generics.setdefault('tenon_destroy', []).append(name)
         return lines
 
+    # For an argument TenonObject: the classes that have a subroutine.
     @staticmethod
     def classes_of(objects, classes):
         if not objects:
@@ -119,6 +140,8 @@ class Call:
         return [name for name in classes if not has_settings or name in WITH_SETTINGS]
 
     def of_class(self, name, base, generics):
+        """Returns the subroutines of the generic name `name` for one class of objects; their names begin with
+        `base`."""
         integers = any(k.is_long and not k.is_left_out and not k.is_optional for k in self.kinds)
         lines = []
         for suffix in ['int64', 'int32'] if integers else ['']:
@@ -138,12 +161,14 @@ class Call:
         return wrap(f'  subroutine {name}(', parts.dummies, ')')
 
     def with_f08(self, name, called, integer):
+        """Returns the subroutine for communicators of mpi_f08, which calls the one for integers."""
         parts = self.parts(integer or 'int64', 'f08')
         actual = ['comm%MPI_VAL' if dummy == 'comm' else dummy for dummy in parts.dummies]
         return (self.head(name, parts) + parts.declarations +
                 wrap(f'    call {called}(', actual, ')') + [f'  end subroutine {name}'])
 
     def parts(self, integer, communicator='mpi'):
+        """Returns the dummy arguments and their declarations; optional arguments follow the others."""
         parts = Parts(self.function.name, integer, SUFFIXES[communicator])
         for kind in [k for k in self.kinds if not k.is_optional] + [
                 k for k in self.kinds if k.is_optional]:
@@ -154,6 +179,7 @@ class Call:
         return parts
 
     def subroutine(self, name, public, integer):
+        """Returns the subroutine `name`; `public` is the generic name, for messages."""
         parts = self.parts(integer)
         lines = comment(self.function.brief) + self.head(name, parts)
         if '*' in self.function.result:
@@ -181,6 +207,8 @@ class Call:
         return ', '.join(self.actual_list())
 
     def call(self, parts):
+        """Returns the call of the C function. If the subroutine allocates a result, the function is called twice: for
+        the size of the result (is_asking), and for the result."""
         start = f'tenon_code = {self.function.name}('
         allocated = [kind for kind in self.kinds if kind.needed]
         if not allocated:

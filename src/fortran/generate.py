@@ -36,6 +36,7 @@ BY_HAND = {
 NOTE = 'Made by src/fortran/generate.py from the public headers. Do not edit.'
 
 
+# Each of the following functions returns the lines of one generated file.
 def module(name, uses, body):
     return (['! SPDX-License-Identifier: BSD-2-Clause', f'! {NOTE}', f'module {name}'] +
             [f'  use {use}' for use in uses] + ['  implicit none'] + body + [f'end module {name}'])

@@ -1,22 +1,34 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The translation of an argument of a C function to Fortran. Each kind implements four steps:
-the argument in the interface of the C function (raw), the dummy argument of the subroutine
-(declare), the statements that convert it (prepare) and the actual argument (actual)."""
+"""The translation of one argument of a C function to Fortran. kind_of() chooses the class of an argument: Communicator,
+Handle, Scalar, List, Text, ReturnedText, TextList or Address. Each class implements four steps. For the argument `dim`
+of TenonLayoutSetHalo(), a dimension that C counts from 0 and Fortran from 1 in reverse order, they give
+
+    raw()      integer(c_int), value                    in the interface of the C function (module tenon_c)
+    declare()  integer(c_int), intent(in) :: dim        the dummy argument of the subroutine
+    prepare()  c_dim = c_dimension(dim, c_extent)       statements that convert it before or after the call
+    actual()   c_dim                                    the actual argument of the call
+
+What differs between C and Fortran: dimensions and lists with an entry for each dimension are reversed; indices are
+counted from 1; the length of a list is not an argument; integers can have 32 or 64 bits; texts have no NUL; results of
+unknown length are allocatable."""
 import re
 
 from names import class_name, snake, wrap
 
-# Lists with an entry for each dimension of a tensor: in Fortran the first index is first.
+# Lists with these lengths have an entry for each dimension of a tensor, and are reversed: the first index of Fortran is
+# the last one of C.
 TENSOR_LENGTHS = {'ndim', 'spatial', 'rank', 'dimensions'}
 # Ranks, axes of process grids and positions on them are counted from 0, as in MPI.
 AS_IN_MPI = {'axis', 'coordinates', 'device', 'position'}
-# Nodes of a graph, or its inputs as negative numbers.
+# Lists of nodes of a graph, in which negative numbers are inputs of the graph.
 NODES = {('TenonLayerGraphAddNode', 'inputs')}
-# Settings by name: lists with an entry for each dimension too, or the dimensions themselves.
+# Values of settings, whose names are arguments. For some names the value is a list with an entry for each dimension, or
+# of dimensions; turned_setting() and turned_text() of tenon_convert.f90 convert it.
 SETTINGS = {(f'TenonObject{verb}{kind}', argument) for verb in ('Set', 'Get')
             for kind, argument in (('Integers', 'values'), ('Text', 'text'))}
 # Lists of indices that can be below 1: boxes with a halo, which can extend beyond the domain.
 UNBOUNDED = {('TenonLayoutSetHaloBoxes', 'low')}
+# The texts by which the comments of the headers describe lists of indices.
 INDEX = re.compile(r'first (local )?index|local index')
 # Fortran intrinsics that the subroutines use, which must not be names of dummies.
 USED = {'int', 'len', 'present', 'product', 'size', 'trim'}
@@ -26,7 +38,9 @@ SCALARS = {'int': 'integer(c_int)', 'TenonInt': 'integer(c_int64_t)', 'double': 
 
 
 class Parts:
-    """The parts of a subroutine under construction."""
+    """The parts of a subroutine under construction: lists of lines. `before` and `after` are the statements before
+    and after the call, `last` those that are executed even after an error. is_checked says that statements before the
+    call can set tenon_code. `integer` is int64 or int32, the kind of the user's long integers."""
 
     def __init__(self, function, integer, communicator):
         self.function, self.integer, self.communicator = function, integer, communicator
@@ -38,7 +52,7 @@ class Parts:
         self.declarations.append(f'    {declaration} :: {name}')
 
     def ask(self, call):
-        """Adds the query of the number of entries of an object's lists, in c_extent."""
+        """Adds a call that queries the number of entries of an object's lists and stores it in c_extent."""
         if call not in self.before:
             self.is_checked = True
             self.local('c_extent', 'integer(c_int)')
@@ -49,7 +63,15 @@ class Parts:
 
 
 class Kind:
-    """The base class of all kinds, and common code of scalars and lists."""
+    """The base class of all kinds, and common code of scalars and lists.
+
+    implied_by    the lists whose length the argument is; the subroutine has no such argument then
+    length        an expression for the length of a list, of other arguments
+    count         the statement that queries this length from an object instead
+    needed        of a result that is allocated: the argument that returns its size
+    is_consumed   the argument is such a size, or the size of the buffer, and omitted in Fortran
+    is_asking     while the first of the two calls is written, which asks for the size
+    object_class  of a TenonObject: the class in this subroutine"""
     is_handle = is_communicator = is_long = False
 
     def __init__(self, function, argument):
@@ -61,6 +83,7 @@ class Kind:
         self.is_asking = self.is_consumed = False
         self.object_class = None
 
+    # Whether the subroutine omits the argument.
     @property
     def is_left_out(self):
         return self.is_consumed or bool(self.implied_by)
@@ -69,6 +92,7 @@ class Kind:
     def is_optional(self):
         return self.argument.is_nullable and not self.needed
 
+    # Whether C counts from 0, so 1 is subtracted or added.
     @property
     def is_shifted(self):
         argument = self.argument
@@ -80,6 +104,7 @@ class Kind:
     def is_setting(self):
         return (self.function.name, self.c_name) in SETTINGS
 
+    # Whether the list has an entry for each dimension.
     @property
     def is_reversed(self):
         return self.argument.length in TENSOR_LENGTHS or (
@@ -93,7 +118,7 @@ class Kind:
     def option(self):
         return ', optional' if self.is_optional else ''
 
-    # In C
+    # Type, parameter and argument in C, for the functions of communicators.c.
 
     def c_type(self):
         argument = self.argument
@@ -119,6 +144,7 @@ class Kind:
 
 
 class Communicator(Kind):
+    """An MPI communicator: an integer, or type(MPI_Comm) of mpi_f08."""
     is_communicator = True
 
     def raw(self):
@@ -135,6 +161,7 @@ class Communicator(Kind):
 
 
 class Handle(Kind):
+    """An object: a derived type with the component `handle`, the C pointer."""
     is_handle = True
 
     def raw(self):
@@ -385,6 +412,7 @@ class Text(Kind):
 
 
 class ReturnedText(Kind):
+    """A text that the call returns, allocatable in Fortran."""
     def raw(self):
         return 'character(kind=c_char), intent(out), optional'
 
@@ -406,6 +434,7 @@ class ReturnedText(Kind):
 
 
 class TextList(Kind):
+    """A list of texts that is passed."""
     def raw(self):
         return 'type(c_ptr), intent(in)'
 
@@ -431,7 +460,8 @@ class TextList(Kind):
 
 
 class Address(Kind):
-    """Memory, a user function or a table of functions, passed as C has it."""
+    """An address of memory, a user function or a table of functions: type(c_ptr) or type(c_funptr) in Fortran
+    too."""
 
     def __init__(self, function, argument, type):
         super().__init__(function, argument)
@@ -468,6 +498,8 @@ class Address(Kind):
 
 
 def kind_of(function, argument, headers):
+    """Returns the Kind of an argument, by its type in C: its name without pointers (base), the number of stars, and
+    whether it is an array. A type without a rule ends the script."""
     base, stars = argument.base, argument.stars
     is_plain = stars + argument.is_list <= 1
     if base == 'MPI_Comm' and is_plain and not argument.is_list:

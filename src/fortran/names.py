@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Names in Fortran, and line breaks."""
+"""Converts names of the C API to names of the Fortran module, and breaks lines of generated Fortran sources."""
 import textwrap
 
 from headers import words
@@ -8,12 +8,14 @@ MAX_NAME, WIDTH = 63, 110
 
 
 def snake(name):
-    """TenonDTensorAXPBY is tenon_dtensor_axpby, TenonLinearOp tenon_linearop, ghostsLow ghosts_low."""
+    """Returns a name in lower case with underscores: TenonDTensorAXPBY is tenon_dtensor_axpby, TenonLinearOp is
+    tenon_linearop, and ghostsLow is ghosts_low."""
     name = name.replace('DTensor', 'Dtensor').replace('LinearOp', 'Linearop')
     return '_'.join(words(name)).lower()
 
 
 def fortran_name(name):
+    """Like snake(), but ends the script if a name with the longest suffix would exceed Fortran's limit."""
     result = snake(name)
     if len(result) > MAX_NAME - len('_f08_int64'):
         raise SystemExit(f'{name}: a name in Fortran has at most {MAX_NAME} characters')
@@ -36,4 +38,5 @@ def wrap(start, items, end=''):
 
 
 def comment(text):
+    """Returns a text as comment lines of a module's contents."""
     return ['  ! ' + line for line in textwrap.wrap(text, WIDTH - 4)]

@@ -33,7 +33,7 @@ DECLARATION = re.compile(r'^ *(?:type|class|integer|real|logical|character|proce
 
 
 def joined(text):
-    """A source without comments and continued lines."""
+    """Returns a Fortran source without comments, with continued lines joined."""
     text = re.sub(r'&\s*\n\s*&?', '', text)
     return re.sub(r'^\s*!.*\n', '', text, flags=re.M)
 
@@ -55,6 +55,8 @@ def dummies_of(names, declarations):
 
 
 def signature(name, dummies):
+    """Returns the text of a call, with optional arguments in brackets, and the names of those that return
+    something."""
     required = ', '.join(n + shape for n, shape, optional, _ in dummies if not optional)
     text = f'{name}({required}'
     for n, shape, optional, _ in dummies:
@@ -65,7 +67,7 @@ def signature(name, dummies):
 
 
 def by_hand():
-    """Signatures of the calls in the sources, by the names that users call."""
+    """Returns the signatures of the calls in the hand-written sources, by the names that users call."""
     found = {}
     for path in ('tenon_arrays.f90', 'tenon_procedures.f90', 'tenon_start.f90'):
         text = joined((HERE / path).read_text())
@@ -85,7 +87,7 @@ def by_hand():
 
 
 def made(call):
-    """The signature of a call that is made from the headers."""
+    """Returns the signature of a call that is generated from the headers."""
     for kind in call.kinds:
         kind.object_class = 'TenonLayer' if kind.argument.base == 'TenonObject' else None
     parts = call.parts('int64')
@@ -99,6 +101,7 @@ def first_sentence(text):
 
 
 def row(text, does):
+    """Returns a row of the table: call, results, description."""
     call, returned = text
     return f'| `{call}` | {returned} | {does} |'
 

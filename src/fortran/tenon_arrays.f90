@@ -1,6 +1,11 @@
 ! SPDX-License-Identifier: BSD-2-Clause
-! Arrays of any rank and stride as tensors, without a copy: the interfaces of arrays.c. The dimensions of
-! the tensor are those of the array, in the order of its declaration.
+! Lets a tensor use an array of the program without a copy, or a pointer of the program use a tensor's array. These
+! are interfaces of the C functions in arrays.c, which get the descriptor of an array of any rank, type and stride.
+! Dimensions are counted in the order of the array's declaration. For example, with a block of nx x ny cells on this
+! rank and one ghost cell on each side:
+!
+!     real(real64), target :: u(0:nx + 1, 0:ny + 1)
+!     call tenon_place(x, u(1:nx, 1:ny), array=u)     x is the block, and the other cells of u are its ghost cells
 module tenon_arrays
   use iso_c_binding
   use tenon_types

@@ -1,6 +1,13 @@
 ! SPDX-License-Identifier: BSD-2-Clause
-! Common code of the generated subroutines, which keeps each of them short: lists in the order of C,
-! results of either integer size, texts, and the end of every call.
+! Procedures that the generated subroutines (tenon_calls.f90) call to convert between Fortran and C:
+!   reverse, turned_*             lists with an entry for each dimension; Fortran's first index is C's last
+!   c_bool_of, c_dimension, c_nodes   truth values, dimensions, and nodes of a graph, as numbers of C
+!   give                          results, to integers of 32 or 64 bits
+!   check_*, explain_counted      errors in arguments, with the numbers that the Fortran program has passed
+!   finish                        the end of each call: sets ierr, or ends the program
+!   text_at, give_text, terminated, addresses   texts with and without NUL
+!   *_dimensions, *_axes, *_devices   numbers of entries of the lists of an object
+! For example, dimension 1 of 3 is c_dimension(1, 3) = 2, and the extents [nx, ny, nz] are passed as [nz, ny, nx].
 module tenon_convert
   use iso_c_binding
   use tenon_types
@@ -54,7 +61,7 @@ contains
     reversed = list(size(list):1:-1)
   end function reverse_real64
 
-  ! Reverses the pieces between commas.
+  ! Reverses the order of the pieces between commas: 'x,yy,z' becomes 'z,yy,x'.
   pure function reverse_text(list) result(reversed)
     character(len=*), intent(in) :: list
     character(len=:), allocatable :: reversed
@@ -94,8 +101,8 @@ contains
     if (name == 'boundary' .or. name == 'spacing' .or. name == 'faces') turned = turned_lists(text)
   end function turned_text
 
-  ! The lists of all channels, separated by semicolons; the channel numbers can precede a list,
-  ! "0=".
+  ! Reverses each list of a text that has one for each channel or group of channels, separated by semicolons, with
+  ! the channel numbers in front: '0=zero,periodic;1=none,zero'.
   pure function turned_lists(text) result(turned)
     character(len=*), intent(in) :: text
     character(len=:), allocatable :: turned
@@ -112,7 +119,7 @@ contains
     end do
   end function turned_lists
 
-  ! Results: a value that does not fit into a 32-bit variable is an error.
+  ! Assign a result of C to the user's variable. A value that does not fit into 32 bits sets `code` to an error.
   subroutine give_int64(from, to, name, code)
     integer(c_int64_t), intent(in) :: from
     integer(c_int64_t), intent(out) :: to
@@ -153,7 +160,8 @@ contains
     end do
   end subroutine give_list_int32
 
-  ! Errors and the end of a call.
+  ! Raises an error with the name of the call, and returns its code. The check_* procedures do this for wrong
+  ! arguments, unless `code` has an error already.
   function fail(code, call, message) result(answer)
     integer(c_int), intent(in) :: code
     character(len=*), intent(in) :: call, message
@@ -171,7 +179,7 @@ contains
     code = fail(TENON_ERR_SHAPE, call, name//trim(text))
   end subroutine check_length
 
-  ! A number that C counts from 0 is checked here, so the message has the number that was passed.
+  ! For a number that C counts from 0: C's own message would have the number minus 1.
   subroutine check_counted(code, call, name, value)
     integer(c_int), intent(inout) :: code
     character(len=*), intent(in) :: call, name
@@ -195,7 +203,8 @@ contains
     code = fail(TENON_ERR_ARG, call, name//trim(text))
   end subroutine check_nodes
 
-  ! After an error of the call, which all ranks know: an index below 1 in a list can be the reason.
+  ! Called after the C function. If it has failed and an index in the list is below 1, adds a message with this index,
+  ! the probable reason. (Checked before the call, the error would be on one rank only, and the others would wait.)
   subroutine explain_counted(code, call, name, list)
     integer(c_int), intent(in) :: code
     character(len=*), intent(in) :: call, name
@@ -222,7 +231,7 @@ contains
     end if
   end subroutine finish
 
-  ! Numbers and truth values.
+  ! A truth value of C.
   elemental function c_bool_of(value) result(answer)
     logical, intent(in) :: value
     integer(c_int) :: answer
@@ -243,7 +252,7 @@ contains
     answer = merge(nodes - 1, nodes, nodes > 0)
   end function c_nodes
 
-  ! Texts.
+  ! The text at an address of C, which ends with NUL; '' for a null pointer.
   function text_at(address) result(text)
     type(c_ptr), intent(in) :: address
     character(len=:), allocatable :: text
@@ -276,6 +285,7 @@ contains
     end do
   end subroutine give_text
 
+  ! Texts for C: trimmed, with NUL. addresses() returns the addresses of such texts.
   function terminated(texts) result(answer)
     character(len=*), intent(in) :: texts(:)
     character(len=len(texts) + 1) :: answer(size(texts))
@@ -294,7 +304,7 @@ contains
     end do
   end function addresses
 
-  ! Queries of the number of entries of an object's lists.
+  ! Query the number of entries that the lists of an object have; 0 if `code` has an error already.
   subroutine layout_dimensions(layout, code, count)
     type(c_ptr), intent(in) :: layout
     integer(c_int), intent(inout) :: code

@@ -95,6 +95,7 @@ module tenon_procedures
     end subroutine tenon_text_handler
   end interface
 
+  ! The boxes.
   type :: linearop_box
     procedure(tenon_linearop_map), pointer, nopass :: apply => null(), adjoint => null()
     class(*), pointer :: context => null()
@@ -108,7 +109,7 @@ module tenon_procedures
     class(*), pointer :: context => null()
   end type shell_box
 
-  ! TenonLayerShellFunctions.
+  ! The C struct TenonLayerShellFunctions.
   type, bind(C) :: shell_functions
     type(c_funptr) :: set_up, apply, tangent, adjoint
   end type shell_functions
@@ -129,6 +130,8 @@ module tenon_procedures
     class(*), pointer :: context => null()
   end type text_box
 
+  ! The context of procedures for which none was passed; the stack of boxes of pushed error handlers, whose order is
+  ! that of the library's stack; and the boxes of the handlers that were set.
   integer, target, save :: no_context = 0
   type(error_box), pointer, save :: error_stack => null(), fatal => null()
   type(text_box), pointer, save :: output => null(), error_output => null()
@@ -370,6 +373,7 @@ contains
     call finish(code, ierr)
   end subroutine tenon_set_fatal_error_handler
 
+  ! The C function for all error handlers: its context is the box.
   subroutine run_error_handler(code, level, message, function, file, line, context) bind(C)
     integer(c_int), value :: code, level, line
     type(c_ptr), value :: message, function, file, context
@@ -434,6 +438,7 @@ contains
     call finish(code, ierr)
   end subroutine tenon_set_error_output_handler
 
+  ! Returns a new box, or null without a handler.
   subroutine box_text_handler(box, handler, context)
     type(text_box), pointer, intent(out) :: box
     procedure(tenon_text_handler), optional :: handler

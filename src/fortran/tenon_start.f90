@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-2-Clause
 ! Initialisation. This module passes the command line to the library, since a Fortran main program
-! has no argv: otherwise options on the command line would be ignored. It also registers a note in
-! messages about dimensions, that they are in the order of C.
+! has no argv: otherwise options on the command line would be ignored. It also gives the library a
+! sentence that is appended to messages about dimensions: that they are in the order of C.
 module tenon_start
   use iso_c_binding
   use mpi_f08, only: MPI_Comm
@@ -53,6 +53,7 @@ contains
     call initialize_mpi(comm%MPI_VAL, help, ierr)
   end subroutine initialize_f08
 
+  ! Returns argc and argv of a C program with this command line, and registers the sentence about dimensions.
   subroutine read_command_line(argc, first)
     integer(c_int), intent(out) :: argc
     type(c_ptr), intent(out) :: first

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks, state and array locks that all operators have in common; the derived classes only
-// compute. All checks precede doBegin(): once a rank has sent a message, the other ranks wait for
-// the rest of its action, so an error after that would leave them waiting.
+// The common part of all linear operators: checks, state, and locks of arrays. Derived classes only
+// compute (doBegin() and doEnd()). The public calls are built on two halves of an action: launch()
+// and complete().
+//
+//   apply()            check, launch, complete
+//   begin(), end()     the halves for users; in between both arrays are locked (a loan)
+//   start(), finish()  the halves for layers, without locks
+//
+// All checks precede doBegin(): once a rank has sent a message, the other ranks wait for the rest
+// of its action, so an error after that would leave them waiting.
 #include "linop/linear_op.hpp"
 
 #include "dtensor/arithmetic.hpp"

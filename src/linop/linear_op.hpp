@@ -128,8 +128,8 @@ private:
   CommPtr comm_;
   Layout domain_, domainDual_, range_, rangeDual_;
   TenonDataType domainType_, rangeType_;
-  std::optional<Action> flight_;
-  std::optional<Loan> loan_;
+  std::optional<Action> flight_; // the action in flight, by any of the calls
+  std::optional<Loan> loan_;     // its locks, if begin() has begun it
 };
 
 using LinearOpRef = Ref<LinearOp>;

@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Layers between vectors of grids. The tensors that wrap the vectors' arrays are stored with the
- * grid: creating one is collective and allocates memory, and a time step must not create new
- * ones. */
+/* Evaluates a layer, or its adjoint, between vectors of PETSc grids:
+ *
+ *   TenonPetscLayerApply(layer, columns, x, rows, y)           y <- F(x)
+ *   TenonPetscLayerApplyAdjoint(layer, rows, dy, columns, dx)  dx <- F'(x)^T dy
+ *
+ * x is a vector of the grid (DM) `columns`, y of `rows`; the names are those of the Jacobian as a
+ * matrix. Tensors that use the vectors' arrays are the arguments of the layer. For a DMDA they are
+ * created once and stored with the DM, because creating one is collective and allocates memory, and
+ * a time step must not do that. All functions are collective. */
 #include "shim.h"
 
-/* The arguments of an evaluation. Each has its own tensor, so input and output can be vectors of
- * the same grid. */
+/* The arguments of an evaluation: x, y, dy and dx. A grid has a tensor for each of them, so input
+ * and output can be vectors of the same grid. kRoles is their number. */
 typedef enum Role { kInput, kOutput, kOutputCotangent, kInputCotangent, kRoles } Role;
 
 typedef struct Tensors {
   TenonDTensor of[kRoles];
 } Tensors;
 
+/* The name under which a DM stores its tensors (PetscObjectCompose()). */
 static const char* const kComposedName = "TenonPetscTensors";
 
 static PetscErrorCode DestroyTensors(void* memory) {
@@ -25,6 +32,7 @@ static PetscErrorCode DestroyTensors(void* memory) {
   PetscFunctionReturn(0);
 }
 
+/* Returns the tensors that are stored with a grid; at the first call none is created yet. */
 static PetscErrorCode TensorsOf(DM dm, Tensors** tensors) {
   PetscContainer container;
 
@@ -43,6 +51,7 @@ static PetscErrorCode TensorsOf(DM dm, Tensors** tensors) {
   PetscFunctionReturn(0);
 }
 
+/* Creates a tensor in the layout of the grid's global vectors; cotangents have the dual layout. */
 static PetscErrorCode CreateTensor(DM dm, Role role, TenonDTensor* x) {
   TenonLayout layout = NULL, dual = NULL;
   TenonErrorCode result;
@@ -59,7 +68,7 @@ static PetscErrorCode CreateTensor(DM dm, Role role, TenonDTensor* x) {
   PetscFunctionReturn(0);
 }
 
-/* Creates a tensor in the layer's own layout. */
+/* Creates a tensor in the layout that the layer has for this argument. */
 static PetscErrorCode CreateTensorOfLayer(TenonLayer layer, Role role, TenonDTensor* x) {
   TenonDTensor cotangent = NULL;
   TenonLayout dual = NULL, layout = NULL;
@@ -88,8 +97,8 @@ static PetscErrorCode CreateTensorOfLayer(TenonLayer layer, Role role, TenonDTen
   PetscFunctionReturn(0);
 }
 
-/* Returns the tensor of a grid for a role. For a mesh, or without a grid, creates one, since
- * only the layer knows the layout. */
+/* Returns a reference to the tensor of a grid for an argument. For a mesh (DMPLEX) or without a
+ * grid, it is a new tensor, since only the layer knows the layout. */
 static PetscErrorCode GetTensor(TenonLayer layer, DM dm, Role role, TenonDTensor* x) {
   PetscBool isMesh = PETSC_FALSE;
   Tensors* tensors;
@@ -114,7 +123,8 @@ static PetscErrorCode GetTensor(TenonLayer layer, DM dm, Role role, TenonDTensor
   PetscFunctionReturn(0);
 }
 
-/* One side of an evaluation: a tensor on the array of a vector. */
+/* One side of an evaluation: a tensor that uses the array of a vector between OpenSide() and
+ * CloseSide(). */
 typedef struct Side {
   TenonDTensor x;
   Vec vec;
@@ -155,7 +165,8 @@ static PetscErrorCode Evaluate(TenonLayer layer, Side* from, Side* to, PetscBool
   PetscFunctionReturn(0);
 }
 
-/* Restores both arrays, also after an error. */
+/* Opens both sides, evaluates the layer, and closes both sides, also after an error. `to` is NULL
+ * if the caller of the adjoint does not need dx. */
 static PetscErrorCode Run(TenonLayer layer, DM fromGrid, Vec from, DM toGrid, Vec to,
                           PetscBool adjoint) {
   Side input = {NULL, NULL, PETSC_FALSE, PETSC_FALSE}, output = input;

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The Jacobian of a pointwise network as a matrix with entries: one block over the channels for
- * each point. One product computes one column of all blocks; a product with a random vector
- * verifies that the Jacobian has no other entries. */
+/* TenonPetscMatAssembleBlocks(J, &B): the Jacobian J of a pointwise network as a matrix B with
+ * entries, for preconditioners. In such a network (only kernels of width 1) the outputs of a point
+ * depend on the inputs of the same point only, so the Jacobian has one dense block over the
+ * channels for each point: with n channels, n x n entries per point, and otherwise zeros.
+ *
+ * J is a matrix of mat.c, which can only be multiplied. The product of J and the vector that is 1
+ * in channel c of every point and 0 elsewhere is column c of all blocks at once, so n products give
+ * all entries. A last product with a random vector verifies that J and B agree, that is, that the
+ * Jacobian has no other entries. Collective. */
 #include "shim.h"
 
-/* Column `column` of all blocks: J times the vector that is 1 in this channel of every point. */
-static PetscErrorCode Column(Mat J, PetscInt block, PetscInt column, Vec x, Vec y) {
+/* y <- column `column` of all blocks: J times the vector that is 1 in this channel of every point.
+ * x is work space. */
+static PetscErrorCode GetColumn(Mat J, PetscInt block, PetscInt column, Vec x, Vec y) {
   PetscScalar* values;
   PetscInt size, i;
 
@@ -20,6 +27,8 @@ static PetscErrorCode Column(Mat J, PetscInt block, PetscInt column, Vec x, Vec 
   PetscFunctionReturn(0);
 }
 
+/* Stores a column of all blocks in B. Row and column numbers of B are global; the channels of a
+ * point are consecutive. */
 static PetscErrorCode SetColumn(Mat B, PetscInt block, PetscInt column, Vec y) {
   const PetscScalar* values;
   PetscInt first, last, i, k, row, at;
@@ -37,6 +46,8 @@ static PetscErrorCode SetColumn(Mat B, PetscInt block, PetscInt column, Vec y) {
   PetscFunctionReturn(0);
 }
 
+/* Checks that J and B have the same product with a random vector, up to rounding. x and y are work
+ * space. */
 static PetscErrorCode CheckBlocksAreAll(Mat J, Mat B, Vec x, Vec y) {
   Vec z;
   PetscReal norm, difference;
@@ -66,7 +77,7 @@ static PetscErrorCode Fill(Mat J, Mat B, PetscInt block) {
   PetscFunctionBegin;
   PetscCall(MatCreateVecs(J, &x, &y));
   for (column = 0; column < block && !code; ++column) {
-    code = Column(J, block, column, x, y);
+    code = GetColumn(J, block, column, x, y);
     if (!code)
       code = SetColumn(B, block, column, y);
   }

@@ -1,17 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* DMDA as layouts, and the positions of the elements of a tensor in their vectors. For a mesh
- * the elements are in order.
+/* Layouts of tensors from a DMDA, PETSc's structured grid, and the positions in its vectors of a
+ * tensor's elements:
  *
- * PETSc's array is [z][y][x][dof], and the tensor's dimensions are batch, channel, z, y, x: the
- * strides are those of the array, and the ghost widths those of a local vector. */
+ *   TenonPetscLayoutFromDM, ...BatchLayoutFromDM, ...GhostedLayoutFromDM    the layouts
+ *   FindPlace     the strides and ghost widths with which a tensor can use the array of a Vec
+ *   CheckBlocks   whether a layout is that of the grid's vectors
+ *   CommOfObject, CheckScalar    the communicator of a PETSc object, and the data type of vectors
+ *
+ * The array of a vector is [z][y][x][dof], where dof are the values of a point, and the dimensions
+ * of the tensor are batch, channel, z, y, x. So in a global vector of a rank's 2 x 3 points (y, x)
+ * with 4 values each, the tensor [1, 4, 2, 3] has the strides [24, 1, 12, 4]. A local vector also
+ * has ghost points. A mesh (DMPLEX) has no such order; there the elements of the tensor are
+ * row-major. */
 #include "shim.h"
 
+/* Dimensions of the tensor; kSpace is the first one of space. */
 enum { kBatch = 0, kChannel = 1, kSpace = 2 };
 
+/* A DMDA on this rank. Lists have an entry for each dimension of the tensor. */
 typedef struct Grid {
   MPI_Comm comm;
-  int ndim; /* of the tensor */
-  PetscInt stencil;
+  int ndim;         /* of the tensor */
+  PetscInt stencil; /* width of the stencil */
   TenonInt shape[kMaxDimensions], low[kMaxDimensions], high[kMaxDimensions]; /* owned */
   TenonInt ghostsLow[kMaxDimensions], ghostsHigh[kMaxDimensions];            /* of a local vector */
   DMBoundaryType boundary[kMaxDimensions];
@@ -38,6 +48,9 @@ PetscErrorCode CommOfObject(PetscObject object, MPI_Comm* comm) {
   PetscFunctionReturn(0);
 }
 
+/* Reads a DMDA. Its axes x, y, z are the tensor's dimensions from the last to the first one of
+ * space.
+ */
 static PetscErrorCode ReadGrid(DM dm, Grid* grid) {
   PetscBool isGrid;
   PetscInt axes, dof, n[3], first[3], count[3], ghostFirst[3], ghostCount[3];
@@ -161,6 +174,8 @@ PetscErrorCode TenonPetscGhostedLayoutFromDM(DM dm, TenonLayout* layout) {
   PetscFunctionReturn(0);
 }
 
+/* The place of a rank's elements in a global vector (isLocal false) or in a local vector, which
+ * contains ghost points. */
 static void PlaceOf(const Grid* grid, PetscBool isLocal, Place* place) {
   int d;
 
@@ -181,8 +196,9 @@ static void PlaceOf(const Grid* grid, PetscBool isLocal, Place* place) {
   place->strides[kBatch] = place->length;
 }
 
-/* Selects the place in a global or in a local vector by its size; if both sizes are equal, so
- * are the places. The states of a batch are consecutive. */
+/* Selects the place in a global or a local vector by the size of the vector; if both have the same
+ * size, the places are equal too. With a batch, the vector contains its states one after the other.
+ */
 static PetscErrorCode FindPlaceOnGrid(const Grid* grid, PetscInt size, Place* place) {
   const TenonInt states = grid->shape[kBatch];
   TenonInt global;
@@ -216,6 +232,7 @@ static PetscErrorCode ReadOwned(TenonLayout layout, Owned* owned) {
   PetscFunctionReturn(0);
 }
 
+/* Whether the tensor's block on this rank is that of the grid. */
 static PetscBool IsOfGrid(const Owned* owned, const Grid* grid) {
   int d;
 

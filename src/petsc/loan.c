@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The array of a Vec placed in a tensor (a "loan"). Each loan of the program is recorded until
- * it ends, with references to both objects: neither knows whose array it is, and either can be
- * destroyed before the end. */
+/* TenonPetscPlaceVec(x, dm, vec) and ...Read: the tensor x uses the array of a Vec, without a copy,
+ * until TenonPetscRestoreVec(x, vec). This is called a loan. PlaceBlock() and ReleaseBlock() do the
+ * same for the other files of this folder, within one function.
+ *
+ * The loans that are open are recorded in a list of the process, with references to both objects,
+ * because neither the tensor nor the Vec knows the other one, and the program can destroy either
+ * before the loan ends. */
 #include "shim.h"
 
 static PetscErrorCode PlaceToRead(TenonDTensor x, const Place* at, Vec vec) {
@@ -54,6 +58,7 @@ PetscErrorCode ReleaseBlock(TenonDTensor x, Vec vec, PetscBool readOnly) {
   PetscFunctionReturn(0);
 }
 
+/* An open loan, an entry of the list `loans`. */
 typedef struct Loan {
   TenonDTensor x;
   Vec vec;
@@ -63,7 +68,8 @@ typedef struct Loan {
 
 static Loan* loans;
 
-/* The link to the tensor's loan, or to NULL at the end of the list. */
+/* Returns the address of the pointer to the tensor's loan, or of the NULL at the end of the list.
+ */
 static Loan** LoanOf(TenonDTensor x) {
   Loan** at = &loans;
 

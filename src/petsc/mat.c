@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Operators as matrices: the tensors of both sides and of their duals wrap the vectors' arrays. */
+/* Tenon's operators as PETSc matrices of the type MATSHELL, which are multiplied by calling the
+ * operator. x and y are global vectors of the grids `columns` and `rows`:
+ *
+ *   TenonPetscMatFromLinearOp(op, rows, columns, &A)       A x is op, A^T y its adjoint
+ *   TenonPetscMatFromLayer(layer, rows, columns, x, &J)    the Jacobian of a layer at x
+ *   TenonPetscMatSetPoint(J, x)                            moves the Jacobian to another x
+ *
+ * For a product, the tensors of the matrix use the arrays of both vectors, without a copy. All
+ * functions are collective. */
 #include "shim.h"
 
+/* The context of a matrix. */
 typedef struct Shell {
   TenonLinearOp op;
-  DM rows, columns; /* NULL: row-major blocks */
-  TenonDTensor x, y, dy, dx;
+  DM rows, columns;          /* NULL: vectors have each rank's block in row-major order */
+  TenonDTensor x, y, dy, dx; /* input and output of the operator, and of its adjoint */
   Events events;
 } Shell;
 
@@ -60,6 +69,7 @@ static PetscErrorCode DestroyShell(void* context) {
   PetscFunctionReturn(0);
 }
 
+/* TenonLinearOpGetDomain() or TenonLinearOpGetRange(). */
 typedef TenonErrorCode (*GetSide)(TenonLinearOp op, TenonLayout* layout);
 
 /* Creates a tensor in the layout of a side, and one in its dual. */
@@ -81,6 +91,7 @@ static PetscErrorCode CreatePair(TenonLinearOp op, GetSide get, TenonDTensor* x,
   PetscFunctionReturn(0);
 }
 
+/* Checks that vectors of the grid can be one side of the operator; `what` names it in messages. */
 static PetscErrorCode CheckSide(TenonLinearOp op, GetSide get, DM dm, MPI_Comm comm,
                                 const char* what) {
   TenonLayout layout = NULL;
@@ -107,7 +118,8 @@ static PetscErrorCode CheckOperator(TenonLinearOp op, DM rows, DM columns, MPI_C
   PetscFunctionReturn(0);
 }
 
-/* The communicator of a grid, as the vectors have it, or Tenon's without grids. */
+/* The communicator of the matrix: that of a grid, which its vectors have too, or without grids that
+ * of the operator. */
 static PetscErrorCode CommOf(TenonLinearOp op, DM rows, DM columns, MPI_Comm* comm) {
   PetscFunctionBegin;
   if (rows || columns)
@@ -164,15 +176,15 @@ PetscErrorCode TenonPetscMatFromLinearOp(TenonLinearOp op, DM rows, DM columns, 
   TenonPetscCall(TenonDTensorGetLocalSize(s->y, &m));
   TenonPetscCall(TenonDTensorGetLocalSize(s->x, &n));
   PetscCall(MatCreateShell(comm, (PetscInt)m, (PetscInt)n, PETSC_DETERMINE, PETSC_DETERMINE, s, A));
-  PetscCall(
-      MatShellSetContextDestroy(*A, DestroyShell)); /* once for the matrix and its duplicates */
+  /* Called once for a matrix and its duplicates, which share the context. */
+  PetscCall(MatShellSetContextDestroy(*A, DestroyShell));
   PetscCall(MatShellSetOperation(*A, MATOP_MULT, (void (*)(void))Multiply));
   PetscCall(MatShellSetOperation(*A, MATOP_MULT_TRANSPOSE, (void (*)(void))MultiplyTransposed));
   PetscCall(PetscLogEventEnd(s->events.setUp, 0, 0, 0, 0));
   PetscFunctionReturn(0);
 }
 
-/* The layer's Jacobian at the point that a Vec contains. */
+/* Creates the layer's Jacobian, as an operator, at the input that a Vec contains. */
 static PetscErrorCode CreateJacobian(TenonLayer layer, DM columns, Vec x, TenonLinearOp* op) {
   TenonLayout layout = NULL;
   TenonDTensor point = NULL;
@@ -215,7 +227,7 @@ PetscErrorCode TenonPetscMatFromLayer(TenonLayer layer, DM rows, DM columns, Vec
   PetscFunctionReturn(0);
 }
 
-/* The context of a matrix of this file; an error for any other matrix. */
+/* Returns the context of a matrix of this file; an error for any other matrix. */
 static PetscErrorCode ShellOf(Mat A, Shell** s) {
   PetscBool isShell;
   void (*multiply)(void) = NULL;
@@ -256,7 +268,8 @@ PetscErrorCode TenonPetscMatSetPoint(Mat J, Vec x) {
   PetscCall(PetscLogEventEnd(s->events.setUp, J, x, 0, 0));
   PetscCall(ReleaseBlock(s->x, x, PETSC_TRUE));
   TenonPetscCall(result);
-  PetscCall(MatAssemblyBegin(J, MAT_FINAL_ASSEMBLY)); /* solvers must see another matrix */
+  /* An assembly tells solvers that the matrix has changed. */
+  PetscCall(MatAssemblyBegin(J, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(J, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(0);
 }

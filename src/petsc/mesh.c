@@ -1,24 +1,37 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Meshes of DMPlex, and any star forest, as index maps and edges.
+/* Meshes of DMPlex, and any star forest (PetscSF), as Tenon's index maps and edges:
  *
- * Points have the numbers of DMPlexCreatePointNumbering() as ids: g on the owner, -(g+1) on
- * other ranks. A rank's list has its own points, followed by those of other ranks, both in the
- * order of the chart, which is that of global vectors. Without overlap, two cells on different
- * ranks that meet at a face do not know each other; their ids are then exchanged through the
- * point star forest. */
+ *   TenonPetscMeshFromPlex      nodes and edges of a graph: points of one height of the mesh, such
+ *                               as cells, and the pairs of them that meet at a point of the next
+ *                               height, such as a face
+ *   TenonPetscIndexMapFromPlex  the nodes only
+ *   TenonPetscIndexMapFromSF    the roots and leaves of a star forest
+ *
+ * An index map says which nodes a rank has: a list of global ids, first those of nodes that it
+ * owns, then of nodes that it shares with their owner (ghosts). For example, cells 0, 1 on rank 0
+ * and 2, 3 on rank 1, in a row, each rank with one ghost:
+ *
+ *     rank 0   ids 0 1 | 2       edges (target, source) by list position: 0-1, 1-0, 1-2
+ *     rank 1   ids 2 3 | 1
+ *
+ * Ids are the numbers of DMPlexCreatePointNumbering(), which returns g on the owner and -(g+1) on
+ * other ranks. Both parts of a list are in the order of the chart, which is that of global vectors.
+ * If the mesh has no overlap, a rank does not know the cells of other ranks behind its own faces;
+ * their ids are then exchanged through the star forest of the points. All public functions are
+ * collective. */
 #include "shim.h"
 
 #include <petscdmplex.h>
 
-/* The points of one height. */
+/* The points of one height (0: cells), which are the nodes. */
 typedef struct Stratum {
   DM dm;
   MPI_Comm comm;
-  PetscInt begin, end, chart[2];
+  PetscInt begin, end, chart[2]; /* ranges of the numbers of these points, and of all points */
   IS numbering;
-  const PetscInt* numbers; /* of all points of the chart */
-  TenonInt *ids, *places;  /* ids of the list; position of each point in it */
-  TenonInt owned, count;
+  const PetscInt* numbers; /* g or -(g+1) of each point of the chart */
+  TenonInt *ids, *places;  /* the list of ids; for each point its position in the list */
+  TenonInt owned, count;   /* numbers of own nodes, and of all nodes in the list */
 } Stratum;
 
 static TenonInt IdOf(const Stratum* s, PetscInt point) {
@@ -27,8 +40,8 @@ static TenonInt IdOf(const Stratum* s, PetscInt point) {
   return number < 0 ? -(number + 1) : number;
 }
 
-/* Finite volumes have cells beyond the boundary, which are in no global vector and not in the
- * list. */
+/* Whether a point is a node. Meshes for finite volumes have cells beyond the boundary, which are
+ * not in global vectors and not nodes. */
 static PetscBool IsListed(const Stratum* s, PetscInt point) {
   return point >= s->begin && point < s->end ? PETSC_TRUE : PETSC_FALSE;
 }
@@ -37,8 +50,8 @@ static PetscBool IsOwned(const Stratum* s, PetscInt point) {
   return s->numbers[point - s->chart[0]] >= 0 ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* Lists own points, then ghosts. `more` further ids are allocated, for cells on the other side
- * of faces. */
+/* Sets s->ids and s->places: own points, then ghosts. Memory for `more` further ids is allocated,
+ * for cells on the other side of faces. */
 static PetscErrorCode ListPoints(Stratum* s, PetscInt more) {
   PetscInt p;
   int ghosts;
@@ -111,7 +124,8 @@ static PetscErrorCode CloseStratum(Stratum* s) {
 
 /* --- edges */
 
-/* The edges of a rank, appended as they are found. */
+/* The edges of a rank, appended as they are found. Target and source are positions in the list of
+ * nodes; the key of an edge determines the order in which a target adds its edges. */
 typedef struct EdgeList {
   TenonInt count, room;
   TenonInt *target, *source, *key;
@@ -126,7 +140,8 @@ static PetscErrorCode AddEdge(EdgeList* f, TenonInt target, TenonInt source, Ten
   PetscFunctionReturn(0);
 }
 
-/* The points of the height that meet at a point of the height above or below. */
+/* Returns the nodes that meet at a point. If they are cells and the point is a face, they are its
+ * support (bySupport true); if they are vertices and the point is an edge of the mesh, its cone. */
 static PetscErrorCode PointsAt(const Stratum* s, PetscBool bySupport, PetscInt point,
                                PetscInt* count, const PetscInt** points) {
   PetscFunctionBegin;
@@ -140,8 +155,10 @@ static PetscErrorCode PointsAt(const Stratum* s, PetscBool bySupport, PetscInt p
   PetscFunctionReturn(0);
 }
 
-/* Adds the edges between the points that meet at one point, in both directions. The key consists
- * of the numbers of the three points, and is the same on all ranks that have the edge. */
+/* Adds the edges between all pairs of nodes that meet at the point `through`, in both directions;
+ * with withTargets only those to nodes that this rank owns. The key consists of the id of that
+ * point and the ranks of both ids among those of the nodes there (first and second, below `most`),
+ * so it is the same on all processes that have the edge. */
 static PetscErrorCode AddEdgesAt(const Stratum* s, PetscBool bySupport, PetscBool withTargets,
                                  PetscInt through, PetscInt most, EdgeList* f) {
   const PetscInt* points;
@@ -165,8 +182,10 @@ static PetscErrorCode AddEdgesAt(const Stratum* s, PetscBool bySupport, PetscBoo
   PetscFunctionReturn(0);
 }
 
-/* behind[t] <- the id of the cell of another rank that meets a cell of this rank at face t, or
- * -1. */
+/* For each face t of the range `through`: own[t] <- the id of a cell of this rank at the face,
+ * behind[t] <- that of a cell of another rank there; -1 if there is none. A face that two ranks
+ * have is a root of the star forest on one and a leaf on the other, so each id is sent in the
+ * direction of the other. */
 static PetscErrorCode FindBehind(const Stratum* s, const PetscInt through[2], PetscInt* own,
                                  PetscInt* behind) {
   const PetscInt points = s->chart[1] - s->chart[0];
@@ -200,8 +219,8 @@ static PetscErrorCode FindBehind(const Stratum* s, const PetscInt through[2], Pe
   PetscFunctionReturn(0);
 }
 
-/* A cell of another rank across a face becomes a ghost at the end of the list if this rank has
- * only one cell at the face. */
+/* Adds the edges across faces at which this rank knows only one cell. The cell of another rank
+ * behind the face becomes a ghost at the end of the list. */
 static PetscErrorCode AddEdgesBehind(Stratum* s, const PetscInt through[2], PetscInt most,
                                      EdgeList* f) {
   PetscInt *own, *behind, t, count;
@@ -219,15 +238,16 @@ static PetscErrorCode AddEdgesBehind(Stratum* s, const PetscInt through[2], Pets
     PetscCall(AddEdge(f, s->places[cells[0] - s->begin], s->count,
                       (IdOf(s, t) * most + (IdOf(s, cells[0]) > neighbourId)) * most +
                           (IdOf(s, cells[0]) < neighbourId)));
-    s->ids[s->count++] =
-        neighbourId; /* several times if two cells meet at several faces: each is a copy */
+    /* If two cells meet at several faces, the id is in the list several times, as several copies.
+     */
+    s->ids[s->count++] = neighbourId;
   }
   PetscCall(PetscFree2(own, behind));
   PetscFunctionReturn(0);
 }
 
-/* The largest number of points of a height that meet at one point, on any rank, and an upper
- * bound of this rank's number of edges. */
+/* Returns the largest number of nodes that meet at one point, on any rank, and an upper bound of
+ * this rank's number of edges. */
 static PetscErrorCode CountAt(const Stratum* s, PetscBool bySupport, const PetscInt through[2],
                               PetscInt* most, TenonInt* edges) {
   const PetscInt* points;
@@ -244,6 +264,9 @@ static PetscErrorCode CountAt(const Stratum* s, PetscBool bySupport, const Petsc
   PetscFunctionReturn(0);
 }
 
+/* With withTargets, each rank has all edges to its own nodes. Otherwise it has the edges between
+ * nodes in its list; several ranks can have the same edge, and each takes an equal part of it
+ * (TenonEdgesCreateShared()). */
 static PetscErrorCode CreateMesh(Stratum* s, PetscBool bySupport, PetscBool withTargets,
                                  const PetscInt through[2], EdgeList* f, TenonIndexMap* nodes,
                                  TenonEdges* edges) {
@@ -269,7 +292,7 @@ static PetscErrorCode CreateMesh(Stratum* s, PetscBool bySupport, PetscBool with
   PetscFunctionReturn(0);
 }
 
-/* The points of the height `through`, at which those of the stratum must meet. */
+/* Returns the range of the points of height `through`, at which nodes meet. */
 static PetscErrorCode FindThrough(const Stratum* s, PetscInt height, PetscInt through,
                                   PetscInt at[2]) {
   PetscInt depth;
@@ -336,6 +359,7 @@ PetscErrorCode TenonPetscIndexMapFromPlex(DM dm, PetscInt height, TenonIndexMap*
 
 /* --- star forests */
 
+/* The ids of a rank's roots are consecutive, and leaves get theirs from their roots. */
 PetscErrorCode TenonPetscIndexMapFromSF(PetscSF sf, TenonIndexMap* nodes) {
   PetscInt roots, leaves, first = 0, n, low, high;
   PetscInt *numbers, *received;

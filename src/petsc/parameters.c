@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* All parameters of a layer as one Vec, for solvers and optimizers of PETSc. A parameter can be
+ * stored with copies on several ranks, but a Vec contains each element once. So each parameter is
+ * converted to a tensor that is divided among the ranks along its first dimension (Part), and each
+ * rank's array of the Vec has its pieces of all parameters, one after the other:
+ *
+ *     rank 0   weight rows 0-1 | bias 0-1        rank 1   weight rows 2-3 | bias 2-3
+ *
+ * ParametersGet() and ParametersSet() copy between the layer and the Vec; the public functions at
+ * the end of the file create a Vec of the values, copy a Vec to the values, and the gradients to a
+ * Vec. All are collective. */
 #include "parameters.h"
 
-enum { kMaxAxes = 16 };
+enum { kMaxAxes = 16 }; /* of a process grid */
 
 /* The layout of a parameter divided along its first dimension. */
 static PetscErrorCode CreateDividedLayout(TenonLayout storage, TenonLayout* divided) {
@@ -126,8 +136,8 @@ static PetscErrorCode CheckSize(const Parameters* p, Vec vec) {
   PetscFunctionReturn(0);
 }
 
-/* Copy one parameter to and from its piece of the array; the part uses its own array again
- * afterwards. */
+/* GetPart() copies one parameter, or with another function `of` its gradient, to its piece of the
+ * array; SetPart() copies the piece to the parameter. */
 static PetscErrorCode GetPart(TenonLayer layer, int i, GetTensor of, const Part* part,
                               PetscScalar* array) {
   TenonDTensor from = NULL;

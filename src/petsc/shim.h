@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Common declarations of the files of this folder. */
+/* Declarations that the files of this folder share: checks of arguments, events of -log_view, and
+ * tensors that use the array of a Vec. Defined in start.c, grid.c, loan.c and mat.c. */
 #ifndef TENON_PETSC_SHIM_H
 #define TENON_PETSC_SHIM_H
 
@@ -12,12 +13,13 @@ PetscErrorCode CheckObject(PetscObject object, PetscClassId id, const char* name
 #define NEED_ADDRESS(address)                                                                      \
   PetscCheck(address, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "%s is NULL", #address)
 
-/* Called before a Tenon call that has no Tenon object yet, to give an advice that fits a PETSc
- * program. */
+/* Checks that Tenon is initialised, in functions whose arguments contain no object of Tenon.
+ * Tenon's own check would recommend TenonInitialize(), which is wrong in a PETSc program. */
 PetscErrorCode CheckInitialized(void);
 
-/* PETSc's objects are on a duplicate of the communicator with which they were created. Layers
- * are created on PETSC_COMM_WORLD itself, so this is returned for an object of all ranks. */
+/* Returns the communicator of an object; PETSC_COMM_WORLD itself for an object on all ranks.
+ * PETSc's objects have a duplicate of the communicator with which they were created, but the layers
+ * of the program are on PETSC_COMM_WORLD, and layouts must be on the same communicator. */
 PetscErrorCode CommOfObject(PetscObject object, MPI_Comm* comm);
 
 /* Events of -log_view, and the event of Tenon's log in which their work is counted. */
@@ -27,14 +29,16 @@ typedef struct Events {
 } Events;
 /* Registers the events at the first call after PetscInitialize(). Collective. */
 PetscErrorCode GetEvents(Events* events);
-/* An event of -log_view, with the flops and messages of Tenon. */
+/* Begin and end of an event of -log_view; the flops and messages that Tenon counts in between are
+ * added to it. */
 PetscErrorCode BeginWork(const Events* events, PetscLogEvent event, PetscObject object, Vec x,
                          Vec y);
 PetscErrorCode EndWork(const Events* events, PetscLogEvent event, PetscObject object, Vec x, Vec y);
 
 enum { kMaxDimensions = 8 };
 
-/* Positions in a Vec of the elements that a tensor owns. */
+/* Where a Vec's array has the elements that a tensor owns: the offset of the first one, the length
+ * of the array, and for each dimension of the tensor stride and numbers of ghost cells. */
 typedef struct Place {
   TenonInt first, length;
   TenonInt strides[kMaxDimensions], ghostsLow[kMaxDimensions], ghostsHigh[kMaxDimensions];

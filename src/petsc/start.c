@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Initialisation with PETSc's options, errors, checks of arguments, and the events of -log_view.
+/* TenonPetscInitialize(), and common code of this library: errors, checks of arguments, and the
+ * events of -log_view.
  *
- * Errors of Tenon become PETSc errors, which PETSc prints: Tenon's own handler would print them
- * a second time. */
+ * Tenon is initialised on PETSC_COMM_WORLD with the options of PETSc's database, which are
+ * converted to a command line, and is finalised by PetscFinalize(). Errors of Tenon become PETSc
+ * errors, which PETSc prints; Tenon's own handler is replaced by a silent one, which otherwise
+ * would print them too. */
 #include "shim.h"
 
+/* The events of this run of PETSc, once they are registered. */
 static Events registered;
 static PetscBool isRegistered = PETSC_FALSE;
 
@@ -110,6 +114,7 @@ static PetscErrorCode FreeWords(Words* words) {
   PetscFunctionReturn(0);
 }
 
+/* Whether a word is the name of an option. A '-' before a digit is a negative number. */
 static PetscBool IsName(const char* word) {
   return word[0] == '-' &&
                  (word[1] == '-' || word[1] == '_' || (word[1] >= 'A' && word[1] <= 'Z') ||
@@ -118,7 +123,8 @@ static PetscBool IsName(const char* word) {
              : PETSC_FALSE;
 }
 
-/* An option with its value. Reading the value marks options of Tenon as used in PETSc. */
+/* Adds an option and, for options of Tenon (-tenon_...), its value. Reading the value from the
+ * database marks the option as used, so PETSc does not warn about it (-options_left). */
 static PetscErrorCode AddOption(Words* words, const char* name) {
   enum { kLongest = 8192 };
   char* value;
@@ -139,8 +145,8 @@ static PetscErrorCode AddOption(Words* words, const char* name) {
   PetscFunctionReturn(0);
 }
 
-/* All options in PETSc's database as a command line. The values of options of the program are
- * included, since the program can have declared them to Tenon. */
+/* Reads all options in PETSc's database as a command line. Other options than Tenon's are included
+ * with their values, since the program can have declared them to Tenon. */
 static PetscErrorCode ReadOptions(Words* words) {
   char *all, **parts;
   int count, i;
@@ -199,7 +205,7 @@ PetscErrorCode TenonPetscInitialize(const char* help) {
     TenonPushErrorHandler(TenonReturnErrorHandler, NULL);
     result = TenonInitializeWithComm(PETSC_COMM_WORLD, &argc, &argv, help);
     code = TenonPetscError(result, PETSC_FUNCTION_NAME, __FILE__, __LINE__);
-    if (code) /* after its frame, which Tenon's handler would print */
+    if (code) /* only after TenonPetscError(), which reports to the handler */
       TenonPopErrorHandler();
   }
   PetscCall(FreeWords(&words));

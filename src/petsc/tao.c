@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A loss as the objective of TAO, with its gradient by the adjoint. */
+/* TenonPetscTaoSetLoss(tao, layer, x): minimises a network's loss by TAO, PETSc's optimization
+ * solver. The variables p are the parameters of the layer as one Vec (parameters.c), the objective
+ * is the layer's output for the fixed input x, which must be one number, and the gradient is
+ * computed by the adjoint. Evaluate() is called by TAO; it is collective. */
 #include "parameters.h"
 
+/* The context of the objective; destroyed with the Tao object. */
 typedef struct Loss {
   Parameters parameters;
-  TenonDTensor x, value, one;
+  TenonDTensor x, value, one; /* input; output, the loss; its cotangent, which is 1 */
   Events events;
 } Loss;
 
+/* The loss at p. The pairing of a tensor with one element and the cotangent 1 is its value, on all
+ * ranks. */
 static PetscErrorCode GetValue(Loss* loss, Vec p, double* value) {
   PetscFunctionBegin;
   PetscCall(ParametersSet(&loss->parameters, p));
@@ -16,6 +22,7 @@ static PetscErrorCode GetValue(Loss* loss, Vec p, double* value) {
   PetscFunctionReturn(0);
 }
 
+/* The gradient at the p of the last GetValue(), which has saved the intermediate results. */
 static PetscErrorCode GetGradient(Loss* loss, Vec gradient) {
   TenonLayer layer = loss->parameters.layer;
 

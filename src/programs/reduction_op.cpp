@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs a reduction program: a list of steps, each a collective in groups of ranks, executed as
-// point-to-point messages of a schedule. Row i is this rank's array after i steps; even rows are in
-// one buffer, odd rows in another:
+// Runs a reduction program: a list of steps, each a collective in groups of ranks, executed as the
+// point-to-point messages of a schedule. Array i is the data of this rank after i steps of the sum;
+// arrays with even i share one buffer, those with odd i another:
 //
-//   x -> row 0 -> step 0 -> row 1 -> step 1 -> row 2 ... -> last row -> y       (forward)
+//   contributions = array 0 -> step 0 -> array 1 -> step 1 -> array 2 ... -> last array = sums
 //
-// The adjoint runs the transposed steps from the last row to row 0. A contiguous x replaces its row
-// without a copy (x_), and so does a contiguous y if alpha = 1 and beta = 0 (y_).
+// Steps run in this direction ("forward") if the operator is the sum and is applied, or if it is
+// the transpose of a sum (S -> B, R -> B) and its adjoint is applied. In the two other cases the
+// transposed steps run from the last array to array 0 (runsForward()).
+//
+// A contiguous x is read in place of the array at its end, without a copy (source_), and a
+// contiguous y is written in place of the array at the other end if alpha = 1 and beta = 0
+// (target_).
 #include "programs/reduction_op.hpp"
 
 #include "comm/agreement/batched.hpp"
@@ -28,8 +33,9 @@ namespace tenon {
 
 namespace {
 
-// Returns a tensor of this rank only, without an array: it is later placed on a buffer.
-Ref<DTensor> rowOf(const CommPtr& comm, const Shape& shape, TenonDataType type, Space space) {
+// Returns a tensor of this rank only, without memory: it is later placed on a buffer or on the
+// user's array.
+Ref<DTensor> localTensor(const CommPtr& comm, const Shape& shape, TenonDataType type, Space space) {
   return makeRef<DTensor>(comm,
                           Layout({.shape = shape,
                                   .grid = Grid::make({1}, {comm->rank()}),
@@ -49,10 +55,10 @@ ReductionOp::ReductionOp(const CommPtr& comm, const Layout& from, const Layout& 
       *comm, "the program of a reduction",
       [this] {
         checkPlan();
-        return 0;
+        return 0; // batched() needs a result to pass to the next function
       },
       [this](int) { return agreedText(); });
-  // A row stores the elements of the local array in row-major order.
+  // The first and the last array have the elements of the local block in row-major order.
   const auto packed = [&](const Layout& layout, Strides& strides) {
     std::ranges::copy(rowMajorStrides(extents(layout.boxOfRank(comm->rank()))), strides.begin());
   };
@@ -63,6 +69,7 @@ ReductionOp::ReductionOp(const CommPtr& comm, const Layout& from, const Layout& 
 
 void ReductionOp::checkPlan() const {
   if (change_.axes.empty() || change_.goal != plan_.goal) {
+    // By SumGoal: All, Share, First.
     constexpr const char* kChanges[] = {"P -> B", "P -> S or S -> B", "P -> R or R -> B"};
     throw Error(TENON_ERR_LAYOUT,
                 fmt::format("this reduction program needs layouts without halos that differ only "
@@ -92,98 +99,106 @@ std::vector<ScheduledStep> ReductionOp::stepsOf(int rank) const {
 void ReductionOp::makeStages() {
   const int me = comm()->rank();
   for (const ScheduledStep& step : stepsOf(me)) {
-    if (held_.empty())
-      held_.push_back(step.schedule.sourceExtent);
-    held_.push_back(step.schedule.targetExtent);
+    if (shapes_.empty())
+      shapes_.push_back(step.schedule.sourceExtent);
+    shapes_.push_back(step.schedule.targetExtent);
     stages_.push_back({step.instruction, wordOf(step.kind),
                        sentInSteps({step}, change_, me, Role::Source),
                        std::make_unique<ScheduleExecutor>(comm(), step.schedule, domainType(),
                                                           title(), policy_)});
   }
   if (!stages_.empty())
-    rows(policy_.space);
+    arraysIn(policy_.space);
 }
 
-ReductionOp::Rows& ReductionOp::rows(Space space) {
-  return bySpace_.of(space, [&] { return makeRows(space); });
+ReductionOp::StepArrays& ReductionOp::arraysIn(Space space) {
+  return arraysBySpace_.of(space, [&] { return makeArrays(space); });
 }
 
-std::unique_ptr<ReductionOp::Rows> ReductionOp::makeRows(Space space) {
-  auto rows = std::make_unique<Rows>();
-  // Rows 0, 2, 4, ... share one buffer, and the others the other: a step reads one and writes the
-  // other.
+std::unique_ptr<ReductionOp::StepArrays> ReductionOp::makeArrays(Space space) {
+  auto made = std::make_unique<StepArrays>();
+  // The two buffers have the size of their largest array. A step reads one and writes the other.
   Index largest[2] = {0, 0};
-  for (std::size_t i = 0; i < held_.size(); ++i)
-    largest[i % 2] = std::max(largest[i % 2], elements(held_[i]));
+  for (std::size_t i = 0; i < shapes_.size(); ++i)
+    largest[i % 2] = std::max(largest[i % 2], elements(shapes_[i]));
   const Index size = dataTypeSize(domainType());
   const KernelContextPtr context = contextOf(comm(), space);
-  rows->even = readableBuffer(*comm(), *context, largest[0] * size, title() + " even steps");
-  rows->odd = readableBuffer(*comm(), *context, largest[1] * size, title() + " odd steps");
-  const auto row = [&](const Shape& shape) { return rowOf(comm(), shape, domainType(), space); };
-  for (std::size_t i = 0; i < held_.size(); ++i) {
-    Buffer& buffer = i % 2 == 0 ? rows->even : rows->odd;
-    rows->held.push_back(row(held_[i]));
-    const std::vector<Index> none(held_[i].size(), 0);
-    rows->held.back()->placeArray(buffer.data<void>(), rowMajorStrides(held_[i]), none, none,
-                                  false);
+  made->even = readableBuffer(*comm(), *context, largest[0] * size, title() + " even steps");
+  made->odd = readableBuffer(*comm(), *context, largest[1] * size, title() + " odd steps");
+  const auto tensorOf = [&](const Shape& shape) {
+    return localTensor(comm(), shape, domainType(), space);
+  };
+  for (std::size_t i = 0; i < shapes_.size(); ++i) {
+    Buffer& buffer = i % 2 == 0 ? made->even : made->odd;
+    made->arrays.push_back(tensorOf(shapes_[i]));
+    const std::vector<Index> noGhosts(shapes_[i].size(), 0);
+    made->arrays.back()->placeArray(buffer.data<void>(), rowMajorStrides(shapes_[i]), noGhosts,
+                                    noGhosts,
+                                    /*readOnly=*/false);
   }
-  rows->userFirst = row(held_.front());
-  rows->userLast = row(held_.back());
-  // The buffers never move, so the executors are bound to them permanently. A first or last step
-  // that works on the user's array runs unbound.
+  made->firstOnUser = tensorOf(shapes_.front());
+  made->lastOnUser = tensorOf(shapes_.back());
+  // The buffers never move, so each executor is bound to its two arrays, which lets it prepare
+  // persistent MPI requests. A step on the user's array is not bound; it creates its requests at
+  // each use.
   for (std::size_t i = 0; i < stages_.size(); ++i) {
-    stages_[i].executor->bind(Sense::Forward, *rows->held[i], *rows->held[i + 1]);
-    stages_[i].executor->bind(Sense::Adjoint, *rows->held[i + 1], *rows->held[i]);
+    stages_[i].executor->bind(Sense::Forward, *made->arrays[i], *made->arrays[i + 1]);
+    stages_[i].executor->bind(Sense::Adjoint, *made->arrays[i + 1], *made->arrays[i]);
   }
-  return rows;
+  return made;
 }
 
-void ReductionOp::takeSource(const Action& action) {
+void ReductionOp::chooseSource(const Action& action) {
   const DTensor& x = *action.x;
-  const bool isFirst = isForward(action.sense);
+  // The steps start at array 0 if they run forward, otherwise at the last array.
+  const bool isFirst = runsForward(action.sense);
   if (x.isContiguous()) {
-    x_ = isFirst ? rows_->userFirst : rows_->userLast;
-    x_->placeBox(const_cast<void*>(arrayOf(x)), true);
+    source_ = isFirst ? current_->firstOnUser : current_->lastOnUser;
+    source_->placeBox(const_cast<void*>(arrayOf(x)), /*readOnly=*/true);
     return;
   }
-  x_ = isFirst ? rows_->held.front() : rows_->held.back();
+  source_ = isFirst ? current_->arrays.front() : current_->arrays.back();
   visitDataType(domainType(), [&]<class T>(T) {
     blockAxpby<T, T>(x.context(), x.rank(), x.extent().data(), T(1), x.data<T>(),
-                     x.strides().data(), T(0), x_->mutableData<T>(),
+                     x.strides().data(), T(0), source_->mutableData<T>(),
                      (isFirst ? packedContributions_ : packedSums_).data());
   });
 }
 
-// Sets y_, which the last step writes: y itself if alpha = 1, beta = 0 and y is contiguous.
-// Otherwise it is the last row, which doEnd() combines with y. A row that is placed on the user's
-// array cannot check whether y is writable, so this is checked here.
-void ReductionOp::takeTarget(const Action& action) {
+// Sets target_, which the last executed step writes: the memory of y if alpha = 1, beta = 0 and y
+// is contiguous. Otherwise it is an array of the buffers, which doEnd() combines with y. A tensor
+// that is placed on the user's memory does not know whether y is writable, so this is checked here.
+void ReductionOp::chooseTarget(const Action& action) {
   DTensor& y = *action.y;
-  const bool isLast = isForward(action.sense);
-  isInPlace_ = action.isPlain() && y.isContiguous();
-  y_ = isLast ? rows_->held.back() : rows_->held.front();
-  if (!isInPlace_)
+  const bool isLast = runsForward(action.sense);
+  writesToUser_ = action.isPlain() && y.isContiguous();
+  target_ = isLast ? current_->arrays.back() : current_->arrays.front();
+  if (!writesToUser_)
     return;
   y.checkWritable();
-  y_ = isLast ? rows_->userLast : rows_->userFirst;
-  y_->placeBox(const_cast<void*>(arrayOf(y)), false);
+  target_ = isLast ? current_->lastOnUser : current_->firstOnUser;
+  target_->placeBox(const_cast<void*>(arrayOf(y)), /*readOnly=*/false);
 }
 
-// Steps are counted in the order of execution; an adjoint begins at the last row.
+// Returns the action of the step-th executor in the order of execution: on the arrays before and
+// after it, in the direction in which the steps run, which is not that of this operator's action if
+// the operator is a transposed sum.
 Action ReductionOp::actionOf(Sense sense, std::size_t step) const {
   const std::size_t last = stages_.size();
-  const auto row = [&](std::size_t i) { return rows_->held[isForward(sense) ? i : last - i]; };
-  return {.sense = isForward(sense) ? Sense::Forward : Sense::Adjoint,
-          .x = (step == 0 ? x_ : row(step)).get(),
-          .y = (step + 1 == last ? y_ : row(step + 1)).get()};
+  const auto arrayAfter = [&](std::size_t i) {
+    return current_->arrays[runsForward(sense) ? i : last - i];
+  };
+  return {.sense = runsForward(sense) ? Sense::Forward : Sense::Adjoint,
+          .x = (step == 0 ? source_ : arrayAfter(step)).get(),
+          .y = (step + 1 == last ? target_ : arrayAfter(step + 1)).get()};
 }
 
 void ReductionOp::doBegin(const Action& action) {
   if (stages_.empty())
     return;
-  rows_ = &rows(action.x->space());
-  takeSource(action);
-  takeTarget(action);
+  current_ = &arraysIn(action.x->space());
+  chooseSource(action);
+  chooseTarget(action);
   stageOf(action.sense, 0).begin(actionOf(action.sense, 0));
 }
 
@@ -200,12 +215,12 @@ void ReductionOp::doEnd(const Action& action) {
   }
   DTensor& y = *action.y;
   // The executor wrote to y's memory, so y must record the change.
-  if (isInPlace_)
+  if (writesToUser_)
     return y.changed();
   visitDataType(domainType(), [&]<class T>(T) {
     blockAxpby<T, T>(y.context(), y.rank(), y.extent().data(), static_cast<T>(action.alpha),
-                     y_->data<T>(),
-                     (isForward(action.sense) ? packedSums_ : packedContributions_).data(),
+                     target_->data<T>(),
+                     (runsForward(action.sense) ? packedSums_ : packedContributions_).data(),
                      static_cast<T>(action.beta), y.mutableData<T>(), y.strides().data());
   });
 }
@@ -251,7 +266,8 @@ std::string ReductionOp::describeMore() const {
 
 Index ReductionOp::bufferBytes() const {
   Index bytes = 0;
-  bySpace_.visit([&](const Rows& rows) { bytes += rows.even.bytes() + rows.odd.bytes(); });
+  arraysBySpace_.visit(
+      [&](const StepArrays& arrays) { bytes += arrays.even.bytes() + arrays.odd.bytes(); });
   for (const Stage& stage : stages_)
     bytes += stage.executor->bufferBytes();
   return bytes;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A sum over grid axes by a program of the reduction language (reduction/program.hpp): a list of
 // steps, each of which is a communication schedule that runs on a ScheduleExecutor, by any
-// transport. P -> B leaves the whole sum on each rank, P -> S a share, and P -> R the whole sum on
-// the first rank. Copies are bitwise equal, because every step adds in the order of the members.
+// transport. On the summed axes the layout changes from P (each rank has a contribution) to B (each
+// rank has the whole sum), S (each has a share of it) or R (the first rank has the whole sum).
+// Copies are bitwise equal, because every step adds in the order of the members.
 //
 // The adjoint is derived step by step, in reverse order: AllReduce is its own adjoint, and
 // ReduceScatter and AllGather, Reduce and Broadcast are each other's. P -> B as a whole is
@@ -51,31 +52,36 @@ private:
     std::unique_ptr<ScheduleExecutor> executor;
   };
 
-  // The data of this rank between steps, in one memory space; steps alternate between two buffers.
-  // A row is the contiguous array of the data before a step.
-  struct Rows {
+  // The arrays of this rank between steps, in one memory space. Array i is contiguous and has the
+  // data after i steps of the sum. Arrays 0, 2, 4, ... share one buffer, and arrays 1, 3, 5, ...
+  // another.
+  struct StepArrays {
     Buffer even, odd;
-    std::vector<Ref<DTensor>> held;
-    Ref<DTensor> userFirst, userLast; // rows that are placed on the user's arrays
+    std::vector<Ref<DTensor>> arrays; // array i, in `even` or `odd`
+    // Tensors like the first and the last array, for use on the memory of the user's x and y.
+    Ref<DTensor> firstOnUser, lastOnUser;
   };
 
   // Layouts at the two ends of the sum, independent of the direction in which its program runs. A
   // layout and its dual have the same boxes.
   const Layout& contributions() const { return change_.isTransposed ? range() : domain(); }
   const Layout& sums() const { return change_.isTransposed ? domain() : range(); }
-  bool isForward(Sense sense) const { return (sense == Sense::Forward) != change_.isTransposed; }
+  // Whether the steps run from the contributions to the sums. If this operator is S -> B or R -> B,
+  // its own forward direction runs the steps backwards, and its adjoint runs them forward.
+  bool runsForward(Sense sense) const { return (sense == Sense::Forward) != change_.isTransposed; }
   void checkPlan() const;
   std::vector<ScheduledStep> stepsOf(int rank) const;
   void makeStages();
-  Rows& rows(Space space);
-  std::unique_ptr<Rows> makeRows(Space space);
-  // Set the first and last row of the action in progress: the user's array if it is contiguous,
-  // otherwise a row of the buffers.
-  void takeSource(const Action& action);
-  void takeTarget(const Action& action);
+  StepArrays& arraysIn(Space space);
+  std::unique_ptr<StepArrays> makeArrays(Space space);
+  // Set source_ and target_ of the action in progress: the user's array if it is contiguous,
+  // otherwise an array of the buffers.
+  void chooseSource(const Action& action);
+  void chooseTarget(const Action& action);
   Action actionOf(Sense sense, std::size_t step) const;
+  // The executor of the step-th step in the order of execution.
   ScheduleExecutor& stageOf(Sense sense, std::size_t step) const {
-    return *stages_[isForward(sense) ? step : stages_.size() - 1 - step].executor;
+    return *stages_[runsForward(sense) ? step : stages_.size() - 1 - step].executor;
   }
   void doBegin(const Action& action) override;
   void doEnd(const Action& action) override;
@@ -84,12 +90,14 @@ private:
   CarrierPolicy policy_;
   SumChange change_;                             // change_.axes is empty if there is no sum
   Strides packedContributions_{}, packedSums_{}; // strides of the local arrays, row-major
-  // Shapes of the rows before each step of the sum, and after the last one.
-  std::vector<Shape> held_;
-  PerSpace<Rows> bySpace_;
-  Rows* rows_ = nullptr; // rows of the action in progress; x_ and y_ are its first and last
-  Ref<DTensor> x_, y_;
-  bool isInPlace_ = false; // the last step writes directly to the user's y
+  // Shapes of arrays 0, 1, ..., by number of steps.
+  std::vector<Shape> shapes_;
+  PerSpace<StepArrays> arraysBySpace_;
+  // Of the action in progress: its arrays, the array that the first executed step reads, and the
+  // one that the last executed step writes.
+  StepArrays* current_ = nullptr;
+  Ref<DTensor> source_, target_;
+  bool writesToUser_ = false; // target_ is the memory of the user's y
   std::vector<Stage> stages_;
 };
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Runs a sum over grid axes, or its adjoint, as one NCCL collective of the devices of the summed
-// ranks. doBegin() queues the packing of the input on the kernels' stream, and the collective on a
-// second stream, after an event; doEnd() makes the kernels' stream wait for the collective. Kernels
-// that are queued between doBegin() and doEnd() therefore run concurrently with the collective.
+// ranks: P -> B is an AllReduce, P -> S a ReduceScatter, P -> R a Reduce, and the adjoints
+// AllGather and Broadcast. doBegin() queues the packing of the input on the kernels' stream, and
+// the collective on a second stream, after an event; doEnd() makes the kernels' stream wait for the
+// collective. Kernels that are queued between doBegin() and doEnd() therefore run concurrently with
+// the collective. Arrays on the host are summed by the ordinary route of the conversion (onHost_).
 #include "programs/sum_by_nccl.hpp"
 
 #include "comm/partition.hpp"
@@ -57,6 +59,7 @@ private:
     return sense == Sense::Forward ? *step_.collective : adjointOf(*step_.collective);
   }
   bool isFirst() const noexcept { return pieces_.coordinate == 0; }
+  // The two kinds of ends: the whole array, and this rank's piece of it.
   End whole() { return {regions_.whole, regions_.doFollow, wholeBuffer_}; }
   End piece() { return {{&regions_.own, 1}, true, pieceBuffer_}; }
   End sourceOf(CollectiveKind kind) {
@@ -66,7 +69,9 @@ private:
     return kind == CollectiveKind::ReduceScatter ? piece() : whole();
   }
   std::byte* memoryOf(const End& end, const DTensor& array) const;
+  // The address from which NCCL reads the input: the array itself, or the buffer after packing.
   const void* packed(const End& end, const DTensor& x) const;
+  // The address to which NCCL writes the output: the array itself, or the buffer.
   std::byte* landing(const End& end, const Action& action) const;
   void queue(CollectiveKind kind, const void* from, void* to, const Stream& stream);
   void doBegin(const Action& action) override;
@@ -211,6 +216,7 @@ public:
   std::string agreedText(const ReductionTask&) const override { return "; reduction by nccl"; }
   ReductionOffer offer(const ReductionTask& sum) const override {
     check();
+    // The offer has no price: the user has requested NCCL.
     return {.make = [sum] { return makeRef<NcclSum>(sum); },
             .sent =
                 [sum](int rank, Role role) {
@@ -221,6 +227,7 @@ public:
   }
 
 private:
+  // Throws unless a device and the NCCL library are found.
   static void check() {
     try {
       Device::get();

@@ -50,7 +50,7 @@ const OptionRegistration kReductionRegistration{{"reduction", kReductionOptions}
 // Result of the decision for one sum.
 struct Choice {
   ReductionPlan plan;
-  bool taken = false;
+  bool taken = false; // the sum uses the program of the plan
   double seconds = 0; // 0 for a program that the user requested
   std::string why;    // the decision of `auto`, and its reason
 };
@@ -117,6 +117,7 @@ const Program& fittingProgram(const std::vector<Program>& programs, const Hierar
                   programs.size(), fmt::join(hierarchy, ","), reasons));
 }
 
+// Parses a list of sizes such as "2,4".
 Hierarchy parseLevels(const std::string& text) {
   Hierarchy levels;
   const char *at = text.data(), *end = at + text.size();

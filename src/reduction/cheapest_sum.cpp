@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A search from the innermost level outwards, block by block. The cost of the remaining blocks
-// depends only on the remaining levels and on the share of the data that a member holds, so each
-// such state is priced once (dynamic programming).
+// Finds the cheapest program of a sum (cheapest_sum.hpp) by dynamic programming. The prime factors
+// of the levels are joined to blocks, from the innermost outwards. For 8 members on levels 2 x 4,
+// the factors are 2 2 2, and with [ ] for a block:
+//
+//     [2 2 2]        one step in which all 8 exchange
+//     [2] [2 2]      ReduceScatter in groups of 4, AllReduce of pairs, AllGather in groups of 4
+//     [2] [2] [2]    three steps between pairs
+//
+// are some of the candidates. The price of the remaining (outer) blocks depends only on the
+// remaining factors and on the part of the data that a member holds, so each such state is priced
+// once.
 #include "reduction/cheapest_sum.hpp"
 
 #include <algorithm>
@@ -13,7 +21,7 @@ namespace tenon {
 
 namespace {
 
-constexpr int kMaxBlocks = 8;
+constexpr int kMaxBlocks = 8; // checkReduces() verifies programs of at most so many levels
 
 // Returns the prime factors of each level, in order, so members keep their numbers.
 Hierarchy factored(const Hierarchy& hierarchy) {
@@ -39,9 +47,9 @@ public:
 
   CheapestSum run() {
     CheapestSum best;
-    std::vector<Block> blocks; // from the innermost
-    int remaining = static_cast<int>(factors_.size());
-    Index parts = 1;
+    std::vector<Block> blocks;                         // from the innermost
+    int remaining = static_cast<int>(factors_.size()); // factors that are not in a block yet
+    Index parts = 1;                                   // a member holds 1/parts of the data
     best.seconds = cheapest(remaining, parts, kMaxBlocks).seconds;
     for (int blocksLeft = kMaxBlocks; remaining > 0; --blocksLeft) {
       const Block block = cheapest(remaining, parts, blocksLeft);
@@ -55,15 +63,18 @@ public:
   }
 
 private:
-  // Choice of the innermost remaining block, which has the factors from `outer` on.
+  // Choice of the innermost remaining block, which has the remaining factors from number `outer`
+  // on.
   struct Block {
     double seconds = 0; // price of this block and all blocks around it
     int outer = 0;
-    bool isShared = false;
+    bool isShared = false; // members get shares (ReduceScatter), not the whole sum (AllReduce)
   };
 
+  // Number of members of a block, which has the factors from `outer` to `inner` - 1.
   Index membersOf(int outer, int inner) const { return below_[outer] / below_[inner]; }
 
+  // Price of a block, including the AllGather that ends it if it is shared.
   double priceOf(int outer, int inner, bool isShared, Index parts) const {
     const MemberGroup group{membersOf(outer, inner), below_[inner]};
     const double heldBytes = bytes_ / static_cast<double>(parts);
@@ -76,9 +87,9 @@ private:
     return scatter + priceOfStep(CollectiveKind::AllGather, group, heldBytes, rates_, goal_);
   }
 
-  // Returns the cheapest program to sum over the first `left` factors if each member holds 1/parts
-  // of the data, in at most `most` blocks. On equal prices the program with fewer steps wins,
-  // because larger blocks are tried first.
+  // Returns the first block of the cheapest program to sum over the first `remaining` factors, if
+  // each member holds 1/parts of the data, in at most `maxBlocks` blocks. On equal prices the
+  // program with fewer steps wins, because larger blocks are tried first.
   Block cheapest(int remaining, Index parts, int maxBlocks) {
     if (remaining == 0)
       return {};
@@ -99,7 +110,9 @@ private:
     return priced_[key] = best;
   }
 
-  // Block i of B, from the innermost, is level B - i of the program, counted from 1.
+  // Returns the program of these blocks. Block i of B, from the innermost, is level B - i of the
+  // program's hierarchy, counted from 1. The innermost block is InsideGroup, the others are
+  // Parallel.
   Program programOf(const std::vector<Block>& blocks) const {
     const int levels = static_cast<int>(blocks.size());
     Program program;
@@ -124,7 +137,7 @@ private:
   const double bytes_;
   const LinkRates& rates_;
   const SumGoal goal_;
-  std::vector<Index> below_; // members inside a unit of each factor's level
+  std::vector<Index> below_; // product of the factors from each one on
   std::map<std::tuple<int, Index, int>, Block> priced_;
 };
 

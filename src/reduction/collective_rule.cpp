@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// States of devices as bit matrices, and the rules of collectives as set operations. A state begins
-// with the mask of the rows that are held, followed by the rows, so comparing rows or contributions
-// compares one range of words.
+// States of devices during a reduction, and what each collective requires of the states of a group
+// and does to them (collective_rule.hpp). A state is a matrix of bits, [chunk][contributor]. It is
+// stored in words of 64 bits: first a mask of the chunks that are held, then the rows of the
+// matrix. So a comparison or union of chunks or contributions processes one range of words:
+//
+//     words_   | mask of rows | row 0 | row 1 | ...        mask_ words, then stride_ words per row
 #include "reduction/collective_rule.hpp"
 
 #include <algorithm>
@@ -13,6 +16,7 @@ namespace {
 
 constexpr int kWordBits = 64;
 
+// Number of words for so many bits.
 int wordsOf(int bits) {
   return (bits + kWordBits - 1) / kWordBits;
 }
@@ -123,7 +127,8 @@ DeviceState unionOf(GroupStates group) {
   return sum;
 }
 
-// All members must hold the same chunks, and no contribution can be added twice.
+// The rule of AllReduce, ReduceScatter and Reduce: all members must hold the same chunks, and no
+// contribution can be added twice.
 Refusal whyNoSum(GroupStates group) {
   const DeviceState& first = *group.front();
   for (const DeviceState* state : group.subspan(1))
@@ -140,7 +145,8 @@ Refusal whyNoSum(GroupStates group) {
   return Refusal::None;
 }
 
-// All members must hold the same number of chunks, and no chunk can be in two of them.
+// The rule of AllGather: all members must hold the same number of chunks, and no chunk can be in
+// two of them.
 Refusal whyNoGather(GroupStates group) {
   const int held = group.front()->heldRows();
   for (const DeviceState* state : group.subspan(1))
@@ -157,6 +163,7 @@ Refusal whyNoGather(GroupStates group) {
   return Refusal::None;
 }
 
+// The rule of Broadcast: the first member must have all that the others have, and one of them less.
 Refusal whyNoBroadcast(GroupStates group) {
   const DeviceState& first = *group.front();
   bool changesState = false;

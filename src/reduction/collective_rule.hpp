@@ -30,7 +30,9 @@ namespace tenon {
 // and the contribution of device `column` is included in it. The data of a reduction among k
 // devices is divided into k chunks, so s is k x k. Initially column i is true in all rows of device
 // i. The reduction is complete when each device holds all rows, with all columns of its reduction
-// group.
+// group. Example with 2 devices, the rows separated by a slash: initially device 0 has 10/10 and
+// device 1 has 01/01; after a ReduceScatter they have 11/00 and 00/11, and after an AllGather both
+// have 11/11.
 
 class DeviceState {
 public:
@@ -44,13 +46,14 @@ public:
   bool has(int row, int column) const;
   void add(int row, int column);
 
-  bool holds(int row) const;
-  int heldRows() const;
+  bool holds(int row) const; // whether any contribution to the row is held
+  int heldRows() const;      // how many rows are held
   bool isEmpty() const { return heldRows() == 0; }
 
   bool hasSameRows(const DeviceState& other) const;
   bool sharesRow(const DeviceState& other) const;
   bool sharesEntry(const DeviceState& other) const;
+  // Whether every entry of this state is also in the other one (s <= other).
   bool isWithin(const DeviceState& other) const;
 
   // Adds the entries of another state.

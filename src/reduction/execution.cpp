@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Executes programs on the states of all devices. The groups of an instruction act simultaneously:
-// all read the states before it, and new states replace them only if no group has refused.
+// Executes reduction programs on the states of all devices, without data: a state says which chunks
+// a device holds and whose contributions are in them (DeviceState). checkReduces() verifies by this
+// that a program computes a sum. For two devices and the program "(0, InsideGroup, AllReduce)",
+// each of both chunks has the contribution {0} on device 0 and {1} on device 1 at the beginning,
+// and {0, 1} on both at the end.
+//
+// The groups of an instruction act simultaneously: all read the states before it, and new states
+// replace them only if no group has refused the collective.
 #include "reduction/execution.hpp"
 
 #include "sys/errors/error.hpp"
@@ -14,14 +20,15 @@ namespace tenon {
 
 namespace {
 
+// Returns 0, 1, ..., devices - 1.
 std::vector<int> upTo(int devices) {
-  std::vector<int> devicesUpTo(devices);
-  std::iota(devicesUpTo.begin(), devicesUpTo.end(), 0);
-  return devicesUpTo;
+  std::vector<int> numbers(devices);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
 }
 
-// Describes the state of the first device that does not have the whole sum.
-std::string shortOf(const DeviceStates& goal, const DeviceStates& states) {
+// Describes the state of the first device that does not have the whole sum, for a message.
+std::string describeMissing(const DeviceStates& goal, const DeviceStates& states) {
   std::size_t device = 0;
   while (states[device] == goal[device])
     ++device;
@@ -129,7 +136,7 @@ void checkReduces(const Program& program, int levels, bool scatters) {
     throw Error(TENON_ERR_ARG,
                 fmt::format("the program '{}' does not leave the whole sum on every device of a "
                             "hierarchy of {} levels: {}; see tenon plan reductions -list",
-                            describe(program), levels, shortOf(goal, states)));
+                            describe(program), levels, describeMissing(goal, states)));
 }
 
 } // namespace tenon

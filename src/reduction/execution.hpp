@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Executes reduction programs on the states of all devices. An instruction acts on all of its
-// groups simultaneously, and is invalid if it is invalid for any group. Devices in no group keep
-// their state.
+// Executes reduction programs on the states of all devices, to verify them; data are not moved. The
+// state of a device says which chunks of the data it holds, and whose contributions each includes
+// (collective_rule.hpp). An instruction acts on all of its groups simultaneously, and is invalid if
+// it is invalid for any group. Devices in no group keep their state.
 #pragma once
 
 #include "reduction/collective_rule.hpp"

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Computes the groups of an instruction. The members of a group differ in a range of digits, so
-// they are equally spaced (`stride`) within a block of consecutive devices.
+// Computes the groups of devices of an instruction (grouping.hpp). The devices below one instance
+// of a level are consecutive, and the members of a group are equally spaced within such a block. In
+// the hierarchy [2,3], that is devices 0 1 2 | 3 4 5:
+//
+//     instruction at slice 1   block  stride  groups per block   groups
+//     InsideGroup              3      1       1                  {0,1,2} {3,4,5}
+//     Parallel(0)              6      3       3                  {0,3} {1,4} {2,5}
+//     Master(0)                6      3       1                  {0,3}
 #include "reduction/grouping.hpp"
 
 #include "sys/errors/error.hpp"
@@ -15,7 +21,8 @@ namespace tenon {
 
 namespace {
 
-void check(const Hierarchy& hierarchy, const Instruction& instruction) {
+// Throws TENON_ERR_ARG if the hierarchy does not have the levels of the instruction.
+void checkLevels(const Hierarchy& hierarchy, const Instruction& instruction) {
   const int levels = static_cast<int>(hierarchy.size());
   if (instruction.slice < 0 || instruction.slice > levels)
     throw Error(TENON_ERR_ARG,
@@ -37,14 +44,16 @@ int below(const Hierarchy& hierarchy, int level) {
   return devices;
 }
 
-// The groups of an instruction: a block of consecutive devices has `acting` groups, which begin at
-// its first devices, and the members of a group are `stride` apart.
+// The groups of an instruction; the first members of a block's groups are its first devices.
 struct Spacing {
-  int block, stride;
-  int acting; // number of groups in a block
+  int block;  // number of devices in a block
+  int stride; // distance of the members of a group
+  int groupsPerBlock;
   bool operator==(const Spacing& other) const = default;
 
+  // False if each group would have one member.
   bool hasGroups() const { return block != stride; }
+  // The members of the group whose first member is `first`.
   std::vector<int> group(int first) const {
     std::vector<int> members(block / stride);
     for (int& member : members) {
@@ -56,14 +65,14 @@ struct Spacing {
 };
 
 Spacing spacingOf(const Hierarchy& hierarchy, const Instruction& instruction) {
-  check(hierarchy, instruction);
+  checkLevels(hierarchy, instruction);
   const bool inside = instruction.form == GroupForm::InsideGroup;
   const int first = inside ? instruction.slice : instruction.ancestor;
   const int last = inside ? static_cast<int>(hierarchy.size()) : instruction.slice;
   const int stride = below(hierarchy, last);
   // Master is the first group of Parallel in each block.
-  const int acting = instruction.form == GroupForm::Master ? 1 : stride;
-  return {below(hierarchy, first), stride, acting};
+  const int groupsPerBlock = instruction.form == GroupForm::Master ? 1 : stride;
+  return {below(hierarchy, first), stride, groupsPerBlock};
 }
 
 } // namespace
@@ -91,7 +100,7 @@ DeviceGroups groupsOf(const Hierarchy& hierarchy, const Instruction& instruction
   if (!spacing.hasGroups())
     return groups;
   for (int begin = 0; begin < devices; begin += spacing.block)
-    for (int offset = 0; offset < spacing.acting; ++offset)
+    for (int offset = 0; offset < spacing.groupsPerBlock; ++offset)
       groups.push_back(spacing.group(begin + offset));
   return groups;
 }
@@ -99,7 +108,7 @@ DeviceGroups groupsOf(const Hierarchy& hierarchy, const Instruction& instruction
 std::vector<int> groupOf(const Hierarchy& hierarchy, const Instruction& instruction, int device) {
   const Spacing spacing = spacingOf(hierarchy, instruction);
   const int offset = device % spacing.stride;
-  if (!spacing.hasGroups() || offset >= spacing.acting)
+  if (!spacing.hasGroups() || offset >= spacing.groupsPerBlock)
     return {device};
   return spacing.group(device / spacing.block * spacing.block + offset);
 }

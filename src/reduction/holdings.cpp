@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tracks the rows that each device holds from step to step, as a few sorted ranges. Contributions
-// are not tracked, so the results are right only for programs that checkReduces() accepts.
+// The rows (chunks of the data) that each device holds before and after each step of a reduction
+// program (holdings.hpp), as few sorted ranges. holdingsAfter() computes them for all devices, one
+// step at a time; FollowedHoldings for single devices, by recursion over the steps before.
+// Contributions are not tracked, so the results are right only for programs that checkReduces()
+// accepts.
 #include "reduction/holdings.hpp"
 
 #include <algorithm>
@@ -9,6 +12,7 @@ namespace tenon {
 
 namespace {
 
+// Sorts ranges and merges those that overlap or are contiguous.
 RowSet joined(RowSet ranges) {
   std::sort(ranges.begin(), ranges.end(),
             [](const RowRange& a, const RowRange& b) { return a.begin < b.begin; });
@@ -21,7 +25,8 @@ RowSet joined(RowSet ranges) {
   return merged;
 }
 
-// Returns the rows at positions [begin, end) of those that are held.
+// Returns the rows at positions [begin, end) of those that are held: positions [1, 3) of the rows
+// 0 1 4 5 are the rows 1 and 4.
 RowSet cut(const RowSet& rows, int begin, int end) {
   RowSet part;
   int position = 0;
@@ -35,7 +40,8 @@ RowSet cut(const RowSet& rows, int begin, int end) {
   return part;
 }
 
-// `source` is the result of a broadcast or gather, equal for all members.
+// Returns the rows of a member after a collective. `source` is the result of a Broadcast or
+// AllGather, which is equal for all members.
 RowSet memberAfter(CollectiveKind kind, const RowSet& ownRows, const RowSet& source, int member,
                    int members) {
   const int share = rowsIn(ownRows) / members;
@@ -88,7 +94,7 @@ FollowedHoldings::FollowedHoldings(Hierarchy hierarchy, Program program, bool fi
   // Find for each AllGather the ReduceScatter that it reverts. An intermediate sum can be ignored:
   // members of a sum hold equal rows, so its groups are across those of the scatter, and it does
   // not change rows.
-  std::vector<int> scattered;
+  std::vector<int> scattered; // the open ReduceScatters, the last one innermost
   for (std::size_t i = 0; i < program_.size(); ++i) {
     const CollectiveKind kind = program_[i].collective;
     if (kind == CollectiveKind::AllReduce)

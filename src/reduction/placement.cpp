@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Converts between device numbers and coordinates by their digits. Both directions process digits
-// from the last level and axis to the first, and must use the same order.
+// Placement (placement.hpp): a parallelism matrix, by which devices of a machine and coordinates of
+// processes in the job's grid are converted into each other, and the groups of a reduction. For the
+// matrix [[2,2],[1,2]], axes of 4 and 2 processes on 2 nodes of 4 GPUs:
+//
+//     device                     0    1    2    3    4    5    6    7
+//     coordinates                0,0  0,1  1,0  1,1  2,0  2,1  3,0  3,1
+//     groups that reduce over axis 0      {0, 2, 4, 6}  {1, 3, 5, 7}
+//
+// A device number has one digit for each level and axis, the last level and axis fastest, so digits
+// are processed from the last one to the first.
 #include "reduction/placement.hpp"
 
 #include "sys/errors/error.hpp"
@@ -14,6 +22,7 @@ namespace tenon {
 
 namespace {
 
+// Checks a matrix and returns the products over its axes, by level: the sizes of the system.
 Hierarchy columnProducts(const std::vector<std::vector<Index>>& matrix) {
   if (matrix.empty() || matrix.front().empty())
     throw Error(TENON_ERR_ARG,
@@ -43,6 +52,7 @@ Hierarchy Placement::system() const {
 }
 
 std::vector<Index> Placement::coordinates(int device) const {
+  // weight[axis] is the value of the next digit of the coordinate on this axis.
   std::vector<Index> result(axes(), 0), weight(axes(), 1);
   Index digits = device;
   for (int level = levels() - 1; level >= 0; --level)
@@ -55,6 +65,7 @@ std::vector<Index> Placement::coordinates(int device) const {
   return result;
 }
 
+// Returns for each axis whether it is in the list, after checking the list.
 std::vector<bool> Placement::chosen(const std::vector<int>& axes) const {
   std::vector<bool> result(this->axes(), false);
   for (int axis : axes) {
@@ -86,6 +97,7 @@ Hierarchy Placement::reductionHierarchy(const std::vector<int>& axes) const {
   return hierarchy;
 }
 
+// Devices are in the same group if they have equal coordinates on all other axes.
 DeviceGroups Placement::reductionGroups(const std::vector<int>& axes) const {
   const std::vector<bool> reduced = chosen(axes);
   DeviceGroups groups;

@@ -33,9 +33,11 @@ public:
   int axes() const noexcept { return static_cast<int>(matrix_.size()); }
   int levels() const noexcept { return static_cast<int>(matrix_.front().size()); }
   const std::vector<std::vector<Index>>& matrix() const noexcept { return matrix_; }
+  // The sizes of the levels, which are the column products of the matrix.
   Hierarchy system() const;
   int devices() const noexcept { return devices_; }
 
+  // Returns the coordinate of a device on each grid axis.
   std::vector<Index> coordinates(int device) const;
 
   // Returns the hierarchy of a reduction over distinct axes, in any order. Throws TENON_ERR_ARG for
@@ -48,6 +50,7 @@ public:
   DeviceGroups lowered(const std::vector<int>& axes, const DeviceGroups& members) const;
 
 private:
+  // By axis: whether it is one of `axes`. Throws the error of reductionHierarchy().
   std::vector<bool> chosen(const std::vector<int>& axes) const;
 
   std::vector<std::vector<Index>> matrix_;

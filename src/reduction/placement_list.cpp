@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Enumerates all parallelism matrices of a system, entry by entry. A factor is tried only if the
-// rest of its axis fits the remaining levels; then each partial matrix can be completed, so the
-// search has no dead ends.
+// Enumerates the parallelism matrices of a system and a job's axes (placement.hpp), entry by entry.
+// For the system [2, 4] and the axes [4, 2], the first row must be two factors with the product 4,
+// of which the first divides 2 and the second divides 4: (1, 4) or (2, 2). The second row is what
+// remains of the levels: (2, 1) or (1, 2). A factor is tried only if the rest of its axis fits the
+// remaining levels; then each partial matrix can be completed, so the search has no dead ends.
 #include "reduction/placement_list.hpp"
 
 #include "sys/errors/error.hpp"
@@ -32,7 +34,6 @@ std::vector<Index> divisors(Index number) {
   return low;
 }
 
-// `open_` has the factor of each level that the remaining rows have yet to use.
 class Enumeration {
 public:
   Enumeration(const std::vector<Index>& system, const std::vector<Index>& axes)
@@ -44,6 +45,8 @@ public:
   }
 
 private:
+  // Tries all factors for the entry [axis][level] and the entries after it. `rest` is the part of
+  // the axis that is not divided yet.
   void fill(std::size_t axis, std::size_t level, Index rest) {
     if (level == open_.size()) {
       if (axis + 1 == axes_.size())
@@ -64,6 +67,7 @@ private:
     }
   }
 
+  // Stores the complete matrix.
   void keep() {
     if (placements_.size() == kMaxPlacements)
       throw Error(TENON_ERR_ARG,
@@ -72,7 +76,7 @@ private:
     placements_.emplace_back(matrix_);
   }
 
-  std::vector<Index> axes_, open_;
+  std::vector<Index> axes_, open_; // open_[level]: the factor that is left for the remaining rows
   std::vector<std::vector<Index>> matrix_;
   std::vector<Placement> placements_;
 };

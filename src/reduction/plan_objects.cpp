@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks the numbers of placements and steps in user calls, and adds up reductions. Programs are
-// not stored: each call finds a program by its number in the graph of states.
+// PlacementList and ReductionPrograms (plan_objects.hpp): checks the numbers of placements and
+// steps that users pass, and computes the time of each placement: the sum over its reductions of
+// the time of the fastest program. Programs are not stored as a list: ProgramSet (synthesis.hpp)
+// finds a program by its number in a graph.
 #include "reduction/plan_objects.hpp"
 
 #include "sys/errors/error.hpp"
@@ -51,14 +53,14 @@ std::vector<double> PlacementList::seconds(const Machine& machine, ReductionAlgo
   return totals;
 }
 
-Instruction ReductionPrograms::step(Index index, int step) const {
-  const Program program = set_->program(index);
-  if (step < 0 || step >= static_cast<int>(program.size()))
+Instruction ReductionPrograms::step(Index program, int step) const {
+  const Program steps = set_->program(program);
+  if (step < 0 || step >= static_cast<int>(steps.size()))
     throw Error(
         TENON_ERR_ARG,
         fmt::format("step {1} of program {0} is out of range; it has {2} steps, numbered from 0",
-                    index, step, program.size()));
-  return program[step];
+                    program, step, steps.size()));
+  return steps[step];
 }
 
 } // namespace tenon

@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The objects of two public handles: the placements of a job on a system (TenonPlacementList), and
-// the programs that reduce over axes of one placement (TenonReductionPrograms).
+// The objects of two public handles, for users who choose the placement of a job's processes on a
+// machine before they run it. A system is a list of level sizes, and a job a list of the extents of
+// its process grid's axes: the system [2, 4] is 2 nodes of 4 GPUs, the job [4, 2] a grid of 4 x 2
+// processes, and a placement says which axis is divided inside and which across nodes
+// (placement.hpp). For this pair
+//   PlacementList      (TenonPlacementList) has the placements [[1,4],[2,1]] and [[2,2],[1,2]], and
+//                      compares them by the predicted time of the reductions (sums over grid axes)
+//                      of one time step of the job
+//   ReductionPrograms  (TenonReductionPrograms) has the programs by which one placement can reduce
+//                      over some axes. A program is a list of steps, each a collective in groups of
+//                      devices (program.hpp).
+// Nothing here communicates.
 #pragma once
 
 #include "reduction/placement_list.hpp"
@@ -10,7 +20,7 @@
 
 namespace tenon {
 
-// The placements of a job, and the reductions by which they are compared.
+// The placements of a job on a system, and the reductions by which they are compared.
 class PlacementList : public Object {
 public:
   static constexpr const char* kClass = "PlacementList";
@@ -56,17 +66,20 @@ public:
   const std::vector<int>& axes() const noexcept { return axes_; }
   const Hierarchy& hierarchy() const noexcept { return hierarchy_; }
   const ProgramSet& set() const noexcept { return *set_; }
-  // Throws TENON_ERR_ARG if the program does not have this step.
-  Instruction step(Index index, int step) const;
-  // Returns the groups of the system's devices that act in a step.
-  DeviceGroups groups(Index index, int step) const {
-    return placement_.lowered(axes_, groupsOf(hierarchy_, this->step(index, step)));
+  // Returns step number `step` of program number `program`, both counted from 0. Throws
+  // TENON_ERR_ARG if the program or the step does not exist.
+  Instruction step(Index program, int step) const;
+  // Returns the groups in which the devices of the system run this step. groupsOf() numbers the
+  // members of one reduction group; lowered() replaces these numbers by devices, for each reduction
+  // group of the system.
+  DeviceGroups groups(Index program, int step) const {
+    return placement_.lowered(axes_, groupsOf(hierarchy_, this->step(program, step)));
   }
 
 private:
   Placement placement_;
   std::vector<int> axes_;
-  Hierarchy hierarchy_;
+  Hierarchy hierarchy_; // level sizes of one reduction group, without levels of size 1
   std::shared_ptr<const ProgramSet> set_;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Formats and parses programs. The parser tracks the byte offset, because an error message must say
-// where the text is wrong.
+// Reduction programs as text, such as "(1, InsideGroup, ReduceScatter), (1, Parallel(0),
+// AllReduce)": describe() writes it, parseProgram() reads what users give (-tenon_reduction). The
+// header has the meaning of the instructions. An error message names the byte at which the text is
+// wrong.
 #include "reduction/program.hpp"
 
 #include "reduction/collective_rule.hpp"
@@ -15,10 +17,12 @@ namespace tenon {
 
 namespace {
 
+// The collectives that a program can contain.
 constexpr CollectiveKind kCollectives[] = {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter,
                                            CollectiveKind::AllGather, CollectiveKind::Reduce,
                                            CollectiveKind::Broadcast};
 
+// Reads the words and marks of a text one after the other. Blanks before each are skipped.
 class Reader {
 public:
   explicit Reader(std::string_view text) : text_(text) {}
@@ -35,6 +39,7 @@ public:
     ++at_;
   }
 
+  // Reads alphanumeric characters; the result is empty if there are none.
   std::string_view word() {
     skipBlanks();
     const std::size_t begin = at_;
@@ -43,6 +48,7 @@ public:
     return text_.substr(begin, at_ - begin);
   }
 
+  // Reads the number of a level.
   int level() {
     const std::string_view digits = word();
     int value = -1;
@@ -75,7 +81,7 @@ private:
   }
 
   std::string_view text_;
-  std::size_t at_ = 0;
+  std::size_t at_ = 0; // the next byte
 };
 
 void readForm(Reader& reader, Instruction& instruction) {

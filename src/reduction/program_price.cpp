@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prices programs in closed form, so the cost of pricing does not depend on the number of members.
-// Members of a group are equally spaced, so the number of peers on each level is a quotient.
+// The predicted time of a reduction program, by the formula in program_price.hpp: for one member,
+// latency, overhead, transfer and copies of each step. The members of a group are equally spaced,
+// so the number of peers on each level of the machine is a quotient, and the work does not depend
+// on the number of members. For example, a group of 8 members with stride 1 on nodes of 4 has 3
+// peers in the same node and 4 in the other one.
 #include "reduction/program_price.hpp"
 
 #include "sys/errors/error.hpp"
@@ -60,7 +63,8 @@ double priceOfStep(CollectiveKind kind, MemberGroup group, double bytes, const L
                    SumGoal goal) {
   const double messageBytes = isShared(kind) ? bytes / static_cast<double>(group.members) : bytes;
   double latency = 0, transfer = 0;
-  Index remaining = group.members;
+  Index remaining = group.members; // members in the first member's unit of the levels so far
+  // Adds the messages to the peers across one level.
   const auto cross = [&](Index peers, double levelLatency, double bandwidth) {
     if (peers == 0)
       return;
@@ -87,6 +91,7 @@ double priceOfStep(CollectiveKind kind, MemberGroup group, double bytes, const L
 
 namespace {
 
+// Price of an AllReduce as a ReduceScatter and an AllGather.
 double priceInTwo(MemberGroup group, double bytes, const LinkRates& rates) {
   return priceOfStep(CollectiveKind::ReduceScatter, group, bytes, rates) +
          priceOfStep(CollectiveKind::AllGather, group, bytes, rates);
@@ -99,7 +104,7 @@ bool isCheaperInTwo(MemberGroup group, double bytes, const LinkRates& rates) {
                                   priceOfStep(CollectiveKind::AllReduce, group, bytes, rates);
 }
 
-// The data of a member grows at a gather and shrinks at a scatter.
+// `bytes` is the data of a member, which grows at a gather and shrinks at a scatter.
 std::vector<double> pricesOfSteps(const Program& program, const Hierarchy& hierarchy, double bytes,
                                   const LinkRates& rates, SumGoal goal) {
   std::vector<double> seconds;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The predicted time of a reduction program as Tenon runs it (reduction_step.hpp). The same price
-// is used to choose sums, to plan them and to simulate them. A step is one exchange and costs the
-// same (machine/price.hpp):
+// is used to choose sums, to plan them and to simulate them. A step is one exchange of messages,
+// and has the price of any exchange (machine/price.hpp):
 //
 //     latency + messages overhead + bytes / bandwidth + (packed + written) / copyBandwidth
 //

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Computes the groups of a sum on the levels of a machine. The result follows from the grid and the
-// levels, which are equal on all ranks, so all ranks number the members alike.
+// Computes the groups of ranks that sum together, and the hierarchy and numbering of their members
+// on the levels of a machine. reduction_groups.hpp defines these words with an example. The results
+// follow from the grid and the levels, which are equal on all ranks, so all ranks number members
+// equally.
 #include "reduction/reduction_groups.hpp"
 
 #include "machine/line.hpp"
@@ -15,7 +17,8 @@ namespace tenon {
 
 namespace {
 
-// Counts the distinct digits that the ranks of a group have on each level. The time for a group is
+// Counts the distinct digits that the ranks of a group have on each level: ranks 0, 1, 4, 5 on the
+// levels [2, 4] have 2 and 2 (the digits are 0,0 0,1 1,0 1,1). The time for a group is
 // proportional to its size, not to the sizes of levels.
 class GroupPlaces {
 public:
@@ -44,7 +47,8 @@ public:
     return sizes_;
   }
 
-  // Returns the index of the rank with each number, where ranks are numbered level by level.
+  // Returns the member order: order[number] is the index in `ranks` of the rank with this number,
+  // where numbers are by digits, the first level slowest.
   std::vector<int> orderOf(const std::vector<int>& ranks) {
     sizesOf(ranks); // throws if the group is not a product
     std::vector<int> order(ranks.size());
@@ -61,10 +65,12 @@ public:
 
 private:
   struct Mark {
-    int group = 0;    // last group that has the digit
-    Index number = 0; // number of the digit, in the order in which the group's ranks have it
+    int group = 0;    // the last group that has the digit, counted from 1
+    Index number = 0; // number of the digit in this group
   };
 
+  // Numbers the digits of a group in the order in which they occur, and counts them in sizes_.
+  // Marks of earlier groups are recognised by their group number, so nothing must be cleared.
   void look(const std::vector<int>& ranks) {
     ++group_;
     std::ranges::fill(sizes_, 0);
@@ -80,6 +86,7 @@ private:
   int group_ = 0;
 };
 
+// Throws TENON_ERR_ARG if the machine has fewer places than the grid has ranks.
 void checkRanks(const Grid& grid, const Hierarchy& machine) {
   const int places = deviceCount(machine);
   for (int rank : grid.ranks())

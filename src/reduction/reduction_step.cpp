@@ -1,9 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Builds the schedule of each step of a reduction program. reductionSteps() computes the columns
-// that each member of a group holds before and after each step; reductionSchedule() intersects
-// those before with those after, for each pair of members, which gives the messages. A member
-// stores only the columns that it holds, contiguously, so a column has two indices: one in the
-// whole array and one in the member's array. Both are counted while the intersection is computed.
+// Builds the schedule (the messages of one rank) of each step of a reduction program: a list of
+// collectives that sum the arrays of k ranks, the members, and give each member all of the sum
+// (SumGoal::All), a share (Share), or the first member all of it (First). Words and rule are those
+// of reduction_step.hpp; nothing here communicates. For k = 4 members and an array of 10 columns:
+//
+//     column   0  1  2  3  4  5  6  7  8  9        cuts = 0 3 6 8 10
+//     chunk    ---0---  ---1---  --2--  --3--      chunk c has columns cuts[c] ... cuts[c + 1] - 1
+//
+// A row is the number by which the program knows a chunk (holdings.hpp says which rows a member
+// holds). Row i is chunk i, except if the goal is Share (chunkOfEachRow()). After a ReduceScatter
+// of all members, member 1 holds row 1, that is columns 3 ... 5, and stores nothing else: column 4
+// has the index 4 in the array of a member that holds everything, and 1 in the array of member 1.
+//
+//   reductionSteps()     computes the columns that each member of a group holds before and after a
+//                        step
+//   reductionSchedule()  intersects those before with those after, for each pair of members, which
+//                        gives the messages, and counts the indices in both arrays meanwhile
+//   scheduledSteps()     does both, for one rank of a conversion between two layouts
 #include "reduction/reduction_step.hpp"
 
 #include "geometry/layout/cuts.hpp"
@@ -16,7 +29,7 @@ namespace tenon {
 
 namespace {
 
-// Adds a run, merged with the last one if they are contiguous.
+// Adds a run of columns at the end, merged with the last run if they are contiguous.
 void append(ColumnRuns& runs, Interval run) {
   if (run.empty())
     return;
@@ -26,25 +39,27 @@ void append(ColumnRuns& runs, Interval run) {
     runs.push_back(run);
 }
 
-// Returns the columns of a set of rows. Row i is chunk i, or chunk chunks[i] if `chunks` is given.
+// Returns the columns of a set of rows. Row i is chunk chunkOfRow[i], or chunk i if that is empty.
 ColumnRuns columnsOf(const RowSet& rowSet, const std::vector<Index>& cuts,
-                     const std::vector<int>& chunks) {
+                     const std::vector<int>& chunkOfRow) {
   ColumnRuns columns;
-  if (chunks.empty()) {
+  if (chunkOfRow.empty()) {
     for (const RowRange& rows : rowSet)
       append(columns, {cuts[rows.begin], cuts[rows.end]});
     return columns;
   }
   std::vector<int> chunkNumbers;
   for (const RowRange& rows : rowSet)
-    chunkNumbers.insert(chunkNumbers.end(), chunks.begin() + rows.begin, chunks.begin() + rows.end);
+    chunkNumbers.insert(chunkNumbers.end(), chunkOfRow.begin() + rows.begin,
+                        chunkOfRow.begin() + rows.end);
   std::ranges::sort(chunkNumbers);
   for (int chunk : chunkNumbers)
     append(columns, {cuts[chunk], cuts[chunk + 1]});
   return columns;
 }
 
-// Returns the columns at positions [begin, end) of the runs.
+// Returns the columns at these positions of the runs, where position 0 is the first column of the
+// first run: positions [2, 4) of the runs [3, 6) [8, 10) are the columns [5, 6) [8, 9).
 ColumnRuns shareOf(const ColumnRuns& runs, Interval positions) {
   ColumnRuns share;
   Index position = 0;
@@ -67,7 +82,8 @@ std::vector<ColumnRuns> sharesOf(const std::vector<ColumnRuns>& held) {
   return shares;
 }
 
-// Merges blocks that are contiguous on both sides, for longer runs in kernels and messages.
+// Adds a block of elements, merged with the last one if they are contiguous in both arrays, for
+// longer runs in kernels and messages.
 void addBlock(std::vector<ElementBlock>& blocks, Index source, Index target, Index elements) {
   if (!blocks.empty()) {
     ElementBlock& last = blocks.back();
@@ -88,22 +104,25 @@ void addBlock(std::vector<ElementBlock>& blocks, Index source, Index target, Ind
 // positions in both arrays. Both lists are ascending, so one pass over both is sufficient.
 Transfer transferOf(int peer, const ColumnRuns& source, const ColumnRuns& target) {
   Transfer transfer{.peer = peer, .elements = 0, .blocks = {}};
-  Index sourcePlace = 0, targetPlace = 0;
+  // Indices in the two arrays of the first columns of source[i] and target[j].
+  Index sourceIndex = 0, targetIndex = 0;
   for (std::size_t i = 0, j = 0; i < source.size() && j < target.size();) {
     const Interval common = intersect(source[i], target[j]);
     if (!common.empty())
-      addBlock(transfer.blocks, sourcePlace + common.begin - source[i].begin,
-               targetPlace + common.begin - target[j].begin, common.size());
+      addBlock(transfer.blocks, sourceIndex + common.begin - source[i].begin,
+               targetIndex + common.begin - target[j].begin, common.size());
     transfer.elements += common.size();
     if (source[i].end <= target[j].end)
-      sourcePlace += source[i++].size();
+      sourceIndex += source[i++].size();
     else
-      targetPlace += target[j++].size();
+      targetIndex += target[j++].size();
   }
   return transfer;
 }
 
-// Returns the elements of an array that no transfer reaches; the executor scales them by beta.
+// Returns the elements of the source array (or the target array) of `elements` elements that are in
+// no transfer. They get no contribution, so in y <- alpha A x + beta y the executor of the schedule
+// only scales them by beta.
 std::vector<ElementBox> untouched(const std::vector<Transfer>& transfers, bool bySource,
                                   Index elements) {
   std::vector<Interval> runs;
@@ -115,104 +134,27 @@ std::vector<ElementBox> untouched(const std::vector<Transfer>& transfers, bool b
   return gapsOf({coverage(std::move(runs), {0, elements})});
 }
 
-} // namespace
-
-Index columnsIn(const ColumnRuns& runs) {
-  Index sum = 0;
-  for (const Interval& run : runs)
-    sum += run.size();
-  return sum;
-}
-
-namespace {
-
+// Returns the object that computes the rows of each member before each step.
 FollowedHoldings holdingsOf(const ReductionPlan& plan) {
   return {plan.hierarchy, plan.program, plan.goal == SumGoal::First};
 }
 
-// Returns the number of the chunk that each row is. A member must end with its own chunk, so the
-// row that the program leaves on a member is the chunk of that member.
-std::vector<int> chunksOfShares(const ReductionPlan& plan, int members) {
+// For SumGoal::Share: returns the chunk of each row, by row. The program leaves one row on each
+// member, and the layout of the sums decides which chunk that must be: chunk c belongs to the c-th
+// rank of the group in coordinate order, and member m is rank plan.order[m] in that order. So the
+// last row of member m is chunk plan.order[m].
+std::vector<int> chunkOfEachRow(const ReductionPlan& plan, int members) {
   FollowedHoldings holdings = holdingsOf(plan);
-  std::vector<int> chunks(members);
-  for (int member = 0; member < members; ++member)
-    chunks[holdings.before(plan.program.size(), member).front().begin] =
-        plan.order.empty() ? member : plan.order[member];
-  return chunks;
-}
-
-} // namespace
-
-SummedArray summedArray(const Layout& contributions, const Layout& sums, const SumChange& change,
-                        int rank) {
-  const int members = contributions.grid().extentOf(change.axes);
-  const Shape extent = extents(contributions.boxOfRank(rank));
-  const Index count = elements(extent);
-  if (change.goal != SumGoal::Share || count == 0)
-    return {.lines = 1, .cuts = balancedCuts(count, members)};
-  const auto dim = extent.begin() + change.dim;
-  SummedArray array{.lines = elements(Shape(extent.begin(), dim)),
-                    .cuts = pieceCuts(sums, sums.grid().position(rank), change.dim, members)};
-  const Index inner = elements(Shape(dim + 1, extent.end()));
-  for (Index& cut : array.cuts)
-    cut *= inner;
-  return array;
-}
-
-std::vector<ReductionStep> reductionSteps(const ReductionPlan& plan, int member,
-                                          const std::vector<Index>& cuts, Index mostBytes) {
-  const int members = deviceCount(plan.hierarchy);
-  const std::vector<int> chunks =
-      plan.goal == SumGoal::Share ? chunksOfShares(plan, members) : std::vector<int>{};
-  FollowedHoldings holdings = holdingsOf(plan);
-  std::vector<ReductionStep> steps;
-  for (std::size_t i = 0; i < plan.program.size(); ++i) {
-    const Instruction& instruction = plan.program[i];
-    const CollectiveKind kind = instruction.collective;
-    // All ranks must divide the same steps in two, so the decision uses the price of one group for
-    // all: the first, which contains the first member.
-    const double bytes = static_cast<double>(mostBytes) * rowsIn(holdings.before(i, 0)) / members;
-    const bool reduces = plan.goal == SumGoal::First && kind == CollectiveKind::AllReduce;
-    ReductionStep step{.instruction = static_cast<int>(i),
-                       .kind = reduces ? CollectiveKind::Reduce : kind,
-                       .group = groupOf(plan.hierarchy, instruction, member),
-                       .before = {},
-                       .after = {}};
-    for (int other : step.group) {
-      step.before.push_back(columnsOf(holdings.before(i, other), cuts, chunks));
-      step.after.push_back(columnsOf(holdings.before(i + 1, other), cuts, chunks));
-    }
-    if (plan.goal != SumGoal::All || kind != CollectiveKind::AllReduce ||
-        !isCheaperInTwo(MemberGroup::of(plan.hierarchy, instruction), bytes, plan.rates)) {
-      steps.push_back(std::move(step));
-      continue;
-    }
-    ReductionStep scatter = step;
-    scatter.kind = CollectiveKind::ReduceScatter;
-    step.kind = CollectiveKind::AllGather;
-    if (step.group.size() > 1)
-      scatter.after = step.before = sharesOf(step.before);
-    steps.push_back(std::move(scatter));
-    steps.push_back(std::move(step));
+  std::vector<int> chunkOfRow(members);
+  for (int member = 0; member < members; ++member) {
+    const int lastRow = holdings.before(plan.program.size(), member).front().begin;
+    chunkOfRow[lastRow] = plan.order.empty() ? member : plan.order[member];
   }
-  return steps;
+  return chunkOfRow;
 }
 
-Index mostElements(const Layout& layout) {
-  // The largest extent in each dimension separately; the product can exceed the size of any block.
-  Index product = 1;
-  for (int d = 0; d < layout.rank(); ++d) {
-    Index extent = 0;
-    for (int part = 0; part < layout.parts(d); ++part)
-      extent = std::max(extent, layout.owned(d, part).size());
-    product *= extent;
-  }
-  return product;
-}
-
-namespace {
-
-// Adds a leading dimension of `lines` lines to a schedule.
+// Adds a leading dimension of `lines` lines to a schedule of one line: each block of columns is
+// then sent for all lines.
 void widen(Schedule& schedule, Index lines) {
   for (auto* transfers : {&schedule.sends, &schedule.receives})
     for (Transfer& transfer : *transfers) {
@@ -236,10 +178,91 @@ void widen(Schedule& schedule, Index lines) {
 
 } // namespace
 
+Index columnsIn(const ColumnRuns& runs) {
+  Index sum = 0;
+  for (const Interval& run : runs)
+    sum += run.size();
+  return sum;
+}
+
+// Without shares the array is one line of all elements in balanced chunks. With shares of dimension
+// `dim` of the array [..., dim, ...], the dimensions before it are the lines, the others the
+// columns, and the chunks are the members' parts of `dim`: [5, 8, 2] divided in dimension 1 among 4
+// members has 5 lines of 16 columns and cuts 0 4 8 12 16.
+SummedArray summedArray(const Layout& contributions, const Layout& sums, const SumChange& change,
+                        int rank) {
+  const int members = contributions.grid().extentOf(change.axes);
+  const Shape extent = extents(contributions.boxOfRank(rank));
+  const Index count = elements(extent);
+  if (change.goal != SumGoal::Share || count == 0)
+    return {.lines = 1, .cuts = balancedCuts(count, members)};
+  const auto dim = extent.begin() + change.dim;
+  SummedArray array{.lines = elements(Shape(extent.begin(), dim)),
+                    .cuts = pieceCuts(sums, sums.grid().position(rank), change.dim, members)};
+  const Index inner = elements(Shape(dim + 1, extent.end()));
+  for (Index& cut : array.cuts)
+    cut *= inner;
+  return array;
+}
+
+std::vector<ReductionStep> reductionSteps(const ReductionPlan& plan, int member,
+                                          const std::vector<Index>& cuts, Index mostBytes) {
+  const int members = deviceCount(plan.hierarchy);
+  const std::vector<int> chunkOfRow =
+      plan.goal == SumGoal::Share ? chunkOfEachRow(plan, members) : std::vector<int>{};
+  FollowedHoldings holdings = holdingsOf(plan);
+  std::vector<ReductionStep> steps;
+  for (std::size_t i = 0; i < plan.program.size(); ++i) {
+    const Instruction& instruction = plan.program[i];
+    const CollectiveKind kind = instruction.collective;
+    // All ranks must divide the same steps in two, so the decision uses the price of one group for
+    // all: the first, which contains the first member.
+    const double bytes = static_cast<double>(mostBytes) * rowsIn(holdings.before(i, 0)) / members;
+    // If only the first member stores the result, an AllReduce is in fact a Reduce.
+    const bool isReduce = plan.goal == SumGoal::First && kind == CollectiveKind::AllReduce;
+    ReductionStep step{.instruction = static_cast<int>(i),
+                       .kind = isReduce ? CollectiveKind::Reduce : kind,
+                       .group = groupOf(plan.hierarchy, instruction, member),
+                       .before = {},
+                       .after = {}};
+    for (int other : step.group) {
+      step.before.push_back(columnsOf(holdings.before(i, other), cuts, chunkOfRow));
+      step.after.push_back(columnsOf(holdings.before(i + 1, other), cuts, chunkOfRow));
+    }
+    if (plan.goal != SumGoal::All || kind != CollectiveKind::AllReduce ||
+        !isCheaperInTwo(MemberGroup::of(plan.hierarchy, instruction), bytes, plan.rates)) {
+      steps.push_back(std::move(step));
+      continue;
+    }
+    ReductionStep scatter = step;
+    scatter.kind = CollectiveKind::ReduceScatter;
+    step.kind = CollectiveKind::AllGather;
+    // A member that is in no group of this step keeps all of its columns in both halves.
+    if (step.group.size() > 1)
+      scatter.after = step.before = sharesOf(step.before);
+    steps.push_back(std::move(scatter));
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+Index mostElements(const Layout& layout) {
+  // The largest extent in each dimension separately; the product can exceed the size of any block.
+  Index product = 1;
+  for (int d = 0; d < layout.rank(); ++d) {
+    Index extent = 0;
+    for (int part = 0; part < layout.parts(d); ++part)
+      extent = std::max(extent, layout.owned(d, part).size());
+    product *= extent;
+  }
+  return product;
+}
+
 Schedule reductionSchedule(const ReductionStep& step, int member, const std::vector<int>& ranks,
                            Index lines) {
   const std::size_t me = std::ranges::find(step.group, member) - step.group.begin();
-  // After a Broadcast all members hold the root's data; their own earlier data is not used.
+  // `me` and i are indices in the group; the member with index 0 is the root of a Broadcast. After
+  // a Broadcast all members hold the root's data; their own earlier data is not used.
   const bool isBroadcast = step.kind == CollectiveKind::Broadcast;
   const ColumnRuns &before = step.before[me], &after = step.after[me];
   Schedule schedule;
@@ -254,15 +277,15 @@ Schedule reductionSchedule(const ReductionStep& step, int member, const std::vec
   }
   schedule.sourceExtent = {columnsIn(before)};
   schedule.targetExtent = {columnsIn(after)};
-  schedule.sourceGaps.zeros = untouched(schedule.sends, true, columnsIn(before));
-  schedule.targetGaps.zeros = untouched(schedule.receives, false, columnsIn(after));
+  schedule.sourceGaps.zeros = untouched(schedule.sends, /*bySource=*/true, columnsIn(before));
+  schedule.targetGaps.zeros = untouched(schedule.receives, /*bySource=*/false, columnsIn(after));
   schedule.sumsOnReceipt = step.kind == CollectiveKind::AllReduce ||
                            step.kind == CollectiveKind::ReduceScatter ||
                            step.kind == CollectiveKind::Reduce;
-  // If only the first member stores the result, each member's part of the transpose is a single
-  // value.
-  const auto keeps = [](const ColumnRuns& runs) { return !runs.empty(); };
-  schedule.sumsOnTranspose = std::ranges::count_if(step.after, keeps) > 1 &&
+  // In the transposed step, the members that hold the result send it back. A source element gets
+  // several contributions, to be summed, only if several members hold a result.
+  const auto holdsColumns = [](const ColumnRuns& runs) { return !runs.empty(); };
+  schedule.sumsOnTranspose = std::ranges::count_if(step.after, holdsColumns) > 1 &&
                              (step.kind == CollectiveKind::AllReduce ||
                               step.kind == CollectiveKind::AllGather || isBroadcast);
   if (lines != 1)
@@ -282,9 +305,11 @@ std::vector<ScheduledStep> scheduledSteps(const ReductionPlan& plan, const Layou
   // based on the largest array.
   const Index mostBytes = mostElements(contributions) * elementBytes;
   std::vector<ScheduledStep> steps;
+  // A rank outside the grid (empty group) gets the steps of member 0 with empty schedules.
   for (const ReductionStep& step :
        reductionSteps(plan, group.empty() ? 0 : member, array.cuts, mostBytes)) {
-    ScheduledStep& scheduled = steps.emplace_back(ScheduledStep{step.instruction, step.kind, {}});
+    ScheduledStep& scheduled =
+        steps.emplace_back(ScheduledStep{step.instruction, step.kind, /*schedule=*/{}});
     scheduled.schedule.sourceExtent = scheduled.schedule.targetExtent = {0};
     if (!group.empty())
       scheduled.schedule = reductionSchedule(step, member, group, array.lines);
@@ -294,6 +319,8 @@ std::vector<ScheduledStep> scheduledSteps(const ReductionPlan& plan, const Layou
 
 Traffic sentInSteps(const std::vector<ScheduledStep>& steps, const SumChange& change, int rank,
                     Role role) {
+  // The schedules are those of the sum. A transposed sum (S -> B, R -> B) runs them backwards, so
+  // there the adjoint runs them forward.
   const bool isForward = (role == Role::Source) != change.isTransposed;
   Traffic sum;
   for (const ScheduledStep& step : steps)

@@ -4,7 +4,8 @@
 // array of a rank is a matrix [lines, columns], whose columns are divided into k chunks. Either all
 // C elements are one line, in row-major order, in balanced chunks (some empty if there are fewer
 // elements than members); or, if each member is to get a share of a tensor dimension, the
-// dimensions before it are the lines, and the chunks are the shares. Before and after each step,
+// dimensions before it are the lines, and the chunks are the shares. For example, 10 elements of 4
+// members are one line with the chunk boundaries 0 3 6 8 10. Before and after each step,
 // every member holds some chunks (the rows of reduction/holdings.hpp). In a step member i of a
 // group sends to member j
 //

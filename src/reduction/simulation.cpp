@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Predicts the time of a step: adds the load of each group to each link that the group uses, and
-// takes the largest ratio of load to bandwidth, plus the largest latency. A machine can have many
-// more links than a step uses, so the table of loads is reused, and only used entries are cleared.
+// Predicts the time of a reduction program on a machine (simulation.hpp has the formulas). For each
+// step, the load of each group of devices is added to each link that the group uses; the time is
+// the largest ratio of a link's load to its bandwidth, plus the largest latency. A machine can have
+// many more links than a step uses, so the table of loads is reused, and only used entries are
+// cleared.
 #include "reduction/simulation.hpp"
 
 #include "machine/link.hpp"
@@ -38,6 +40,8 @@ double loadOf(CollectiveKind kind, ReductionAlgorithm algorithm, Index n, Index 
   return 1;
 }
 
+// Number of messages that follow each other in a collective of n devices; each has the latency of
+// the link.
 double roundsOf(CollectiveKind kind, ReductionAlgorithm algorithm, Index n) {
   if (kind != CollectiveKind::AllReduce)
     return static_cast<double>(n - 1);
@@ -46,6 +50,7 @@ double roundsOf(CollectiveKind kind, ReductionAlgorithm algorithm, Index n) {
   return 2 * std::bit_width(static_cast<std::uint64_t>(n - 1));
 }
 
+// Whether the size of a collective is that of the data after it; otherwise that before it.
 bool isSizedAfter(CollectiveKind kind) {
   return kind == CollectiveKind::AllGather || kind == CollectiveKind::Broadcast;
 }
@@ -77,6 +82,8 @@ Simulation::Simulation(Machine machine, Hierarchy hierarchy, DeviceGroups groups
     memberRates_ = ratesOfMembers(ratesOf(machine_, LinkRates{}), reductionGroups_.front());
 }
 
+// Returns the links that the groups of an instruction use, cached by the instruction without its
+// collective. All reduction groups of the machine run the program at the same time.
 const std::vector<Simulation::Traffic>& Simulation::trafficOf(const Instruction& instruction) {
   const Key key{instruction.slice, instruction.form, instruction.ancestor};
   if (const auto existing = traffic_.find(key); existing != traffic_.end())
@@ -98,6 +105,7 @@ const std::vector<Simulation::Traffic>& Simulation::trafficOf(const Instruction&
   return traffic_.emplace(key, std::move(step)).first->second;
 }
 
+// `source` has the rows of each member that determine the sizes (isSizedAfter()).
 double Simulation::stepTime(CollectiveKind kind, const std::vector<Traffic>& step,
                             const Holdings& source) {
   double longest = 0, latency = 0;

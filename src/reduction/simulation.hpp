@@ -63,7 +63,7 @@ private:
     std::vector<LinkShare> shares;
     double latency; // latency of one round
   };
-  using Key = std::tuple<int, GroupForm, int>;
+  using Key = std::tuple<int, GroupForm, int>; // slice, form and ancestor of an instruction
 
   const std::vector<Traffic>& trafficOf(const Instruction& instruction);
   double stepTime(CollectiveKind kind, const std::vector<Traffic>& step, const Holdings& source);
@@ -73,9 +73,9 @@ private:
   double bytes_;
   Hierarchy hierarchy_;
   DeviceGroups reductionGroups_;
-  std::map<Key, std::vector<Traffic>> traffic_;
-  std::vector<std::vector<double>> loads_; // [links][instances], zero between steps
-  LinkRates memberRates_;                  // for Direct
+  std::map<Key, std::vector<Traffic>> traffic_; // cache of trafficOf()
+  std::vector<std::vector<double>> loads_;      // [links][instances], zero between steps
+  LinkRates memberRates_;                       // for Direct
 };
 
 // One program on one placement.

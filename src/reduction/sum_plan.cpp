@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Combines the levels of a sum with the search for its program. A planner considers many sums of
-// few kinds, so levels are cached by grid and axes, and prices by size.
+// Chooses the reduction program of a sum (sum_plan.hpp), and prices many sums for a planner.
+// levelsOfSum() finds the levels of the machine between the summed ranks, and cheapestSum() the
+// program. The sums of a planner are many but of few kinds, so SumPrices caches levels by grid and
+// axes, and prices by size.
 #include "reduction/sum_plan.hpp"
 
 #include "geometry/schedule/axis_change.hpp"
@@ -37,7 +39,7 @@ ReductionPlan levelsOfSum(const Grid& grid, const SumChange& sum, const Hierarch
   return plan;
 }
 
-// Without a level between members, the route is as good as any program.
+// Without a level between members, the route of the conversion is as good as any program.
 std::optional<SumPlan> cheapestPlan(ReductionPlan levels, double bytes) {
   if (levels.rates.levels.empty())
     return std::nullopt;
@@ -49,7 +51,8 @@ std::optional<SumPlan> cheapestPlan(ReductionPlan levels, double bytes) {
 
 double secondsOfSumRoute(Index members, double bytes, const LinkRates& rates) {
   struct RouteCost {
-    // Cost is the price with a handicap for collectives, by which routes are compared.
+    // `seconds` is the predicted time. `cost` is the same with a handicap for collectives of MPI,
+    // and decides which route is used.
     double seconds, cost;
   };
   const MemberGroup group{members, 1};

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Separates the sums of a conversion from the rest by changing the properties of the summed axes
-// only, at the beginning or the end of the route. The rest is a conversion again, which can contain
-// another sum, so routes are found recursively.
+// Enumerates the routes of a conversion that sums over grid axes and also redistributes, with the
+// sums as steps of their own, and selects the cheapest. For P,S0 -> B,S1 (the sum over the first
+// axis of the process grid, and another split along the second), the routes are
+//
+//     P,S0 -> B,S0 -> B,S1                   sum first, at the layout of the source
+//     P,S0 -> P,S1 -> B,S1                   sum last, at the layout of the target
+//     P,S0 -> S0,S0 -> S0,S1 -> B,S1         each rank gets a share of the sum, redistributes it,
+//                                            and the shares are gathered last (or shares S1)
+//
+// What remains after a sum is separated is again a conversion, which can contain another sum, so
+// routes are found recursively.
 #include "reduction/sum_route.hpp"
 
 #include <algorithm>
@@ -11,8 +19,8 @@ namespace tenon {
 
 namespace {
 
-using Way = std::vector<Layout>;
-constexpr int kMaxSums = 2;
+using Way = std::vector<Layout>; // the layouts between source and target
+constexpr int kMaxSums = 2;      // number of sums that are separated at most
 
 // Returns the axes that are P in `from` and have property `after` in `to`, in the order in which
 // they split its dimension.
@@ -30,6 +38,8 @@ std::vector<int> axesSummedInto(const Layout& from, const Layout& to, Property a
   return axes;
 }
 
+// Returns the layout with this property on all of these axes, or nothing if that is not possible
+// (withProperty()).
 std::optional<Layout> withAll(Layout layout, const std::vector<int>& axes, Property property,
                               const Layout* goal) {
   for (int axis : axes) {
@@ -47,7 +57,8 @@ struct Parting {
   bool sumsFirst;
 };
 
-// Separates one sum from the rest, at either end.
+// Adds all ways to separate one sum from the rest, at either end of the route. Axes are summed
+// together if they have the same property in the target.
 void addPartings(const Layout& from, const Layout& to, std::vector<Parting>& partings) {
   std::vector<Property> targets;
   for (int axis = 0; axis < from.grid().axes(); ++axis)
@@ -60,12 +71,12 @@ void addPartings(const Layout& from, const Layout& to, std::vector<Parting>& par
       continue;
     if (!from.hasHalos())
       if (auto summed = withAll(from, axes, after, &to); summed && sumBetween(from, *summed))
-        partings.push_back({std::move(*summed), true});
+        partings.push_back({.between = std::move(*summed), .sumsFirst = true});
     std::ranges::reverse(axes);
     if (!to.hasHalos())
       if (auto contributions = withAll(to, axes, Property::partial(), nullptr);
           contributions && sumBetween(*contributions, to))
-        partings.push_back({std::move(*contributions), false});
+        partings.push_back({.between = std::move(*contributions), .sumsFirst = false});
   }
 }
 
@@ -92,7 +103,9 @@ bool sumsOrCopies(const Layout& from, const Layout& to) {
   return false;
 }
 
-// Sums of the adjoint are copies of the conversion, so routes of the adjoint are added, reversed.
+// Returns the routes with at most maxSums separated sums. Where the adjoint conversion sums, the
+// conversion itself copies, and it is separated likewise: these routes are those of the adjoint,
+// reversed and dual.
 std::vector<Way> waysOf(const Layout& from, const Layout& to, int maxSums) {
   std::vector<Way> ways;
   if (maxSums == 0 || !(from.grid() == to.grid()) || !sumsOrCopies(from, to) ||
@@ -131,6 +144,7 @@ std::vector<std::vector<Layout>> waysToPartSums(const Layout& from, const Layout
 
 SumRoute cheapestSumRoute(const Layout& from, const Layout& to, Index elementBytes,
                           SumPrices& prices, const PriceOfMove& move) {
+  // Returns the route through these layouts, with the price of each step.
   const auto along = [&](const Way& stops) {
     SumRoute route;
     const Layout* current = &from;

@@ -2,6 +2,9 @@
 // Routes of conversions that sum over grid axes and also redistribute, such as P,S0 -> B,S1: sums
 // by their own programs, and the rest by exchanges.
 //
+// Two such routes are P,S0 -> B,S0 -> B,S1 and P,S0 -> P,S1 -> B,S1 (P: each rank along an axis has
+// a partial sum; B: copies; S: the axis splits a dimension).
+//
 // In one exchange, each contribution is sent to the rank that needs its sum, which overloads the
 // links between nodes. In separate steps each sum runs its program, before or after the rest; the
 // order determines how much data the rest moves. An adjoint that copies is treated in the same way.

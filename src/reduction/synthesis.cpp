@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Enumerates all reduction programs by a breadth-first search. A node of the search is the list of
-// the states of all devices; an edge is a move, that is, a collective in groups of devices. Almost
-// all the work is to recognise nodes that were seen before, so each distinct device state has a
-// number (StateTable), a node is a list of these numbers, each distinct list has a number too
-// (SequenceTable), and the result of a collective on a group of states is cached.
+// Enumerates all reduction programs by a breadth-first search (synthesis.hpp). A node of the search
+// is the list of the states of all devices; an edge is a move, that is, a collective in groups of
+// devices. Almost all the work is to recognise nodes that were seen before, so each distinct device
+// state has a number (StateTable), a node is a list of these numbers, each distinct list has a
+// number too (SequenceTable), and the result of a collective on a group of states is cached.
 #include "reduction/synthesis.hpp"
 
 #include "reduction/collective_rule.hpp"
@@ -41,6 +41,7 @@ public:
   std::pair<int, bool> insert(Sequence sequence);
 
 private:
+  // Doubles the hash table.
   void grow();
   std::size_t slotOf(Sequence sequence) const; // its slot, or the free slot where it belongs
 
@@ -54,6 +55,7 @@ private:
 // cached: they are numerous, and to test the rules is as fast as a lookup.
 class StateTable {
 public:
+  // The numbers of the states of a group's members, in order.
   using Numbers = SequenceTable::Sequence;
 
   std::uint32_t numberOf(const DeviceState& state);
@@ -66,7 +68,8 @@ private:
     std::size_t operator()(const DeviceState& state) const noexcept { return state.hash(); }
   };
 
-  int make(CollectiveKind kind); // applies it to members_
+  // Applies a collective to members_, and returns the index of the result in results_.
+  int make(CollectiveKind kind);
 
   std::unordered_map<DeviceState, std::uint32_t, Hash> numbers_;
   std::vector<const DeviceState*> states_; // by number
@@ -235,6 +238,7 @@ private:
     return true;
   }
 
+  // Returns the node with these states, new or old.
   int indexOf(const std::vector<std::uint32_t>& states) {
     const int index = nodeStates_.insert(states).first;
     const Index maxNodes = kMaxKept / static_cast<Index>(states.size());
@@ -250,6 +254,8 @@ private:
   const std::vector<Move>& moves_;
   StateTable table_;
   SequenceTable nodeStates_; // states of all devices, by node
+  // Numbers of the states of all devices: at the goal, and before and after a move; and of the
+  // members of one group.
   std::vector<std::uint32_t> goal_, before_, after_, members_;
 };
 
@@ -265,6 +271,7 @@ ProgramSet::ProgramSet(int devices, const std::vector<Move>& moves,
   countPaths();
 }
 
+// Number of paths of `size` moves from a node to the goal.
 Index ProgramSet::pathsFrom(int node, int size) const {
   if (size == 0)
     return node == kGoal ? 1 : 0;
@@ -273,7 +280,7 @@ Index ProgramSet::pathsFrom(int node, int size) const {
   return nodes_[node].paths[size - 1];
 }
 
-// Lengths beyond the longest path are not stored, whatever the limit.
+// Computes Node::paths and count_. Lengths beyond the longest path are not stored.
 void ProgramSet::countPaths() {
   // Paths of one length are counted from those of the length before; each edge is visited once per
   // length.

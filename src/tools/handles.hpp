@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tenon's C handles as C++ values that release their reference, and its error codes as exceptions.
-// Programs of users have tenon.hpp for that. The command cannot include it: it also contains modules
-// of the library's inside (the planner, the import of models), whose classes have the same names,
-// such as tenon::Layout, and would share their symbols.
+// Programs of users have tenon.hpp for that. The command cannot include it: it also contains
+// internal modules of the library (the planner, the import of models), whose classes have the same
+// names, such as tenon::Layout, and would share their symbols.
 #pragma once
 
 #include <tenon.h>
@@ -22,6 +22,8 @@ struct CallError : std::runtime_error {
   TenonErrorCode code;
 };
 
+// The message of the last error of this thread. (Texts of the library are copied in two calls: the
+// first returns the length, including the final '\0'.)
 inline std::string lastMessage() {
   TenonInt needed = 0;
   TenonGetLastError(nullptr, nullptr, 0, &needed);
@@ -49,7 +51,7 @@ std::string textFrom(const Call& call) {
   return text;
 }
 
-// The words of a list.
+// The words of a list: wordsOf("a,b", ',') is {"a", "b"}.
 inline std::vector<std::string> wordsOf(const std::string& list, char separator) {
   std::vector<std::string> words;
   std::istringstream text(list);
@@ -65,6 +67,7 @@ inline std::string infoText(const char* what) {
   });
 }
 
+// A text about option number `option` of the library: its key, type, default or help.
 inline std::string declaredText(int option, TenonOptionText which) {
   return textFrom([&](char* text, TenonInt length, TenonInt* needed) {
     return TenonOptionsGetDeclaredText(option, which, text, length, needed);
@@ -84,6 +87,8 @@ inline bool flagOption(const char* name) {
   return value != TENON_FALSE;
 }
 
+// Owns one reference to an object of the library, and releases it with the function Destroy. out()
+// is passed to the call that creates the object.
 template <class H, TenonErrorCode (*Destroy)(H*)>
 class Handle {
 public:

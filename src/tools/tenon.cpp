@@ -52,11 +52,12 @@ int runCheckpoint(int argc, char** argv) {
 
 } // namespace tenon::tools
 
-// The manual's indexes, as Markdown tables made from the library's own tables.
+// tenon options and tenon errors: pages of the manual as Markdown tables, from the library's own
+// tables.
 
-// Every option of every class, under the class that reads it.
+// Prints every option of every class, under the class that reads it.
 void printOptionIndex();
-// Every error code.
+// Prints every error code.
 void printErrorIndex();
 
 using tenon::tools::declaredText;
@@ -205,15 +206,17 @@ namespace {
 
 using tenon::tools::kExitUsage;
 
-// A command. Exactly one of print, run and runAlone is set.
+// A command. Either print, run or runAlone is set; `info` has print and run, and uses run if it has
+// arguments.
 struct Command {
   const char* name;
   const char* help;
-  void (*print)();                                                   // without further arguments;
-                                                                     // or
-  const std::vector<tenon::tools::ProgramOption>* options = nullptr; // options of a program, and
-  int (*run)() = nullptr;                                            // the program; or
-  int (*runAlone)(int argc, char** argv) = nullptr;                  // without MPI
+  void (*print)() = nullptr; // a command without arguments and without MPI
+  // A program on all ranks of a job, with MPI, and its options.
+  const std::vector<tenon::tools::ProgramOption>* options = nullptr;
+  int (*run)() = nullptr;
+  // A command without MPI that reads its arguments itself.
+  int (*runAlone)(int argc, char** argv) = nullptr;
 };
 
 void printHelp();
@@ -223,22 +226,36 @@ void printVersion() {
 }
 
 const Command kCommands[] = {
-    {"bench", "compare communication with its limit and with MPI's own calls", nullptr,
-     &tenon::tools::kBenchOptions, tenon::tools::runBench},
-    {"check", "verify random operators and layers against one process", nullptr,
-     &tenon::tools::kCheckOptions, tenon::tools::runCheck},
-    {"checkpoint", "list and verify checkpoint files: tenon checkpoint FILE ...", nullptr, nullptr,
-     nullptr, tenon::tools::runCheckpoint},
-    {"errors", "print the error codes as a Markdown table", printErrorIndex},
-    {"help", "list the commands; tenon help COMMAND: its options", printHelp},
-    {"import", "show what a trained network becomes: tenon import FILE", nullptr, nullptr, nullptr,
-     tenon::tools::runImport},
-    {"info", "print build, libraries, machine and performance warnings", tenon::tools::printInfo,
-     &tenon::tools::kInfoOptions, tenon::tools::runInfo},
-    {"options", "print all options as Markdown tables", printOptionIndex},
-    {"plan", "plan placements, reductions and the parallelism of networks", nullptr, nullptr,
-     nullptr, tenon::tools::runPlan},
-    {"version", "print the version", printVersion},
+    {.name = "bench",
+     .help = "compare communication with its limit and with MPI's own calls",
+     .options = &tenon::tools::kBenchOptions,
+     .run = tenon::tools::runBench},
+    {.name = "check",
+     .help = "verify random operators and layers against one process",
+     .options = &tenon::tools::kCheckOptions,
+     .run = tenon::tools::runCheck},
+    {.name = "checkpoint",
+     .help = "list and verify checkpoint files: tenon checkpoint FILE ...",
+     .runAlone = tenon::tools::runCheckpoint},
+    {.name = "errors",
+     .help = "print the error codes as a Markdown table",
+     .print = printErrorIndex},
+    {.name = "help",
+     .help = "list the commands; tenon help COMMAND: its options",
+     .print = printHelp},
+    {.name = "import",
+     .help = "show what a trained network becomes: tenon import FILE",
+     .runAlone = tenon::tools::runImport},
+    {.name = "info",
+     .help = "print build, libraries, machine and performance warnings",
+     .print = tenon::tools::printInfo,
+     .options = &tenon::tools::kInfoOptions,
+     .run = tenon::tools::runInfo},
+    {.name = "options", .help = "print all options as Markdown tables", .print = printOptionIndex},
+    {.name = "plan",
+     .help = "plan placements, reductions and the parallelism of networks",
+     .runAlone = tenon::tools::runPlan},
+    {.name = "version", .help = "print the version", .print = printVersion},
 };
 
 // On one screen; each command lists its own options.

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The movement of data beside its limits and its peers, in one table.
+# Runs the benchmarks of data movement (repartition, halo, all_reduce, ...), which compare Tenon with the limits of the
+# machine and with other libraries, and prints one table.
 #
 #   tests/bench/algebra.sh BUILD
 #
-# Wants a machine that does nothing else: waiting ranks spin, and only where they are more than the
-# processors do they yield. Settings come from the environment: MPIEXEC, OPENBLAS_CORETYPE.
+# The machine should be otherwise idle: waiting ranks poll, and yield only if there are more ranks than processors.
+# Environment variables: MPIEXEC, OPENBLAS_CORETYPE.
 set -euo pipefail
 build=${1:?usage: algebra.sh BUILD}
 export OMP_NUM_THREADS=1 OMPI_MCA_hwloc_base_binding_policy=none

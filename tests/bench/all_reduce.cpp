@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The sum of float64 arrays over all ranks (P -> B), beside MPI_Allreduce and a local memcpy; on 4
-// ranks also by each program of two levels, of which the best is printed beside the plain sum.
+// Times the sum of float64 arrays over all ranks (the conversion P -> B: from partial sums to
+// copies), compared with MPI_Allreduce and a local memcpy. On 4 ranks it also times each reduction
+// program (a sequence of collectives) of two levels of two ranks, and prints the best one beside
+// the plain sum.
 //
 //   mpiexec -n 2 tests/bench/all_reduce
 #include "bench/handles.hpp"
@@ -31,7 +33,7 @@ std::string nameOf(TenonInt bytes) {
                      : fmt::format("all-reduce {} MiB", bytes / kMi);
 }
 
-// The operator with its tensors, the library's or on arrays of the caller's.
+// The operator with its tensors, on arrays of the library or of the user.
 struct Sum {
   Sum(MPI_Comm comm, TenonInt count, Memory whose)
       : contributions(makeLayout(comm, {count}, "P")), arrays(comm, 2 * count, whose) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a network costs one rank of many before it runs: heap and processor time of the process
-// grid, the layouts of all values and parameters, the schedules of all conversions that do not sum,
-// and the programs of all sums over ranks, which are taken to be on nodes of 64, of ResNet-50 and a
-// 3-D U-Net with the batch, or batch and space, split over 64 to 98,304 ranks. Without MPI: it is
-// one rank, in the middle, that is measured.
+// Measures the memory (heap) and processor time that one rank of many needs to set up a network,
+// before it runs: the process grid, the layouts of all values and parameters, the schedules of all
+// conversions that do not sum, and the reduction programs of all sums. Networks are ResNet-50 and a
+// 3-D U-Net, with the batch, or batch and space, split over 64 to 98,304 ranks on nodes of 64. The
+// program runs without MPI: it computes what the rank in the middle would.
 //
 //   tests/bench/at_scale [ranks...]
 #include "bench/processor_time.hpp"
@@ -46,7 +46,7 @@ const std::vector<Subject> kSubjects{
     {"3-D U-Net, batch and space", "unet3d.json", {3, 128, 128, 128}, 1, 4},
 };
 
-// The heap that a step takes for good, and its processor time.
+// The heap that a step of the set-up uses permanently, and its processor time.
 struct Cost {
   Index bytes = 0;
   double seconds = 0;
@@ -72,7 +72,7 @@ Cost costOf(Make&& make) {
   return {heapBytes() - heap, seconds};
 }
 
-// All that a rank keeps of one network, and what each kind of it has cost.
+// All that a rank stores for one network, and the cost of each kind of it.
 class Rank {
 public:
   Rank(const Subject& subject, int ranks) : subject_(subject), ranks_(ranks) {}
@@ -131,7 +131,7 @@ private:
       conversions_ += costOf([&] { schedules_.push_back(makeSchedule(from, to, ranks_ / 2)); });
   }
 
-  // As ReductionOp makes the steps of a sum.
+  // The same calls as ReductionOp makes for a sum.
   void sum(const Layout& from, const Layout& to, const SumChange& change) {
     ++sumCount_;
     const Layout &contributions = change.isTransposed ? to : from,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What leaves the nodes of a machine in sums, halos and repartitions, counted without MPI and
-// without a cluster: the machine is a description of nodes of ranks, rank r being its device r.
-// Each conversion is counted as its route runs it and, if it sums over nodes, as the program that
-// is chosen for it; one that sums and does more, also as the steps that are. The bytes are
-// multiples of S, the size of the whole tensor.
+// Prints the data that leaves the nodes of a machine in sums, halo exchanges and repartitions. It
+// is counted without MPI or a cluster, from the schedules of all ranks on a described machine of
+// nodes, whose device r is rank r. Each conversion is counted on the route that the library
+// chooses; if it sums over nodes, also with the reduction program that is chosen; and if it sums
+// and redistributes, also with the sum in a step of its own. Bytes are multiples of S, the size of
+// the whole tensor.
 //
 //   tests/bench/between_nodes
 #include "geometry/layout/layout_draft.hpp"
@@ -33,7 +34,7 @@ struct Nodes {
   LinkRates rates() const { return withAssumedNodes({}, {count, ranks}); }
 };
 
-// What all ranks send to each other, in messages and elements.
+// The messages and elements that all ranks send to each other.
 class Counted {
 public:
   explicit Counted(const Nodes& nodes)
@@ -66,9 +67,9 @@ private:
   std::vector<Index> messages_; // of each rank
 };
 
-// A collective step gives MPI the pieces of all ranks of a line. What MPI makes of them is its own
-// matter, so they are counted as sent from rank to rank; along a tree, and in a broadcast, from
-// parent to child of the binomial tree.
+// For a step by a collective of MPI, the algorithm inside MPI is unknown. It is counted as if each
+// rank sent its pieces to each other rank of the line; along a tree, and in a broadcast, as if each
+// parent of the binomial tree sent to its children.
 void countCollective(Counted& counted, const RouteStep& step) {
   const Grid& grid = step.from.grid();
   for (int rank : grid.ranks()) {
@@ -113,7 +114,7 @@ Counted countRoute(const Nodes& nodes, const Route& route) {
   return counted;
 }
 
-// The transpose sends what the sum receives.
+// The transpose of a sum sends the messages that the sum receives.
 Counted countProgram(const Nodes& nodes, const Layout& from, const Layout& to,
                      const SumChange& change, const ReductionPlan& plan) {
   Counted counted(nodes);
@@ -134,7 +135,7 @@ std::optional<SumPlan> programOf(const Nodes& nodes, const Layout& from, const L
       static_cast<double>(mostElements(sum->isTransposed ? to : from) * kElementBytes));
 }
 
-// The steps of a conversion that sums and does more; none if one exchange costs less.
+// The steps of a conversion that sums and redistributes; none if one exchange costs less.
 Route stepsOf(const Nodes& nodes, const Layout& from, const Layout& to) {
   const LinkRates rates = nodes.rates();
   SumPrices prices(rates, nodes.size());
@@ -177,7 +178,7 @@ void measure(const Nodes& nodes, const std::string& name, const Layout& from, co
   const auto sum = programOf(nodes, from, to);
   if (!sum)
     return;
-  // Shares move once, and what all are to have, or one, moves twice.
+  // If each rank gets a share of the sum, data leaves a node once; for the whole sum twice.
   std::optional<double> most = whole > 1 << 16 ? nodes.most : std::nullopt;
   if (most && sum->plan.goal == SumGoal::Share)
     *most /= 2;

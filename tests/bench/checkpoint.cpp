@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A checkpoint of 256 MiB (or argument 2) written into a folder (argument 1) by all ranks, in turns
-// with dd of the same size to the same folder, both until the data are on the disk; and read again.
+// Times a checkpoint: all ranks write 256 MiB (or argument 2, in MiB) to a folder (argument 1) and
+// read it again, in turns with the program dd, which writes the same size to the same folder. Both
+// are timed until the data is on the disk.
 //
 //   OMP_NUM_THREADS=1 mpiexec -n 2 tests/bench/checkpoint /data
 #include "bench/race.hpp"
@@ -18,7 +19,7 @@ namespace {
 constexpr int kRounds = 9;
 constexpr double kTarget = 0.85; // of dd's rate
 
-// The slowest rank's seconds.
+// Returns the seconds of the slowest rank.
 template <class Run>
 double seconds(Run run) {
   MPI_Barrier(MPI_COMM_WORLD);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A classifier of very many classes, as in Appendix A.4 of DistPar: a convolutional body of 512
-// features and a head of one affine layer, trained on the ranks there are with the cross-entropy,
-// in float32, over the batch size.
+// Times the training of a classifier with very many classes, as in Appendix A.4 of the DistPar
+// paper: a convolutional body of 512 features and a head of one affine layer, in float32 with the
+// cross-entropy, for several batch sizes and three parallelizations:
 //
 //   data     all layers split the batch; the gradient of the head's weights is summed
 //   model    all layers split their output channels; the head its classes
@@ -9,8 +9,8 @@
 //
 //   OMP_NUM_THREADS=1 mpiexec -n 2 tests/bench/class_split [classes [rounds]]
 //
-// Prints for each batch size the median time of a step of each, of the slowest rank, and what plans
-// predict by the rates of the machine, which are measured first.
+// For each batch size it prints the median time of a step on the slowest rank, and the time that a
+// plan predicts from the rates of the machine, which are measured first.
 #include "bench/planned_training.hpp"
 #include "layer/networks/network.hpp"
 #include "plan/machine_measurement.hpp"

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Kernels for the sizes of simulation codes. Convolutions of one process: direct with each set of
-// vector instructions, BLAS and oneDNN, on the same arrays, beside a matrix product of 1024^3.
-// Padding, packing and the bias are part of each call. The methods take turns, each with one
-// untimed call before the timed ones; values are compared before anything is timed. Rates are
-// medians of the processor time of one thread, in GFLOP/s; p10 is that of the direct kernel with
-// the widest vectors in the best tenth of its turns, and /gemm and /onednn are its ratios. After
-// them a rectifier behind a convolution, by the same kernel and by one of its own, a function of
-// each element, and a network of few channels beside TorchScript, where libtorch is installed.
+// Times convolution kernels for the sizes of simulation codes on one process: Tenon's direct
+// kernels with each set of vector instructions, matrix products by BLAS, and oneDNN, on the same
+// arrays, with padding, packing and bias in each call. The reference is a matrix product of 1024^3.
+// Then a convolution with a rectifier, in one kernel and in two, functions of each element, and a
+// network of few channels (small_network.cpp).
+//
+// Methods take turns, each with one call that is not timed first, and their values are compared
+// before. Rates are medians of the processor time of one thread, in GFLOP/s. p10 is the rate of the
+// direct kernel with the widest vectors in the best tenth of its turns; /gemm and /onednn are its
+// ratios to the product and to oneDNN.
 //
 //   OMP_NUM_THREADS=1 tests/bench/convolution [float32|float64] [text in the work's name]
 #include "bench/handles.hpp"
@@ -66,13 +68,13 @@ constexpr Work kWorks[] = {
 
 enum Pass { kForward, kData, kWeights };
 constexpr const char* kPassNames[] = {"forward", "data gradient", "parameter gradient"};
-// Least shares of the matrix product in float64, and least multiples of oneDNN in float32, below 16
-// channels and from there on.
+// Targets: in float64 the least share of the matrix product's rate, in float32 the least multiple
+// of oneDNN's rate; for less than 16 channels, and for 16 and more.
 constexpr double kMinOfGemm[] = {0.85, 0.80, 0.80};
 constexpr double kMinOfOneDnn[] = {1.3, 1.0};
 constexpr Index kFewChannels = 16;
 
-// Aligned as the library's tensors are.
+// Memory with the alignment of the library's tensors.
 template <class T>
 struct Array {
   explicit Array(Index n) : size(n), memory(Buffer::of<T>(n, "benchmark")) { memory.setZero(); }
@@ -100,7 +102,7 @@ struct Arrays {
   Array<T> x, w, b, y;
 };
 
-// The convolutions by name; the direct ones last, the widest vectors at the end.
+// The methods by name: the direct kernels last, with increasing width of vectors.
 template <class T>
 std::vector<std::pair<std::string, std::unique_ptr<Convolution<T>>>>
 convolutions(const ConvolutionShape& shape) {
@@ -236,8 +238,8 @@ void measureConvolutions(const std::string& type, const std::string& name) {
     measureAll<float>(name);
 }
 
-// With few input channels the outputs are what takes time, and a kernel of its own reads and writes
-// them again.
+// With few input channels most of the time is spent on the outputs, which a separate kernel for the
+// rectifier reads and writes again.
 constexpr Work kRectified[] = {
     {2, 1, 16, 512, 3, true}, {3, 1, 8, 96, 3, true}, {2, 16, 16, 512, 3, true}};
 constexpr double kMaxOfConvolution = 1.1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A float32 convolution in three dimensions, 3 x 3 x 3 with padding 1, with its tensors; x is
-// filled by global position, the parameters from a seed.
+// For benchmarks: a float32 convolution in three dimensions, 3 x 3 x 3 with padding 1, with its
+// tensors. x is a function of the global position and the parameters of a seed, so split and whole
+// tensors have equal values.
 #pragma once
 
 #include "bench/handles.hpp"

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Measures the time that a cache line needs from one rank's core to the other's and back
+// (core_distance.hpp): each rank writes a counter in shared memory (an MPI window) and waits until
+// the other rank's counter has the same value.
 #include "bench/core_distance.hpp"
 
 #include <new>
@@ -22,13 +25,14 @@ CoreDistance::CoreDistance(MPI_Comm comm) {
 
 double CoreDistance::measure() {
   constexpr int kTrips = 200;
-  meet();
+  meet(); // both ranks begin at the same time
   const double start = MPI_Wtime();
   for (int i = 0; i < kTrips; ++i)
     meet();
   return (MPI_Wtime() - start) / kTrips;
 }
 
+// One round trip: returns when both ranks have called it equally often.
 void CoreDistance::meet() {
   own_->value.store(++meetings_, std::memory_order_release);
   while (theirs_->value.load(std::memory_order_acquire) < meetings_) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How far two ranks' cores are from each other: the time that a cache line takes from one to the
-// other and back. On a virtual machine it changes while a program runs, since the host moves
-// virtual processors from core to core.
+// CoreDistance: the distance of two ranks' cores, as the time that a cache line needs from one to
+// the other and back. On a virtual machine it changes while a program runs, since the host moves
+// virtual processors between cores.
 #pragma once
 
 #include <tenon/mpi.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// PETSc's ghost update of a DMDA as a peer of Tenon's halo exchange (dmda_peer.hpp). The local
+// vector has the ghosts already, so the update changes one array in place.
 #include "bench/dmda_peer.hpp"
 
 #include <petscdmda.h>
@@ -41,6 +43,7 @@ DmdaHalo::~DmdaHalo() {
   DMDestroy(&grid_->grid);
 }
 
+// The address stays valid after VecRestoreArray(), as long as the vector exists.
 double* DmdaHalo::array() {
   double *array = nullptr, *lent = nullptr;
   check(VecGetArray(grid_->values, &array));

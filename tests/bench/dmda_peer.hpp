@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PETSc's ghost update of a three-dimensional DMDA with a star stencil, split in its slowest
-// dimension, from a local vector into itself (DMLocalToLocal).
+// For the benchmark halo: PETSc's ghost update (DMLocalToLocal, in place) of a three-dimensional
+// DMDA with a star stencil, split in its slowest dimension.
 #pragma once
 
 #include <tenon/mpi.h>
@@ -13,7 +13,7 @@ class DmdaHalo {
 public:
   DmdaHalo(MPI_Comm comm, int elements, int channels, int width);
   ~DmdaHalo();
-  // The local array [slow, middle, fast, channel] with its ghosts, to be written.
+  // The local array [slow, middle, fast, channel] with its ghosts; the caller fills it.
   double* array();
   void run();
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The transpose of FFTW-MPI as a peer of Tenon's repartition (fftw_peer.hpp): an array [rows,
+// columns, inner] is split by rows before and by columns after. Ranks have blocks of ceil(rows /
+// ranks) rows.
 #include "bench/fftw_peer.hpp"
 
 #include <fftw3-mpi.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// FFTW-MPI's own change of slabs: [rows, columns, inner] split by rows becomes the same array split
-// by columns (its transpose with FFTW_MPI_TRANSPOSED_OUT). It works on arrays of its own.
+// For the benchmark repartition: the transpose of FFTW-MPI, which changes the split of an array
+// [rows, columns, inner] from rows to columns (with FFTW_MPI_TRANSPOSED_OUT). It uses its own
+// arrays.
 #pragma once
 
 #include <tenon/mpi.h>

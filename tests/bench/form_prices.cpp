@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The processor time in which a planner gets 300 forms of each of AlexNet's layers at 4096 ranks,
-// without MPI: every way to give 12 binary axes to batch, output or input channels, height and
-// width in that order.
+// Times a part of planning without MPI: the processor time to price 300 parallelizations ("forms")
+// of each layer of AlexNet at 4096 ranks. A form gives the 12 binary axes of the process grid to
+// batch, output channels or input channels, height and width, in this order.
 //
 //   tests/bench/form_prices
 #include "bench/processor_time.hpp"
@@ -49,7 +49,8 @@ std::vector<AlexNetLayer> layers() {
           affine(4096, 1000)};
 }
 
-// The first kForms ways to cut a row of axes into four runs, one for each label.
+// Returns the first kForms ways to divide a row of axes into four consecutive runs, one for each
+// label.
 std::vector<std::string> parallelizations(const std::vector<std::string>& labels) {
   std::vector<std::string> all;
   for (int a = 0; a <= kAxes; ++a)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One dimension of a truncated Fourier transform, there and back, by the matrix and by FFTW, on the
-// same arrays: the last dimension of a field and one before it. Beside them what the backend auto
-// takes, and how many times as long as the faster method that is. Processor time of one thread;
-// methods take turns.
+// Times a truncated Fourier transform along one dimension and its inverse, by a matrix product and
+// by FFTW, on the same arrays, for the last dimension of a field and for an earlier one. It also
+// prints which of them the backend "auto" takes, and the ratio of its time to that of the faster
+// one. Times are processor times of one thread; methods take turns.
 //
 //   OMP_NUM_THREADS=1 tests/bench/fourier
 #include "bench/handles.hpp"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Work on a device beside what limits it: kernels beside copies on the device, messages beside
-// copies to the host and back, steps with halos beside those without. Times of layers and steps of
-// training follow, one to a line ("time NAME SECONDS"), for the peer gpu_torch.py. `small` only
-// shows that everything runs.
+// Times work on a CUDA device and compares it with its limits: kernels with copies within the
+// device, messages with copies to the host and back, steps with halos with those without. The times
+// of layers and training steps follow, one per line ("time NAME SECONDS"), which the same work in
+// PyTorch (gpu_torch.py) compares with its own. `small` uses small sizes, only to test that
+// everything runs.
 //
 //   tests/bench/gpu [small]
 //   mpiexec -n 2 tests/bench/gpu [small]
@@ -30,7 +31,7 @@ namespace {
 
 using test::world;
 
-// Bytes read and written in a second by a copy within the device.
+// Returns the bytes that a copy within the device reads and writes per second.
 double copyRate() {
   const Index bytes = sized(Index(1) << 30, 1 << 16);
   Buffer from(bytes, "source", device().memory()), to(bytes, "target", device().memory());
@@ -67,14 +68,15 @@ void measureAdam(double rate) {
              dy = made(layer->outputLayout().dual(), TENON_FLOAT32);
   layer->apply(*x, *y);
   layer->applyAdjoint(*dy, nullptr);
-  // Reads value, gradient and two moments, writes all but the gradient, and clears that.
+  // Adam reads value, gradient and two moments, writes all but the gradient, and clears the
+  // gradient.
   const double bytes = 8 * sizeof(float) * double(n) * double(n);
   printRow("step of Adam", "copy within the device",
            bytes / secondsOf([&] { adam->step(); }) / rate, ">= 0.8");
 }
 
-// Faces, one cell thick, of fields of 16 channels: where rows are one cell long a whole sector is
-// read for each.
+// Packing of faces, one cell thick, of fields with 16 channels. In the face with rows of one cell,
+// the device reads a sector of 32 bytes for each cell.
 void measureFaces(double rate) {
   const Index n = sized(128, 8), channels = 16;
   constexpr double kSector = 32;
@@ -101,7 +103,7 @@ void measureFaces(double rate) {
   }
 }
 
-// Apply, adjoint and Adam of a network that ends in its loss.
+// A training step (apply, adjoint, Adam) of a network whose last layer is the loss.
 double stepTime(const test::VolumeNetwork& network, const Layout& input, const Layout& target,
                 bool hasLabels) {
   network.net->setSpace(Space::Device);
@@ -136,7 +138,7 @@ test::VolumeNetwork lenet5() {
   return made;
 }
 
-// A step by graphs beside the same one kernel after the other.
+// Compares a step by CUDA graphs with the same step, one kernel after the other.
 template <class Step>
 void measureStep(const char* name, const char* what, const char* target, const Step& step) {
   const double each = step();
@@ -166,7 +168,7 @@ void measureSteps() {
   });
 }
 
-// Copies of as many bytes from the device to page-locked memory, or back.
+// Times copies of so many bytes from the device to page-locked memory, or back.
 double stagingTime(Index bytes) {
   Buffer host(bytes, "staging", Device::get().pinned()), there(bytes, "part", device().memory());
   const double down = secondsOf(
@@ -176,15 +178,15 @@ double stagingTime(Index bytes) {
   return std::max(down, up);
 }
 
-// Of as many bytes within the device.
+// Times copies of so many bytes within the device.
 double copyTime(Index bytes) {
   Buffer from(bytes, "part", device().memory()), to(bytes, "copy", device().memory());
   return secondsOf(
       [&] { Device::get().copy(to.data<char>(), from.data<char>(), bytes, device().stream()); });
 }
 
-// Two ranks exchange the half that the other wants: what a rank keeps is copied once, what it sends
-// is packed, and what it receives unpacked.
+// A repartition between two ranks, in which each sends half of its data: a rank copies the other
+// half, packs the part that it sends, and unpacks the part that it receives.
 void measureExchange() {
   const Index n = sized(8192, 16);
   const Layout rows = onRow({n, n}, Property::shard(0)),
@@ -225,7 +227,7 @@ void measureExchange() {
   options().set("-tenon_device_ipc", "true");
 }
 
-// The same elements on each rank, with the neighbour's boundary and without.
+// Compares a step with halos with one on the same number of elements per rank without neighbours.
 void measureHalo() {
   const Index n = sized(128, 8);
   const std::vector<Window> windows(3, {.kernel = 3, .padLow = 1, .padHigh = 1});
@@ -249,7 +251,7 @@ void run() {
     return;
   }
   printDevice();
-  // What the peer is compared with comes first, and what may take long last.
+  // First the times that are compared with PyTorch; work that can take long is last.
   measureSteps();
   measureAffine();
   const double rate = copyRate();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the benchmarks of devices share: times of work that is queued, rows of the table, tensors
-// and layers there.
+// Common declarations of the benchmark gpu (gpu.cpp, gpu_libraries.cpp): times of queued work, rows
+// of the table, and tensors and layers on the device.
 #pragma once
 
 #include "dtensor/kernel_context.hpp"
@@ -19,20 +19,21 @@ Index sized(Index full, Index small);
 
 KernelContext& device();
 
-// Seconds of one call of the work, which may only queue: the median of 20 times, of `calls` calls
-// each. With `turns`, of so many times, after one that does not count.
+// Returns the seconds of one call of the work, which can return before the device is done: the
+// median of 20 times, each of `calls` calls. With `turns` above 0, the median of so many times,
+// after one that is not counted.
 double secondsOf(const Work& work, int calls = 1, Index turns = 0);
 
-// By the first rank. A time is read by the peer gpu_torch.py.
+// Print on the first rank: a row of the table; a time for the comparison in gpu_torch.py.
 void printRow(const std::string& what, const std::string& against, double ratio,
               const std::string& target);
 void printTime(const std::string& name, double seconds);
 
-// On the device, of random values.
+// Returns a tensor on the device with random values.
 Ref<DTensor> made(const Layout& layout, TenonDataType type);
-// All weights of a layer that is set up, likewise.
+// Fills all parameters of a layer that is set up with random values.
 void initialise(Layer& layer);
-// On all ranks in a row, or copied to them.
+// Layouts on a grid of one axis with all ranks: with this property, or copied to all.
 Layout onRow(const Shape& shape, Property property);
 Layout alone(const Shape& shape);
 
@@ -46,8 +47,9 @@ struct Pass {
   void both();
 };
 
-// Beside calls of NVIDIA's libraries and of the runtime, in gpu_libraries.cpp.
-// A line "device JSON": how cuDNN describes the device, for the stand-in of the tests.
+// Comparisons with NVIDIA's libraries and the CUDA runtime, in gpu_libraries.cpp.
+// Prints a line "device JSON", cuDNN's description of the device, for the fake CUDA of the tests
+// (TENON_STANDIN_MODEL).
 void printDevice();
 void measureLaunch();
 void measureConvolutions();

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# On a machine with a GPU, from a bundle of config/gpu_bundle: tests of device code, then times beside their limits and
-# beside PyTorch. Ends with 1 if a test or a benchmark failed, was skipped or had no time left.
+# Runs the tests of device code and the benchmark gpu on a machine with a GPU, from a folder that config/gpu_bundle has
+# made: programs, libraries and MPI. Times are compared with their limits and with PyTorch. The exit status is 1 if a test
+# or a benchmark failed, was skipped or had no time left.
 #
 #   gpu.sh [FOLDER FOR LOGS]
 #
-# cuBLAS, cuDNN and cuFFT are those of PyTorch's packages, of LD_LIBRARY_PATH, or of the loader's paths. From the environment:
-# PYTHON (python3), TIME=540 seconds for all together, SMALL=1 for the smallest benchmarks.
+# cuBLAS, cuDNN and cuFFT are those of PyTorch's packages, of LD_LIBRARY_PATH, or of the loader's paths. Environment
+# variables: PYTHON (python3), TIME=540 seconds for everything, SMALL=1 for the smallest benchmarks.
 set -uo pipefail
 cd "$(dirname "$0")" || exit 1
 here=$PWD
@@ -15,7 +16,7 @@ python=${PYTHON:-python3}
 end=$((SECONDS + ${TIME:-540}))
 mkdir -p "$logs"
 
-# Wherever the interpreter finds them: in its own packages, those of a user, or a folder of PYTHONPATH.
+# The libraries in Python packages: those of the interpreter, of the user, or in folders of PYTHONPATH.
 wheels=$("$python" - 2>/dev/null <<'PY'
 import glob, os, sys
 print(":".join(path for root in sys.path if root for path in sorted(glob.glob(os.path.join(root, "nvidia", "*", "lib")))))
@@ -26,11 +27,12 @@ export PATH=$PATH:/usr/local/cuda/bin PYTHONUNBUFFERED=1 GTEST_COLOR=no
 export OPAL_PREFIX=$here/mpi OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_plm=isolated OMPI_MCA_btl_base_warn_component_unused=0 # no agent to reach other machines
-# In containers no process may read the memory of another.
+# In containers a process cannot read the memory of another one.
 export OMPI_MCA_btl_vader_single_copy_mechanism=none PMIX_MCA_pcompress_base_silence_warning=1
 ip link set lo up 2>/dev/null # without which mpiexec does not start
 
-# within SECONDS COMMAND...: for so long, and not past the end. 124 if that was too short, 125 if no time was left.
+# within SECONDS COMMAND...: runs a command for at most so many seconds, and at most until the end of TIME. Returns 124
+# if it was ended, 125 if no time was left.
 within() {
   local limit=$1 left=$((end - SECONDS))
   shift
@@ -38,7 +40,7 @@ within() {
   timeout -k 5 $((limit < left ? limit : left)) "$@" </dev/null
 }
 
-# on RANKS SECONDS PROGRAM ARGUMENTS...: the program on so many ranks.
+# on RANKS SECONDS PROGRAM ARGUMENTS...: runs a program on so many ranks.
 on() {
   local ranks=$1 limit=$2
   shift 2
@@ -46,7 +48,7 @@ on() {
 }
 
 failed=0
-# complain STATUS LOG: what a log says of a failure.
+# complain STATUS LOG: prints the lines of a log that describe a failure.
 complain() {
   failed=1
   if [[ $1 -eq 125 ]]; then

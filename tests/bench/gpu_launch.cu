@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Launches a kernel that does nothing, to measure the time of a launch (gpu_launch.hpp).
 #include "bench/gpu_launch.hpp"
 
 #include "kernels/cuda/launch.cuh"

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers beside the calls of NVIDIA's libraries that could do their work.
+// Part of the benchmark gpu: layers compared with calls of NVIDIA's libraries for the same work.
+// For convolutions: cuDNN against matrix products by cuBLAS; the plan of cuDNN that Tenon takes
+// against all plans that it lists; convolutions with a bias and a rectifier, and with other number
+// formats. Also: launches of kernels against the runtime's call, Fourier layers by cuFFT against
+// cuBLAS.
 #include "bench/gpu.hpp"
 #include "bench/gpu_launch.hpp"
 #include "bench/handles.hpp"
@@ -86,7 +90,7 @@ void measureBackends(const ConvolutionCase& c, TenonDataType type) {
   printTime(name + "_both", both[0]);
 }
 
-// Engines that want more are left out.
+// Plans that need a larger workspace are not timed.
 constexpr Index kWorkspaceLimit = Index(4) << 30;
 
 struct PlanTimes {
@@ -94,11 +98,11 @@ struct PlanTimes {
   Index timed = 0, failed = 0, large = 0, slow = 0; // numbers of plans
 };
 
-// A plan of which one call takes so many times as long as the fastest so far is not timed further:
-// cuDNN lists some that take a hundred times as long.
+// A plan whose first call takes more than kSlow times as long as the fastest one so far is not
+// timed further: cuDNN lists some that take a hundred times as long.
 constexpr double kSlow = 5;
 
-// A plan that fails at run time is counted, and the others go on.
+// Times the plans by timed(plan, turns). A plan that fails at run time is only counted.
 template <class Timed>
 PlanTimes timesOf(const std::vector<std::shared_ptr<const cuda::ConvolutionPlan>>& plans,
                   const Timed& timed) {
@@ -123,7 +127,7 @@ PlanTimes timesOf(const std::vector<std::shared_ptr<const cuda::ConvolutionPlan>
   return times;
 }
 
-// The plan that layers take beside the fastest that would do as well.
+// Compares the plan that layers take with the fastest of all plans with the same arithmetic.
 void measurePlans(const ConvolutionCase& c, TenonDataType type) {
   struct Kind {
     ConvolutionKind kind;
@@ -135,7 +139,7 @@ void measurePlans(const ConvolutionCase& c, TenonDataType type) {
     const cuda::ConvolutionGraph graph = c.graph(k.kind, type);
     const auto x = made(alone(c.shape()), type), y = made(alone(c.shape()), type),
                w = made(alone(graph.w.extent), type);
-    // By one call after a first one, or as all work is.
+    // turns = 1: one call after a first one; 0: the usual number.
     const auto timed = [&](std::shared_ptr<const cuda::ConvolutionPlan> plan, Index turns) {
       cuda::ConvolutionRun run(std::move(plan));
       Buffer workspace(run.workspaceBytes(), "workspace", device().memory());
@@ -160,8 +164,8 @@ void measurePlans(const ConvolutionCase& c, TenonDataType type) {
   }
 }
 
-// Graphs that also do what comes behind a convolution, and those of copies of the arrays, beside
-// the convolution alone.
+// Compares graphs with an epilogue (bias and rectifier), in TF32, in bfloat16, and on copies with
+// the channels last, with the convolution alone.
 void measureForms(const ConvolutionCase& c, TenonDataType type) {
   cuda::ConvolutionGraph graph = c.graph(ConvolutionKind::Forward, type);
   const auto x = made(alone(c.shape()), type), y = made(alone(c.shape()), type),
@@ -195,7 +199,7 @@ void measureForms(const ConvolutionCase& c, TenonDataType type) {
 
 } // namespace
 
-// One cell: what the host takes to queue a kernel.
+// An operation on one element: the time that the host needs to queue a kernel.
 void measureLaunch() {
   const auto x = made(alone({1}), TENON_FLOAT32), y = made(alone({1}), TENON_FLOAT32);
   const double launch = secondsOf([&] { axpby(1, *x, 1, *y); }, 1000);
@@ -226,7 +230,7 @@ void measureConvolutions() {
     }
 }
 
-// Of all modes that a dimension has, and of few.
+// Fourier layers with all modes of a dimension, and with few.
 void measureFourier() {
   const Index extent = sized(256, 8);
   for (const Index modes : {extent / 2, sized(16, 2)})

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Common code of the benchmarks on a device (gpu.hpp): timing, rows of the table, tensors and
+// layers with random values in device memory.
 #include "bench/gpu.hpp"
 #include "bench/race.hpp"
 #include "dtensor/fill.hpp"
@@ -24,6 +26,7 @@ KernelContext& device() {
 double secondsOf(const Work& work, int calls, Index turns) {
   std::vector<double> seconds;
   const Index counted = turns > 0 ? turns : sized(20, 1);
+  // Turns with negative numbers are not counted: first calls create plans and allocate buffers.
   for (Index turn = turns > 0 ? -1 : -2; turn < counted; ++turn) {
     device().stream().synchronise();
     MPI_Barrier(MPI_COMM_WORLD);
@@ -49,7 +52,8 @@ void printTime(const std::string& name, double seconds) {
     fmt::print("time {} {:.4g}\n", name, seconds);
 }
 
-// The host draws a million numbers at most, 20 ns each, and the device repeats them.
+// Draws at most a million numbers on the host, which takes 20 ns each; the device copies them as
+// often as needed.
 void fillRandomly(DTensor& x) {
   const Index elements = x.localElements(), some = std::min(elements, sized(1 << 20, 1 << 4));
   if (elements == 0)

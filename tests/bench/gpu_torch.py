@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The layers and steps of training that gpu times, in PyTorch on the same device.
+"""Times the layers and training steps of the benchmark gpu (gpu.cpp) in PyTorch on the same device, and compares.
 
-Usage: gpu_torch.py [FILE]. Prints the table of ratios for the lines "time NAME SECONDS" of FILE, which gpu wrote;
-without FILE the lines of PyTorch itself.
+Usage: gpu_torch.py [FILE]. FILE has the lines "time NAME SECONDS" that gpu has printed; the script prints a table of
+the ratios of Tenon's times to PyTorch's. Without FILE it prints PyTorch's times.
 """
 import statistics
 import sys
@@ -23,7 +23,8 @@ warnings.filterwarnings("ignore", message=".*capturable=True")  # of the steps b
 
 
 def seconds_of(work):
-    """By the host's clock between two waits for the device, as secondsOf() of gpu_times.cpp."""
+    """Returns the seconds of a call, by the host's clock between two waits for the device, as secondsOf() in
+    gpu_times.cpp does."""
     times = []
     for turn in range(-3, TIMES):
         torch.cuda.synchronize()

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The halo exchange in place of a grid of n^3 cells with 16 float64 channels, split in its slowest
-// dimension, on a ghosted array in memory of the library's or the caller's, which may be shared.
-// Beside it: the limit, a memcpy of the bytes that a rank receives and two ping-pongs of 8 bytes;
-// persistent messages by hand; and PETSc's DMLocalToLocal. The ghosted array is the same for all.
-// In the rows "changed" each method first writes the cells that it sends, as a solver's step does,
-// so that they come from the caches of the processor that wrote them.
+// Times the halo exchange in place of a grid of n^3 cells with 16 float64 channels, split in its
+// slowest dimension, on an array with ghosts in memory of the library or of the user, which can be
+// shared with the ranks of the node. It is compared with its limit (a memcpy of the bytes that a
+// rank receives and two ping-pongs of 8 bytes), with persistent messages written by hand, and with
+// PETSc's DMLocalToLocal, all on arrays of the same shape. In the rows "changed", each method first
+// writes the cells that it sends, as a solver does in each step, so they are in the caches of the
+// processor that wrote them.
 //
 //   mpiexec -n 2 tests/bench/halo
 #include "bench/handles.hpp"
@@ -26,7 +27,7 @@ constexpr Target kLibrary{1.5}, kCaller{0.65};
 
 using Values = std::vector<double>;
 
-// This rank's slabs of the grid, with the ghosts that lie within the domain.
+// This rank's slabs of the grid, with the ghosts inside the domain.
 struct Slabs {
   Slabs(MPI_Comm comm, int n, int ghostWidth) : cells(n), width(ghostWidth) {
     MPI_Comm_rank(comm, &rank);
@@ -38,7 +39,7 @@ struct Slabs {
   std::size_t slab() const { return std::size_t(cells) * cells * kChannels; }
   std::size_t size() const { return (low + own.count + high) * slab(); }
   std::size_t ghostBytes() const { return (low + high) * slab() * sizeof(double); }
-  // With the right values in the ghosts too, or with -1 there.
+  // Returns the values of the array, with the right values in the ghosts or with -1.
   Values values(bool complete) const {
     Values all(size(), -1);
     for (int i = 0; i < low + own.count + high; ++i)
@@ -48,7 +49,7 @@ struct Slabs {
     return all;
   }
 
-  // Writes the same values into the cells that are sent.
+  // Writes the cells that are sent, with the values that they have already.
   void change(double* data) const {
     static volatile double one = 1;
     const double factor = one;
@@ -96,7 +97,7 @@ struct Halo {
   double* data = nullptr;
 };
 
-// Whole slabs lie one after the other, so that persistent messages need no derived types.
+// The exchange written by hand. Slabs are contiguous, so persistent messages need no derived types.
 class Persistent {
 public:
   Persistent(MPI_Comm comm, const Slabs& s) : values(s.values(false)) {
@@ -129,7 +130,7 @@ private:
   std::vector<MPI_Request> requests_;
 };
 
-// Between the ranks of a pair, as many as there are.
+// A ping-pong between the two ranks of each pair.
 void pingPong(MPI_Comm comm, const Slabs& s) {
   const int peer = s.rank ^ 1;
   double ball = 0;

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """usage: PYTHONPATH=BUILD/python mpiexec -n RANKS python3 tests/bench/halo_torch.py
-What a halo exchange of a tensor of PyTorch takes beside the C call by ctypes, without and with the gradient recorded, and an empty
-function of PyTorch beside it: the least of several means, in microseconds."""
+Times a halo exchange of a PyTorch tensor by the Python module, with and without recording of the gradient, compared with
+the C function called by ctypes and with an empty autograd function of PyTorch. Prints the smallest of several means, in
+microseconds."""
 import time
 
 import torch

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tenon's C interface for the benchmarks: layouts, arrays, and the main program.
+// For benchmarks that use Tenon's C interface: layouts, arrays of the library or of the user, and
+// the main program.
 #pragma once
 
 #include "tools/check/user_memory.hpp"
@@ -20,7 +21,7 @@ using TensorHandle = tools::DTensor;
 using OpHandle = tools::LinearOp;
 using LayerHandle = tools::Layer;
 
-// A layout on all ranks in a row.
+// A layout on a grid of one axis with all ranks.
 inline LayoutHandle makeLayout(MPI_Comm comm, const std::vector<TenonInt>& shape,
                                const char* properties) {
   int ranks = 0;
@@ -33,8 +34,8 @@ inline LayoutHandle makeLayout(MPI_Comm comm, const std::vector<TenonInt>& shape
   return layout;
 }
 
-// The array of a tensor of the library's. The loan ends at once, so that the address may be used
-// beside operators and placed in other tensors; no call of Tenon's moves it.
+// Returns the address of a tensor's own array. The access ends at once, so operators can use the
+// tensor, and other tensors the address; the array is never moved.
 template <class T>
 T* arrayOf(TenonDTensor x, TenonDataType type) {
   void *array = nullptr, *lent = nullptr;
@@ -44,7 +45,8 @@ T* arrayOf(TenonDTensor x, TenonDataType type) {
   return static_cast<T*>(array);
 }
 
-// Whose arrays an operator works on; the caller's may be shared with the ranks of the node.
+// The kind of arrays on which an operator works: of the library, or of the user, private or shared
+// with the ranks of the node.
 enum class Memory { Library, Caller, Shared };
 inline constexpr Memory kMemories[] = {Memory::Library, Memory::Caller, Memory::Shared};
 inline const char* nameOf(Memory memory) {
@@ -52,7 +54,7 @@ inline const char* nameOf(Memory memory) {
   return kNames[static_cast<int>(memory)];
 }
 
-// The caller's, of zeros; none where the library's array is worked on.
+// A user array of zeros; empty if the operator works on the library's array.
 class UserArray {
 public:
   UserArray(MPI_Comm comm, std::size_t count, Memory memory) {
@@ -71,7 +73,7 @@ private:
   tools::UserMemory memory_;
 };
 
-// Runs the benchmark between TenonInitialize() and TenonFinalize(); its result is the program's.
+// Runs the benchmark between TenonInitialize() and TenonFinalize(), and returns its result.
 template <class Run>
 int benchmarkMain(int argc, char** argv, Run run) {
   if (TenonInitialize(&argc, &argv, nullptr) != TENON_SUCCESS)

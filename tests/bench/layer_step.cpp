@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One-process float32 steps (Apply and ApplyAdjoint) of convolution, pooling and affine layers,
-// against oneDNN called directly with the same shapes in the same run, in random turns. The values
-// of both are compared before anything is timed. At the end it prints the ratios of the medians.
+// Times one-process float32 steps (TenonLayerApply and TenonLayerApplyAdjoint) of convolution,
+// pooling and affine layers, compared with oneDNN called directly for the same shapes
+// (onednn_peer.hpp), in the same run in random turns. The values of both are compared before
+// anything is timed. The ratios of the medians are printed at the end.
 //
 //   OMP_NUM_THREADS=1 tests/bench/layer_step
 #include "bench/onednn_peer.hpp"
@@ -57,7 +58,7 @@ std::vector<float> valuesOf(const DTensor& x) {
   return {x.data<float>(), x.data<float>() + x.localElements()};
 }
 
-// The same values for the peer, and room for its results.
+// Arrays for oneDNN, with the same input values, and memory for its results.
 StepArrays arraysOf(TenonStep& step) {
   StepArrays a{valuesOf(*step.x),  {}, {}, valuesOf(*step.y),
                valuesOf(*step.dx), {}, {}, valuesOf(*step.dy)};
@@ -138,7 +139,7 @@ void addAffine(const CommPtr& comm, const AffineCase& c) {
                               test::newAffine(comm, c.in, c.out), {c.batch, c.in}, c);
 }
 
-// Prints as usual, and remembers the medians.
+// A reporter of Google Benchmark that also stores the medians.
 class Ratios : public benchmark::ConsoleReporter {
 public:
   void ReportRuns(const std::vector<Run>& runs) override {

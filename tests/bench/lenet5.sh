@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# One step of LeNet-5 at 1, 2 and 4 ranks, beside PyTorch with as many threads where a python3 has
-# it. Both run in turns, and the ratio is that of the medians of the turns.
+# Times one training step of LeNet-5 on 1, 2 and 4 ranks (lenet5_step), compared with PyTorch with as many threads, if a
+# python3 has it. Both run in turns, and the ratio is that of the medians of the turns.
 #
 #   tests/bench/lenet5.sh BUILD [batch|space]
 #
-# Settings come from the environment: TURNS (5), PYTHON, OPENBLAS_CORETYPE, MPIEXEC.
+# Environment variables: TURNS (5), PYTHON, OPENBLAS_CORETYPE, MPIEXEC.
 set -euo pipefail
 build=${1:?usage: lenet5.sh BUILD [batch|space]}
 how=${2:-batch}

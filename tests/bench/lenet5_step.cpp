@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One training step of LeNet-5 (batch 256, float32, Adam) on the ranks there are: forward,
-// backward, gradients summed, parameters stepped. It prints the median time of a step in
-// milliseconds, each step's being that of the slowest rank, and from the log of further steps the
-// share that moving data between layouts takes (messages, local copies, and waiting for others).
+// Times one training step of LeNet-5 (batch 256, float32, Adam) on all ranks: forward, backward,
+// sum of the gradients, update of the parameters. It prints the median over steps of the slowest
+// rank's time, in milliseconds, and from the log of further steps the share of data movement
+// between layouts (messages, local copies, and waiting for other ranks). lenet5_torch.py is the
+// same step in PyTorch.
 //
 //   OMP_NUM_THREADS=1 mpiexec -n 2 tests/bench/lenet5_step [batch|space]
 //
@@ -28,8 +29,8 @@ namespace {
 constexpr Index kBatch = 256;
 constexpr int kWarm = 5, kTimed = 41, kLogged = 10;
 
-// How the network lies on the ranks: the grid, and the signatures of its layers where they are not
-// those that follow from the input.
+// The parallelization of the network: the process grid, and the signatures of those layers that do
+// not use the default for their input.
 struct Distribution {
   std::vector<int> grid;
   std::string input, convolution, relu, flatten, first, firstRelu, second, secondRelu, third;
@@ -139,7 +140,8 @@ double medianStep(const CommPtr& comm, Training& training) {
   return times[times.size() / 2];
 }
 
-// The share of moving data in the time of this rank's steps, and what it sends in one.
+// The share of data movement in the time of this rank's steps, and the data that it sends in one
+// step.
 struct Movement {
   double share = 0, messages = 0, bytes = 0;
 };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One training step of LeNet-5 in PyTorch (batch 256, float32, Adam), the peer of lenet5_step.
+"""Times one training step of LeNet-5 in PyTorch (batch 256, float32, Adam), for comparison with lenet5_step.
 
 Usage: lenet5_torch.py THREADS. Prints the median time of a step in milliseconds.
 """

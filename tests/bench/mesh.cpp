@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers on a mesh, a triangulated torus with 6 edges into each node, in strips or with nodes that
-// are scattered over the ranks, rows of float64:
+// Times layers on a mesh, a triangulated torus with 6 edges to each node, whose nodes are
+// distributed in strips or at random, with rows of float64. Parts of the benchmark:
 //
-//   fill, add      the operator of an index map and its adjoint in place, beside PetscSF
-//   gather, sum    rows of nodes to edges and rows of edges to nodes, beside a copy that reads and writes as many bytes as
-//                  they do at least, indices included; of arrays that no cache holds, as in STREAM
-//   step           message passing, forward and with its adjoint, beside its two networks for as many rows
-//   steps          four of them, whose edges are carried on
-//   tiles          a convolution on the tiles of a box, which links join, beside the convolution on the box cut in bands
+//   fill, add     the operator of an index map (copies to ghosts) and its adjoint in place,
+//                 compared with PetscSF
+//   gather, sum   rows of nodes to edges, and rows of edges to nodes, compared with a copy of the
+//                 bytes, indices included, that they must read and write; arrays are larger than
+//                 all caches, as in STREAM
+//   step          message passing, forward and with its adjoint, compared with its two networks on
+//                 as many rows
+//   steps         four such steps, in which the values of the edges are passed on
+//   tiles         a convolution on the tiles of a box that links connect, compared with the box
+//                 split in bands
 //
 //   mpiexec -n 2 tests/bench/mesh
-//   mpiexec -n 2 tests/bench/mesh 11 rows fill step     11 rounds instead of 31 of these: a minute or two
+//   mpiexec -n 2 tests/bench/mesh 11 rows fill step     only these parts, 11 rounds instead of 31
 #include "bench/handles.hpp"
 #include "bench/race.hpp"
 #ifdef TENON_BENCH_PETSC
@@ -45,7 +49,7 @@ Race raceOf(MPI_Comm comm, const std::string& work, int calls = 1) {
 
 using Values = std::vector<double>;
 
-// The nodes of a torus of n by n, and what a rank has of them.
+// The nodes of a torus of n by n, and those of one rank.
 struct Torus {
   int n, rank = 0, ranks = 0;
   bool scattered;
@@ -122,7 +126,7 @@ struct Mesh {
   }
 };
 
-// Ghosts in one array with the owned rows, which is the library's.
+// A field with its ghosts in one array of the library.
 struct Fill {
   LayoutHandle plain, ghosted, dual;
   OpHandle op;
@@ -167,7 +171,7 @@ void measureFill(MPI_Comm comm, const Torus& torus, const Mesh& mesh, TenonInt c
       std::copy(before.begin(), before.end(), array);
       fill();
       requireEqual(comm, name, Values(array, array + after.size()), after);
-      // Sums grow from call to call unless ghosts are nothing.
+      // The ghosts are 0; otherwise the sums would grow with each call.
       if (adds)
         std::fill(array + torus.owned * columns, array + torus.listed() * columns, 0.0);
       race.add(name, adds ? std::function<void()>(add) : std::function<void()>(fill));
@@ -193,7 +197,7 @@ void measureFill(MPI_Comm comm, const Torus& torus, const Mesh& mesh, TenonInt c
   }
 }
 
-// A layer set up for its inputs, and its tensors.
+// A layer that is set up, with its tensors.
 struct Step {
   LayerHandle layer;
   std::vector<TensorHandle> x, dx;
@@ -240,8 +244,8 @@ void measureRows(MPI_Comm comm, const Torus& torus, const Mesh& mesh, TenonInt c
     require(TenonLayerSetEdges(*layer, "", mesh.edges));
   gather.setUp({plain});
   sum.setUp({edges});
-  // Rows of nodes and of edges once each, and an index for each edge; a sum also reads where a
-  // node's edges begin. A copy moves a byte twice.
+  // The bytes of the rows of all nodes and edges, and of an index for each edge; a sum also reads
+  // where the edges of each node begin. A copy reads and writes, so it has half as many bytes.
   const std::size_t gathered =
                         std::size_t((torus.edges() + torus.owned) * columns + torus.edges()) / 2,
                     summed = gathered + std::size_t(torus.owned) / 2;
@@ -296,7 +300,8 @@ void measureStep(MPI_Comm comm, const Torus& torus, const Mesh& mesh, TenonInt c
 
 constexpr int kSteps = 4;
 
-// y = x + g(x, sum of e), where e = e + f(x at both ends, e) is carried on from step to step.
+// A step of message passing: edges e <- e + f(x at both ends, e), then nodes y = x + g(x, sum of
+// e). The values of the edges are passed on to the next step.
 LayerHandle carrying(MPI_Comm comm, TenonInt c) {
   LayerHandle graph;
   const auto set = [](const LayerHandle& layer, const char* name, TenonInt value) {
@@ -363,8 +368,8 @@ LayerHandle convolution(MPI_Comm comm, TenonInt channels, TenonBoundary mode) {
   return layer;
 }
 
-// A periodic box of square tiles, whose rows of tiles are dealt to the ranks in bands or one by
-// one.
+// A periodic box of square tiles. The rows of tiles are distributed to the ranks in bands or in
+// turns.
 void measureTiles(MPI_Comm comm, TenonInt tiles, TenonInt extent, TenonInt channels,
                   bool scattered) {
   int rank = 0, ranks = 0;
@@ -405,8 +410,8 @@ void measureTiles(MPI_Comm comm, TenonInt tiles, TenonInt extent, TenonInt chann
   }
 }
 
-// The torus whose edges' rows take about so many bytes on each rank, within what its lists may
-// take.
+// The torus whose rows of edges have about so many bytes on each rank, within the limit of its
+// lists.
 int extentFor(MPI_Comm comm, TenonInt columns) {
   constexpr double kBytes = 160e6;
   constexpr int kMax = 800;
@@ -416,7 +421,7 @@ int extentFor(MPI_Comm comm, TenonInt columns) {
       kMax, static_cast<int>(std::sqrt(kBytes * ranks / (6.0 * sizeof(double) * double(columns)))));
 }
 
-// The parts that are named, or all.
+// The parts of the benchmark that arguments name, or all.
 void run(const std::set<std::string>& parts) {
   const MPI_Comm comm = MPI_COMM_WORLD;
   const auto runs = [&](const char* part) { return parts.empty() || parts.contains(part); };

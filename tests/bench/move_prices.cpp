@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The processor time that planning takes at 4096 ranks, without MPI: to find a route, to count what
-// one position moves, and to price a move by one position, by one kind of link and by level.
+// Times parts of planning at 4096 ranks, without MPI: the processor time to find a route, to count
+// the data that one position of the process grid moves, and to price a movement by one position, by
+// one kind of links, and by the levels of the machine.
 //
 //   tests/bench/move_prices
 #include "bench/processor_time.hpp"
@@ -25,7 +26,7 @@ Layout on(const GridPtr& grid, const Shape& shape, const std::string& properties
   return Layout({.shape = shape, .grid = grid, .properties = parseProperties(properties)});
 }
 
-// Properties on so many axes in a row.
+// The same property on so many consecutive axes.
 Layout onBinary(const Shape& shape, std::initializer_list<std::pair<Property, int>> runs) {
   Properties properties;
   for (const auto& [property, axes] : runs)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Normalisation on one process beside loops that read and write its arrays as often as it must:
-// forward, x for the statistics, then x and y; adjoint, x and dy for the sums, then both and dx.
-// (Fewer passes are impossible: statistics of all ranks lie between.) Where each place of a sample
-// has a weight and a bias, these are arrays like a sample, and so are their gradients, which are
-// added to. A rectifier behind it in a network reads and writes nothing more. Processor time of one
-// thread; methods take turns.
+// Times normalisation layers on one process, compared with loops that read and write the arrays as
+// often as the layer must: forward x for the statistics, then x and y; adjoint x and dy for the
+// sums, then both and dx. (Fewer passes are impossible, since the statistics are computed over all
+// ranks in between.) If each place of a sample has its own weight and bias, these are arrays of the
+// size of a sample, and so are their gradients, which are added to. A rectifier after the layer
+// must not read or write more. Times are processor times of one thread; methods take turns.
 //
 //   OMP_NUM_THREADS=1 tests/bench/normalisation
 #include "bench/handles.hpp"
@@ -23,7 +23,7 @@ namespace {
 
 constexpr double kTarget = 1.3;
 
-// As many sums as hide that each waits for itself.
+// Number of independent sums in a loop, enough to hide the latency of an addition.
 template <class T, class Term>
 T sumOf(Index n, const Term& term) {
   constexpr Index kSums = 64;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What each object costs: to create, and to call.
+/* Measures the cost of each kind of object of the library: to create it, and to call it.
  *
- * Creates several objects of each kind on all ranks, and prints for one of them, on rank 0, the
- * heap (mallinfo2 of glibc), the resident shared memory and the open files (/proc/self), and the
- * number of MPI's calls that communicate, counted by wrappers around them. The field is [1, 3, 64,
- * 64] on each rank in float64, 98,304 bytes.
+ * The program creates several objects of each kind on all ranks, and prints for one of them, on
+ * rank 0: bytes of the heap (mallinfo2 of glibc), of resident shared memory, open files
+ * (/proc/self), and calls of MPI functions that communicate. These calls are counted by functions
+ * of the same names in this file, which call the real ones by their profiling names (PMPI_*). The
+ * field is [1, 3, 64, 64] on each rank in float64, 98,304 bytes.
  *
  *   mpiexec -n 4 object_costs */
 #include <tenon.h>
@@ -40,6 +41,7 @@ static TenonOptimizer stepper;
 static double array[(kCells + 2) * (kCells + 2) * kIn];
 static int calls;
 
+/* Defines an MPI function that counts its calls. */
 #define COUNTED(name, parameters, arguments)                                                       \
   int name parameters {                                                                            \
     ++calls;                                                                                       \
@@ -163,7 +165,7 @@ static TenonErrorCode MakeLayer(Objects* o) {
   return TENON_SUCCESS;
 }
 
-/* In training, with `depth` evaluations waiting for their adjoints. */
+/* A layer in training, with `depth` evaluations before the first of their adjoints. */
 static TenonErrorCode MakeEvaluated(Objects* o, int depth) {
   int n;
 
@@ -207,7 +209,7 @@ static TenonErrorCode Drop(Objects* o) {
   return TENON_SUCCESS;
 }
 
-/* One object before the measurement takes what is made once and shared. */
+/* One object is created before the measurement, so memory that all objects share is not counted. */
 static TenonErrorCode MeasureMaking(const char* what, Maker make) {
   Objects first = {0}, objects[kCount] = {{0}};
   Cost from, to;
@@ -257,7 +259,7 @@ static TenonErrorCode MeasureCalling(const char* what, Maker call) {
   return TENON_SUCCESS;
 }
 
-/* Each rank has kCells rows. */
+/* Each rank has kCells rows of the mesh. */
 static TenonErrorCode CreateCommon(void) {
   TenonInt shape[4] = {1, kIn, 0, kCells}, low[4] = {0, 0, 0, 0}, high[4] = {1, kIn, 0, kCells};
   int rank, size;

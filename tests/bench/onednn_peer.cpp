@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The peers of the benchmark layer_step (onednn_peer.hpp): a convolution, a pooling and an affine
+// layer written with oneDNN alone. Each constructor makes oneDNN's primitives once, for the forward
+// pass and the adjoints in data and parameters; step() runs them. oneDNN chooses the memory format
+// of its operands (any()); if it differs from the plain row-major array, a reorder copies before or
+// after the primitive.
 #include "bench/onednn_peer.hpp"
 
 #include "kernels/base/onednn.hpp"
@@ -14,8 +19,9 @@ using onednn::described;
 using onednn::describedBeside;
 using Desc = memory::desc;
 
-const dnnl::primitive_attr usual;
+const dnnl::primitive_attr usual; // no special attributes
 
+// The description of a row-major array.
 Desc plain(const memory::dims& dims) {
   memory::dims strides(dims.size(), 1);
   for (std::size_t d = dims.size() - 1; d > 0; --d)
@@ -23,6 +29,7 @@ Desc plain(const memory::dims& dims) {
   return {dims, memory::data_type::f32, strides};
 }
 
+// The same shape in any format, which oneDNN chooses.
 Desc any(const Desc& desc) {
   return {onednn::dimsOf(desc), memory::data_type::f32, memory::format_tag::any};
 }
@@ -33,6 +40,7 @@ const dnnl::engine& Peer::engine() {
   return onednn::engine();
 }
 
+// `plain` describes the user's array, `wanted` the operand of the primitive.
 void PeerProduct::input(int argument, const Desc& wanted, const Desc& plain,
                         const std::vector<float>& array) {
   const memory user(plain, Peer::engine(), const_cast<float*>(array.data()));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The peers of the benchmark: one step (forward, and the adjoint in data and parameters) in
-// float32, written with oneDNN alone as its manual shows: layouts of the library's choice, reorders
-// from and to plain arrays where they differ, everything made once.
+// The peers of the benchmark layer_step: one step (forward, and the adjoint in data and parameters)
+// of a layer in float32, written with oneDNN alone as its manual recommends: oneDNN chooses memory
+// formats, reorders convert from and to plain arrays where formats differ, and everything is
+// created once.
 #pragma once
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -59,7 +60,7 @@ public:
   PeerConvolution(const ConvolutionCase& c, StepArrays& arrays);
 };
 
-// Windows as far apart as they are large.
+// Pooling whose stride is the size of its window.
 struct PoolingCase {
   int batch, channels, height, width, kernel;
   bool isMax;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What computing while the halo travels hides of it. On one node a halo arrives at once, so each
-// conversion is made late: it does not look at what arrived before 4 ms are over
-// (support/delay.hpp). A float32 convolution in three dimensions whose space is split, with the
-// overlap and without.
+// Times how much of a halo exchange is hidden by computation. On one node a halo arrives at once,
+// so the messages of each conversion are delayed artificially: they are accepted only after 4 ms
+// (support/delay.hpp). The work is a float32 convolution in three dimensions whose space is split
+// over the ranks, with the overlap of exchange and computation and without.
 //
 //   OMP_NUM_THREADS=1 mpiexec -n 2 tests/bench/overlap
 #include "bench/convolution_step.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How the simulator orders the reductions whose times a paper prints: Spearman's coefficient over
-// the rows of its appendix, and with -rows each of them. Nothing is timed here; reduction_test
-// holds the least coefficients.
+// Prints how well predicted times of reduction programs have the order of the times that a paper
+// prints (tests/reduction/paper_times.hpp): Spearman's rank correlation over the rows of its
+// appendix and, with -rows, each row. Nothing is timed here; reduction_test requires minimum
+// correlations.
 #include "reduction/paper_times.hpp"
 
 #include <cstdio>

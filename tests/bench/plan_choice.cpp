@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Predictions and choices of plans against measured steps: LeNet-5, a small AlexNet and a residual
-// network in float64, trained on the ranks there are.
+// Compares the predictions and choices of plans with measured steps: LeNet-5, a small AlexNet and a
+// residual network in float64, trained on all ranks. The rates of the machine are measured first,
+// as by `tenon bench -machine_out`. Then it prints for each network:
+//
+//   predicted / measured   of all layers and phases of a step: of a plan by the rates of the
+//                          machine, and of a second plan by rates fitted to steps of the first
+//   chosen / best          the time of a step of the plan, and the best time of it and 12 plans
+//                          with forced parallelizations, in turns: all layers on batch, output
+//                          channels, input channels or rows as far as possible, the plan with the
+//                          second-best choice for one layer, and random parallelizations
 //
 //   OMP_NUM_THREADS=1 mpiexec -n 2 tests/bench/plan_choice [batch [rounds [report]]]
-//
-// The machine is measured first, as tenon bench -machine_out does. Then, for each network:
-//
-//   predicted / measured   of all layers and phases of a step of the plan by the rates of the machine, and of a
-//                          second plan by rates that were fitted to steps of the first
-//   chosen / best          time of a step of the plan and of 12 with forced parallelizations, which take turns: all layers on
-//                          batch, output channels, input channels or rows as far as they can, the plan with the
-//                          runner-up of one layer, and parallelizations drawn at random
 #include "bench/planned_training.hpp"
 #include "plan/machine_measurement.hpp"
 #include "support/networks.hpp"
@@ -86,7 +86,7 @@ private:
                off <= target ? "yes" : "no");
   }
 
-  // Of each layer, alone.
+  // The plan with the second-best choice for a single layer.
   std::map<std::string, std::vector<std::string>>
   legalParallelizations(const FoundPlan& chosen) const {
     std::map<std::string, std::vector<std::string>> legal;
@@ -101,7 +101,7 @@ private:
     return legal;
   }
 
-  // One label on all axes, of which powers of two have the logarithm.
+  // One label on all axes; 2^k ranks have k axes.
   std::string parallelizationOnAll(const std::string& label) const {
     int axes = 0;
     for (int ranks = comm_->size(); ranks > 1; ranks /= 2)

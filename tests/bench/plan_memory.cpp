@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory that a plan predicts for each process beside that which a process takes for it: what
-// its anonymous and shared memory has grown by after some steps of training, by the kernel's count.
+// Compares the memory that a plan predicts for each process with the memory that it uses: the
+// growth of the process's anonymous and shared memory after some training steps, as counted by the
+// kernel.
 //
-//   OMP_NUM_THREADS=1 mpiexec -n 2 tests/bench/plan_memory NETWORK BATCH OPTIMIZER [TRANSPORT [LIMIT]]
+//   OMP_NUM_THREADS=1 mpiexec -n 2 tests/bench/plan_memory NETWORK BATCH OPTIMIZER
+//     [TRANSPORT [LIMIT]]
 //
-// NETWORK is alexnet, resnet50, unet3d or fno2d; TRANSPORT that of conversions: shared or messages.
-// LIMIT is the memory limit of the plan in MiB, under which layers may recompute. One line:
-// predicted, measured, their ratio; and what the library itself counts on rank 0, without the
-// optimizer's: kept for adjoints, shared by turns, parameters, messages and scratch; in MiB.
+// NETWORK is alexnet, resnet50, unet3d or fno2d; TRANSPORT is that of conversions: shared or
+// messages. LIMIT is the memory limit of the plan in MiB, because of which layers can recompute
+// values. It prints one line in MiB: predicted, measured, and their ratio; then the library's own
+// counts on rank 0 without the optimizer: values saved for adjoints, memory that layers share in
+// turns, parameters, messages, scratch.
 #include "comm/mpi.hpp"
 #include "comm/session/session.hpp"
 #include "dtensor/fill.hpp"
@@ -44,7 +47,7 @@ const Subject kSubjects[] = {{"alexnet", {3, 227, 227}},
 
 constexpr const char* kSegments = "/dev/shm/tenon."; // the memory that ranks share, a file for each
 
-// Of the mappings of all segments, the part of this process.
+// Bytes of this process in the mappings of all shared segments.
 double segmentsMapped() {
   std::ifstream maps("/proc/self/smaps");
   double kilobytes = 0;
@@ -60,7 +63,7 @@ double segmentsMapped() {
   return 1024 * kilobytes;
 }
 
-// Of the segments that this process has made, the pages that the system gave it, touched or not.
+// Bytes of the pages that the system has allocated for the segments of this process, used or not.
 double segmentsTaken() {
   constexpr double kBlock = 512;
   double bytes = 0;
@@ -74,7 +77,8 @@ double segmentsTaken() {
   return bytes;
 }
 
-// Bytes of this process that no file holds; of what MPI has mapped in several, its part.
+// Bytes of this process that are not in a file; of memory that MPI shares among processes, its
+// part.
 double ownMemory() {
   std::ifstream rollup("/proc/self/smaps_rollup");
   double kilobytes = 0;

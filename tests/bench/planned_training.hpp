@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Training of a planned network, step by step, with a loss over classes.
+// For benchmarks of plans (plan_choice, plan_memory): PlannedTraining trains the network of a plan
+// on random data with a cross-entropy over classes, and compares the predicted times of a step with
+// measured ones.
 #pragma once
 
 #include "comm/mpi.hpp"
@@ -20,6 +22,8 @@
 
 namespace tenon::bench {
 
+// The network is set up as the plan says; step() is one training step. All functions are
+// collective.
 class PlannedTraining {
 public:
   PlannedTraining(Ref<LayerPlan> plan, Index classes, const std::string& optimizer)
@@ -63,7 +67,7 @@ public:
     plan_->layer().applyAdjoint(*dy_, nullptr);
     optimizer_->step();
   }
-  // Collective. Of the slowest rank.
+  // Collective. Returns the mean seconds of a step on the slowest rank.
   double secondsOfSteps(int steps) {
     const MPI_Comm comm = plan_->comm()->mpi();
     MPI_Barrier(comm);
@@ -75,13 +79,14 @@ public:
     MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm);
     return slowest;
   }
-  // Collective. What the plan predicts of a step, and what it took: the sums of all layers and
-  // phases, medians of `steps` steps, at most those that a measurement keeps; the least of several
-  // turns.
+  // Seconds of a step as predicted by the plan and as measured, each the sum over layers and
+  // phases.
   struct Compared {
     double predicted = 0, measured = 0;
     double ratio() const { return predicted / measured; }
   };
+  // Collective. Measures medians of `steps` steps, in several turns, and returns the turn with the
+  // least time.
   Compared compared(int steps, int turns) {
     Compared least = comparedOnce(steps);
     for (int turn = 1; turn < turns; ++turn)
@@ -117,6 +122,7 @@ private:
   Ref<DTensor> x_, y_, dy_, value_, seed_;
 };
 
+// The parallelization of each layer, as labels.
 inline std::string wordsOf(const FoundPlan& plan) {
   std::string text;
   for (const PlannedLayer& layer : plan.layers)
@@ -129,7 +135,7 @@ inline double medianOf(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Runs a benchmark of that name between the library's beginning and end.
+// The main program of a benchmark: initialises the library, calls run(argc, argv), and finalises.
 template <class Run>
 int benchmarkMain(const char* name, int argc, char** argv, Run&& run) {
   registerReductionMethods();

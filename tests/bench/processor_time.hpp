@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The processor time of work that one thread does.
+// For benchmarks: the processor time of work on one thread.
 #pragma once
 
 #include "bench/race.hpp"

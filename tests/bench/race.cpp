@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Race (race.hpp): times several methods for the same work in turns, so that disturbances of the
+// machine affect all of them, and prints ratios of medians. Rounds can be separated by the distance
+// of the two ranks' cores, which is measured before and after each turn (core_distance.hpp).
 #include "bench/race.hpp"
 
 #include "bench/core_distance.hpp"
@@ -21,9 +24,11 @@ int rankIn(MPI_Comm comm) {
   return rank;
 }
 
-// Between those within a group of cores that share a cache, and those beyond.
+// Seconds of a round trip of a cache line that separate near cores, which share a cache, from far
+// ones.
 constexpr double kFarSeconds = 120e-9;
 
+// Replaces each value by the largest one of all ranks.
 void maximumOverRanks(MPI_Comm comm, std::vector<double>& values) {
   MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_MAX,
                 comm);
@@ -70,21 +75,22 @@ void Race::timeByDistance() {
   time(2 * wanted_, &distance);
 }
 
+// distances[2 * round] and distances[2 * round + 1] are those before and after the turn in a round.
 void Race::time(int rounds, CoreDistance* distance) {
-  const auto look = [&](Method& method) {
+  const auto measureDistance = [&](Method& method) {
     if (distance)
       method.distances.push_back(distance->measure());
   };
   for (int i = 0; i < rounds; ++i)
     for (Method& method : methods_) {
       method.run();
-      look(method);
+      measureDistance(method);
       MPI_Barrier(comm_);
       const double start = MPI_Wtime();
       for (int call = 0; call < calls_; ++call)
         method.run();
       method.seconds.push_back((MPI_Wtime() - start) / calls_);
-      look(method);
+      measureDistance(method);
     }
   for (Method& method : methods_) {
     maximumOverRanks(comm_, method.seconds);
@@ -94,7 +100,7 @@ void Race::time(int rounds, CoreDistance* distance) {
 }
 
 void Race::eachDistance(const std::function<void()>& print) {
-  constexpr std::size_t kEnough = 11;
+  constexpr std::size_t kEnough = 11; // rounds for a median
   const auto printAt = [&](Cores cores) {
     cores_ = cores;
     rounds_ = roundsAt(cores);
@@ -115,7 +121,7 @@ const char* Race::coresName() const {
   return cores_ == Cores::Near ? "near" : "far";
 }
 
-// In which all distances found are such.
+// Returns the rounds in which all distances, before and after each method's turn, are of this kind.
 std::vector<std::size_t> Race::roundsAt(Cores cores) const {
   std::vector<std::size_t> rounds;
   for (std::size_t round = 0; round < methods_.front().seconds.size(); ++round) {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Methods of doing the same work, timed in turns on all ranks of a communicator.
+// Race: times several methods for the same work in turns on all ranks of a communicator, and prints
+// the ratio of their times.
 //
-// In each of the rounds, kRepetitions or as many as are wanted, every method has its turn: one call
-// that is not timed, a barrier, then `calls` calls in a row. A time is that of the slowest rank,
-// divided by the calls. Methods are compared by the ratio of their medians; p10 and p90 are those
-// of the ratio in single rounds.
+// In each round every method has its turn: one call that is not timed, a barrier, then `calls`
+// calls. The time of a turn is that of the slowest rank, divided by the number of calls. Methods
+// are compared by the ratio of their medians over the rounds; p10 and p90 are quantiles of the
+// ratio in single rounds.
 //
-// Data that goes from core to core takes a time that depends on how far apart they are. A race of
-// two ranks can be timed by distance: it takes twice as many rounds, finds the cores near or far
-// before and after each turn, drops the rounds in which that changed, and compares the methods in
-// the rounds with near cores, and in those with far ones.
+// The time of data from core to core depends on the distance of the cores. A race of two ranks can
+// be timed by distance (timeByDistance()): it runs twice as many rounds, measures the distance
+// before and after each turn, omits the rounds in which it changed, and compares the methods in the
+// rounds with near cores and in those with far cores separately.
 #pragma once
 
 #include <tenon/mpi.h>
@@ -26,33 +27,35 @@ constexpr int kRepetitions = 31;
 
 class CoreDistance;
 
-// What a method is to reach: at most factor times the peer's time, and `extra` seconds more.
+// The target of a method: at most `factor` times the time of the peer, plus `extra` seconds.
 struct Target {
   double factor = 1, extra = 0;
 };
 
 class Race {
 public:
-  // The work and the ranks that share it are printed with each row.
+  // `work` names the work; it and the number of ranks are printed in each row.
   Race(MPI_Comm comm, std::string work, int calls = 1, int rounds = kRepetitions);
 
   void add(const std::string& method, std::function<void()> run);
-  // Collective; after all methods are added.
+  // Runs all rounds. Collective; call after all methods are added.
   void time();
-  // The same by the distance of the cores, if the ranks are two of one node.
+  // Runs all rounds by the distance of the cores, if there are two ranks on one node.
   void timeByDistance();
-  // What is printed and found best within `print` is of the rounds at one distance; called for each
-  // of which there are enough. Where there are of none, and where the race was not timed so, it is
-  // called once for all rounds, in the former case called mixed.
+  // Calls print() for each distance with enough rounds; print() and best() then use these rounds
+  // only. If no distance has enough, or the race was not timed by distance, it is called once for
+  // all rounds, which are called "mixed" in the first case.
   void eachDistance(const std::function<void()>& print);
-  // The one with the least median of methods that were added. Collective calls are not made here.
+  // Returns the method with the smallest median, of these, which must have been added. Not
+  // collective.
   std::string best(const std::vector<std::string>& methods) const;
-  // One row on rank 0: a method on the arrays of `memory` beside a peer, which is "absent" if no
-  // such method was added.
+  // Prints a row on rank 0: a method, on arrays of the kind `memory`, compared with a peer, or with
+  // "absent" if the peer was not added.
   void print(const std::string& method, const std::string& memory, const std::string& peer,
              std::optional<Target> target = {}) const;
 
 private:
+  // The distance of the two ranks' cores: near cores share a cache.
   enum class Cores { Any, Near, Far };
   struct Method {
     std::string name;
@@ -67,19 +70,21 @@ private:
 
   MPI_Comm comm_;
   std::string work_;
-  int calls_, wanted_; // rounds
+  int calls_;  // of a turn
+  int wanted_; // rounds that time() runs
   std::vector<Method> methods_;
-  Cores cores_ = Cores::Any;        // of the rounds that are looked at
-  std::vector<std::size_t> rounds_; // these
+  // The rounds that print() and best() use, and the distance of the cores in them.
+  std::vector<std::size_t> rounds_;
+  Cores cores_ = Cores::Any;
 };
 
-// The heads of the rows, and before them what the machine is doing.
+// Prints the machine's load and MPI library, and the heads of the columns.
 void printHead(MPI_Comm comm, int rounds = kRepetitions);
 
-// The element at this share of the sorted values, 0.5 for the median.
+// Returns a quantile: the element at this share of the sorted values, 0.5 for the median.
 double quantile(std::vector<double> values, double share);
 
-// Ends the program on all ranks, naming what is wrong, unless the values are equal everywhere.
+// Throws on all ranks, with a message about `what`, unless the values are equal on all ranks.
 void requireEqual(MPI_Comm comm, const std::string& what, const std::vector<double>& got,
                   const std::vector<double>& want);
 

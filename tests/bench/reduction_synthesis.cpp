@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The processor time to find all programs of up to five instructions, in the middle of 31 runs, and
-// the memory that they keep and that the search takes on top. On the devices themselves ("direct"),
-// and on levels of two devices with the groups then formed for the real sizes, as the library does
-// it.
+// Times the synthesis of reduction programs: the processor time to find all programs of up to five
+// instructions (median of 31 runs), the memory that they use, and the additional memory of the
+// search. Two methods are compared: synthesis on the devices themselves ("direct"), and on levels
+// of two devices, with the groups then formed for the real sizes, as the library does.
 //
 //   tests/bench/reduction_synthesis
 #include "bench/race.hpp"
@@ -23,7 +23,7 @@
 
 namespace {
 
-// Bytes that live and their largest sum.
+// Allocated bytes, and the largest number of bytes that were allocated at the same time.
 std::atomic<std::size_t> live{0}, peak{0};
 
 } // namespace
@@ -49,7 +49,7 @@ namespace {
 
 constexpr int kSize = 5;
 
-// Of this thread: the work is serial.
+// Processor time of this thread; the work is serial.
 double processorMilliseconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

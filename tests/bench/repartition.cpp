@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// 512 x 512 x 64 float64 from parts of dimension 0 to parts of dimension 1, beside a memcpy of as
-// many bytes as each rank holds, three ways to do it with MPI alone, and FFTW-MPI's transpose.
+// Times a repartition: an array of 512 x 512 x 64 float64 changes from parts of dimension 0 to
+// parts of dimension 1. It is compared with a memcpy of the bytes of a rank, with three ways to do
+// it with MPI alone (slab_exchange.hpp), and with the transpose of FFTW-MPI.
 //
 //   mpiexec -n 2 tests/bench/repartition
 #include "bench/handles.hpp"
@@ -22,7 +23,7 @@ constexpr Target kLibraryCopy{1.2}, kFftw{0.3}, kCallerCopy{1.5}, kByHand{0.9};
 
 using Values = std::vector<double>;
 
-// The values of a part, each its own.
+// The values of a part; all elements of the array have different values.
 Values values(Span rows, Span columns) {
   Values all;
   all.reserve(std::size_t(rows.count) * columns.count * kInner);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The processor time to make the schedule of one rank, in the middle of 8, 64, 512 and 4096,
-// without MPI: halos of slabs and of blocks, and the exchange of slabs in one dimension for slabs
-// in another, where all ranks are neighbours. It should follow the neighbours, not the ranks: the
-// time for each peer, as a ratio to that at 64 ranks, the first number at which blocks have all
-// their neighbours.
+// Times the computation of the schedule (the messages) of one rank, without MPI: of the rank in the
+// middle of 8, 64, 512 and 4096, for halos of slabs and of blocks, and for the exchange of slabs in
+// one dimension for slabs in another, in which all ranks are neighbours. The time should grow with
+// the number of neighbours only, not with that of ranks: it prints the processor time per peer,
+// relative to that at 64 ranks, the smallest number at which a block has all of its neighbours.
 //
 //   tests/bench/schedule_making
 #include "bench/processor_time.hpp"

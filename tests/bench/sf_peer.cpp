@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The unit of the star forest is a contiguous type of one row. One number is no such type, which
-// sums would not know.
+// PETSc's star forest (PetscSF) as a peer of Tenon's index maps (sf_peer.hpp). The unit that it
+// sends is a row of numbers, a contiguous MPI type; for one column it must be MPI_DOUBLE itself,
+// because PetscSF cannot sum contiguous types of one number.
 #include "bench/sf_peer.hpp"
 
 #include <petscsf.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PETSc's PetscSF: rows of numbers from owned nodes to ghosts behind them in one array, and ghosts
-// added to their owners.
+// For the benchmark mesh: PETSc's star forest (PetscSF), which copies rows of numbers from owned
+// nodes to ghosts, and adds ghosts to their owners. Ghosts follow the owned rows in one array.
 #pragma once
 
 #include <tenon/mpi.h>

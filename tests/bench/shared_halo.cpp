@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A closure network of six 3 x 3 convolutions with tanh between them, periodic, in float64, 4
-// channels in and out and 8 between, on as many cells a rank: a halo exchange for each convolution
-// beside one for two, three and all six (setting halo_depth). An evaluation as a solver's step
-// makes it, and one with its adjoint, by shared memory and by messages. Printed are the messages
-// that rank 0 sends, and the least and the median time.
+// Times a small network (a closure model of a solver) with wider halos: six periodic 3 x 3
+// convolutions with tanh in between, in float64, 4 channels at both ends and 8 in between, on the
+// same number of cells per rank. One halo exchange per convolution is compared with one for two,
+// three and all six convolutions (setting halo_depth), for an evaluation as in a solver's step and
+// for one with its adjoint, by shared memory and by messages. It prints the number of messages of
+// rank 0, and minimum and median time.
 //
 //   OMP_NUM_THREADS=1 mpiexec -n 2 tests/bench/shared_halo
 #include "bench/handles.hpp"
@@ -87,7 +88,7 @@ bool areNear(const DTensor& got, const DTensor& want) {
   return true;
 }
 
-// Of the slowest rank.
+// Returns the seconds of the slowest rank.
 template <class Run>
 double secondsOf(const CommPtr& comm, int calls, Run&& run) {
   run();

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Three ways to change the split of an array from rows to columns with MPI alone
+// (slab_exchange.hpp), as peers of Tenon's repartition. A rank sends each peer the block of its own
+// rows and the peer's columns, and receives the block of the peer's rows and its own columns:
+//
+//     own rows x all columns  ->  all rows x own columns
 #include "bench/slab_exchange.hpp"
 
 #include <algorithm>
@@ -8,6 +13,7 @@ namespace tenon::bench {
 
 namespace {
 
+// A derived type for a block [row, column, all inner] of an array [rows, columns, inner].
 MPI_Datatype subarray(int rows, int columns, int inner, Span row, Span column) {
   const int sizes[] = {rows, columns, inner};
   const int extents[] = {row.count, column.count, inner};
@@ -54,12 +60,14 @@ void SlabExchange::allToAll(const double* x, double* y) {
                 receives_.data(), comm_);
 }
 
+// Starts the receives from all other ranks, each into a block of y.
 void SlabExchange::receiveAll(double* y) {
   for (int peer = 0; peer < ranks_; ++peer)
     if (peer != rank_)
       MPI_Irecv(y, 1, receives_[peer], peer, 0, comm_, &requests_.emplace_back());
 }
 
+// Copies the block that stays on this rank.
 void SlabExchange::copyOwn(const double* x, double* y) const {
   const std::size_t row = std::size_t(ownColumns_.count) * inner_;
   for (int i = 0; i < ownRows_.count; ++i)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a program does by hand, with MPI alone, to turn an array [rows, columns, inner] of float64
-// that is split by rows into one that is split by columns: three ways, all with derived types of
-// subarrays on at least one side.
+// For the benchmark repartition: three ways to change the split of an array [rows, columns, inner]
+// of float64 from rows to columns with MPI alone, as a program does by hand. All use derived types
+// of subarrays on at least one side.
 #pragma once
 
 #include <tenon/mpi.h>
@@ -10,7 +10,7 @@
 
 namespace tenon::bench {
 
-// Balanced parts, the larger ones first.
+// Returns part number `part` of a balanced division into `parts` parts, the larger ones first.
 struct Span {
   int begin, count;
 };
@@ -23,12 +23,12 @@ public:
   SlabExchange& operator=(const SlabExchange&) = delete;
   ~SlabExchange();
 
-  // MPI_Alltoallw of subarrays.
+  // Calls MPI_Alltoallw on subarrays.
   void allToAll(const double* x, double* y);
-  // MPI_Isend and MPI_Irecv of subarrays; what stays is copied row by row.
+  // Calls MPI_Isend and MPI_Irecv on subarrays; the block that stays on the rank is copied row by
+  // row.
   void sendSubarrays(const double* x, double* y);
-  // What leaves is packed row by row and sent as one piece of memory, which is received in the
-  // column blocks of a subarray.
+  // Packs blocks row by row and sends them as contiguous memory; they are received as subarrays.
   void packAndSend(const double* x, double* y);
 
 private:

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Part of the benchmark convolution (small_network.hpp): the tanh of each element, and a network of
+// few channels (8 -> 32 -> 32 -> 4, tanh in between) at each point, as one layer "columnmlp" and as
+// separate layers, compared with the same network in TorchScript, if libtorch is installed. One row
+// per case, with a target: nanoseconds per element for tanh, a share of TorchScript's time for the
+// network.
 #include "bench/small_network.hpp"
 
 #include "bench/handles.hpp"
@@ -23,13 +28,14 @@ constexpr TenonDataType kType = sizeof(T) == 8 ? TENON_FLOAT64 : TENON_FLOAT32;
 template <class T>
 constexpr const char* kName = sizeof(T) == 8 ? "float64" : "float32";
 
-// Least time, as the target says: ns of an element, or share of TorchScript's.
+// One row of the table. `reached` is the number that is compared with the target; none without a
+// peer.
 struct Row {
   std::string work;
   double microseconds = 0;
   std::optional<double> torch; // microseconds of TorchScript
   double target = 0;
-  std::optional<double> reached; // what the target is of
+  std::optional<double> reached;
 };
 
 void print(const char* type, const Row& row) {
@@ -113,7 +119,8 @@ private:
     require(TenonLayerSetTraining(layer, TENON_FALSE));
     require(TenonLayerSetUp(layer, input_));
   }
-  // Handles are given back: while somebody has one, a parameter may change at any time.
+  // The handle is destroyed at the end: while a program has one, the layer must expect that the
+  // parameter changes at any time.
   static const T* parameter(TenonLayer layer, int number) {
     TensorHandle value;
     require(TenonLayerGetParameter(layer, number, value.out()));
@@ -153,7 +160,7 @@ void measureNetwork(int batch, double target, bool withSeparate) {
 #ifdef TENON_BENCH_TORCH
   std::vector<T> y(networks.outputs());
   methods.push_back({"TorchScript", torchNetwork<T>(networks.arrays(y.data())), calls, {}});
-  for (int warm = 0; warm < 5; ++warm) // its profiler specialises the first calls
+  for (int warm = 0; warm < 5; ++warm) // TorchScript optimises itself during the first calls
     methods.back().run();
   requireClose("TorchScript", y.data(), networks.output(), networks.outputs());
 #endif

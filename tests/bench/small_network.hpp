@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of each element, and a network of few channels at each point.
+// Part of the benchmark convolution: functions of each element, and a network of few channels at
+// each point.
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A float32 convolution in three dimensions (3 x 3 x 3, padding 1) whose space is split over the
-// ranks, beside the same layer on this rank's share alone, without neighbours: what the halo costs.
+// Times the cost of halos: a float32 convolution in three dimensions (3 x 3 x 3, padding 1) whose
+// space is split over the ranks, compared with the same layer on this rank's part alone, without
+// neighbours.
 //
 //   OMP_NUM_THREADS=1 mpiexec -n 2 tests/bench/split_convolution
 #include "bench/convolution_step.hpp"
@@ -17,7 +18,7 @@ namespace {
 
 constexpr Target kTarget{1.03};
 
-// Whether this rank's part of a split tensor [1, c, d, h, w] is that of the whole one.
+// Whether this rank's part of a split tensor [1, c, d, h, w] has the values of the whole tensor.
 bool agrees(TenonDTensor part, TenonDTensor whole, int channels, int elements) {
   TenonInt low[5], high[5];
   require(TenonDTensorGetBox(part, low, high));

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The network of small_network.cpp as a TorchScript module (torch_peer.hpp): its program is
+// assembled as text, one linear function per layer with tanh in between, and optimised for
+// inference on one thread.
 #include "bench/torch_peer.hpp"
 
 #include <torch/script.h>
@@ -11,6 +14,7 @@
 namespace tenon::bench {
 namespace {
 
+// A tensor on the memory of the caller.
 template <class T>
 torch::Tensor wrapped(const T* data, std::vector<std::int64_t> shape) {
   return torch::from_blob(const_cast<T*>(data), shape, torch::CppTypeToScalarType<T>::value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The peer of the column networks: the same network as a TorchScript module, as codes that embed
-// libtorch load it, on one thread and without gradients.
+// For the benchmark convolution: the network of small_network.cpp as a TorchScript module, as codes
+// that embed libtorch load it, on one thread and without gradients.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,7 @@
 
 namespace tenon::bench {
 
-// Row-major arrays of the caller's: x [batch, first width], y [batch, last width], weights
-// [out,in].
+// Row-major arrays of the caller: x [batch, first width], y [batch, last width], weights [out, in].
 template <class T>
 struct NetworkArrays {
   std::vector<int> widths;

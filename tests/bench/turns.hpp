@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Methods of doing the same work on one thread: they take turns, each with one untimed call before
-// the timed ones, and are compared by their processor time.
+// For benchmarks on one thread: times several methods for the same work by their processor time.
+// They take turns, each with one call that is not timed before the timed ones.
 #pragma once
 
 #include "bench/processor_time.hpp"

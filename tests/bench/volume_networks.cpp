@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A step of training (Apply, adjoint, Adam) of networks whose space is split over the ranks, beside
-// the same step on one rank while the others wait: a 3-D U-Net with 16 base channels at 64^3, the
-// FNO-2D of share/tenon/networks at 64 x 64, and an FNO in 3-D, in float32; and the same split with
-// activations saved in bfloat16.
+// Times a training step (forward, adjoint, Adam) of networks whose space is split over the ranks,
+// compared with the same step on one rank while the others wait: a 3-D U-Net with 16 base channels
+// at 64^3, the network fno2d of share/tenon/networks (a Fourier neural operator) at 64 x 64, and
+// one in 3-D, in float32; and the split step with activations that are saved in bfloat16.
 //
 //   OMP_NUM_THREADS=1 mpiexec -n 2 tests/bench/volume_networks
 #include "support/volume_networks.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums, multiples and casts: their values, and what they refuse. That they are linear and have
-// adjoints is every_operator_test.cpp's.
+// Tests sums, multiples, casts and compositions of operators: their values, and the errors if
+// operators do not fit. That they are linear and have adjoints is tested in
+// every_operator_test.cpp.
 #include "operators.hpp"
 #include "sys/expect_error.hpp"
 

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every primitive of parallel programs is a composition of memory operators (Hewett and Grady 2020,
-// Section 3 and Appendix A). The memories of all processes are one memory: row w of a "machine", of
-// which each rank has a copy of its own, is the array of process w; behind these rows come those of
-// the range. A primitive allocates the latter, adds and copies between rows, and deallocates the
-// former. Conversions must do to each rank's raw memory what the composition does to its row, and
-// so must the adjoints.
+// Tests that every data movement of parallel programs is a composition of memory operators, as
+// Hewett and Grady 2020 define them (Section 3 and Appendix A). In this model the memories of all
+// processes are one memory, here a matrix, the "machine", of which each rank has its own copy:
+//
+//     row w              the input array of process w
+//     row processes + w  the output array of process w
+//
+// A movement allocates the output rows, adds and copies between rows, and removes the input rows.
+// For each movement, the test writes this composition, applies it to the arrays of all ranks, and
+// compares the row of each rank with the result of the library's conversion; likewise for the
+// adjoints.
 #include "operators.hpp"
 
 #include <gtest/gtest.h>
@@ -16,6 +21,7 @@ using test::elementsOf;
 using test::onLine;
 using test::world;
 
+// The composition for a conversion between two layouts, as a list of memory operators (steps_).
 class Machine {
 public:
   Machine(const Layout& from, const Layout& to, TenonDataType type)
@@ -29,12 +35,14 @@ public:
   }
 
   static int processes() { return world()->size(); }
+  // The rows of the input and the output of process w.
   static Index in(int w) { return w; }
   static Index out(int w) { return processes() + w; }
   Interval domainPart(int w, int d = 0) const { return from_.ownedBox(position(from_, w))[d]; }
   Interval rangePart(int w, int d = 0) const { return to_.ownedBox(position(to_, w))[d]; }
 
-  // Cells of one row to elements of another; `to` is the first cell there.
+  // Adds a step that copies the elements i x j of one row to another row, where they begin at
+  // element `to`.
   void copy(Index row, Interval i, Interval j, Index toRow, std::vector<Index> to) {
     if (!i.empty() && !j.empty())
       steps_.push_back(MemoryOp::copy(world(), rows(2 * processes()), {{row, row + 1}, i, j},
@@ -43,6 +51,7 @@ public:
   void copy(Index row, Interval elements, Index toRow, Index to) {
     copy(row, elements, {0, 1}, toRow, {to, 0});
   }
+  // Adds a step that adds elements of one row to those of another.
   void add(Index row, Interval elements, Index toRow) {
     steps_.push_back(MemoryOp::add(world(), rows(2 * processes()),
                                    {{row, row + 1}, elements, {0, 1}}, {toRow, elements.begin, 0},
@@ -72,6 +81,7 @@ private:
   }
   Index elementsOfRow() const { return extent_[0] * extent_[1]; }
 
+  // Fills the input rows of a machine with the arrays of all ranks.
   void gatherRows(const DTensor& x, DTensor& machine) const {
     const std::vector<double> mine = elementsOf(x);
     std::vector<double> row(elementsOfRow(), 0), all(elementsOfRow() * processes());
@@ -81,6 +91,7 @@ private:
     MPI_Allgather(row.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, MPI_COMM_WORLD);
     test::setCells(machine, all);
   }
+  // Returns the elements of this rank's output, from its row.
   std::vector<double> ownRow(const DTensor& machine, const Shape& extent) const {
     const std::vector<double> all = elementsOf(machine);
     std::vector<double> row;
@@ -96,6 +107,7 @@ private:
   std::vector<LinearOpRef> steps_;
 };
 
+// Elements of the tensors: a number that 2, 3 and 4 processes divide unevenly.
 constexpr Index kCells = 11;
 constexpr Interval kAll = {0, kCells};
 
@@ -198,8 +210,9 @@ TEST_P(Appendix, SliceAndZeroPadAreLocalCopies) {
   pad.expectEqualToTheConversion();
 }
 
-// The owner of each cell of each halo gives it; a halo may reach over several processes. Beyond the
-// domain's end a periodic halo comes from the other end, and a zero one stays as it was allocated.
+// Each halo element is copied from its owner; a halo can extend over several processes. Beyond the
+// domain, a periodic halo is copied from the other end, and a zero halo keeps the zeros of its
+// allocation.
 TEST_P(Appendix, HaloExchangeIsCopiesFromTheOwners) {
   constexpr Index kWidth = 2;
   for (Boundary boundary : {Boundary::Zero, Boundary::Periodic}) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What Bind changes: the requests. This file stands between the library and MPI and counts. That
-// results stay as they are is every_operator_test.cpp's.
+// Tests that binding an operator to two arrays replaces new MPI requests by persistent ones. The
+// file defines the MPI functions that create and start requests, counts their calls, and calls the
+// real functions by their profiling names (PMPI_*). That results do not change is tested in
+// every_operator_test.cpp.
 #include "operators.hpp"
 
 #include <gtest/gtest.h>
@@ -8,9 +10,9 @@
 namespace {
 
 struct Requests {
-  int made = 0;                   // MPI_Isend, MPI_Irecv
-  int started = 0;                // by MPI_Startall
-  std::vector<const void*> fixed; // the arrays of MPI_Send_init and MPI_Recv_init
+  int made = 0;                   // calls of MPI_Isend and MPI_Irecv
+  int started = 0;                // persistent requests that were started
+  std::vector<const void*> fixed; // addresses of persistent requests
 };
 Requests requests;
 
@@ -52,13 +54,13 @@ using test::elementsOf;
 using test::Ends;
 using test::world;
 
-// Every rank sends a part to all others and gets theirs.
+// An operator in which every rank sends its part to all others.
 LinearOpRef allGather() {
   return makeRef<Conversion>(world(), test::onLine({10, 7}, "S0"), test::onLine({10, 7}, "B"),
                              TENON_FLOAT64, test::by(Transport::Messages));
 }
 
-// Messages of this rank in one all-gather, both ways.
+// Number of messages that this rank sends and receives in it.
 int messagesOf(const DTensor& part) {
   const int others = world()->size() - 1;
   const int holders = std::min<int>(world()->size(), 10);
@@ -91,12 +93,12 @@ TEST(Bind, SendsFromAndReceivesIntoContiguousArrays) {
   const Ends ends(*op, Sense::Forward, 3);
   requests = {};
   op->bind(Sense::Forward, *ends.x, *ends.y);
-  const auto lies = [](const void* address, const DTensor& tensor) {
+  const auto isIn = [](const void* address, const DTensor& tensor) {
     const auto* first = tensor.data<double>();
     return address >= first && address < first + tensor.localElements();
   };
   for (const void* address : requests.fixed)
-    EXPECT_TRUE(lies(address, *ends.x) || lies(address, *ends.y));
+    EXPECT_TRUE(isIn(address, *ends.x) || isIn(address, *ends.y));
 }
 
 TEST(Bind, OneRankMayBindAndAnotherNot) {

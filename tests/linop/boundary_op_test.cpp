@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A halo exchange completed by the caller's values or a constant, against the definition cell by
-// cell, over drawn layouts; and the cotangents of both.
+// Tests the operators that fill halo elements beyond the domain with values of the user, for the
+// boundary mode "values": boundaryValues(), after a halo exchange, and BoundaryConstant. For random
+// layouts, each element is compared with the definition, which depends on its global position only;
+// and the adjoint of the constant with a sum over the user's elements.
 #include "geometry/schedule/user_elements.hpp"
 #include "operators.hpp"
 #include "support/conversion_definition.hpp"
@@ -21,7 +23,7 @@ Ref<DTensor> filled(const Layout& layout, std::uint64_t seed) {
   return x;
 }
 
-// Whether each local cell of a halo layout is the caller's: by its global position alone.
+// Whether the user supplies each local element of a layout with halos, by its global position.
 std::vector<bool> userMask(const DTensor& g) {
   const Layout& layout = g.layout();
   const Box held = layout.boxOfRank(world()->rank());
@@ -32,7 +34,8 @@ std::vector<bool> userMask(const DTensor& g) {
   return mask;
 }
 
-// A layout with halos of values of which some side is the caller's, and the one without halos.
+// A random layout with halos, of which at least one side has values of the user, and the same
+// layout without halos.
 struct Layouts {
   Layout plain, wide;
   static Layouts draw(test::LayoutDraw& draw) {

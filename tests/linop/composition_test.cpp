@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests compositions of operators, and the view of an operator's adjoint: a ReduceScatter followed
+// by an AllGather must be the AllReduce, the adjoint identity must hold exactly on integers, and an
+// error names the operators that do not fit. Layouts are named by their property on the one axis of
+// the grid: P (partial sums), S0 (split), B (copies), R (root).
 #include "dtensor/fill.hpp"
 #include "linop/algebra/adjoint_test.hpp"
 #include "linop/algebra/composition.hpp"
@@ -20,6 +24,7 @@ Layout layout(const char* text) {
                  .properties = parseProperties(text)});
 }
 
+// The conversion between two layouts.
 LinearOpRef between(const char* from, const char* to) {
   return makeConversion(world(), layout(from), layout(to), TENON_FLOAT64);
 }

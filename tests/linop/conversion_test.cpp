@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Conversions in one exchange against the definition on raw memory, the adjoint identity, and
-// counted traffic. What holds for every route is in route_test.cpp.
+// Tests conversions between two layouts in one exchange, for random layouts: each target element is
+// compared with the sum that the definition gives (support/conversion_definition.hpp), from the
+// elements of all ranks, which every rank can compute; the adjoint identity; the counted messages
+// and bytes; arrays with strides; and errors. Properties that hold on every route are tested in
+// route_test.cpp.
 #include "dtensor/fill.hpp"
 #include "linop/algebra/adjoint_test.hpp"
 #include "linop/exchange/make_conversion.hpp"
@@ -26,6 +29,7 @@ struct Case {
   Layout from, to;
 };
 
+// Draws two layouts of the same shape, on one grid or two.
 Case drawCase(unsigned seed) {
   LayoutDraw draw(seed);
   const int ranks = world()->size();
@@ -37,12 +41,13 @@ Case drawCase(unsigned seed) {
   return made;
 }
 
-// What fillRaw gives cell number `cell` of a rank, integers.
+// The integer that fillRaw() writes to element number `cell` of a rank.
 double rawValue(std::uint64_t seed, int rank, Index cell) {
   return std::floor(8 * (2 * uniformAt(seed, rank, cell) - 1));
 }
 
-// The value that the definition gives one target cell of this rank.
+// The value of one target element of this rank by the definition: the sum over all source elements
+// with the same position in the domain.
 double expected(const Case& c, int here, const std::vector<Index>& cell, std::uint64_t seed) {
   const auto global = test::globalOf(c.to, here, cell, false);
   double sum = 0;
@@ -73,7 +78,7 @@ TYPED_TEST(ConversionDraws, EqualTheDefinition) {
     Conversion op(world(), c.from, c.to, dataTypeOf<TypeParam>(), CarrierPolicy::fromOptions());
     DTensor x(world(), c.from, op.domainType()), y(world(), c.to, op.domainType());
     fillRaw(x, seed, true);
-    fillRaw(y, seed + 1, true); // what was there before must not matter
+    fillRaw(y, seed + 1, true); // y must be overwritten
     op.apply(x, y);
     Index number = 0;
     test::forEach(y.extent(), [&](const std::vector<Index>& cell) {
@@ -88,7 +93,7 @@ TYPED_TEST(ConversionDraws, MultiplyAndAddInHalvesAndBound) {
     const Case c = drawCase(4000 + seed);
     const TenonDataType type = dataTypeOf<TypeParam>();
     DTensor x(world(), c.from, type), y(world(), c.to, type);
-    // Bound below, so it must be gone before x and y.
+    // The operator is bound to x and y below, so it must be destroyed before them.
     Conversion op(world(), c.from, c.to, type, CarrierPolicy::fromOptions());
     fillRaw(x, seed, true);
     fillRaw(y, seed + 1, true);
@@ -151,7 +156,7 @@ TEST(Conversion, SendsWhatItsScheduleCounts) {
 }
 
 TEST(Conversion, WorksOnArraysOfAnyStride) {
-  // The tensor sits in a larger array of the caller's, in column-major order, with ghosts.
+  // The tensor is a part of a larger user array, in column-major order, with ghosts.
   const Layout rows({.shape = {9, 5},
                      .grid = Grid::make({world()->size()}),
                      .properties = parseProperties("S0")});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators on the device where one process cannot show its device memory, or has no more of it,
-// and where nothing can be copied between the device and the host.
+// Tests operators on device memory when CUDA fails on some ranks, on the stand-in for CUDA, which
+// lets chosen calls fail (standin/failures.hpp). If device memory cannot be shared between
+// processes, shared host memory is used, and if that is impossible, messages through the host.
+// Results must be those of the host, and views must name the reason.
 #include "operators.hpp"
 #include "standin/failures.hpp"
 #include "support/own_communicator.hpp"
@@ -96,8 +98,8 @@ TEST_F(DeviceMemoryFails, ToBeTakenForAnOperator) {
   expectRight(*make());
 }
 
-// What MPI has collectives for: sums, gathers and scatters, of long and of short arrays, also
-// beside another axis.
+// Sums, gathers and scatters must not copy between device and host (cudaMemcpyAsync() fails), for
+// long and short arrays, along the only axis or one of two.
 TEST(WithoutCopies, ConversionsGiveOnTheDeviceWhatTheyGiveOnTheHost) {
   const int ranks = world()->size();
   const GridPtr lines = Grid::make({ranks / 2, 2});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How many kernels of the device an exchange of a halo launches: one packs for all ranks, and one
-// combines what comes from all of them, however many these are.
+// Tests how many CUDA kernels a halo exchange or a sum launches, counted by the stand-in for CUDA:
+// one that packs the parts for all ranks, and one that combines the parts of all ranks, for any
+// number of ranks. The values must be those of the host.
 #include "operators.hpp"
 #include "standin/kernels.hpp"
 #include "support/own_communicator.hpp"
@@ -12,7 +13,7 @@ using test::act;
 using test::Ends;
 using test::world;
 
-// Two elements all around, in all dimensions behind the first two.
+// Adds a halo of two elements on both sides in all dimensions after the first two.
 Layout withHalos(const Layout& plain, Boundary boundary) {
   LayoutSpec spec = plain.spec();
   spec.halos.resize(spec.shape.size());
@@ -45,7 +46,8 @@ std::vector<Case> cases() {
           {"reflected", {1, 2, 6, 9, 11}, {half, other}, "S2,S3", Boundary::Reflect}};
 }
 
-// The kernels of one action, the second, and that its values are those of the host.
+// Returns the number of kernels of the second action, and compares its values with those of the
+// host.
 std::uint64_t kernelsOf(LinearOp& op, Sense sense) {
   const Ends host(op, sense, 5);
   fillRaw(*host.x, 5, false); // numbers whose sums depend on the order
@@ -73,19 +75,19 @@ TEST(DeviceLaunches, OfAHaloAreOneToPackAndOneToCombine) {
       const LinearOpRef op =
           makeConversion(world(), plain, withHalos(plain, c.boundary), TENON_FLOAT32, policy);
       EXPECT_EQ(kernelsOf(*op, Sense::Forward), packs + 1);
-      // The target is cleared first, where several boxes add to an element.
+      // If several boxes are added to an element, another kernel clears the target first.
       EXPECT_LE(kernelsOf(*op, Sense::Adjoint), packs + 2);
     }
 }
 
-// Sums of what all ranks hold read and write each element once.
+// In a sum over all ranks, one kernel reads all contributions and writes each element once.
 TEST(DeviceLaunches, OfASumAreOneForAllRanks) {
   const std::uint64_t packs = world()->size() > 1 ? 1 : 0;
   MovementPolicy policy = MovementPolicy::fromOptions(Space::Device);
   policy.route.mode = RouteMode::Exchange;
   const LinearOpRef op = makeConversion(world(), test::onLine({40, 30}, "P"),
                                         test::onLine({40, 30}, "B"), TENON_FLOAT64, policy);
-  // The first of several covers the target, and is copied there.
+  // The first contribution covers the target and can be copied by another kernel.
   EXPECT_LE(kernelsOf(*op, Sense::Forward), packs + 2);
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators between processes on tensors in device memory: what they give there is what they give
-// on the host, bit for bit where only sums of one order are made, which each kind of operator and
-// drawn layouts show.
+// Tests operators on tensors in device memory: results must be those on the host, and equal bit by
+// bit where sums are added in one order only; for one operator of each kind and for random layouts.
+// Also tested: actions that follow each other without waiting, shared device memory and its
+// absence, failures, and streams of the user. On machines without a GPU the tests run on the
+// stand-in for CUDA.
 #include "capi/expect_code.hpp"
 #include "comm/agreement/agreement.hpp"
 #include "operators.hpp"
@@ -24,7 +26,7 @@ using test::LayoutDraw;
 using test::onLine;
 using test::world;
 
-// The same action on both; y of the device may be where the action before has left it.
+// Runs the same action on host and device and compares the results.
 void expectSame(LinearOp& op, Sense sense, std::uint64_t seed, bool integers, double alpha = 1,
                 double beta = 0) {
   const Ends host(op, sense, seed);
@@ -85,7 +87,7 @@ TEST(DeviceConversion, OfDrawnLayoutsGivesTheBitsOfTheHost) {
   }
 }
 
-// Sums along trees, in shares that are gathered, in one exchange and chunk by chunk.
+// Sums along trees, in shares that are gathered, in one exchange, and in chunks.
 TEST(DeviceSums, HaveTheBitsOfTheHostOnEveryRoute) {
   constexpr LinkRates kCheapMessages{.latency = 1e-12, .overhead = 1e-12};
   const RoutePolicy policies[] = {{RouteMode::Exchange, {}},
@@ -104,7 +106,7 @@ TEST(DeviceSums, HaveTheBitsOfTheHostOnEveryRoute) {
   expectSame(*op, Sense::Forward, 3, false);
 }
 
-// Columns of user arrays, which no collective takes as they are.
+// Columns of user arrays, which must be packed for a collective.
 TEST(DeviceSums, TakeStridedArrays) {
   const Layout from = onLine({6, 7}, "P"), to = onLine({6, 7}, "B");
   const auto x = makeRef<DTensor>(world(), from, TENON_FLOAT64, Space::Device),
@@ -146,7 +148,8 @@ TEST(DeviceHalo, IsExchangedInPlace) {
   EXPECT_EQ(test::elementsIn(*whole), test::elementsIn(*host.y));
 }
 
-// Kernels between the halves change what the first of them packed and the second combines with.
+// Kernels between the two halves of an action change x, which was packed before, and y, to which
+// the second half adds.
 TEST(DeviceConversion, SeveralAreInFlight) {
   const Layout rows = onLine({9, 8}, "S0"), columns = onLine({9, 8}, "S1"),
                all = onLine({9, 8}, "B");
@@ -169,7 +172,8 @@ TEST(DeviceConversion, SeveralAreInFlight) {
   }
 }
 
-// Nobody waits for the device between one use and the next, whose messages take the same buffers.
+// Actions follow each other without waiting for the device, and their messages use the same
+// buffers.
 void expectSameWithoutWaiting(LinearOp& op) {
   constexpr int kTimes = 3;
   for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
@@ -200,7 +204,7 @@ TEST(DeviceConversion, FollowsItselfWithoutWaiting) {
       *test::reduction(onLine({7, 5}, "P"), onLine({7, 5}, "B"), TENON_FLOAT64));
 }
 
-// Of more than 4 MiB, whose pieces are copied while others travel.
+// Messages of more than 4 MiB are divided into pieces, which are copied while others are sent.
 TEST(DeviceConversion, OfLargeMessagesGivesTheBitsOfTheHost) {
   const LinearOpRef op =
       makeConversion(world(), onLine({1300001}, "R"), onLine({1300001}, "B"), TENON_FLOAT64,
@@ -217,12 +221,12 @@ MovementPolicy onDeviceBy(Transport transport, GpuAware gpuAware = GpuAware::Off
   return policy;
 }
 
-// The root's elements go to all.
+// An operator that copies the root's elements to all ranks.
 LinearOpRef spread(const CommPtr& comm, const MovementPolicy& policy, Index length = 40) {
   return makeConversion(comm, onLine({length}, "R"), onLine({length}, "B"), TENON_FLOAT64, policy);
 }
 
-// A machine may forbid it, but not the stand-in.
+// Whether the devices of the node share memory: not on every machine, but always on the stand-in.
 bool devicesShareMemory() {
   if (world()->size() == 1)
     return false;
@@ -262,8 +266,8 @@ TEST(DeviceConversion, SaysHowItsMessagesTravel) {
            communicatorWithArena(0), onDeviceBy(Transport::Auto));
 }
 
-// Both ends of a message cut it alike, so that what MPI can do on some ranks alone counts for
-// nothing.
+// Both ends of a message must divide it equally, so MPI sends device memory only if it can on all
+// ranks.
 TEST(DeviceConversion, IsSentByMpiFromAllRanksOrNone) {
   if (world()->size() == 1)
     GTEST_SKIP() << "one rank sends no messages";
@@ -273,7 +277,7 @@ TEST(DeviceConversion, IsSentByMpiFromAllRanksOrNone) {
   expectSame(*op, Sense::Forward, 3, false);
 }
 
-// All that an arena has left.
+// Returns buffers that use all the memory that an arena has left.
 std::vector<Buffer> restOf(const std::shared_ptr<SharedArena>& arena) {
   std::vector<Buffer> all;
   for (Index bytes = Index(1) << 21; bytes >= 64; bytes /= 2)
@@ -301,7 +305,8 @@ TEST(DeviceConversion, IsSentAsAMessageWhereThereIsNoRoomForALane) {
   });
 }
 
-// A machine may open memory and find other memory there.
+// On some machines, opening shared device memory succeeds but gives other memory; the library must
+// detect this and use host memory.
 TEST(DeviceConversion, TrustsNoMemoryInWhichItReadsOtherData) {
   if (!std::getenv("TENON_STANDIN") || !usesIpc() || world()->size() == 1)
     GTEST_SKIP() << "the stand-in alone can be made to do that";
@@ -314,7 +319,7 @@ TEST(DeviceConversion, TrustsNoMemoryInWhichItReadsOtherData) {
       << made.reason;
 }
 
-// What a rank sent may still be read while it sends the next and begins the one after,
+// Other ranks may still read the data of one action while this rank sends that of the next two,
 TEST(DeviceConversion, RunsAheadOfItsReaders) {
   if (!devicesShareMemory())
     GTEST_SKIP() << "the devices of the node share no memory";
@@ -343,7 +348,7 @@ TEST(DeviceConversion, RunsAheadOfItsReaders) {
     EXPECT_EQ(test::elementsIn(*y[n]), want[n]) << "use " << n;
 }
 
-// and when the operator has gone and the next one works.
+// or after the operator was destroyed and another one works.
 TEST(DeviceConversion, KeepsWhatOthersStillRead) {
   if (!devicesShareMemory())
     GTEST_SKIP() << "the devices of the node share no memory";
@@ -375,7 +380,7 @@ TEST(DeviceConversion, KeepsWhatOthersStillRead) {
   EXPECT_EQ(test::elementsIn(*w), test::elementsIn(*other.y));
 }
 
-// The input of an End that has failed may go, even if it was not packed yet.
+// After end() has failed, the user can free the input, even if it was not packed yet.
 TEST(DeviceConversion, ReadsItsInputNoMoreWhenItHasFailed) {
   if (!devicesShareMemory() || world()->arena()->nodeSize() < world()->size())
     GTEST_SKIP() << "the devices of the node share no memory";
@@ -436,8 +441,8 @@ TEST(DeviceConversion, RefusesAbsentSharedMemoryAndMixedSpaces) {
   op->apply(*x, *y); // usable
 }
 
-// Of the program, on which all kernels of the communicator run, and messages wait for what is
-// queued there.
+// A stream of the program: all kernels of the communicator run on it, and messages wait for the
+// work that is queued there.
 class UserStream : public test::CApi {
 protected:
   void SetUp() override {
@@ -484,7 +489,7 @@ TEST_F(UserStream, IsThatOfTensorsAndMessages) {
   EXPECT_NE(x->context().stream().handle(), stream_.handle());
 }
 
-// Its kernels run on another stream.
+// A tensor of another communicator, whose kernels run on another stream, is an error.
 TEST_F(UserStream, IsNotMixedWithThatOfAnotherCommunicator) {
   const CommPtr comm = Communicator::of(parent_);
   const Layout from = onLine({6, 7}, "S0"), to = onLine({6, 7}, "B");

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What every operator promises, in both directions and both floating types: the adjoint identity,
-// exact on integers; factors; the two halves; bound arrays.
+// Tests the properties that every linear operator must have, on one operator of each kind
+// (operators.hpp), in both directions and both floating types: the adjoint identity <F x, y> = <x,
+// F* y>, exact on small integers; y <- alpha F x + beta y; the same results in two halves (begin,
+// end), on bound arrays, and with other tensors; and the errors of wrong calls in between. The
+// tests Refill.* compare the filling of a halo without messages with a halo exchange.
 #include "geometry/schedule/refill.hpp"
 #include "linop/algebra/adjoint_test.hpp"
 #include "operators.hpp"
@@ -22,7 +25,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 class EveryOperator : public testing::TestWithParam<test::NamedOp> {
 protected:
-  // check(operator, direction) for each type and direction.
+  // Calls check(operator, sense) for each type and direction.
   template <class Check>
   static void forEach(Check check) {
     for (TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64}) {
@@ -139,7 +142,7 @@ TEST_P(EveryOperator, IsTheSameOnBoundArrays) {
       fillRaw(*bound.y, 1, true);
       fillRaw(*back.y, 2, true);
       EXPECT_EQ(applied(op, sense, bound), expected);
-      EXPECT_EQ(applied(op, sense, other), expectedOther); // not the bound ones
+      EXPECT_EQ(applied(op, sense, other), expectedOther); // arrays that are not bound
       EXPECT_EQ(applied(op, reversed(sense), back), expectedBack);
     }
     fillRaw(*bound.x, 29, true);
@@ -202,8 +205,7 @@ TEST(Refill, NeedsWhatLiesBeyondTheDomainToBeNothingOrTheSame) {
   EXPECT_TRUE(canRefill(with(4, Boundary::Values), with(2, Boundary::Values)));
   EXPECT_FALSE(canRefill(plain, with(2, Boundary::Linked)));
   EXPECT_FALSE(canRefill(with(2, Boundary::None).dual(), with(1, Boundary::Zero)));
-  // Each part alone has all that it takes on one rank, and on several none but the end that it
-  // owns.
+  // On one rank, its part has all elements of the new halo; on several ranks it does not.
   const bool isAlone = test::world()->size() == 1;
   EXPECT_EQ(canRefill(plain, with(2, Boundary::Reflect)), isAlone);
   EXPECT_EQ(canRefill(with(2, Boundary::None), with(2, Boundary::Periodic)), isAlone);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators between tensors that lie in one array of the caller's: the same values as between two
-// arrays, or a refusal.
+// Tests operators between two tensors that use the same array of the user: halo exchanges and their
+// adjoints, where the tensor without halos is the inner part of the one with halos, must give the
+// same values as between two arrays; other operators on one array must be rejected.
 #include "dtensor/stride_sums.hpp"
 #include "operators.hpp"
 #include "support/conversion_definition.hpp"
@@ -30,7 +31,7 @@ Halo drawHalo(LayoutDraw& draw) {
   return made;
 }
 
-constexpr double kOld = -77; // in the array before
+constexpr double kOld = -77; // all elements of the array before an operator is applied
 
 // One array that holds a rank's owned elements and the box of its halos, in row or column order.
 class CommonArray {

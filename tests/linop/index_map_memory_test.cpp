@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the set-up of a mesh takes on a rank: memory of the order of its own list, however many
-// ranks there are, and as many messages as it has neighbours. A million nodes on 64 ranks.
+// Tests the memory and the messages that the set-up of a distributed mesh needs: memory of the
+// order of the rank's own list of nodes, and one message per neighbour, for any number of ranks.
+// The mesh is a periodic grid of one tile of 125 x 125 nodes per rank: a million nodes on 64 ranks.
 #include "linop/exchange/index_map_op.hpp"
 #include "linop/exchange/make_index_map.hpp"
 #include "support/count_allocations.hpp"
@@ -13,8 +14,7 @@
 namespace tenon {
 namespace {
 
-// A periodic grid of square tiles, one for each rank; ids without an order. A rank has ghosts
-// around its tile.
+// The list of a rank: the nodes of its tile, then ghosts around the tile. Ids have no order.
 class Tiles {
 public:
   static constexpr Index kExtent = 125;
@@ -45,7 +45,7 @@ private:
                 row = (rank_ / dims_[1] * kExtent + i + rows) % rows,
                 column = (rank_ % dims_[1] * kExtent + j + columns) % columns;
     numbers.push_back(row * columns + column);
-    // A product with an odd number is another for each.
+    // The product with an odd number modulo 2^64 is different for each node.
     ids.push_back(
         static_cast<Index>(static_cast<std::uint64_t>(numbers.back()) * 0x9e3779b97f4a7c15ULL));
     const int owner = static_cast<int>(row / kExtent * dims_[1] + column / kExtent);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Index maps against their definition, written out as a sparse matrix between all ranks' memory:
-// every transport, weights, factors, halves; and meshes by ids through the C interface, whose
-// numbers do not depend on who owns which node.
+// Tests index maps, operators that copy or add listed elements of any rank to elements of any rank.
+// Each random map is written out here as a sparse matrix between the memories of all ranks, by the
+// definition, and y <- alpha M x + beta y is compared with it, for every transport. The tests
+// Meshes.* use maps of meshes by node ids through the C interface; the numbers in nodes and ghosts
+// must not depend on which rank owns which node.
 #include "capi/expect_code.hpp"
 #include "linop/exchange/index_map_op.hpp"
 #include "linop/exchange/make_index_map.hpp"
@@ -33,7 +35,7 @@ MPI_Datatype mpiType() {
   return std::is_same_v<T, double> ? MPI_DOUBLE : MPI_INT64_T;
 }
 
-// What each rank has, on all ranks.
+// Returns the lists of all ranks, on each rank.
 template <class T>
 std::vector<std::vector<T>> ofAllRanks(const std::vector<T>& mine) {
   const int size = world()->size();
@@ -57,8 +59,8 @@ struct MapCase {
   Shape trailing; // dimensions of tensors behind those of the map
 };
 
-// Patterns of up to three dimensions on up to two axes, some of them joint, with a linked halo or
-// without, and as many entries as there are elements or fewer or more.
+// Draws a map: layouts of up to three dimensions on grids of up to two axes; entries in some of the
+// dimensions jointly; with or without a linked halo; fewer or more entries than elements.
 MapCase drawCase(unsigned seed) {
   LayoutDraw draw(seed);
   std::mt19937 own(1000 * seed + static_cast<unsigned>(world()->rank()));
@@ -131,7 +133,7 @@ MapCase drawCase(unsigned seed) {
   return result;
 }
 
-// The pattern with the trailing dimensions.
+// Returns a layout with more dimensions at the end, which are not split.
 Layout withTrailing(const Layout& pattern, const Shape& trailing) {
   LayoutSpec spec = pattern.spec();
   spec.shape.insert(spec.shape.end(), trailing.begin(), trailing.end());
@@ -141,7 +143,7 @@ Layout withTrailing(const Layout& pattern, const Shape& trailing) {
   return Layout(spec);
 }
 
-// An entry between the memories of two ranks, in elements of their arrays.
+// An entry of the matrix; positions are offsets in the arrays of two ranks.
 struct Entry {
   int fromRank, toRank;
   Index source, target;
@@ -155,7 +157,7 @@ Index offsetIn(const Box& box, const std::vector<Index>& global) {
   return offset;
 }
 
-// All entries of the map, from its definition.
+// Returns all entries of the matrix of a map, from its definition.
 std::vector<Entry> matrixOf(const MapCase& c, const Layout& from, const Layout& to) {
   const auto targets = ofAllRanks(c.wanted.target), sources = ofAllRanks(c.wanted.source);
   const auto weights = ofAllRanks(c.wanted.weights);
@@ -209,7 +211,7 @@ std::vector<Entry> matrixOf(const MapCase& c, const Layout& from, const Layout& 
   return entries;
 }
 
-// y <- alpha M x + beta y of this rank; transposed with the entries turned.
+// Computes this rank's elements of y <- alpha M x + beta y, or with the transpose of M.
 std::vector<double> expectedOf(const std::vector<Entry>& entries, bool forward, double alpha,
                                const std::vector<double>& mineX, double beta,
                                std::vector<double> y) {
@@ -296,8 +298,8 @@ TEST(IndexMap, RefusesWeightsOfIntegers) {
               [&] { IndexMapOp(world(), map, line, TENON_INT64, CarrierPolicy::fromOptions()); });
 }
 
-// A mesh whose nodes have scattered ids, in this rank's share, with ghosts of every kind. The same
-// mesh on any number of ranks.
+// This rank's part of a mesh, which is the same on any number of ranks. Ids of nodes are scattered,
+// and there are ghosts of every kind.
 struct Mesh {
   static constexpr int kNodes = 60;
   std::vector<TenonInt> ids; // the owned ones first
@@ -348,7 +350,7 @@ protected:
     test::expectSuccess(TenonIndexMapGetLayouts(nodes_, 2, shape, &plain_, &ghosted_));
     test::expectSuccess(TenonLinearOpCreateIndexMap(nodes_, plain_, TENON_FLOAT64, &fill_));
   }
-  // The field and the field with ghosts, in one array as solvers have it.
+  // A field, and the field with ghosts, both in one array as in a solver.
   void place(const Mesh& mesh, TenonInt columns) {
     array_.assign(static_cast<std::size_t>(mesh.count() * columns), -1e300);
     x_ = tensor(plain_, TENON_FLOAT64);
@@ -419,7 +421,7 @@ TEST_F(Meshes, AddWhatAllRanksHoldAtTheOwners) {
       ASSERT_EQ(array_[k * columns + c], (sums[{mesh.ids[k], c}])) << "node " << k;
 }
 
-// A file of them is the same on any partition, and is read on another one.
+// Nodes in the order of their ids: a file of them is the same for every partition of the mesh.
 TEST_F(Meshes, GoInTheOrderOfTheirIdsAndBack) {
   const Mesh mesh(false);
   const TenonInt columns = 2, shape[] = {0, columns};
@@ -494,7 +496,7 @@ TEST(IndexMap, SortsFewIdsOnManyRanks) {
     }
 }
 
-// Copies drift where one rank adds in another order than the next.
+// Copies of a node must have equal bits: they would differ if ranks added in different orders.
 TEST_F(Meshes, KeepCopiesEqualBitByBit) {
   const Mesh mesh(true);
   make(mesh, 1);
@@ -632,8 +634,8 @@ TEST_F(Meshes, NameWrongIdsOnAllRanks) {
   test::expectSuccess(TenonIndexMapDestroy(&map));
 }
 
-// y[i, c] is twice a row's element and less another's; or, where both dimensions are joint, one of
-// any place.
+// Maps by lists of entries: y[i, c] is twice the element of one row minus that of another; or, with
+// entries in both dimensions, an element of any row and column.
 TEST_F(Meshes, AreMapsBetweenLayoutsByEntries) {
   const TenonInt here = test::worldRank(), rows = 2 * test::worldSize();
   TenonLayout from = layout({rows, 3}, "S0"), to = layout({test::worldSize(), 3}, "S0");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The C face of operators beyond conversions: each create, each use, and each refusal.
+// Tests the C functions for operators other than conversions: each function that creates an
+// operator, each way to use it, and each error. Values are compared with numbers computed here, and
+// adjoints by the library's test of the adjoint identity, exactly on integers.
 #include "capi/expect_code.hpp"
 
 #include <tenon/ext/linearop.h>
@@ -43,7 +45,7 @@ protected:
     expectSuccess(TenonLinearOpTestAdjoint(op, 5, TENON_TRUE, &forward, &adjoint, nullptr));
     EXPECT_EQ(forward, adjoint);
   }
-  // Created, of this type, with an exact adjoint; and gone again.
+  // Checks a new operator: its type, and its adjoint exactly; then destroys it.
   static void expectOperator(const char* type, TenonErrorCode code, TenonLinearOp* op) {
     expectSuccess(code);
     EXPECT_EQ(typeOf(*op), type);
@@ -191,7 +193,8 @@ TEST_F(LinearOpC, SumsMultiplesAndCasts) {
   expectSuccess(TenonLinearOpDestroy(&tripled));
 }
 
-// Both routes lead from the same domain to the same range, but not by the same messages.
+// Compositions on two ranks have the same domain and range, but different operators: an error on
+// all ranks.
 TEST_F(LinearOpC, RanksMustComposeTheSameOperators) {
   TenonLayout partial = layout({8, 3}, "P"), root = layout({8, 3}, "R");
   TenonLinearOp all = nullptr, op = nullptr, routes[2][2] = {};
@@ -283,7 +286,7 @@ TEST_F(LinearOpC, BindKeepsTheTensors) {
   expectSuccess(TenonLinearOpUnbind(gather_));
 }
 
-// A diagonal operator of the user's: y = factor x.
+// The context of a shell operator of the user: y = factor x.
 struct Diagonal {
   double factor = 1;
   int uses = 0, destroyed = 0;
@@ -367,7 +370,7 @@ TEST_F(LinearOpC, AShellThatIsNotMadeLeavesTheContextAlone) {
   EXPECT_EQ(user.destroyed, 0);
 }
 
-// A registered type whose operators count in its parameters.
+// A registered operator type; its parameters are a counter of its operators.
 TenonErrorCode createCounted(TenonLayout domain, TenonLayout range, TenonDataType, TenonDataType,
                              void* parameters, void** context) {
   TenonBool equal = TENON_FALSE;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From the second call on no operator allocates, whatever the factors, in halves or bound. (An MPI
-// library may allocate inside, but not by our operator new.)
+// Tests that no operator allocates memory from the second call on, with any factors, in one call or
+// two halves, bound or not. Allocations are counted by a replaced operator new
+// (support/count_allocations.hpp), which the MPI library does not call.
 #include "operators.hpp"
 #include "support/count_allocations.hpp"
 #include "sys/memory/memory.hpp"
@@ -12,6 +13,7 @@ namespace {
 
 class Allocation : public testing::TestWithParam<test::NamedOp> {};
 
+// Applies an operator in each form.
 void useEveryForm(LinearOp& op, const test::Ends& forward, const test::Ends& adjoint) {
   for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
     const test::Ends& ends = sense == Sense::Forward ? forward : adjoint;

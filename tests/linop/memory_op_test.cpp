@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory operators as matrices of one rank's memory, against their definitions and the algebra
-// of Hewett and Grady 2020, Appendix A.
+// Tests the memory operators (allocate, clear, add, copy, move on boxes of a rank's own array): the
+// matrix of each operator, computed column by column, is compared with its definition, with the
+// transpose of its adjoint's, and with products of other operators' by the identities of Hewett and
+// Grady 2020, Appendix A.
 #include "linop/algebra/memory_op.hpp"
 
 #include "operators.hpp"
@@ -15,11 +17,12 @@ using test::onLine;
 using test::world;
 using Matrix = std::vector<std::vector<double>>; // columns
 
-// Every rank holds 4 x 3 elements, and with `more` 6 x 5.
+// A layout with (4 + more) x (3 + more) elements on each rank.
 Layout memory(Index more = 0) {
   return onLine({(4 + more) * world()->size(), 3 + more}, "S0");
 }
 
+// Returns the matrix of this rank's part of an operator: one column for each unit vector.
 Matrix matrixOf(LinearOp& op, Sense sense = Sense::Forward) {
   const test::Ends ends(op, sense, 1);
   Matrix columns;

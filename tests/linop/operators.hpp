@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One operator of every kind, for the promises that all of them keep; and raw local memory as plain
-// numbers.
+// For the tests of linear operators: allOperators(), a list with one operator of every kind, on
+// which every_operator_test.cpp and others test the properties that all must have; and functions
+// that create layouts, apply an operator in either direction, and read and write a tensor's local
+// elements as numbers. Layouts are named by their property on each axis of the process grid: S0
+// (dimension 0 is split), B (copies), P (partial sums, whose sum is the value), R (only the first
+// rank has elements).
 #pragma once
 
 #include "dtensor/arithmetic.hpp"
@@ -28,12 +32,12 @@ inline Layout layoutOn(const GridPtr& grid, const Shape& shape, const char* prop
   return Layout({.shape = shape, .grid = grid, .properties = parseProperties(properties)});
 }
 
-// On one axis over all ranks.
+// A layout on a process grid of one axis with all ranks.
 inline Layout onLine(const Shape& shape, const char* properties) {
   return layoutOn(Grid::make({world()->size()}), shape, properties);
 }
 
-// The same with a halo of `width` elements on both sides of dimension 0.
+// Returns a layout with a halo of `width` elements on both sides of dimension 0.
 inline Layout withHalo(const Layout& plain, Index width, Boundary boundary) {
   LayoutSpec spec = plain.spec();
   Halo halo{.boxes = {}, .low = boundary, .high = boundary};
@@ -46,21 +50,20 @@ inline Layout withHalo(const Layout& plain, Index width, Boundary boundary) {
   return Layout(spec);
 }
 
-// As the options say, but by this transport.
+// The policy of the command line's options, with this transport or these routes instead.
 inline CarrierPolicy by(Transport transport) {
   CarrierPolicy policy = CarrierPolicy::fromOptions();
   policy.transport = transport;
   return policy;
 }
 
-// On such routes.
 inline MovementPolicy by(const RoutePolicy& route) {
   MovementPolicy policy = MovementPolicy::fromOptions();
   policy.route = route;
   return policy;
 }
 
-// The elements of a library-owned array, row-major.
+// Returns the local elements of a tensor on the library's own array, row-major.
 inline std::vector<double> elementsOf(const DTensor& x) {
   std::vector<double> elements(x.localElements());
   visitDataType(x.dataType(),
@@ -68,19 +71,21 @@ inline std::vector<double> elementsOf(const DTensor& x) {
   return elements;
 }
 
-// Whatever the space and the strides.
+// Returns the local elements of any tensor, row-major.
 inline std::vector<double> elementsIn(const DTensor& x) {
   const auto packed = makeRef<DTensor>(x.comm(), x.layout(), x.dataType());
   copyLocal(x, *packed);
   return elementsOf(*packed);
 }
 
+// Returns a copy of a tensor in device memory.
 inline Ref<DTensor> sameOnDevice(const DTensor& x) {
   const auto there = makeRef<DTensor>(x.comm(), x.layout(), x.dataType(), Space::Device);
   copyLocal(x, *there);
   return there;
 }
 
+// Writes the local elements, in row-major order.
 inline void setCells(DTensor& x, const std::vector<double>& elements) {
   visitDataType(x.dataType(), [&]<class T>(T) {
     std::transform(elements.begin(), elements.end(), x.mutableData<T>(),
@@ -88,7 +93,8 @@ inline void setCells(DTensor& x, const std::vector<double>& elements) {
   });
 }
 
-// Domain and range of one direction of an operator, with tensors of small integers in them.
+// Tensors x and y for one direction of an operator: in its domain and range, or in their duals for
+// the adjoint. They are filled with small integers.
 struct Ends {
   Ref<DTensor> x, y;
   Ends(const LinearOp& op, Sense sense, std::uint64_t seed) {
@@ -97,11 +103,12 @@ struct Ends {
                          forward ? op.domainType() : op.rangeType());
     y = makeRef<DTensor>(op.comm(), forward ? op.range() : op.domain().dual(),
                          forward ? op.rangeType() : op.domainType());
-    fillRaw(*x, seed, true);
-    fillRaw(*y, seed + 1, true);
+    fillRaw(*x, seed, /*integers=*/true);
+    fillRaw(*y, seed + 1, /*integers=*/true);
   }
 };
 
+// y <- alpha F x + beta y, or with F* for Sense::Adjoint.
 inline void act(LinearOp& op, Sense sense, double alpha, const DTensor& x, double beta,
                 DTensor& y) {
   if (sense == Sense::Forward)
@@ -110,6 +117,7 @@ inline void act(LinearOp& op, Sense sense, double alpha, const DTensor& x, doubl
     op.applyAdjoint(alpha, x, beta, y);
 }
 
+// An operator of allOperators(), for both floating types.
 struct NamedOp {
   std::string name;
   std::function<LinearOpRef(TenonDataType)> make;
@@ -130,20 +138,21 @@ inline LinearOpRef conversion(const Layout& from, const Layout& to, TenonDataTyp
   return makeConversion(world(), from, to, type);
 }
 
-// y <- 2 x on one layout, in the user's way.
+// y <- 2 x on one layout, by functions of the user.
 inline Ref<Shell> twice(const Layout& layout, TenonDataType type) {
   const auto map = [](const DTensor& x, DTensor& y) { axpby(2, x, 0, y); };
   return makeRef<Shell>(world(), layout, layout, type, type,
                         Shell::Functions{.apply = map, .applyAdjoint = map});
 }
 
-// What a rank can fill beyond the domain by itself.
+// The boundary modes whose elements beyond the domain a rank can compute from its own elements.
 inline std::vector<Boundary> refilledModes() {
   return {Boundary::None,      Boundary::Zero,      Boundary::Periodic, Boundary::Reflect,
           Boundary::Replicate, Boundary::Symmetric, Boundary::Odd,      Boundary::OddPoint};
 }
 
-// From a wider halo, which ends with the domain unless that is periodic.
+// Fills a halo of width 2 from one of width 4 without messages. The wide one has no elements beyond
+// the domain, unless that is periodic.
 inline LinearOpRef refill(const Layout& plain, Boundary mode, TenonDataType type) {
   const bool goesRound = mode == Boundary::Periodic;
   return makeRef<RefillOp>(world(), withHalo(plain, 4, goesRound ? mode : Boundary::None),
@@ -169,7 +178,7 @@ inline std::vector<NamedOp> conversions() {
   return ops;
 }
 
-// From the first rank to the last: neither keeps a part.
+// Sends a tensor from the first rank to the last.
 inline LinearOpRef sendReceive(TenonDataType type) {
   const int ranks = world()->size();
   const Layout here = layoutOn(Grid::make({1}, {0}), {7, 5}, "B");
@@ -212,7 +221,7 @@ inline std::vector<NamedOp> boundaryOps() {
   };
 }
 
-// Over all ranks, as a level.
+// A sum by a reduction program on one level with all ranks.
 inline LinearOpRef reduction(const Layout& from, const Layout& to, TenonDataType type) {
   ReductionPlan plan;
   plan.goal = sumBetween(from, to).value_or(SumChange{}).goal;
@@ -263,8 +272,8 @@ inline std::vector<NamedOp> otherOps() {
   };
 }
 
-// Of five nodes a rank, with one of each other rank behind them; and with weights and repeated
-// entries.
+// A mesh of five nodes per rank, with a ghost of one node of each rank; and a map with weights and
+// repeated entries.
 inline std::vector<NamedOp> indexMaps() {
   const auto make = [](const IndexMapPtr& map, const Layout& domain, TenonDataType type) {
     return makeRef<IndexMapOp>(world(), map, domain, type, CarrierPolicy::fromOptions());

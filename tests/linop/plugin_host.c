@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* usage: plugin_host PLUGIN
- * Loads a plugin, and uses the type of operators that it registers like one of the library's. */
+/* usage: plugin_host PLUGIN Tests operator types from plugins: loads a shared library
+ * (plugin_weigh.c), which registers the type "weigh", and uses an operator of this type in a
+ * composition with operators of the library. The result is compared with weights computed here. */
 #include "support/load_plugin.h"
 
 #include <tenon.h>
@@ -22,7 +23,8 @@ static TenonErrorCode createLayouts(TenonLayout* root, TenonLayout* rows) {
   return TenonPartitionDestroy(&partition);
 }
 
-/* scatter, weigh, gather: on the root each row has got its weight. */
+/* scatter, weigh, gather: on the root, row i of the result is 10 (i + 1) times that of the input.
+ */
 static TenonErrorCode createChain(TenonLayout root, TenonLayout rows, TenonLinearOp* chain) {
   double unit = 10;
   TenonLinearOp ops[3] = {NULL, NULL, NULL};
@@ -30,7 +32,7 @@ static TenonErrorCode createChain(TenonLayout root, TenonLayout rows, TenonLinea
   TenonCall(TenonLinearOpCreatePrimitive(root, "scatter", 0, 0, TENON_FLOAT64, &ops[0]));
   TenonCall(
       TenonLinearOpCreateType(rows, rows, TENON_FLOAT64, TENON_FLOAT64, "weigh", &unit, &ops[1]));
-  unit = 0; /* the operator has its own */
+  unit = 0; /* the operator has its own copy */
   TenonCall(TenonLinearOpCreatePrimitive(rows, "gather", 0, -1, TENON_FLOAT64, &ops[2]));
   TenonCall(TenonLinearOpCreateComposition(3, ops, chain));
   for (i = 0; i < 3; ++i)
@@ -58,7 +60,7 @@ static TenonErrorCode checkChain(TenonLinearOp chain, TenonLayout root) {
   return TenonDTensorDestroy(&y);
 }
 
-/* What the plugin refuses, the create refuses on all ranks. */
+/* An error in the plugin's create function is returned on all ranks. */
 static TenonErrorCode checkRefusal(TenonLayout rows) {
   double unit = 1;
   TenonLinearOp op = NULL;

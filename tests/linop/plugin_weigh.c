@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A plugin: the type "weigh" of operators y[i,j] = unit (i + 1) x[i,j] on float64 matrices, where i
- * is the global row. The unit comes with the parameters; each operator keeps its own. */
+/* A plugin for plugin_host.c: a shared library that registers the operator type "weigh",
+ * y[i,j] = unit (i + 1) x[i,j] on float64 matrices, where i is the global row. The parameters of an
+ * operator are the address of its unit, which the operator copies to its context. */
 #include <tenon/dtensor.h>
 #include <tenon/ext/linearop.h>
 
@@ -21,7 +22,7 @@ static TenonErrorCode create(TenonLayout domain, TenonLayout range, TenonDataTyp
   return TENON_SUCCESS;
 }
 
-/* Diagonal, and so its own adjoint. */
+/* Applies the operator. It is diagonal and real, so this is its adjoint too. */
 static TenonErrorCode weigh(TenonDTensor x, TenonDTensor y, void* context) {
   const double unit = *(const double*)context;
   const void* from = NULL;
@@ -38,7 +39,7 @@ static TenonErrorCode weigh(TenonDTensor x, TenonDTensor y, void* context) {
   return TENON_SUCCESS;
 }
 
-/* What the host looks for in the shared object. */
+/* The function that the host calls after loading this library. */
 TENON_EXTERN TenonErrorCode registerOperators(void) TENON_NOEXCEPT;
 
 TenonErrorCode registerOperators(void) {

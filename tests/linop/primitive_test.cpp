@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The layouts that the named primitives give, and what they refuse.
+// Tests the primitives, conversions that change the property of one grid axis by name ("broadcast",
+// "scatter", ...): the layouts of their results, written by hand, and the errors for wrong axes,
+// properties and dimensions.
 #include "linop/algebra/primitive.hpp"
 
 #include "operators.hpp"

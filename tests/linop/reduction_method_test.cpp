@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which method a conversion that sums takes, of methods that stand in for those of the rooms above.
+// Tests how a conversion that sums chooses among the registered reduction methods and its own
+// route. The methods are fakes, which offer sums at given prices, in place of those of higher
+// modules (programs, NCCL).
 #include "linop/exchange/reduction_method.hpp"
 
 #include "operators.hpp"

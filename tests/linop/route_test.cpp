@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What conversions keep on every route: the value of valid tensors with random contributions, the
-// adjoint identity on raw memory, copies that are equal bit by bit, and counted traffic.
+// Tests conversions on every route: in one exchange, in a chain of exchanges, by collectives, and
+// as the library chooses for fast and slow links. For random layouts, the value of a tensor (the
+// dense array that it represents) must be the same before and after; it is known on all ranks
+// without messages. Also tested: the adjoint identity, copies that must be equal bit by bit,
+// counted messages, and strides.
 #include "dtensor/fill.hpp"
 #include "linop/algebra/adjoint_test.hpp"
 #include "linop/exchange/make_conversion.hpp"
@@ -36,6 +39,7 @@ RouteCase drawRouteCase(unsigned seed) {
   return {draw.layout(shape, a, 0, false), draw.layout(shape, b, 0, false)};
 }
 
+// Row-major index of an element in the whole tensor.
 Index numberOf(const Layout& layout, const std::vector<Index>& global) {
   Index number = 0;
   for (int d = 0; d < layout.rank(); ++d)
@@ -43,12 +47,13 @@ Index numberOf(const Layout& layout, const std::vector<Index>& global) {
   return number;
 }
 
+// The value of the whole tensor at this index, the same in all layouts.
 double valueAt(Index number) {
   return std::floor(16 * uniformAt(7, 0, number)) - 8;
 }
 
-// The number of a position among the contributions of a cell, and among the copies of a
-// contribution.
+// The number of a position along the axes with this property: its number among the contributions to
+// an element (Partial), or among the copies (Broadcast).
 int numberAlong(const Layout& layout, int position, PropertyKind kind) {
   int number = 0;
   for (int axis = 0; axis < layout.grid().axes(); ++axis)
@@ -65,6 +70,8 @@ int countAlong(const Layout& layout, PropertyKind kind) {
   return count;
 }
 
+// The contribution with this number to an element. All but number 0 are random; number 0 is the
+// remainder to the value.
 double contributionAt(const Layout& layout, int contribution, Index number) {
   const int contributions = countAlong(layout, PropertyKind::Partial);
   const auto drawn = [&](int which) { return std::floor(8 * uniformAt(8, which, number)) - 4; };
@@ -76,7 +83,8 @@ double contributionAt(const Layout& layout, int contribution, Index number) {
   return rest;
 }
 
-// f(number of the local cell, number of the global cell).
+// Calls f(index of the element in the local array, index in the whole tensor) for the local
+// elements.
 template <class F>
 void forEachCell(const DTensor& x, F f) {
   Index local = 0;
@@ -85,6 +93,7 @@ void forEachCell(const DTensor& x, F f) {
   });
 }
 
+// Fills x with contributions to the value.
 void fillValid(DTensor& x) {
   std::vector<double> values(x.localElements());
   forEachCell(x, [&](Index local, Index global) {
@@ -94,7 +103,7 @@ void fillValid(DTensor& x) {
   test::setCells(x, values);
 }
 
-// The sums of the contributions, for each copy: each must be the value.
+// Whether, for each copy, the sum of the contributions is the value.
 bool holdsTheValue(const DTensor& y) {
   const Layout& layout = y.layout();
   const Index all = elements(layout.shape());
@@ -112,12 +121,13 @@ bool holdsTheValue(const DTensor& y) {
   return true;
 }
 
+// A kind of routes to test.
 struct Way {
   const char* name;
   RoutePolicy policy;
 };
 
-// Where a message costs next to nothing, sums are cut in pieces instead of made along trees.
+// If messages cost almost nothing, sums are divided into pieces instead of computed along trees.
 constexpr LinkRates kSlowLinks{.latency = 1e-12, .overhead = 1e-12};
 
 class Routes : public testing::TestWithParam<Way> {
@@ -134,7 +144,7 @@ TEST_P(Routes, KeepTheValueOfValidTensors) {
       const auto op = make(c.from, c.to, type);
       DTensor x(world(), c.from, type), y(world(), c.to, type);
       fillValid(x);
-      fillRaw(y, seed, true); // what was there before must not matter
+      fillRaw(y, seed, true); // y must be overwritten
       op->apply(x, y);
       ASSERT_TRUE(holdsTheValue(y)) << "seed " << seed << ": " << op->describe();
     }
@@ -198,7 +208,7 @@ TEST_P(Routes, SendWhatTheyCount) {
   }
 }
 
-// Real numbers, of which each order of addition makes another sum.
+// The contributions are real numbers, whose sums depend on the order of addition.
 TEST_P(Routes, MakeCopiesThatAreEqualBitByBit) {
   const int ranks = world()->size();
   std::vector<std::pair<Layout, Layout>> cases;
@@ -223,7 +233,8 @@ TEST_P(Routes, MakeCopiesThatAreEqualBitByBit) {
   }
 }
 
-// Copies along one axis of sums along the other: the same contributions in each line.
+// Sums along one axis; the other axis has copies, so all lines have the same contributions and must
+// get the same sums.
 TEST_P(Routes, MakeSumsThatAreEqualInEachLine) {
   const int ranks = world()->size();
   if (ranks % 2 != 0)
@@ -293,7 +304,7 @@ TEST(RouteChoice, ViewsTellTheSteps) {
   }
 }
 
-// Through C, where creation ends with an agreement.
+// If ranks have different options, the creation of a conversion in C fails on all ranks.
 TEST(RouteChoice, OfDifferentOptionsFailsAlikeOnAllRanks) {
   if (world()->size() == 1)
     return;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators from a user's functions, and types that are made by name.
+// Tests shell operators, which are defined by functions of the user, and the registry of operator
+// types by name. The shells are small: their results are compared with the user's function, and
+// their errors must reach the caller unchanged.
 #include "linop/algebra/shell.hpp"
 
 #include "linop/algebra/adjoint_test.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which way of storing is chosen, with times that are made up.
+// Tests StoreChoice (linop/exchange/region_run.hpp), which chooses by measured times whether
+// received data is stored through the cache or with streaming instructions. The times are invented
+// here, so the fastest way is known.
 #include "linop/exchange/region_run.hpp"
 
 #include "sys/expect_error.hpp"
@@ -11,7 +13,8 @@
 namespace tenon {
 namespace {
 
-// Stores so many times, at these costs of a byte, and counts the ways.
+// Simulates stores, with these seconds per byte for both ways, and counts how often each way is
+// chosen.
 std::map<StoreWay, int> storeOften(StoreChoice& choice, int times, double cached,
                                    double streaming) {
   std::map<StoreWay, int> ways;

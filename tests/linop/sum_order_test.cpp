@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums run in the order of grid coordinates: on a grid whose ranks stand in any order, copies of a
-// sum are equal bit by bit, on every route. The contributions 1, 1e16, -1e16 make 0 in this order
-// and in no other one.
+// Tests the order of additions: sums along an axis of the process grid are added in the order of
+// grid coordinates, whatever the order of ranks in the grid, on every route and by every reduction
+// program. Copies of a sum are therefore equal bit by bit. The contributions 1, 1e16, -1e16 reveal
+// the order: (1 + 1e16) - 1e16 = 0 in float64, and every other order gives 1.
 #include "operators.hpp"
 
 #include "reduction/reduction_groups.hpp"
@@ -21,7 +22,8 @@ using test::world;
 
 constexpr double kContributions[] = {1, 1e16, -1e16};
 
-// 3 x as many as there are, of ranks in an order of their own for each seed; no grid for few ranks.
+// Returns a grid of 3 x (ranks / 3) ranks in an order that depends on the seed; null for less than
+// 3 ranks.
 GridPtr shuffledGrid(unsigned seed) {
   const int lines = world()->size() / 3;
   if (lines == 2 && seed == 0)
@@ -34,7 +36,7 @@ GridPtr shuffledGrid(unsigned seed) {
   return lines == 0 ? nullptr : Grid::make({3, lines}, std::move(ranks));
 }
 
-// The contributions along the first axis, the same in each line, in every cell.
+// Fills all elements of a rank with the contribution of its coordinate on the first axis.
 void fillContributions(DTensor& x) {
   const int position = x.position();
   if (position >= 0)
@@ -43,6 +45,7 @@ void fillContributions(DTensor& x) {
                                        kContributions[x.layout().grid().coordinate(position, 0)]));
 }
 
+// Expects that all sums are 0, also on bound arrays.
 void expectSumInOrder(LinearOp& op, Sense sense) {
   const test::Ends ends(op, sense, 1);
   fillContributions(*ends.x);
@@ -56,7 +59,7 @@ void expectSumInOrder(LinearOp& op, Sense sense) {
   op.unbind();
 }
 
-// As sums along trees, in pieces, or in shares that are gathered.
+// Policies by which sums are computed along trees, in pieces, or in shares that are gathered.
 constexpr LinkRates kCheapMessages{.latency = 1e-12, .overhead = 1e-12};
 const RoutePolicy kPolicies[] = {
     {},
@@ -84,7 +87,7 @@ TEST(SumOrder, IsThatOfCoordinatesOnEveryRoute) {
           }
 }
 
-// Between two grids it is that of the grid where the contributions are.
+// For a conversion between two grids, the order is that of the source's grid.
 TEST(SumOrder, IsThatOfTheSourcesGrid) {
   for (unsigned seed = 0; seed < 3; ++seed)
     if (const GridPtr grid = shuffledGrid(seed)) {
@@ -98,8 +101,8 @@ TEST(SumOrder, IsThatOfTheSourcesGrid) {
     }
 }
 
-// Three parts of one cell, each with the whole domain in its box: every cell gets all three
-// contributions.
+// Three parts of one element, whose halos contain the whole domain: in the adjoint, every element
+// gets three contributions.
 TEST(SumOrder, IsThatOfCoordinatesInTheAdjointOfAHalo) {
   for (unsigned seed = 0; seed < 3; ++seed)
     if (const GridPtr grid = shuffledGrid(seed)) {

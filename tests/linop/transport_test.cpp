@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every transport gives the same bits: arrays of the library and of the caller, larger than a
-// lane's slots, of any strides, forwards and backwards; and what happens where memory cannot be
-// shared. That every operator keeps its promises under each transport is seen by running all of
-// linop_test with the option.
+// Tests the transports of conversions, MPI messages and shared memory of a node: both must give the
+// same bits, for arrays of the library and of the user, with strides, in both directions, and for
+// parts that are larger than a lane (the buffer in shared memory by which one rank sends to
+// another). Also tested: ranks without shared memory or without room for lanes, which send messages
+// instead; the ways to store received data; and user arrays in shared memory, which are read in
+// place. The properties of all operators on each transport are tested by running the whole test
+// program with the option.
 #include "operators.hpp"
 #include "support/own_communicator.hpp"
 #include "sys/expect_error.hpp"
@@ -20,12 +23,13 @@ Layout line(const Shape& shape, const char* properties) {
   return test::onLine(shape, properties);
 }
 
+// A conversion to test.
 struct Route {
   const char* name;
   Layout from, to;
 };
 
-// Parts of many chunks, and of one.
+// With parts that are sent in many chunks, in one, or empty.
 std::vector<Route> routes() {
   const int ranks = world()->size();
   const Layout rows = line({33, 40 * ranks, 37}, "S0");
@@ -43,8 +47,8 @@ std::vector<Route> routes() {
   };
 }
 
-// Arrays of the caller's in column-major order with a ghost cell around them, private or shared
-// with the node's ranks.
+// A user array for a tensor, in column-major order with a ghost cell on each side; private, or
+// shared with the ranks of the node.
 class Columns {
 public:
   explicit Columns(DTensor& tensor, std::shared_ptr<SharedArena> arena = nullptr)
@@ -80,7 +84,8 @@ public:
   }
 
 private:
-  // Whole pages, since small vectors have pages in common.
+  // Allocates whole pages: memory is shared page by page, and small vectors can be on the same
+  // page.
   template <class T>
   struct PageAllocator {
     using value_type = T;
@@ -152,7 +157,7 @@ TEST_P(Transports, CarrySeveralConversionsAtOnce) {
   EXPECT_EQ(test::elementsOf(*b.y), second);
 }
 
-// Also where a value lies in the array before the end.
+// The maximum of a single contribution is that contribution, even if y has a larger value before.
 TEST_P(Transports, FindThatTheLargestOfOneValueIsIt) {
   const Index length = 3 * world()->size();
   Conversion op(world(), line({length}, "S0"), line({length}, "B"), TENON_FLOAT64,
@@ -175,7 +180,7 @@ TEST_P(Transports, AreNamedInTheView) {
 INSTANTIATE_TEST_SUITE_P(Linop, Transports, testing::Values(Transport::Messages, Transport::Shared),
                          [](const auto& info) { return transportName(info.param); });
 
-// Conversions of tensors of one communicator, against those of the world.
+// Compares conversions on this communicator with conversions by messages on the world.
 void expectRightOn(const CommPtr& comm, Transport transport) {
   for (const Route& route : routes()) {
     SCOPED_TRACE(route.name);
@@ -211,7 +216,7 @@ TEST(NoSharedMemory, ASmallArenaHoldsWhatItCan) {
   expectRightOn(comm, Transport::Shared);
 }
 
-// Some ranks have lanes, others find their arena full.
+// On every second rank the arena (the memory that the node shares) is full, so it has no lanes.
 TEST(NoSharedMemory, ASenderWithoutALaneSendsMessages) {
   const CommPtr comm = communicatorWithArena(2);
   std::vector<Buffer> all;
@@ -231,9 +236,9 @@ TEST(Stores, GiveTheSameBitsEachWay) {
   }
 }
 
-// What the receiver finds when the sender changes its array between Begin and End: packed elements
-// are those of Begin, elements that are read in place those of End. No program may do so; it tells
-// which way they came.
+// Finds out whether elements were packed or read in place, by a change of the sender's array
+// between Begin and End, which programs must not do: returns 1, the value at Begin, if they were
+// packed, and 2, the value at End, if the receiver has read them in place.
 double foundAfterAChange(bool isShared) {
   const CommPtr comm = world();
   const Index elements = 4096;
@@ -272,7 +277,7 @@ TEST(SharedByTheCaller, IsPackedUpToTheLimit) {
   limit("8192");
 }
 
-// What is sent and what is written lie in one array, and are more than a lane's slots hold.
+// Input and output are in one array, and parts are larger than a lane.
 TEST(InPlaceShared, WideHalosAreFilledAndFolded) {
   const Index width = 40000, elements = 50000;
   const Layout plain = line({elements * world()->size()}, "S0");

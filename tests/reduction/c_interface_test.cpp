@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Placements and reduction programs through C, without TenonInitialize().
+// Tests the C functions of tenon/ext/reduction.h: lists of placements (how the axes of a job's
+// process grid are distributed over the levels of a system) and the reduction programs of a
+// placement (sequences of collectives that sum over axes). Numbers of placements and programs are
+// those of the paper by which the planner works (Xie et al., cited in
+// reduction/collective_rule.hpp); predicted times are computed here by hand. The functions need
+// neither TenonInitialize() nor MPI.
 #include "capi/expect_code.hpp"
 
 #include <tenon/ext/machine.h>
@@ -10,6 +15,7 @@
 namespace tenon::test {
 namespace {
 
+// list_ has the placements of axes of 8 x 2 x 4 processes on 4 nodes of 16 devices.
 class ReductionC : public testing::Test {
 protected:
   void SetUp() override {
@@ -136,8 +142,8 @@ TEST_F(ReductionC, RefusesProgramsAndStepsThatAreNotThere) {
   expectCode(TENON_ERR_NULL, TenonPlacementListGetCount(list_, nullptr), {"count is NULL"});
 }
 
-// Two axes of 4 on 4 nodes of 4: the axis of the larger sum lies within the nodes, whose links
-// count for nothing.
+// Two axes of 4 processes on 4 nodes of 4 devices. Only the nodes' network links have a bandwidth,
+// so the best placement has the axis of the larger sum inside the nodes.
 TEST_F(ReductionC, ChoosesThePlacementForAllReductions) {
   TenonMachine machine = nullptr;
   const char* names[] = {"node", "gpu"};

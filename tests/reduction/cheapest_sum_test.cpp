@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The cheapest sums and their prices, beside what all schedules of all members move.
+// Tests the choice of the cheapest reduction program for a sum, and the prices of programs. The
+// price, a closed formula, is compared with one that is counted from the schedules (the messages)
+// of all members of the sum; the choice is compared with all other programs; both on random
+// machines with one to three levels of links.
 #include "reduction/cheapest_sum.hpp"
 
 #include "geometry/layout/cuts.hpp"
@@ -20,7 +23,8 @@
 namespace tenon {
 namespace {
 
-// The price of what the dearest member of each step does, counted from the schedules of all.
+// The price of a program, counted from the schedules of all members: for each step that of the
+// member with the highest price.
 double countedPrice(const ReductionPlan& plan, Index elements, Index elementBytes) {
   std::vector<int> ranks(deviceCount(plan.hierarchy));
   std::iota(ranks.begin(), ranks.end(), 0);
@@ -115,7 +119,7 @@ TEST(CheapestSum, IsPricedAsWhatItsSchedulesMove) {
   }
 }
 
-// Programs by all of the language, roots included.
+// Random programs of the language, also those with roots (Reduce, Broadcast).
 TEST(ProgramPrice, IsWhatSchedulesMove) {
   std::mt19937 random(4);
   for (int i = 0; i < 300; ++i) {
@@ -130,7 +134,8 @@ TEST(ProgramPrice, IsWhatSchedulesMove) {
   }
 }
 
-// No program of the language without roots is cheaper, though it may go outwards and inwards.
+// The chosen program is not more expensive than any program of the language without roots, in any
+// order of the levels.
 TEST(CheapestSum, IsTheLeastOfAllPrograms) {
   std::mt19937 random(7);
   for (int i = 0; i < 300; ++i) {
@@ -159,8 +164,9 @@ LinkRates nodesOf(Index ranks) {
   return rates;
 }
 
-// What leaves each node with a large sum, by the schedules, in multiples of the array: at least
-// (n-1)/n for each of the n nodes to have its share, and as much again to give it to all.
+// Elements that leave and enter each node in a large sum, counted from the schedules, in multiples
+// of the array. At least (n-1)/n must leave until each of the n nodes has its share of the sum, and
+// as much again until all have the whole sum. `most` is the upper bound of both together.
 TEST(CheapestSum, LeavesANodeAboutOnceEachWay) {
   for (const auto& [nodes, most] : {std::pair(2, 1.05), {4, 1.55}, {8, 1.8}})
     for (const SumGoal goal : {SumGoal::All, SumGoal::Share, SumGoal::First}) {
@@ -189,7 +195,8 @@ TEST(CheapestSum, LeavesANodeAboutOnceEachWay) {
     }
 }
 
-// Of the order of the ranks of a node and the logarithm of the nodes; and no more than 8 blocks.
+// The number of messages of a rank is of the order of the ranks of a node plus the logarithm of the
+// number of nodes, and the program has at most 8 levels.
 TEST(CheapestSum, OfShortArraysHasFewMessages) {
   const CheapestSum nodes = cheapestSum({64, 8}, 8, nodesOf(8));
   Index messages = 0;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Each rule of Figure 8 on an example made by hand, and each refusal. A state is drawn as its rows,
-// each the list of its contributors: {"01", "01", "", ""} holds the first two of four chunks.
+// Tests the rules of the collectives (Figure 8 of the paper cited in
+// reduction/collective_rule.hpp): the states of a group's devices after each collective, and each
+// reason to reject one, on examples written by hand. A state is written as a list of its rows
+// (chunks of the data), each the list of the devices whose contributions are in it: {"01", "01",
+// "", ""} holds the first two of four chunks, with the contributions of devices 0 and 1.
 #include "reduction/collective_rule.hpp"
 
 #include <gtest/gtest.h>
@@ -10,6 +13,7 @@
 namespace tenon {
 namespace {
 
+// A state in this notation.
 using Drawn = std::vector<std::string>;
 
 DeviceState state(const Drawn& rows) {
@@ -34,6 +38,7 @@ std::vector<const DeviceState*> addresses(const std::vector<DeviceState>& states
   return result;
 }
 
+// Expects that a collective is valid on these states, and their values after it.
 void expectStep(CollectiveKind kind, const std::vector<Drawn>& before,
                 const std::vector<Drawn>& after) {
   const std::vector<DeviceState> states = group(before);
@@ -78,7 +83,7 @@ TEST(CollectiveRule, AllGatherGivesAllAllRows) {
 
 TEST(CollectiveRule, BroadcastGivesAllWhatTheFirstHas) {
   expectStep(CollectiveKind::Broadcast, {k01, kNothing, k1}, {k01, k01, k01});
-  // One member that learns nothing is no obstacle.
+  // A member that gets nothing new is allowed if another one does.
   expectStep(CollectiveKind::Broadcast, {k01, k01, k0}, {k01, k01, k01});
 }
 
@@ -88,7 +93,7 @@ TEST(CollectiveRule, ASumRefusesOtherChunks) {
     expectRefused(Refusal::RowsDiffer, kind, {{"0", "0", "0", ""}, {"1", "1", "", ""}});
     expectRefused(Refusal::RowsDiffer, kind, {k0, kNothing});
     expectRefused(Refusal::RowsDiffer, kind, {kNothing, k0});
-    // Found out at the last member too.
+    // Also if only the last member differs.
     expectRefused(Refusal::RowsDiffer, kind, {k0, k1, {"2", "2", "2", ""}});
   }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Programs carried out on the states of all devices of a system, by the rules alone.
+// FullSystem: executes reduction programs (sequences of collectives) on the states of all devices
+// of a system by the rules of the collectives, without the shortcuts of the library, which tests
+// programs on levels of two devices. For tests that each program computes the sum.
 #pragma once
 
 #include "reduction/execution.hpp"
@@ -21,7 +23,8 @@ public:
 
   const Hierarchy& hierarchy() const { return hierarchy_; }
 
-  // Whether the program can be carried out and leaves each device with the sum of its group.
+  // Whether all steps of the program are valid and leave each device with the whole sum of its
+  // group.
   bool reduces(const Program& program) {
     DeviceStates states = initialStates(placement_.devices());
     for (const Instruction& instruction : program)
@@ -31,6 +34,7 @@ public:
   }
 
 private:
+  // The groups of devices of an instruction, in all reduction groups of the system; cached.
   const DeviceGroups& groups(const Instruction& instruction) {
     DeviceGroups& groups = lowered_[instruction.describe()];
     if (groups.empty())

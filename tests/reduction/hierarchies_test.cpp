@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The hierarchies on which one may synthesise (Section 3.4): (a) the system's levels, (b) the
-// matrix's factors level by level, (c) axis by axis, and (d) those of the reduction axes. On (a) to
-// (c) programs are synthesised on all devices; a program of one is one of another if it forms the
-// same groups of devices step by step.
+// Compares the four hierarchies on which reduction programs can be synthesised (Section 3.4 of the
+// paper cited in reduction/collective_rule.hpp): (a) the system's levels, (b) the factors of the
+// parallelism matrix level by level, (c) axis by axis, and (d) those of the reduction axes only,
+// which the library uses. On (a) to (c) programs are synthesised on all devices. Two programs are
+// equal if they form the same groups of devices, step by step.
 //
-// Theorem 3.2 says (d) >= (c) >= (b) >= (a). That holds without Master. With it, (c) >= (b) fails
-// where an axis that is not reduced stands below the reduction axis in the matrix: on (c) Master
-// then takes the first instance of that axis alone. (The third case of Lemma B.7 concludes about
-// Parallel.) So this choice of (d) is right all the same: it has all programs of the three others.
+// Theorem 3.2 of the paper says that each has all programs of the next: (d) >= (c) >= (b) >= (a).
+// This is true without instructions of the form Master. With them, (c) >= (b) is false if an axis
+// that is not reduced follows the reduction axis in the matrix: on (c), Master then acts in the
+// first part of that axis only. (The third case of the proof, Lemma B.7, is about Parallel only.)
+// The choice of (d) is right nevertheless: it has all programs of the three others.
 #include "reduction/placement_list.hpp"
 #include "reduction/synthesis.hpp"
 
@@ -33,6 +35,7 @@ std::vector<Move> allowed(std::vector<Move> moves, WithMaster master) {
   return moves;
 }
 
+// Returns the programs as groups of devices.
 LoweredSet lowered(const ProgramSet& programs, const std::vector<Move>& moves) {
   LoweredSet set;
   for (Index i = 0; i < programs.count(); ++i) {
@@ -48,7 +51,8 @@ LoweredSet lowered(const ProgramSet& programs, const std::vector<Move>& moves) {
   return set;
 }
 
-// devices[i] is the device that the hierarchy numbers i.
+// Programs that are synthesised on all devices of a placement, on a hierarchy. devices[i] is the
+// device that has the number i in the hierarchy.
 LoweredSet onAllDevices(const Placement& placement, int axis, const Hierarchy& hierarchy,
                         const std::vector<int>& devices, WithMaster master) {
   std::vector<Move> moves = allowed(movesOf(hierarchy), master);
@@ -59,13 +63,14 @@ LoweredSet onAllDevices(const Placement& placement, int axis, const Hierarchy& h
   return lowered({placement.devices(), moves, placement.reductionGroups({axis}), 5}, moves);
 }
 
+// Devices in the order of their numbers, that is level by level.
 std::vector<int> levelOrder(const Placement& placement) {
   std::vector<int> devices(placement.devices());
   std::iota(devices.begin(), devices.end(), 0);
   return devices;
 }
 
-// By coordinates, the first axis slowest.
+// Devices in the order of their coordinates, the first axis slowest.
 std::vector<int> axisOrder(const Placement& placement) {
   std::vector<int> devices = levelOrder(placement);
   std::sort(devices.begin(), devices.end(),
@@ -73,6 +78,7 @@ std::vector<int> axisOrder(const Placement& placement) {
   return devices;
 }
 
+// The programs on the hierarchies (a), (b), (c) and (d).
 LoweredSet systemPrograms(const Placement& placement, int axis, WithMaster master) {
   return onAllDevices(placement, axis, placement.system(), levelOrder(placement), master);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The 42 cases that the paper prints (tests/data/paper_reductions.json): the parallelism matrices,
-// the numbers of programs, and each program carried out on the whole system.
+// Tests the planner of reductions on all 42 cases that its paper prints (Xie et al., cited in
+// reduction/collective_rule.hpp; the numbers are in tests/data/paper_reductions.json): the
+// parallelism matrices, the hierarchies, the numbers of programs by size, and that each program,
+// executed on the states of all devices of the system, computes the sum.
 #include "reduction/full_system.hpp"
 
 #include <nlohmann/json.hpp>

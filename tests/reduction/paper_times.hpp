@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The simulator beside the times that the paper's appendix prints: predictions for the same cases,
-// and how far the two agree in their order.
+// Compares predicted times of reduction programs (reduction/simulation.hpp) with those that the
+// appendix of the paper prints for real machines (Xie et al., cited in
+// reduction/collective_rule.hpp; the numbers are in tests/data/paper_times.json): the cases, and
+// Spearman's rank correlation as a measure of whether both have the same order. Used by a test and
+// by the benchmark p2_simulator.
 #pragma once
 
 #include "machine/machine_file.hpp"
@@ -18,9 +21,12 @@
 
 namespace tenon::test {
 
-// The paper's times are those of ten runs; 2^29 float32 on each device fit them.
+// Bytes on each device. The paper's times are those of ten runs; 2^29 numbers of float32 agree with
+// them.
 inline constexpr double kPaperBytes = 10 * 4.0 * (1 << 29);
 
+// One case, with the times in seconds of the single AllReduce and of the fastest program: as
+// printed, and as predicted.
 struct PaperCase {
   std::string machine, label;
   double allReducePrinted, optimalPrinted, allReduce, optimal;
@@ -65,7 +71,7 @@ inline std::vector<PaperCase> paperCases(const std::string& machine, ReductionAl
   return cases;
 }
 
-// Ranks from 1; equal values share the mean of theirs.
+// Returns the ranks of values in ascending order, from 1; equal values get the mean of their ranks.
 inline std::vector<double> ranksOf(const std::vector<double>& values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests placements: parallelism matrices, which say into how many parts each level of a system
+// divides each axis of a job, the numbers and coordinates of devices, and the groups of a
+// reduction. The list of all matrices is compared with a search that tries every matrix, and its
+// length with a formula; numbers, coordinates and groups with examples computed by hand or printed
+// in the paper (Xie et al., cited in reduction/collective_rule.hpp).
 #include "reduction/placement_list.hpp"
 #include "sys/errors/error.hpp"
 
@@ -15,6 +20,7 @@ namespace {
 using Sizes = std::vector<Index>;
 using Matrix = std::vector<Sizes>;
 
+// Returns the message of the error with this code.
 std::string refusalOf(const Sizes& system, const Sizes& axes, TenonErrorCode code) {
   try {
     placementsOf(system, axes);
@@ -29,7 +35,8 @@ Index product(const Sizes& sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), Index(1), std::multiplies<>());
 }
 
-// Every matrix with entries up to `most` is tried, in lexicographic order.
+// Returns all matrices with the right products, by trying every matrix with entries up to `most`,
+// in lexicographic order.
 std::vector<Matrix> allByTrying(const Sizes& system, const Sizes& axes, Index most) {
   const std::size_t levels = system.size(), entries = levels * axes.size();
   std::vector<Matrix> found;
@@ -114,7 +121,7 @@ TEST(Placement, NumbersDevicesByLevelAndThenByAxis) {
     std::set<Sizes> all;
     for (int device = 0; device < any.devices(); ++device)
       all.insert(any.coordinates(device));
-    ASSERT_EQ(all.size(), std::size_t(any.devices())); // no two stand in one place
+    ASSERT_EQ(all.size(), std::size_t(any.devices())); // all coordinates differ
   }
 }
 

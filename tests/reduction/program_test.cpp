@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The reduction language: its text, and the groups that it forms, against the paper's Table 2.
+// Tests the language of reduction programs: text to program and back, the byte offsets in error
+// messages, and the groups of devices that an instruction forms in a hierarchy. Groups are compared
+// with Table 2 of the paper (Xie et al., cited in reduction/collective_rule.hpp).
 #include "reduction/grouping.hpp"
 #include "reduction/program.hpp"
 #include "sys/errors/error.hpp"
@@ -9,6 +11,7 @@
 namespace tenon {
 namespace {
 
+// Returns the message of the error.
 std::string refusalOf(const std::string& text) {
   try {
     parseProgram(text);
@@ -19,6 +22,7 @@ std::string refusalOf(const std::string& text) {
   return "accepted";
 }
 
+// Expects an error at this byte of the text, which names what was expected there.
 void expectAt(const std::string& text, int byte, const std::string& expected) {
   const std::string said = refusalOf(text);
   EXPECT_NE(said.find("byte " + std::to_string(byte) + ","), std::string::npos) << said;

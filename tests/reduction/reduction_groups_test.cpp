@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where reduction groups stand in a machine of levels.
+// Tests reductionHierarchy(): the levels of a machine that the ranks of a sum span. Ranks are
+// numbered level by level: on the levels [2, 4], ranks 0-3 are the first node. A sum over axes of a
+// process grid is among the ranks that differ only in these axes. Expected hierarchies are written
+// by hand.
 #include "reduction/reduction_groups.hpp"
 
 #include "sys/expect_error.hpp"
@@ -28,7 +31,7 @@ TEST(ReductionHierarchy, FollowsTheRanksOfTheGrid) {
   EXPECT_EQ(reductionHierarchy(*grid, {1}, {2, 4}), (Hierarchy{2, 2}));
 }
 
-// A machine of which the grid takes a part.
+// The grid has only a part of the machine's ranks.
 TEST(ReductionHierarchy, TakesAPartOfTheMachine) {
   EXPECT_EQ(reductionHierarchy(*Grid::make({4}, {1, 3, 9, 11}), {0}, {2, 8}), (Hierarchy{2, 2}));
 }

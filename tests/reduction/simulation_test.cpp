@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The simulator against closed forms, and against the paper's appendix.
+// Tests the prediction of the times of reduction programs on a machine: against Table 3 of the
+// paper (Xie et al., cited in reduction/collective_rule.hpp), against times computed by hand from
+// loads and bandwidths, and against the order of the times that the paper's appendix prints for
+// real machines.
 #include "reduction/simulation.hpp"
 
 #include "reduction/paper_times.hpp"
@@ -25,7 +28,8 @@ double allReduce(const Machine& machine, const Matrix& matrix, int axis,
   return simulation.seconds(parseProgram("(0, InsideGroup, AllReduce)"));
 }
 
-// The model's times of the paper's Table 3, by hand from loads and bandwidths, to two digits.
+// Times of a single AllReduce over axis 0 or 1 of a placement, by a ring or a tree, as in the
+// paper's Table 3: computed by hand from loads and bandwidths, to two digits after the point.
 struct Row {
   Matrix matrix;
   double ring0, tree0, ring1, tree1;
@@ -92,7 +96,7 @@ TEST(Simulation, AddsTheLatencyOfItsRounds) {
                                         {{"port", 1, 1, 1, 1e-6, {{LinkRule::Touching}}},
                                          {"nic", 0, 1, 1, 1e-3, {{LinkRule::Leaving}}}});
   const auto latency = [&](ReductionAlgorithm algorithm, const std::string& program) {
-    // A byte takes a second, so nearly no bytes.
+    // The links transfer a byte per second, so the data must be almost 0 bytes.
     return Simulation(machine, Placement({{2, 8}}), {0}, algorithm, 1e-30)
         .seconds(parseProgram(program));
   };
@@ -141,6 +145,8 @@ TEST(Spearman, IsTheCorrelationOfRanks) {
   EXPECT_DOUBLE_EQ(4.5 / std::sqrt(22.5), test::spearman({1, 2, 3, 4}, {1, 2, 2, 4}));
 }
 
+// Expects that the predicted times and the measured times of the paper have nearly the same order:
+// a rank correlation (Spearman) of at least `least`, over `rows` cases.
 void expectOrder(const std::string& machine, ReductionAlgorithm algorithm, std::size_t rows,
                  double least) {
   const auto cases = test::paperCases(machine, algorithm);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Conversions that sum and do more, in steps: which there are, and which costs least.
+// Tests the routes of conversions that sum over grid axes and also redistribute, such as P,S0 ->
+// B,S1 (P: partial sums, B: copies, S0: split of dimension 0): the list of routes in which sums are
+// separate steps is compared with lists written by hand, and the cheapest route with times computed
+// by hand.
 #include "reduction/sum_route.hpp"
 
 #include <gtest/gtest.h>
@@ -15,6 +18,7 @@ Layout on(const char* properties, const GridPtr& grid = kGrid) {
   return Layout({.shape = {16, 32}, .grid = grid, .properties = parseProperties(properties)});
 }
 
+// Returns the routes between two layouts, each as the properties of the layouts in between, sorted.
 std::vector<std::string> textsOf(const char* from, const char* to) {
   std::vector<std::string> texts;
   for (const auto& way : waysToPartSums(on(from), on(to))) {
@@ -51,7 +55,7 @@ TEST(SumRoute, ThereIsNothingToPart) {
     EXPECT_TRUE(waysToPartSums(on(from), on(to)).empty()) << from << " -> " << to;
 }
 
-// Backwards the ways are those of the adjoint.
+// The adjoint conversion has the same routes, reversed and with dual layouts.
 TEST(SumRoute, WaysAreThoseOfTheAdjoint) {
   for (const auto& [from, to] : {std::pair("P,S0", "B,S1"),
                                  {"S1,S0", "B,S1"},
@@ -77,11 +81,11 @@ SumRoute cheapest(const Layout& from, const Layout& to, const LinkRates& rates, 
   });
 }
 
-// Four nodes of two, whose NIC has half the rank's bandwidth for each of them, and nothing else
-// costs. All nodes sum what each rank has, h = 16 32 8 / 2 bytes of P,S0. Summed first: 2 (3/4) h
-// leave by each rank for a scatter and a gather; then the pair in a node exchanges half of what
-// each has, h / 2 at full rate. In one exchange each rank sends h/2 to each of 3 other nodes twice,
-// its own part and that of its neighbour.
+// Four nodes of two ranks. The NIC of a node gives each of them half of a rank's bandwidth, and
+// nothing else has a cost. In P,S0 each rank has h = 16 * 32 * 8 / 2 bytes, which are summed over
+// the nodes. If the sum is first, each rank sends 2 (3/4) h to other nodes, for a ReduceScatter and
+// an AllGather; then the two ranks of a node exchange half of their data, h / 2, at the full rate.
+// In a single exchange, each rank sends h / 2 to both ranks of each of the 3 other nodes.
 TEST(SumRoute, TakesTheCheapestSteps) {
   const LinkRates links{
       .latency = 1e-12, .overhead = 1e-15, .bandwidth = 1e6, .copyBandwidth = 1e15};
@@ -96,15 +100,15 @@ TEST(SumRoute, TakesTheCheapestSteps) {
   EXPECT_NEAR(best.seconds, 3.5 * h / 1e6, 1e-6);
   const SumRoute direct = cheapest(from, to, links, 8); // without levels there are no programs
   EXPECT_EQ(direct.steps.size(), 1u);
-  // The rest first, where it makes less of what is summed.
+  // The redistribution is first if it reduces the data that is summed.
   const SumRoute last = cheapest(on("P,B"), on("B,S0"), rates, 8);
   ASSERT_EQ(last.steps.size(), 2u);
   EXPECT_EQ(last.steps.front().to, on("P,S0"));
   EXPECT_NEAR(last.seconds, 1.5 * h / 0.5e6, 1e-6);
 }
 
-// Of ranks that share a unit; along several axes a route can also go axis by axis, which pays for
-// short arrays.
+// Sums between ranks inside one unit of the machine. Over several axes a route can also sum axis by
+// axis, which is cheaper for short arrays.
 TEST(SumPrices, ASumWithinAUnitCostsWhatItsRouteCosts) {
   const LinkRates slow{.latency = 2e-6, .overhead = 3e-7, .bandwidth = 6e9, .copyBandwidth = 1e10};
   for (const LinkRates& rates : {LinkRates(), slow})
@@ -137,7 +141,8 @@ TEST(SumPrices, ASumWithinAUnitCostsWhatItsRouteCosts) {
           EXPECT_NEAR(route, price, 0.01 * price) << ranks << " " << each;
         }
       }
-  // On two nodes of four a sum within one of them is one of four ranks, and others cross.
+  // On two nodes of four ranks, a sum over axis 1 is inside a node; sums over axis 0 are between
+  // nodes.
   const GridPtr nodes = Grid::make({2, 4});
   SumPrices prices(withAssumedNodes({}, {2, 4}), 8);
   const auto sum = [&](const char* from, const char* to) {

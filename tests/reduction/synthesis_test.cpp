@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tests the synthesis of reduction programs (sequences of collectives in groups of devices that sum
+// over all devices of a hierarchy), the check of programs, and the chunks of data that devices hold
+// in them. The numbers of programs on one and two levels are those printed in the paper (Xie et
+// al., cited in reduction/collective_rule.hpp), on more levels those of an independent
+// implementation. Each program is also executed by the rules of the collectives on all devices
+// (full_system.hpp).
 #include "reduction/full_system.hpp"
 #include "reduction/holdings.hpp"
 #include "reduction/sum_plan.hpp"
@@ -19,7 +25,7 @@ Counts countsBySize(const ProgramSet& programs) {
   return counts;
 }
 
-// On the hierarchy itself, not on levels of two.
+// Synthesises on the hierarchy itself; reductionPrograms() uses levels of two devices instead.
 ProgramSet direct(const Hierarchy& hierarchy, int sizeLimit) {
   const int devices = deviceCount(hierarchy);
   std::vector<int> all(devices);
@@ -34,7 +40,7 @@ std::vector<std::string> texts(const ProgramSet& programs) {
   return all;
 }
 
-// One and two levels as the paper prints them; more levels by an independent implementation.
+// Numbers of programs of 1, 2, 3, ... instructions.
 TEST(Synthesis, NumbersOfProgramsBySize) {
   EXPECT_EQ(countsBySize(*reductionPrograms(0, 5)), (Counts{0, 0, 0, 0, 0}));
   EXPECT_EQ(countsBySize(*reductionPrograms(1, 5)), (Counts{1, 2, 0, 0, 0}));
@@ -146,7 +152,7 @@ TEST(Synthesis, RefusesBadLimitsAndNumbers) {
   EXPECT_EQ(programs->countOfSize(6), 0);
 }
 
-// Holdings follow the rows alone; the states know everything.
+// Holdings track only which rows (chunks) a device has; the states also track contributions.
 TEST(Holdings, AreTheRowsOfTheStates) {
   for (const Hierarchy& hierarchy : {Hierarchy{6}, {2, 3}, {3, 4}, {2, 3, 2}}) {
     const int devices = deviceCount(hierarchy);
@@ -170,6 +176,7 @@ TEST(Holdings, AreTheRowsOfTheStates) {
   }
 }
 
+// Compares the rows of single devices (FollowedHoldings) with those of all devices, step by step.
 void expectFollowed(const Hierarchy& hierarchy, const Program& program, bool firstKeeps) {
   const int devices = deviceCount(hierarchy);
   FollowedHoldings followed(hierarchy, program, firstKeeps);
@@ -190,8 +197,8 @@ void expectFollowed(const Hierarchy& hierarchy, const Program& program, bool fir
   }
 }
 
-// What single devices are found to hold is what they hold where all are followed, for programs of
-// any kind; and where the sum is for the first alone, also once the others' rows are cleared.
+// For all programs of small hierarchies and, for each goal of a sum, for the programs that are
+// chosen by price.
 TEST(FollowedHoldings, AreThoseOfAllDevices) {
   for (const Hierarchy& hierarchy : {Hierarchy{6}, {2, 3}, {2, 3, 2}, {2, 2, 3, 2}}) {
     const int levels = static_cast<int>(hierarchy.size());

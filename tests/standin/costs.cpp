@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Stores the times that tests set for kinds of work (costs.hpp), in one table of the process.
 #include "standin/costs.hpp"
 
 #include <map>

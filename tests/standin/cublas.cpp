@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stand-in's half for cuBLAS: matrix products by the definition's loops, as work of the
-// handle's stream. Before each the handle's workspace becomes NaN where it begins, as what another
-// kernel left there would be lost.
+// The fake cuBLAS of the stand-in for CUDA: matrix products C = alpha op(A) op(B) + beta C by three
+// loops, as work of the handle's stream. Matrices are stored by columns: element (i, j) of A is
+// a[j * lda + i]. Sums are in float64.
+//
+// Before each product the first 4096 bytes of the handle's workspace become NaN, because other
+// kernels may use it in between: a program that stores data there gets wrong values.
 #include "standin/costs.hpp"
 #include "standin/failures.hpp"
 #include "standin/memory.hpp"
@@ -24,9 +27,10 @@ namespace tenon::standin {
 
 namespace {
 
-constexpr std::size_t kLost = 4096; // of a workspace: all of it would take longer than the products
+// Bytes of a workspace that become NaN; to fill all of it would take longer than the products.
+constexpr std::size_t kOverwrittenBytes = 4096;
 
-// Column-major C = alpha op(A) op(B) + beta C.
+// One product, with the parameters of cublasDgemm(): op(A) is m x k, op(B) is k x n, C is m x n.
 template <class T>
 struct Product {
   bool transA, transB;
@@ -39,19 +43,19 @@ struct Product {
   T beta;
   T* c;
   std::int64_t ldc;
-  bool rounds = false; // the factors, to bfloat16
+  bool rounds = false; // elements of A and B are rounded to bfloat16 first
 
   bool isValid() const {
     return m >= 0 && n >= 0 && k >= 0 && lda >= std::max<std::int64_t>(1, transA ? k : m) &&
            ldb >= std::max<std::int64_t>(1, transB ? n : k) && ldc >= std::max<std::int64_t>(1, m);
   }
-  // Refuses arrays that are not the device's.
+  // Ends the program unless the three matrices are in device memory.
   void checkArrays() const {
     const DeviceMemory& memory = DeviceMemory::get();
     const auto check = [&](const T* first, std::int64_t rows, std::int64_t columns,
-                           std::int64_t distance) {
+                           std::int64_t leading) {
       if (rows > 0 && columns > 0)
-        memory.checkRange(first, std::size_t((columns - 1) * distance + rows) * sizeof(T),
+        memory.checkRange(first, std::size_t((columns - 1) * leading + rows) * sizeof(T),
                           "a matrix of cuBLAS");
     };
     check(a, transA ? k : m, transA ? m : k, lda);
@@ -61,7 +65,7 @@ struct Product {
   double factor(T x) const {
     if (!rounds)
       return double(x);
-    constexpr int kBits = 8;
+    constexpr int kBits = 8; // significant bits of bfloat16
     int exponent = 0;
     const double part = std::frexp(double(x), &exponent);
     return std::ldexp(std::nearbyint(std::ldexp(part, kBits)), exponent - kBits);
@@ -93,14 +97,15 @@ cublasStatus_t multiply(cublasHandle_t handle, const char* who, const Product<T>
   enqueue(*stream, [product, workspace = handle->workspace, bytes = handle->workspaceBytes, stream,
                     seconds = costOf("product")] {
     if (workspace)
-      std::memset(workspace, 0xff, std::min(bytes, kLost));
+      std::memset(workspace, 0xff, std::min(bytes, kOverwrittenBytes));
     product.run();
     stream->seconds += seconds;
   });
   return CUBLAS_STATUS_SUCCESS;
 }
 
-// As the library does them: each by itself, of arrays that lie apart.
+// Runs `count` products; the matrices of product i + 1 are strideA, strideB and strideC elements
+// after those of product i. The outputs must not overlap.
 template <class T>
 cublasStatus_t multiplyBatch(cublasHandle_t handle, const char* who, Product<T> product,
                              std::int64_t strideA, std::int64_t strideB, std::int64_t strideC,
@@ -122,7 +127,8 @@ bool transposes(cublasOperation_t operation) {
   return operation != CUBLAS_OP_N;
 }
 
-// Refuses what the calls with types are not used for.
+// Ends the program unless a call with types (cublasGemmEx) has the only types that Tenon uses:
+// float matrices whose factors are rounded to bfloat16.
 void checkRounds(cudaDataType a, cudaDataType b, cudaDataType c, cublasComputeType_t type) {
   if (a != CUDA_R_32F || b != CUDA_R_32F || c != CUDA_R_32F || type != CUBLAS_COMPUTE_32F_FAST_16BF)
     refuse("a product with types that are not float by bfloat16");
@@ -151,16 +157,17 @@ cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-// As the library does it: a new stream takes the workspace away.
+// As in cuBLAS, a new stream resets the workspace.
 cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {
-  *handle = {stream, handle->mode, nullptr, 0};
+  *handle = {stream, handle->mode, /*workspace=*/nullptr, /*workspaceBytes=*/0};
   return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void* workspace, size_t bytes) {
   if (isToFail("cublasSetWorkspace"))
     return CUBLAS_STATUS_INTERNAL_ERROR;
-  if (reinterpret_cast<std::uintptr_t>(workspace) % 256 != 0)
+  constexpr std::uintptr_t kAlignment = 256; // required by cuBLAS
+  if (reinterpret_cast<std::uintptr_t>(workspace) % kAlignment != 0)
     return CUBLAS_STATUS_INVALID_VALUE;
   const Call call;
   DeviceMemory::get().checkRange(workspace, bytes, "the workspace of cuBLAS");
@@ -245,7 +252,7 @@ cublasStatus_t cublasGemmEx_64(cublasHandle_t handle, cublasOperation_t transA,
                          {transposes(transA), transposes(transB), m, n, k,
                           *static_cast<const float*>(alpha), static_cast<const float*>(a), lda,
                           static_cast<const float*>(b), ldb, *static_cast<const float*>(beta),
-                          static_cast<float*>(c), ldc, true});
+                          static_cast<float*>(c), ldc, /*rounds=*/true});
 }
 
 cublasStatus_t cublasGemmStridedBatchedEx_64(
@@ -259,7 +266,7 @@ cublasStatus_t cublasGemmStridedBatchedEx_64(
                               {transposes(transA), transposes(transB), m, n, k,
                                *static_cast<const float*>(alpha), static_cast<const float*>(a), lda,
                                static_cast<const float*>(b), ldb, *static_cast<const float*>(beta),
-                               static_cast<float*>(c), ldc, true},
+                               static_cast<float*>(c), ldc, /*rounds=*/true},
                               strideA, strideB, strideC, count);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stand-in for cuBLAS against the definition of a product of matrices stored by columns, and
-// the mistakes that it shows.
+// Tests the fake cuBLAS of the stand-in for CUDA: products are compared with the definition,
+// computed here on the host, for matrices stored by columns; and wrong calls give cuBLAS's error
+// codes or end the program. The tests DeviceHandles.* check what Tenon's options set on cuBLAS's
+// handles.
 #include "kernels/cuda/handles.hpp"
 #include "kernels/draw.hpp"
 #include "kernels/on_device.hpp"
@@ -17,6 +19,7 @@ namespace {
 
 constexpr Index kM = 3, kN = 4, kK = 5, kLda = 6, kLdb = 7, kLdc = 5;
 
+// Integer matrices A, B and C on the host and the device: C = 2 op(A) op(B) - C.
 struct Matrices {
   Draw draw{51};
   std::vector<double> a = draw.integers<double>(kLda * 5), b = draw.integers<double>(kLdb * 5),
@@ -93,11 +96,12 @@ TEST(DeviceHandles, TellCublasWhatTheOptionsAllow) {
   EXPECT_EQ(modeOf("false"), CUBLAS_DEFAULT_MATH);
 }
 
-// By the rounding of both factors, and in float32 else: integers that bfloat16 holds are exact.
+// With -tenon_device_bfloat16 both factors are rounded to bfloat16 and the rest is float32, so the
+// product is the same as that of factors that were rounded before.
 TEST(DeviceHandles, RoundFactorsToBFloat16WhereTheOptionSaysSo) {
   constexpr Index kExtent = 9;
   Draw draw(5);
-  cuda::handlesOf(*deviceContext()).blas(); // which rounds nothing
+  cuda::handlesOf(*deviceContext()).blas(); // a handle made before the option is set does not round
   options().set("-tenon_device_bfloat16", "true");
   KernelContext at(Space::Device);
   const auto product = [&](const std::vector<float>& a, const std::vector<float>& b,

@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A stand-in for the CUDA runtime on a machine without a GPU, for tests only: a shared library that
-// is linked in place of the runtime. It keeps what the runtime promises and nothing more: see
-// memory.hpp for its memory and streams.hpp for its streams. Of the host's memory, the target of a
-// copy is NaN until the copy is done, and the source must not change until then.
+// The fake CUDA runtime (libcudart) of the stand-in, by which tests of device code run on machines
+// without a GPU. The shared library of the stand-in is linked in place of the runtime, and this
+// file defines the runtime's functions that Tenon calls, including those that code compiled by nvcc
+// calls before main() and at a launch. Device memory is in memory.hpp, streams in streams.hpp, and
+// the execution of kernels in kernels.hpp.
 //
-// What runs for a kernel is in kernels.hpp.
+// The runtime promises little about an asynchronous copy with the host, and the stand-in exposes
+// programs that assume more: the target of a copy to the host is NaN until the copy is done, and a
+// source on the host that is changed before the copy is done ends the program.
 //
-//   TENON_STANDIN_BYTES=N    the device's memory
-//   TENON_STANDIN_FAIL=F:N   call N of the function F fails (failures.hpp)
-//   TENON_STANDIN_DEVICES=N  number of devices, 1 by default
-//   TENON_STANDIN_SHOWS_OTHER=1  what another process shows is opened, but other memory is found there
-//   TENON_STANDIN_DRIVER=N   version of the driver, by default the runtime's
-//   TENON_STANDIN_MODEL=A100 an A100 in place of an H200; or a file with cuDNN's description of a device (gpu.sh)
-//   TENON_STANDIN_POOLS=0    a device without memory pools, as parts of a virtual GPU are
-//   TENON_STANDIN_HMM=1      the device reaches all memory of the host, as with heterogeneous memory management (HMM)
-//   TENON_STANDIN_ADDRESSES=1  refuse kernels with a parameter that holds an address of the host's, other than
-//                            of registered memory. What was on the stack before may be left in padding, so a
-//                            refusal is a hint, and no test but the stand-in's own relies on it.
+// Environment variables:
+//   TENON_STANDIN_BYTES=N        bytes of device memory
+//   TENON_STANDIN_FAIL=F:N       call N of the function F fails (failures.hpp)
+//   TENON_STANDIN_DEVICES=N      number of devices, 1 by default
+//   TENON_STANDIN_SHOWS_OTHER=1  memory of another process that is opened (CUDA IPC) is not the
+//                                memory that the process has exported
+//   TENON_STANDIN_DRIVER=N       version of the driver, by default that of the runtime
+//   TENON_STANDIN_MODEL=A100     an A100 in place of an H200; or the path of a file with cuDNN's
+//                                description of a device
+//   TENON_STANDIN_POOLS=0        a device without memory pools, as parts of a virtual GPU are
+//   TENON_STANDIN_HMM=1          the device reaches all memory of the host (heterogeneous memory
+//                                management, HMM)
+//   TENON_STANDIN_ADDRESSES=1    ends the program if a kernel's parameter contains an address of
+//                                the host, other than of registered memory. Padding in the
+//                                parameter can contain such an address by chance, so this is a
+//                                hint, and only the stand-in's own tests use it.
 #include "standin/devices.hpp"
 #include "standin/failures.hpp"
 #include "standin/kernels.hpp"
@@ -34,8 +42,8 @@
 #include <utility>
 
 struct CUmemPoolHandle_st {
-  CUcontext context; // of the device
-  std::size_t threshold = 0;
+  CUcontext context;         // primary context of the device
+  std::size_t threshold = 0; // bytes that the pool retains when the host waits for the device
 };
 struct CUgraph_st {
   std::shared_ptr<tenon::standin::Graph> recorded;
@@ -48,13 +56,13 @@ namespace tenon::standin {
 
 namespace {
 
-// Of the process; used while a Call is held.
+// The state of the process; used while the lock of the stand-in is held (Call).
 struct State {
-  std::map<const char*, std::size_t> hostMemory; // that kernels reach
-  std::set<const void*> loaded;                  // kernels whose code is
+  std::map<const char*, std::size_t> hostMemory; // bytes of pinned and registered host memory
+  std::set<const void*> loaded;                  // kernels that were launched before
   cudaMemPool_t pool = nullptr;
-  cudaError_t lastError = cudaSuccess;
-  cudaError_t failure = cudaSuccess; // of a kernel: all later calls give it
+  cudaError_t lastError = cudaSuccess; // for cudaGetLastError()
+  cudaError_t failure = cudaSuccess;   // after a fault of a kernel, all later calls return this
 };
 
 State& state() {
@@ -78,11 +86,13 @@ std::string hexadecimal(std::uintptr_t number) {
   return text;
 }
 
-// Words of a kernel's parameter that are addresses of the host's: on a device they would be faults.
+// With TENON_STANDIN_ADDRESSES: ends the program if a word of a kernel's parameter is an address of
+// the host that a device could not access.
 void checkParameter(const char* bytes, std::size_t count) {
   static const bool isWanted = std::getenv("TENON_STANDIN_ADDRESSES") != nullptr;
   if (!isWanted)
     return;
+  // The range of addresses of a process on Linux; smaller words are probably integers.
   constexpr std::uintptr_t kMin = std::uintptr_t(1) << 32, kMax = std::uintptr_t(1) << 47;
   for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= count; at += sizeof(std::uintptr_t)) {
     std::uintptr_t word = 0;
@@ -95,6 +105,7 @@ void checkParameter(const char* bytes, std::size_t count) {
   }
 }
 
+// FNV-1a hash.
 std::uint64_t hashOf(const void* p, std::size_t bytes) {
   std::uint64_t h = 14695981039346656037ULL;
   for (std::size_t i = 0; i < bytes; ++i)
@@ -102,11 +113,14 @@ std::uint64_t hashOf(const void* p, std::size_t bytes) {
   return h;
 }
 
+// Queues a copy. A target on the host is filled with NaN until then, and a source on the host is
+// compared, by its hash, with its content at the time of the call.
 void copyLater(CUstream_st& s, void* to, const void* from, std::size_t bytes) {
   const DeviceMemory& memory = DeviceMemory::get();
   const bool toDevice = memory.contains(to), fromDevice = memory.contains(from);
   if (s.recording && !(toDevice && fromDevice))
-    refuse("a copy to or from the host is recorded"); // CUDA would repeat it
+    // A graph would repeat the copy at each launch, which Tenon never intends.
+    refuse("a copy to or from the host is recorded");
   if (toDevice)
     memory.checkRange(to, bytes, "a copy");
   else
@@ -135,7 +149,8 @@ bool hasPools() {
   return !isSet("TENON_STANDIN_POOLS", "0");
 }
 
-// The host has waited for work of the device.
+// Called when the host has waited for the device: trims the pool, as CUDA does, and returns the
+// failure of a kernel.
 cudaError_t waited() {
   if (const cudaMemPool_t pool = state().pool)
     DeviceMemory::get().trimPool(pool->threshold);
@@ -158,6 +173,8 @@ bool isRegistered(const void* p) {
 
 using namespace tenon::standin;
 
+// The first statement of a function that can fail: takes the lock, and returns an error if a kernel
+// has faulted before, or `code` if a test requested that this call fails.
 #define TENON_CALL(code)                                                                           \
   const Call call;                                                                                 \
   if (state().failure != cudaSuccess)                                                              \
@@ -167,14 +184,15 @@ using namespace tenon::standin;
 
 extern "C" {
 
-// Learns how the host runs a kernel.
+// Tenon's launches call this first, to pass the twin of a kernel (src/kernels/cuda/launch.cuh).
 __attribute__((visibility("default"))) void tenonHostTwin(const void* entry, std::size_t bytes,
                                                           TenonTwin run) {
   const Call call;
   giveTwin(entry, bytes, run);
 }
 
-// What nvcc's code calls before main, and around a launch.
+// Functions that code compiled by nvcc calls before main() and around a launch. The entry, the
+// address of a kernel's host stub, identifies the kernel.
 void** __cudaRegisterFatBinary(void*) {
   static void* handle;
   return &handle;
@@ -200,6 +218,8 @@ cudaError_t __cudaPopCallConfiguration(dim3*, dim3*, std::size_t*, void*) {
   refuse("a kernel is launched by <<<>>>");
 }
 
+// The first launch of a kernel needs memory of the driver for its code. The grid has one dimension,
+// as all launches of Tenon.
 cudaError_t cudaLaunchKernel(const void* entry, dim3 grid, dim3 block, void** arguments,
                              std::size_t, cudaStream_t stream) {
   TENON_CALL(cudaErrorLaunchOutOfResources);
@@ -248,8 +268,9 @@ cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
+  constexpr int kMultiprocessors = 3;
   *value = which == cudaDevAttrComputeCapabilityMajor ? (modelOfDevice() == "A100" ? 8 : 9)
-           : which == cudaDevAttrMultiProcessorCount  ? 3
+           : which == cudaDevAttrMultiProcessorCount  ? kMultiprocessors
            : which == cudaDevAttrMemoryPoolsSupported ? (hasPools() ? 1 : 0)
                                                       : 0;
   return cudaSuccess;
@@ -320,7 +341,7 @@ cudaError_t cudaMallocFromPoolAsync(void** p, std::size_t bytes, cudaMemPool_t p
   TENON_CALL(cudaErrorMemoryAllocation);
   CUstream_st& s = streamOf(stream, "cudaMallocFromPoolAsync");
   *p = DeviceMemory::get().allocate(bytes, DeviceMemory::Kind::Private, pool->context);
-  if (*p && s.recording) { // the graph's own, fresh each time
+  if (*p && s.recording) { // memory of the graph, which is NaN at the begin of each launch
     s.recording->taken.push_back(*p);
     s.recording->inUse.insert(*p);
     enqueue(s, [memory = *p, bytes] { std::memset(memory, 0xff, bytes); });
@@ -349,7 +370,7 @@ cudaError_t cudaMalloc(void** p, std::size_t bytes) {
   *p = DeviceMemory::get().allocate(bytes, DeviceMemory::Kind::Showable, currentContext());
   return *p ? cudaSuccess : fail(cudaErrorMemoryAllocation);
 }
-cudaError_t cudaFree(void* p) { // waits for the device, as the runtime does
+cudaError_t cudaFree(void* p) { // waits for the device, like the runtime
   const Call call;
   refuseWhileRecording(__func__);
   drainAll();
@@ -369,7 +390,7 @@ cudaError_t cudaIpcOpenMemHandle(void** p, cudaIpcMemHandle_t handle, unsigned) 
   TENON_CALL(cudaErrorMapBufferObjectFailed);
   DeviceMemory::Place place{};
   std::memcpy(&place, &handle, sizeof place);
-  if (place.process == getpid()) // not in the process that made it
+  if (place.process == getpid()) // CUDA cannot open a handle in the process that exported it
     return fail(cudaErrorDeviceUninitialized);
   *p = DeviceMemory::get().openShown(place, currentContext());
   return *p ? cudaSuccess : fail(cudaErrorMapBufferObjectFailed);
@@ -388,7 +409,7 @@ cudaError_t cudaHostAlloc(void** p, std::size_t bytes, unsigned) {
   state().hostMemory[static_cast<char*>(*p)] = bytes;
   return cudaSuccess;
 }
-cudaError_t cudaFreeHost(void* p) { // waits too
+cudaError_t cudaFreeHost(void* p) { // waits for the device, like the runtime
   const Call call;
   refuseWhileRecording(__func__);
   drainAll();
@@ -487,6 +508,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
   *milliseconds = static_cast<float>(1e3 * (end->last->seconds - begin->last->seconds));
   return cudaSuccess;
 }
+// Queues an entry without work that waits for the latest recording of the event.
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t e, unsigned) {
   const Call call;
   enqueue(streamOf(stream, "cudaStreamWaitEvent"), nullptr, e->last);
@@ -499,13 +521,15 @@ cudaError_t cudaEventSynchronize(cudaEvent_t e) {
     drain(*e->last->stream, e->last.get());
   return waited();
 }
+// After 20 calls for one recording, the program probably polls until the event is done: the work
+// runs.
 cudaError_t cudaEventQuery(cudaEvent_t e) {
   TENON_CALL(cudaErrorUnknown);
   refuseWhileRecording(__func__);
-  constexpr int kOften = 20;
+  constexpr int kPolls = 20;
   if (!e->last || e->last->isDone)
     return cudaSuccess;
-  if (++e->last->requested > kOften)
+  if (++e->last->requested > kPolls)
     drain(*e->last->stream, e->last.get());
   return e->last->isDone ? cudaSuccess : fail(cudaErrorNotReady);
 }
@@ -517,7 +541,7 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
   return cudaSuccess;
 }
 
-// Graphs, of one stream.
+// Graphs, each of the work of one stream.
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
   TENON_CALL(cudaErrorStreamCaptureUnsupported);
   refuseWhileRecording(__func__);

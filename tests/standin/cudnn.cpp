@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stand-in's half for cuDNN. The real library makes and checks every descriptor, graph and
-// plan, for a device that is only described, which needs neither a GPU nor a driver. Only what
-// needs one is replaced: the handle, in whose place the real library is given the description, and
-// the execution of a plan, which reads what was set and does it by the definition's loops, as work
-// of the handle's stream. Before each execution its workspace becomes NaN, as what another kernel
-// left there would be lost.
+// The fake cuDNN of the stand-in for CUDA. A program of cuDNN describes its work in descriptors
+// (tensors, operations, a graph of operations), asks heuristics for configurations of engines,
+// makes a plan of one of them, and executes the plan with a list of pointers, the variant pack. The
+// real cuDNN library does all of this except the execution: it can make and check plans for a
+// device that is only described in JSON, without a GPU or a driver. So this file
+//   - forwards calls to the real library (REAL()), with the description of an A100 or H200 in place
+//     of the handle, and records the attributes of each descriptor (Record)
+//   - executes a plan from these records: a convolution in any of its three directions (forward,
+//     gradient of the data, gradient of the weights), followed by a bias and a rectifier at most,
+//     by loops, as work of the handle's stream
+// Before each execution the workspace becomes NaN, because other kernels may use it in between.
 #include "standin/costs.hpp"
 #include "standin/devices.hpp"
 #include "standin/failures.hpp"
@@ -33,7 +38,7 @@ namespace tenon::standin {
 
 namespace {
 
-// The devices in the words of cuDNN 9.19.
+// The devices, as cuDNN 9.19 describes them (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION).
 const char* const kA100 =
     R"({"deviceName":"NVIDIA A100-SXM4-80GB","cudaDeviceId":0,"deviceVer":800,)"
     R"("multiProcessorCount":108,"driverVer":13000,"maxSharedMemoryPerBlockOptin":166912,)"
@@ -53,7 +58,8 @@ const char* const kH200 =
     R"("pciDeviceId":1,"isTccDriver":0,"supportCoopLaunch":1,"smClockRateKHz":1980000,)"
     R"("memClockRateKHz":3201000})";
 
-// The function of the same name in the real library.
+// Returns the function of this name in the real library, which is loaded at run time because this
+// library defines the same names.
 template <class Result, class... Arguments>
 auto real(const char* name, Result (*)(Arguments...)) {
   static void* const library = dlopen("libcudnn.so.9", RTLD_NOW | RTLD_LOCAL);
@@ -67,13 +73,14 @@ auto real(const char* name, Result (*)(Arguments...)) {
 }
 #define REAL(name) real(#name, &name)
 
-// What was set on a descriptor.
+// The attributes that were set on a descriptor: by attribute name, the bytes of plain values, and
+// the records of descriptors.
 struct Record {
   cudnnBackendDescriptorType_t type;
   bool isFinal = false;
   std::map<int, std::vector<char>> values = {};
   std::map<int, std::vector<std::shared_ptr<Record>>> parts = {};
-  std::int64_t engine = -1; // of a plan
+  std::int64_t engine = -1; // global index of the engine, for a plan
 
   template <class T>
   std::vector<T> list(int name) const {
@@ -92,19 +99,23 @@ struct Record {
 };
 using RecordPtr = std::shared_ptr<Record>;
 
-std::recursive_mutex mutex; // the real library may call a function that stands here
+// Protects records(). Recursive, because the real library can call functions of this file.
+std::recursive_mutex mutex;
 
 std::map<cudnnBackendDescriptor_t, RecordPtr>& records() {
   static auto* all = new std::map<cudnnBackendDescriptor_t, RecordPtr>;
   return *all;
 }
 
+// Null for descriptors that the real library has created itself.
 RecordPtr recordOf(cudnnBackendDescriptor_t descriptor) {
   const std::scoped_lock lock(mutex);
   const auto found = records().find(descriptor);
   return found == records().end() ? nullptr : found->second;
 }
 
+// The JSON of the device that TENON_STANDIN_MODEL selects; a model with a '/' is the path of a
+// file.
 std::string description() {
   const std::string model = modelOfDevice();
   if (model.find('/') == std::string::npos)
@@ -113,7 +124,7 @@ std::string description() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The description of the device, for the real library.
+// The descriptor of the device for the real library.
 cudnnBackendDescriptor_t described() {
   static const cudnnBackendDescriptor_t device = [] {
     const std::string text = description();
@@ -130,13 +141,15 @@ cudnnBackendDescriptor_t described() {
   return device;
 }
 
+// Sets the described device on a descriptor, in place of a handle.
 cudnnStatus_t setDescribed(cudnnBackendDescriptor_t descriptor, cudnnBackendAttributeName_t name) {
   const cudnnBackendDescriptor_t device = described();
   return REAL(cudnnBackendSetAttribute)(descriptor, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
                                         &device);
 }
 
-// The text of a failure of the stand-in itself, until the next call that fails in the real library.
+// The text of the latest failure of the stand-in itself; "" after it was read by
+// cudnnGetLastErrorString().
 thread_local std::string ownFailure;
 
 cudnnStatus_t fail(cudnnStatus_t status, const char* text) {
@@ -161,13 +174,13 @@ std::size_t sizeOf(cudnnBackendAttributeType_t type) {
 
 // ---------------------------------------------------------------- convolutions
 
-// The upper half of a float.
+// A bfloat16: the upper 16 bits of a float.
 struct BFloat16 {
   std::uint16_t bits;
   BFloat16() = default;
-  // Rounded to nearest, ties to the one whose last bit is 0.
+  // Rounds to nearest, ties to even.
   explicit BFloat16(double x) {
-    constexpr int kBits = 8;
+    constexpr int kBits = 8; // significant bits
     int exponent = 0;
     const double part = std::frexp(x, &exponent);
     const auto value = float(std::ldexp(std::nearbyint(std::ldexp(part, kBits)), exponent - kBits));
@@ -190,7 +203,8 @@ std::size_t sizeOf(cudnnDataType_t type) {
 using Numbers = std::vector<std::int64_t>;
 using Space = std::array<std::int64_t, 3>;
 
-// The last numbers, behind as many `unit` as make three.
+// Returns the numbers from index `first` on as three, filled with `unit` in front: (8, 5) becomes
+// (1, 8, 5). Convolutions of one and two dimensions are computed like those of three.
 Space threeOf(const Numbers& numbers, std::size_t first, std::int64_t unit) {
   Space space{unit, unit, unit};
   for (std::size_t d = first; d < numbers.size(); ++d)
@@ -198,8 +212,10 @@ Space threeOf(const Numbers& numbers, std::size_t first, std::int64_t unit) {
   return space;
 }
 
+// The shape of a tensor [extent[0], extent[1], space...] and its strides in elements. The first two
+// dimensions are batch and channel, or for weights the channels of output and input.
 struct Array {
-  std::array<std::int64_t, 2> extent, stride; // batch and channel, or channels of output and input
+  std::array<std::int64_t, 2> extent, stride;
   Space space, step;
 
   explicit Array(const Record& tensor) {
@@ -210,14 +226,16 @@ struct Array {
     space = threeOf(extents, 2, 1);
     step = threeOf(strides, 2, 0);
   }
+  // Offset of an element in memory.
   std::int64_t at(std::int64_t first, std::int64_t second, const Space& p) const {
     return first * stride[0] + second * stride[1] + p[0] * step[0] + p[1] * step[1] +
            p[2] * step[2];
   }
+  // Index of an element in row-major order.
   std::int64_t number(std::int64_t first, std::int64_t second, const Space& p) const {
     return (((first * extent[1] + second) * space[0] + p[0]) * space[1] + p[1]) * space[2] + p[2];
   }
-  // From the first cell in memory to the last.
+  // Number of elements from the first one in memory to the last.
   std::int64_t span() const {
     std::int64_t last = (extent[0] - 1) * stride[0] + (extent[1] - 1) * stride[1];
     for (int d = 0; d < 3; ++d)
@@ -227,7 +245,7 @@ struct Array {
   std::int64_t elements() const { return extent[0] * extent[1] * space[0] * space[1] * space[2]; }
 };
 
-// visit(p) for the positions of a box.
+// Calls visit(p) for the positions of a box.
 template <class Visit>
 void forEach(const Space& extent, Visit visit) {
   Space p;
@@ -237,12 +255,14 @@ void forEach(const Space& extent, Visit visit) {
         visit(p);
 }
 
-struct Names {
+// The numbers of the attributes of a convolution in one direction, which cuDNN numbers differently
+// for each direction.
+struct ConvolutionAttributes {
   int alpha, beta, convolution, x, w, y;
 };
 
-// Null for an operation that is no convolution.
-const Names* namesOf(cudnnBackendDescriptorType_t type) {
+// Returns null for an operation that is not a convolution.
+const ConvolutionAttributes* namesOf(cudnnBackendDescriptorType_t type) {
 #define NAMES(kind, x, w, y)                                                                       \
   {                                                                                                \
     CUDNN_ATTR_OPERATION_CONVOLUTION_##kind##_ALPHA,                                               \
@@ -252,8 +272,9 @@ const Names* namesOf(cudnnBackendDescriptorType_t type) {
         CUDNN_ATTR_OPERATION_CONVOLUTION_##kind##_##w,                                             \
         CUDNN_ATTR_OPERATION_CONVOLUTION_##kind##_##y                                              \
   }
-  static const Names forward = NAMES(FORWARD, X, W, Y), data = NAMES(BWD_DATA, DX, W, DY),
-                     weights = NAMES(BWD_FILTER, X, DW, DY);
+  static const ConvolutionAttributes forward = NAMES(FORWARD, X, W, Y),
+                                     data = NAMES(BWD_DATA, DX, W, DY),
+                                     weights = NAMES(BWD_FILTER, X, DW, DY);
 #undef NAMES
   switch (type) {
   case CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR:
@@ -267,15 +288,16 @@ const Names* namesOf(cudnnBackendDescriptorType_t type) {
   }
 }
 
-// Outputs of a row that read inputs of a row by one tap: the positions of the first ones, of the
-// tap, and how far the next input is.
+// A run of `count` products of a convolution, by one tap (an element of the kernel): output o + j
+// reads input i + j * step, for j = 0 ... count-1 along the last dimension. `input` and `output`
+// are the positions for j = 0.
 struct ReadRow {
   std::int64_t batch, outChannel, channelOfGroup, inChannel;
   Space input, tap, output;
   std::int64_t count, step;
 };
 
-// visit(row) for all products.
+// Calls visit(row) for all products of a convolution; products with padding are omitted.
 template <class Visit>
 void forEachRow(const Record& convolution, const Array& x, const Array& w, const Array& y,
                 Visit visit) {
@@ -295,11 +317,11 @@ void forEachRow(const Record& convolution, const Array& x, const Array& w, const
         forEach(w.space, [&](const Space& t) {
           forEach(rows, [&](const Space& row) {
             Space o = row, i;
-            const auto place = [&] {
+            const auto setInput = [&] { // the input that output o reads by tap t
               for (int d = 0; d < 3; ++d)
                 i[d] = o[d] * step[d] - low[d] + t[d] * dilation[d];
             };
-            for (place(); o[2] < y.space[2] && i[2] < 0; ++o[2], place())
+            for (setInput(); o[2] < y.space[2] && i[2] < 0; ++o[2], setInput())
               ;
             if (!isRead(0, i[0]) || !isRead(1, i[1]) || !isRead(2, i[2]))
               return;
@@ -310,11 +332,12 @@ void forEachRow(const Record& convolution, const Array& x, const Array& w, const
         });
 }
 
-// `sum` is what adds a bias to the result, and `rectifier` what comes behind that; null where
-// nothing does.
+// Computes one convolution. `sum` is the operation that adds a bias to the result, `rectifier` the
+// operation after it; null if there is none. `arrays` has the address of each tensor by its unique
+// id. Products are added in float64.
 template <class T>
-void convolve(const Record& op, const Names& names, const Record* sum, const Record* rectifier,
-              const std::map<std::int64_t, void*>& arrays) {
+void convolve(const Record& op, const ConvolutionAttributes& names, const Record* sum,
+              const Record* rectifier, const std::map<std::int64_t, void*>& arrays) {
   const auto elementsOf = [&](const Record& tensor) {
     return static_cast<T*>(arrays.at(tensor.value<std::int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID)));
   };
@@ -333,17 +356,17 @@ void convolve(const Record& op, const Names& names, const Record* sum, const Rec
     const T* const out = ys + y.at(row.batch, row.outChannel, row.output);
     const double weight = double(ws[w.at(row.outChannel, row.channelOfGroup, row.tap)]);
     const std::int64_t stepIn = row.step * x.step[2], stepOut = y.step[2];
-    double* const sum =
+    double* const rowSum =
         sums.data() + (isForward ? y.number(row.batch, row.outChannel, row.output)
                        : isData  ? x.number(row.batch, row.inChannel, row.input)
                                  : w.number(row.outChannel, row.channelOfGroup, row.tap));
     for (std::int64_t j = 0; j < row.count; ++j)
       if (isForward)
-        sum[j] += double(in[j * stepIn]) * weight;
+        rowSum[j] += double(in[j * stepIn]) * weight;
       else if (isData)
-        sum[j * row.step] += weight * double(out[j * stepOut]);
+        rowSum[j * row.step] += weight * double(out[j * stepOut]);
       else
-        *sum += double(in[j * stepIn]) * double(out[j * stepOut]);
+        *rowSum += double(in[j * stepIn]) * double(out[j * stepOut]);
   });
   const double alpha = op.value<double>(names.alpha), beta = op.value<double>(names.beta);
   T* const values = isForward ? ys : isData ? xs : ws;
@@ -360,10 +383,11 @@ void convolve(const Record& op, const Names& names, const Record* sum, const Rec
 
 // ---------------------------------------------------------------- plans
 
-// Its convolution, what adds a bias to that and rectifies it, and the arrays.
+// One execution of a plan: its convolution, the operations that add a bias and rectify (or null),
+// and the arrays by the tensors' unique ids.
 struct Execution {
   RecordPtr operation, sum, rectifier;
-  const Names* names;
+  const ConvolutionAttributes* names;
   std::map<std::int64_t, void*> arrays;
   void* workspace;
   std::int64_t workspaceBytes;
@@ -390,8 +414,8 @@ struct Execution {
                        : &operation->part(names->y));
     return all;
   }
-  // What costs of its engine are called by.
-  const char* how() const {
+  // The suffix of the name by which tests set the time of such a plan (costs.hpp).
+  const char* costSuffix() const {
     const auto steps = operation->part(names->x).list<std::int64_t>(CUDNN_ATTR_TENSOR_STRIDES);
     return typeOf() == CUDNN_DATA_BFLOAT16 ? " in bfloat16"
            : steps.at(1) == 1              ? " with channels last"
@@ -404,7 +428,8 @@ struct Execution {
   }
 };
 
-// An operation on each element of a value that nobody else sees.
+// Whether a pointwise operation of this mode has the tensor `between` as its input, which is
+// virtual: it exists inside the plan only.
 bool worksOn(const Record& between, const Record& operation, cudnnPointwiseMode_t mode) {
   const auto numberOf = [](const Record& tensor) {
     return tensor.value<std::int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID);
@@ -416,7 +441,7 @@ bool worksOn(const Record& between, const Record& operation, cudnnPointwiseMode_
          numberOf(between) == numberOf(operation.part(CUDNN_ATTR_OPERATION_POINTWISE_XDESC));
 }
 
-// A forward convolution whose result goes to a sum with one number for each channel.
+// Whether `sum` adds one number per channel to the result of a forward convolution.
 bool addsBias(const Record& convolution, const Record& sum) {
   if (convolution.type != CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR)
     return false;
@@ -427,7 +452,7 @@ bool addsBias(const Record& convolution, const Record& sum) {
   return bias.elements() == Array(between).extent[1] && bias.extent[1] == bias.elements();
 }
 
-// NaN stays NaN, and nothing is cut but what is negative.
+// Whether `rectifier` is max(x, 0) of the result of `sum`, with NaN for NaN.
 bool rectifies(const Record& sum, const Record& rectifier) {
   return worksOn(sum.part(CUDNN_ATTR_OPERATION_POINTWISE_YDESC), rectifier,
                  CUDNN_POINTWISE_RELU_FWD) &&
@@ -436,8 +461,8 @@ bool rectifies(const Record& sum, const Record& rectifier) {
              CUDNN_PROPAGATE_NAN;
 }
 
-// The operations of a plan: a convolution, the sum with a bias, and a rectifier; null where there
-// is none.
+// Returns the three operations of a plan: a convolution, the sum with a bias, and a rectifier; the
+// last two can be null. Ends the program for other plans.
 std::vector<RecordPtr> operationsOf(const Record& plan) {
   const Record& graph = plan.part(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)
                             .part(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
@@ -450,7 +475,7 @@ std::vector<RecordPtr> operationsOf(const Record& plan) {
   return operations;
 }
 
-// The number of a configuration's engine.
+// Returns the global index of a configuration's engine.
 std::int64_t engineOf(cudnnBackendDescriptor_t configuration) {
   cudnnBackendDescriptor_t engine = nullptr;
   REAL(cudnnBackendCreateDescriptor)(CUDNN_BACKEND_ENGINE_DESCRIPTOR, &engine);
@@ -470,7 +495,7 @@ std::int64_t workspaceOf(cudnnBackendDescriptor_t plan) {
   return bytes;
 }
 
-// What the real library checks of arrays, and that they are the device's.
+// Checks the arrays like the real library, and ends the program if they are not in device memory.
 cudnnStatus_t checkArrays(const Execution& e) {
   const DeviceMemory& memory = DeviceMemory::get();
   const auto bytes = std::size_t(e.workspaceBytes);
@@ -603,7 +628,8 @@ cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t descriptor,
     return REAL(cudnnBackendSetAttribute)(descriptor, CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION,
                                           CUDNN_TYPE_CHAR, std::int64_t(description().size()),
                                           description().c_str());
-  if (name == CUDNN_ATTR_OPERATIONGRAPH_HANDLE) // heuristics and plans are given the description
+  // A graph gets no device: heuristics and plans get the description.
+  if (name == CUDNN_ATTR_OPERATIONGRAPH_HANDLE)
     return CUDNN_STATUS_SUCCESS;
   if (name == CUDNN_ATTR_EXECUTION_PLAN_HANDLE)
     return setDescribed(descriptor, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP);
@@ -619,7 +645,8 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t const descriptor
   const RecordPtr record = recordOf(descriptor);
   if (status != CUDNN_STATUS_SUCCESS || !values || !record || name != CUDNN_ATTR_ENGINEHEUR_RESULTS)
     return status;
-  for (std::int64_t i = 0; i < *count; ++i) // a configuration remembers its graph
+  // Records the graph of each configuration that the heuristics return, for operationsOf().
+  for (std::int64_t i = 0; i < *count; ++i)
     recordOf(static_cast<cudnnBackendDescriptor_t*>(values)[i])
         ->parts[CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH] =
         record->parts[CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH];
@@ -632,14 +659,17 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
   const RecordPtr planned = recordOf(plan), given = recordOf(pack);
   if (!planned || !given || !planned->isFinal || !given->isFinal)
     return fail(CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "plan or arrays are not finalized");
-  // The library executes plans for a description after they were serialised and made again with a
-  // handle.
+  // The real library executes a plan only if it was made with a handle.
   if (planned->values.count(CUDNN_ATTR_EXECUTION_PLAN_HANDLE) == 0)
     return fail(CUDNN_STATUS_BAD_PARAM, "the plan was made without a handle");
   const auto operations = operationsOf(*planned);
-  Execution execution{operations[0], operations[1],    operations[2], nullptr, {},
-                      nullptr,       workspaceOf(plan)};
-  execution.names = namesOf(execution.operation->type);
+  Execution execution{.operation = operations[0],
+                      .sum = operations[1],
+                      .rectifier = operations[2],
+                      .names = namesOf(operations[0]->type),
+                      .arrays = {},
+                      .workspace = nullptr,
+                      .workspaceBytes = workspaceOf(plan)};
   const auto numbers = given->list<std::int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
   const auto pointers = given->list<void*>(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
   for (std::size_t i = 0; i < numbers.size(); ++i)
@@ -652,7 +682,7 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
   if (!stream || isToFail(__func__))
     return fail(CUDNN_STATUS_EXECUTION_FAILED, "the plan cannot be executed");
   const double seconds =
-      costOf(("engine " + std::to_string(planned->engine) + execution.how()).c_str());
+      costOf(("engine " + std::to_string(planned->engine) + execution.costSuffix()).c_str());
   enqueue(*stream, [execution, stream, seconds] {
     execution.run();
     stream->seconds += seconds;

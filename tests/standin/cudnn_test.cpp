@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Mistakes that a user of cuDNN can make, each planted in a convolution that is right without it:
-// the real library refuses it, the stand-in refuses it, or the values are wrong. What this shows of
-// the graphs that Tenon makes is in tests/kernels/device_convolution_test.cpp.
+// Tests of cuDNN's graphs (kernels/cuda/dnn_graph.hpp) on the stand-in for CUDA. DnnGraph.* check
+// which engines and plans Tenon's options allow, and results with rounding, copies and epilogues,
+// against Tenon's reference convolution on the host. StandinCudnn.* plant one mistake each in a
+// convolution that is right otherwise: the real library reports it, the stand-in ends the program,
+// or the values differ from the reference. The graphs that Tenon itself makes are tested in
+// tests/kernels/device_convolution_test.cpp.
 #include "kernels/convolution_cases.hpp"
 #include "kernels/cuda/dnn_graph.hpp"
 #include "kernels/on_device.hpp"
@@ -20,12 +23,12 @@ namespace {
 using cuda::ConvolutionGraph;
 using cuda::ConvolutionKind;
 
-// Of float64: two groups, uneven padding, a stride and a dilation; the first row of the input is
-// cropped.
+// A convolution of float64 with two groups, uneven padding, a stride and a dilation. Its padding of
+// -1 omits the first row of the input.
 ConvolutionShape exampleShape() {
   return {2, 4, 6, {2, {9, 8}, {4, 5}, {3, 3}, {2, 1}, {1, 2}, {-1, 1}}, 2};
 }
-constexpr Index kCrop = 8; // cells of the first row
+constexpr Index kCrop = 8; // cells of the first row, which the graph skips by its pointer to x
 
 ConvolutionGraph exampleGraph(ConvolutionKind kind, double beta) {
   return {.kind = kind,
@@ -47,7 +50,7 @@ struct Example {
   DeviceCopy<double> x{at, host.x.data(), Index(host.x.size())},
       w{at, host.w.data(), Index(host.w.size())}, y{at, host.y.data(), Index(host.y.size())};
 
-  // y, or dw, after the graph has run.
+  // Runs the graph and returns y (forward) or the gradient of w.
   std::vector<double> run(const ConvolutionGraph& graph, Index crop = kCrop) {
     cuda::ConvolutionRun run(graph);
     Buffer workspace(run.workspaceBytes(), "a test's workspace", at.memory());
@@ -76,7 +79,7 @@ void expectRefusedByLibrary(const ConvolutionGraph& graph) {
   EXPECT_NE(error.text().find("CUDNN_STATUS_"), std::string::npos) << error.text();
 }
 
-// Of float32, with 64 channels.
+// A convolution of float32 with 64 channels, for which cuDNN has many engines.
 ConvolutionGraph wideGraph(ConvolutionKind kind) {
   const cuda::ArrayBox image{{4, 64, 28, 28}, {64 * 784, 784, 28, 1}};
   return {.kind = kind,
@@ -91,7 +94,8 @@ ConvolutionGraph wideGraph(ConvolutionKind kind) {
           .beta = 1};
 }
 
-// Of float32: two samples of 9 x 8, with kernels of 3 x 3 that keep the extent.
+// A convolution of float32: two samples of 9 x 8 cells, kernels of 3 x 3, output of the same
+// extent.
 ConvolutionGraph smallGraph(ConvolutionKind kind, Index inputs, Index outputs, Index groups,
                             double beta) {
   const Index of = inputs / groups;
@@ -107,7 +111,7 @@ ConvolutionGraph smallGraph(ConvolutionKind kind, Index inputs, Index outputs, I
           .beta = beta};
 }
 
-// The descriptor that an attribute holds.
+// Returns the descriptor that is the value of an attribute.
 cuda::Descriptor partOf(cudnnBackendDescriptor_t from, cudnnBackendAttributeName_t name,
                         cudnnBackendDescriptorType_t type) {
   cuda::Descriptor part(type);
@@ -119,6 +123,7 @@ cuda::Descriptor partOf(cudnnBackendDescriptor_t from, cudnnBackendAttributeName
   return part;
 }
 
+// Whether the engine of a plan has this note, a property of its arithmetic.
 bool hasNote(const cuda::ConvolutionPlan& plan, cudnnBackendNumericalNote_t note) {
   const auto configuration = partOf(plan.get(), CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
                                     CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
@@ -135,7 +140,7 @@ bool hasNote(const cuda::ConvolutionPlan& plan, cudnnBackendNumericalNote_t note
 
 } // namespace
 
-// Of the engines that the library would take first for an H200, those of float32 use TF32.
+// For float32 on an H200, cuDNN suggests engines with TF32 first; they are used only if allowed.
 TEST(DnnGraph, TakesTensorCoresOnlyWhereAllowed) {
   for (ConvolutionKind kind :
        {ConvolutionKind::Forward, ConvolutionKind::AdjointData, ConvolutionKind::AdjointWeights}) {
@@ -164,7 +169,7 @@ TEST(DnnGraph, TakesWhatRoundsMoreOnlyWhereAllowed) {
       cuda::allows(wideGraph(ConvolutionKind::Forward), CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC));
 }
 
-// Whose plans want another workspace.
+// The options change the plan, which is visible by the size of its workspace.
 TEST(DnnGraph, AllowsWhatTheOptionsDo) {
   const ConvolutionShape wide{4, 64, 64, {2, {28, 28}, {28, 28}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}};
   const auto workspaceWith = [&](const char* option, const char* value) {
@@ -187,8 +192,8 @@ TEST(DnnGraph, SharesPlansOfEqualGraphs) {
   EXPECT_NE(cuda::planOf(graph), first);
 }
 
-// Whose plans for arrays at multiples of 16 bytes read these at once; what lies elsewhere goes by
-// another plan.
+// A plan for arrays that are aligned to 16 bytes reads 16 bytes at once. ConvolutionRun uses
+// another plan for arrays that are not.
 TEST(DnnGraph, TakesArraysAtOtherMultiplesToo) {
   ConvolutionGraph graph = wideGraph(ConvolutionKind::Forward);
   graph.x = graph.y = {{1, 64, 8, 8}, {64 * 64, 64, 8, 1}};
@@ -211,7 +216,8 @@ TEST(DnnGraph, TakesArraysAtOtherMultiplesToo) {
   context.stream().synchronise();
 }
 
-// What is read is rounded, and once what is written, which is added to where beta is 1.
+// Inputs are rounded to bfloat16, and the result is rounded once, before it is added to the output
+// if beta is 1. The reference is the convolution of rounded inputs in float32.
 TEST(DnnGraph, RoundsToBFloat16) {
   const ConvolutionShape shape{2, 16, 8, {2, {9, 8}, {9, 8}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}};
   Draw draw(43);
@@ -260,7 +266,8 @@ TEST(DnnGraph, RoundsToBFloat16) {
     }
 }
 
-// As it is without copies: a batch, a crop of the input, two groups, and sums with what is there.
+// A plan that copies its arrays to storage with the channels last has the same results as one
+// without copies: with a batch, two groups, an epilogue, and beta = 1.
 TEST(DnnGraph, CopiesWithChannelsLast) {
   Draw draw(44);
   const auto x = draw.integers<float>(2 * 24 * 72), w = draw.integers<float>(20 * 12 * 9),
@@ -299,7 +306,7 @@ TEST(DnnGraph, CopiesWithChannelsLast) {
     }
 }
 
-// A bias, and a rectifier that keeps NaN.
+// The rectifier keeps NaN.
 TEST(DnnGraph, AppliesABiasAndARectifier) {
   Example example;
   example.host.w[0] = std::nan("");
@@ -401,7 +408,7 @@ TEST(StandinCudnn, ArrayOfTheHostIsRefused) {
 
 TEST(StandinCudnn, MissingWorkspaceIsAnError) {
   ConvolutionGraph graph = wideGraph(ConvolutionKind::AdjointWeights);
-  graph.mayUseTf32 = true; // such an engine wants one
+  graph.mayUseTf32 = true; // engines with TF32 need one
   cuda::ConvolutionRun run(graph);
   ASSERT_GT(run.workspaceBytes(), 0);
   Example example;

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stand-in's half for cuFFT: transforms of lines by the definition's sums, as work of the
-// plan's stream. Before each the work area becomes NaN where it begins, and after a transform to
-// real numbers its input, as the library may leave them.
+// The fake cuFFT of the stand-in for CUDA: discrete Fourier transforms of `lines` lines of `extent`
+// numbers, as work of the plan's stream. With n = extent, a forward transform is the sum
+//
+//     y[k] = sum over j = 0 ... n-1 of x[j] exp(-2 pi i j k / n)
+//
+// and an inverse transform has the other sign in the exponent and is not divided by n. A transform
+// from real numbers returns the modes 0 ... n/2 only, and one to real numbers reads only these.
+//
+// Two rules of cuFFT are made visible: before each transform the begin of the work area becomes
+// NaN, because other kernels may use it in between; and a transform to real numbers leaves NaN in
+// its input, which cuFFT may overwrite.
 #include "standin/failures.hpp"
 #include "standin/memory.hpp"
 #include "standin/streams.hpp"
@@ -22,11 +30,12 @@ namespace {
 
 using Complex = std::complex<double>;
 
-constexpr std::size_t kWorkBytes = 4096;
+constexpr std::size_t kWorkBytes = 4096; // of each plan's work area
 
 struct FftPlan {
   cudaStream_t stream = nullptr;
-  bool allocates = true, isMade = false;
+  bool allocates = true; // cuFFT allocates the work area, unless cufftSetAutoAllocation() says no
+  bool isMade = false;   // cufftMakePlanMany64() was called
   cufftType type = CUFFT_C2C;
   std::int64_t extent = 0, lines = 0;
   void* work = nullptr;
@@ -34,8 +43,9 @@ struct FftPlan {
   bool isDouble() const { return type == CUFFT_D2Z || type == CUFFT_Z2D || type == CUFFT_Z2Z; }
   bool fromReal() const { return type == CUFFT_R2C || type == CUFFT_D2Z; }
   bool toReal() const { return type == CUFFT_C2R || type == CUFFT_Z2D; }
+  // Modes of a line that is real on the other side.
   std::int64_t half() const { return extent / 2 + 1; }
-  // Numbers of a line.
+  // Real numbers of a line of the input and of the output; a complex number counts as two.
   std::int64_t in() const { return fromReal() ? extent : 2 * (toReal() ? half() : extent); }
   std::int64_t out() const { return toReal() ? extent : 2 * (fromReal() ? half() : extent); }
 };
@@ -50,8 +60,9 @@ FftPlan* planOf(cufftHandle handle) {
   return found == plans().end() ? nullptr : &found->second;
 }
 
-// One line by the definition; what is read of modes that are their own mirror image is the real
-// part alone.
+// Transforms one line; roots[j] is exp(2 pi i j / n). For a transform to real numbers, mode n - k
+// is the conjugate of mode k, and of modes 0 and n/2, which are their own conjugates, only the real
+// part is read.
 template <class T>
 void transformLine(const FftPlan& plan, int direction, const std::vector<Complex>& roots,
                    const T* from, T* to) {
@@ -139,7 +150,7 @@ cufftResult cufftSetAutoAllocation(cufftHandle handle, int allocates) {
   return CUFFT_SUCCESS;
 }
 
-// Of one dimension and lines one after the other.
+// Supports transforms of one dimension, of lines that are stored one after the other.
 cufftResult cufftMakePlanMany64(cufftHandle handle, int rank, long long int* n,
                                 long long int* inembed, long long int, long long int,
                                 long long int* onembed, long long int, long long int,

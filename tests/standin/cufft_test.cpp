@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stand-in for cuFFT against known transforms, and the mistakes that it shows.
+// Tests the fake cuFFT of the stand-in for CUDA: transforms of lines whose modes are known in
+// closed form (constants, alternating signs, a single 1), and wrong calls, which give cuFFT's error
+// codes, lose the input, or end the program.
 #include "kernels/draw.hpp"
 #include "kernels/on_device.hpp"
 #include "standin/refused.hpp"
@@ -40,11 +42,13 @@ struct Lines {
   }
 };
 
+// Returns a copy on the device.
 DeviceCopy<double> there(const std::vector<double>& values) {
   return {*deviceContext(), values.data(), Index(values.size())};
 }
 
-// A constant has mode 0 alone; alternating signs, in the second line, have mode 3 alone.
+// Two lines of six numbers and their modes 0 to 3, as pairs of real and imaginary part. The
+// constant line has mode 0 only, the line of alternating signs mode 3 only.
 const std::vector<double> kReals{2, 2, 2, 2, 2, 2, 1, -1, 1, -1, 1, -1};
 const std::vector<double> kModes{12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 6, 0};
 
@@ -74,12 +78,13 @@ TEST(StandinCufft, KnowsConstantAndAlternatingLines) {
 TEST(StandinCufft, ComplexDirectionsAreConjugates) {
   Lines lines(CUFFT_Z2Z);
   lines.setWorkArea();
-  std::vector<double> delta(24, 0); // i in cell 1 of the first line
+  std::vector<double> delta(24, 0); // the first line is i at index 1 and 0 elsewhere
   delta[3] = 1;
   for (const int direction : {CUFFT_FORWARD, CUFFT_INVERSE}) {
     auto x = there(delta), y = there(std::vector<double>(24, 7));
     ASSERT_EQ(lines.run(x, y, direction), CUFFT_SUCCESS);
-    const double c = 0.5, s = std::sqrt(0.75) * direction; // of exp(direction i pi / 3)
+    const double c = 0.5, s = std::sqrt(0.75) *
+                              direction; // real and imaginary part of exp(direction i pi / 3)
     std::vector<double> want{0, 1, -s, c, -s, -c, 0, -1, s, -c, s, c};
     want.resize(24, 0);
     expectNear(y, want);

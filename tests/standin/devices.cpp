@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is current for a thread, and what of the driver's functions are used.
+// The contexts of the fake devices (devices.hpp), and the functions of the CUDA driver (libcuda)
+// that Tenon calls: which context is current for a thread, that of a stream, and the kind of memory
+// at an address.
 #include "standin/devices.hpp"
 
 #include "standin/memory.hpp"
@@ -19,14 +21,15 @@ namespace tenon::standin {
 namespace {
 
 constexpr int kMaxDevices = 8;
+constexpr int kPrimary = 0, kSecond = 1; // first index of `contexts`; the second one is the device
 CUctx_st contexts[2][kMaxDevices] = {{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}},
                                      {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}}};
 thread_local CUcontext current = nullptr;
 
-CUcontext contextOf(int number, int device) {
+CUcontext contextOf(int which, int device) {
   if (device >= kMaxDevices)
     refuse("there are more devices than the stand-in has contexts for");
-  return &contexts[number][device];
+  return &contexts[which][device];
 }
 
 } // namespace
@@ -56,7 +59,7 @@ void setCurrentDevice(int device) {
 }
 
 CUcontext primaryContext(int device) {
-  return contextOf(0, device);
+  return contextOf(kPrimary, device);
 }
 
 } // namespace tenon::standin
@@ -66,7 +69,7 @@ using namespace tenon::standin;
 extern "C" {
 
 CUcontext tenonStandinSecondContext(int device) {
-  return contextOf(1, device);
+  return contextOf(kSecond, device);
 }
 
 CUresult cuCtxGetCurrent(CUcontext* context) {
@@ -92,25 +95,27 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
   return CUDA_SUCCESS;
 }
 
-// Zeros for addresses that CUDA does not know, also where the device reaches them (HMM).
-CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* requested, void** found,
+// Answers `count` questions about an address: values[i] receives attribute requested[i]. The
+// answers are 0 for an address that CUDA has not allocated or registered, also if the device can
+// access all memory of the host (TENON_STANDIN_HMM).
+CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* requested, void** values,
                                 CUdeviceptr address) {
   const Call call;
   const DeviceMemory& memory = DeviceMemory::get();
   const auto* p = reinterpret_cast<const void*>(address);
-  const bool isDevices = memory.contains(p);
+  const bool isDeviceMemory = memory.contains(p);
   const CUcontext context = memory.contextOf(p);
   for (unsigned i = 0; i < count; ++i) {
     if (requested[i] == CU_POINTER_ATTRIBUTE_CONTEXT) {
-      std::memcpy(found[i], &context, sizeof context);
+      std::memcpy(values[i], &context, sizeof context);
       continue;
     }
     int value = 0;
     if (requested[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
-      value = isDevices ? CU_MEMORYTYPE_DEVICE : isRegistered(p) ? CU_MEMORYTYPE_HOST : 0;
+      value = isDeviceMemory ? CU_MEMORYTYPE_DEVICE : isRegistered(p) ? CU_MEMORYTYPE_HOST : 0;
     else if (requested[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
       value = context ? context->device : 0;
-    std::memcpy(found[i], &value, sizeof value);
+    std::memcpy(values[i], &value, sizeof value);
   }
   return CUDA_SUCCESS;
 }

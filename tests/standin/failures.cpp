@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The current request for a failure, and the memory that NVIDIA's libraries need (failures.hpp).
 #include "standin/failures.hpp"
 
 #include "standin/memory.hpp"
@@ -12,20 +13,20 @@ namespace tenon::standin {
 
 namespace {
 
-// The call that is to fail.
+// The request "function:number", where `number` can be "*".
 struct Failure {
   std::mutex mutex;
   std::string function, number;
-  int calls = 0;
+  int calls = 0; // of the function since the request
 
   Failure() {
     const char* given = std::getenv("TENON_STANDIN_FAIL");
     set(given ? given : "");
   }
-  void set(const std::string& which) {
-    const std::size_t colon = which.find(':');
-    function = which.substr(0, colon);
-    number = colon == std::string::npos ? "1" : which.substr(colon + 1);
+  void set(const std::string& request) {
+    const std::size_t colon = request.find(':');
+    function = request.substr(0, colon);
+    number = colon == std::string::npos ? "1" : request.substr(colon + 1);
     calls = 0;
   }
 };
@@ -35,11 +36,9 @@ Failure& failure() {
   return *one;
 }
 
-} // namespace
-
-namespace {
 std::atomic<unsigned long long> libraryBytes{0};
-}
+
+} // namespace
 
 bool hasRoomForLibraries() {
   return libraryBytes == 0 || DeviceMemory::get().hasRoomFor(libraryBytes);

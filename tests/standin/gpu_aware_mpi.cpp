@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An MPI library that reads and writes device memory, for the stand-in: a program that has this
-// source calls these functions in place of MPI's. A message of device memory is read when it is
-// sent, whatever the streams still have to do, and written when its receive is found complete, as
-// far as any program can tell.
+// A fake CUDA-aware MPI library: it sends and receives device memory of the stand-in for CUDA,
+// whose pages MPI itself cannot access (memory.hpp). A test program that compiles this file defines
+// these MPI functions itself, and each calls the real one by its profiling name PMPI_*. For device
+// memory it passes a copy on the host:
+//   a send     copies from the device when it is started, whether or not the streams have written
+//              the data: so a missing wait before a send gives wrong values
+//   a receive  copies to the device when MPI_Testall() finds it complete
+// Only the functions that Tenon uses for device memory are defined.
 #include "comm/mpi.hpp"
 #include "standin/memory.hpp"
 
@@ -14,11 +18,13 @@ namespace tenon::standin {
 
 namespace {
 
+// A request for device memory, with the copy on the host that MPI uses.
 struct Copied {
   std::byte* device;
   std::vector<std::byte> host;
   bool isSend, isPersistent;
 
+  // Copy between device and host.
   void read() { move(host.data(), device); }
   void write() { move(device, host.data()); }
 
@@ -32,6 +38,7 @@ private:
   }
 };
 
+// The requests for device memory that exist, by handle.
 std::map<MPI_Request, Copied>& copied() {
   static auto* all = new std::map<MPI_Request, Copied>;
   return *all;
@@ -45,7 +52,8 @@ Copied copyOf(const void* buffer, int count, MPI_Datatype type, bool isSend, boo
           isPersistent};
 }
 
-// start(address): MPI's own function with the memory that it reaches.
+// Creates a request for a copy: start(address) calls the PMPI function with the address on the
+// host. A persistent send is copied when it is started (begin()).
 template <class Start>
 int withCopy(Copied copy, MPI_Request* request, Start start) {
   if (copy.isSend && !copy.isPersistent)
@@ -55,16 +63,18 @@ int withCopy(Copied copy, MPI_Request* request, Start start) {
   return status;
 }
 
-bool isDevices(const void* p) {
+bool isDeviceMemory(const void* p) {
   return DeviceMemory::get().contains(p);
 }
 
+// Called before a persistent request is started.
 void begin(MPI_Request request) {
   const auto at = copied().find(request);
   if (at != copied().end() && at->second.isSend)
     at->second.read();
 }
 
+// Called after a request has completed.
 void finish(MPI_Request request) {
   const auto at = copied().find(request);
   if (at == copied().end())
@@ -85,38 +95,38 @@ extern "C" {
 
 int MPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
               MPI_Request* request) {
-  if (!isDevices(data))
+  if (!isDeviceMemory(data))
     return PMPI_Isend(data, count, type, to, tag, comm, request);
-  return withCopy(copyOf(data, count, type, true, false), request, [&](void* host) {
-    return PMPI_Isend(host, count, type, to, tag, comm, request);
-  });
+  return withCopy(
+      copyOf(data, count, type, /*isSend=*/true, /*isPersistent=*/false), request,
+      [&](void* host) { return PMPI_Isend(host, count, type, to, tag, comm, request); });
 }
 
 int MPI_Irecv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
               MPI_Request* request) {
-  if (!isDevices(data))
+  if (!isDeviceMemory(data))
     return PMPI_Irecv(data, count, type, from, tag, comm, request);
-  return withCopy(copyOf(data, count, type, false, false), request, [&](void* host) {
-    return PMPI_Irecv(host, count, type, from, tag, comm, request);
-  });
+  return withCopy(
+      copyOf(data, count, type, /*isSend=*/false, /*isPersistent=*/false), request,
+      [&](void* host) { return PMPI_Irecv(host, count, type, from, tag, comm, request); });
 }
 
 int MPI_Send_init(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                   MPI_Request* request) {
-  if (!isDevices(data))
+  if (!isDeviceMemory(data))
     return PMPI_Send_init(data, count, type, to, tag, comm, request);
-  return withCopy(copyOf(data, count, type, true, true), request, [&](void* host) {
-    return PMPI_Send_init(host, count, type, to, tag, comm, request);
-  });
+  return withCopy(
+      copyOf(data, count, type, /*isSend=*/true, /*isPersistent=*/true), request,
+      [&](void* host) { return PMPI_Send_init(host, count, type, to, tag, comm, request); });
 }
 
 int MPI_Recv_init(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
                   MPI_Request* request) {
-  if (!isDevices(data))
+  if (!isDeviceMemory(data))
     return PMPI_Recv_init(data, count, type, from, tag, comm, request);
-  return withCopy(copyOf(data, count, type, false, true), request, [&](void* host) {
-    return PMPI_Recv_init(host, count, type, from, tag, comm, request);
-  });
+  return withCopy(
+      copyOf(data, count, type, /*isSend=*/false, /*isPersistent=*/true), request,
+      [&](void* host) { return PMPI_Recv_init(host, count, type, from, tag, comm, request); });
 }
 
 int MPI_Start(MPI_Request* request) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parts of tests that need a process of their own, since a process opens one device, and the
-// stand-in reads its environment once.
+// Runs parts of tests of device code in a child process. A process opens one device, and the
+// stand-in for CUDA reads most of its environment variables once, so a test that needs another
+// device or other variables needs another process.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@
 
 namespace tenon::test {
 
-// The body's expectations are checked there.
+// Runs body() in a forked child, and expects that no expectation fails there.
 template <class Body>
 void inChild(Body&& body) {
   EXPECT_EXIT(

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The table of the process's kernels, with their names, twins and translations (kernels.hpp), and
+// how one of them runs.
 #include "standin/kernels.hpp"
 
 #include "standin/memory.hpp"
@@ -27,12 +29,13 @@ struct Entry {
   TenonTwin twin = nullptr;
 };
 
-// Of the process; used while a Call is held, or before main().
+// Of the process. It is used before main(), or while the lock of the stand-in is held (Call in
+// streams.hpp).
 struct Kernels {
   std::map<const void*, Entry> entries;
-  std::map<std::string, Translated> translated;
-  std::set<std::string> ran;
-  const std::string* running = nullptr; // the name of the kernel
+  std::map<std::string, Translated> translated; // by name
+  std::set<std::string> ran;                    // names of kernels that have run
+  const std::string* running = nullptr;         // name of the kernel that runs
   Counts counts;
 };
 
@@ -41,7 +44,8 @@ Kernels& kernels() {
   return *all;
 }
 
-// In one piece, since several processes write.
+// Appends the name to the file TENON_STANDIN_RAN when the kernel runs for the first time: by one
+// write(), because several processes append to the file.
 void noteThatRuns(const std::string& name) {
   static const char* const file = std::getenv("TENON_STANDIN_RAN");
   if (!file || name.empty() || !kernels().ran.insert(name).second)

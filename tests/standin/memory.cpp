@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Device memory as protected pages of this process (memory.hpp). A handler of SIGSEGV decides about
+// each access to a protected page: the first access of the device's work to an allocation makes its
+// pages accessible, and every other access ends the program with a message.
 #include "standin/memory.hpp"
 
 #include "standin/kernels.hpp"
@@ -20,8 +23,8 @@ namespace tenon::standin {
 
 namespace {
 
-constexpr int kRefused = 86, kFaulted = 87; // exit codes
-constexpr std::size_t kFilled = std::size_t(1) << 20;
+constexpr int kRefused = 86, kFaulted = 87;           // exit codes
+constexpr std::size_t kFilled = std::size_t(1) << 20; // bytes at each end that are filled with NaN
 
 void protect(char* memory, std::size_t bytes, bool usable) {
   mprotect(memory, bytes, usable ? PROT_READ | PROT_WRITE : PROT_NONE);
@@ -30,7 +33,8 @@ void protect(char* memory, std::size_t bytes, bool usable) {
 void onFault(int number, siginfo_t* info, void*) {
   DeviceMemory& memory = DeviceMemory::get();
   if (!memory.contains(info->si_addr)) {
-    signal(number, SIG_DFL); // the instruction is tried again
+    // Not device memory: the instruction is repeated, and then ends the program as usual.
+    signal(number, SIG_DFL);
     return;
   }
   if (memory.isOpen() && memory.makeUsable(info->si_addr))
@@ -43,7 +47,7 @@ void onFault(int number, siginfo_t* info, void*) {
   _exit(kFaulted);
 }
 
-// For AddressSanitizer, which reports what is not allowed.
+// Tells AddressSanitizer whether accesses to these bytes are allowed, in builds with it.
 void allow([[maybe_unused]] char* memory, [[maybe_unused]] std::size_t bytes,
            [[maybe_unused]] bool allowed) {
 #ifdef __SANITIZE_ADDRESS__
@@ -60,9 +64,9 @@ void fillWithNan(char* memory, std::size_t bytes) {
   std::memset(memory + bytes - filled, 0xff, filled);
 }
 
-std::size_t limitOf(std::size_t most) {
+std::size_t limitOr(std::size_t byDefault) {
   const char* text = std::getenv("TENON_STANDIN_BYTES");
-  return text ? std::strtoull(text, nullptr, 10) : most;
+  return text ? std::strtoull(text, nullptr, 10) : byDefault;
 }
 
 } // namespace
@@ -78,7 +82,7 @@ DeviceMemory& DeviceMemory::get() {
   return *memory;
 }
 
-DeviceMemory::DeviceMemory() : limit_(limitOf(kBytes)) {
+DeviceMemory::DeviceMemory() : limit_(limitOr(kBytes)) {
   void* memory =
       mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED)
@@ -106,6 +110,7 @@ void DeviceMemory::mapFile(char* memory, std::size_t pages, int file, std::size_
 
 void* DeviceMemory::allocate(std::size_t bytes, Kind kind, CUcontext context) {
   const std::size_t pages = (bytes + kPage - 1) / kPage * kPage;
+  // Private memory first uses bytes that the pool retains.
   const std::size_t ofKept = kind == Kind::Private ? std::min(kept_, bytes) : 0;
   char* const memory = inUse_ + kept_ - ofKept + bytes > limit_ ? nullptr : addressesFor(pages);
   if (!memory)
@@ -121,6 +126,7 @@ void* DeviceMemory::allocate(std::size_t bytes, Kind kind, CUcontext context) {
   kept_ -= ofKept;
   protect(memory, pages, true);
   fillWithNan(memory, pages);
+  // AddressSanitizer forbids bytes in units of 8.
   const std::size_t granules = (bytes + 7) / 8 * 8;
   allow(memory + granules, pages - granules, false);
   protect(memory, pages, false);
@@ -136,6 +142,8 @@ bool DeviceMemory::deallocate(void* memory) {
   allow(begin, a.pages, true);
   if (a.kind == Kind::Private)
     kept_ += a.bytes;
+  // Other processes may have shown memory open: its content becomes NaN. The file's bytes of memory
+  // that was never shown are given back to the system.
   if (a.kind == Kind::Shown) {
     protect(begin, a.pages, true);
     fillWithNan(begin, a.pages);
@@ -147,7 +155,8 @@ bool DeviceMemory::deallocate(void* memory) {
   return true;
 }
 
-// Its pages are nobody's.
+// Replaces the pages of an allocation by inaccessible ones without memory; its addresses stay
+// reserved.
 void DeviceMemory::end(char* memory) {
   Allocation& a = known_.at(memory);
   a.isAlive = false;
@@ -178,6 +187,8 @@ void* DeviceMemory::openShown(const Place& place, CUcontext context) {
   return memory;
 }
 
+// With TENON_STANDIN_SHOWS_OTHER, memory that is not the other process's is found at the address:
+// an error of the system that Tenon must detect.
 char* DeviceMemory::mapShown(const Place& place, CUcontext context) {
   const std::string name =
       "/proc/" + std::to_string(place.process) + "/fd/" + std::to_string(place.file);

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory of the stand-in's device: pages that nobody may touch, except while work of a stream
-// runs. Each allocation ends at a guard page, freed addresses are never given out again, and fresh
-// memory is NaN (of a large piece the first and the last MiB, so that the rest takes no time).
+// The device memory of the stand-in for CUDA. It consists of pages of this process, made so that
+// mistakes in the use of device memory are found:
+//   - pages cannot be accessed (PROT_NONE) except while work of a stream runs, so an access by host
+//     code ends the program with a message
+//   - each allocation is followed by a guard page, and freed addresses are never used again
+//   - new memory is NaN (bytes 0xff); of a large allocation only the first and the last MiB, to
+//     save time
 //
-// Memory that other processes may open lies in a file without a name, which they map. What its
-// owner frees while they have it open becomes NaN there.
+// As in CUDA IPC, a process can export an allocation ("show" it), and other processes can map it
+// ("open" it). Such memory is in an anonymous file (memfd_create()), which they map. If the owner
+// frees it while others have it open, it becomes NaN for them.
 #pragma once
 
 #include <algorithm>
@@ -18,55 +23,63 @@ using CUcontext = struct CUctx_st*;
 
 namespace tenon::standin {
 
-// Ends the program with a line on standard error.
+// Ends the program with a line on standard error and exit code 86 (refused.hpp), because it has
+// used CUDA wrongly.
 [[noreturn]] void refuse(const std::string& what);
 
-// Whether host memory was allocated by CUDA or registered with it, so that kernels reach it.
-// (cudart.cpp)
+// Whether host memory was allocated by CUDA or registered with it, which makes it accessible to
+// kernels. Implemented in cudart.cpp.
 bool isRegistered(const void* p);
 
 class DeviceMemory {
 public:
   static DeviceMemory& get();
 
-  // Private memory is of the pool, which keeps what is given back for more of it, until it is
-  // trimmed.
+  // Private memory is from a memory pool (cudaMallocFromPoolAsync()), which retains freed bytes for
+  // later allocations until it is trimmed. Showable memory is from cudaMalloc(); it is Shown once
+  // it was exported.
   enum class Kind { Private, Showable, Shown };
-  // NULL beyond the limit.
+  // Returns NULL if the limit of device memory would be exceeded.
   void* allocate(std::size_t bytes, Kind kind, CUcontext context);
+  // Returns false if this is not an allocation of this process that is in use.
   bool deallocate(void* memory);
-  // Until it keeps no more than this.
+  // Lets the pool release memory until it retains at most `bytes` bytes.
   void trimPool(std::size_t bytes) { kept_ = std::min(kept_, bytes); }
-  // Whether the driver has as much for itself and for NVIDIA's libraries, beside what the pool
-  // keeps.
+  // Whether so many bytes are free for the driver and NVIDIA's libraries, which cannot use the
+  // memory that the pool retains.
   bool hasRoomFor(std::size_t bytes) const { return inUse_ + kept_ + bytes <= limit_; }
-  // TENON_STANDIN_BYTES unless it is set.
+  // Sets the limit of device memory, in place of TENON_STANDIN_BYTES.
   void setLimit(std::size_t bytes) { limit_ = bytes; }
 
-  // Where another process finds an allocation of a process.
+  // The address of an allocation for other processes: its process, the descriptor of the file in
+  // that process, and the bytes in the file. It is the content of a cudaIpcMemHandle_t.
   struct Place {
     int process, file;
     std::size_t offset, bytes;
   };
-  // Of an allocation, which is shown from now on; none for other addresses, and for those that may
-  // not be shown.
+  // Exports an allocation. Returns none for an address that is not the begin of an allocation, and
+  // for private memory.
   std::optional<Place> show(const void* memory);
-  // The memory of another process, once however often it is opened; NULL if it cannot be reached.
+  // Maps an allocation of another process. If it is open already, the same address is returned, and
+  // it must be closed once more. Returns NULL if the other process cannot be reached.
   void* openShown(const Place& place, CUcontext context);
   bool closeShown(void* memory);
 
+  // Whether this is an address of the device, allocated or not.
   bool contains(const void* p) const { return p >= base_ && p < base_ + kBytes; }
-  // In which an allocation was made; NULL for other addresses.
+  // Returns the context in which the memory was allocated; NULL for other addresses.
   CUcontext contextOf(const void* p) const;
-  // Refuses a range that is not within one allocation.
+  // Ends the program if these bytes are not within one allocation in use; `who` is the user of the
+  // range, for the message.
   void checkRange(const void* p, std::size_t bytes, const char* who) const;
 
-  // Between them, possibly nested, the device's work runs, and an allocation becomes usable when it
-  // is first touched.
+  // Begin and end of work of the device; pairs can be nested. In between, each allocation becomes
+  // accessible when the work first touches it; close() makes all inaccessible again.
   void open() { ++depth_; }
   void close();
   bool isOpen() const { return depth_ > 0; }
-  // False if there is no allocation here, or it is usable already.
+  // Makes the pages of an allocation accessible. Called by the handler of SIGSEGV. Returns false if
+  // this address is in none, or its pages were accessible already: the access is then an error.
   bool makeUsable(const void* p);
 
   // For the report of a fault: "byte 24 of an allocation of 1680 bytes".
@@ -77,25 +90,30 @@ private:
     std::size_t bytes, pages;
     bool isAlive;
     Kind kind = Kind::Private;
-    int timesOpened = 0; // if it is another process's
+    int timesOpened = 0; // for memory of another process: openShown() calls without closeShown()
     CUcontext context = nullptr;
   };
+  // Bytes of the range of addresses, which is reserved once, and of a page.
   static constexpr std::size_t kBytes = std::size_t(256) << 30, kPage = 4096;
 
   DeviceMemory();
+  // The last allocation that begins at or before an address; null if there is none.
   const std::pair<char* const, Allocation>* around(const void* p) const;
   char* addressesFor(std::size_t pages);
   void mapFile(char* memory, std::size_t pages, int file, std::size_t offset);
   char* mapShown(const Place& place, CUcontext context);
   void end(char* memory);
 
-  char* base_;
-  std::size_t next_ = kPage, inUse_ = 0, kept_ = 0, limit_;
-  std::map<char*, Allocation> known_;
-  std::set<char*> usable_;                              // of these, while work runs
-  std::map<std::pair<int, std::size_t>, char*> opened_; // by process and offset
-  int file_ = -1;
-  int depth_ = 0;
+  char* base_;                        // begin of the range of addresses
+  std::size_t next_ = kPage;          // offset of the first address that was never used
+  std::size_t inUse_ = 0;             // bytes of allocations in use
+  std::size_t kept_ = 0;              // freed bytes that the pool retains
+  std::size_t limit_;                 // bound of both together
+  std::map<char*, Allocation> known_; // all allocations, also freed ones, by address
+  std::set<char*> usable_;            // allocations whose pages are accessible while work runs
+  std::map<std::pair<int, std::size_t>, char*> opened_; // mapped memory, by process and offset
+  int file_ = -1;                                       // of showable memory
+  int depth_ = 0;                                       // open() calls without close()
 };
 
 } // namespace tenon::standin

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stand-in's half for NCCL. What a process gives to a collective leaves it when the call is
-// made, for which its stream runs first; the collective itself is work of the stream, and waits
-// until the others have made the call, as kernels of NCCL do. Sums are added from the last process
-// to the first. Calls that differ between processes are refused, and two processes on one device
-// fail as NCCL does.
+// The fake NCCL of the stand-in for CUDA. Ranks are processes of one machine and exchange data by
+// files in a folder of /dev/shm, whose name is the unique id of the communicator.
+//
+// When a process calls a collective, the queued work of the stream runs, and the input is written
+// to a file. The collective itself is work of the stream: it waits until all other ranks have made
+// the call, like the kernels of NCCL, reads their files and writes the output. Sums are added from
+// the last rank to the first, since NCCL promises no order.
+//
+// Mistakes end the program: ranks that make different calls, a communicator that is destroyed
+// before it is finalized, or aborted without a failure. Two ranks on one device are an error, as in
+// NCCL.
 #include "standin/devices.hpp"
 #include "standin/failures.hpp"
 #include "standin/memory.hpp"
 #include "standin/streams.hpp"
 
-// By NCCL's own header where there is one, which shows whether Tenon's declarations are the same.
+// Where NCCL's own header is installed, it is used, which checks that Tenon's declarations agree
+// with it.
 #if __has_include(<nccl.h>)
 #include <nccl.h>
 #else
@@ -37,7 +44,7 @@ namespace {
 
 using Bytes = std::vector<char>;
 
-// What all processes must say alike.
+// The parameters of a call, which must be equal on all ranks.
 struct Collective {
   char name[24] = "";
   std::uint64_t count = 0;
@@ -51,13 +58,14 @@ struct Collective {
   }
 };
 
-std::string& lastWords() {
+// The text of the latest failure, for ncclGetLastError().
+std::string& lastError() {
   static std::string text;
   return text;
 }
 
 ncclResult_t fail(ncclResult_t result, std::string why) {
-  lastWords() = std::move(why);
+  lastError() = std::move(why);
   return result;
 }
 
@@ -68,17 +76,18 @@ ncclResult_t fail(ncclResult_t result, std::string why) {
 using namespace tenon::standin;
 
 struct ncclComm {
-  std::string folder; // of files from process to process
+  std::string folder; // of the files that ranks exchange
   int ranks, rank;
-  std::uint64_t calls = 0, collectives = 0;
+  std::uint64_t calls = 0, collectives = 0; // numbers of calls, all or collectives only
   bool hasFailed = false, isFinal = false;
 
-  ncclComm(std::string of, int count, int number)
-      : folder(std::move(of)), ranks(count), rank(number) {}
+  ncclComm(std::string path, int count, int number)
+      : folder(std::move(path)), ranks(count), rank(number) {}
   ncclComm(const ncclComm&) = delete;
   ncclComm& operator=(const ncclComm&) = delete;
   ~ncclComm() {
-    std::error_code isUsed; // the last to go removes it
+    // Only the last rank finds the folder empty and can remove it; the error of others is ignored.
+    std::error_code isUsed;
     fs::remove(folder, isUsed);
   }
 
@@ -86,7 +95,8 @@ struct ncclComm {
     return folder + "/" + std::to_string(call) + "." + std::to_string(from) + "." +
            std::to_string(to);
   }
-  // Each reader has a link of its own, which it removes.
+  // Writes the data of this rank for all ranks, in one file with a hard link for each reader, which
+  // removes its link. Returns the number of the call.
   std::uint64_t give(const Collective& what, const Bytes& data) {
     const std::uint64_t call = ++calls;
     const std::string whole = folder + "/" + std::to_string(rank);
@@ -100,6 +110,8 @@ struct ncclComm {
     fs::remove(whole);
     return call;
   }
+  // Waits for the data of rank `from` in this call. Ends the program if that rank has made another
+  // call, or none within a minute.
   Bytes take(std::uint64_t call, const Collective& what, int from) const {
     constexpr std::chrono::seconds kTimeout{60};
     const fs::path path = file(call, from, rank);
@@ -146,7 +158,8 @@ Bytes sumOf(const std::vector<Bytes>& given, int type) {
   return sum;
 }
 
-// finish() makes of what all gave, by rank, what this process writes to `to`.
+// Runs a collective: this rank gives `givenBytes` bytes at `from`, and gets `takenBytes` bytes at
+// `to`. finish() computes the output from the inputs of all ranks, a list by rank.
 template <class Finish>
 ncclResult_t run(ncclComm_t comm, const Collective& what, const void* from, std::size_t givenBytes,
                  void* to, std::size_t takenBytes, cudaStream_t on, Finish finish) {
@@ -181,6 +194,7 @@ ncclResult_t run(ncclComm_t comm, const Collective& what, const void* from, std:
   return ncclSuccess;
 }
 
+// Collects the parameters of a call of the function `name`.
 Collective collective(const char* name, std::size_t count, ncclDataType_t type, int root = 0) {
   Collective what{.count = count, .type = type, .root = root};
   std::strncpy(what.name, name, sizeof what.name - 1);
@@ -194,7 +208,7 @@ Collective collective(const char* name, std::size_t count, ncclDataType_t type, 
 extern "C" {
 
 ncclResult_t ncclGetVersion(int* version) {
-  *version = 2 * 10000 + 99 * 100;
+  *version = 2 * 10000 + 99 * 100; // 2.99, by the formula of NCCL_VERSION
   return ncclSuccess;
 }
 
@@ -203,7 +217,7 @@ const char* ncclGetErrorString(ncclResult_t result) {
 }
 
 const char* ncclGetLastError(ncclComm_t) {
-  return lastWords().c_str();
+  return lastError().c_str();
 }
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
@@ -246,7 +260,7 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int 
   return ncclSuccess;
 }
 
-// Waits for the others, as NCCL does where all is blocking.
+// Waits for the other ranks, like NCCL with blocking communicators.
 ncclResult_t ncclCommFinalize(ncclComm_t comm) {
   const Call call;
   const Collective what = collective(__func__, 0, ncclInt64);
@@ -265,8 +279,8 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   return ncclSuccess;
 }
 
-// Of a group that works this would take from others what they have not received yet, or the memory
-// that they read.
+// Valid after a failure only: otherwise other ranks may still have to receive data of this one, or
+// read its memory.
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
   const Call call;
   if (comm->collectives > 0 && !comm->hasFailed)

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Faults in the use of streams and memory, planted one by one: the stand-in must show each in the
-// modes that are made for it, and let the right program pass in all. Each scene runs in a process
-// of its own, which ends with 0 if its values are right, 1 if they are wrong, and as the stand-in
-// ends it otherwise.
+// Tests that the stand-in for CUDA exposes wrong uses of streams and memory. Each scene is a small
+// program with one planted fault, such as a missing wait. It runs in a child process in the modes
+// "lazy" and "others" of the stand-in (streams.hpp), since no single mode exposes all faults, and
+// its exit code is compared with the expected one:
+//   kRight 0     all values are right: the fault is not visible in this mode
+//   kWrong 1     the fault has made values wrong
+//   kError 2     the library has reported an error
+//   kRefused 86  the stand-in has detected a wrong call and ended the program
+//   kFaulted 87  the stand-in has detected a wrong access to device memory
+// The correct program must end with kRight in all modes.
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "kernels/walks/pairwise_sum.hpp"
@@ -25,13 +31,16 @@ namespace {
 
 constexpr int kRight = 0, kWrong = 1, kError = 2, kRefused = 86, kFaulted = 87;
 
-// The inner 5 x 7 x 6 of an array of 9 x 11 x 10, of which every second cell of the last dimension
-// counts.
+// A block of 5 x 7 x 6 elements inside an array of 9 x 11 x 20 cells; it uses every second cell of
+// the last dimension. kFrom are its strides in the array, kTo those of the packed block, kFirst is
+// the cell of its first element.
 constexpr Index kCells = 9 * 11 * 20, kPacked = 5 * 7 * 6;
 constexpr Index kExtent[] = {5, 7, 6}, kFrom[] = {220, 20, 2}, kTo[] = {42, 6, 1};
 constexpr Index kFirst = 2 * 220 + 1 * 20 + 3;
 
-// As a halo exchange does: a field is written on one stream, packed and brought down on another.
+// The steps of a halo exchange: a field is copied to the device on the stream `compute`, its block
+// is packed and copied back to the host on the stream `transfer`. Cell i of the field has the value
+// i.
 struct Exchange {
   KernelContext compute{Space::Device}, transfer{Space::Device};
   Device& device = Device::get();
@@ -45,15 +54,22 @@ struct Exchange {
   }
   static Buffer pinned(Index cells) { return {cells * 8, "pinned", Device::get().pinned()}; }
 
+  // Queues the copy of the field to the device.
   void fill() { device.copy(field.data<void>(), host.data<void>(), kCells * 8, compute.stream()); }
+  // Queues the kernel that packs the block, displaced by `shift` cells, or with more rows than it
+  // has.
   void pack(KernelContext& at, Index shift = 0, Index rows = kExtent[0]) {
     const Index extent[] = {rows, kExtent[1], kExtent[2]};
     blockCombine(at, Combine::Copy, 3, extent, field.data<double>() + kFirst + shift, kFrom,
                  packed.data<double>(), kTo);
   }
+  // Queues the copy of the packed block to the host.
   void bringDown() {
     device.copy(result.data<void>(), packed.data<void>(), kPacked * 8, transfer.stream());
   }
+  // The whole exchange, with or without each of its three synchronisations: the stream `transfer`
+  // waits for the field, the pack runs on the same stream as the copy, and the host waits for the
+  // copy.
   void run(bool waitsForField, bool packsOnTransfer, bool synchronises) {
     fill();
     if (waitsForField)
@@ -82,7 +98,8 @@ int ends(const std::function<void(Exchange&)>& scene) {
   return verdict;
 }
 
-// A pack that is recorded and queued twice; the second time the field is another one.
+// Records a pack in a graph and launches it twice: first for a field of zeros, then for the right
+// one, which must determine the result. within() is called during the recording.
 int packsRecorded(const std::function<void(Exchange&)>& within) {
   Exchange e;
   const StreamRecording pack = e.compute.stream().recording([&] {
@@ -102,7 +119,7 @@ int packsRecorded(const std::function<void(Exchange&)>& within) {
 struct Scene {
   const char* name;
   std::function<int()> run;
-  int lazy, others; // how it ends in these modes
+  int lazy, others; // expected exit codes in these modes
 };
 
 const std::vector<Scene>& scenes() {
@@ -224,7 +241,8 @@ const std::vector<Scene>& scenes() {
   return all;
 }
 
-// Of two processes, which wait for each other by single letters.
+// One of two processes (the owner of memory and its reader) that are connected by two pipes and
+// send each other messages, mostly a single byte for which the other one waits.
 class Other {
 public:
   Other() {
@@ -250,7 +268,8 @@ public:
   void wait() const { hear<char>(); }
 
 private:
-  // So that whoever waits for an other that has ended is told.
+  // Keeps the ends of the pipes that this process uses and closes the others; otherwise a process
+  // could wait forever for one that has ended.
   void take(int out, int in, int others, int others2) {
     out_ = out;
     in_ = in;
@@ -260,7 +279,8 @@ private:
   int toReader_[2], toOwner_[2], out_ = -1, in_ = -1;
 };
 
-// One process shows memory that it has filled, another reads it.
+// The objects of the owner, which exports device memory and fills it, and those of the reader,
+// which copies it to the host.
 struct Shown {
   KernelContext at{Space::Device};
   Device& device = Device::get();
@@ -268,7 +288,7 @@ struct Shown {
   Buffer memory{kPacked * 8, "shown", device.unpooled(at.stream())};
 
   void fill(double first) {
-    at.stream().synchronise(); // the values may still be read
+    at.stream().synchronise(); // an earlier copy may still read `values`
     for (Index i = 0; i < kPacked; ++i)
       values.data<double>()[i] = first + double(i);
     device.copy(memory.data<void>(), values.data<void>(), kPacked * 8, at.stream());
@@ -297,7 +317,7 @@ struct SharedScene {
   const char* name;
   std::function<void(Other&, Shown&)> owner;
   std::function<int(Other&, Reading&)> reader;
-  int ends; // in each mode
+  int ends; // expected exit code in each mode: the result of reader()
 
   int run() const {
     Other other;
@@ -319,6 +339,8 @@ struct SharedScene {
   }
 };
 
+// Opens the memory, waits until it is filled with 1, 2, ... and reads it, while the owner fills it
+// again once told: too early if `releasesEarly` is true.
 int readOnce(Other& other, Reading& r, bool releasesEarly) {
   void* const shown = r.device.openShown(other.hear<MemoryKey>());
   other.wait();
@@ -404,7 +426,8 @@ const std::vector<SharedScene>& sharedScenes() {
   return all;
 }
 
-// Runs it in a child, since the stand-in reads its mode once.
+// Runs a scene in a child process, since the stand-in reads its mode once, and expects its exit
+// code.
 void inChild(const char* mode, const std::function<int()>& scene, int expected) {
   EXPECT_EXIT(
       {
@@ -459,7 +482,7 @@ TEST(Standin, RefusesToShowWhatCudaDoesNot) {
        },
        "", TENON_ERR_LIBRARY},
       {[](Shown& s) { s.device.openShown(s.device.keyOf(s.memory.data<void>())); }, "",
-       TENON_ERR_LIBRARY}, // its own
+       TENON_ERR_LIBRARY}, // a process cannot open its own memory
   };
   for (const auto& one : cases)
     inChild(
@@ -471,7 +494,7 @@ TEST(Standin, LetsTheRightProgramPassInEveryMode) {
     inChild(mode, scenes().front().run, kRight);
 }
 
-// Sums are the same bits whatever the order of blocks and streams.
+// Sums have the same bits in every order of blocks and streams.
 TEST(Standin, GivesTheSameBitsInEveryMode) {
   constexpr Index n = 30000;
   const auto sumOf = [](double* exact) {
@@ -516,20 +539,22 @@ TEST(Standin, CallsFailWhereTheTestSays) {
   inChild(
       "lazy", [&] { return codeOf("cudaMallocFromPoolAsync:*"); }, TENON_ERR_MEMORY);
   inChild(
-      "lazy", [&] { return codeOf("cudaMallocFromPoolAsync:2"); }, TENON_SUCCESS); // asked again
+      "lazy", [&] { return codeOf("cudaMallocFromPoolAsync:2"); },
+      TENON_SUCCESS); // the library tries again
   inChild(
-      "lazy", [&] { return codeOf("cudaHostAlloc:1"); }, TENON_SUCCESS); // from the heap
+      "lazy", [&] { return codeOf("cudaHostAlloc:1"); }, TENON_SUCCESS); // the heap is used instead
   const auto records = [] { packsRecorded([](Exchange&) {}); };
   inChild(
       "lazy", [&] { return codeOf("cudaGraphInstantiate:1", records); },
-      TENON_SUCCESS); // asked again
+      TENON_SUCCESS); // the library tries again
   for (const char* call :
        {"cudaStreamBeginCapture", "cudaStreamEndCapture", "cudaGraphInstantiate:*"})
     inChild(
         "lazy", [&] { return codeOf(call, records); }, TENON_ERR_LIBRARY);
 }
 
-// Which the program's next look for an error would find.
+// cudaEventQuery() returns an error for an event that is not done; the library must clear it,
+// because the program's next cudaGetLastError() would find it.
 TEST(Standin, AnEventThatIsNotDoneIsNoError) {
   inChild(
       "lazy",

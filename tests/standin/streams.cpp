@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The queues of all streams, and the modes in which they run (streams.hpp): progress() runs work
+// without a request at the begin of each call and after each enqueue(); drain() runs the work that
+// a call waits for.
 #include "standin/streams.hpp"
 
 #include "standin/devices.hpp"
@@ -17,14 +20,14 @@ namespace {
 
 enum class Mode { Lazy, Others, Eager, Random };
 
-// Of the process: what is queued, and how it is run.
+// The streams of the process and the mode.
 struct Queues {
   std::recursive_mutex mutex;
-  std::vector<CUstream_st*> streams, ended;
+  std::vector<CUstream_st*> streams, ended; // `ended` keeps destroyed streams, see endStream()
   Mode mode = Mode::Lazy;
   unsigned seed = 0;
   std::mt19937 generator;
-  std::map<CUstream_st*, unsigned> order;
+  std::map<CUstream_st*, unsigned> order; // mode random: the stream with the largest number runs
 
   Queues() {
     const char* text = std::getenv("TENON_STANDIN");
@@ -47,7 +50,7 @@ Queues& queues() {
   return *all;
 }
 
-// Device memory is open while work runs.
+// Makes device memory accessible during its lifetime.
 struct Opened {
   Opened() { DeviceMemory::get().open(); }
   ~Opened() { DeviceMemory::get().close(); }
@@ -56,6 +59,7 @@ private:
   const Untrapped untrapped_;
 };
 
+// Whether the first entry of the queue can run now.
 bool isReady(const CUstream_st& s) {
   return !s.queue.empty() && (!s.queue.front().after || s.queue.front().after->isDone);
 }
@@ -69,7 +73,7 @@ void runFront(CUstream_st& s) {
   work.run();
 }
 
-// Some ready work of any stream but one.
+// Runs one ready entry of a stream other than `but`. Returns false if there is none.
 bool runAny(const CUstream_st* but = nullptr) {
   Queues& q = queues();
   std::vector<CUstream_st*> ready;
@@ -78,8 +82,8 @@ bool runAny(const CUstream_st* but = nullptr) {
       ready.push_back(s);
   if (ready.empty())
     return false;
-  // By an order of the streams that seldom changes, since a fair one hides what only a stream shows
-  // that runs ahead.
+  // The order of the streams changes in one of 8 calls only: some faults appear only if one stream
+  // runs far ahead of the others, which is unlikely if each call draws a stream.
   if (q.generator() % 8 == 0)
     q.order.clear();
   for (CUstream_st* s : ready)
@@ -90,13 +94,15 @@ bool runAny(const CUstream_st* but = nullptr) {
   return true;
 }
 
+// Runs work that no call waits for: in the mode eager all work, in the mode random one entry with a
+// probability of 0, 20 or 40 %, which depends on the seed.
 void progress() {
   Queues& q = queues();
-  constexpr unsigned kOutOf = 100, kOften = 20;
+  constexpr unsigned kOutOf = 100, kPercent = 20;
   if (q.mode == Mode::Eager) {
     while (runAny()) {
     }
-  } else if (q.mode == Mode::Random && q.generator() % kOutOf < kOften * (q.seed % 3)) {
+  } else if (q.mode == Mode::Random && q.generator() % kOutOf < kPercent * (q.seed % 3)) {
     runAny();
   }
 }
@@ -117,7 +123,8 @@ CUstream_st* addStream(CUstream_st::Kind kind) {
   return made;
 }
 
-// The default streams of the current context, made when they are first used.
+// The default streams of the current context, one for all threads (legacy) and one for each thread.
+// Both are created at their first use.
 CUstream_st& legacyStream() {
   static std::map<CUcontext, CUstream_st*> all;
   CUstream_st*& stream = all[currentContext()];
@@ -137,7 +144,8 @@ CUstream_st* makeStream(unsigned flags) {
                                                         : CUstream_st::Kind::Blocking);
 }
 
-// The handle stays, so that no other gets its address and a later use of it is known.
+// The object is not deleted: another stream could get its address, and a later use of the destroyed
+// stream would not be detected.
 void endStream(CUstream_st* stream) {
   drain(*stream);
   auto& streams = queues().streams;
@@ -201,7 +209,7 @@ void drain(CUstream_st& s, const Recording* until) {
   const Mode mode = queues().mode;
   if (s.queue.empty() || (until && until->isDone))
     return;
-  const Opened opened; // once for all that runs
+  const Opened opened; // device memory is opened once for all entries that run here
   while (!s.queue.empty() && !(until && until->isDone)) {
     if (mode == Mode::Random) {
       runAny();

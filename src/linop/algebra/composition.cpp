@@ -2,7 +2,10 @@
 // Operators that consist of operators: c A, A + B, A* and B A. Their adjoints are (c A)* = c A*, (A
 // + B)* = A* + B*, (A*)* = A and (B A)* = A* B*. An action is y <- alpha A x + beta y; alpha and
 // beta are passed to the component that writes y, so only B A needs memory, for the tensor between
-// A and B.
+// A and B. Each class implements the two halves of an action, doBegin() and doEnd(), by those of
+// its components: launch(A, action) and complete(A), or run(A, action) for both. bindPart()
+// prepares a component for repeated actions on the same arrays. agreedText() describes an operator
+// by a text that ranks compare when they create it.
 #include "linop/algebra/composition.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "linop/exchange/wire.hpp"

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators without communication: memory operators, boundary values set by the user, casts and
-// zero. A memory operator (allocate, clear, add, copy, move) is a list of terms y[b] += x[a] with
-// two boxes a and b of local elements, applied to y = 0. Elements that keep their value are a term
-// from a box to itself, cleared elements have no term, and the adjoint runs the list with a and b
-// exchanged. For example "move a to b" in an array m has the terms (m without a and b) -> itself,
-// and a -> b.
+// zero.
+//
+// A memory operator (allocate, clear, add, copy, move) is a list of terms y[b] += x[a] with two
+// boxes a and b of local elements, applied to y = 0. Elements that keep their value are a term from
+// a box to itself, cleared elements have no term, and the adjoint runs the list with a and b
+// exchanged. For "move a to b" in an array of 6 elements, with a = [0, 2) and b = [3, 5), the terms
+// are
+//
+//     [2, 3) -> [2, 3)      [5, 6) -> [5, 6)      [0, 2) -> [3, 5)
 #include "linop/algebra/memory_op.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -20,6 +24,7 @@ namespace tenon {
 
 namespace {
 
+// This rank's elements whose values the user supplies.
 std::vector<ElementBox> elementsOfRank(const Communicator& comm, const Layout& layout) {
   if (!hasUserSide(layout))
     throw Error(
@@ -29,6 +34,7 @@ std::vector<ElementBox> elementsOfRank(const Communicator& comm, const Layout& l
   return userElements(layout, layout.grid().position(comm.rank()));
 }
 
+// Returns the layout; an error if its halos hold partial sums.
 const Layout& ofValues(const Layout& layout) {
   for (int d = 0; d < layout.rank(); ++d)
     if (const auto& halo = layout.halo(d); halo && halo->isPartial)
@@ -100,6 +106,7 @@ void Zero::doEnd(const Action& action) {
 
 namespace {
 
+// The whole local array as a box that begins at 0.
 Box localBox(const Communicator& comm, const Layout& layout) {
   Box box;
   for (Index extent : extents(layout.box(layout.grid().position(comm.rank()))))
@@ -137,6 +144,7 @@ bool overlap(const Box& a, const Box& b) {
   return true;
 }
 
+// A box of the extents of `like` that begins at `begin`.
 Box boxAt(const std::vector<Index>& begin, const Box& like) {
   elements(like); // throws if its extents cannot be counted
   Box box;

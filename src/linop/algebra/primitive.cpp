@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Table of the named primitives, and the layout that each produces. A primitive is not an operator
-// type: it is the conversion from its domain to the range that is computed here.
+// The named primitives, and the layout that each produces. A primitive changes the property of one
+// grid axis: S (splits a dimension), B (copies), P (partial sums) or R (only the first rank has
+// elements). For example, "scatter" along axis 0 of R,B into dimension 1 gives S1,B. A primitive is
+// not an operator type: it is the conversion from its domain to the range that is computed here.
 #include "linop/algebra/primitive.hpp"
 
 #include "geometry/schedule/axis_change.hpp"
@@ -12,6 +14,7 @@ namespace tenon {
 
 namespace {
 
+// The property of the axis before and after a primitive.
 struct Rule {
   const char* name;
   PropertyKind from, to;

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// CollectiveStep: doBegin() starts a non-blocking MPI collective along grid axes, doEnd() completes
-// it. MPI moves elements but never adds them: each element is summed on one rank, in the order of
+// CollectiveStep: one step of a conversion by a non-blocking MPI collective along grid axes, such
+// as P -> B by an AllReduce. doBegin() starts the collective, doEnd() completes it. A line is the
+// set of ranks along the axes; a rank has a coordinate in its line, and each rank owns a piece of
+// the array.
+//
+// MPI moves elements but never adds them: each element is summed on one rank, in the order of
 // coordinates or along a fixed tree, and the sum is then copied. All copies are therefore bitwise
-// identical. A line is the set of ranks along the axes; a rank has a coordinate in its line.
+// identical:
+//
+//     AllReduce   MPI_Ialltoallv (each rank gets all contributions to its piece), sum,
+//                 MPI_Iallgatherv
+//                 or for short arrays: sums along a tree to coordinate 0, MPI_Ibcast
 #include "linop/exchange/collective_step.hpp"
 
 #include "comm/agreement/wait_policy.hpp"
@@ -34,6 +42,7 @@ MPI_Datatype mpiType(TenonDataType type) {
   });
 }
 
+// The region of a whole array.
 Region regionOf(const Shape& extent) {
   Region region;
   std::copy(extent.begin(), extent.end(), region.extent.begin());
@@ -56,6 +65,7 @@ bool doFollow(const CollectivePieces& pieces, int rank) {
                      [](Index extent) { return extent == 1; });
 }
 
+// The piece of the rank at a coordinate of the line, as a region of the whole array.
 Region regionOfPiece(const CollectivePieces& pieces, int coordinate, int rank) {
   Shape extent = wholeExtent(pieces, rank);
   const Index begin = pieces.cut(coordinate);
@@ -83,7 +93,7 @@ CollectiveRegions collectiveRegions(const CollectivePieces& pieces, int rank) {
       .whole = regionsOf(pieces, rank), .own = {}, .doFollow = doFollow(pieces, rank)};
   if (pieces.dim >= 0) {
     regions.own = regionOfPiece(pieces, pieces.coordinate, rank);
-    regions.own.begin = {};
+    regions.own.begin = {}; // in the array that contains only this piece
   }
   return regions;
 }
@@ -100,12 +110,12 @@ void CollectiveStep::doBegin(const Action& action) {
   wires_->parts.open();
   switch (kindOf(action.sense)) {
   case CollectiveKind::AllGather:
-    target_ = landing(action);
-    return startAllGather(packed(wires_->parts, x, {&regions_.own, 1}, true), target_);
+    target_ = addressOfWhole(action);
+    return startAllGather(packed(wires_->parts, x, {&regions_.own, 1}, /*inPlace=*/true), target_);
   case CollectiveKind::Broadcast:
     // MPI_Ibcast has one buffer argument for all ranks, which it only reads on the root.
-    target_ = root ? const_cast<std::byte*>(packedWhole(x)) : landing(action);
-    return spread(target_);
+    target_ = root ? const_cast<std::byte*>(packedWhole(x)) : addressOfWhole(action);
+    return startBroadcast(target_);
   case CollectiveKind::ReduceScatter:
     return startScatterOfContributions(packedWhole(x));
   case CollectiveKind::Reduce:
@@ -134,11 +144,11 @@ void CollectiveStep::doEnd(const Action& action) {
   if (tree_) {
     sumAlongTree();
     if (all)
-      spread(wires_->whole.bytes());
+      startBroadcast(wires_->whole.bytes());
   } else if (all) {
     startAllGather(sumOfContributions(), wires_->whole.bytes());
   } else {
-    gatherToRoot(sumOfContributions());
+    startGatherToRoot(sumOfContributions());
   }
   wait();
   // After a Reduce only coordinate 0 holds the result.
@@ -172,7 +182,7 @@ const std::byte* CollectiveStep::packedWhole(const DTensor& x) {
 // Returns the address at which the whole array is received: the array of y if MPI can write it
 // directly. Otherwise it is the buffer, which is combined with y later: for factors other than
 // alpha = 1 and beta = 0, for arrays that are not contiguous, and for device arrays.
-std::byte* CollectiveStep::landing(const Action& action) {
+std::byte* CollectiveStep::addressOfWhole(const Action& action) {
   DTensor& y = *action.y;
   if (!action.isPlain() || wires_->whole.isStaged() || !y.isContiguous() || !regions_.doFollow)
     return wires_->whole.bytes();
@@ -201,11 +211,12 @@ void CollectiveStep::unpackWhole(const Action& action, const std::byte* from) {
 }
 
 // The log counts the elements passed to MPI, since the messages of its algorithm are unknown.
-void CollectiveStep::count(Index elements) const {
+void CollectiveStep::logElements(Index elements) const {
   if (elements > 0)
     logMessage(elements * elementBytes_);
 }
 
+// to <- to + from, or to <- from, for `elements` elements, by op.
 void CollectiveStep::combine(Combine op, Index elements, const std::byte* from, std::byte* to) {
   visitDataType(domainType(), [&]<class T>(T) {
     arrayCombine(*context_, op, elements, reinterpret_cast<const T*>(from),
@@ -226,12 +237,13 @@ RankLists& CollectiveStep::lists() {
   return *lists_;
 }
 
+// Starts the all-gather of the pieces into the array `whole`.
 void CollectiveStep::startAllGather(const std::byte* piece, std::byte* whole) {
   const RankLists& pieceLists = lists();
   checkMpi(MPI_Iallgatherv(piece, ownElements_, mpiType_, whole, pieceLists.sizes.data(),
                            pieceLists.offsets.data(), mpiType_, line_->mpi(), &request_),
            "MPI_Iallgatherv");
-  count(ownElements_);
+  logElements(ownElements_);
 }
 
 // Starts the exchange of contributions: each rank receives the contributions to its own piece into
@@ -251,7 +263,7 @@ void CollectiveStep::startScatterOfContributions(const std::byte* whole) {
                           parts, pieceLists.arrivalSizes.data(), pieceLists.arrivalOffsets.data(),
                           mpiType_, line_->mpi(), &request_),
            "MPI_Ialltoallv");
-  count(pieces_.elements - own);
+  logElements(pieces_.elements - own);
   combine(Combine::Copy, own, whole + pieces_.offset(me) * elementBytes_,
           parts + Index(me) * own * elementBytes_);
 }
@@ -277,7 +289,7 @@ void CollectiveStep::sumAlongTree() {
       checkMpi(MPI_Isend(whole, elements, mpiType_, me - step, kTag, line_->mpi(), &request_),
                "MPI_Isend");
       wait(me - step);
-      return count(elements);
+      return logElements(elements);
     }
     if (me + step >= pieces_.ranks)
       continue;
@@ -288,19 +300,21 @@ void CollectiveStep::sumAlongTree() {
   }
 }
 
-void CollectiveStep::gatherToRoot(const std::byte* piece) {
+// Starts the gather of the summed pieces on coordinate 0.
+void CollectiveStep::startGatherToRoot(const std::byte* piece) {
   const RankLists& pieceLists = lists();
   checkMpi(MPI_Igatherv(piece, ownElements_, mpiType_, wires_->whole.bytes(),
                         pieceLists.sizes.data(), pieceLists.offsets.data(), mpiType_, 0,
                         line_->mpi(), &request_),
            "MPI_Igatherv");
-  count(pieces_.coordinate == 0 ? 0 : ownElements_);
+  logElements(pieces_.coordinate == 0 ? 0 : ownElements_);
 }
 
-void CollectiveStep::spread(std::byte* whole) {
+// Starts the broadcast of the whole array from coordinate 0.
+void CollectiveStep::startBroadcast(std::byte* whole) {
   const int elements = static_cast<int>(pieces_.elements);
   checkMpi(MPI_Ibcast(whole, elements, mpiType_, 0, line_->mpi(), &request_), "MPI_Ibcast");
-  count(pieces_.coordinate == 0 ? elements : 0);
+  logElements(pieces_.coordinate == 0 ? elements : 0);
 }
 
 // Waits for the request. The warning of a long wait names the rank at the coordinate, or, without

@@ -66,37 +66,37 @@ private:
   const std::byte* packed(Wire& wire, const DTensor& x, std::span<const Region> regions,
                           bool inPlace);
   const std::byte* packedWhole(const DTensor& x);
-  std::byte* landing(const Action& action);
+  std::byte* addressOfWhole(const Action& action);
   void unpack(Wire& wire, const Action& action, const std::byte* from,
               std::span<const Region> regions);
   void unpackWhole(const Action& action, const std::byte* from);
-  void count(Index elements) const;
+  void logElements(Index elements) const;
   RankLists& lists();
   void combine(Combine op, Index elements, const std::byte* from, std::byte* to);
   void startAllGather(const std::byte* piece, std::byte* whole);
   void startScatterOfContributions(const std::byte* whole);
   const std::byte* sumOfContributions();
   void sumAlongTree();
-  void gatherToRoot(const std::byte* piece);
-  void spread(std::byte* whole);
+  void startGatherToRoot(const std::byte* piece);
+  void startBroadcast(std::byte* whole);
   void wait(int coordinate = -1);
 
   SubCommPtr line_; // Communicator of the ranks along the axes.
   CollectiveKind kind_;
-  bool tree_;
+  bool tree_; // True if sums are computed along the binomial tree.
   std::vector<int> axes_;
   CollectivePieces pieces_;
   Index elementBytes_;
   MPI_Datatype mpiType_;
   CollectiveRegions regions_;
-  int ownElements_ = 0;
+  int ownElements_ = 0; // of this rank's piece
   // Sizes and offsets of the pieces, for the MPI call in flight.
   std::unique_ptr<RankLists> lists_;
   // Size of the largest set of contributions that a sum reads, in elements.
   Index maxContributions_ = 0;
   PerSpace<Wires> bySpace_;
   Wires* wires_ = nullptr; // The buffers of the action in flight.
-  Event ready_;
+  Event ready_;            // Completes after the copy of a staged wire to the host.
   KernelContextPtr context_ = contextOf(comm());
   std::byte* target_ = nullptr; // Address at which the whole array is received.
   MPI_Request request_ = MPI_REQUEST_NULL;

@@ -77,8 +77,12 @@ struct Maker {
   };
   std::optional<ReductionRequest> reductionRequest() const;
   // False in route mode "exchange", which requests exactly one exchange, without reduction methods.
+  // Otherwise the maker chooses freely among the ways above.
   bool isFree() const { return policy.route.mode != RouteMode::Exchange; }
+  // True if steps of a chain that only sum may use reduction methods.
   bool sumsInSteps() const { return policy.route.mode == RouteMode::Auto; }
+  // For each function that makes an operator: the messages that a rank sends in one Apply of it
+  // (Role::Source) or of its adjoint (Role::Target).
   Traffic sent(int rank, Role role) const;
   std::optional<Traffic> sentInSum(int rank, Role role) const;
   Traffic sentInChain(const Route& steps, int rank, Role role) const;

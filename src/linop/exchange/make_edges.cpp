@@ -5,7 +5,8 @@
 // layers on these edges need no halo exchange of targets, or of sources.
 //
 // With makeSharedEdges() several ranks can list the same edge, identified by a key. Each of them
-// has a share of the edge, which multiplies its weight, and the shares of an edge add up to 1.
+// has a share of the edge, which multiplies its weight, and the shares of an edge add up to 1: if
+// two ranks list an edge and pass no shares, each has 1/2.
 #include "linop/exchange/make_edges.hpp"
 
 #include "comm/agreement/agreement.hpp"

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Creates an index map: target element i of this rank's array is a weighted sum of source elements
-// anywhere on the process grid, as the user has listed them. Each rank requests its source elements
-// from their owners in one sparse exchange; a request is the list of the elements of one message,
-// so afterwards both the sender and the receiver have this list. It is sorted by target position,
-// which fixes the order of sums.
+// Creates an index map: an operator whose target element i on a rank is a weighted sum of source
+// elements anywhere on the process grid, as the user has listed them. For example, with 3 rows on
+// each of two ranks, rank 0 lists (target 3, source 4): its element 3, a ghost, is the global row
+// 4, which is row 1 of rank 1.
+//
+// Each rank requests its source elements from their owners in one sparse exchange (messages only
+// between ranks that need them). A request is the list of the elements of one later message, so
+// afterwards both sender and receiver have this list. It is sorted by target position, which fixes
+// the order of sums.
 #include "linop/exchange/make_index_map.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -68,7 +72,10 @@ public:
   }
 
 private:
+  // Dimensions in dims_ are joint: entries list positions in all of them together. The others are
+  // copied whole.
   bool isJoint(int dim) const { return std::ranges::find(dims_, dim) != dims_.end(); }
+  // Whether the map fills the linked halos of `to` from the same layout without halos.
   bool isHalo() const { return to_.hasLinkedHalos() && to_.withoutHalos() == from_; }
 
   void checkLayouts() const {
@@ -171,6 +178,7 @@ private:
     return requests;
   }
 
+  // Decodes a request.
   IndexEntries entriesOf(int peer, const std::vector<Index>& request) const {
     IndexEntries entries{peer, {}, {}, {}};
     const std::size_t dims = dims_.size(), width = 2 * dims + 1;
@@ -191,11 +199,13 @@ private:
     return entries;
   }
 
+  // Sorts lists by the peer's position in the process grid, the order in which sums are added.
   void byPosition(std::vector<IndexEntries>& entries) const {
     std::ranges::sort(entries, {},
                       [&](const IndexEntries& list) { return to_.grid().position(list.peer); });
   }
 
+  // Builds this rank's part of the map from the requests of other ranks and its own.
   IndexMapSpec build(const SparseMessages& requested) {
     IndexMapSpec spec{.from = from_, .to = to_, .dims = dims_};
     for (const auto& [peer, request] : requested)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes the links of patches: the lists of all ranks are gathered on each rank. All ranks then
-// compute the same links from the same numbers, and detect the same errors.
+// Makes the links between patches, the blocks of a block-structured mesh: which side of which patch
+// is the neighbour of which other side (geometry/mesh). Each rank lists its own patches; the lists
+// of all ranks are gathered on each rank. All ranks then compute the same links from the same
+// numbers, and detect the same errors. All functions are collective.
 #include "linop/exchange/make_links.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -13,7 +15,8 @@ namespace tenon {
 
 namespace {
 
-// The lists of all ranks, by a sum of arrays in which each rank fills only its own section.
+// Returns the lists of all ranks, by rank. It sums arrays over the ranks, in which each rank fills
+// only its own section: first the lengths of the lists, then their contents.
 std::vector<std::vector<Index>> gatheredLists(Communicator& comm,
                                               const std::vector<Index>& ownList) {
   std::vector<std::uint64_t> counts = collectively(comm, [&] {

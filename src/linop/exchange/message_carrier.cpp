@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packs parts into one buffer and sends them, receives into another and combines from there. A
-// message of a bound action can be in the tensor's array itself. An action with other tensors,
-// arrays or strides runs the plain round, whose messages match those of either kind of round on the
-// peer.
+// Transfers parts as MPI messages: packs them into one buffer (the send wire) and sends them,
+// receives into another (the receive wire) and combines from there. A set of messages is a round:
+// the plain round uses the wires; after bind() there is also a round of persistent requests for two
+// given arrays, whose messages can be in the arrays themselves. An action with other tensors,
+// arrays or strides runs the plain round; the messages of both kinds of rounds match, so the peer
+// can use either. From the device, messages are sent in pieces, each when its copy to the wire is
+// done (a Departure).
 #include "linop/exchange/message_carrier.hpp"
 
 #include "comm/memory/lane.hpp"

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Converts the transfers of a schedule into parts, and divides parts into chunks. Sender and
-// receiver divide a part independently, so the division depends only on the extents of its regions,
-// which both know, and never on the strides of an array.
+// Converts the transfers of a schedule into parts (the data of one rank for another, part.hpp), and
+// divides parts into chunks, which are sent one by one. For example, a region of 100 x 1000
+// elements with at most 4096 elements per chunk is divided along dimension 0 into 25 chunks of 4
+// rows.
+//
+// Sender and receiver divide a part independently, so the division depends only on the extents of
+// its regions, which both know, and never on the strides of an array.
 #include "linop/exchange/part.hpp"
 
 #include "comm/memory/lane.hpp"
@@ -40,6 +44,7 @@ void makeBoxOfRun(Region& region) {
   region.list = nullptr;
 }
 
+// If `transposed`, source and target are exchanged, for the adjoint.
 std::vector<Part> partsOf(const std::vector<Transfer>& transfers, bool transposed, int rank,
                           Index elementBytes) {
   std::vector<Part> parts;
@@ -75,6 +80,7 @@ std::vector<Part> partsOf(const std::vector<Transfer>& transfers, bool transpose
   return parts;
 }
 
+// Whether all parts are added to one and the same box.
 bool haveSameTarget(const std::vector<Part>& parts) {
   return std::all_of(parts.begin(), parts.end(), [&](const Part& part) {
     return part.to.size() == 1 && part.to[0] == parts[0].to[0];

@@ -12,10 +12,11 @@
 
 namespace tenon {
 
-// One box of elements in a local array: in dimension d the indices begin[d] + i step[d] for
-// i < extent[d]. With a list of element positions (as for unstructured meshes), the dimensions that
-// the list indexes jointly are treated as one: the extent of the first of them counts list entries,
-// from entry `first` on, and begin is 0 in all of them.
+// One box of elements in a local array: in dimension d the indices begin[d] + i step[d] for i <
+// extent[d]. With a list of element positions (as for unstructured meshes), the dimensions that the
+// list indexes jointly are treated as one: the extent of the first of them counts list entries,
+// from entry `first` on, and begin is 0 in all of them. Example: columns 1 and 3 of rows 2 to 4 of
+// a matrix are extent {3, 2}, begin {2, 1}, step {1, 2}, and 6 elements.
 struct Region {
   std::array<Index, kMaxRank> extent{}, begin{}, step{};
   Index elements = 0;

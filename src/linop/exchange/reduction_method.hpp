@@ -2,7 +2,7 @@
 // ReductionMethod: an alternative way to compute a conversion that sums over grid axes, in place of
 // its route (a chain of exchanges and MPI collectives). makeConversion() calls, for each method:
 //   appliesTo(task)   can the method compute this sum?
-//   offer(task)     the predicted time, and a function that creates the operator
+//   offer(task)       the predicted time, and a function that creates the operator
 // and uses the cheapest offer. The methods, such as reduction programs and NCCL, are implemented in
 // src/programs, which registers them in the table of setReductionMethods().
 #pragma once

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Kernels on regions of elements, and the choice of stores by measured time. A view is an address
-// with strides, so arrays, packed buffers and the memory of another rank are combined by the same
-// code.
+// Kernels on regions of elements (boxes in a rank's array, or lists of positions), and the choice
+// of how to store data that another core reads next (StoreChoice in region_run.hpp). A conversion
+// uses them to pack the elements for another rank into a buffer, and to combine received elements
+// with the target: y <- alpha x + beta y. A view of a region is an address with strides, so arrays,
+// packed buffers and the memory of another rank are processed by the same code.
 #include "linop/exchange/region_run.hpp"
 
 #include "dtensor/arithmetic.hpp"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packs regions of a local array, scales them, or combines them with a target:
-// y <- alpha x + beta y. Elements have the data type of the arrays.
+// The operations on regions (boxes of elements of a local array, part.hpp) of which the carriers
+// and the executor of conversions consist: packRegion() copies a region to contiguous memory,
+// combineRegion() adds contributions to a region, y <- alpha x + beta y, and scaleRegion()
+// multiplies one. Elements have the data type of the arrays. StoreChoice chooses the store
+// instructions of packing.
 #pragma once
 
 #include "kernels/movement/block_copy.hpp"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Executes y <- alpha C x + beta y for a schedule C. First y is prepared, then the parts (one per
-// sending rank) are combined with y in the order of the schedule. beta must be applied exactly once
-// per element:
+// Executes y <- alpha C x + beta y for a schedule C, the messages of a conversion. A carrier (MPI
+// messages or shared memory) transfers the parts, one per sending rank; this file prepares y and
+// combines the parts with y in the order of the schedule. beta must be applied exactly once per
+// element:
+//
 //   each element gets at most one part     that part applies beta; elements without one are scaled
 //   sums, the first part covers all of y   the first part applies beta, the others use beta = 1
 //   other sums                             prepareTarget() scales y, all parts use beta = 1
@@ -163,6 +165,7 @@ ScheduleExecutor::Carriage& ScheduleExecutor::carriage(Space space) {
   });
 }
 
+// Copies the lists of element positions to device memory, for kernels there.
 void ScheduleExecutor::showListsToDevice() {
   KernelContext& context = *contextOf(comm_, Space::Device);
   const auto show = [&](Region& region) {

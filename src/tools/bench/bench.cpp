@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// `tenon bench`: times each data movement, alternately by the library and by the corresponding MPI
-// call, and compares both with the limit of the machine. Both results are verified against the
-// definition before timing starts.
+// `tenon bench`: times each data movement (bench/case.hpp), alternately by the library and by the
+// corresponding MPI call, and compares both with the limit of the machine: latency plus the time of
+// one memcpy of the data. Both results are verified against the definition before timing starts.
+// With -machine_out it measures the machine instead and writes a machine file, for predictions.
+// All ranks run all functions; rank 0 prints.
 #include "tools/commands.hpp"
 
 #include "tools/bench/case.hpp"
@@ -26,7 +28,7 @@ const std::vector<ProgramOption> kBenchOptions = {
 
 namespace {
 
-// Bytes per rank: latency-bound, intermediate, and bandwidth-bound.
+// Bytes per rank: 1 KiB is bound by latency, 4 MiB by bandwidth.
 constexpr Index kSizes[] = {1 << 10, 64 << 10, 4 << 20};
 
 void say(const std::string& text) {
@@ -77,7 +79,8 @@ void printSettings(int repeat) {
                   counted(worldSize(), "rank"), mpi, counted(repeat, "round"), routeOptions()));
 }
 
-// Throws unless a result equals the expected output of the operator.
+// Throws unless a result equals the expected output of the operator; `way` is "tenon" or the name
+// of an MPI call.
 void checkValues(const BenchCase& bench, const Values& got, const Values& expected,
                  const char* way) {
   const std::string wrong =
@@ -86,7 +89,8 @@ void checkValues(const BenchCase& bench, const Values& got, const Values& expect
     throw std::runtime_error(fmt::format("{} by {}{}", bench.name, way, wrong));
 }
 
-// Tenon's operator, bound to tensors of the library, as in a program that applies it repeatedly.
+// Tenon's operator y = F x, bound to tensors of the library, as in a program that applies it
+// repeatedly. Calls: write(), apply() as often as needed, read().
 class Measured {
 public:
   explicit Measured(const BenchCase& bench) : op_(bench.make()) {
@@ -96,6 +100,7 @@ public:
     require(TenonDTensorCreate(from, TENON_FLOAT64, x_.out()));
     require(TenonDTensorCreate(to, TENON_FLOAT64, y_.out()));
   }
+  // Writes this rank's elements of x, and binds the operator to x and y (prepares their messages).
   void write(const Values& elements) {
     void* array = nullptr;
     require(TenonDTensorGetArray(x_, TENON_FLOAT64, &array));
@@ -104,6 +109,7 @@ public:
     require(TenonLinearOpBind(op_, x_, y_));
   }
   void apply() { require(TenonLinearOpApply(op_, x_, y_)); }
+  // This rank's elements of y.
   Values read() {
     const void* array = nullptr;
     TenonInt elements = 0;
@@ -120,6 +126,7 @@ private:
   DTensor x_, y_;
 };
 
+// Verifies and times one case, and prints its line of the table. Collective.
 void runCase(const BenchCase& bench, const Limits& limits, int repeat) {
   const Values elements = bench.given(), expected = bench.expected();
   Measured subject(bench);

@@ -18,9 +18,10 @@ namespace {
 
 // Minimum seconds of a round of one work: long compared with a clock tick and a barrier.
 constexpr double kRound = 500e-6;
-// Larger than the private caches of a core.
+// Bytes of a large message or copy: more than the private caches of a core.
 constexpr int kLarge = 4 << 20;
 
+// Seconds of one call of `work`, as the mean of `count` calls on the slowest rank.
 double timeOf(const Work& work, int count) {
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime();
@@ -76,6 +77,7 @@ Limits measureLimits(int repeat) {
                  std::memcpy(target.data(), large.data(), target.size());
                }},
               repeat);
+  // A ping-pong is two messages.
   return {times[0] / 2, 2 * kLarge / times[1], kLarge / times[2]};
 }
 
@@ -87,6 +89,7 @@ constexpr Filling kFilling{7, Numbers::Integers};
 
 using Peer = std::function<void(const double* x, double* y)>;
 
+// The bytes of the largest local array of the two layouts.
 double bytesOf(const LayoutSpec& from, const LayoutSpec& to) {
   Index most = 0;
   for (const LayoutSpec* spec : {&from, &to})
@@ -95,6 +98,7 @@ double bytesOf(const LayoutSpec& from, const LayoutSpec& to) {
   return 8.0 * static_cast<double>(most);
 }
 
+// A case whose operator is the conversion between two layouts (layout_spec.hpp).
 BenchCase conversion(const char* name, const LayoutSpec& from, const LayoutSpec& to,
                      const char* peerName, Peer peer) {
   return {name,
@@ -111,7 +115,8 @@ BenchCase conversion(const char* name, const LayoutSpec& from, const LayoutSpec&
           std::move(peer)};
 }
 
-// A layout on all ranks in order along one axis.
+// A layout on all ranks in order along one grid axis with a property: {'S', d} splits dimension d,
+// and with -1 as the dimension 'B' has copies, 'P' partial sums, and 'R' the elements on rank 0.
 LayoutSpec line(const Indices& shape, Property property) {
   LayoutSpec spec = everywhere(shape, worldSize());
   spec.properties = {property};
@@ -188,7 +193,8 @@ BenchCase ring(Index rows, Index width) {
 }
 
 // Rows of a mesh, with one ghost per four rows: half of the ghosts are scattered among the rows of
-// the previous rank on a ring, half among those of the next rank.
+// the previous rank on a ring, half among those of the next rank. kWidth is the numbers per row,
+// and kStep a prime, whose multiples modulo `rows` are scattered over the rows.
 BenchCase ghosts(Index rows) {
   constexpr Index kWidth = 8, kStep = 7919;
   const Index each = std::max<Index>(1, rows / 8), owned = rows * kWidth, ghostSize = each * kWidth;

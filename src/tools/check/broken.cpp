@@ -10,6 +10,7 @@ namespace tenon::tools {
 
 namespace {
 
+// F is the identity; the function that is passed as its adjoint multiplies by 2.
 TenonErrorCode copy(TenonDTensor x, TenonDTensor y, void*) {
   return TenonDTensorCopy(x, y);
 }

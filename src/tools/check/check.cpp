@@ -2,7 +2,8 @@
 // The main loop of `tenon check`: draws one configuration after the other, and stops at the first
 // in which any rank finds an error. A configuration is a function of seed and number only,
 // including the options that it draws. The printed command can therefore repeat it without the
-// preceding ones.
+// preceding ones. The file has three parts: ConversionOptions draws options of the library,
+// Watchdog ends a configuration that hangs, and Sweep runs the configurations.
 #include "tools/commands.hpp"
 
 #include "sys/text/plain_text.hpp"
@@ -50,6 +51,7 @@ private:
 
 namespace {
 
+// The options of conversions are named "-tenon_conversion_...".
 constexpr const char kStart[] = "-tenon_", kOwner[] = "conversion_";
 
 // The choices of an option without "shared" and others that not every machine supports. The choice

@@ -10,6 +10,7 @@
 
 namespace tenon::tools {
 
+// A bijection that mixes all bits of x, and a hash of two numbers.
 inline std::uint64_t hash(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
@@ -25,11 +26,13 @@ class Draw {
 public:
   Draw(std::uint64_t seed, std::uint64_t number) : key_(hash(seed, number)) {}
 
+  // A random number: of 64 bits; in 0 ... n; in low ... high; true in `percent` of 100 cases.
   std::uint64_t number() { return hash(key_, count_++); }
   int upTo(int n) { return static_cast<int>(number() % static_cast<std::uint64_t>(n + 1)); }
   int between(int low, int high) { return low + upTo(high - low); }
   bool chance(int percent) { return upTo(99) < percent; }
 
+  // One of the choices, all equally likely.
   template <class T>
   T of(const std::vector<T>& choices) {
     return choices[upTo(static_cast<int>(choices.size()) - 1)];
@@ -42,8 +45,8 @@ public:
   }
 
 private:
-  std::uint64_t key_;
-  std::uint64_t count_ = 0;
+  std::uint64_t key_;       // of seed and case
+  std::uint64_t count_ = 0; // how many numbers have been drawn
 };
 
 } // namespace tenon::tools

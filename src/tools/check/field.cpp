@@ -13,6 +13,7 @@ namespace tenon::tools {
 
 namespace {
 
+// The value of guard bytes; as elements they are numbers that no test uses.
 constexpr std::byte kGuard{0x5a};
 
 double load(const std::byte* from, TenonDataType type) {
@@ -46,6 +47,7 @@ void store(std::byte* to, TenonDataType type, double value) {
     storeAs<double>(to, value);
 }
 
+// The box of this rank's elements: the owned ones, or all that it has, ghosts included.
 Box boxOfTensor(TenonLayout layout, bool isOwned) {
   int ndim = 0;
   require(TenonLayoutGetDim(layout, &ndim));
@@ -60,7 +62,7 @@ Box boxOfTensor(TenonLayout layout, bool isOwned) {
 
 // Shares memory with the ranks of a layout. If this is not supported or fails, the array remains
 // private, which is a valid case as well.
-void shareWhereItGoes(UserMemory& memory, TenonLayout layout) {
+void shareIfPossible(UserMemory& memory, TenonLayout layout) {
   Partition grid;
   require(TenonLayoutGetPartition(layout, grid.out()));
   try {
@@ -79,7 +81,7 @@ std::size_t bytesOf(TenonDataType type) {
 
 Field::Field(TenonLayout layout, TenonDataType type, bool isUserSupplied, Draw& draw,
              TenonMemorySpace space)
-    : type_(type), box_(boxOfTensor(layout, false)) {
+    : type_(type), box_(boxOfTensor(layout, /*isOwned=*/false)) {
   require(TenonDTensorCreate(layout, type, tensor_.out()));
   // The space is set first, since the array must be in it.
   require(TenonDTensorSetSpace(tensor_, space));
@@ -91,7 +93,7 @@ Field::Field(TenonLayout layout, TenonDataType type, bool isUserSupplied, Draw& 
 }
 
 Field::Field(TenonLayout layout, TenonDataType type, Field& other)
-    : array_(other.array_), type_(type), box_(boxOfTensor(layout, false)) {
+    : array_(other.array_), type_(type), box_(boxOfTensor(layout, /*isOwned=*/false)) {
   TenonMemorySpace space;
   require(TenonDTensorGetSpace(other, &space));
   require(TenonDTensorCreate(layout, type, tensor_.out()));
@@ -104,9 +106,12 @@ Field::Field(DTensor tensor) : tensor_(std::move(tensor)) {
   Layout layout;
   require(TenonDTensorGetLayout(tensor_, layout.out()));
   require(TenonDTensorGetDataType(tensor_, &type_));
-  box_ = boxOfTensor(layout, false);
+  box_ = boxOfTensor(layout, /*isOwned=*/false);
 }
 
+// Draws an array around the owned block. Along one dimension:
+//     | array.low | owned | array.high | padding, if there is another dimension |
+// where the ghosts of the box are within array.low and array.high.
 Field::Array Field::drawArray(Draw& draw, const Box& owned, const Box& box) {
   const std::size_t ndim = box.size();
   Array array{.low = {}, .high = {}, .strides = Indices(ndim)};
@@ -139,13 +144,13 @@ void Field::placeOn(std::byte* memory) {
 }
 
 void Field::place(TenonLayout layout, TenonMemorySpace space, Draw& draw) {
-  const Box owned = boxOfTensor(layout, true);
+  const Box owned = boxOfTensor(layout, /*isOwned=*/true);
   if (elementsOf(owned) == 0 || elementsOf(box_) == 0)
     return;
   array_ = drawArray(draw, owned, box_);
   memory_ = UserMemory(array_.elements * bytesOf(type_), kGuard, space);
   if (draw.chance(50) && space == TENON_MEMORY_HOST)
-    shareWhereItGoes(memory_, layout);
+    shareIfPossible(memory_, layout);
   isCell_.assign(array_.elements, false);
   forEachCell(box_, [&](const Indices& cell) {
     Index at = array_.first;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks a layer. Two copies are created: `tested` on all ranks, with random layouts, and
-// `reference` on each process alone, with the reference kernels. checkLayer() sets both up, fills
-// parameters, inputs and cotangent with equal values, applies f, its tangent and its adjoint, and
-// compares all results. The reference is verified by the dot test of tangent and adjoint: an error
-// of both copies would not be found by a comparison.
+// Checks a layer y = f(x, parameters), of any type and with one or several inputs. Two copies of
+// the layer are created: `tested` on all ranks, with random layouts, and `reference` on each
+// process alone, with the reference kernels. checkLayer() sets both up, and fills parameters,
+// inputs x, directions v and the cotangent dy with equal values. It applies f, the tangent J v and
+// the adjoint J* dy, where J is the derivative of f by inputs and parameters, and compares all
+// results. The reference is verified by the dot test <J v, dy> = <v, J* dy>: an error of both
+// copies would not be found by a comparison. All ranks call the same functions and draw the same
+// random numbers.
 #include "tools/check/layer.hpp"
 
 #include "tools/check/layer_step.hpp"
@@ -18,10 +21,13 @@ namespace tenon::tools {
 namespace {
 
 double toleranceOf(TenonDataType type) {
-  // The sums of a configuration are short; these are some hundred roundings of its largest number.
+  // Relative to the largest number of a result. The sums of a configuration are short, and their
+  // errors are below these some hundred roundings.
   return type == TENON_FLOAT32 ? 1e-5 : 1e-12;
 }
 
+// Draws the layout in which parameters are stored: "use" (as the layer uses them), "root" (on one
+// rank), or one property for each axis of the grid, such as "S0,B".
 std::string drawStorage(Draw& draw, int axes) {
   if (draw.chance(70))
     return draw.chance(60) ? "use" : "root";
@@ -32,7 +38,7 @@ std::string drawStorage(Draw& draw, int axes) {
 }
 
 // Sets the signature (parallelization) of a layer: by the call or, equivalently, by an option.
-void sign(Case& c, TenonLayer layer, const std::string& labels) {
+void setSignature(Case& c, TenonLayer layer, const std::string& labels) {
   const bool byOption = c.draw.chance(30);
   c.text += fmt::format(" signature {}{}", labels, byOption ? " by option" : "");
   if (!byOption)
@@ -54,9 +60,10 @@ const std::vector<std::string>& backends(TenonMemorySpace space) {
   return space == TENON_MEMORY_DEVICE ? ofDevice : all;
 }
 
+// Draws how a layer is parallelized, how its parameters are stored, and which kernels it uses.
 void drawSettings(Case& c, const LayerCase& plan, TenonLayer layer, const GridSpec& grid) {
   if (plan.isSigned && c.draw.chance(60))
-    sign(c, layer, drawSignature(c.draw, layer, plan.inputs[0], grid.axes()));
+    setSignature(c, layer, drawSignature(c.draw, layer, plan.inputs[0], grid.axes()));
   const std::string storage = drawStorage(c.draw, grid.axes());
   const std::string backend = c.draw.of(backends(c.space));
   c.text += fmt::format(" storage {} backend {};", storage, backend);
@@ -87,7 +94,8 @@ std::string settingsOf(TenonLayer layer) {
   return view.substr(begin, view.find('\n') - begin);
 }
 
-LayerStep alone(Case& c, const LayerCase& plan, TenonDataType type) {
+// Creates the layer on this process alone.
+LayerStep makeReference(Case& c, const LayerCase& plan, TenonDataType type) {
   std::vector<Layout> inputs;
   for (const Indices& shape : plan.inputs)
     inputs.push_back(makeLayout(MPI_COMM_SELF, everywhere(shape, 1)));
@@ -111,8 +119,9 @@ std::vector<LayoutSpec> drawInputs(Case& c, const LayerCase& plan) {
   return specs;
 }
 
-LayerStep distributed(Case& c, const LayerCase& plan, const std::vector<LayoutSpec>& specs,
-                      TenonDataType type) {
+// Creates the layer on all ranks, for inputs of the layouts `specs`.
+LayerStep makeTested(Case& c, const LayerCase& plan, const std::vector<LayoutSpec>& specs,
+                     TenonDataType type) {
   std::vector<Layout> inputs;
   for (const LayoutSpec& spec : specs)
     inputs.push_back(makeLayout(c.comm, spec));
@@ -126,6 +135,7 @@ LayerStep distributed(Case& c, const LayerCase& plan, const std::vector<LayoutSp
   return step;
 }
 
+// Fills the inputs and their directions, in which the tangent is computed.
 void fillInputs(Case& c, const LayerCase& plan, const std::vector<LayoutSpec>& specs,
                 LayerStep& tested, LayerStep& reference) {
   for (std::size_t i = 0; i < specs.size(); ++i) {
@@ -140,6 +150,8 @@ void fillInputs(Case& c, const LayerCase& plan, const std::vector<LayoutSpec>& s
   }
 }
 
+// The properties of a tensor's layout, one per axis of its grid: "S0,B" (S splits a dimension, B
+// has copies, P partial sums, R the elements on coordinate 0 alone).
 std::string propertiesOf(TenonDTensor x) {
   Layout layout;
   require(TenonDTensorGetLayout(x, layout.out()));
@@ -166,7 +178,7 @@ void fillCotangent(Case& c, LayerStep& tested, LayerStep& reference) {
 
 // Returns a number for compareCopies(): ranks with copies of the same elements have the same
 // number, others have different numbers. Returns -1 for a rank without elements.
-int placeAmongParts(TenonDTensor x) {
+int numberOfPart(TenonDTensor x) {
   Layout layout;
   require(TenonDTensorGetLayout(x, layout.out()));
   Partition partition;
@@ -199,7 +211,7 @@ void compare(Case& c, const std::string& what, const Field& tested, const Field&
     expected[i] += before[i];
   const double tolerance = toleranceOf(tested.type()) * scaleOf(expected);
   c.computed(tested.read());
-  compareCopies(c, placeAmongParts(tested), tested.read(), tested.box(), what);
+  compareCopies(c, numberOfPart(tested), tested.read(), tested.box(), what);
   if (hasProperty(tested, 'P'))
     return c.found(what,
                    difference(gathered(tested, c.comm), expected, reference.box(), tolerance));
@@ -212,8 +224,8 @@ void compare(Case& c, const std::string& what, const Field& tested, const Field&
   c.found(what, difference(tested.read(), part, tested.box(), tolerance));
 }
 
-// The dot test <J v, w> = <v, J* w> on one process; v includes the parameters. The tolerance is
-// relative to the sum of magnitudes, since terms cancel.
+// The dot test <J v, dy> = <v, J* dy> on one process; v includes directions of the parameters. The
+// tolerance is relative to the sum of magnitudes, since terms cancel.
 void dotTest(Case& c, LayerStep& step, TenonDataType type) {
   double difference = 0, size = 1;
   const auto add = [&](const Field& a, const Field& b, double sign) {
@@ -234,6 +246,7 @@ void dotTest(Case& c, LayerStep& step, TenonDataType type) {
             fmt::format(": the pairings differ by {}", difference));
 }
 
+// Compares the gradients by the parameters; `before` has those of an earlier step, or is empty.
 void compareGradients(Case& c, LayerStep& tested, LayerStep& reference,
                       const std::vector<Values>& before = {}) {
   const std::vector<Field> a = tested.gradients(), b = reference.gradients();
@@ -305,7 +318,7 @@ std::string drawSignature(Draw& draw, TenonLayer layer, const Indices& input, in
 void checkLayer(Case& c, const LayerCase& plan) {
   const TenonDataType type = drawFloating(c.draw);
   const std::vector<LayoutSpec> specs = drawInputs(c, plan);
-  LayerStep reference = alone(c, plan, type), tested = distributed(c, plan, specs, type);
+  LayerStep reference = makeReference(c, plan, type), tested = makeTested(c, plan, specs, type);
   if (!isAccepted(c, tested, reference))
     return;
   const TenonInt seed = c.draw.upTo(1 << 20);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One step of a layer with its tensors: forward, tangent and adjoint. Calls: setTarget() for a
-// loss, setUp(), fillParameters(), makeTensors(), then apply(), applyTangent(), applyAdjoint().
+// One step of a layer with its tensors: forward y = f(x), tangent J v and adjoint dx = J* dy, where
+// J is the derivative of f. Calls: setTarget() for a loss, setUp(), fillParameters(),
+// makeTensors(), then apply(), applyTangent(), applyAdjoint(). All are collective on the layer's
+// communicator.
 #pragma once
 
 #include "tools/check/field.hpp"
@@ -27,19 +29,20 @@ public:
   void applyTangent();
   void applyAdjoint();
 
-  std::vector<Field> x, direction, dx;
-  std::vector<Field> outputs; // y, its tangent, dy
+  std::vector<Field> x, direction, dx; // by input; `direction` is v
+  std::vector<Field> outputs;          // y, its tangent J v, dy
   Field& y() { return outputs[0]; }
   Field& tangent() { return outputs[1]; }
   Field& dy() { return outputs[2]; }
+  // By parameter.
   std::vector<Field> gradients() const;
   std::vector<Field> parameterTangents() const;
 
 private:
-  int parameters() const;
+  int parameters() const; // how many the layer has
   Layer layer_;
   std::vector<Layout> inputs_;
-  std::vector<Field> target_;
+  std::vector<Field> target_; // none, or one
 };
 
 } // namespace tenon::tools

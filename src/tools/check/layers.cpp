@@ -16,12 +16,13 @@ namespace tenon::tools {
 
 namespace {
 
-// A random example of a type.
+// A random example of a type: settings and shapes that belong together, which the library derives
+// from the seed.
 struct LayerExample {
   std::string type;
   TenonInt seed;
-  int inputs = 0;
-  TenonInt classes = 0;
+  int inputs = 0;       // how many inputs the layer has; make() sets it
+  TenonInt classes = 0; // of the target of a loss, or 0 if it has real numbers; make() sets it
 
   Layer make(MPI_Comm comm) {
     Layer layer;
@@ -40,9 +41,9 @@ struct LayerExample {
   }
 };
 
-// Occasionally makes an input empty, or sets an extent that the settings may not allow: all ranks
-// must then return the same error.
-void spoil(Draw& draw, std::vector<Indices>& inputs) {
+// Makes an input empty, or an extent 0 or 1, in some cases. The settings may not allow this: all
+// ranks must then return the error that one process returns.
+void changeExtents(Draw& draw, std::vector<Indices>& inputs) {
   if (draw.chance(10))
     for (Indices& shape : inputs)
       shape[0] = 0;
@@ -52,6 +53,7 @@ void spoil(Draw& draw, std::vector<Indices>& inputs) {
   }
 }
 
+// Draws the target of a loss: numbers of classes, or real numbers.
 void drawTarget(Draw& draw, TenonInt classes, LayerCase& plan) {
   if (classes == 0)
     plan.targetType = drawFloating(draw);
@@ -75,12 +77,14 @@ void checkExample(Case& c, const std::string& type) {
   plan.isPositive = low > 0;
   plan.targetShape = example.shape(layer, example.inputs);
   if (plan.targetShape.empty())
-    spoil(c.draw, plan.inputs);
+    changeExtents(c.draw, plan.inputs);
   else
     drawTarget(c.draw, example.classes, plan);
   checkLayer(c, plan);
 }
 
+// A layer that changes the layout of a tensor. Its target layout is drawn here: it is set by a
+// call, and is not among the settings that an example draws.
 void checkRepartitionLayer(Case& c) {
   const Indices shape = drawShape(c.draw, 1, 3, 6);
   const LayoutSpec to = drawLayout(c.draw, shape, drawGrid(c.draw, c.ranks));

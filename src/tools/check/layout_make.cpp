@@ -19,12 +19,13 @@ namespace {
 Property drawProperty(Draw& draw, int ndim) {
   // Splits are drawn more often than all other properties together, since most of the library is
   // about them.
-  const int kind = draw.upTo(6);
+  const int kind = draw.upTo(6); // 0 to 3: S; 4 to 6: B, P and R
   if (kind <= 3)
     return {'S', draw.upTo(ndim - 1)};
   return {"BPR"[kind - 4], -1};
 }
 
+// Draws the `count` split points of a dimension, which include 0 and the extent.
 Indices drawCuts(Draw& draw, Index extent, std::size_t count) {
   Indices cuts = {0, extent};
   // Any split points: parts can be empty.
@@ -34,6 +35,7 @@ Indices drawCuts(Draw& draw, Index extent, std::size_t count) {
   return cuts;
 }
 
+// A halo box without elements outside the domain, at the sides where the mode is none.
 Interval clipped(Interval box, const HaloSpec& halo, Index extent) {
   if (halo.low == TENON_BOUNDARY_NONE)
     box.begin = std::max<Index>(box.begin, 0);
@@ -142,6 +144,7 @@ LayoutSpec drawAnyLayout(Draw& draw, const Indices& shape, const GridSpec& grid)
 
 namespace {
 
+// Names of the boundary modes, by TenonBoundary.
 constexpr const char* kModes[] = {"none",   "zero",      "periodic", "reflect",  "replicate",
                                   "values", "symmetric", "odd",      "odd_point"};
 
@@ -162,6 +165,7 @@ void setHalo(TenonLayout layout, int dim, const HaloSpec& halo) {
   require(TenonLayoutSetHaloPartial(layout, dim, halo.isPartial));
 }
 
+// Sets what differs from the defaults of a new layout.
 void set(TenonLayout layout, const LayoutSpec& spec) {
   require(TenonLayoutSetShape(layout, spec.ndim(), spec.shape.data()));
   require(TenonLayoutSetProperties(layout, spec.propertyText().c_str()));

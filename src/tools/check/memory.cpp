@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks the memory operators (allocate, clear, add, copy, move), which act on boxes of each rank's
-// local array. Their results are compared with a loop over the elements (defined()). Each rank
-// draws other boxes, because the operators must not depend on other ranks.
+// Checks the memory operators, which act on boxes of each rank's local array without communication.
+// F changes x into y as follows, where x[S] is the source box and x[T] the target box of the same
+// extents; elements outside of both stay unchanged:
+//    clear  y[S] = 0                    F* is the same
+//    add    y[T] = x[T] + x[S]          F*: y[S] = x[S] + x[T]
+//    copy   y[T] = x[S]                 F*: y[S] = x[S] + x[T], y[T] = 0
+//    move   y[T] = x[S], y[S] = 0       F*: y[S] = x[T], y[T] = 0
+// The results are compared with a loop over the elements (resultByDefinition()). Each rank draws
+// other boxes, because the operators must not depend on other ranks.
 #include "tools/check/field.hpp"
 #include "tools/check/kinds.hpp"
 #include "tools/check/layout_make.hpp"
@@ -18,11 +24,12 @@ namespace {
 
 enum Action { Clear, Add, Copy, Move };
 
-// A source box of an array of the given extents, and the start of the target box.
+// A source box of a local array, [low, high) in each dimension, and the start of the target box.
 struct Boxes {
   Indices low, high, to;
 };
 
+// Whether source and target box have common elements.
 bool overlap(const Boxes& b) {
   for (std::size_t d = 0; d < b.low.size(); ++d) {
     const Index size = b.high[d] - b.low[d], shift = std::abs(b.to[d] - b.low[d]);
@@ -32,6 +39,7 @@ bool overlap(const Boxes& b) {
   return true;
 }
 
+// Draws boxes in an array of the given extents. If `isAlone` the target box is not used.
 Boxes drawBoxes(Draw& draw, const Indices& extents, bool isAlone) {
   Boxes b;
   for (const Index extent : extents) {
@@ -54,9 +62,9 @@ Indices extentsOf(const Box& box) {
   return extents;
 }
 
-// The result y for x by definition: F moves the source box to the target box, and F* moves it back.
-Values defined(Action action, const Boxes& b, const Indices& extents, const Values& x,
-               bool isAdjoint) {
+// The result y for x by the table above.
+Values resultByDefinition(Action action, const Boxes& b, const Indices& extents, const Values& x,
+                          bool isAdjoint) {
   Values y = x;
   Box box;
   for (std::size_t d = 0; d < b.low.size(); ++d)
@@ -91,7 +99,8 @@ void compareMaps(Case& c, TenonLinearOp op, const LayoutSpec& spec, TenonDataTyp
     y.spoil();
     require(isAdjoint ? TenonLinearOpApplyAdjoint(op, x, y) : TenonLinearOpApply(op, x, y));
     c.computed(y.read());
-    const Values expected = defined(action, boxes, extentsOf(x.box()), x.read(), isAdjoint);
+    const Values expected =
+        resultByDefinition(action, boxes, extentsOf(x.box()), x.read(), isAdjoint);
     c.found(isAdjoint ? "adjoint" : "forward", difference(y.read(), expected, y.box(), 0));
     c.found("forward or adjoint",
             x.isGuardIntact() && y.isGuardIntact() ? "" : ": elements around the box changed");
@@ -116,7 +125,8 @@ void checkMemory(Case& c) {
   const GridSpec grid = drawGrid(c.draw, c.ranks);
   const LayoutSpec spec = drawAnyLayout(c.draw, drawShape(c.draw, 1, 3, 9), grid);
   Draw ownDraw(c.draw.number(), c.rank); // different boxes on each rank
-  const Boxes boxes = drawBoxes(ownDraw, extentsOf(spec.box(c.position(grid))), action == Clear);
+  const Boxes boxes = drawBoxes(ownDraw, extentsOf(spec.box(c.position(grid))),
+                                /*isAlone=*/action == Clear);
   c.text += fmt::format(" {} {} on {}", typeText(type), kNames[action], spec.text());
   LinearOp op;
   require(TenonLinearOpCreateMemory(makeLayout(c.comm, spec), kNames[action], boxes.low.data(),

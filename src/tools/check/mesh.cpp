@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks of the layers that use lists of a mesh (index maps, edges, links), on random graphs. Nodes
-// have random ids and owners; directed edges are listed by the rank of their target or by any rank.
-// Each layer is linear: its definition is a sparse matrix between rows of its input and output.
-// Every rank draws the same graph, so each computes the whole matrix, multiplies, and compares its
-// own rows. The numbers are small integers, whose sums are exact.
+// Checks of the layers that use lists of a mesh, on random graphs of at most 20 nodes and 40 edges:
+//    gather        y of an edge: the rows of its target and its source, side by side
+//    segmentsum    y of a node: weighted sum of the rows of the edges at it
+//    sparsematrix  y of a node: weighted sum of the rows of the nodes from which its edges come
+//    indexmap      copies of the rows of ghosts, or the nodes in the order of their ids
+//    averagepooling across the links between tiles of a line or ring
+// Nodes have random ids and owners. A directed edge is listed by the rank that owns its target, or
+// ("anywhere") by any rank. Each layer is linear: its definition is a sparse matrix between rows of
+// its input and rows of its output (struct Matrix). Example: an edge of weight 3 from node 5 to
+// node 2 is the term y[2] += 3 x[5] of sparsematrix. Every rank draws the same graph, so each
+// computes the whole product, forward and transposed, and compares its own rows with those of the
+// layer. The numbers are small integers (and halves), whose sums are exact in any order.
 #include "tools/check/field.hpp"
 #include "tools/check/kinds.hpp"
 
@@ -29,14 +36,16 @@ struct Graph {
 };
 
 // The lists of one rank: numbers of nodes, first the owned ones and then ghosts (nodes of other
-// ranks that its edges refer to), and numbers of edges.
+// ranks that its edges refer to), and numbers of edges. Numbers are indices into the vectors of
+// Graph.
 struct Part {
   Indices nodes, edges;
-  Index owned = 0;
+  Index owned = 0; // how many of `nodes` this rank owns
 
   Part(const Graph& graph, int rank) {
     const Index count = static_cast<Index>(graph.ids.size());
-    for (Index n = count; n-- > 0;) // in descending order of their numbers
+    // In descending order: the order of a list must not matter to the library.
+    for (Index n = count; n-- > 0;)
       if (graph.owners[n] == rank)
         nodes.push_back(n);
     owned = static_cast<Index>(nodes.size());
@@ -72,8 +81,8 @@ Graph drawGraph(Case& c, bool isAnywhere) {
   return graph;
 }
 
-// The lists of this rank as the library's objects. `sorted` distributes the nodes in the order of
-// their ids.
+// The lists of this rank as the library's objects: `nodes` as they are owned, with ghosts;
+// `sorted` redistributes the same nodes evenly in the order of their ids.
 struct Lists {
   IndexMap nodes, sorted;
   Edges edges;
@@ -86,6 +95,7 @@ struct Lists {
     for (const Index e : part.edges) {
       target.push_back(part.placeOf(graph.edges[e].target));
       source.push_back(part.placeOf(graph.edges[e].source));
+      // Keys, in whose order sums are taken, only have to differ; these descend with gaps.
       keys.push_back(1000 - 3 * e);
       weights.push_back(graph.edges[e].weight);
     }
@@ -100,7 +110,8 @@ struct Lists {
   }
 };
 
-// An entry of the matrix. For all columns k: y[row, begin + k] += weight x[from, k].
+// An entry of the matrix. For all columns k of x: y[row, begin + k] += weight x[from, k]. `begin`
+// differs from 0 only for gather, whose rows of y consist of two rows of x.
 struct Term {
   Index row, begin, from;
   double weight;
@@ -117,12 +128,13 @@ struct Matrix {
 
 // A layer to test, and its definition.
 struct Plan {
-  const char* type;
-  Matrix matrix;
-  std::function<void(TenonLayer layer)> specify;
+  const char* type;                              // name of the layer type
+  Matrix matrix;                                 // what it must compute
+  std::function<void(TenonLayer layer)> specify; // sets its lists and settings
   Layout input;
 };
 
+// The layout of one row of `columns` numbers per owned node, without ghosts.
 Layout plainOf(TenonIndexMap map, TenonInt columns) {
   const TenonInt shape[] = {0, columns};
   Layout plain, ghosted;
@@ -130,11 +142,13 @@ Layout plainOf(TenonIndexMap map, TenonInt columns) {
   return plain;
 }
 
+// Creates the plans of the layers of one graph.
 class Planner {
 public:
   Planner(const Graph& graph, const std::vector<Part>& parts, const Lists& lists, Index columns)
       : graph_(graph), parts_(parts), lists_(lists), columns_(columns) {}
 
+  // For each edge e: y[e] = (x[target], x[source]).
   Plan gather() const {
     Plan plan = ofEdges("gather", rowsOf(&Part::nodes, true), rowsOf(&Part::edges, false),
                         plainOf(lists_.nodes, columns_));
@@ -145,6 +159,7 @@ public:
     }
     return plan;
   }
+  // For each node: the sum of weight x[e] over the edges e whose target (or source) it is.
   Plan sums(bool atSource) const {
     const TenonInt shape[] = {0, columns_};
     Layout onEdges;
@@ -162,6 +177,7 @@ public:
     };
     return plan;
   }
+  // For each node: the sum of weight x[source] over the edges whose target it is.
   Plan sparse() const {
     Plan plan = ofEdges("sparsematrix", rowsOf(&Part::nodes, true), rowsOf(&Part::nodes, true),
                         plainOf(lists_.nodes, columns_));
@@ -202,6 +218,7 @@ public:
 
 private:
   Index edgeCount() const { return static_cast<Index>(graph_.edges.size()); }
+  // The numbers in one of the two lists of each rank; of nodes the owned ones alone, if `areOwned`.
   std::vector<Indices> rowsOf(Indices Part::*list, bool areOwned) const {
     std::vector<Indices> rows;
     for (const Part& part : parts_)
@@ -209,6 +226,7 @@ private:
                         areOwned ? (part.*list).begin() + part.owned : (part.*list).end());
     return rows;
   }
+  // A plan without terms of a layer that uses the edges.
   Plan ofEdges(const char* type, std::vector<Indices> inputs, std::vector<Indices> outputs,
                Layout input) const {
     return {type,
@@ -218,6 +236,7 @@ private:
             },
             std::move(input)};
   }
+  // A plan without terms and outputs of the layer that redistributes rows by an index map.
   Plan ofMap(TenonIndexMap map) const {
     return {"indexmap",
             {rowsOf(&Part::nodes, true), {}, columns_, columns_, {}},
@@ -231,27 +250,29 @@ private:
   Index columns_;
 };
 
-// Means of an element and its predecessor, on a line or a ring that is cut into tiles, some of
-// which are missing.
+// Means of an element and its predecessor, y[i] = (x[i-1] + x[i]) / 2, on a line or a ring that is
+// cut into tiles, some of which are missing. Elements of a missing tile count as 0. Example: 3
+// tiles of 2 elements, of which tile 1 is missing:
+//      0 1 | . . | 4 5      y[4] = x[4] / 2, and on a ring y[0] = (x[5] + x[0]) / 2
 Plan tilesOfLine(Case& c, Links& links) {
   const Index tiles = c.draw.between(1, 6), extent = c.draw.between(1, 4), all = tiles * extent;
   const bool isRing = c.draw.chance(50);
-  std::vector<Indices> places(static_cast<std::size_t>(c.ranks)), rows(places.size());
-  std::vector<bool> isThere(static_cast<std::size_t>(all), false);
-  for (Index tile = tiles; tile-- > 0;) { // in descending order of the positions
+  std::vector<Indices> tilesOfRank(static_cast<std::size_t>(c.ranks)), rows(tilesOfRank.size());
+  std::vector<bool> isPresent(static_cast<std::size_t>(all), false);
+  for (Index tile = tiles; tile-- > 0;) { // in descending order, as the nodes in Part
     if (c.draw.chance(20))
-      continue;
+      continue; // missing
     const int rank = c.draw.upTo(c.ranks - 1);
-    places[rank].push_back(tile);
+    tilesOfRank[rank].push_back(tile);
     for (Index i = 0; i < extent; ++i) {
       rows[rank].push_back(tile * extent + i);
-      isThere[tile * extent + i] = true;
+      isPresent[tile * extent + i] = true;
     }
   }
   c.text +=
       fmt::format(", {} tiles of {} elements of a {}", tiles, extent, isRing ? "ring" : "line");
   const TenonBoundary end = isRing ? TENON_BOUNDARY_PERIODIC : TENON_BOUNDARY_ZERO;
-  const Indices& ownTiles = places[c.rank];
+  const Indices& ownTiles = tilesOfRank[c.rank];
   require(TenonLinksCreateFromTiles(c.comm, 1, &tiles, &end, nullptr,
                                     static_cast<TenonInt>(ownTiles.size()), ownTiles.data(),
                                     links.out()));
@@ -272,14 +293,15 @@ Plan tilesOfLine(Case& c, Links& links) {
             std::move(field)};
   for (Index row = 0; row < all; ++row) {
     const Index before = isRing ? (row + all - 1) % all : row - 1;
-    if (isThere[row])
+    if (isPresent[row])
       plan.matrix.terms.push_back({row, 0, row, 0.5});
-    if (isThere[row] && before >= 0 && isThere[before])
+    if (isPresent[row] && before >= 0 && isPresent[before])
       plan.matrix.terms.push_back({row, 0, before, 0.5});
   }
   return plan;
 }
 
+// The numbers at(row, column) of some rows, row by row.
 Values rowsFrom(const Indices& rows, Index columns, const std::function<double(Index, Index)>& at) {
   Values values;
   for (const Index row : rows)
@@ -288,7 +310,9 @@ Values rowsFrom(const Indices& rows, Index columns, const std::function<double(I
   return values;
 }
 
-void compare(Case& c, const Plan& plan, TenonDataType type) {
+// Applies a layer and its adjoint, and compares this rank's rows with the products of the matrix
+// and of its transpose. Collective.
+void compareWithMatrix(Case& c, const Plan& plan, TenonDataType type) {
   const Matrix& m = plan.matrix;
   Layer layer;
   require(TenonLayerCreateType(c.comm, plan.type, layer.out()));
@@ -296,12 +320,12 @@ void compare(Case& c, const Plan& plan, TenonDataType type) {
   require(TenonLayerSetDataType(layer, type));
   require(TenonLayerSetSpace(layer, c.space));
   require(TenonLayerSetUp(layer, plan.input));
-  DTensor tensors[3];
-  require(TenonLayerCreateOutput(layer, tensors[0].out()));
-  require(TenonLayerCreateOutputCotangent(layer, tensors[1].out()));
-  require(TenonLayerCreateInputCotangent(layer, tensors[2].out()));
-  Field x(plan.input, type, c.draw.chance(40), c.draw, c.space), y(std::move(tensors[0])),
-      dy(std::move(tensors[1])), dx(std::move(tensors[2]));
+  DTensor created[3]; // y, dy, dx
+  require(TenonLayerCreateOutput(layer, created[0].out()));
+  require(TenonLayerCreateOutputCotangent(layer, created[1].out()));
+  require(TenonLayerCreateInputCotangent(layer, created[2].out()));
+  Field x(plan.input, type, c.draw.chance(40), c.draw, c.space), y(std::move(created[0])),
+      dy(std::move(created[1])), dx(std::move(created[2]));
 
   const auto numbers = [](const Filling& filling, Index columns) {
     return [=](Index row, Index k) {
@@ -310,6 +334,7 @@ void compare(Case& c, const Plan& plan, TenonDataType type) {
   };
   const auto input = numbers({c.draw.number(), Numbers::Integers}, m.columns),
              cotangent = numbers({c.draw.number(), Numbers::Integers}, m.outputColumns);
+  // Both products, by (row, column); entries that are absent are 0.
   std::map<std::pair<Index, Index>, double> output, gradient;
   for (const Term& term : m.terms)
     for (Index k = 0; k < m.columns; ++k) {
@@ -354,22 +379,22 @@ void checkMesh(Case& c) {
   switch (c.draw.upTo(5)) {
   case 0:
     c.text += ", gather";
-    return compare(c, planner.gather(), type);
+    return compareWithMatrix(c, planner.gather(), type);
   case 1:
     c.text += ", segmentsum";
-    return compare(c, planner.sums(c.draw.chance(40)), type);
+    return compareWithMatrix(c, planner.sums(c.draw.chance(40)), type);
   case 2:
     c.text += ", sparsematrix";
-    return compare(c, planner.sparse(), type);
+    return compareWithMatrix(c, planner.sparse(), type);
   case 3:
     c.text += ", ghosts";
-    return compare(c, planner.ghosts(), type);
+    return compareWithMatrix(c, planner.ghosts(), type);
   case 4:
     c.text += ", order of ids";
-    return compare(c, planner.sorted(), type);
+    return compareWithMatrix(c, planner.sorted(), type);
   default:
     Links links;
-    return compare(c, tilesOfLine(c, links), type);
+    return compareWithMatrix(c, tilesOfLine(c, links), type);
   }
 }
 

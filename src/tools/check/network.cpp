@@ -14,12 +14,16 @@ constexpr Index kChannels = 3, kClasses = 4;
 
 struct Node {
   Layer layer;
-  std::vector<int> reads; // nodes, or -1 for the input
-  bool isFlat = false;    // it reads features
+  std::vector<int> reads; // the nodes whose outputs it reads, or -1 for the input of the network
+  bool isFlat = false;    // its input has shape (batch, features), not (batch, channels, h, w)
 };
 
+// The layers in the order of computation; the numbers are indices of nodes, -1 is the input:
+//    -1 -> 0 conv -> 1 pool -> 2 tanh ------> 3 add -> 4 flatten -> 5 affine    isGraph
+//                       +---------------------^
+//    -1 -> 0 conv -> 1 pool -> 2 tanh -> 3 flatten -> 4 affine                  otherwise
 std::vector<Node> makeNodes(MPI_Comm comm, const Indices& input, bool isGraph) {
-  const Indices kernel = {3, 3}, same = {1, 1}, half = {2, 2};
+  const Indices kernel = {3, 3}, padding = {1, 1}, half = {2, 2};
   const Index features = kChannels * (input[2] / 2) * (input[3] / 2);
   std::vector<Node> nodes;
   const auto add = [&](std::vector<int> reads, bool isFlat = false) {
@@ -27,7 +31,7 @@ std::vector<Node> makeNodes(MPI_Comm comm, const Indices& input, bool isGraph) {
     return nodes.back().layer.out();
   };
   require(TenonLayerCreateConv(comm, 2, input[1], kChannels, kernel.data(), add({-1})));
-  require(TenonLayerSetPadding(nodes[0].layer, same.data(), nullptr));
+  require(TenonLayerSetPadding(nodes[0].layer, padding.data(), nullptr));
   require(TenonLayerCreateType(comm, "averagepooling", add({0})));
   const TenonObject pool = nodes[1].layer.object();
   require(TenonObjectSetIntegers(pool, "kernel", 2, half.data()));
@@ -42,7 +46,7 @@ std::vector<Node> makeNodes(MPI_Comm comm, const Indices& input, bool isGraph) {
 }
 
 // Sets the signature of some layers; the others choose theirs.
-void sign(Case& c, const Node& node, const Indices& input, int axes) {
+void drawNodeSignature(Case& c, const Node& node, const Indices& input, int axes) {
   const std::string signature =
       c.draw.chance(40)
           ? drawSignature(c.draw, node.layer, node.isFlat ? Indices{1, 1} : input, axes)
@@ -60,7 +64,7 @@ void checkNetwork(Case& c, bool isGraph) {
                     : TenonLayerCreateSequential(comm, network.out()));
     for (const Node& node : makeNodes(comm, input, isGraph)) {
       if (grid)
-        sign(c, node, input, grid->axes());
+        drawNodeSignature(c, node, input, grid->axes());
       require(isGraph
                   ? TenonLayerGraphAddNode(network, node.layer, static_cast<int>(node.reads.size()),
                                            node.reads.data(), nullptr)

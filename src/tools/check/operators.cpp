@@ -25,11 +25,13 @@ TenonDataType drawType(Draw& draw) {
   return draw.chance(10) ? TENON_INT64 : drawFloating(draw);
 }
 
+// The grid of y, for x on `grid`: mostly the same one, on which a conversion can also consist of
+// MPI collectives.
 GridSpec sameOrOther(Case& c, const GridSpec& grid) {
-  // Mostly one grid, on which routes of collectives are possible, too.
   return c.draw.chance(70) ? grid : drawGrid(c.draw, c.ranks);
 }
 
+// A conversion between two given layouts of one shape.
 Subject convert(Case& c, LayoutSpec from, LayoutSpec to, TenonDataType type) {
   Subject s{.from = std::move(from), .to = std::move(to), .fromType = type, .toType = type};
   c.text += fmt::format(" {} from {} to {};", typeText(type), s.from.text(), s.to.text());
@@ -38,6 +40,7 @@ Subject convert(Case& c, LayoutSpec from, LayoutSpec to, TenonDataType type) {
   return s;
 }
 
+// A conversion between two random layouts of one shape.
 Subject drawConversion(Case& c, TenonDataType type) {
   const Indices shape = shapeFor(c.draw);
   const GridSpec grid = drawGrid(c.draw, c.ranks);
@@ -154,6 +157,7 @@ void checkBoxes(Case& c) {
   c.found("layout", isEqual ? "" : ": not the one of the grid");
 }
 
+// The subject times a random factor.
 Subject scaled(Case& c, Subject s) {
   // Integral factors keep the results of integral tensors exact. With 0 the input must not be read.
   const double factor = c.draw.of<double>({-3, -1, 0, 2});
@@ -193,6 +197,7 @@ void checkSum(Case& c) {
   checkOperator(c, s);
 }
 
+// A composition of two or three conversions, some of which are scaled.
 Subject drawChain(Case& c, TenonDataType type) {
   Subject s = drawConversion(c, type);
   std::vector<LinearOp> links(1);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Compares the output of an operator with the definition of its layout. Every rank gets the
-// elements of all ranks, since only the sum of contributions is defined. Copies are compared
-// bitwise with the first one: rounding can differ from the definition, but not between copies.
+// elements of all ranks: in a layout with partial sums only the sum over ranks is defined. Copies
+// are compared bitwise with the first one: rounding can differ from the definition, but not between
+// copies. All functions with a Case communicate, on all its ranks.
 #include "tools/check/operator.hpp"
 
 #include <fmt/format.h>
@@ -31,7 +32,8 @@ std::vector<Values> allCells(const Case& c, const Values& mine) {
   return cells;
 }
 
-// The position with the given coordinates on all axes of a property.
+// The position that has the coordinates `at` on all axes of the property `kind`, and those of
+// `position` on the others.
 int sibling(const LayoutSpec& spec, int position, char kind, const std::vector<int>& at) {
   int result = 0;
   for (int axis = 0; axis < spec.grid.axes(); ++axis)
@@ -77,6 +79,7 @@ bool hasPartialHalos(const LayoutSpec& spec) {
   return false;
 }
 
+// alpha F x + beta y, from `moved` = alpha F x and y = `before`.
 Values combined(const Values& moved, double beta, const Values& before) {
   Values sum = moved;
   for (std::size_t i = 0; beta != 0 && i < sum.size(); ++i)

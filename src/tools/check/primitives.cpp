@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The primitives by name, each on one axis of a grid. A primitive is defined only for the minor
-// axis of a dimension: when the axis no longer splits the dimension, adjacent pieces are joined.
+// The primitives by name, each on one axis of a grid. A primitive changes the property of that
+// axis: for example "allgather" changes S (the axis splits a dimension) to B (all have copies). It
+// is defined only for the minor axis of a dimension, the last of the axes that split it: when the
+// axis no longer splits the dimension, adjacent pieces are joined. Example with axes 0 and 1 of 2
+// positions that split 8 rows: cuts 0 2 4 6 8; after an allgather along axis 1 they are 0 4 8.
 // Layouts are therefore drawn with the axis last among those that split its dimension.
 #include "tools/check/kinds.hpp"
 #include "tools/check/layout_make.hpp"
@@ -34,6 +37,7 @@ void join(LayoutSpec& spec, int axis, int dim) {
   spec.cuts[dim] = joined;
 }
 
+// The layout of y: `spec` with the property `to` on the axis.
 LayoutSpec rangeOf(LayoutSpec spec, int axis, Property to) {
   if (spec.properties[axis].kind == 'S')
     join(spec, axis, spec.properties[axis].dim);
@@ -45,7 +49,7 @@ LayoutSpec rangeOf(LayoutSpec spec, int axis, Property to) {
   return spec;
 }
 
-// Draws a layout in which the axis has the initial property of the rule, as a minor axis.
+// Draws a layout of x in which the axis has the property `kind`; if it is S, as the minor axis.
 LayoutSpec drawDomain(Draw& draw, const Indices& shape, const GridSpec& grid, int axis, char kind) {
   LayoutSpec spec = drawLayout(draw, shape, grid);
   if (spec.properties[axis].kind == kind && kind != 'S')

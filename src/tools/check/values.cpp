@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Values of tensors by definition: the elements of each position for a given value, and the value
-// of the elements of all positions. Every number is a function of its global index and of its
-// contribution, so a rank knows the elements of all others without a message.
+// Values of tensors by definition. fill() returns the elements of one position of a layout for a
+// given numbering, valueOf() the dense tensor that the elements of all positions represent, and
+// heldOf() the elements of one position for a given dense tensor. Every number is a hash of its
+// global index and, in a layout with partial sums, of the position that contributes it, so a rank
+// knows the elements of all others without a message.
 #include "tools/check/values.hpp"
 
 #include "tools/check/draw.hpp"
@@ -21,7 +23,8 @@ struct DomainCell {
   double sign = 1;
 };
 
-// Returns none if a local element does not count. In a source, halos of contributions are folded
+// Returns the element of the domain that element `cell` of a position's box represents, or none if
+// it does not count. In a source, halos of contributions are folded
 // back and halos of values are dropped; in a target (`shown`) it is the opposite.
 std::optional<DomainCell> domainCell(const LayoutSpec& spec, int position, const Indices& cell,
                                      bool shown) {
@@ -41,6 +44,7 @@ std::optional<DomainCell> domainCell(const LayoutSpec& spec, int position, const
   return found;
 }
 
+// Whether a position has elements, and is the first of those that have copies of them.
 bool isFirstCopy(const LayoutSpec& spec, int position) {
   for (int axis = 0; axis < spec.grid.axes(); ++axis)
     // Only the first of several copies counts.
@@ -49,6 +53,8 @@ bool isFirstCopy(const LayoutSpec& spec, int position) {
   return spec.isActive(position);
 }
 
+// The number that 64 random bits give: multiples of 1/64 in Fractions and Positives, which are
+// exact in float32.
 double numberOf(std::uint64_t drawn, Numbers numbers) {
   // 53 random bits as a number in [-1, 1).
   const double real = std::ldexp(static_cast<double>(drawn >> 11), -52) - 1;
@@ -67,6 +73,7 @@ double numberOf(std::uint64_t drawn, Numbers numbers) {
   return real;
 }
 
+// The number of element `cell` of a position's box.
 double filledCell(const LayoutSpec& spec, int position, const Indices& cell,
                   const Filling& filling) {
   std::uint64_t key = 0;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// `tenon import`: prints the layers of a trained network, and checks that they reproduce the
-// network's results, if the file contains a test. The report is computed by one process without
-// MPI; the check runs on the ranks of the job.
+// `tenon import FILE`: reads a trained network (.pt2 of torch.export.save(), or ONNX) and prints
+// the layers of this library that it becomes, or everything that cannot be imported. With -o it
+// also writes them as a network file and its weights. This is done by one process without MPI. With
+// -prove it instead runs the network on all ranks of the job, on the input that the file contains
+// for tests, and compares the output with the file's (TenonLayerTestModel()).
 #include "import/model_report.hpp"
 #include "tools/commands.hpp"
 #include "tools/handles.hpp"
@@ -31,13 +33,15 @@ constexpr const char* kUsage =
     "  -prove                 run the test that the file holds, on all ranks: mpiexec -n 4 tenon "
     "import FILE -prove\n";
 
+// The arguments of the command.
 struct Request {
-  std::string file, writes;
+  std::string file, writes; // the model; the name for -o, or ""
   std::vector<std::pair<std::string, Shape>> extents;
   Index processes = 1;
   bool proves = false;
 };
 
+// Parses a number above 0; `what` names it in the message.
 Index numberIn(const std::string& word, const char* what) {
   Index number = 0;
   const auto parsed = std::from_chars(word.data(), word.data() + word.size(), number);
@@ -46,6 +50,7 @@ Index numberIn(const std::string& word, const char* what) {
   return number;
 }
 
+// Parses NAME=N,N,...: the shape of an input.
 std::pair<std::string, Shape> extentsIn(const std::string& word) {
   const std::size_t equals = word.find('=');
   if (equals == word.npos)
@@ -86,6 +91,8 @@ Request requestOf(int argc, char** argv) {
   return request;
 }
 
+// Writes NAME.json, the layers, and NAME.safetensors, their parameters in float64. A parameter has
+// the name that the layer's setting parameter_names gives it, or layer/parameter.
 void writeNetwork(const std::string& name, const ModelProgram& program, const ByteSource& file,
                   const std::vector<Shape>& inputs) {
   const ImportedNetwork network = importNetwork(program, file, inputs);
@@ -119,8 +126,8 @@ void writeNetwork(const std::string& name, const ModelProgram& program, const By
   std::printf("written: %s.json and %s.safetensors\n", name.c_str(), name.c_str());
 }
 
-// Runs the check on all ranks. The batch is split over the ranks or, if it has too few samples,
-// space.
+// Runs the network's test on all ranks: inputs with dimensions of space are split in the first of
+// them (S2), others in the batch (S0). Returns the exit status; the library prints errors itself.
 int prove(const Request& request, const std::vector<Shape>& inputs) {
   MPI_Init(nullptr, nullptr);
   TenonErrorCode code = TenonInitialize(nullptr, nullptr, nullptr);

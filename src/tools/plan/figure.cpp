@@ -65,6 +65,7 @@ inline std::string escaped(const std::string& text) {
 
 namespace {
 
+// Lengths of the chart in pixels of the SVG: the page, its margins, and a line of the legend.
 constexpr double kWidth = 900, kHeight = 420, kLeft = 80, kRight = 20, kTop = 50, kBottom = 50;
 constexpr double kLegendLine = 18;
 
@@ -113,6 +114,7 @@ std::string axes(const Scale& scale) {
   return svg;
 }
 
+// A program as a dot or a cross. Browsers show its <title> under the mouse pointer.
 std::string mark(const ChartPoint& point, double x, double y) {
   const std::string title =
       fmt::format("<title>{}: {:.4g} s</title>", escaped(point.label), point.seconds);
@@ -168,12 +170,16 @@ std::string drawChart(const std::string& title, const std::vector<std::string>& 
 
 namespace {
 
-constexpr double kImages = 1.2e6;
-constexpr TenonInt kStrongBatch = 2048, kSmallBatch = 512, kSamplesEach = 4;
-constexpr TenonInt kProcesses[] = {8, 32, 128, 512};
-constexpr TenonInt kManyProcesses[] = {512, 1024, 2048, 4096};
+// The parameters of the paper's figures (figure.hpp).
+constexpr double kImages = 1.2e6;                    // of an epoch: times are per epoch
+constexpr TenonInt kStrongBatch = 2048;              // figures 6 and 7: a fixed global batch
+constexpr TenonInt kSamplesEach = 4;                 // figure 9: a batch of 4 samples per process
+constexpr TenonInt kProcesses[] = {8, 32, 128, 512}; // figures 6, 7 and 9: a panel for each
+constexpr TenonInt kSmallBatch = 512;                // figure 10: fewer samples than processes
+constexpr TenonInt kManyProcesses[] = {512, 1024, 2048, 4096}; // figure 10: a bar for each
 
-// Computes the communication time of an iteration on a grid of rows x columns processes.
+// Computes the communication time of an epoch on a grid of rows x columns processes. In the paper's
+// grids the columns divide the batch; the rows divide the model (Eq. 8) or the domain (Eq. 9).
 class FigureCost {
 public:
   FigureCost(const std::string& network, TenonInt batch, double latency, double bandwidth)
@@ -186,12 +192,13 @@ public:
     }
   }
 
-  // The bar of a grid. The times are f(batch) = a + b batch, where a is the sums of gradients, so
-  // a = 2 f(batch) - f(2 batch). hasBatchOnly: convolutions use the grid 1 x (rows columns).
+  // The bar of a grid. The time of an iteration is f(batch) = a + b batch, where a is the time of
+  // the sums of gradients. It is obtained as a = 2 f(batch) - f(2 batch). If `hasBatchOnly`,
+  // convolutions use the grid 1 x (rows columns) instead.
   FigureBar bar(const char* equation, TenonInt rows, TenonInt columns, bool hasBatchOnly) const {
     const double once = seconds(*once_, equation, rows, columns, hasBatchOnly);
     const double twice = seconds(*twice_, equation, rows, columns, hasBatchOnly);
-    const double epoch = kImages / static_cast<double>(batch_);
+    const double epoch = kImages / static_cast<double>(batch_); // iterations of an epoch
     return {fmt::format("{}x{}", rows, columns), epoch * once, epoch * (2 * once - twice)};
   }
 
@@ -203,7 +210,7 @@ private:
   }
 
   TenonInt batch_;
-  Ref<NamedPlan> once_, twice_;
+  Ref<NamedPlan> once_, twice_; // the plans for the batch and for twice the batch
 };
 
 // All grids of a number of processes, which is a power of two as in the paper.
@@ -233,8 +240,8 @@ std::vector<FigurePanel> figureOf(const std::string& network, TenonInt figure, d
       panels.push_back(
           gridsOf(costFor(kSamplesEach * processes), kSamplesEach * processes, processes, false));
     return panels;
-  // Beyond the limit of batch parallelism each sample has several processes: 512 columns, and the
-  // remaining processes as rows.
+  // With more processes than samples, several processes share each sample: 512 columns, one per
+  // sample, and the remaining processes as rows.
   case 10:
     for (const auto& [equation, means] :
          {std::pair("eq9", "domain and batch (Eq. 9)"), {"eq8", "model and batch (Eq. 8)"}}) {
@@ -266,9 +273,12 @@ void printFigure(const std::vector<FigurePanel>& panels) {
 
 namespace {
 
-constexpr double kPanel = 440, kPanelHeight = 320, kHalo = 60, kTitle = 62;
-constexpr double kPlot = kPanelHeight - kHalo - 60; // height of an axis
-constexpr double kAxisOverBatch = 2;
+// Lengths of a page of bar panels, in pixels of the SVG: two panels per row, below a title.
+constexpr double kPanel = 440, kPanelHeight = 320;    // width and height of one panel
+constexpr double kMargin = 60;                        // for the numbers and labels of the axes
+constexpr double kTitle = 62;                         // height of the title and the legend
+constexpr double kPlot = kPanelHeight - kMargin - 60; // height of an axis
+constexpr double kAxisOverBatch = 2;                  // end of the axis / time of batch parallelism
 
 // The axis of all panels, at the position of one. The most expensive grids take a hundred times as
 // long as the best, which would be invisible. The axis therefore ends at twice the longest time of
@@ -314,8 +324,8 @@ std::string drawBar(const FigureBar& bar, double x, double width, const Axis& ax
 }
 
 std::string drawPanel(const FigurePanel& panel, double end, double left, double top) {
-  const Axis axis{top + kPanelHeight - kHalo, end};
-  const double width = kPanel - kHalo, step = width / static_cast<double>(panel.bars.size());
+  const Axis axis{top + kPanelHeight - kMargin, end};
+  const double width = kPanel - kMargin, step = width / static_cast<double>(panel.bars.size());
   std::string svg = fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", left, top + 16,
                                 escaped(panel.title));
   for (const double tick : ticksTo(axis.end))
@@ -328,7 +338,7 @@ std::string drawPanel(const FigurePanel& panel, double end, double left, double 
                      left - 44, axis.base - kPlot / 2);
   svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">process grid: rows x "
                      "columns, of which columns split the batch</text>\n",
-                     left + width / 2, axis.base + kHalo - 8);
+                     left + width / 2, axis.base + kMargin - 8);
   for (std::size_t i = 0; i < panel.bars.size(); ++i)
     svg += drawBar(panel.bars[i], left + (static_cast<double>(i) + 0.15) * step, 0.7 * step, axis);
   return svg;
@@ -337,7 +347,7 @@ std::string drawPanel(const FigurePanel& panel, double end, double left, double 
 // The legend of the colours of a bar, in one line.
 std::string legendOfBars() {
   std::string svg;
-  double x = kHalo;
+  double x = kMargin;
   for (const auto& [colour, text] :
        {std::pair(0, "sums of gradients"), {1, "what depends on the batch"}}) {
     svg += fmt::format("<rect x=\"{0}\" y=\"46\" width=\"12\" height=\"12\" fill=\"{1}\"/><text "
@@ -352,7 +362,7 @@ std::string legendOfBars() {
 
 std::string drawFigure(const std::string& title, const std::vector<FigurePanel>& panels) {
   const std::size_t rows = (panels.size() + 1) / 2;
-  const double width = 2 * kPanel + kHalo, end = endOfAxis(panels);
+  const double width = 2 * kPanel + kMargin, end = endOfAxis(panels);
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
       "height=\"{1}\" "
@@ -360,11 +370,11 @@ std::string drawFigure(const std::string& title, const std::vector<FigurePanel>&
       "fill=\"white\"/>\n<text x=\"{2}\" y=\"20\" font-size=\"14\">{3}</text>\n<text x=\"{2}\" "
       "y=\"38\">communication, predicted. All panels have one scale; a cut bar is as long as its "
       "number.</text>\n",
-      width, kTitle + kPanelHeight * static_cast<double>(rows), kHalo, escaped(title));
+      width, kTitle + kPanelHeight * static_cast<double>(rows), kMargin, escaped(title));
   svg += legendOfBars();
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const std::size_t column = i % 2, row = i / 2;
-    svg += drawPanel(panels[i], end, kHalo + kPanel * static_cast<double>(column),
+    svg += drawPanel(panels[i], end, kMargin + kPanel * static_cast<double>(column),
                      kTitle + kPanelHeight * static_cast<double>(row));
   }
   return svg + "</svg>\n";

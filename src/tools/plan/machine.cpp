@@ -21,12 +21,15 @@ constinit const ProgramOption kBytesOption{"bytes", TENON_OPTION_INT, "0",
 
 namespace {
 
+// Reads the description `name`, with `nodes` nodes, or with its own number of nodes if that is 0.
 Machine machineOf(const std::string& name, TenonInt nodes) {
   Machine machine;
   require(TenonMachineCreateFromFile(name.c_str(), nodes, machine.out()));
   return machine;
 }
 
+// The sizes of the levels of a machine, outermost first, such as 4 nodes of 16 devices: 4,16. Sets
+// *nodeLevel to the index of the level "node", if there is one and the pointer is not null.
 Sizes levelsOf(const Machine& machine, int* nodeLevel) {
   int levels = 0;
   require(TenonMachineGetCounts(machine, &levels, nullptr, nullptr));
@@ -52,13 +55,13 @@ TenonReductionAlgorithm algorithmOf(const std::string& name) {
   throw std::runtime_error(fmt::format("-algorithm is {}; it must be direct, ring or tree", name));
 }
 
-PlannedMachine planned(const std::string& name, TenonInt nodes, TenonInt bytes) {
+PlannedMachine readPlannedMachine(const std::string& name, TenonInt nodes, TenonInt bytes) {
   PlannedMachine result;
   result.name = name;
   result.machine = machineOf(name, nodes);
   result.system = levelsOf(result.machine, nullptr);
   result.algorithm = textOption("algorithm");
-  algorithmOf(result.algorithm);
+  algorithmOf(result.algorithm); // throws if the name is unknown
   result.bytes = bytes;
   if (result.bytes < 1)
     throw std::runtime_error(
@@ -66,12 +69,12 @@ PlannedMachine planned(const std::string& name, TenonInt nodes, TenonInt bytes) 
   return result;
 }
 
-// With the system's number of nodes, if the levels match.
+// Reads a machine with the system's number of nodes, if the levels match.
 PlannedMachine resized(const std::string& name, const Sizes& system, TenonInt bytes) {
   int node = -1;
   const Sizes described = levelsOf(machineOf(name, 0), &node);
   const bool mayResize = node >= 0 && described.size() == system.size() && system[node] > 0;
-  return planned(name, mayResize ? system[node] : 0, bytes);
+  return readPlannedMachine(name, mayResize ? system[node] : 0, bytes);
 }
 
 } // namespace
@@ -80,7 +83,7 @@ PlannedMachine PlannedMachine::fromOptions(TenonInt nodes) {
   const std::string name = textOption("machine");
   if (name.empty())
     throw std::runtime_error("-machine is missing; pass a name such as a100x16, or a JSON file");
-  return planned(name, nodes, intOption("bytes"));
+  return readPlannedMachine(name, nodes, intOption("bytes"));
 }
 
 std::optional<PlannedMachine> PlannedMachine::forSystem(const Sizes& system) {
@@ -98,7 +101,7 @@ PlannedMachine PlannedMachine::forSums(const Sizes& system) {
   const std::string name = textOption("machine");
   if (name.empty())
     throw std::runtime_error("-reductions needs -machine, whose links give the times");
-  return resized(name, system, 1);
+  return resized(name, system, /*bytes=*/1);
 }
 
 std::vector<double> PlannedMachine::predict(const PlacementList& list, TenonInt placements,

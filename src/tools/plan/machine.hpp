@@ -17,16 +17,17 @@ extern const ProgramOption kMachineOption, kAlgorithmOption, kBytesOption;
 struct PlannedMachine {
   Machine machine;
   std::string name;
-  Sizes system; // sizes of the machine's levels, in the order of its description
-  std::string algorithm;
-  TenonInt bytes;
+  Sizes system;          // sizes of the machine's levels, in the order of its description
+  std::string algorithm; // direct, ring or tree, the value of -algorithm
+  TenonInt bytes;        // to reduce, on each device
 
   // The machine of the option -machine, with `nodes` nodes; 0: as many as its description says.
   static PlannedMachine fromOptions(TenonInt nodes);
   // The machine of the option -machine, with as many nodes as the system; none without -machine.
   static std::optional<PlannedMachine> forSystem(const Sizes& system);
 
-  // The same for several sums with separate sizes, so without the option -bytes.
+  // The same for several sums, each with its own number of bytes (option -reductions), so -bytes is
+  // not read. An error without -machine.
   static PlannedMachine forSums(const Sizes& system);
 
   // The seconds of each program.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// `tenon plan`: reads the following arguments, runs the command that they name, and contains the
-// commands that only print a table. It initialises neither MPI nor the library: options are
-// declared, set and read one by one, and a mistake is reported in one line with exit status 2
-// instead of by all ranks.
+// `tenon plan COMMAND [OPTIONS]`: reads the options, runs the command that is named, and contains
+// the three commands that only print a table: signatures, conversions, placements. The others are
+// in reductions.cpp, simulate.cpp and network.cpp. Nothing here initialises MPI or the library:
+// options are declared, set and read one by one, and a mistake is reported in one line with exit
+// status 2.
 #include "tools/commands.hpp"
 
 #include "geometry/schedule/traffic.hpp"
@@ -27,7 +28,7 @@ namespace tenon::tools {
 // `tenon plan signatures` prints the signature table of a type: from the properties of a layer's
 // inputs to those of its parameters and output.
 
-extern const std::vector<ProgramOption> kSignatureOptions;
+extern const std::vector<ProgramOption> kSignatureOptions; // used in kPlanCommands below
 int planSignatures();
 
 const std::vector<ProgramOption> kSignatureOptions{
@@ -113,6 +114,7 @@ Traffic conversionTraffic(const tenon::Layout& from, const tenon::Layout& to) {
   return all;
 }
 
+// A row of the table: what all processes send in a conversion from one property to another.
 struct ConversionRow {
   std::string from, to;
   Traffic sent;
@@ -191,6 +193,7 @@ struct PlacedSum {
   TenonInt bytes;
 };
 
+// Parses -reductions, such as 0,2:4000000;1:1000000.
 std::vector<PlacedSum> sumsOption() {
   const std::string given = textOption("reductions");
   std::vector<PlacedSum> sums;

@@ -29,9 +29,10 @@ const std::vector<ProgramOption> kReductionOptions{
 
 namespace {
 
+// The options of the command.
 struct Request {
-  std::vector<int> reduce;
-  int size;
+  std::vector<int> reduce; // axes to reduce over
+  int size;                // maximum number of instructions of a program
   bool isList, isJson;
 };
 
@@ -44,7 +45,7 @@ struct Reduction {
   std::vector<Sizes> matrix;
   Sizes hierarchy;
   TenonInt programs = 0;
-  Sizes bySize;
+  Sizes bySize;                   // numbers of programs with 1, 2, ... instructions
   std::vector<std::string> texts; // only with -list
   bool isPredicted = false;       // only with -machine
   std::string best;               // "" if there is nothing to reduce

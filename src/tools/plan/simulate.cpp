@@ -30,17 +30,19 @@ const std::vector<ProgramOption> kSimulateOptions{
 
 namespace {
 
+// The options of the command.
 struct SimulationRequest {
   PlannedMachine machine;
-  std::vector<int> reduce;
-  int size;
+  std::vector<int> reduce; // axes to reduce over
+  int size;                // maximum number of instructions of a program
   bool isJson;
   std::string chart;
 };
 
+// A program on a placement, with its predicted time and that of the placement's single AllReduce.
 struct Timed {
   TenonInt placement, program;
-  double seconds, allReduce; // of the same placement
+  double seconds, allReduce;
   std::string text;
 };
 
@@ -66,8 +68,11 @@ Simulated simulate(const PlannedPlacements& placements, const SimulationRequest&
     const std::vector<double> seconds = request.machine.predict(programs);
     for (std::size_t p = 0; p < seconds.size(); ++p)
       // The first program of a placement is its single AllReduce, the reference of the speed-up.
-      result.programs.push_back({i, static_cast<TenonInt>(p), seconds[p], seconds[0],
-                                 programText(programs, static_cast<TenonInt>(p))});
+      result.programs.push_back({.placement = i,
+                                 .program = static_cast<TenonInt>(p),
+                                 .seconds = seconds[p],
+                                 .allReduce = seconds[0],
+                                 .text = programText(programs, static_cast<TenonInt>(p))});
   }
   std::sort(result.programs.begin(), result.programs.end(), [](const Timed& a, const Timed& b) {
     return std::tie(a.seconds, a.program, a.placement) <
@@ -76,6 +81,7 @@ Simulated simulate(const PlannedPlacements& placements, const SimulationRequest&
   return result;
 }
 
+// The heading of the table and of the chart.
 std::string titleOf(const PlannedPlacements& placements, const SimulationRequest& request) {
   Sizes reduced(request.reduce.begin(), request.reduce.end());
   return fmt::format("{} {}: {} per device, axes {} reduced over {}, {}", request.machine.name,

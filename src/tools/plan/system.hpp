@@ -21,15 +21,20 @@ Sizes sizesOption(const char* name);
 // The numbers in a text, which comes from the option `name`.
 Sizes sizesFrom(const char* name, const std::string& given);
 
+// The placements of a job on a system: the ways to divide the axes of its process grid over the
+// levels. For the system 2,4 (2 nodes of 4 GPUs) and axes 4,2 they are the matrices [[1,4],[2,1]]
+// and [[2,2],[1,2]], whose entry [axis][level] is the number of parts.
 struct PlannedPlacements {
-  Sizes system, axes;
+  Sizes system, axes; // sizes of the levels, outermost first; extents of the process grid
   PlacementList list;
 
   // The placements of the options -system and -axes. Axes that do not multiply to the system are an
   // error, but also an answer: `printNone` prints it before the error is thrown.
   static PlannedPlacements fromOptions(const std::function<void()>& printNone);
+  // The placements of the option -axes on a given system.
   static PlannedPlacements on(Sizes system, const std::function<void()>& printNone);
   TenonInt count() const;
+  // The matrix of one placement, by axis.
   std::vector<Sizes> matrix(TenonInt index) const;
 };
 

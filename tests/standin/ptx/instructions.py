@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What PTX's instructions compute, as C++.
+"""The table by which translate.py translates instructions of PTX that compute to C++ expressions.
 
-A row has the instruction without its type, the types of its operands and of its result, and an expression of the
-operands a, b, c and d. T is the instruction's type (the last word of its name) and W one of twice the width; where a
-name ends with two types, D and S, these are of the result and of the operand. `bool` is a predicate. An expression
-that names `carry` reads or writes the flag of the carry. Rows with a type in their name come before those without.
+A row has the name of the instruction without its type, the types of its operands, the type of its result, and an
+expression of the operands a, b, c and d. For example, the row
 
-Signed arithmetic wraps (-fwrapv), no product is contracted with a sum, and functions are those of machine.hpp."""
+    mul.wide        T,T      W     W(a) * W(b)
+
+translates "mul.wide.u32 %rd1, %r1, %r2": T is the instruction's type, the last word of its name (u32), and W is the
+type of twice the width (u64). In a name that ends with two types (cvt.rn.f32.f64), D is the type of the result and S
+that of the operand. `bool` is a predicate. An expression that contains `carry` reads or writes the carry flag. A row
+whose name includes the type (not.pred) has precedence over the row without.
+
+The translation is compiled for wrapping signed integers (-fwrapv) and without contraction of products and sums.
+Functions in expressions are defined in machine.hpp."""
 from collections import namedtuple
 
 Form = namedtuple('Form', 'operands result expression')
 
+# Bits of each type of PTX, and its type in C++ (machine.hpp).
 BITS = {'pred': 1}
 BITS.update({kind + bits: int(bits) for kind in 'bus' for bits in ('8', '16', '32', '64')})
 BITS.update({'f32': 32, 'f64': 64})
@@ -91,6 +98,7 @@ cvt.rmi         S        D     converted<D>(std::floor(a))
 
 
 def read(rows):
+    """Returns the table: a Form by name."""
     forms = {}
     for row in filter(None, rows.split('\n')):
         name, operands, result, expression = row.split(None, 3)
@@ -102,7 +110,7 @@ FORMS = read(ROWS)
 
 
 def find(name):
-    """The form of an instruction, and what its T, W, D and S are; nothing if there is no such row."""
+    """Returns the row of an instruction, and its types T, W, D and S; None if it has no row."""
     words = name.split('.')
     if words[-1] not in TYPES:
         return None

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prints what kernels cost for each element: instructions of PTX, and bytes of global memory that
-// these read and write, cached or not, counted while the stand-in runs the translation, beside the
-// bytes that the operation needs. The last column is the rate in TB/s at which the needed bytes
-// would move if an H100 did nothing but begin one instruction on each of its 132 times 128 lanes in
-// each of its 1.7e9 clocks a second: a kernel whose number is below some 3, the memory's, is bound
-// by its instructions. It ends with 1 if a kernel moves fewer bytes than it needs, which would be a
-// fault of this table.
+// A program that prints a table of the cost of Tenon's CUDA kernels per element: PTX instructions
+// and bytes of global memory read and written (cached or not), counted while the stand-in for CUDA
+// runs their translations (kernels.hpp), and the bytes that the operation must move at least. The
+// last column is the rate in TB/s at which the needed bytes would move if an H100 were limited by
+// instructions only: 132 * 128 lanes begin one instruction in each of 1.7e9 clocks per second. A
+// kernel with less than about 3, the TB/s of the memory, is limited by its instructions.
+//
+// The exit code is 1 if a kernel moves fewer bytes than are needed, which is an error in this
+// table.
 #include "kernels/draw.hpp"
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/elementwise/reduce.hpp"
@@ -58,14 +60,15 @@ private:
     return memory_.emplace_back(context_, values.data(), n).data();
   }
 
-  // Zeros.
+  // A large array of zeros.
   T* manyElements() {
     if (many_.bytes() == 0)
       (many_ = Buffer(kMany * Index(sizeof(T)), "a test's array", context_.memory())).setZero();
     return many_.data<T>();
   }
 
-  // The second of two calls is counted. `needed` are the bytes that must move for each element.
+  // Prints a row. `needed` is the number of bytes that the operation must move per element. The
+  // work runs twice, and the second run is counted, because the first one can also make plans.
   void row(const std::string& name, Index elements, double needed,
            const std::function<void()>& work) {
     work();
@@ -80,9 +83,10 @@ private:
     const double instructions = each(before.instructions, after.instructions);
     const double read = each(before.read, after.read),
                  written = each(before.written, after.written);
-    constexpr double kBegun = 132 * 128 * 1.7e9;
+    constexpr double kInstructionsPerSecond = 132 * 128 * 1.7e9;
     std::printf("%-34s float%-2d %7.1f %7.1f %7.1f %7.1f %7.1f\n", name.c_str(), int(8 * kSize),
-                instructions, read, written, needed, needed * kBegun / instructions / 1e12);
+                instructions, read, written, needed,
+                needed * kInstructionsPerSecond / instructions / 1e12);
     isRight_ &= read + written > 0.99 * needed;
   }
 
@@ -109,8 +113,8 @@ private:
     row("sum", n, kSize, [&] { sum<T>(context_, n, x); });
   }
 
-  // 16 channels of 32^3. What is one element of a line lies in a sector of 32 bytes of its own,
-  // which are not counted.
+  // Copies and sums of blocks in 16 channels of 32 x 32 x 32. (On a device, a face with one element
+  // per line moves a sector of 32 bytes for each element; the table counts only the element.)
   void blocks(T* field, T* packed) {
     constexpr Index n = 32, channels = 16, cells = n * n * n;
     const Index steps[] = {cells, n * n, n, 1};
@@ -225,7 +229,7 @@ private:
     row("maxima along 16 channels", n, kSize, [&] { axisMaxima<T>(context_, channels, x, y); });
   }
 
-  // 4 samples of 16 channels.
+  // Batch normalisation of 4 samples of 16 channels.
   void normalisation(T* x, T* y) {
     constexpr Index rows = 64, length = 2048, n = rows * length, channels = 16;
     RowGroups groups{.rows = rows,

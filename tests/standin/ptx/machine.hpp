@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What kernels need that translate.py made from PTX: registers, memory, what instructions.py names,
-// and the threads of a block between barriers. Only translated sources include this. They are
-// compiled with -fwrapv, since PTX's integers wrap, and with -ffp-contract=off, since nvcc has
-// chosen what is fused.
+// The machine on which translated kernels run: translate.py turns each PTX kernel into a C++ struct
+// that derives from Thread, has one member per register, and whose run() executes one thread up to
+// its next barrier. This file defines Thread, the functions that the instructions' expressions
+// (instructions.py) call, and runBlocks(), which runs the threads of a block in turns from barrier
+// to barrier. Only translated sources include it. They are compiled with -fwrapv, since PTX's
+// integers wrap, and with -ffp-contract=off, since nvcc has already chosen which products and sums
+// are fused.
 //
-// It ends the program with the kernel and the line of its PTX if an access is not aligned or leaves
-// the block's shared memory, if not all threads of a block reach the same barrier, or an integer is
-// divided by 0.
+// The program ends, with the name of the kernel and the line of its PTX, if an access is not
+// aligned or outside the block's shared memory, if not all threads of a block reach the same
+// barrier, or if an integer is divided by 0.
 #pragma once
 
 #include "standin/kernels.hpp"
@@ -39,7 +42,7 @@ using f64 = double;
 template <class T>
 constexpr u32 bitsOf = 8 * sizeof(T);
 
-// The same bits as another type.
+// Returns the same bits as a value of another type.
 template <class To, class From>
 To as(From value) {
   return std::bit_cast<To>(value);
@@ -56,15 +59,18 @@ void store(u64 address, T value) {
   std::memcpy(reinterpret_cast<void*>(address), &value, sizeof value);
 }
 
-// A thread of a block: what a kernel's registers are added to.
+// A thread of a block. Kernels derive from it and add their registers.
 struct Thread {
-  u64 parameter = 0, shared = 0;
-  u32 sharedBytes = 0, block = 0, blocks = 0, thread = 0, threads = 0;
-  u32 barrier = 0; // that it waits at
+  u64 parameter = 0, shared = 0; // addresses of the parameter and of the block's shared memory
+  u32 sharedBytes = 0;
+  u32 block = 0, blocks = 0, thread = 0, threads = 0; // blockIdx, gridDim, threadIdx, blockDim
+  u32 barrier = 0; // number of the barrier at which it waits; 0 at the begin
   bool hasEnded = false;
   Counts counts;
 
-  // The address of a number of bytes in a space, once they are found to be right.
+  // Each returns the address on the host of `bytes` bytes, after checks: aligned() of any memory,
+  // reads() and writes() of global memory, whose bytes they count, and shares() of shared memory,
+  // from an offset. `line` is the line of PTX with the access.
   u64 aligned(u64 address, u32 bytes, int line) const {
     if (address % bytes != 0) [[unlikely]]
       refuseAccess("an access is not aligned", address, bytes, line);
@@ -85,12 +91,12 @@ struct Thread {
   }
 };
 
-// What the expressions of instructions.py name.
+// The functions that expressions in instructions.py call.
 template <class T>
 bool isOrdered(T a, T b) {
   return a == a && b == b;
 }
-// Of a number and NaN the number; -0 is less than 0.
+// Minimum as in PTX: of a number and NaN it is the number, and -0 is less than 0.
 template <class T>
 T lesser(T a, T b) {
   if constexpr (std::is_floating_point_v<T>)
@@ -114,12 +120,14 @@ T quotient(T a, T b) {
       return -a;
   return a / b;
 }
+// The upper half of the product's bits.
 template <class T>
 T highHalf(T a, T b) {
   using Wide = std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
   return T(Wide(a) * Wide(b) >> bitsOf<T>);
 }
-// With the carry, or the borrow, of the digits before.
+// Sum and difference of one digit of a longer number: `in` is the carry or borrow of the digit
+// before, and `carry` gets that of this digit.
 template <class T>
 T sum(T a, T b, u32 in, u32& carry) {
   const auto all = static_cast<unsigned __int128>(a) + b + in;
@@ -131,11 +139,13 @@ T difference(T a, T b, u32 in, u32& carry) {
   carry = static_cast<unsigned __int128>(a) < static_cast<unsigned __int128>(b) + in;
   return T(a - b - in);
 }
+// PTX defines shifts by any number of bits, C++ does not.
 template <class T>
 T shiftedRight(T a, u32 bits) {
   return a >> std::min(bits, bitsOf<T> - 1) >> (bits < bitsOf<T> ? 0 : 1);
 }
-// The last `bits` of a in place of those of b from `first` on.
+// Returns b with its bits from number `first` on replaced by the lowest `bits` bits of a (PTX's
+// bfi).
 template <class T>
 T inserted(T a, T b, u32 first, u32 bits) {
   if (first % 256 >= bitsOf<T>)
@@ -147,7 +157,8 @@ template <class T>
 u32 leadingZeros(T a) {
   return u32(std::countl_zero(std::make_unsigned_t<T>(a)));
 }
-// To the nearest number of the type; what NaN becomes is in PTX's table of cvt.
+// Returns the nearest number of the type To. The results for NaN are from the table of PTX's
+// instruction cvt.
 template <class To, class From>
 To converted(From a) {
   if constexpr (std::is_floating_point_v<To>) {
@@ -161,11 +172,13 @@ To converted(From a) {
     return a >= std::ldexp(From(1), Limits::digits) ? Limits::max() : To(a);
   }
 }
+// Returns 0 with the same sign for a subnormal number.
 template <class T>
 T flushed(T a) {
   return std::fpclassify(a) == FP_SUBNORMAL ? std::copysign(T(0), a) : a;
 }
-// Of float64 the upper half of the bits, with which the device begins Newton's iterations.
+// An approximate reciprocal (rcp.approx.ftz): of float64 only the upper half of the bits, with
+// which code for the device begins Newton's iterations.
 inline f64 roughReciprocal(f64 a) {
   return flushed(as<f64>(as<u64>(1 / flushed(a)) & 0xffffffff00000000U));
 }
@@ -178,7 +191,8 @@ inline std::string whereIs(const Thread& thread) {
          (thread.hasEnded ? " has ended" : " is at barrier " + std::to_string(thread.barrier));
 }
 
-// One block, whose threads all go from barrier to barrier.
+// Runs one block with barriers: all threads to their next barrier, one after the other, until they
+// end.
 template <class Kernel>
 void runTogether(std::vector<Kernel>& threads) {
   const Kernel& first = threads.front();
@@ -191,6 +205,7 @@ void runTogether(std::vector<Kernel>& threads) {
   }
 }
 
+// TENON_STANDIN_THREADS, see kernels.hpp.
 inline bool areThreadsReversed() {
   static const bool are = [] {
     const char* text = std::getenv("TENON_STANDIN_THREADS");
@@ -202,21 +217,23 @@ inline bool areThreadsReversed() {
   return are;
 }
 
-// Thread `number` in the order in which those of block `number` in the order of blocks run.
+// Returns the thread that runs as number `turn` of its block, in the block that runs as number
+// `blockTurn`.
 template <class Kernel>
-Kernel threadOf(const Launch& launch, u32 block, u32 number, u64 shared) {
+Kernel threadOf(const Launch& launch, u32 blockTurn, u32 turn, u64 shared) {
   Kernel thread;
   thread.parameter = u64(launch.parameter);
   thread.shared = shared;
   thread.sharedBytes = Kernel::kShared;
-  thread.block = launch.order ? launch.order[block] : block;
+  thread.block = launch.order ? launch.order[blockTurn] : blockTurn;
   thread.blocks = launch.blocks;
-  thread.thread = areThreadsReversed() ? launch.threads - 1 - number : number;
+  thread.thread = areThreadsReversed() ? launch.threads - 1 - turn : turn;
   thread.threads = launch.threads;
   return thread;
 }
 
-// All blocks of a launch. Without barriers each thread goes its way alone.
+// Runs all blocks of a launch. Shared memory is NaN at the begin of a block. In a kernel without
+// barriers, each thread runs to its end before the next begins.
 template <class Kernel>
 void runBlocks(const Launch& launch, Counts& counts) {
   alignas(16) char shared[Kernel::kShared + 1];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Kernels of machine.ptx, written by hand, as translate.py and machine.hpp run them: what
-// instructions give, by PTX's manual, the order of threads, and the end of the program at each
-// fault. The values are computed here.
+// Tests the translation of PTX (translate.py, machine.hpp): each test runs a kernel of machine.ptx,
+// which is written by hand and translated with the build, and compares the numbers that it stores
+// with values computed here by the rules of PTX's manual. Also tested: the order of threads, the
+// counts of instructions and bytes, and that each fault ends the program with its message.
 #include "standin/kernels.hpp"
 #include "standin/refused.hpp"
 
@@ -19,18 +20,22 @@ namespace tenon::test {
 
 namespace {
 
+// Runs one block of a kernel whose parameter is the address of an array. Returns the first `count`
+// numbers of the array.
 template <class T>
 std::vector<T> run(const char* kernel, std::size_t count, unsigned threads) {
   alignas(16) static char memory[8192];
   std::memset(memory, 0, sizeof memory);
   const void* parameter = memory;
   standin::nameKernel(kernel, kernel);
-  standin::runKernel(kernel, {&parameter, 1, threads, nullptr});
-  std::vector<T> found(count);
-  std::memcpy(found.data(), memory, count * sizeof(T));
-  return found;
+  standin::runKernel(kernel,
+                     {.parameter = &parameter, .blocks = 1, .threads = threads, .order = nullptr});
+  std::vector<T> stored(count);
+  std::memcpy(stored.data(), memory, count * sizeof(T));
+  return stored;
 }
 
+// A number of 64 bits from its halves.
 std::int64_t halves(std::uint32_t low, std::uint32_t high) {
   return static_cast<std::int64_t>(std::uint64_t(high) << 32 | low);
 }

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """usage: ran.py RAN FILE.ptx ...
 
-Prints the kernels of the files whose names are not in RAN, where the stand-in noted what ran (TENON_STANDIN_RAN), and
-fails if there are any: what no test reaches needs a test, or is an instance that nobody can launch."""
+Checks that tests run all CUDA kernels. RAN is the file in which the stand-in for CUDA has noted the names of the
+kernels that ran in any test (TENON_STANDIN_RAN); the PTX files contain all kernels of the library. Prints the kernels
+that are not in RAN and fails if there are any: such a kernel needs a test, or is an instance of a template that is
+never launched and must be removed."""
 import re
 import shutil
 import subprocess
@@ -12,7 +14,8 @@ from pathlib import Path
 
 
 def readable(names):
-    """entry<EachElement<Relu<float>>> for void tenon::device::entry<tenon::device::EachElement<...> >(...)"""
+    """Returns names for messages: entry<EachElement<Relu<float>>> for the mangled name of the kernel
+    void tenon::device::entry<tenon::device::EachElement<...> >(...)"""
     if names and shutil.which('c++filt'):
         names = subprocess.run(['c++filt'], input='\n'.join(names), capture_output=True, text=True,
                                check=True).stdout.splitlines()

@@ -2,16 +2,28 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """usage: translate.py FOLDER FILE.ptx ...
 
-Translates PTX that nvcc made to C++ for the host, with which the stand-in for the CUDA runtime runs the kernels:
-FILE.cpp in FOLDER for each FILE.ptx. What has not changed is not written again.
+Translates PTX, the assembly language that nvcc makes of CUDA kernels, to C++ for the host. By the result, the stand-in
+for the CUDA runtime runs the code of the device in tests without a GPU. Writes FILE.cpp in FOLDER for each FILE.ptx,
+unless the file has this content already.
 
-A kernel becomes a struct whose members are the registers of one thread and whose run() goes from one barrier to the
-next; machine.hpp runs the threads of a block so far, one after the other, and then on. A function becomes a function.
-A register holds bits, and each instruction reads and writes them as what its type says; instructions.py has what they
-compute. An address is that of the host, but for shared memory, where it is an offset within the block's.
+A kernel becomes a struct that derives from Thread of machine.hpp. Its members are the registers of one thread, and
+its run() executes the thread from one barrier to the next:
 
-What is not known ends the script with a message that names the line, the kernel and the instruction; nothing is left
-out. A row in instructions.py adds an instruction that computes, and a method of Body one that does something else."""
+    .visible .entry k(.param .b64 k_param_0)       // k
+    {                                              struct Kernel0 : Thread {
+      .reg .b32 %r<3>;                               u32 r1_ = 0; u32 r2_ = 0;
+      add.s32 %r1, %r2, 1;                           void run() { switch (thread.barrier) { case 0:;
+      bar.sync 0;                                      { r1_ = u32(s32(s32(r2_) + s32(0x1))); }
+      ret;                                             { thread.barrier = 1; return; case 1:; }
+    }                                                  { thread.hasEnded = true; return; } } } };
+
+machine.hpp runs the threads of a block one after the other to the barrier, and then on. A function of PTX becomes a
+function of C++. A register holds bits, and each instruction reads and writes them as a value of the instruction's
+type. An address is one of the host, except in shared memory, where it is an offset in the memory of the block.
+
+An instruction that is unknown ends the script with a message that names the line, the kernel and the instruction;
+nothing is omitted. To add an instruction that computes, add a row to instructions.py; for another one, a method to
+Body."""
 import re
 import sys
 from collections import namedtuple
@@ -21,7 +33,7 @@ from instructions import BITS, TYPES, find
 
 SPECIAL = {'%tid.x': 'thread.thread', '%ntid.x': 'thread.threads', '%ctaid.x': 'thread.block',
            '%nctaid.x': 'thread.blocks'}
-# How a space is reached, by whether memory is read or written.
+# The method of Thread (machine.hpp) that returns the address of an access in a state space: of a load, of a store.
 REACHED = {'global': ('reads', 'writes'), 'shared': ('shares', 'shares'), 'local': ('aligned', 'aligned'),
            'param': ('aligned', 'aligned')}
 
@@ -37,15 +49,16 @@ GUARD = re.compile(r'@(!?)(%[\w$]+)\s+(.*)')
 CALL = re.compile(r'(?:\(\s*([\w$]+)\s*\)\s*,\s*)?([\w$]+)\s*(?:,\s*\(([^)]*)\))?')
 ENDS_BLOCK = ('bra', 'ret', 'bar')
 
-Statement = namedtuple('Statement', 'line kind text') # of kind label, open, close, or plain
+# `kind` is label, open or close (of braces), or plain.
+Statement = namedtuple('Statement', 'line kind text')
 
 
 class Unknown(Exception):
-    """What the translator does not know."""
+    """Text of PTX that the translator does not know."""
 
 
 def plain(name):
-    """A name of PTX as one of C++."""
+    """Returns a name of PTX as a name of C++."""
     return name.replace('$', '_')
 
 
@@ -54,14 +67,15 @@ def register(name):
 
 
 def converted(value, kind, to):
-    """A value of one type of C++ as another: integers by value, and otherwise the same bits."""
+    """Returns an expression of type `kind` as one of type `to`: the same number for integers, otherwise the same
+    bits."""
     if kind == to:
         return value
     return f'{to}({value})' if kind[0] in 'us' and to[0] in 'us' else f'as<{to}>({value})'
 
 
 def split(text):
-    """The operands of an instruction; those in braces stay together."""
+    """Returns the operands of an instruction; a list in braces is one operand."""
     return [part.strip() for part in re.findall(r'(?:\{[^}]*\}|[^,{}])+', text) if part.strip()]
 
 
@@ -70,7 +84,7 @@ def without_comments(text):
 
 
 def end_of_body(text, start):
-    """Where the brace that was opened before `start` is closed."""
+    """Returns the offset of the brace that closes the one before `start`."""
     depth = 1
     for brace in re.finditer(r'[{}]', text[start:]):
         depth += 1 if brace[0] == '{' else -1
@@ -106,15 +120,15 @@ class Body:
     """The body of a kernel or a function, statement by statement."""
 
     def __init__(self, symbols, is_kernel):
-        self.symbols = dict(symbols)     # the address of each, or its offset in shared memory
+        self.symbols = dict(symbols)     # by name: a C++ expression of the address, or of the offset in shared memory
         self.is_kernel = is_kernel
-        self.scopes = [{}]               # the type of each register
-        self.used = {}                   # of the outermost scope
-        self.arrays = []
-        self.lines = []
-        self.shared = 0                  # bytes
-        self.barriers = 0
-        self.line = 0
+        self.scopes = [{}]               # for each open brace, the type of each register
+        self.used = {}                   # the registers of the outermost scope that are used
+        self.arrays = []                 # declarations of arrays in local memory
+        self.lines = []                  # the translation
+        self.shared = 0                  # bytes of shared memory
+        self.barriers = 0                # number of barriers
+        self.line = 0                    # the line of PTX that is translated, for messages
 
     def translate(self, body):
         for i, statement in enumerate(body):
@@ -129,6 +143,8 @@ class Body:
             else:
                 self.brace(statement.kind)
 
+    # A block is a sequence of statements that are all executed if the first one is: at its begin the translation adds
+    # their number to the counts.
     def begins_block(self, body, i):
         return body[i].kind != 'label' and (i == 0 or self.ends_block(body[i - 1]))
 
@@ -138,7 +154,7 @@ class Body:
         return (guarded[3] if guarded else statement.text).split('.')[0].split(' ')[0] in ENDS_BLOCK
 
     def count(self, rest):
-        """How many instructions are executed once this place is reached."""
+        """Adds a statement that counts the instructions of the block that begins here."""
         count = 0
         for statement in rest:
             if statement.kind == 'label':
@@ -229,7 +245,7 @@ class Body:
         return self.write(listed[0], typed(form.result), expression)
 
     def read(self, operand, kind):
-        """The operand, as a value of a type of C++."""
+        """Returns an expression for the operand, as a value of the C++ type `kind`."""
         if operand in SPECIAL:
             return f'{kind}({SPECIAL[operand]})'
         if operand.startswith('%'):
@@ -245,10 +261,11 @@ class Body:
         raise Unknown(f"the operand '{operand}'")
 
     def write(self, name, kind, value):
-        """The statement that gives a register a value of a type of C++."""
+        """Returns the statement that assigns a value of the C++ type `kind` to a register."""
         return f'{register(name)} = {converted(f"{kind}({value})", kind, self.use(name))};'
 
     def use(self, name):
+        """Returns the type of a register, and notes that it is used."""
         holder = next((scope for scope in reversed(self.scopes) if name in scope), None)
         if holder is None:
             raise Unknown(f"the register '{name}'")
@@ -257,7 +274,8 @@ class Body:
         return holder[name]
 
     def memory(self, name, words, listed):
-        """ld.SPACE{.nc}{.vN}.TYPE register, [address] and st.SPACE{.vN}.TYPE [address], register"""
+        """Translates a load ld.SPACE{.nc}{.vN}.TYPE register, [address] or a store st.SPACE{.vN}.TYPE [address],
+        register; with .vN, N registers in braces."""
         is_store = words[0] == 'st'
         form = re.fullmatch(r'(?:ld|st)\.(\w+?)(?:\.nc)?(?:\.v([24]))?\.(\w+)', name)
         place = re.fullmatch(r'\[\s*(%?[\w$]+)\s*(?:\+\s*(-?\d+))?\s*\]', listed[1 - is_store])
@@ -276,7 +294,7 @@ class Body:
                                for i, value in enumerate(values))
 
     def move_halves(self, kind, to, source):
-        """mov with one register on one side and its parts, the lowest first, on the other."""
+        """Translates a mov between one register and a list of its parts, the lowest first."""
         whole = TYPES[kind]
         parts = (to if to.startswith('{') else source).strip('{} ').split(',')
         bits = BITS[kind] // len(parts)
@@ -287,6 +305,7 @@ class Body:
                                                 for i, part in enumerate(parts)))
 
     def barrier(self):
+        """run() returns at a barrier; the next call continues at its case label."""
         if not self.is_kernel:
             raise Unknown('a barrier within a function')
         self.barriers += 1

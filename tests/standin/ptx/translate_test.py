@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""What translate.py makes of single instructions, and that it names what it does not know. What the C++ then computes is
-tested in machine_test.cpp."""
+"""Tests translate.py: the C++ text of single instructions of PTX, and its messages for unknown ones. The values that the
+C++ computes are tested in machine_test.cpp."""
 import tempfile
 import unittest
 from pathlib import Path
