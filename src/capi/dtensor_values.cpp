@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Values of TenonDTensor: fills (constant, random), arithmetic (y <- alpha x + beta y), measures
-// (norm, pairing, largest absolute value) and queries. Fills and arithmetic are local, and so are
-// their errors. The measures are reductions over all ranks. They are not on a hot path, so the
-// ranks first agree that all arguments are valid: a rank that returned early would leave the others
-// waiting in the reduction.
+// (norm, pairing <x, y>, largest absolute value) and queries. Fills, arithmetic and queries are
+// local, and so are their errors. The measures are reductions over all ranks. A rank that returned
+// early with an error would leave the others waiting in the reduction, so the ranks first agree
+// that all arguments are valid. This costs a second small message; measures are not called in inner
+// loops.
 #include "capi/collective.hpp"
 #include "comm/layout_object.hpp"
 #include "dtensor/arithmetic.hpp"
@@ -20,7 +21,7 @@ using namespace tenon;
 
 namespace {
 
-// Seeds and streams use all 64 bits, negative numbers included.
+// Returns the bits of a seed or stream of random numbers; negative numbers are valid.
 std::uint64_t bitsOf(TenonInt number) {
   return static_cast<std::uint64_t>(number);
 }
@@ -162,7 +163,7 @@ TenonErrorCode TenonDTensorCopy(TenonDTensor x, TenonDTensor y) noexcept {
     const DTensor& from = deref(x, "x");
     DTensor& to = deref(y, "y");
     checkAlike(from, to);
-    axpby(1, from, 0, to);
+    axpby(/*alpha=*/1, from, /*beta=*/0, to);
   });
 }
 

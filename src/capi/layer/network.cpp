@@ -39,8 +39,8 @@ public:
   }
 
 private:
-  static constexpr int kMax = 64;
-  std::array<Tensor*, kMax> tensors_;
+  static constexpr int kMax = 64;     // maximal number of tensors
+  std::array<Tensor*, kMax> tensors_; // the first count_ are set
   int count_;
 };
 
@@ -142,24 +142,24 @@ TenonErrorCode TenonLayerSetUpMany(TenonLayer layer, int count,
 TenonErrorCode TenonLayerApplyMany(TenonLayer layer, int inputs, const TenonDTensor x[],
                                    int outputs, const TenonDTensor y[]) noexcept {
   return applyTogether(__func__, layer, [&](Layer& l) {
-    l.apply(Tensors<const DTensor>(x, inputs, "x", false).list(),
-            Tensors<DTensor>(y, outputs, "y", false).list());
+    l.apply(Tensors<const DTensor>(x, inputs, "x", /*optional=*/false).list(),
+            Tensors<DTensor>(y, outputs, "y", /*optional=*/false).list());
   });
 }
 
 TenonErrorCode TenonLayerApplyTangentMany(TenonLayer layer, int inputs, const TenonDTensor dx[],
                                           int outputs, const TenonDTensor dy[]) noexcept {
   return applyTogether(__func__, layer, [&](Layer& l) {
-    l.applyTangent(Tensors<const DTensor>(dx, inputs, "dx", true).list(),
-                   Tensors<DTensor>(dy, outputs, "dy", false).list());
+    l.applyTangent(Tensors<const DTensor>(dx, inputs, "dx", /*optional=*/true).list(),
+                   Tensors<DTensor>(dy, outputs, "dy", /*optional=*/false).list());
   });
 }
 
 TenonErrorCode TenonLayerApplyAdjointMany(TenonLayer layer, int outputs, const TenonDTensor dy[],
                                           int inputs, const TenonDTensor dx[]) noexcept {
   return applyTogether(__func__, layer, [&](Layer& l) {
-    l.applyAdjoint(Tensors<const DTensor>(dy, outputs, "dy", true).list(),
-                   Tensors<DTensor>(dx, inputs, "dx", true).list());
+    l.applyAdjoint(Tensors<const DTensor>(dy, outputs, "dy", /*optional=*/true).list(),
+                   Tensors<DTensor>(dx, inputs, "dx", /*optional=*/true).list());
   });
 }
 
