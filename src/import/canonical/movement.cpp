@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators that rearrange or join elements by whole dimensions: transpose, reshape, slice, pad,
-// concatenate, expand. Two of the same kind in a row are merged into one. For a constant only its
+// concatenate, expand, tile. The methods are members of ModelBuilder, which append values to the
+// canonical graph. Two of the same kind in a row are merged into one. For a constant only its
 // recipe changes (how it is assembled from tensors of the file, model_constant.hpp), so the numbers
-// need not be read.
+// need not be read. Most methods therefore have the same cases in the same order: nothing to do, a
+// constant, a value of zeros, a complex value (which is stored as pairs of real numbers), a merge,
+// a new value.
 #include "import/canonical/model_builder.hpp"
 
 #include <fmt/format.h>
@@ -92,11 +95,13 @@ ModelBuilder::Value ModelBuilder::slice(Value x, int dim, Index begin, Index end
   if (step < 0) {
     check(step > -kMaxModelWindow, "a slice has a step that is too large");
     begin = std::clamp(begin < 0 ? begin + n : begin, Index(-1), n - 1);
+    // As in numpy, an end below -n means "down to and including element 0".
     end = std::clamp(end < 0 && end >= -n ? end + n : end, Index(-1), n);
     if (x->isKnown())
       return constant(slicedNumbers(fold(x), static_cast<int>(d), begin, end, step));
     if (begin <= end)
       return slice(x, dim, 0, 0);
+    // The same elements with a positive step, then reversed.
     return flip(slice(x, dim, begin + (begin - end - 1) / -step * step, begin + 1, -step), dim);
   }
   check(step < kMaxModelWindow, "a slice has a step that is too large");
@@ -251,28 +256,29 @@ ModelBuilder::Value ModelBuilder::concatenate(ModelValues values, int dim) {
 ModelBuilder::Value ModelBuilder::expand(Value x, std::vector<Index> shape) {
   for (Index& extent : shape)
     extent = extent < 0 ? 1 : extent;
-  const Shape wanted = broadcast(x->shape, shape);
-  checkShape(wanted);
-  if (wanted == x->shape)
+  const Shape expanded = broadcast(x->shape, shape);
+  checkShape(expanded);
+  if (expanded == x->shape)
     return x;
   // A value that is trained stays a value: a class token for all samples of a batch, for example.
   if (!x->isKnown())
-    return make(ModelOp::Expand, {x}, wanted);
+    return make(ModelOp::Expand, {x}, expanded);
   const ModelConstant source = fold(x);
   const Shape& from = source.shape();
-  const std::size_t extra = wanted.size() - from.size();
+  const std::size_t extra = expanded.size() - from.size();
   std::vector<double> numbers;
-  check(elements(wanted) <= Index(1) << 23, "an enlarged constant is too large");
-  forEachPlace(wanted, [&](const std::vector<Index>& index, Index) {
+  check(elements(expanded) <= Index(1) << 23, "an enlarged constant is too large");
+  forEachPlace(expanded, [&](const std::vector<Index>& index, Index) {
     Index at = 0;
     for (std::size_t d = 0; d < from.size(); ++d)
       at = at * from[d] + (from[d] == 1 ? 0 : index[d + extra]);
     numbers.push_back(source.numbers()[static_cast<std::size_t>(at)]);
   });
-  return constant(ModelConstant::ofNumbers(wanted, std::move(numbers), source.isInteger())
+  return constant(ModelConstant::ofNumbers(expanded, std::move(numbers), source.isInteger())
                       .fixed(source.isFixed()));
 }
 
+// Dimensions that `times` has in addition are added in front, as in numpy.
 ModelBuilder::Value ModelBuilder::tile(Value x, const std::vector<Index>& times) {
   check(static_cast<int>(times.size()) >= x->rank(), "it repeats fewer dimensions than there are");
   std::vector<Index> shape(times.size() - x->shape.size(), 1);
