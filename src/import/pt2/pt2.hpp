@@ -3,6 +3,15 @@
 // JSON, and the bytes of each weight as a separate member ("PT2 Archive Spec"). Members that are
 // pickles are never read, because unpickling executes code.
 //
+// Members that are read, all below one folder with the name of the archive:
+//   archive_format, archive_version, byteorder     checked first
+//   models/model.json                              types of values, inputs, nodes, outputs
+//   data/weights/model_weights_config.json         name, type, shape and strides of each parameter,
+//                                                  and the member with its bytes
+//   data/constants/model_constants_config.json     the same for constants
+//   tenon/test.json, tenon/*.npy                   results of PyTorch (ModelTest), if they were
+//                                                  added by share/tenon/export_torch.py
+//
 //   reader.cpp          the archive, as a ModelProgram
 //   in_place.cpp        operators that write in place, and views of memory
 //   operator_table.cpp  finds the row of an operator (operator_rows.hpp)
@@ -48,7 +57,7 @@ public:
   bool isStale(const std::string& name) const { return stale_.contains(name); }
   // Assigns a new value to a tensor, and to the tensors of which it is a view.
   void write(ModelBuilder& builder, Operands::Names& names, std::string name,
-             ModelBuilder::Value made);
+             ModelBuilder::Value value);
 
 private:
   struct View {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads an archive of torch.export.save(), a zip file. The checksums of all members are verified.
+// Reads an archive of torch.export.save(), whose members pt2.hpp lists; all checksums are verified.
 // Nodes may read only values that are defined before, so the returned program has no cycle.
 #include "import/pt2/pt2.hpp"
 
@@ -26,7 +26,7 @@ namespace {
 constexpr int kSchema = 8;                               // major version of PyTorch's schema
 constexpr Index kComplexFloat = 10, kComplexDouble = 11; // type numbers of complex elements
 constexpr Index kMaxStride = Index(1) << 60;
-constexpr Index kMaxTextBytes = Index(256) << 20;
+constexpr Index kMaxTextBytes = Index(256) << 20; // size of a member with a text
 
 // Converts PyTorch's number of an element type.
 std::optional<ElementType> torchType(Index code) {
@@ -208,7 +208,7 @@ private:
     const std::optional<Index> length = bytesOf(tensor.stored.shape, *type);
     const Index size = elementSize(*type) * (isComplex ? 2 : 1), // unit of offsets
         offset = meta.at("storage_offset").at("as_int").integer(0);
-    Index inner = 1;
+    Index inner = 1; // stride of the next dimension in a contiguous tensor
     for (std::size_t place = order.size(); length && *length > 0 && place-- > 0;) {
       const auto d = static_cast<std::size_t>(order[place]);
       if (sizes[d] > 1 && strides[d] != inner)
@@ -493,8 +493,8 @@ private:
   const ByteSource& source_;
   std::vector<ZipMember> members_;
   std::map<std::string, const ZipMember*> byName_;
-  std::string root_;
-  std::map<std::string, std::size_t> tensors_;
+  std::string root_;                             // the folder that contains all members
+  std::map<std::string, std::size_t> tensors_;   // index in program_.tensors, by name
   std::set<std::string> pickled_, definedNames_; // members that are pickles; names of values
   ModelProgram program_;
 };
