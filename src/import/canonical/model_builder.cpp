@@ -205,7 +205,8 @@ std::vector<Index> ModelBuilder::integersOf(Value value, const char* what) const
   std::vector<Index> result;
   const ModelConstant numbers = numbersOf(value, what);
   for (const double number : numbers.numbers()) {
-    check(number == number, "a size is no number"); // false for NaN
+    // Only NaN differs from itself.
+    check(number == number, "a size is no number");
     // The largest integers of the format mean "to the end".
     result.push_back(static_cast<Index>(std::clamp(number, -4e18, 4e18)));
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads an ONNX file as a ModelProgram. wire.hpp lists the messages and fields that a network
-// needs; other fields are skipped. All names and sizes are checked, because the file is not
-// trusted.
+// Reads an ONNX file as a ModelProgram. wire.hpp lists the messages that a network needs; other
+// fields are skipped. All names and sizes are checked, because the file is not trusted.
 #include "import/onnx/onnx.hpp"
 
 #include "import/onnx/wire.hpp"
