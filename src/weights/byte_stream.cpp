@@ -154,8 +154,7 @@ private:
     if (zlib_.avail_out == 0 || zlib_.avail_in > 0 || at_ != end_)
       fail("it has more bytes than the archive gives");
   }
-  // Decompresses as much as fits into the output. `ifEnded` is the error if there are no more
-  // bytes.
+  // Decompresses as much as fits into the output. `ifEnded` is the error if no bytes are left.
   void step(const char* ifEnded) {
     if (zlib_.avail_in == 0 && at_ < end_) {
       const Index part = std::min(kBufferBytes, end_ - at_);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Batches from HDF5 files that another program wrote, here HDF5 itself: every rank gets its box of
-// each sample, whatever the file's types and layout, read when asked for or by a thread before.
+// Batches from HDF5 files that another program wrote (here HDF5 itself). The file has 7 volumes of
+// float and integer types, contiguous or compressed; element i of sample n is 1000 n + i. Every
+// rank must get its box of each sample of a batch, scaled by the dataset's settings, for all types
+// and distributions, read when it is requested or in advance by a thread. Further tests: labels,
+// and files that are refused.
 #include "training_run.hpp"
 
 #include "io/hdf5_dataset.hpp"
@@ -24,11 +27,13 @@ using test::world;
 constexpr Index kVolumes = 7, kChannels = 2, kDepth = 3, kRows = 4, kColumns = 5;
 const Shape kVolumeShape{kVolumes, kChannels, kDepth, kRows, kColumns};
 
+// Element `within` of sample n, in any dataset of the file.
 double volumeValue(Index n, Index within) {
   return static_cast<double>(n * 1000 + within);
 }
 
-// A dataset of float64 numbers in memory, stored as another type, in chunks if there are any.
+// Writes a dataset [samples, ...] with these values, stored as a type, and compressed if it is
+// chunked.
 void writeDataset(hid_t file, const char* name, const Shape& shape, hid_t stored, bool isChunked) {
   const std::vector<hsize_t> extents(shape.begin(), shape.end());
   std::vector<hsize_t> chunk = extents;
@@ -89,7 +94,8 @@ protected:
   std::string path_;
 };
 
-// Each value of the batch, in this rank's box.
+// Expects scale * value + shift for each element of a batch in this rank's box; `numbers` are the
+// samples of the batch.
 void expectVolumes(const DTensor& x, const std::vector<Index>& numbers, double scale, double shift,
                    const std::string& what) {
   const Shape strides = rowMajorStrides(kVolumeShape), extent = x.extent();
@@ -117,7 +123,7 @@ TEST_F(VolumeFile, EveryRankGetsItsBoxOfEachSampleOnceInAnEpoch) {
     for (std::size_t j = 0; j < distributions.size(); ++j)
       for (const bool isPrefetching : {false, true}) {
         if (world()->size() > 1 && i % distributions.size() != j)
-          continue; // of the pairs a few, since each takes longer
+          continue; // fewer pairs on several ranks, where each takes longer
         const char *set = sets[i], *properties = distributions[j];
         const std::string what = std::string(properties) + " " + set;
         Hdf5Dataset data(world(), path_, set, "classes");
@@ -198,8 +204,9 @@ void writeAttribute(hid_t set, const char* name, double value) {
   H5Sclose(space);
 }
 
-// By the conventions of NetCDF these attributes make other numbers of those in the file, or none.
-// NaN is none either way.
+// By the conventions of NetCDF, attributes say that the numbers in the file are packed
+// (scale_factor, add_offset) or that a number means a missing value. Such datasets are refused,
+// unless the attribute has no effect: a factor of 1, an offset of 0, or NaN for missing values.
 TEST_F(VolumeFile, PackedNumbersAreRefused) {
   const HeldTraps held; // NaN is compared, as a value for what is missing
   const double nan = std::nan("");
@@ -233,7 +240,7 @@ TEST_F(VolumeFile, PackedNumbersAreRefused) {
       Hdf5Dataset(world(), path, one.set, "");
 }
 
-// HDF5 itself crashes where a type has more bits than a number can have.
+// HDF5 itself crashes if a type in a damaged file has more bits than its conversions support.
 TEST_F(VolumeFile, OnlyNumbersOfUsualSizesAreRead) {
   const std::string path = folder_ / "types.h5";
   if (world()->rank() == 0) {
