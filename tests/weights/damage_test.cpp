@@ -3,8 +3,8 @@
 // format) are truncated at each byte, have each bit flipped, extreme integers written over each
 // position, and bytes swapped, erased or doubled. Each damaged file must be refused with
 // TENON_ERR_FORMAT and the file's name, or be read; an npz file has checksums, so if it is read at
-// all it must give exactly what the undamaged file gives. Reads out of
-// bounds are found when these tests run with the sanitizers.
+// all it must give exactly what the undamaged file gives. Reads out
+// of bounds are found when these tests run with the sanitizers.
 //
 // Then files with one contradiction each, which must be refused with the reason; and files of other
 // programs, whose error says how to convert them.
