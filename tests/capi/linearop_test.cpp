@@ -204,7 +204,7 @@ void noteFatal(TenonErrorCode code, int, const char*, const char*, const char*, 
   fatal.code = code;
 }
 
-// Apply does not compare its arguments between ranks. A rank with a wrong argument can not tell the
+// Apply does not compare its arguments between ranks. A rank with a wrong argument cannot tell the
 // others, which would wait for its messages, so the error is fatal if there are several ranks. Here
 // all ranks pass the wrong argument, and the handler of fatal errors returns.
 TEST_F(LinearOpCApi, AWrongArgumentOfApplyIsNamedAndFatalAmongSeveral) {
