@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads an ONNX file as a ModelProgram. wire.hpp lists the messages that a network needs; other
-// fields are skipped. All names and sizes are checked, because the file is not trusted.
+// Reads an ONNX file as a ModelProgram; onnx.hpp describes the messages and the order of reading.
+// All names and sizes are checked, because the file is not trusted: fail() throws TENON_ERR_FORMAT
+// if it is damaged, refuse() throws TENON_ERR_SUPPORT if it cannot be imported.
 #include "import/onnx/onnx.hpp"
 
 #include "import/onnx/wire.hpp"
@@ -14,7 +15,6 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -139,7 +139,7 @@ private:
     return ModelArgument::ofValue(name);
   }
 
-  // Tensors and inputs are read before nodes, whatever their order in the file.
+  // One pass over the fields per kind: constants and inputs are defined before the nodes use them.
   void readGraph(const WireMessage& graph) {
     for (WireMessage field = graph; field.next();)
       if (field.number() == kGraphValueInfo)
@@ -242,14 +242,14 @@ private:
     return elements;
   }
 
-  // Fields of a tensor message.
+  // Fields of a tensor message. Its elements are raw bytes, a list (literal), or in another file.
   struct Fields {
     std::string name;
     std::vector<Index> dims;
     Index type = 0, location = 0;
     std::optional<std::pair<Index, Index>> raw; // offset and size in bytes
     std::vector<double> literal;
-    std::vector<std::pair<std::string, std::string>> external;
+    std::vector<std::pair<std::string, std::string>> external; // "location", "offset", "length"
   };
 
   Fields fieldsOf(WireMessage tensor) const {

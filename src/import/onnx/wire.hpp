@@ -4,7 +4,7 @@
 // the caller does not read are skipped, so weights are not read with the graph.
 //
 //   for (WireMessage fields = file; fields.next();)
-//     if (fields.number() == 7)
+//     if (fields.number() == onnx::kModelGraph)
 //       readGraph(fields.message());
 #pragma once
 

@@ -12,6 +12,18 @@
 //   tenon/test.json, tenon/*.npy                   results of PyTorch (ModelTest), if they were
 //                                                  added by share/tenon/export_torch.py
 //
+// Example: models/model.json of y = relu(x), for inputs of shape [2, 3].
+//
+//   {"schema_version": {"major": 8, "minor": 14},
+//    "graph_module": {
+//      "signature": {"input_specs": [{"user_input": {"arg": {"as_tensor": {"name": "x"}}}}],
+//                    "output_specs": [{"user_output": {"arg": {"as_tensor": {"name": "relu"}}}}]},
+//      "graph": {
+//        "tensor_values": {"x": {"dtype": 7, "sizes": [{"as_int": 2}, {"as_int": 3}], ...}, ...},
+//        "nodes": [{"target": "torch.ops.aten.relu.default",
+//                   "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "x"}}}],
+//                   "outputs": [{"as_tensor": {"name": "relu"}}], "metadata": {...}}]}}}
+//
 //   reader.cpp          the archive, as a ModelProgram
 //   in_place.cpp        operators that write in place, and views of memory
 //   operator_table.cpp  finds the row of an operator (operator_rows.hpp)
