@@ -56,6 +56,12 @@ void writeDataset(hid_t file, const char* name, const Shape& shape, hid_t stored
   H5Sclose(space);
 }
 
+// Fixture: rank 0 writes the file volumes.h5. Its datasets, with kVolumes samples each:
+//
+//   float32, float64, bigendian   volumes, contiguous
+//   packed, integers              volumes, compressed
+//   targets, classes, bytes       labels: 3 numbers or one integer per sample
+//   few, words                    invalid: one sample too few, texts
 class VolumeFile : public ::testing::Test {
 protected:
   VolumeFile() : folder_("volumes"), path_(folder_ / "volumes.h5") {
@@ -66,15 +72,15 @@ protected:
 
   void write() const {
     const hid_t file = H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    writeDataset(file, "float32", kVolumeShape, H5T_IEEE_F32LE, false);
-    writeDataset(file, "float64", kVolumeShape, H5T_IEEE_F64LE, false);
-    writeDataset(file, "packed", kVolumeShape, H5T_IEEE_F32LE, true);
-    writeDataset(file, "bigendian", kVolumeShape, H5T_IEEE_F64BE, false);
-    writeDataset(file, "integers", kVolumeShape, H5T_STD_I32LE, true);
-    writeDataset(file, "targets", {kVolumes, 3}, H5T_IEEE_F32LE, false);
-    writeDataset(file, "classes", {kVolumes}, H5T_STD_I64LE, false);
-    writeDataset(file, "bytes", {kVolumes}, H5T_STD_U16BE, true);
-    writeDataset(file, "few", {kVolumes - 1}, H5T_STD_I32LE, false);
+    writeDataset(file, "float32", kVolumeShape, H5T_IEEE_F32LE, /*isChunked=*/false);
+    writeDataset(file, "float64", kVolumeShape, H5T_IEEE_F64LE, /*isChunked=*/false);
+    writeDataset(file, "packed", kVolumeShape, H5T_IEEE_F32LE, /*isChunked=*/true);
+    writeDataset(file, "bigendian", kVolumeShape, H5T_IEEE_F64BE, /*isChunked=*/false);
+    writeDataset(file, "integers", kVolumeShape, H5T_STD_I32LE, /*isChunked=*/true);
+    writeDataset(file, "targets", {kVolumes, 3}, H5T_IEEE_F32LE, /*isChunked=*/false);
+    writeDataset(file, "classes", {kVolumes}, H5T_STD_I64LE, /*isChunked=*/false);
+    writeDataset(file, "bytes", {kVolumes}, H5T_STD_U16BE, /*isChunked=*/true);
+    writeDataset(file, "few", {kVolumes - 1}, H5T_STD_I32LE, /*isChunked=*/false);
     const hid_t text = H5Tcopy(H5T_C_S1),
                 space = H5Screate_simple(1, std::array<hsize_t, 1>{7}.data(), nullptr);
     H5Dclose(H5Dcreate2(file, "words", text, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
@@ -83,6 +89,8 @@ protected:
     H5Fclose(file);
   }
 
+  // A layout on a grid of 2 x 2 ranks if there are 4, otherwise of all ranks in one line;
+  // `properties` has one entry per axis of the grid.
   static Layout layout(Shape shape, const char* properties) {
     const int ranks = world()->size();
     const GridPtr grid = ranks == 4 ? Grid::make({2, 2}) : Grid::make({ranks, 1});
@@ -103,12 +111,12 @@ void expectVolumes(const DTensor& x, const std::vector<Index>& numbers, double s
     const HostView<const T> view(x);
     const Shape within = rowMajorStrides(extent);
     for (Index i = 0; i < x.localElements(); ++i) {
-      Index inSample = 0, local = 0, n = 0;
+      Index inSample = 0, local = 0, n = 0; // positions in the sample and in memory; sample
       for (std::size_t d = 0; d < extent.size(); ++d) {
-        const Index at = i / within[d] % extent[d];
+        const Index index = i / within[d] % extent[d]; // in dimension d of this rank's box
         (d == 0 ? n : inSample) +=
-            d == 0 ? x.box()[0].begin + at : (x.box()[d].begin + at) * strides[d];
-        local += at * x.strides()[d];
+            d == 0 ? x.box()[0].begin + index : (x.box()[d].begin + index) * strides[d];
+        local += index * x.strides()[d];
       }
       ASSERT_EQ(view[local], static_cast<T>(scale * volumeValue(numbers[n], inSample) + shift))
           << what;
@@ -116,6 +124,8 @@ void expectVolumes(const DTensor& x, const std::vector<Index>& numbers, double s
   });
 }
 
+// The samples are shuffled, so the labels (1000 n) tell which samples a batch has. Epoch 0 is read
+// twice.
 TEST_F(VolumeFile, EveryRankGetsItsBoxOfEachSampleOnceInAnEpoch) {
   const std::vector<const char*> sets{"float32", "float64", "packed", "bigendian", "integers"},
       distributions{"S0,S4", "S3,S2", "B,S4", "R,S1"};
@@ -198,9 +208,9 @@ void expectError(TenonErrorCode code, const std::vector<std::string>& words, Cal
 
 void writeAttribute(hid_t set, const char* name, double value) {
   const hid_t space = H5Screate(H5S_SCALAR),
-              at = H5Acreate2(set, name, H5T_IEEE_F32LE, space, H5P_DEFAULT, H5P_DEFAULT);
-  H5Awrite(at, H5T_NATIVE_DOUBLE, &value);
-  H5Aclose(at);
+              attribute = H5Acreate2(set, name, H5T_IEEE_F32LE, space, H5P_DEFAULT, H5P_DEFAULT);
+  H5Awrite(attribute, H5T_NATIVE_DOUBLE, &value);
+  H5Aclose(attribute);
   H5Sclose(space);
 }
 
@@ -208,7 +218,7 @@ void writeAttribute(hid_t set, const char* name, double value) {
 // (scale_factor, add_offset) or that a number means a missing value. Such datasets are refused,
 // unless the attribute has no effect: a factor of 1, an offset of 0, or NaN for missing values.
 TEST_F(VolumeFile, PackedNumbersAreRefused) {
-  const HeldTraps held; // NaN is compared, as a value for what is missing
+  const HeldTraps noTraps; // NaN, a mark of missing values, is compared
   const double nan = std::nan("");
   struct Case {
     const char *attribute, *set;

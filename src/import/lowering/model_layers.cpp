@@ -2,7 +2,8 @@
 // Class Mapper: the table of canonical operators with the method that maps each, the steps of
 // run(), and the emission of nodes. Values of the graph are mapped in the order of the graph, so
 // recursion is shallow, and only values that an output depends on are mapped. In lists of what a
-// node reads, n >= 0 is the result of node n, and -1 - i is input i of the network.
+// node reads, n >= 0 is the result of node n, and -1 - i is input i of the network. mapper.hpp
+// explains orders: a node may have the dimensions of a value in another order.
 //
 // emit() returns an existing node instead of a new one in two cases. An equal layer without
 // parameters on the same inputs is the same node. A layer with the same weights as an earlier one
@@ -95,6 +96,7 @@ ImportedNetwork Mapper::run() {
 void Mapper::dropUnreadNodes(std::vector<int>& outputs) {
   auto& nodes = network_.graph.nodes;
   std::vector<int> number(nodes.size(), kNoNode); // new number of each node
+  // Marks a node that is read: the loop below runs backwards, since nodes read earlier ones.
   const auto need = [&](int node) {
     if (node >= 0)
       number[at(node)] = 0;
