@@ -35,13 +35,12 @@ int fillEvent() {
 // The body of a measure. check() throws if this rank's arguments are invalid. The ranks exchange
 // whether any check failed; if none did, measure() reduces over the ranks.
 template <class Check, class Measure>
-void measureTogether(int event, const CommPtr& comm, double* result, const char* name, Check check,
-                     Measure measure) {
+void measureCollectively(int event, const CommPtr& comm, double* result, const char* name,
+                         Check check, Measure measure) {
   const LogScope scope(event);
-  collectively(*comm, [&] {
+  runCollectively(*comm, [&] {
     required(result, name);
     check();
-    return true;
   });
   *result = measure();
 }
@@ -99,7 +98,7 @@ TenonErrorCode TenonDTensorNorm(TenonDTensor x, double* result) noexcept {
     static const int event = logEvent("DTensorNorm");
     checkInitialized();
     const DTensor& tensor = deref(x, "x");
-    measureTogether(
+    measureCollectively(
         event, tensor.comm(), result, "norm",
         [&] {
           checkNormed(tensor);
@@ -114,7 +113,7 @@ TenonErrorCode TenonDTensorPairing(TenonDTensor x, TenonDTensor y, double* resul
     static const int event = logEvent("DTensorPairing");
     checkInitialized();
     const CommPtr comm = commOf("x", x, y);
-    measureTogether(
+    measureCollectively(
         event, comm, result, "pairing",
         [&] {
           const DTensor& a = deref(x, "x");
@@ -132,7 +131,7 @@ TenonErrorCode TenonDTensorMaxAbs(TenonDTensor x, double* value) noexcept {
     static const int event = logEvent("DTensorMaxAbs");
     checkInitialized();
     const DTensor& tensor = deref(x, "x");
-    measureTogether(
+    measureCollectively(
         event, tensor.comm(), value, "value",
         [&] {
           checkFloating(tensor.dataType(), "the largest absolute value");

@@ -27,6 +27,7 @@ Ref<DTensor> fieldOf(Shape shape, const char* properties = "S0") {
                           TENON_FLOAT64);
 }
 
+// Expects an error with this code, whose text contains the words.
 template <class Call>
 void expectFieldError(TenonErrorCode code, const std::string& words, Call call) {
   try {
@@ -39,7 +40,7 @@ void expectFieldError(TenonErrorCode code, const std::string& words, Call call) 
 }
 
 TEST(FieldSeries, RefusesWhatIsNoFieldOnItsGrid) {
-  const HeldTraps held; // an infinite time
+  const HeldTraps noTraps; // for the infinite time, 1.0 / 0.0
   const SharedFolder folder("fields_refused");
   expectFieldError(TENON_ERR_ARG, "needs 2 or 3", [&] { FieldSeries(world(), folder / "a", 1); });
   expectFieldError(TENON_ERR_ARG, "names no file", [&] { FieldSeries(world(), folder / "", 2); });
@@ -55,7 +56,7 @@ TEST(FieldSeries, RefusesWhatIsNoFieldOnItsGrid) {
     series.setGrid({0, 0, 0}, {1, 1, 1});
   });
   expectFieldError(TENON_ERR_SHAPE, "[6]", [&] { series.addTensor(fieldOf({6}), "u", ""); });
-  if (world()->size() > 1) // the contributions of one process are the sum
+  if (world()->size() > 1) // on one rank partial sums are the sums
     expectFieldError(TENON_ERR_LAYOUT, "partial sums", [&] {
       series.addTensor(fieldOf({4, 6}, "P"), "u", "");
     });

@@ -95,12 +95,13 @@ protected:
   TrainingRun run_;
 };
 
+// The bits are pseudo-random, the same in each run.
 TEST_F(Refuse, FlippedBits) {
-  const std::string whole = bytesOf(path_);
+  const std::string undamaged = bytesOf(path_);
   // Fewer on several ranks, where each takes longer.
   const int count = world()->size() == 1 ? 500 : 20;
   for (int i = 0; i < count; ++i) {
-    std::string bytes = whole;
+    std::string bytes = undamaged;
     const std::uint64_t bit = bitsAt(7, 1, static_cast<std::uint64_t>(i)) % (8 * bytes.size());
     bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << bit % 8));
     readChanged(bytes, "bit " + std::to_string(bit));
@@ -108,17 +109,17 @@ TEST_F(Refuse, FlippedBits) {
 }
 
 TEST_F(Refuse, TruncatedFiles) {
-  const std::string whole = bytesOf(path_);
+  const std::string undamaged = bytesOf(path_);
   const std::size_t count = world()->size() == 1 ? 50 : 10;
   for (std::size_t i = 0; i < count; ++i)
-    readChanged(whole.substr(0, whole.size() * i / count), "part " + std::to_string(i));
+    readChanged(undamaged.substr(0, undamaged.size() * i / count), "part " + std::to_string(i));
 }
 
 TEST_F(Refuse, ForeignAndNewerFiles) {
   std::string newer = bytesOf(path_);
   const std::string first = "tenon-checkpoint 1\n";
   ASSERT_TRUE(newer.starts_with(first));
-  newer[first.size() - 2] = '2';
+  newer[first.size() - 2] = '2'; // the version of the format
   replace(path_, newer);
   expectRefused(run_, TENON_ERR_FORMAT, {path_, "has format 2", "reads format 1"}, [&] { read(); });
   replace(path_, "a text");
