@@ -21,7 +21,7 @@ struct TypeInfo {
   const char* name;
   Index size;
 };
-// In the order of the enumeration.
+// One entry per constant of the enumeration ElementType, in its order.
 constexpr std::array<TypeInfo, 15> kTypes = {{{"BOOL", 1},
                                               {"U8", 1},
                                               {"I8", 1},

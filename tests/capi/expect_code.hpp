@@ -57,13 +57,13 @@ inline void expectCode(TenonErrorCode expected, TenonErrorCode returned,
 inline void expectCommonCode(TenonErrorCode expected, TenonErrorCode returned,
                              std::initializer_list<const char*> parts) {
   expectCode(expected, returned, parts);
-  std::string text = lastMessage();
-  const std::string mine = text;
+  std::string text = lastMessage(); // then that of rank 0
+  const std::string ownText = text;
   int length = static_cast<int>(text.size());
   MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
   text.resize(length);
   MPI_Bcast(text.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
-  EXPECT_EQ(mine, text);
+  EXPECT_EQ(ownText, text);
 }
 
 inline void expectSuccess(TenonErrorCode returned) {

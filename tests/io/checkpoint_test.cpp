@@ -63,7 +63,7 @@ void continueOnRanks(int writers, const Kind& kind, const std::string& otherStor
                              std::to_string(writers) + " ranks, " + otherStorage + " on " +
                              std::to_string(readers);
     TrainingRun run(comm, {otherStorage, kind.optimizer}, 4);
-    run.step(); // so that there is something to be replaced
+    run.step(); // changes the state, which reading must then replace
     run.checkpoint().read(path);
     const State read = run.state();
     const std::vector<double> further = run.steps(2);
@@ -410,7 +410,7 @@ TEST(Checkpoint, ShareASignalUntilTheLastLetsGo) {
   EXPECT_EQ(other->signal(), SIGUSR1);
   EXPECT_EQ(ownSignals, std::vector<int>{});
   other = {};
-  one->setSignal(SIGUSR1); // begins anew
+  one->setSignal(SIGUSR1); // the earlier signal is discarded
   EXPECT_EQ(one->signal(), 0);
 }
 

@@ -30,7 +30,7 @@ TEST(DeviceCheckpoint, GoesOnInEitherSpace) {
     const double next = written.step();
     for (const Space reader : {Space::Device, Space::Host}) {
       TrainingRun run(world(), in(reader), 4);
-      run.step(); // so that there is something to be replaced
+      run.step(); // changes the state, which reading must then replace
       run.checkpoint().read(folder / "run.h5");
       EXPECT_EQ(run.state(), state);
       EXPECT_NEAR(run.step(), next, 1e-12 * std::abs(next));
