@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Conversion between arguments of the C API and C++ objects:
-//   deref(handle, name)     returns the object behind a handle, checked
+//   deref(handle, name)           returns the object behind a handle, checked
+//   required(pointer, name)       returns what a pointer argument points to, checked
+//   commOf(name, handles...)      returns the communicator of a collective call
 //   giveHandle(&handle, object)   returns an object to the caller, who then owns one reference
-//   take(handle, name)      takes over the caller's reference, as Destroy does
-//   listOf, textOf          checked copies of the caller's arrays and strings
-//   copyList, copyText      copy results into the caller's arrays
+//   take(handle, name)            takes over the caller's reference, as destroy() does
+//   listOf, textOf                checked copies of the caller's arrays and strings
+//   copyList, copyText, copyBox   copy results into the caller's arrays
+//   boundaryOf, spaceOf           convert constants of the C API
 // `name` is always the argument's name in error messages. A handle is a pointer: the address of the
 // object's base class tenon::Object. deref() looks the address up in the list of live objects
 // before it reads the memory, so a stale or foreign pointer is an error, not a crash.
@@ -150,7 +153,7 @@ CommPtr commOf(const char* name, Handle handle, Handles... others) {
   return deref(handle, name).comm();
 }
 
-// Copies an array of `count` values. `values` may be NULL only if count is 0.
+// Returns a copy of an array of `count` values. `values` may be NULL only if count is 0.
 template <class T>
 std::vector<T> listOf(const T* values, TenonInt count, const char* name) {
   if (count < 0)
@@ -207,6 +210,7 @@ inline void copyTextIfWanted(const std::string& text, const TextBuffer& buffer, 
     copyText(text, buffer, name);
 }
 
+// The public constants are equal to the internal ones, which allows conversion by a cast.
 static_assert(static_cast<int>(Boundary::None) == TENON_BOUNDARY_NONE &&
               static_cast<int>(Boundary::Zero) == TENON_BOUNDARY_ZERO &&
               static_cast<int>(Boundary::Periodic) == TENON_BOUNDARY_PERIODIC &&
@@ -233,12 +237,14 @@ inline Space spaceOf(TenonMemorySpace space) {
   return space == TENON_MEMORY_HOST ? Space::Host : Space::Device;
 }
 
+// Copies all values to the user's array, which must be long enough.
 template <class T>
 void copyList(const std::vector<T>& values, T* target, const char* name) {
   if (!values.empty())
     std::copy(values.begin(), values.end(), &required(target, name));
 }
 
+// Copies the ends of a box: low[d] and high[d] are those of [low, high) in dimension d.
 inline void copyBox(const Box& box, TenonInt* low, TenonInt* high) {
   required(low, "low");
   required(high, "high");

@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// TenonCheckpoint, a list of layers, optimizers, tensors and values that are written to one HDF5
-// file, and read from it on any number of ranks:
-//   Create, AddLayer, AddOptimizer, AddTensor, SetInt, ...   the contents
-//   Write, WriteStep, Read, ReadLatest                       files
-//   OnSignal, GetSignal                                      writing before a job is killed
-// Add and Set are local. Calls that access a file are collective, and the path is checked inside
-// the collective body: a path that is NULL on one rank is an error on all ranks, not a deadlock.
+// The C functions of TenonCheckpoint, a list of layers, optimizers, tensors and named values that
+// are written to one HDF5 file, and read from it on any number of ranks:
+//   Create, Destroy                                           Create is collective
+//   AddLayer, AddOptimizer, AddTensor                         objects in the file; local
+//   SetInt, ..., GetInt, ...                                  named values in the file; local
+//   Write, WriteStep, Read, ReadLatest, TenonDTensorLoad      files; collective
+//   OnSignal, GetSignal                                       writing before a job is killed;
+//                                                             GetSignal is collective
+//   ViewFile, GetContents                                     list a file on one process, no MPI
+// The work is done by class Checkpoint (io/checkpoint.hpp); this file converts arguments and
+// errors.
+//
+// Collective calls use one of three helpers. Each runs a function (the body) on every rank and then
+// exchanges whether it failed on any rank; if so, all ranks return the same error:
+//   createCollectively()   the body creates the object; the handle is returned after the exchange
+//   runCollectively()      the body does all the work of the call and returns nothing
+//   collectively()         the body only checks arguments; the MPI call follows after the exchange
+// Arguments are checked inside the body. A path that is NULL on one rank is therefore an error on
+// all ranks, and no rank waits for it in MPI.
 #include "io/checkpoint.hpp"
 
 #include "capi/collective.hpp"
@@ -22,6 +34,9 @@ using namespace tenon;
 
 namespace {
 
+// The step that ReadLatest returns if the folder has no file step-N.h5.
+constexpr Index kNoFile = -1;
+
 // Returns the user's value of this key. Throws TENON_ERR_TYPE if it has another type; integers and
 // reals are not converted to each other.
 template <class T>
@@ -35,7 +50,8 @@ const T& storedValue(TenonCheckpoint handle, const char* key, const char* expect
                           checkpoint.title(), expected));
 }
 
-// The body of a collective call with a path: body(checkpoint, path).
+// Runs body(checkpoint, path) as a collective call on the checkpoint's communicator. `name` is the
+// name of the argument `path` in error messages.
 template <class Body>
 void withPath(TenonCheckpoint handle, const char* path, const char* name, Body body) {
   checkInitialized();
@@ -49,10 +65,12 @@ TenonErrorCode TenonCheckpointCreate(MPI_Comm comm, TenonCheckpoint* checkpoint)
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr communicator = Communicator::of(comm);
+    // The last function returns a text that is compared between ranks. A new checkpoint has nothing
+    // that could differ, so the text only detects ranks that are in another Create call.
     createCollectively(
-        *communicator, checkpoint, "checkpoint", "a new checkpoint",
-        [&] { return makeRef<Checkpoint>(communicator); },
-        [](const Ref<Checkpoint>&) { return std::string("empty"); });
+        *communicator, checkpoint, /*name=*/"checkpoint", /*what=*/"a new checkpoint",
+        /*make=*/[&] { return makeRef<Checkpoint>(communicator); },
+        /*describe=*/[](const Ref<Checkpoint>&) { return std::string("empty"); });
   });
 }
 
@@ -146,23 +164,24 @@ TenonErrorCode TenonCheckpointReadLatest(TenonCheckpoint checkpoint, const char*
   return guard(__func__, [&] {
     withPath(checkpoint, folder, "folder", [&](Checkpoint& c, const std::string& from) {
       required(step, "step"); // before the file is read, which may take long
-      *step = c.readLatest(from).value_or(-1);
+      *step = c.readLatest(from).value_or(kNoFile);
     });
   });
 }
 
-// A signal reaches the ranks at different times, or only some of them. GetSignal is therefore a
-// reduction: all ranks see the signal after the same step and can write one checkpoint.
+// From now on the process records this signal instead of ending.
 TenonErrorCode TenonCheckpointOnSignal(TenonCheckpoint checkpoint, int signal) noexcept {
   return guard(__func__, [&] { deref(checkpoint, "checkpoint").setSignal(signal); });
 }
 
+// A signal reaches the ranks at different times, or only some of them. GetSignal is therefore a
+// reduction (MPI_MAX): all ranks see the signal after the same step and can write one checkpoint.
 TenonErrorCode TenonCheckpointGetSignal(TenonCheckpoint checkpoint, int* signal) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
     const Checkpoint& c = deref(checkpoint, "checkpoint");
     collectively(*c.comm(), [&] { return &required(signal, "signal"); });
-    *signal = c.signal();
+    *signal = c.signal(); // the reduction
   });
 }
 

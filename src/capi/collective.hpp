@@ -2,11 +2,15 @@
 // The bodies of collective calls of the C API. Each rank checks its arguments and creates its
 // object locally. Then an agreement, a small collective message, exchanges whether any rank failed:
 // all ranks succeed, or all return the same error. The user gets the handle only after the
-// agreement, so no rank has an object whose creation failed on another rank.
-//   createCollectively(...)   a call that creates an object
-//   runCollectively(...)         any other collective call
-//   derefToApply(...)     calls of a time step, which have no agreement because of its cost: an
-//                         error is fatal, or returned if there is one rank (guardApply())
+// agreement, so no rank has an object whose creation failed on another rank. Which function a call
+// uses:
+//   createCollectively(...)   the call creates an object and returns its handle
+//   runCollectively(...)      the call does something else, and its body returns nothing
+//   collectively(...)         (comm/agreement/agreement.hpp) the body returns a value, with which
+//                             the call continues after the agreement
+//   derefToApply(...)         calls of a time step (Apply), which have no agreement because of its
+//                             cost: an error ends the program, or is returned if there is one rank.
+//                             guardApply() (sys/errors/guard.hpp) does this by means of isAlone()
 #pragma once
 
 #include "capi/arguments.hpp"
@@ -19,7 +23,11 @@ namespace tenon {
 
 // The body of a call that creates an object. make() creates it and returns a reference;
 // describe(object) returns a text that must be the same on all ranks, for example the layout. If
-// the texts differ, all ranks throw an error that says that `what` differs.
+// the texts differ, all ranks throw an error that says that `what` differs. `name` is the name of
+// the argument `handle` in error messages. Example:
+//   createCollectively(comm, partition, "partition", "the process grid",
+//                      [&] { return makeRef<Partition>(...); },
+//                      [](const Ref<Partition>& object) { return object->grid().describe(); });
 template <class Handle, class Make, class Describe>
 void createCollectively(Communicator& comm, Handle* handle, const char* name, const char* what,
                         Make&& make, Describe&& describe) {

@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Creation of TenonDTensor, and access to its local array:
 //   PlaceArray ... ResetArray         the tensor uses the caller's array
-//   PlaceArrays, PlaceComponents      the tensor is gathered from several arrays of the caller
+//   PlaceArrays, PlaceComponents      the tensor consists of several arrays of the caller
+//   GatherArrays, ScatterArrays       copy between these arrays and the tensor's own array
 //   GetArray ... RestoreArray         the caller reads or writes the tensor's array
-// Strides default to a dense row-major array of the owned elements and their ghosts, the usual
-// array of a solver in C. GetArray counts as a change of the tensor, since the writes that follow
-// it are invisible to the library. All calls but the creation are local.
+// GetArray counts as a change of the tensor, since the writes that follow it are invisible to the
+// library. All calls but the creation are local.
+//
+// An array that is placed contains the elements that this rank owns, with layers of ghosts around
+// them. The caller passes the address of the first owned element, and for each dimension the stride
+// and the widths of the ghosts. For a rank that owns 2 x 3 elements with one ghost on each side (o
+// owned, . ghost):
+//   . . . . .
+//   . o o o .      firstOwned = &array[6], ghostsLow = ghostsHigh = {1, 1}
+//   . o o o .      default strides {5, 1}: a dense row-major array with its ghosts
+//   . . . . .
 #include "dtensor/dtensor.hpp"
 
 #include "capi/collective.hpp"
@@ -21,6 +30,7 @@ using namespace tenon;
 
 namespace {
 
+// Returns a checked copy of the widths of ghosts; zeros if the list is NULL.
 std::vector<Index> ghostsOf(const TenonInt* ghosts, int rank, const char* name) {
   if (!ghosts)
     return std::vector<Index>(rank, 0);
@@ -40,6 +50,8 @@ std::vector<Index> denseStrides(const DTensor& x, const std::vector<Index>& low,
   return rowMajorStrides(extent);
 }
 
+// The body of PlaceArray and PlaceArrayRead. `length` is the number of elements of the caller's
+// array, for checks.
 void place(TenonDTensor handle, const void* firstOwned, const TenonInt* strides,
            const TenonInt* ghostsLow, const TenonInt* ghostsHigh, TenonInt length, bool readOnly) {
   DTensor& x = deref(handle, "x");
@@ -115,15 +127,17 @@ TenonErrorCode TenonDTensorCreate(TenonLayout layout, TenonDataType type,
 TenonErrorCode TenonDTensorPlaceArray(TenonDTensor x, void* firstOwned, const TenonInt strides[],
                                       const TenonInt ghostsLow[], const TenonInt ghostsHigh[],
                                       TenonInt length) noexcept {
-  return guard(__func__,
-               [&] { place(x, firstOwned, strides, ghostsLow, ghostsHigh, length, false); });
+  return guard(__func__, [&] {
+    place(x, firstOwned, strides, ghostsLow, ghostsHigh, length, /*readOnly=*/false);
+  });
 }
 
 TenonErrorCode TenonDTensorPlaceArrayRead(TenonDTensor x, const void* firstOwned,
                                           const TenonInt strides[], const TenonInt ghostsLow[],
                                           const TenonInt ghostsHigh[], TenonInt length) noexcept {
-  return guard(__func__,
-               [&] { place(x, firstOwned, strides, ghostsLow, ghostsHigh, length, true); });
+  return guard(__func__, [&] {
+    place(x, firstOwned, strides, ghostsLow, ghostsHigh, length, /*readOnly=*/true);
+  });
 }
 
 TenonErrorCode TenonDTensorPlaceArrays(TenonDTensor x, int dim, int count, void* const firstOwned[],
@@ -131,7 +145,7 @@ TenonErrorCode TenonDTensorPlaceArrays(TenonDTensor x, int dim, int count, void*
                                        const TenonInt ghostsHigh[], TenonInt length) noexcept {
   return guard(__func__, [&] {
     placeEach(x, dim, listOf(firstOwned, count, "firstOwned"), strides, ghostsLow, ghostsHigh,
-              length, false);
+              length, /*readOnly=*/false);
   });
 }
 
@@ -143,7 +157,7 @@ TenonErrorCode TenonDTensorPlaceArraysRead(TenonDTensor x, int dim, int count,
     // As in place(): a tensor placed with readOnly rejects every write.
     auto* arrays = const_cast<void* const*>(firstOwned);
     placeEach(x, dim, listOf(arrays, count, "firstOwned"), strides, ghostsLow, ghostsHigh, length,
-              true);
+              /*readOnly=*/true);
   });
 }
 
@@ -170,7 +184,7 @@ TenonErrorCode TenonDTensorPlaceComponents(TenonDTensor x, int dim, int count,
                   : denseStridesOfOne(tensor, dim, component.ghostsLow, component.ghostsHigh);
       components.push_back(std::move(component));
     }
-    tensor.placeComponents(dim, components, false);
+    tensor.placeComponents(dim, components, /*readOnly=*/false);
   });
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Values of TenonDTensor: fills (constant, random), arithmetic (y <- alpha x + beta y), measures
-// (norm, pairing, largest absolute value) and queries. Fills and arithmetic are local, and so are
-// their errors. The measures are reductions over all ranks. They are not on a hot path, so the
-// ranks first agree that all arguments are valid: a rank that returned early would leave the others
-// waiting in the reduction.
+// (norm, pairing <x, y>, largest absolute value) and queries. Fills, arithmetic and queries are
+// local, and so are their errors. The measures are reductions over all ranks. A rank that returned
+// early with an error would leave the others waiting in the reduction, so the ranks first agree
+// that all arguments are valid. This costs a second small message; measures are not called in inner
+// loops.
 #include "capi/collective.hpp"
 #include "comm/layout_object.hpp"
 #include "dtensor/arithmetic.hpp"
@@ -20,7 +21,7 @@ using namespace tenon;
 
 namespace {
 
-// Seeds and streams use all 64 bits, negative numbers included.
+// Returns the bits of a seed or stream of random numbers; negative numbers are valid.
 std::uint64_t bitsOf(TenonInt number) {
   return static_cast<std::uint64_t>(number);
 }
@@ -34,13 +35,12 @@ int fillEvent() {
 // The body of a measure. check() throws if this rank's arguments are invalid. The ranks exchange
 // whether any check failed; if none did, measure() reduces over the ranks.
 template <class Check, class Measure>
-void measureTogether(int event, const CommPtr& comm, double* result, const char* name, Check check,
-                     Measure measure) {
+void measureCollectively(int event, const CommPtr& comm, double* result, const char* name,
+                         Check check, Measure measure) {
   const LogScope scope(event);
-  collectively(*comm, [&] {
+  runCollectively(*comm, [&] {
     required(result, name);
     check();
-    return true;
   });
   *result = measure();
 }
@@ -98,7 +98,7 @@ TenonErrorCode TenonDTensorNorm(TenonDTensor x, double* result) noexcept {
     static const int event = logEvent("DTensorNorm");
     checkInitialized();
     const DTensor& tensor = deref(x, "x");
-    measureTogether(
+    measureCollectively(
         event, tensor.comm(), result, "norm",
         [&] {
           checkNormed(tensor);
@@ -113,7 +113,7 @@ TenonErrorCode TenonDTensorPairing(TenonDTensor x, TenonDTensor y, double* resul
     static const int event = logEvent("DTensorPairing");
     checkInitialized();
     const CommPtr comm = commOf("x", x, y);
-    measureTogether(
+    measureCollectively(
         event, comm, result, "pairing",
         [&] {
           const DTensor& a = deref(x, "x");
@@ -131,7 +131,7 @@ TenonErrorCode TenonDTensorMaxAbs(TenonDTensor x, double* value) noexcept {
     static const int event = logEvent("DTensorMaxAbs");
     checkInitialized();
     const DTensor& tensor = deref(x, "x");
-    measureTogether(
+    measureCollectively(
         event, tensor.comm(), value, "value",
         [&] {
           checkFloating(tensor.dataType(), "the largest absolute value");
@@ -162,7 +162,7 @@ TenonErrorCode TenonDTensorCopy(TenonDTensor x, TenonDTensor y) noexcept {
     const DTensor& from = deref(x, "x");
     DTensor& to = deref(y, "y");
     checkAlike(from, to);
-    axpby(1, from, 0, to);
+    axpby(/*alpha=*/1, from, /*beta=*/0, to);
   });
 }
 

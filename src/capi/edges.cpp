@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// TenonEdges, the edges between the nodes of one or two index maps, and the calls that pass edges
-// and index maps to layers. Edges are listed in one of two ways:
+// TenonEdges, the edges between the nodes of one or two index maps (lists of a mesh's nodes with
+// ids), and the calls that pass edges and index maps to layers. An edge leads from a source node to
+// a target node; both are positions in this rank's list of nodes, in which ghosts (copies of other
+// ranks' nodes) follow the owned nodes. Edges are listed in one of two ways:
 //   TenonEdgesCreate()         each edge on the rank that owns its target
 //   TenonEdgesCreateShared()   on any ranks, also on several; a key identifies the edge, and each
-//                              of its ranks has a share, a factor of its weight in sums
-// The lists differ between ranks. They are copied and checked in collective bodies, so an invalid
-// list on one rank is an error on all ranks.
+//                              of its ranks has a share, by which its contribution to sums is
+//                              multiplied: the shares of an edge add up to 1
+// Both are collective. The lists differ between ranks. They are copied and checked in collective
+// bodies, so an invalid list on one rank is an error on all ranks.
 #include "capi/layer/create.hpp"
 #include "comm/layout_object.hpp"
 #include "layer/networks/message_passing.hpp"
@@ -45,8 +48,8 @@ struct EdgeLists {
 };
 
 // Creates the object and its handle. The allocation is collective, since it can fail on one rank.
-void giveEdges(const CommPtr& comm, TenonEdges* edges, const EdgesPtr& made) {
-  giveHandle(edges, collectively(*comm, [&] { return makeRef<EdgesObject>(comm, made); }));
+void giveEdges(const CommPtr& comm, TenonEdges* edges, const EdgesPtr& edgeList) {
+  giveHandle(edges, collectively(*comm, [&] { return makeRef<EdgesObject>(comm, edgeList); }));
 }
 
 } // namespace
@@ -60,7 +63,7 @@ TenonErrorCode TenonEdgesCreate(TenonIndexMap targets, TenonIndexMap sources, Te
     const CommPtr comm = commOf("targets", targets, sources);
     EdgeArguments lists = collectively(*comm, [&] {
       required(edges, "edges");
-      return EdgeLists{count, target, source, keys, nullptr, weights}.copied(
+      return EdgeLists{count, target, source, keys, /*shares=*/nullptr, weights}.copied(
           deref(targets, "targets"), deref(sources, "sources"));
     });
     giveEdges(comm, edges, makeEdges(comm, lists.targets, lists.sources, std::move(lists.listed)));
@@ -137,13 +140,14 @@ TenonErrorCode TenonLayerCreateMessagePassing(TenonLayer edgeNetwork, TenonLayer
     createCollectively(
         *comm, layer, "layer", "the layer",
         [&] {
-          Layer &f = deref(edgeNetwork, "edgeNetwork"), &g = deref(nodeNetwork, "nodeNetwork");
+          Layer &edges = deref(edgeNetwork, "edgeNetwork"),
+                &nodes = deref(nodeNetwork, "nodeNetwork");
           if (inputs < 1 || inputs > 3)
             throw Error(TENON_ERR_ARG,
                         fmt::format("inputs is {}; pass 1 for nodes alone, and 1 more each for "
                                     "another set of sources and for features of the edges",
                                     inputs));
-          return messagePassing(Ref<Layer>::share(&f), Ref<Layer>::share(&g), inputs,
+          return messagePassing(Ref<Layer>::share(&edges), Ref<Layer>::share(&nodes), inputs,
                                 textOf(aggregation, "aggregation"));
         },
         [](const auto& network) { return network->agreedText(); });

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Error codes, the record of the last error, and the error handlers. The calls that read or extend
-// the record do not use guard(), since an error in them would overwrite the record that they
-// return.
+// Error codes, the record of the last error of the calling thread, and the error handlers. The
+// functions are in the order: texts of error codes; reading the record; raising an error in a
+// program; adding to the record; handlers; abort. Calls that read or extend the record do not use
+// guard(), the usual body of C functions, since an error in them would overwrite the record that
+// they return.
+//
+// The record has a trace of frames, one per function through which the error was returned. The
+// macro TenonCall() of a program adds its frame by TenonAddFrame().
 #include "comm/session/session.hpp"
 #include "sys/errors/dimension_note.hpp"
 #include "sys/errors/guard.hpp"
@@ -56,15 +61,15 @@ TenonErrorCode TenonGetLastErrorReport(char report[], TenonInt length, TenonInt*
 
 TenonErrorCode TenonRaiseError(TenonErrorCode code, const char* message, const char* function,
                                const char* file, int line) noexcept {
-  const TenonErrorCode wrong = tenon::guard(__func__, [&] {
+  const TenonErrorCode argumentError = tenon::guard(__func__, [&] {
     if (code == TENON_SUCCESS)
       throw tenon::Error(TENON_ERR_ARG, "code is TENON_SUCCESS; pass the kind of the error");
     if (!message || !function)
       throw tenon::Error(TENON_ERR_NULL,
                          fmt::format("{} is NULL", message ? "function" : "message"));
   });
-  if (wrong != TENON_SUCCESS)
-    return wrong;
+  if (argumentError != TENON_SUCCESS)
+    return argumentError;
   // If there is no memory for the message, TENON_ERR_MEMORY is raised instead.
   try {
     return tenon::raiseAt(tenon::Error(code, message), function, file, line,
@@ -79,8 +84,7 @@ TenonErrorCode TenonSetDimensionNote(const char* note) noexcept {
   return tenon::guard(__func__, [&] { tenon::setDimensionNote(note ? note : ""); });
 }
 
-// TenonCall() calls this for each function through which an error is returned: the trace of a
-// report.
+// Called by the macro TenonCall(). Returns the code unchanged.
 TenonErrorCode TenonAddFrame(TenonErrorCode code, const char* function, const char* file,
                              int line) noexcept {
   tenon::addFrame(function, file, line, code);

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// TenonIndexMap, and the linear operator of a map. A map is made from lists of each rank:
-//   CreateFromIds   ids of owned nodes and of ghosts of an unstructured mesh
-//   CreateSorted    the same nodes in the order of their ids, for files
-//   CreateCells     entries (target, source, weight) of a sparse matrix between two layouts
-// The lists differ between ranks and are not compared. They are copied and checked in collective
-// bodies, so an invalid list on one rank is an error on all ranks.
+// TenonIndexMap, a sparse linear map between two distributed arrays: y[target] += weight x[source],
+// and the linear operator of a map. Each rank lists the entries of the map that produce its own
+// elements of y.
+//   CreateFromIds   from a field on owned nodes of an unstructured mesh to the same field with
+//                   ghosts (copies of other ranks' nodes): each rank lists the ids of its owned
+//                   nodes, then those of its ghosts
+//   CreateSorted    from that field on owned nodes to the same nodes in the order of their ids, for
+//                   files
+//   CreateCells     between any two layouts, with entries (target, source, weight)
+// All three are collective. The lists differ between ranks and are not compared. They are copied
+// and checked in collective bodies, so an invalid list on one rank is an error on all ranks.
+//
+// Example of ids: rank 0 owns nodes 10 and 11 and needs node 12 of rank 1 as a ghost; it passes
+// owned = 2, ids = {10, 11, 12}.
 #include "capi/linearop/create.hpp"
 
 #include "linop/exchange/index_map_op.hpp"
@@ -29,8 +37,9 @@ void createMap(const CommPtr& comm, TenonIndexMap* map, const IndexMapPtr& index
   giveHandle(map, std::move(object));
 }
 
-// Converts one flag per dimension to the list of joint dimensions. The indices of matrix entries
-// count the elements of all joint dimensions together, row-major.
+// Converts one flag per dimension to the list of joint dimensions: {0, 0, 1, 1} to {2, 3}. Indices
+// of entries count the elements of all joint dimensions together, row-major; the map is the same
+// for each index of the other dimensions.
 std::vector<int> jointDims(const int* joint, int rank) {
   std::vector<int> dims;
   const std::vector<int> flags = listOf(joint, rank, "joint");

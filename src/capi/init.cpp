@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Start and end of the library, and information about its build. A communicator that is passed
-// before MPI_Init() or after MPI_Finalize() is an error: MPI itself would abort the program.
-// TENON_BUILD_TYPE and TENON_NEEDS are defined for this file only (CMakeLists.txt), so a change of
-// them recompiles no other file.
+// Start and end of the library, and information about its build:
+//   TenonInitialize, TenonInitializeWithComm, TenonFinalize   see comm/session/session.hpp
+//   TenonInitialized, TenonCommFromFortran                    queries, without communication
+//   TenonGetVersion, TenonGetInfo                             texts about the build and the machine
+// A communicator that is passed before MPI_Init() or after MPI_Finalize() is an error: MPI itself
+// would abort the program. TENON_BUILD_TYPE and TENON_NEEDS are macros that CMakeLists.txt defines
+// for this file only, so a change of them recompiles no other file.
 #include "capi/arguments.hpp"
 #include "comm/session/session.hpp"
 #include "io/hdf5_file.hpp"
@@ -92,17 +95,18 @@ std::string buildInfo() {
 
 // Throws unless MPI is running. MPI allows MPI_Initialized() and MPI_Finalized() at any time.
 void checkRunning() {
-  int running = 0, finished = 0;
-  MPI_Initialized(&running);
-  MPI_Finalized(&finished);
-  if (!running || finished)
+  int isStarted = 0, isFinalized = 0;
+  MPI_Initialized(&isStarted);
+  MPI_Finalized(&isFinalized);
+  if (!isStarted || isFinalized)
     throw Error(TENON_ERR_STATE,
                 fmt::format("a communicator is passed, but MPI {}; {}",
-                            finished ? "is finalised" : "is not initialised",
-                            finished ? "call this before MPI_Finalize()"
-                                     : "call MPI_Init() first, or use TenonInitialize()"));
+                            isFinalized ? "is finalised" : "is not initialised",
+                            isFinalized ? "call this before MPI_Finalize()"
+                                        : "call MPI_Init() first, or use TenonInitialize()"));
 }
 
+// Throws unless a communicator of the program can be used.
 void checkComm(MPI_Comm comm) {
   checkRunning();
   if (comm == MPI_COMM_NULL)
@@ -110,6 +114,7 @@ void checkComm(MPI_Comm comm) {
                 "comm is MPI_COMM_NULL; pass a valid communicator such as MPI_COMM_WORLD");
 }
 
+// Returns the text of TenonGetInfo().
 std::string infoOf(const std::string& what) {
   if (what == "version")
     return version();

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// TenonLayout. A layout is created in one of three ways:
-//   CreateSharded                      from a shape and properties such as "S2,S3"
+// TenonLayout, the distribution of a tensor over a process grid. A layout is created in one of
+// these ways:
+//   CreateSharded                      from a shape and properties, one per axis of the grid:
+//                                      "S2,S3" splits dimension 2 over axis 0, and 3 over axis 1
 //   CreateFromBoxes                    from the box that each rank owns
+//   CreateStaggered                    from a layout of cells, for values on their faces
 //   Create, CreateLike, Set..., SetUp  as a draft, which SetUp completes
-// After that it is constant. Setters are local. The failure of a setter is stored in the draft,
-// separately for each dimension, and SetUp returns it on all ranks.
+// After that it is constant. Creation and SetUp are collective, all other calls are local. The
+// failure of a setter on one rank is stored in the draft, separately for each dimension, and SetUp
+// returns it on all ranks.
 #include "comm/layout_object.hpp"
 
 #include "capi/collective.hpp"
@@ -45,7 +49,8 @@ Shape checkedShape(Shape shape) {
   return shape;
 }
 
-// The body of a setter: set(draft). A failure is also stored, and SetUp returns it on all ranks.
+// The body of a setter: set(draft). `function` is the name of the C function, under which a failure
+// is stored.
 template <class Set>
 TenonErrorCode specify(const char* function, TenonLayout layout, Set set,
                        std::source_location where = std::source_location::current()) {

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// TenonLinks: which sides of patches meet, if a field consists of patches (blocks of equal
-// extents) on several ranks. The halo exchange between patches follows these links.
+// TenonLinks: which sides of patches meet, if a field consists of patches (blocks of equal extents)
+// on several ranks. The halo exchange between patches follows these links.
 //   CreateFromTiles   a box that is cut into a grid of tiles, of which each rank has some
 //   CreateFromSides   patches that meet side by side, such as the faces of a cubed sphere
-// The grid of tiles and its boundary modes must be the same on all ranks, which is checked. The
-// list of a rank's own tiles or sides differs between ranks.
+//   GetLayout         the layout of a field [patches, ...] on these patches
+//   TenonLayerSetLinks   gives the links to a layer
+// Example: two tiles in one dimension x on a periodic ring. The sides of a patch are numbered 0
+// (lower end) and 1 (upper end), so CreateFromSides gets, for each side of patches 0 and 1, the
+// neighbour:
+//   patches {1, 1, 0, 0}    sides {1, 0, 1, 0}
+// The creation is collective. The grid of tiles and its boundary modes must be the same on all
+// ranks, which is checked. The list of a rank's own tiles or sides differs between ranks.
 #include "capi/layer/create.hpp"
 #include "comm/layout_object.hpp"
 #include "linop/exchange/make_links.hpp"
@@ -22,8 +28,8 @@ void checkPatchDimensions(int ndim) {
 }
 
 // Creates the object and its handle. The allocation is collective, since it can fail on one rank.
-void giveLinks(const CommPtr& comm, TenonLinks* links, const PatchLinksPtr& made) {
-  giveHandle(links, collectively(*comm, [&] { return makeRef<LinksObject>(comm, made); }));
+void giveLinks(const CommPtr& comm, TenonLinks* links, const PatchLinksPtr& patchLinks) {
+  giveHandle(links, collectively(*comm, [&] { return makeRef<LinksObject>(comm, patchLinks); }));
 }
 
 // A box that is cut into tiles: their number, and the boundary modes of the box, per dimension.
@@ -39,6 +45,8 @@ struct TiledBox {
   }
 };
 
+// Returns a checked copy of the arguments that describe the box; `high` may be NULL, which means
+// `low`.
 TiledBox tiledBox(int ndim, const TenonInt* tiles, const TenonBoundary* low,
                   const TenonBoundary* high) {
   checkPatchDimensions(ndim);
@@ -57,8 +65,9 @@ TiledBox tiledBox(int ndim, const TenonInt* tiles, const TenonBoundary* low,
   return box;
 }
 
-// The sides of this rank's patches, 2 ndim for each patch; patches[i] < 0 means that side i meets
-// no patch.
+// Returns the sides of this rank's patches, 2 ndim for each patch. Side i of the list meets side
+// sides[i] of patch patches[i], which is negative if there is none; turned[i] says how the two
+// sides are rotated against each other (PatchSide::turned). `turned` may be NULL, which means 0.
 std::vector<PatchSide> patchSides(int ndim, TenonInt count, const TenonInt* patches,
                                   const int* sides, const int* turned) {
   checkPatchDimensions(ndim);
@@ -85,6 +94,7 @@ TenonErrorCode TenonLinksCreateFromTiles(MPI_Comm comm, int ndim, const TenonInt
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr communicator = Communicator::of(comm);
+    // The ranks first compare the box, then check their own lists, then find the links together.
     const TiledBox box = collectively(
         *communicator, "the tiles",
         [&] {

@@ -95,15 +95,15 @@ TenonErrorCode TenonLogGetWork(double* seconds, double* flops, TenonInt* message
 TenonErrorCode TenonLogGetRecords(char text[], TenonInt length, TenonInt* needed) noexcept {
   return tenon::guard(__func__, [&] {
     tenon::Json records = tenon::Json::array();
-    for (const tenon::EventRecord& each : tenon::logSnapshot())
-      records.push_back({{"stage", each.stage},
-                         {"event", each.event},
-                         {"count", each.count},
-                         {"time", each.time},
-                         {"self_time", each.selfTime},
-                         {"flops", each.flops},
-                         {"messages", each.messages},
-                         {"bytes", each.bytes}});
+    for (const tenon::EventRecord& record : tenon::logSnapshot())
+      records.push_back({{"stage", record.stage},
+                         {"event", record.event},
+                         {"count", record.count},
+                         {"time", record.time},
+                         {"self_time", record.selfTime},
+                         {"flops", record.flops},
+                         {"messages", record.messages},
+                         {"bytes", record.bytes}});
     tenon::copyText(records.dump(), {text, length, needed}, "text");
   });
 }

@@ -31,6 +31,7 @@ LinkRule ruleOf(TenonLinkRule rule) {
   return {static_cast<LinkRule::When>(rule)};
 }
 
+// Element `number` of a list of the machine; `what` names its elements in the error.
 template <class T>
 const T& numbered(const std::vector<T>& list, int number, const char* what) {
   if (number < 0 || number >= static_cast<int>(list.size()))
@@ -130,16 +131,15 @@ TenonErrorCode TenonMachineSave(TenonMachine machine, const char* path) noexcept
     const auto write = [&](bool isWriter) {
       const std::string name = textOf(path, "path"); // checked on all ranks
       if (!isWriter)
-        return false;
+        return;
       NewFile file(name);
       file.write(textOf(object.machine(), "Written by TenonMachineSave().", object.source()));
       file.commit();
-      return true;
     };
     if (object.comm())
-      collectively(*object.comm(), [&] { return write(object.comm()->rank() == 0); });
+      runCollectively(*object.comm(), [&] { write(object.comm()->rank() == 0); });
     else
-      write(true);
+      write(/*isWriter=*/true);
   });
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The calls that work on handles of all classes (name, options prefix, view, references), and
-// derefObject(), the look-up of a handle. The base class Object cannot have a virtual function for
-// the object's communicator, because its module, sys, does not depend on MPI. Instead, commOfAny()
-// tries each class that has a communicator, by dynamic_cast.
+// derefObject(), the look-up of a handle, which all functions of the C API use through deref(). A
+// handle is the address of an object's base class Object. All calls are local.
+//
+// The base class Object cannot have a virtual function for the object's communicator, because its
+// module, sys, does not depend on MPI. Instead, commOfAny() tries each class that has a
+// communicator, by dynamic_cast.
 #include "sys/errors/object.hpp"
 
 #include "capi/collective.hpp"
@@ -50,18 +53,19 @@ void throwWrongClass(const Object& object, const char* name, const char* expecte
 
 namespace {
 
-// The object behind a handle that can be of any class.
+// Returns the object behind a handle that can be of any class.
 tenon::Object& any(TenonObject object) {
   return tenon::derefObject(object, "object", "handle of any class");
 }
 
-// The communicator of the object if it is of this class, or null.
+// Returns the communicator of the object if it is of this class, otherwise null.
 template <class Class>
 tenon::CommPtr commIfA(tenon::Object& object) {
   auto* derived = dynamic_cast<Class*>(&object);
   return derived ? derived->comm() : nullptr;
 }
 
+// The same for several classes.
 template <class... Classes>
 tenon::CommPtr commOfOneOf(tenon::Object& object) {
   tenon::CommPtr comm;
@@ -69,7 +73,7 @@ tenon::CommPtr commOfOneOf(tenon::Object& object) {
   return comm;
 }
 
-// The communicator of an object, or null for one that is local to each process.
+// Returns the communicator of an object, or null for one that is local to each process.
 tenon::CommPtr commOfAny(tenon::Object& object) {
   using namespace tenon;
   return commOfOneOf<Partition, LayoutObject, DTensor, LinearOp, Layer, Optimizer, Dataset,

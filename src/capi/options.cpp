@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of the option database: a program declares its options, sets values, and reads them.
+// The calls of the option database, which has all options of the command line and of files:
+//   Declare, OwnCommandLine                     a program declares options of its own
+//   Set, InsertFile                             add values
+//   GetFlag, GetInt, GetReal, ..., Has          read a value
+//   GetDeclaredCount, GetDeclaredText, Help     list all declared options
+// An option of the library is "-tenon_[prefix_]name" on the command line, one of the program
+// "-name". A program reads its own options with the prefix "-" (kProgram).
+//
 // Inside the library, reading an undeclared option, or with a wrong type, is an internal error. If
 // a program does so, it is an ordinary error of the user: requestOf() checks name and type before
-// the database is read.
+// the database is read. All calls are local.
 #include "sys/options/options.hpp"
 
 #include "capi/arguments.hpp"

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // TenonPartition, a Cartesian process grid over ranks of a communicator:
 //   Create, CreateFromRanks, CreatePlaced   grids in rank order, from a list, or from a placement
+//   GetAxes, GetExtents, GetCoordinates     its shape, and this rank's coordinates in it
 //   GetAxisComm                             the communicator of the ranks along an axis
 //   ShareMemory, UnshareMemory              arrays that other ranks of the node read in place
 //   SetStream, ResetStream                  the CUDA stream of the grid's communicator
-// A grid can be smaller than its communicator, not larger. The size is checked before a list of
-// that length is allocated, since the product of the user's extents can be arbitrarily large.
+// Positions in a grid are row-major: the last axis varies fastest. The grid 2 x 3 in rank order:
+//           axis 1 ->
+//   axis 0   0 1 2
+//     |      3 4 5       rank 4 has the coordinates (1, 1)
+// The creation and GetAxisComm are collective, the other calls are local. A grid can be smaller
+// than its communicator, not larger. The size is checked before a list of that length is allocated,
+// since the product of the user's extents can be arbitrarily large.
 #include "comm/partition.hpp"
 
 #include "capi/collective.hpp"
@@ -47,7 +53,7 @@ int sizeOf(const std::vector<int>& extents, const Communicator& comm) {
   return static_cast<int>(size);
 }
 
-// The rows of a matrix [axes, levels] in one array.
+// Converts a matrix [axes, levels] that the user passes as one array to its rows.
 std::vector<std::vector<Index>> rowsOf(const TenonInt* matrix, int axes, int levels) {
   if (axes < 1 || levels < 1)
     throw Error(TENON_ERR_ARG,
@@ -59,7 +65,9 @@ std::vector<std::vector<Index>> rowsOf(const TenonInt* matrix, int axes, int lev
   return rows;
 }
 
-// The process grid of a placement: rank `device` is at the row-major position of its coordinates.
+// Returns the process grid of a placement, which says how the axes of the grid are split over the
+// levels of a machine (reduction/placement.hpp). Rank r uses device r of the machine, and is at the
+// row-major position of the device's coordinates.
 GridPtr gridOf(const Placement& placement, const Communicator& comm) {
   std::vector<int> extents;
   for (const std::vector<Index>& row : placement.matrix())
@@ -75,7 +83,8 @@ GridPtr gridOf(const Placement& placement, const Communicator& comm) {
   return Grid::make(std::move(extents), std::move(ranks));
 }
 
-// The body of a constructor from extents: ranksOf(size) returns the ranks in row-major order.
+// Creates a partition from extents, collectively: ranksOf(size) returns the ranks in row-major
+// order.
 template <class RanksOf>
 void create(MPI_Comm comm, int axes, const int* extents, RanksOf ranksOf,
             TenonPartition* partition) {
@@ -91,8 +100,8 @@ void create(MPI_Comm comm, int axes, const int* extents, RanksOf ranksOf,
       [](const Ref<Partition>& object) { return object->grid().describe(); });
 }
 
-// The shared memory of the ranks of this node, or NULL on a rank that is alone on its node, for
-// which sharing has no effect. Throws TENON_ERR_SUPPORT if the node has none.
+// Returns the shared memory of the ranks of this node, or NULL on a rank that is alone on its node,
+// for which sharing has no effect. Throws TENON_ERR_SUPPORT if the node has none.
 SharedArena* arenaOf(const Partition& partition) {
   checkInitialized();
   const Communicator& comm = *partition.comm();

@@ -7,7 +7,8 @@
 //   Report, Calibrate                              predicted and measured times         collective
 //   Save, Load                                     the plan in a file                   collective
 // The search is deterministic and sends no messages, so equal requests lead to equal plans on all
-// ranks. Collective calls are collective on the communicator of the network.
+// ranks. Collective calls are collective on the communicator of the network. Class LayerPlan does
+// the work; this file converts arguments, and finds numbers of a plan by their names.
 #include "plan/layer_plan.hpp"
 
 #include "capi/arguments.hpp"
@@ -47,10 +48,10 @@ double overlappedSeconds(const FoundPlan& plan) {
 
 // A number of a plan (kPlanNumbers) or of one of its layers (kLayerNumbers), by its name in
 // TenonPlanGetNumber(). Times are in seconds, sizes in bytes.
-template <class Of>
+template <class Source>
 struct NamedNumber {
   const char* name;
-  double (*value)(const Of& of);
+  double (*value)(const Source& source); // returns the number from a FoundPlan or a PlannedLayer
 };
 
 constexpr NamedNumber<FoundPlan> kPlanNumbers[] = {
@@ -77,12 +78,14 @@ constexpr NamedNumber<PlannedLayer> kLayerNumbers[] = {
     {"runner_up", [](const PlannedLayer& l) { return l.runnerUpSeconds; }},
 };
 
-template <class Of, std::size_t n>
-double numberNamed(const NamedNumber<Of> (&numbers)[n], const std::string& name, const Of& of) {
+// Returns the number with this name. Throws TENON_ERR_ARG, with all names, if there is none.
+template <class Source, std::size_t n>
+double numberNamed(const NamedNumber<Source> (&numbers)[n], const std::string& name,
+                   const Source& source) {
   std::vector<std::string> names;
   for (const auto& number : numbers) {
     if (name == number.name)
-      return number.value(of);
+      return number.value(source);
     names.emplace_back(number.name);
   }
   throw Error(TENON_ERR_ARG,
@@ -93,6 +96,7 @@ const PlannedLayer& plannedLayer(TenonPlan plan, const char* layer) {
   return deref(plan, "plan").layerNamed(textOf(layer, "layer"));
 }
 
+// Returns the layout behind a handle, which must be on the communicator of the plan's network.
 const Layout& layoutFor(const LayerPlan& plan, TenonLayout handle) {
   const LayoutObject& layoutObject = deref(handle, "layout");
   if (layoutObject.comm() != plan.comm())
@@ -101,7 +105,8 @@ const Layout& layoutFor(const LayerPlan& plan, TenonLayout handle) {
   return layoutObject.layout();
 }
 
-// Collective. The rates of this machine that fit the measured times best.
+// Returns the rates of this machine (latency, bandwidth, flops per second) with which the predicted
+// times fit the measured ones best. Collective.
 OwnRates calibratedTogether(const LayerPlan& plan) {
   return collectively(*plan.comm(), [&] { return plan.calibrated(); });
 }

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Builds the canonical graph: for each operation of a program in order, looks up its inputs in a
-// table of values by name, calls the operator's function of the format's table (pt2/, onnx/), which
-// calls ModelBuilder, and stores the results under their names. The extents of the inputs are those
-// of the run, so computations with shapes become constants.
+// Builds the canonical graph of a program (the operations of a model file). Class ModelWalk handles
+// each operation in order: it looks up the inputs in a table of values by name, calls the
+// operator's function of the format's table (pt2/, onnx/), which calls ModelBuilder, and stores the
+// results under their names. The extents of the inputs are those of the run, so computations with
+// shapes become constants.
+//
+// Operators of PyTorch that change a tensor in place are converted by class InPlace
+// (pt2/in_place.cpp): the changed tensor becomes a new value, which replaces the old one under its
+// name and in all views.
+//
+// An operator that Tenon cannot import does not end the walk: it is added to the graph's refusals,
+// and the error at the end lists all of them.
 #include "import/model_file.hpp"
 
 #include "import/onnx/onnx.hpp"
@@ -27,14 +35,14 @@ void checkInputs(const ModelProgram& program, const std::vector<Shape>& inputs,
                                            program.inputs.size(), inputs.size()));
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const ModelInput& expected = program.inputs[i];
-    bool fits = expected.shape.size() == inputs[i].size();
+    bool matches = expected.shape.size() == inputs[i].size();
     std::vector<std::string> words;
     for (std::size_t d = 0; d < expected.shape.size(); ++d) {
       const auto& extent = expected.shape[d];
       words.push_back(extent ? std::to_string(*extent) : d == 0 ? "batch" : "any");
-      fits = fits && (!extent || *extent == inputs[i][d]);
+      matches = matches && (!extent || *extent == inputs[i][d]);
     }
-    if (!fits)
+    if (!matches)
       throw Error(
           TENON_ERR_SHAPE,
           fmt::format("input '{}' of {} has shape [{}], but is given [{}]; export the model "
@@ -84,6 +92,7 @@ public:
   }
 
 private:
+  // Adds the values of one operation to the graph.
   void add(const ModelOperation& operation) {
     builder_.begin(operation, valuesRead(operation));
     forEachRead(operation, [&](const std::string& name) {
@@ -114,6 +123,8 @@ private:
     return values;
   }
 
+  // Calls the operator's function; returns its results, or none after an error that only follows
+  // from a refused operator.
   ModelValues results(const ModelOperation& operation) {
     const Operands operands(builder_, operation, names_, program_.flags);
     const bool isPt2 = program_.format == ModelProgram::Format::Pt2;
@@ -148,8 +159,8 @@ private:
 
   const ModelProgram& program_;
   ModelBuilder builder_;
-  const std::set<std::string> written_;
-  Operands::Names names_;
+  const std::set<std::string> written_; // values that operations change in place
+  Operands::Names names_;               // value of the graph by name; null: not computed by Tenon
   InPlace inPlace_;
 };
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the program of a network, from its file or from recorded bytes, and runs the steps from
-// there to layers. The first bytes of the file determine its format.
+// Reads the program of a network from its file, or from bytes that another process has recorded,
+// and runs the steps from there to layers. The first bytes of the file determine its format.
+//
+// One process opens the file and reads the description through a Recording source, which notes
+// every range of bytes that is read. The ranges are broadcast as a text (by the caller); the other
+// processes parse the same bytes through a Replaying source, without access to the file. Before
+// weights are read from the file later, checkSame() verifies that it still has these bytes.
 #include "import/model_file.hpp"
 
 #include "import/onnx/onnx.hpp"

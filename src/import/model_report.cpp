@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes the report of `tenon import`: layers, cost per rank, receptive field. For the cost, the
-// layers' declarations compute layouts and work on a process grid without processes: a laptop can
-// predict the cost on a large machine. The layers are visited in order; each adds its operations,
-// the messages that convert its inputs to the layouts that it reads, and its receptive field.
+// Writes the report of `tenon import`, a text: the inputs and outputs, a list of all layers, the
+// cost per rank, the receptive field, and whether the layers hold for other extents. All is
+// computed on one process. For the cost, the layers' declarations compute layouts and work on a
+// process grid without processes, so a laptop can predict the cost on a large machine.
+//
+// Class Reporter visits the layers in order. For each layer it adds the layer's operations, and the
+// messages that convert its inputs to the layouts that it reads. It stores the layout and the
+// receptive field of the layer's result, from which those of later layers follow.
 #include "import/model_report.hpp"
 
 #include "declaration/core/types.hpp"
@@ -21,9 +25,10 @@ namespace tenon {
 
 namespace {
 
-constexpr Index kMaxReported = Index(1) << 20; // processes
-constexpr Index kFloatBytes = 4;
+constexpr Index kMaxReported = Index(1) << 20; // number of processes
+constexpr Index kFloatBytes = 4;               // the cost is that of float32
 
+// Formats a number of bytes: "1.5 MB".
 std::string sized(double bytes) {
   for (const char* unit : {"B", "kB", "MB", "GB"}) {
     if (bytes < 1000 || unit[0] == 'G')
@@ -34,6 +39,7 @@ std::string sized(double bytes) {
   return "";
 }
 
+// Returns a word per dimension of an input: its extent, or "batch", "z", "y", "x" if that is free.
 std::vector<std::string> wordsOf(const std::vector<std::optional<Index>>& shape) {
   constexpr const char* kSpace[] = {"z", "y", "x"};
   std::vector<std::string> words;
@@ -148,6 +154,7 @@ private:
     return joined(words, ",");
   }
 
+  // Adds the cost of a node, and its result's layout and receptive field.
   void add(const LayerDescription::Node& node) {
     const LayerDescription& layer =
         network_.layer(static_cast<int>(&node - network_.graph.nodes.data()));
@@ -208,6 +215,7 @@ private:
 
   // -- receptive fields
 
+  // Returns a setting with one number per spatial dimension; `otherwise` is the default.
   std::vector<Index> numbersOf(const LayerDescription& layer, std::string_view name,
                                Index otherwise) const {
     std::vector<Index> numbers = {otherwise};
@@ -222,6 +230,7 @@ private:
     return numbers;
   }
 
+  // Computes the receptive field of a node's result from those of its inputs.
   void see(const LayerDescription::Node& node, const LayerDescription& layer,
            const Layouts& reads) {
     Sights sights(static_cast<std::size_t>(spatial_));
@@ -307,11 +316,14 @@ private:
   const ImportedNetwork& network_;
   int spatial_ = 0, inputs_ = 0;
   GridPtr grid_;
-  Properties properties_;
-  Layouts values_;
+  Properties properties_;      // how the inputs are distributed, one per axis of the grid
+  Layouts values_;             // of the inputs, then of each node's result
   std::vector<Sights> sights_; // one per value; an empty entry: the value depends on all of space
-  double forward_ = 0, adjoint_ = 0;
-  Index weights_ = 0, activations_ = 0, messages_ = 0, elements_ = 0, means_ = 0;
+  // Sums over all layers, for the rank with the largest block.
+  double forward_ = 0, adjoint_ = 0;    // floating-point operations
+  Index weights_ = 0, activations_ = 0; // elements that are stored
+  Index messages_ = 0, elements_ = 0;   // messages, and elements in them
+  Index means_ = 0;                     // norms over all of space
 };
 
 std::string settingsText(const LayerDescription& layer) {
@@ -361,6 +373,8 @@ std::string freedom(const ImportedNetwork& network, const ModelProgram& program,
 
 } // namespace
 
+// An extent is, in order of preference: given by the user, fixed in the file, that of the file's
+// test, that of the example at export, 1 for the batch and 64 for other dimensions.
 std::vector<Shape> extentsOfRun(const ModelProgram& program,
                                 const std::vector<std::pair<std::string, Shape>>& givenExtents) {
   constexpr Index kCells = 64;
@@ -414,7 +428,7 @@ std::string reportModel(const std::string& name, const ModelProgram& program,
   text += reporter.outputs();
   for (const std::string& line : network.normalisations)
     text += fmt::format("  {}\n", line);
-  std::size_t wide = 4;
+  std::size_t wide = 4; // width of the column of names
   for (const auto& node : network.graph.nodes)
     wide = std::max(wide, node.layer.name.size());
   Index numbers = 0, fixed = 0;

@@ -1,8 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The contents of a checkpoint, its options, and the signal that requests one. The list of state is
-// rebuilt by visiting the objects each time a file is written or read, because layers and
-// optimizers can change in between. Before any data is transferred, an agreement verifies that all
-// ranks have the same list of names, types and shapes.
+// Class Checkpoint without its reading (checkpoint_read.cpp) and writing (checkpoint_write.cpp):
+// the objects and values that the user adds, the options, the list of all state, and the recording
+// of a signal, such as the SIGTERM that a batch system sends before a job's time limit.
+//
+// contents() lists the state by visiting the objects each time a file is written or read, because
+// layers and optimizers can change in between. It ends with an agreement (a small collective
+// message), which verifies that all ranks have the same names, types and shapes before any data are
+// transferred.
+//
+// Signals: a signal handler belongs to the whole process and gets no pointer, so all checkpoints
+// that record the same signal share one entry of watchedSignals, with a count of holders:
+//   setSignal(SIGTERM)            holdSignal(): the first holder installs the handler
+//   the signal arrives            the handler sets hasArrived[SIGTERM]
+//   signal()                      a reduction over all ranks of hasArrived
+//   setSignal(0), ~Checkpoint()   releaseSignal(): the last holder restores the previous handler
 #include "io/checkpoint.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -26,18 +37,16 @@ namespace tenon {
 
 namespace {
 
-// A signal that is recorded instead of ending the process, such as the SIGTERM before a job's time
-// limit. Signal handlers belong to the whole process and have no context, so checkpoints that watch
-// the same signal share the record. The last one to release it restores the previous handler.
+// A signal that is recorded instead of ending the process.
 struct WatchedSignal {
-  int holders = 0;
-  struct sigaction before {};
+  int holders = 0;            // checkpoints that record it
+  struct sigaction before {}; // the previous handler
 };
-// Never destroyed, because static checkpoints could outlive it.
+// By the number of the signal. Never destroyed, because static checkpoints could outlive it.
 auto& watchedSignals = *new std::map<int, WatchedSignal>;
-volatile std::sig_atomic_t hasArrived[NSIG];
+volatile std::sig_atomic_t hasArrived[NSIG]; // element 0 stays 0
 
-extern "C" void tenonNoteSignal(int signal) {
+extern "C" void tenonRecordSignal(int signal) {
   hasArrived[signal] = 1;
 }
 
@@ -72,8 +81,8 @@ void holdSignal(int signal) {
   // restored.
   WatchedSignal& watched = watchedSignals[signal];
   struct sigaction action {};
-  action.sa_handler = tenonNoteSignal;
-  action.sa_flags = SA_RESTART;
+  action.sa_handler = tenonRecordSignal;
+  action.sa_flags = SA_RESTART; // system calls of the program continue after the signal
   hasArrived[signal] = 0;
   if (sigaction(signal, &action, &watched.before) != 0) {
     const int reason = errno;
@@ -86,24 +95,24 @@ void holdSignal(int signal) {
 // Restores the previous handler, unless another one has been installed since.
 void restoreHandler(int signal, const WatchedSignal& watched) noexcept {
   struct sigaction current {};
-  if (sigaction(signal, nullptr, &current) == 0 && current.sa_handler == tenonNoteSignal)
+  if (sigaction(signal, nullptr, &current) == 0 && current.sa_handler == tenonRecordSignal)
     sigaction(signal, &watched.before, nullptr);
 }
 
 // Restores all handlers when the library is unloaded, because its handler is unloaded too.
-struct GivenBackAtEnd {
-  GivenBackAtEnd() = default;
-  GivenBackAtEnd(const GivenBackAtEnd&) = delete;
-  GivenBackAtEnd& operator=(const GivenBackAtEnd&) = delete;
-  ~GivenBackAtEnd() {
+struct HandlersRestoredAtUnload {
+  HandlersRestoredAtUnload() = default;
+  HandlersRestoredAtUnload(const HandlersRestoredAtUnload&) = delete;
+  HandlersRestoredAtUnload& operator=(const HandlersRestoredAtUnload&) = delete;
+  ~HandlersRestoredAtUnload() {
     for (const auto& [signal, watched] : watchedSignals)
       restoreHandler(signal, watched);
   }
 };
-const GivenBackAtEnd givenBackAtEnd;
+const HandlersRestoredAtUnload handlersRestoredAtUnload;
 
 // Removes a holder; the last one restores the signal's handler.
-void letGoOfSignal(int signal) noexcept {
+void releaseSignal(int signal) noexcept {
   const auto watched = watchedSignals.find(signal);
   if (watched == watchedSignals.end() || --watched->second.holders > 0)
     return;
@@ -127,7 +136,8 @@ const OptionRegistration kTransportRegistration{{"checkpoint", kTransportOption}
 
 constexpr Index kMebibyte = Index(1) << 20;
 
-// Lists all state that it visits. A template because Contents is private to Checkpoint.
+// Lists all state that it visits: paths and shapes for the file, and the addresses of the values in
+// the objects. A template because Contents is private to Checkpoint.
 template <class Contents>
 class ContentsVisitor final : public StateVisitor {
 public:
@@ -139,7 +149,7 @@ public:
     contents_.targets.push_back({&value});
   }
   void parameter(const std::string& path, Parameter& owner) override {
-    StateVisitor::parameter(path, owner);
+    StateVisitor::parameter(path, owner); // calls tensor()
     contents_.targets.back().parameter = &owner;
   }
   void state(const std::string& path, StateTensor& owner) override {
@@ -198,7 +208,7 @@ Checkpoint::Checkpoint(CommPtr comm)
 }
 
 Checkpoint::~Checkpoint() {
-  letGoOfSignal(signal_);
+  releaseSignal(signal_);
 }
 
 std::span<const OptionSpec> Checkpoint::transportOption() noexcept {
@@ -278,10 +288,10 @@ const StoredValue& Checkpoint::value(const std::string& key) const {
 
 void Checkpoint::setSignal(int signal) {
   // In this order, a signal that cannot be caught leaves the previous one in place, and a signal
-  // that is set again keeps its record.
+  // that is set again keeps its entry, with hasArrived.
   if (signal != 0)
     holdSignal(signal);
-  letGoOfSignal(signal_);
+  releaseSignal(signal_);
   signal_ = signal;
 }
 
@@ -308,7 +318,8 @@ void Checkpoint::visit(StateVisitor& visitor) {
 }
 
 Checkpoint::Contents Checkpoint::contents(const std::string& doing) {
-  // Updating the storage of states communicates, so all ranks must agree before it.
+  // Updating the storage of states communicates, so all ranks must agree before it. A rank that has
+  // failed earlier reports its error in this agreement.
   if (std::ranges::any_of(layers_,
                           [](const auto& entry) { return statesAreBehind(*entry.object); })) {
     agree(*comm_, std::nullopt);
@@ -364,7 +375,7 @@ std::string Checkpoint::describe() const {
   text += fmt::format("  HDF5 {}, transport {}; the latest {} files of a folder are kept\n",
                       hdf5Library(), transport_, keep_);
   if (lastReport_)
-    text += fmt::format("  last {} '{}': {} in {:.3f} s, {:.0f} MiB/s\n", lastReport_->done,
+    text += fmt::format("  last {} '{}': {} in {:.3f} s, {:.0f} MiB/s\n", lastReport_->operation,
                         lastReport_->path, sizeText(lastReport_->bytes), lastReport_->seconds,
                         static_cast<double>(lastReport_->bytes) / static_cast<double>(kMebibyte) /
                             lastReport_->seconds);

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of files numbered by steps, temporary files of killed writers, and disk space. Only names
-// that this library would generate are considered, including leading zeros. Errors in removing
-// files are ignored, because a full folder is better than a run that ends.
+// Files in a folder that are numbered by steps, temporary files of killed writers, and disk space:
+//   step-100.h5                     checkpoint of step 100: start "step-", 1 digit or more
+//   heat-000100.h5                  fields of step 100: start "heat-", 6 digits or more
+//   .step-100.h5.part.RANDOM        temporary file of a checkpoint that is being written, or whose
+//                                   writer was killed
+// Only names that this library would generate are considered, including leading zeros; other files
+// in the folder are never removed. Errors in removing files are ignored, because a full folder is
+// better than a run that ends. One process calls these functions, rank 0.
 #include "io/checkpoint_files.hpp"
 
 #include "io/file_header.hpp"
@@ -56,6 +61,7 @@ std::string fileName(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
+// Whether a name is that of a temporary file of a numbered file.
 bool isNumberedPart(const std::string& name, std::string_view start, int digits) {
   const std::size_t end = name.find(".part.");
   return name.starts_with(".") && end != name.npos &&
@@ -71,6 +77,7 @@ std::optional<std::string> removeWhere(const std::string& folder, Condition isMa
     if (!isMatch(name))
       continue;
     const std::string path = folder + '/' + name;
+    // writerOf() returns a process only if it is still running.
     if (auto writerName = writerOf(partOf(path)))
       writer = std::move(writerName);
     else

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads a checkpoint. Rank 0 reads the structure first and broadcasts it. The data are read into
-// scratch memory, and the objects change only when all digests are right on all ranks.
+// Reads a checkpoint: the members of class Checkpoint from broadcastStructure() to readLatest(), in
+// the order that checkpoint.hpp describes. Rank 0 reads the structure first and broadcasts digests,
+// numbers and values as a message. All ranks then read the values of tensors into scratch memory,
+// and the objects change only when all digests are right on all ranks.
+//
+// The message is a sequence of 64-bit numbers and texts, without names, because all ranks have the
+// same list of tensors and numbers (contents()):
+//   digest of each tensor | number of each entry | count of values | key and value of each
 #include "io/checkpoint.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -21,7 +27,8 @@ namespace tenon {
 
 namespace {
 
-// A message of numbers and texts, broadcast from one rank to the others.
+// The message: a number has 8 bytes, a text its length and then its characters. All ranks have the
+// same byte order.
 class MessageWriter {
 public:
   void number(std::uint64_t value) {
@@ -57,6 +64,8 @@ private:
   std::size_t at_ = 0;
 };
 
+// A value of the user is the index of its type in StoredValue, and then an integer (0), the bits of
+// a real number (1), or a text (2).
 void putValue(MessageWriter& to, const StoredValue& value) {
   to.number(value.index());
   std::uint64_t bits = 0;
@@ -70,18 +79,19 @@ void putValue(MessageWriter& to, const StoredValue& value) {
 }
 
 StoredValue takeValue(MessageReader& from) {
+  constexpr std::uint64_t kIntegerKind = 0, kTextKind = 2;
   const std::uint64_t kind = from.number();
-  if (kind == 2)
+  if (kind == kTextKind)
     return from.text();
   const std::uint64_t bits = from.number();
   Index integer = 0;
   double real = 0;
   std::memcpy(&integer, &bits, sizeof bits);
   std::memcpy(&real, &bits, sizeof bits);
-  return kind == 0 ? StoredValue(integer) : StoredValue(real);
+  return kind == kIntegerKind ? StoredValue(integer) : StoredValue(real);
 }
 
-// Joins the first few of many names.
+// Joins the first eight of many names, and counts the others.
 std::string some(std::vector<std::string> names) {
   constexpr std::size_t kMax = 8;
   const std::size_t omitted = names.size() - std::min(names.size(), kMax);
@@ -95,7 +105,9 @@ std::string kindText(TenonDataType type, const Shape& shape) {
 
 } // namespace
 
-void Checkpoint::fit(const StoredFile& file, const std::string& path, Contents& contents) const {
+// Entries of the file that match are extracted from the two maps, so extra entries remain.
+void Checkpoint::matchFile(const StoredFile& file, const std::string& path,
+                           Contents& contents) const {
   std::map<std::string, const StoredDataset*> tensors;
   std::map<std::string, const StoredNumber*> numbers;
   for (const StoredDataset& entry : file.tensors)
@@ -127,8 +139,8 @@ void Checkpoint::fit(const StoredFile& file, const std::string& path, Contents& 
   // A file can contain objects that were not added to this checkpoint. Only additional state of an
   // object that was added is a mismatch.
   const auto noteExtra = [&](const std::string& entry) {
-    const auto holds = [&](const auto& named) { return entry.starts_with(named.root + "/"); };
-    if (std::ranges::any_of(layers_, holds) || std::ranges::any_of(optimizers_, holds))
+    const auto contains = [&](const auto& named) { return entry.starts_with(named.root + "/"); };
+    if (std::ranges::any_of(layers_, contains) || std::ranges::any_of(optimizers_, contains))
       extra.push_back(entry);
   };
   for (const auto& [entry, tensor] : tensors)
@@ -147,13 +159,13 @@ void Checkpoint::fit(const StoredFile& file, const std::string& path, Contents& 
                 fmt::format("file '{}' does not fit the objects of {}{}", path, title(), text));
 }
 
-std::string Checkpoint::readStated(const std::string& path, Contents& contents) const {
+std::string Checkpoint::broadcastStructure(const std::string& path, Contents& contents) const {
   const std::string message = collectively(*comm_, [&] {
     MessageWriter writer;
     if (comm_->rank() != 0)
       return writer.message();
     const StoredFile file = readStructure(path);
-    fit(file, path, contents);
+    matchFile(file, path, contents);
     for (const StoredDataset& entry : contents.tensors)
       writer.number(entry.digest);
     for (const StoredNumber& entry : contents.numbers)
@@ -168,42 +180,42 @@ std::string Checkpoint::readStated(const std::string& path, Contents& contents) 
   return broadcastText(*comm_, message, 0);
 }
 
-Checkpoint::Arrived Checkpoint::prepare(const std::string& stated, Contents& contents) const {
-  Arrived arrived;
-  MessageReader reader(stated);
+Checkpoint::Scratch Checkpoint::prepare(const std::string& message, Contents& contents) const {
+  Scratch scratch;
+  MessageReader reader(message);
   for (StoredDataset& entry : contents.tensors)
     entry.digest = reader.number();
   for (StoredNumber& entry : contents.numbers)
     entry.value = reader.number();
-  arrived.values = values_;
+  scratch.values = values_; // values of the file replace those with the same keys
   for (std::uint64_t remaining = reader.number(); remaining > 0; --remaining) {
     const std::string key = reader.text();
-    arrived.values[key] = takeValue(reader);
+    scratch.values[key] = takeValue(reader);
   }
   for (const Target& entry : contents.targets) {
     DTensor& x = *entry.tensor;
     x.checkWritable();
     x.readAddress(); // allocates the array now, while failing is allowed
-    const Box& box = arrived.boxes.emplace_back(readBox(x.layout(), comm_->rank()));
-    arrived.elements.emplace_back(tenon::elements(box) * dataTypeSize(x.dataType()),
+    const Box& box = scratch.boxes.emplace_back(readBox(x.layout(), comm_->rank()));
+    scratch.elements.emplace_back(tenon::elements(box) * dataTypeSize(x.dataType()),
                                   "a checkpoint that is read");
-    Ref<DTensor>& copy = arrived.copies.emplace_back();
+    Ref<DTensor>& copy = scratch.copies.emplace_back();
     if (x.space() != Space::Host) {
       copy = makeRef<DTensor>(x.comm(), x.layout(), x.dataType());
       copy->allocate();
     }
   }
-  return arrived;
+  return scratch;
 }
 
 void Checkpoint::checkDigests(const std::string& path, const Contents& contents,
-                              const Arrived& arrived) const {
+                              const Scratch& scratch) const {
   std::vector<std::uint64_t> digests = collectively(*comm_, [&] {
     std::vector<std::uint64_t> localDigests;
-    for (std::size_t i = 0; i < arrived.elements.size(); ++i) {
+    for (std::size_t i = 0; i < scratch.elements.size(); ++i) {
       const DTensor& x = *contents.pointers[i];
       localDigests.push_back(digestOf(*contextOf(comm_), x.dataType(), x.layout().shape(),
-                                      arrived.boxes[i], arrived.elements[i].data<std::byte>()));
+                                      scratch.boxes[i], scratch.elements[i].data<std::byte>()));
     }
     return localDigests;
   });
@@ -211,7 +223,8 @@ void Checkpoint::checkDigests(const std::string& path, const Contents& contents,
   for (std::size_t i = 0; i < digests.size(); ++i) {
     const StoredDataset& stored = contents.tensors[i];
     const auto copies = static_cast<std::uint64_t>(copiesOf(contents.pointers[i]->layout()));
-    // All ranks have the same sums, so all throw; only one prints the message.
+    // Each copy of an element has added its digest. All ranks have the same sums, so all throw
+    // without an agreement; agreed(true) marks the rank whose error is printed.
     if (digests[i] != stored.digest * copies)
       throw madeError(TENON_ERR_FORMAT, [&] {
         return Error(TENON_ERR_FORMAT,
@@ -222,14 +235,14 @@ void Checkpoint::checkDigests(const std::string& path, const Contents& contents,
   }
 }
 
-void Checkpoint::take(const Contents& contents, Arrived arrived) {
+void Checkpoint::copyToObjects(const Contents& contents, Scratch scratch) {
   for (std::size_t i = 0; i < contents.targets.size(); ++i) {
     const Target& target = contents.targets[i];
-    const bool hasCopy = arrived.copies[i].get() != nullptr;
-    unpack(arrived.elements[i].data<std::byte>(), arrived.boxes[i],
-           hasCopy ? *arrived.copies[i] : *target.tensor);
+    const bool hasCopy = scratch.copies[i].get() != nullptr;
+    unpack(scratch.elements[i].data<std::byte>(), scratch.boxes[i],
+           hasCopy ? *scratch.copies[i] : *target.tensor);
     if (hasCopy)
-      copyLocal(*arrived.copies[i], *target.tensor);
+      copyLocal(*scratch.copies[i], *target.tensor);
     if (target.parameter)
       target.parameter->valueChanged();
     if (target.state)
@@ -237,16 +250,16 @@ void Checkpoint::take(const Contents& contents, Arrived arrived) {
   }
   for (std::size_t i = 0; i < contents.numbers.size(); ++i)
     std::memcpy(contents.places[i], &contents.numbers[i].value, sizeof contents.numbers[i].value);
-  values_ = std::move(arrived.values);
+  values_ = std::move(scratch.values);
 }
 
 void Checkpoint::readContents(const std::string& path, Contents& contents) {
-  const std::string stated = readStated(path, contents);
-  Arrived arrived = collectively(*comm_, [&] { return prepare(stated, contents); });
-  readTensors(comm_, fileData(path, contents, "read"), contents.pointers, arrived.elements);
-  checkDigests(path, contents, arrived);
+  const std::string message = broadcastStructure(path, contents);
+  Scratch scratch = collectively(*comm_, [&] { return prepare(message, contents); });
+  readTensors(comm_, fileData(path, contents, "read"), contents.pointers, scratch.elements);
+  checkDigests(path, contents, scratch);
   // No object has been modified before this line, and nothing after it can fail.
-  take(contents, std::move(arrived));
+  copyToObjects(contents, std::move(scratch));
 }
 
 void Checkpoint::read(const std::string& path) {
@@ -262,7 +275,7 @@ void Checkpoint::read(const std::string& path) {
 
 void Checkpoint::load(Ref<DTensor> tensor, const std::string& path, const std::string& dataset) {
   Checkpoint checkpoint(tensor->comm());
-  checkpoint.tensors_.push_back({dataset, std::move(tensor)});
+  checkpoint.tensors_.push_back({/*root=*/dataset, std::move(tensor)}); // any path of the file
   checkpoint.read(path);
 }
 

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes a checkpoint. Digests are computed first, so rank 0 can write the complete structure of
-// the file, and the ranks add only the data. The old file is untouched until the new one is
-// renamed.
+// Writes a checkpoint: the members of class Checkpoint from texts() to writeStep(). texts()
+// and writeNewFile() are local; the others are collective. The steps of writeContents():
+//   1. all ranks compute digests of their elements, which are added up (addState())
+//   2. rank 0 creates the temporary file and writes its structure, with the digests
+//   3. all ranks write the values of the tensors (writeTensors())
+//   4. each rank that has written flushes the file to the disk; agreement
+//   5. rank 0 renames the temporary file to its final name; agreement
+// The old file is untouched until step 5. An agreement is a small collective message, after which
+// all ranks continue, or all throw the same error.
 #include "io/checkpoint.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -28,6 +34,7 @@ namespace {
 // Upper estimate of HDF5's own data per file and per dataset, for the check of free space.
 constexpr Index kStructureBytes = 65536, kStructureBytesOfDataset = 8192;
 
+// Returns the present time, "2026-03-01T12:00:00Z".
 std::string timeText() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
@@ -52,8 +59,6 @@ std::vector<StoredText> Checkpoint::texts() const {
   return attributes;
 }
 
-// Copies tensors on the device to the host (into `copies`), and computes the global digests and
-// numbers.
 void Checkpoint::addState(Contents& contents, std::vector<Ref<DTensor>>& copies) const {
   struct Sums {
     std::vector<std::uint64_t> digests, numbers;
@@ -79,7 +84,7 @@ void Checkpoint::addState(Contents& contents, std::vector<Ref<DTensor>>& copies)
     contents.numbers[i].value = sums.numbers[i];
 }
 
-// Called on rank 0 only.
+// On rank 0 only.
 void Checkpoint::writeNewFile(const PartFile& part, const std::string& path,
                               const Contents& contents) const {
   writeStructure(part.name(), {.writer = fmt::format("Tenon {}.{}.{}", TENON_VERSION_MAJOR,
@@ -96,7 +101,7 @@ void Checkpoint::writeNewFile(const PartFile& part, const std::string& path,
 void Checkpoint::writeContents(const std::string& path, Contents& contents) {
   std::vector<Ref<DTensor>> copies;
   addState(contents, copies);
-  std::optional<PartFile> part;
+  std::optional<PartFile> part; // the temporary file; only on rank 0
   const std::string name = collectively(*comm_, [&] {
     if (comm_->rank() != 0)
       return std::string();
@@ -119,7 +124,7 @@ void Checkpoint::writeContents(const std::string& path, Contents& contents) {
   // still in memory there. Renaming follows a separate agreement, so no file gets its final name
   // before all of it is on the disk.
   std::optional<Error> failure;
-  const auto note = [&](auto&& body) {
+  const auto runNotingFailure = [&](auto&& body) {
     try {
       body();
     } catch (...) {
@@ -127,12 +132,12 @@ void Checkpoint::writeContents(const std::string& path, Contents& contents) {
     }
   };
   if (part)
-    note([&] { part->sync(); });
+    runNotingFailure([&] { part->sync(); });
   else if (data.transport == FileTransport::Together)
-    note([&] { syncToDisk(partName); });
+    runNotingFailure([&] { syncToDisk(partName); });
   agreeWithoutLimit(*comm_, failure);
   if (part)
-    note([&] { part->commit(); });
+    runNotingFailure([&] { part->commit(); });
   agreeWithoutLimit(*comm_, failure);
 }
 

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sorts the rows of a mesh by their ids, using index maps. The user gives corners as positions in
-// each rank's list of nodes. Their numbers in the sorted order are brought to these lists by the
-// transpose of the map, followed by an exchange of ghosts.
+// Sorts the rows of a mesh by their ids. A row is a cell or a node. The user distributes rows as a
+// mesh partitioner has assigned them to ranks; the file has them in the order of ids, in balanced
+// blocks. The index map cells_ (or nodes_) takes rows from the first distribution, from(), to the
+// second, to(), and IndexMapOp applies it to a tensor.
+//
+// Corners of cells need two steps. The user gives them as positions in this rank's list of nodes,
+// which has owned nodes first and then ghosts (nodes that other ranks own). The file needs their
+// numbers in the order of ids (numbersOf()):
+//   numbers 0, 1, 2, ... in the sorted order          each rank writes its block
+//   -> owned nodes in the order of the partition      transpose of the map that sorts
+//   -> this rank's list, ghosts included              the user's map of nodes, a halo exchange
+// All functions with a tensor or communicator are collective, except where noted.
 #include "io/field_mesh.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -18,18 +27,20 @@ namespace tenon {
 
 namespace {
 
-// Whether a layout has the rows of the map's domain, with any further dimensions undivided.
+// Whether a layout has the rows of the map's from() layout, with any further dimensions undivided.
+// Local.
 bool areRowsOf(const IndexMap& map, const Layout& x) {
   return x.shape().front() == map.from().shape().front() &&
          x == rowsLayout(map.from(), {x.shape().begin() + 1, x.shape().end()}) &&
          x.grid() == map.from().grid();
 }
 
+// Returns the number of rows that this rank owns. Local.
 Index ownedOf(const IndexMapObject& rows) {
   return rows.map()->from().boxOfRank(rows.comm()->rank())[0].size();
 }
 
-// Returns the rows in the order of their ids.
+// Returns a tensor with the same rows in the order of their ids.
 Ref<DTensor> sorted(const IndexMapPtr& order, const DTensor& rows) {
   IndexMapOp sort(rows.comm(), order, rows.layout(), rows.dataType(), CarrierPolicy::fromOptions());
   auto result = makeRef<DTensor>(rows.comm(), sort.range(), rows.dataType());
@@ -37,7 +48,8 @@ Ref<DTensor> sorted(const IndexMapPtr& order, const DTensor& rows) {
   return result;
 }
 
-// Returns a tensor [rows, columns] from the values that this rank lists for its rows.
+// Returns a tensor [rows, columns], in the distribution of the user, with the values that this rank
+// lists for the rows that it owns.
 template <class T>
 Ref<DTensor> listedRows(const IndexMapObject& rows, Index columns, TenonDataType type,
                         const std::vector<T>& values) {
@@ -48,7 +60,8 @@ Ref<DTensor> listedRows(const IndexMapObject& rows, Index columns, TenonDataType
   return x;
 }
 
-// Returns the number of each node in this rank's list, in the global order of ids.
+// Returns, for each node in this rank's list, its number in the global order of ids. `order` is the
+// map that sorts the nodes.
 std::vector<Index> numbersOf(const IndexMapObject& nodes, const IndexMapPtr& order) {
   const CommPtr& comm = nodes.comm();
   const CarrierPolicy policy = CarrierPolicy::fromOptions();
@@ -72,6 +85,7 @@ std::vector<Index> numbersOf(const IndexMapObject& nodes, const IndexMapPtr& ord
   return numbers;
 }
 
+// Checks the lists of this rank: their communicators, lengths and indices. Local.
 void checkLists(const CommPtr& comm, const ListedMesh& mesh, Index space) {
   const MeshShape& shape = meshShape(mesh.shape);
   const Index cells = ownedOf(*mesh.cells);
@@ -110,11 +124,13 @@ void checkLists(const CommPtr& comm, const ListedMesh& mesh, Index space) {
 
 FieldMesh::FieldMesh(const CommPtr& comm, const ListedMesh& mesh, int space)
     : shape_(collectively(
-          *comm, "the mesh of the fields",
+          *comm, /*what=*/"the mesh of the fields",
+          /*body=*/
           [&]() -> std::reference_wrapper<const MeshShape> {
             checkLists(comm, mesh, space);
             return meshShape(mesh.shape);
           },
+          /*describe=*/ // the text must be the same on all ranks
           [&](const MeshShape& shape) {
             return fmt::format("{} {}", shape.name, mesh.nodes.get() ? "with nodes" : "alone");
           })) {
@@ -125,6 +141,8 @@ FieldMesh::FieldMesh(const CommPtr& comm, const ListedMesh& mesh, int space)
   corners_ = sortedCorners(mesh);
 }
 
+// Returns the coordinates of all points in the order of the file: [nodes, space], or without nodes
+// [cells * corners, space].
 Ref<DTensor> FieldMesh::sortedPlaces(const ListedMesh& mesh, int space) const {
   if (nodes_)
     return sorted(nodes_, *listedRows(*mesh.nodes, space, TENON_FLOAT64, mesh.places));
@@ -133,6 +151,8 @@ Ref<DTensor> FieldMesh::sortedPlaces(const ListedMesh& mesh, int space) const {
   const Index corners = shape_.corners;
   const Ref<DTensor> rows =
       sorted(cells_, *listedRows(*mesh.cells, corners * space, TENON_FLOAT64, mesh.places));
+  // Each cell becomes `corners` rows on the same rank, so the boundaries between ranks are
+  // multiplied.
   LayoutSpec spec = cells_->to().spec();
   std::vector<Index> cuts = cells_->to().cuts(0);
   for (Index& cut : cuts)
@@ -148,6 +168,7 @@ Ref<DTensor> FieldMesh::sortedPlaces(const ListedMesh& mesh, int space) const {
   return places;
 }
 
+// Returns [cells, corners]: for each corner of each cell its row in sortedPlaces().
 Ref<DTensor> FieldMesh::sortedCorners(const ListedMesh& mesh) const {
   const Index corners = shape_.corners;
   if (nodes_) {
@@ -157,6 +178,7 @@ Ref<DTensor> FieldMesh::sortedCorners(const ListedMesh& mesh) const {
       cornerNumbers.push_back(numbers[static_cast<std::size_t>(corner)]);
     return sorted(cells_, *listedRows(*mesh.cells, corners, TENON_INT64, cornerNumbers));
   }
+  // Without nodes, corner k of cell c has its own point c * corners + k.
   auto cornerNumbers =
       makeRef<DTensor>(mesh.cells->comm(), rowsLayout(cells_->to(), {corners}), TENON_INT64);
   HostView<Index> to(*cornerNumbers);

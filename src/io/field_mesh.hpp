@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A mesh whose fields are written for ParaView: cells of one shape and, if the program numbers
-// them, the nodes that are the cells' corners. Both are written in the order of their ids.
+// them, the nodes that are the cells' corners. Both are written in the order of their ids, the
+// global numbers that the program has given them. Example, two triangles with four nodes:
+//   3 ---- 2     places   (0,0) (1,0) (1,1) (0,1)       coordinates of the nodes
+//   | 1  / |     corners  (0,1,2) (0,2,3)               rows of places, for cells 0 and 1
+//   |  / 0 |
+//   0 ---- 1
 #pragma once
 
 #include "dtensor/dtensor.hpp"
@@ -21,6 +26,8 @@ struct ListedMesh {
   std::vector<double> places;
 };
 
+// The mesh in the order of the file. FieldSeries writes places() and corners() as datasets, and
+// sorts each field with the map that rowsOf() returns.
 class FieldMesh {
 public:
   // Collective on comm. Throws on all ranks alike: TENON_ERR_ARG if lists have wrong lengths or

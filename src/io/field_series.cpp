@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fields over time for ParaView. Each time is a separate checkpoint, a mesh is one written at the
-// first time of a run, and the .xmf file is rewritten after each time from the contents of the
-// files. So a continued run also lists the times of the run before it, and the list of an
-// interrupted run matches its files.
+// Class FieldSeries: fields over time for ParaView. write(step, time) makes two files (three on the
+// first call if there is a mesh; names are those of the header's example):
+//   heat-000120.h5        all ranks write it collectively, as an ordinary checkpoint: the fields,
+//                         the step, the time, and the grid
+//   heat.xmf              rank 0 rewrites it: the list of all times, generated from the .h5 files
+//   heat-000000-mesh.h5   only at the first time of a run: the mesh
+// Since the list is generated from the files, a continued run also lists the times of the run
+// before it, and the list of an interrupted run matches its files.
+//
+// A field on a mesh is a tensor [rows, components...] whose rows are the cells or nodes in the
+// order of the user's partition. Before each write it is redistributed to a second tensor, in the
+// order of ids.
 #include "io/field_series.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -25,7 +33,8 @@ namespace tenon {
 
 namespace {
 
-// With six digits, ParaView and shells sort the names of up to a million steps correctly.
+// Digits of the step in a file's name, with leading zeros. With six, ParaView and shells sort the
+// names of up to a million steps correctly.
 constexpr int kFieldDigits = 6;
 
 constexpr OptionSpec kFieldOptions[] = {
@@ -97,17 +106,17 @@ void FieldSeries::setMesh(const ListedMesh& mesh) {
   mesh_ = std::make_unique<const FieldMesh>(comm_, mesh, grid_.dimensions());
 }
 
-// Once per run, because the mesh does not change. The name contains the first step of the run,
-// because a continued run can have another mesh.
+// Writes the file of the mesh. Called once per run, because the mesh does not change. The name
+// contains the first step of the run, because a continued run can have another mesh. Collective.
 void FieldSeries::writeMesh(Index step) {
-  const std::string name = fmt::format("-{:0{}}-mesh.h5", step, kFieldDigits);
+  const std::string suffix = fmt::format("-{:0{}}-mesh.h5", step, kFieldDigits);
   const auto file = makeRef<Checkpoint>(comm_);
   file->set("checkpoint_transport", settings_.get("checkpoint_transport", owner()));
   file->addTensor(mesh_->places(), kMeshPlaces);
   file->addTensor(mesh_->corners(), kMeshCorners);
   file->setValue(kMeshShape, std::string(mesh_->shape().name));
-  file->write(path_ + name);
-  files_->setValue(kMeshFile, name_ + name);
+  file->write(path_ + suffix);
+  files_->setValue(kMeshFile, name_ + suffix);
 }
 
 std::string FieldSeries::textOf(Index step) const {
@@ -119,6 +128,7 @@ std::string FieldSeries::textOf(Index step) const {
   return xdmfOfFile(fields, &meshFile);
 }
 
+// `shape` has the dimensions of a field that are components.
 void FieldSeries::checkComponents(const DTensor& tensor, const Shape& shape,
                                   const std::string& components, const std::string& name) const {
   const Index count = elements(shape);
@@ -129,6 +139,8 @@ void FieldSeries::checkComponents(const DTensor& tensor, const Shape& shape,
                                            tensor.title(), counted(count, "component")));
 }
 
+// Adds a field on the mesh: the tensor `rows`, to which write() sorts the user's tensor by ids, is
+// part of the file.
 void FieldSeries::addRows(Ref<DTensor> tensor, const std::string& name,
                           const std::string& components) {
   const FieldMesh::Rows meshRows = mesh_->rowsOf(*tensor, grid_.isCellCentered);
@@ -199,8 +211,8 @@ void FieldSeries::checkWrite(Index step, double time) const {
     throw Error(TENON_ERR_ARG, fmt::format("time is {}; it must be finite", time));
 }
 
-// Lists the times before `step` that an earlier run has left. A file that cannot be read is omitted
-// with a warning.
+// Adds the times before `step` that an earlier run has written to times_, and removes temporary
+// files of killed writers. A file that cannot be read is omitted with a warning. On rank 0 only.
 void FieldSeries::findEarlier(Index step) {
   const std::string folder = folderOf(path_);
   if (const auto writer = removeNumberedParts(folder, name_ + "-", kFieldDigits))
@@ -217,16 +229,17 @@ void FieldSeries::findEarlier(Index step) {
   }
 }
 
+// Writes the .xmf file after the file of this step. On rank 0 only.
 void FieldSeries::writeList(Index step) {
   if (!lastStep_)
     findEarlier(step);
   times_[step] = textOf(step);
-  std::vector<std::string> parts;
-  for (const auto& [number, text] : times_)
-    parts.push_back(text);
+  std::vector<std::string> texts;
+  for (const auto& [time, text] : times_)
+    texts.push_back(text);
   // ParaView can read the list at any time, so it is replaced atomically.
   NewFile file(path_ + ".xmf");
-  file.write(xdmfOfSeries(name_, parts));
+  file.write(xdmfOfSeries(name_, texts));
   file.commit();
 }
 
@@ -243,6 +256,7 @@ void FieldSeries::write(Index step, double time) {
         return true;
       },
       [&](bool) { return fmt::format("step {}, time {}; {}", step, time, settings_.describe()); });
+  // All ranks now agree on step, time and settings, and the collective work begins.
   for (const SortedField& field : sorted_)
     field.sort->apply(*field.given, *field.sorted);
   if (mesh_ && !lastStep_)

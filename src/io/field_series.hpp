@@ -39,6 +39,7 @@ public:
 
 private:
   void applySettings(Settings after, const Settings::Names& names) override;
+  // Return "heat-000120.h5", and the same with its folder, for step 120.
   std::string fileName(Index step) const;
   std::string stepPath(Index step) const;
   void checkWrite(Index step, double time) const;
@@ -55,7 +56,7 @@ private:
   std::string path_, name_; // "run1/heat", "heat"
   Settings settings_;
   FieldGrid grid_;
-  Ref<Checkpoint> files_;
+  Ref<Checkpoint> files_;                 // has all fields, and writes one file per time
   std::unique_ptr<const FieldMesh> mesh_; // replaces the grid, if not null
   // A field on the mesh: the user's tensor (`given`), a tensor with the same rows in the order of
   // ids (`sorted`), and the operator that redistributes the first to the second.
@@ -64,9 +65,9 @@ private:
     std::unique_ptr<IndexMapOp> sort;
   };
   std::vector<SortedField> sorted_;
-  Shape space_; // extents that all fields have in common; empty without fields
-  std::vector<std::string> fields_;
-  std::optional<Index> lastStep_;
+  Shape space_;                     // extents that all fields have in common; empty without fields
+  std::vector<std::string> fields_; // "u [2,64,64]", for describe()
+  std::optional<Index> lastStep_;   // none before the first write()
   // On rank 0: the part of the .xmf text for each time, by step.
   std::map<Index, std::string> times_;
 };

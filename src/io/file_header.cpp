@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes and checks the header before HDF5's first byte. HDF5 trusts the metadata that it reads, so
-// everything except the tensors' data is covered by one digest, which is verified before HDF5 opens
-// the file.
+// Writes and checks the header of a checkpoint file, the text before HDF5's first byte (format and
+// example in file_header.hpp). HDF5 trusts the metadata that it reads, so damaged metadata could
+// crash it. Everything except the tensors' data is therefore covered by one digest, which
+// checkHeader() verifies before HDF5 opens the file.
+//
+//   | header | metadata | data of a tensor | metadata | data of a tensor | metadata |
+//   |<------ covered by the header's digest, without the ranges of data ----------->|
+//
+// Only one process calls these functions: rank 0, or a program that lists a file. To verify a file,
+// its metadata are read in chunks, and the data are skipped.
 #include "io/file_header.hpp"
 
 #include "io/stored_file.hpp"
@@ -25,13 +32,14 @@ namespace tenon {
 
 namespace {
 
-// HDF5 searches for its superblock at offsets 0, 512 and larger powers of two, hence the sizes of
-// headers.
+// Smallest and largest size of a header in bytes. HDF5 searches for its superblock, the beginning
+// of its own data, at offsets 0, 512 and larger powers of two, so the size must be a power of two.
 constexpr Index kMinHeader = 512, kMaxHeader = Index(1) << 28;
 constexpr Index kHeaderLine = 48; // maximal length of a line with two numbers
 constexpr std::string_view kFirstWord = "tenon-checkpoint ";
 
-// FNV-1a: changing a single byte always changes the digest.
+// The hash function FNV-1a with 64 bits (Fowler, Noll, Vo), with its standard prime and offset.
+// Changing a single byte always changes the digest.
 class ByteDigest {
 public:
   void add(std::string_view bytes) noexcept {
@@ -53,17 +61,20 @@ private:
                           path, reason));
 }
 
-// Parses a text that writeHeader() has written.
+// Parses a header from its beginning. Each function consumes the part that it parses, and throws
+// TENON_ERR_FORMAT if that part is not as writeHeader() writes it.
 class HeaderReader {
 public:
   HeaderReader(const std::string& path, std::string_view text) : path_(path), rest_(text) {}
 
+  // Consumes the word and returns true; false if the text does not continue with it.
   bool skip(std::string_view word) {
     if (!rest_.starts_with(word))
       return false;
     rest_.remove_prefix(word.size());
     return true;
   }
+  // Parses a number that is followed by the character `end`.
   Index number(char end) {
     Index value = 0;
     const auto [stop, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
@@ -74,14 +85,14 @@ public:
     rest_.remove_prefix(length + 1);
     return value;
   }
+  // Parses a line such as "header 512": returns 512 if `word` is "header ".
   Index line(std::string_view word) {
     if (!skip(word))
       damaged();
     return number('\n');
   }
-  // Parses the lines before the data; returns the size of the header, verified to be inside the
-  // file.
-  Index bytesOfHeader(Index size) {
+  // Parses the first three lines; returns the size of the header, verified to be inside the file.
+  Index bytesOfHeader(Index fileBytes) {
     if (!skip(kFirstWord))
       failHeader(TENON_ERR_FORMAT, path_,
                  "it is not a checkpoint of Tenon, or its beginning is damaged");
@@ -91,32 +102,34 @@ public:
                  fmt::format("it has format {}, and this library reads format {}; use the version "
                              "of Tenon that wrote it, or a later one",
                              version, kCheckpointVersion));
-    const Index bytes = line("header ");
+    const Index headerBytes = line("header ");
     const Index expected = line("file ");
-    if (expected != size)
+    if (expected != fileBytes)
       failHeader(TENON_ERR_FORMAT, path_,
                  fmt::format("it has {} bytes, and {} were written: it is truncated or damaged",
-                             size, expected));
-    if (bytes < kMinHeader || bytes > std::min(size, kMaxHeader) ||
-        !std::has_single_bit(static_cast<std::uint64_t>(bytes)))
+                             fileBytes, expected));
+    if (headerBytes < kMinHeader || headerBytes > std::min(fileBytes, kMaxHeader) ||
+        !std::has_single_bit(static_cast<std::uint64_t>(headerBytes)))
       damaged();
-    return bytes;
+    return headerBytes;
   }
-  // Parses the ranges of data, verified to be ascending, after the header and inside the file.
-  std::vector<ByteRange> dataWithin(Index header, Index size) {
+  // Parses the lines "data BEGIN BYTES". The ranges are verified to be ascending and disjoint,
+  // after the header and inside the file.
+  std::vector<ByteRange> dataWithin(Index headerBytes, Index fileBytes) {
     std::vector<ByteRange> data;
-    Index at = header;
+    Index previousEnd = headerBytes;
     while (skip("data ")) {
       const Index begin = number(' ');
       const Index length = number('\n');
       // Differences of valid numbers cannot overflow.
-      if (begin < at || begin > size || length > size - begin)
+      if (begin < previousEnd || begin > fileBytes || length > fileBytes - begin)
         damaged();
       data.push_back({begin, length});
-      at = begin + length;
+      previousEnd = begin + length;
     }
     return data;
   }
+  // The text that has not been parsed yet.
   std::string_view rest() const noexcept { return rest_; }
   [[noreturn]] void damaged() const {
     failHeader(TENON_ERR_FORMAT, path_, "its header is damaged");
@@ -127,12 +140,12 @@ private:
   std::string_view rest_;
 };
 
-// Adds all bytes that are neither header nor data to the digest.
-void addBetween(ByteDigest& digest, std::istream& file, Index header, Index size,
-                const std::vector<ByteRange>& data) {
+// Adds all bytes of the file that are neither header nor data to the digest.
+void addMetadata(ByteDigest& digest, std::istream& file, Index headerBytes, Index fileBytes,
+                 const std::vector<ByteRange>& data) {
   constexpr Index kChunk = 65536;
   std::string bytes;
-  Index at = header;
+  Index at = headerBytes; // offset of the next byte
   const auto addUpTo = [&](Index end) {
     file.seekg(at);
     while (at < end && file) {
@@ -146,16 +159,17 @@ void addBetween(ByteDigest& digest, std::istream& file, Index header, Index size
     addUpTo(range.begin);
     at = range.begin + range.size;
   }
-  addUpTo(size);
+  addUpTo(fileBytes);
 }
 
-// HDF5 metadata have checksums from superblock version 2 on. The library writes these versions, and
-// rejects older ones, whose metadata HDF5 would trust.
-void checkSuperblock(const std::string& path, std::istream& file, Index header) {
+// Checks that HDF5's superblock, which has a signature and then a byte with the version, follows
+// the header. HDF5 metadata have checksums from superblock version 2 on. Tenon writes these
+// versions, and rejects older ones, whose metadata HDF5 would trust.
+void checkSuperblock(const std::string& path, std::istream& file, Index headerBytes) {
   constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
   constexpr int kMinVersion = 2;
   char bytes[kSignature.size() + 1] = "";
-  file.seekg(header);
+  file.seekg(headerBytes);
   file.read(bytes, sizeof bytes);
   if (!file || !std::string_view(bytes, sizeof bytes).starts_with(kSignature))
     failHeader(TENON_ERR_FORMAT, path, "it is damaged: no HDF5 file follows its header");
@@ -180,6 +194,7 @@ bool beginsAsCheckpoint(const std::string& path) {
 }
 
 Index headerBytes(std::size_t datasets) {
+  // Three lines before those of the datasets, and the digest after them.
   const Index needed = 3 * kHeaderLine + (static_cast<Index>(datasets) + 1) * kHeaderLine;
   return static_cast<Index>(
       std::bit_ceil(static_cast<std::uint64_t>(std::max(kMinHeader, needed))));
@@ -199,7 +214,7 @@ void writeHeader(const std::string& path, Index bytes, std::vector<ByteRange> da
     text += fmt::format("data {} {}\n", range.begin, range.size);
   ByteDigest digest;
   digest.add(text);
-  addBetween(digest, file, bytes, size, data);
+  addMetadata(digest, file, bytes, size, data);
   text += fmt::format("digest {}\n", digest.text());
   file.seekp(0);
   file.write(text.data(), static_cast<std::streamsize>(text.size()));
@@ -215,9 +230,11 @@ void checkHeader(const std::string& path) {
   const auto size = static_cast<Index>(std::filesystem::file_size(path, error));
   if (!file || error)
     failHeader(TENON_ERR_FILE, path, error ? error.message() : std::strerror(errno));
+  // The first lines say how long the header is; then all of it is read and parsed from the
+  // beginning.
   std::string text(kMinHeader, '\0');
   file.read(text.data(), kMinHeader);
-  file.clear();
+  file.clear(); // a file shorter than kMinHeader is reported by the parser
   const Index bytes = HeaderReader(path, text).bytesOfHeader(size);
   // The header's size has been verified to be inside the file, so damage cannot cause a huge
   // allocation.
@@ -227,9 +244,9 @@ void checkHeader(const std::string& path) {
   HeaderReader reader(path, text);
   reader.bytesOfHeader(size);
   const std::vector<ByteRange> data = reader.dataWithin(bytes, size);
-  ByteDigest digest;
+  ByteDigest digest; // of the lines before the line "digest ...", then of the metadata
   digest.add(std::string_view(text).substr(0, text.size() - reader.rest().size()));
-  addBetween(digest, file, bytes, size, data);
+  addMetadata(digest, file, bytes, size, data);
   if (!file)
     failHeader(TENON_ERR_FILE, path, std::strerror(errno));
   if (!reader.skip(fmt::format("digest {}\n", digest.text())) ||

@@ -23,6 +23,8 @@ constexpr std::size_t kLongText = 60; // longer texts are left to h5dump
 // Bytes read at a time, which bounds the memory for a large file.
 constexpr Index kViewedBytes = Index(16) << 20;
 
+// Computes the digest of dataset `number` from its data in the file, piece by piece: the digest of
+// a tensor is the sum of the digests of its pieces.
 std::uint64_t digestInFile(DataFile& data, std::size_t number, const StoredDataset& tensor,
                            Buffer& buffer, KernelContext& context) {
   Box whole;

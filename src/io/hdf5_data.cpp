@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Access to the data of datasets, and capabilities of the HDF5 library. If a file is opened by all
-// ranks, every read and write is a collective call, so a rank without elements takes part with an
-// empty selection.
+// DataFile, which writes and reads the values of the datasets of a file whose structure exists
+// already, and functions that describe the HDF5 library.
+//
+// A file is opened either by one process, or by all ranks of a communicator with MPI-IO. In the
+// second case open(), close(), and every read and write are collective calls of HDF5. A rank
+// without elements takes part in a read or write with an empty selection. Each call selects the
+// same elements twice:
+//   file      the box of global indices in the dataset, a hyperslab
+//   memory    a one-dimensional array with as many elements, which are the box in row-major order
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_handle.hpp"
 
@@ -11,20 +17,21 @@ namespace tenon {
 
 namespace {
 
-using hdf5::Handle;
-using hdf5::Silence;
-using hdf5::Subject;
+using hdf5::Handle;  // an HDF5 identifier, closed by the destructor
+using hdf5::Silence; // while one exists, HDF5 prints no error messages
+using hdf5::Subject; // check() throws an Error with file and reason if an HDF5 call has failed
 
 #ifdef H5_HAVE_PARALLEL
 constexpr bool kIsParallel = true;
-void setTogether(const Subject& subject, hid_t access, hid_t transfer, Communicator& comm) {
+// Makes opening (access), metadata, and transfers of data collective on the communicator.
+void setCollective(const Subject& subject, hid_t access, hid_t transfer, Communicator& comm) {
   subject.check(H5Pset_fapl_mpio(access, comm.mpi(), MPI_INFO_NULL), "/");
   subject.check(H5Pset_all_coll_metadata_ops(access, true), "/");
   subject.check(H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE), "/");
 }
 #else
 constexpr bool kIsParallel = false;
-void setTogether(const Subject&, hid_t, hid_t, Communicator&) {
+void setCollective(const Subject&, hid_t, hid_t, Communicator&) {
   throw Error(
       TENON_ERR_SUPPORT,
       "this library was built with serial HDF5, which lets no ranks write one file together; "
@@ -44,19 +51,20 @@ std::string hdf5Library() {
   return fmt::format("{}.{}.{}, {}", major, minor, release, kIsParallel ? "parallel" : "serial");
 }
 
-void requireHdf5() {}
+void requireHdf5() {} // the version in hdf5_missing.cpp throws
 
 struct DataFile::Handles {
   struct Dataset {
     std::string path;
     TenonDataType type;
-    int rank;
-    Handle set, space;
+    int dimensions;
+    Handle set, space; // the open dataset and its file space
   };
   Subject subject;
   bool writes = false;
-  Communicator* together = nullptr;
-  Handle transfer, file;
+  Communicator* together = nullptr; // the ranks that open the file; null: this process only
+  Handle transfer;                  // property list of reads and writes: collective or not
+  Handle file;
   std::vector<Dataset> sets;
 
   // Calls call(dataset, memory space) with the box selected in the dataset's file space.
@@ -65,12 +73,12 @@ struct DataFile::Handles {
     const Silence silence;
     Dataset& dataset = sets[number];
     const hsize_t count = static_cast<hsize_t>(elements(box));
-    const Handle memory(H5Screate_simple(1, &count, nullptr), H5Sclose);
+    const Handle memory(H5Screate_simple(/*rank=*/1, &count, /*maxdims=*/nullptr), H5Sclose);
     // A rank without elements must make the collective call too.
     if (count == 0) {
       subject.check(H5Sselect_none(memory), dataset.path);
       subject.check(H5Sselect_none(dataset.space), dataset.path);
-    } else if (dataset.rank == 0) {
+    } else if (dataset.dimensions == 0) { // a scalar has no hyperslabs
       subject.check(H5Sselect_all(dataset.space), dataset.path);
     } else {
       std::array<hsize_t, kMaxRank> start{}, extent{};
@@ -105,7 +113,7 @@ void DataFile::open() {
   Handles& h = *handles_;
   const Handle properties(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   if (h.together)
-    setTogether(h.subject, properties, h.transfer, *h.together);
+    setCollective(h.subject, properties, h.transfer, *h.together);
   h.file = Handle(h.subject.check(H5Fopen(h.subject.file.c_str(),
                                           h.writes ? H5F_ACC_RDWR : H5F_ACC_RDONLY, properties),
                                   "/"),
@@ -137,8 +145,8 @@ void DataFile::read(std::size_t number, const Box& box, void* elements) {
   });
 }
 
-// Must be called before the destructor, which cannot report that the last data did not reach the
-// file.
+// Must be called before the destructor. HDF5 can write the last data when it closes the file, and
+// the destructor could not report that this has failed.
 void DataFile::close() {
   const Silence silence;
   handles_->sets.clear();

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Samples from an HDF5 file: a thread that reads bytes, a reader of one dataset, and the dataset
-// that provides batches. The thread calls pread() at offsets obtained from HDF5 before, because
-// neither HDF5 nor MPI can be expected to support a second thread. Chunked data, or data of another
-// type, have no such offsets, and are read by HDF5 when requested.
+// Samples for training from an HDF5 file [samples, ...]. Three classes, in this order:
+//   Prefetch      a thread that reads byte ranges of the file with pread()
+//   BatchReader   this rank's box of the samples of a batch, read by HDF5 or in advance by Prefetch
+//   Hdf5Dataset   the dataset of the C API, with a reader for samples and one for labels
+// Each rank reads only its own box of each sample, independently of the others. The constructor of
+// Hdf5Dataset is collective; everything else in this file is local.
+//
+// The thread uses neither HDF5 nor MPI, since neither can be expected to support a second thread.
+// The offsets of the bytes are therefore obtained from HDF5 before. Chunked data, or data of
+// another type than the one requested, have no such offsets, and are read by HDF5 when requested.
 #include "io/hdf5_dataset.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -94,8 +100,9 @@ namespace {
 
 constexpr const char* kBufferName = "a batch of a dataset";
 
-// The contiguous runs of a box in the array around it: offsets of their first elements, and their
-// common length.
+// The contiguous runs of a box in a row-major array: offsets of their first elements, and their
+// common length. The box [0,1) x [2,4) x [0,8) of an array [5, 6, 8] is one run of 16 elements at
+// offset 16; the box [0,1) x [2,4) x [0,3) is two runs of 3 elements at offsets 16 and 24.
 struct Runs {
   std::vector<Index> offsets;
   Index length = 1;
@@ -103,7 +110,7 @@ struct Runs {
 
 Runs runsOf(const Box& box, const Shape& shape) {
   Runs runs;
-  std::size_t whole = box.size(); // dimensions from this one on have their full extent
+  std::size_t whole = box.size(); // the indices of dimensions from this one on form one run
   // Full dimensions at the end form one run with the dimension before them, of which any part is
   // selected.
   while (whole > 0 && box[whole - 1].size() == shape[whole - 1])
@@ -157,13 +164,15 @@ const Buffer& BatchReader::elements(const std::vector<Index>& samples) {
 void BatchReader::readNow(const std::vector<Index>& samples) {
   if (sampleBytes_ == 0)
     return;
-  auto offset = static_cast<std::size_t>(0);
+  std::size_t offset = 0; // of the sample in the buffer, in bytes
   for (const Index sample : samples) {
     file_.read(boxOf(sample), type_, elements_.data<std::byte>() + offset);
     offset += static_cast<std::size_t>(sampleBytes_);
   }
 }
 
+// Waits for the thread. If it has read these samples, makes them the contents of elements_ and
+// returns true.
 bool BatchReader::takeAhead(const std::vector<Index>& samples) {
   if (!thread_ || ahead_.empty())
     return false;
@@ -179,6 +188,8 @@ bool BatchReader::takeAhead(const std::vector<Index>& samples) {
   return true;
 }
 
+// Returns the byte ranges of the file with this rank's box of these samples, to be read into
+// nextElements_.
 std::vector<FilePiece> BatchReader::piecesOf(const std::vector<Index>& samples) {
   const Runs runs = runsOf(boxOf(0), file_.shape());
   const Index size = dataTypeSize(type_), stride = rowMajorStrides(file_.shape())[0];
@@ -217,7 +228,7 @@ const OptionRegistration kHdf5Registration{{"dataset", kHdf5Options}};
 
 // to = scale * elements + shift.
 template <class S>
-void giveReals(const Buffer& elements, double scale, double shift, DTensor& to) {
+void storeReals(const Buffer& elements, double scale, double shift, DTensor& to) {
   // The kernel computes to = scale * elements + factor * to, so the shift is stored first.
   if (shift != 0)
     fillConstant(to, shift);
@@ -231,14 +242,16 @@ void giveReals(const Buffer& elements, double scale, double shift, DTensor& to) 
   });
 }
 
-void give(const BatchReader& reader, const Buffer& elements, double scale, double shift,
-          DTensor& to) {
+// Stores the elements that a reader has read in a tensor of the network. Integers (labels of
+// classes) are copied without scale and shift.
+void store(const BatchReader& reader, const Buffer& elements, double scale, double shift,
+           DTensor& to) {
   if (to.localElements() == 0)
     return;
   if (reader.type() == TENON_FLOAT32)
-    return giveReals<float>(elements, scale, shift, to);
+    return storeReals<float>(elements, scale, shift, to);
   if (reader.type() == TENON_FLOAT64)
-    return giveReals<double>(elements, scale, shift, to);
+    return storeReals<double>(elements, scale, shift, to);
   blockAxpby<std::int64_t, std::int64_t>(
       to.context(), to.rank(), to.extent().data(), 1, elements.data<std::int64_t>(),
       rowMajorStrides(to.extent()).data(), 0, to.mutableData<std::int64_t>(), to.strides().data());
@@ -293,7 +306,7 @@ std::vector<Index> Hdf5Dataset::samplesOf(Index epoch, Index batch, const DTenso
 
 void Hdf5Dataset::fill(Index epoch, Index batch, DTensor& x, DTensor* labels) {
   const auto read = [&](BatchReader& reader, double scale, double shift, DTensor& to) {
-    give(reader, reader.elements(samplesOf(epoch, batch, to)), scale, shift, to);
+    store(reader, reader.elements(samplesOf(epoch, batch, to)), scale, shift, to);
   };
   read(*samples_, scale(), shift(), x);
   if (labels)

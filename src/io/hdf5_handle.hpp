@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Wrappers of HDF5 identifiers that close them, and conversion of HDF5 errors to exceptions.
+// Helpers for calls of HDF5's C interface, which returns identifiers (hid_t) and negative numbers
+// for errors. Typical use:
+//
+//   const Silence silence;                                 // HDF5 prints no error messages
+//   const Subject subject{TENON_ERR_FILE, "read", path};   // for the text of exceptions
+//   const Handle file(subject.check(H5Fopen(...), "/"), H5Fclose);   // closed by the destructor
+//
+// Also collectors for HDF5's callbacks, and the types of numbers in files and in memory.
 #pragma once
 
 #include "comm/mpi.hpp"
@@ -36,7 +43,7 @@ inline bool keepLoaded() noexcept {
 class Silence {
 public:
   Silence() {
-    [[maybe_unused]] static const bool stays = keepLoaded();
+    [[maybe_unused]] static const bool isKept = keepLoaded();
     H5Eget_auto2(H5E_DEFAULT, &print_, &context_);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   }
@@ -92,6 +99,7 @@ struct Subject {
   const char* doing;   // verb: "read" or "write"
   std::string file;
 
+  // Throws an error about an object of the file (its path in the file, "/" for the whole file).
   [[noreturn]] void fail(std::string_view object, const std::string& reason) const {
     const std::string part = object == "/" ? "" : fmt::format("'{}' of ", object);
     throw Error(code, fmt::format("cannot {} {}file '{}': {}", doing, part, file, reason));
@@ -133,8 +141,8 @@ private:
 };
 
 // Whether HDF5 can convert numbers of this type: integers of at most 8 bytes and real numbers of at
-// most 16, with all bit fields inside. HDF5 does not check the sizes in a damaged file, and would
-// write beyond its buffers.
+// most 16, whose bit fields (sign, exponent, mantissa) are all inside these bytes. HDF5 does not
+// check the sizes in a damaged file, and would write beyond its buffers.
 inline bool isSoundNumber(hid_t type) {
   const H5T_class_t kind = H5Tget_class(type);
   const std::size_t bytes = H5Tget_size(type), bits = 8 * bytes;
@@ -154,7 +162,7 @@ inline bool isSoundNumber(hid_t type) {
          mantissaBits <= bits && mantissa <= bits - mantissaBits;
 }
 
-// The types of data in the file, and in memory.
+// The HDF5 types of data: storedType() in the file (little-endian), nativeType() in memory.
 inline hid_t storedType(TenonDataType type) {
   switch (type) {
   case TENON_FLOAT32:

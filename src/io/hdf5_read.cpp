@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the structure of a file without trusting it: it can be damaged, not a checkpoint, or
-// malicious. Depth, number of objects and memory are bounded, links are rejected, and types and
-// shapes that a checkpoint does not have are errors, because HDF5 itself would accept all of these.
+// Reads the structure of a checkpoint file, without the values of its tensors. The file is not
+// trusted: it can be damaged, not a checkpoint, or malicious. HDF5 itself would accept all of
+// these, so this file bounds depth, number of objects and memory, rejects links, and reports an
+// error for types and shapes that a checkpoint does not have.
+//
+// One process calls readStructure(): rank 0 when a checkpoint is read, or a program that lists a
+// file. The groups of a file are described in stored_file.hpp:
+//   /network, /optimizer, /tensors   searched recursively by walk(): datasets become
+//                                    StoredFile::tensors, attributes of groups numbers or texts
+//   /values                          attributes only, read by readValues()
 #include "io/file_header.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_handle.hpp"
@@ -14,17 +21,19 @@ namespace tenon {
 
 namespace {
 
-using hdf5::Handle;
-using hdf5::Silence;
-using hdf5::Subject;
+using hdf5::Handle;  // an HDF5 identifier, closed by the destructor
+using hdf5::Silence; // while one exists, HDF5 prints no error messages
+using hdf5::Subject; // check() and fail() throw an Error with the file, the object and the reason
 
-// Far more than any network needs, and far less than would exhaust stack or memory.
+// Depth of nested groups, groups and datasets in total, and bytes of one text. The limits are far
+// more than any network needs, and far less than would exhaust stack or memory.
 constexpr int kMaxDepth = 64;
 constexpr std::size_t kMaxObjects = 1000000, kMaxText = std::size_t(16) << 20;
-// Bound on all names and texts together: with hard links, a small file can repeat the same name a
+// Bytes of all names and texts together: with hard links, a small file can repeat the same name a
 // million times.
 constexpr std::size_t kMaxNoted = std::size_t(256) << 20;
 
+// Opens the file in the constructor, after its header has been verified, and reads it in read().
 class StructureReader {
 public:
   explicit StructureReader(const std::string& path) : subject_{TENON_ERR_FORMAT, "read", path} {
@@ -67,6 +76,7 @@ private:
       note(path, sizeof name + name.size());
   }
 
+  // Returns the names of all objects in a group; fewer, or none, if the group is damaged.
   static std::vector<std::string> namesIn(hid_t group) {
     hdf5::Notes names;
     const auto add = [](hid_t, const char* name, const H5L_info_t*, void* list) noexcept -> herr_t {
@@ -82,6 +92,7 @@ private:
     return isRead ? allNames : std::vector<std::string>();
   }
 
+  // Reads the object with this path, and all objects below it.
   void walk(const std::string& path, int depth) {
     H5L_info_t link;
     subject_.check(H5Lget_info(file_, path.c_str(), &link, H5P_DEFAULT), path);
@@ -93,12 +104,10 @@ private:
     const Handle object(subject_.check(H5Oopen(file_, path.c_str(), H5P_DEFAULT), path), H5Oclose);
     switch (H5Iget_type(object)) {
     case H5I_GROUP: {
-      hsize_t count = 0;
       H5G_info_t info;
       subject_.check(H5Gget_info(object, &info), path);
-      count = info.nlinks;
       const std::vector<std::string> names = namesIn(object);
-      if (names.size() != count)
+      if (names.size() != info.nlinks)
         subject_.fail(path, "its list of names is damaged");
       note(path, names);
       for (const std::string& name : attributesOf(object, path))
@@ -114,6 +123,7 @@ private:
     }
   }
 
+  // Returns the names of an object's attributes.
   std::vector<std::string> attributesOf(hid_t object, const std::string& path) {
     hdf5::Notes names;
     const auto add = [](hid_t, const char* name, const H5A_info_t*, void* list) noexcept -> herr_t {
@@ -126,8 +136,9 @@ private:
     return attributes;
   }
 
+  // Stores an attribute of a group: a string as a text, an integer as a number of the state.
   void groupAttribute(hid_t group, const std::string& path, const std::string& name) {
-    const Handle attribute = open(group, name);
+    const Handle attribute = openAttribute(group, name);
     const Handle type(H5Aget_type(attribute), H5Tclose);
     note(path, path.size() + name.size() + sizeof(StoredText));
     if (H5Tget_class(type) == H5T_STRING)
@@ -136,6 +147,7 @@ private:
       contents_.numbers.push_back({path + "/" + name, numberAttribute(group, name)});
   }
 
+  // Stores type, shape and digest of a dataset.
   void dataset(hid_t set, const std::string& path) {
     StoredDataset tensor{path, TENON_FLOAT32, {}, 0};
     const Handle type(H5Dget_type(set), H5Tclose), space(H5Dget_space(set), H5Sclose),
@@ -174,7 +186,7 @@ private:
       return;
     const Handle group(subject_.check(H5Gopen2(file_, "values", H5P_DEFAULT), "values"), H5Gclose);
     for (const std::string& name : attributesOf(group, "values")) {
-      const Handle attribute = open(group, name);
+      const Handle attribute = openAttribute(group, name);
       const Handle type(H5Aget_type(attribute), H5Tclose);
       switch (H5Tget_class(type)) {
       case H5T_STRING:
@@ -192,10 +204,11 @@ private:
     }
   }
 
-  Handle open(hid_t object, const std::string& name) const {
+  Handle openAttribute(hid_t object, const std::string& name) const {
     return {subject_.check(H5Aopen(object, name.c_str(), H5P_DEFAULT), name), H5Aclose};
   }
 
+  // Reads an attribute of one element into *value, which has the HDF5 type `native`.
   void readScalar(hid_t attribute, const std::string& name, hid_t native, void* value) const {
     const Handle space(H5Aget_space(attribute), H5Sclose);
     if (H5Sget_simple_extent_npoints(space) != 1)
@@ -217,7 +230,7 @@ private:
     return value;
   }
   void readInteger(hid_t object, const std::string& name, hid_t native, void* value) const {
-    const Handle attribute = open(object, name);
+    const Handle attribute = openAttribute(object, name);
     const Handle type(H5Aget_type(attribute), H5Tclose);
     if (H5Tget_class(type) != H5T_INTEGER)
       subject_.fail(name, "it is no integer");
@@ -225,7 +238,7 @@ private:
   }
 
   std::string textAttribute(hid_t object, const std::string& name) {
-    const Handle attribute = open(object, name);
+    const Handle attribute = openAttribute(object, name);
     const Handle type(H5Aget_type(attribute), H5Tclose);
     const std::size_t size = H5Tget_size(type);
     // A text of variable length is a pointer, for which HDF5 allocates a length that the file
@@ -241,7 +254,8 @@ private:
   Subject subject_;
   Handle file_;
   StoredFile contents_;
-  std::size_t objects_ = 0, noted_ = 0;
+  std::size_t objects_ = 0; // groups and datasets visited by walk()
+  std::size_t noted_ = 0;   // bytes counted by note()
 };
 
 } // namespace

@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes the structure of a file: groups, datasets with their positions, and attributes. HDF5 is
-// told to use metadata of version 1.8 and later, which have checksums.
+// Writes the structure of a checkpoint file: groups, attributes, and datasets without their values.
+// Rank 0 alone calls writeStructure() on a new file. Afterwards DataFile (hdf5_data.cpp) writes the
+// values, on all ranks or through rank 0. For this, HDF5 allocates the space of each dataset here,
+// so its position in the file is fixed before any rank writes.
+//
+//   [0, headerBytes_)            header: lines of text (file_header.hpp), HDF5's user block
+//   [headerBytes_, end of file)  HDF5's metadata, and among it the values of the datasets: for
+//                                example those of "network/net/conv1/weight" in [3104, 3704)
+//
+// The header has a digest of the metadata, but not of the values, which do not exist yet. It
+// therefore lists the byte range of each dataset, which the digest omits. The digests of the values
+// have been computed from the tensors in memory, and are stored as attributes of the datasets.
+//
+// HDF5 is told to use metadata of version 1.8 and later, which have checksums.
 #include "io/file_header.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_handle.hpp"
@@ -11,29 +23,38 @@ namespace tenon {
 
 namespace {
 
-using hdf5::Handle;
-using hdf5::Silence;
-using hdf5::Subject;
+using hdf5::Handle;  // an HDF5 identifier, closed by the destructor
+using hdf5::Silence; // while one exists, HDF5 prints no error messages
+using hdf5::Subject; // check() throws an Error with file and reason if an HDF5 call has failed
 
+// Name of the digest kernels/movement/digest.hpp in its first version: the sum over all elements of
+// a 64-bit mixing function of value and global index.
+constexpr const char* kDigestKind = "mix64-1";
+
+// Creates the file in the constructor and fills it in write(). The second argument of
+// subject_.check() is the path of the HDF5 object for the error text; "/" means the whole file.
 class StructureWriter {
 public:
   StructureWriter(const std::string& path, const StoredFile& contents)
       : subject_{TENON_ERR_FILE, "write", path}, contents_(contents),
-        header_(headerBytes(contents.tensors.size())), links_(H5Pcreate(H5P_LINK_CREATE), H5Pclose),
-        creation_(H5Pcreate(H5P_DATASET_CREATE), H5Pclose) {
+        headerBytes_(headerBytes(contents.tensors.size())),
+        linkProperties_(H5Pcreate(H5P_LINK_CREATE), H5Pclose),
+        datasetProperties_(H5Pcreate(H5P_DATASET_CREATE), H5Pclose) {
+    subject_.check(H5Pset_create_intermediate_group(linkProperties_, /*create=*/1), "/");
     // Space is allocated at creation and never filled, so each dataset has a fixed position in the
     // file before any rank writes.
-    subject_.check(H5Pset_create_intermediate_group(links_, 1), "/");
-    subject_.check(H5Pset_alloc_time(creation_, H5D_ALLOC_TIME_EARLY), "/");
-    subject_.check(H5Pset_fill_time(creation_, H5D_FILL_TIME_NEVER), "/");
-    subject_.check(H5Pset_obj_track_times(creation_, false), "/");
+    subject_.check(H5Pset_alloc_time(datasetProperties_, H5D_ALLOC_TIME_EARLY), "/");
+    subject_.check(H5Pset_fill_time(datasetProperties_, H5D_FILL_TIME_NEVER), "/");
+    // The time of writing is stored once, as the attribute "created" of the file.
+    subject_.check(H5Pset_obj_track_times(datasetProperties_, /*track=*/false), "/");
     const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     subject_.check(H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V110), "/");
-    const Handle whole(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
-    // HDF5 does not use these bytes at the beginning; the header is written there at the end.
-    subject_.check(H5Pset_userblock(whole, static_cast<hsize_t>(header_)), "/");
-    file_ = Handle(subject_.check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, whole, access), "/"),
-                   H5Fclose);
+    const Handle fileProperties(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+    // HDF5 does not use these bytes at the beginning; write() stores the header there at the end.
+    subject_.check(H5Pset_userblock(fileProperties, static_cast<hsize_t>(headerBytes_)), "/");
+    file_ =
+        Handle(subject_.check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, fileProperties, access), "/"),
+               H5Fclose);
   }
 
   void write() {
@@ -57,25 +78,27 @@ public:
     values.close(); // the file cannot be closed while one of its objects is open
     subject_.check(file_.close(), "/");
     // The header's digest covers the metadata, so it is written after HDF5 has closed the file.
-    writeHeader(subject_.file, header_, data_);
+    writeHeader(subject_.file, headerBytes_, dataRanges_);
   }
 
 private:
+  // Creates the dataset of a tensor without values, and notes the range of bytes of its values.
   void dataset(const StoredDataset& tensor) {
     const std::vector<hsize_t> extents(tensor.shape.begin(), tensor.shape.end());
     const Handle space(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr),
                        H5Sclose);
     const Handle set(
         subject_.check(H5Dcreate2(file_, tensor.path.c_str(), hdf5::storedType(tensor.type), space,
-                                  links_, creation_, H5P_DEFAULT),
+                                  linkProperties_, datasetProperties_, H5P_DEFAULT),
                        tensor.path),
         H5Dclose);
     attribute(set, "digest", H5T_STD_U64LE, H5T_NATIVE_UINT64, &tensor.digest);
-    text(set, "digest_kind", "mix64-1");
+    text(set, "digest_kind", kDigestKind);
     if (tensor.bytes() > 0)
-      data_.push_back({static_cast<Index>(H5Dget_offset(set)), tensor.bytes()});
+      dataRanges_.push_back({static_cast<Index>(H5Dget_offset(set)), tensor.bytes()});
   }
 
+  // Opens a group, and creates it first if it does not exist.
   Handle group(const std::string& path) {
     std::string prefix;
     std::size_t end = 0;
@@ -83,13 +106,15 @@ private:
       end = path.find('/', end + 1);
       prefix = path.substr(0, end);
       if (H5Lexists(file_, prefix.c_str(), H5P_DEFAULT) <= 0)
-        Handle(subject_.check(H5Gcreate2(file_, prefix.c_str(), links_, H5P_DEFAULT, H5P_DEFAULT),
-                              prefix),
+        Handle(subject_.check(
+                   H5Gcreate2(file_, prefix.c_str(), linkProperties_, H5P_DEFAULT, H5P_DEFAULT),
+                   prefix),
                H5Gclose);
     }
     return {subject_.check(H5Gopen2(file_, path.c_str(), H5P_DEFAULT), path), H5Gclose};
   }
 
+  // Adds a scalar attribute. `stored` is its type in the file, `native` the type of *value.
   void attribute(hid_t object, const std::string& name, hid_t stored, hid_t native,
                  const void* value) {
     const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
@@ -121,9 +146,9 @@ private:
 
   Subject subject_;
   const StoredFile& contents_;
-  Index header_;
-  std::vector<ByteRange> data_;
-  Handle links_, creation_, file_;
+  Index headerBytes_;                 // size of the header
+  std::vector<ByteRange> dataRanges_; // bytes of the values of each dataset that has any
+  Handle linkProperties_, datasetProperties_, file_;
 };
 
 } // namespace

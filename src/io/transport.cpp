@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Transfers tensors between the ranks and a file. The loop, over tensors and then over pieces of at
-// most 64 MiB, needs the memory of one piece only:
-//   Together  round r: every rank transfers its piece r by a collective HDF5 call; a rank with
-//             fewer pieces takes part with an empty one
-//   Root      for each rank, for each of its pieces: one message between that rank and rank 0,
-//             which accesses the file
-// An error does not stop the loop, because other ranks would wait for the missing call or message.
-// FirstError stores it, and all ranks agree on it at the end.
+// Transfers tensors between the ranks and a file: for each tensor, in pieces of at most 64 MiB, so
+// a rank needs memory for one piece only. A piece is a box of a rank's elements. The two
+// transports, for three ranks with 2, 1 and 1 pieces of a tensor:
+//
+//   Together   round 0: ranks 0, 1, 2 transfer their piece 0 in one collective call of HDF5
+//              round 1: rank 0 transfers its piece 1; ranks 1 and 2 take part with an empty piece
+//   Root       rank 0 alone has opened the file. It transfers its pieces 0 and 1; then it exchanges
+//              one message with rank 1 and one with rank 2, and accesses the file for them
+//
+// Between opening the file and the end, an error must not stop the loop, because other ranks would
+// wait for the missing call or message. Everything that can fail is therefore run by FirstError,
+// which stores the error. All ranks agree on it at the end and throw it.
 #include "io/transport.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -18,7 +22,7 @@ namespace tenon {
 
 namespace {
 
-// Far below 2 GiB, the limit of a message whose length is an int.
+// Maximal size of a piece. MPI counts the bytes of a message in an int, so it must be below 2 GiB.
 constexpr Index kPieceBytes = Index(64) << 20;
 
 // Runs steps of the transfer and stores the first error; later steps still run.
@@ -39,7 +43,7 @@ private:
   std::optional<Error> first_;
 };
 
-// Waits for a message to or from a peer, which the report of a long wait names.
+// Waits for a message to or from the rank `peer`. If the wait is long, a report names that rank.
 void waitForPeer(const Communicator& comm, MPI_Request request, int peer) {
   waitFor(comm, &request, 1, [&] { return ranksText({peer}); });
 }
@@ -60,26 +64,27 @@ void receiveElements(const Communicator& comm, int from, int tag, std::byte* ele
   waitForPeer(comm, request, from);
 }
 
-// putWrittenBox() or putReadBox().
+// putWrittenBox() or putReadBox(): stores the box of global indices that a rank writes or reads.
 using PutBox = void (*)(const Layout& layout, int rank, Box& box) noexcept;
 
-// Transfers the pieces of the tensors, one tensor after the other. Between opening the file and the
-// final agreement, no function leaves the loops early, and everything that can fail is run by
-// errors_.
+// One transfer: the constructor allocates memory and opens the file, write() or read() transfers
+// all tensors and closes it. All are collective on comm.
 class Mover {
 public:
   Mover(const CommPtr& comm, const FileData& file, DataFile::Access access,
         const TensorPointers& tensors)
       : comm_(comm), file_(file), tensors_(tensors), tag_(comm->nextTag()) {
     const bool isTogether = file.transport == FileTransport::Together;
+    // Two agreements: the collective call that opens the file begins only when all ranks have
+    // memory.
     collectively(*comm_, [&] {
       if (isTogether || isRoot())
         data_.emplace(file.path, access, *file.stored, isTogether ? comm_.get() : nullptr);
       const Index largest = std::min(kPieceBytes, largestBytes());
       if (!isTogether && isRoot())
-        arriving_ = Buffer(largest, "a piece of a checkpoint");
+        remotePiece_ = Buffer(largest, "a piece of a checkpoint");
       if (access == DataFile::Access::Write)
-        staging_ = Buffer(largest, "a piece of a checkpoint");
+        packedPiece_ = Buffer(largest, "a piece of a checkpoint");
       box_.reserve(kMaxRank);
       piece_.reserve(kMaxRank);
       return true;
@@ -118,6 +123,7 @@ public:
 private:
   bool isRoot() const noexcept { return comm_->rank() == 0; }
 
+  // Bytes of the largest part that any rank owns of any tensor.
   Index largestBytes() const {
     Index largest = 0;
     for (const DTensor* x : tensors_)
@@ -135,7 +141,8 @@ private:
     errors_.run([&] { file_.moved((*file_.stored)[i].bytes()); });
   }
 
-  // Returns the pieces of a rank, and the bytes of the piece in piece_.
+  // Returns the pieces into which a rank's elements are divided. They refer to box_, so they are
+  // valid until the next call.
   Pieces piecesOf(const DTensor& x, PutBox putBox, int rank) {
     putBox(x.layout(), rank, box_);
     return {box_, kPieceBytes / dataTypeSize(x.dataType())};
@@ -144,8 +151,8 @@ private:
     return elements(piece_) * dataTypeSize(x.dataType());
   }
 
-  // Calls visit() for each piece of this rank, then with empty pieces, up to the largest number of
-  // pieces of any rank: all ranks must make the same number of collective calls.
+  // Calls visit() for each piece of this rank, stored in piece_, then with empty pieces, up to the
+  // largest number of pieces of any rank: all ranks must make the same number of collective calls.
   template <class Visit>
   void forEachTogether(const DTensor& x, PutBox putBox, Visit visit) {
     Index maxCount = 0;
@@ -161,8 +168,8 @@ private:
     }
   }
 
-  // On rank 0, calls visit(rank) for each piece of each rank. On another rank, calls it for the
-  // pieces of that rank only.
+  // On rank 0, calls visit(rank) for each piece of each rank, stored in piece_. On another rank,
+  // calls it for the pieces of that rank only.
   template <class Visit>
   void forEachThroughRoot(const DTensor& x, PutBox putBox, Visit visit) {
     for (int rank = 0; rank < comm_->size(); ++rank) {
@@ -176,18 +183,18 @@ private:
     }
   }
 
-  // Returns the elements of the piece. If packing fails, other bytes are transferred, and the file
-  // is discarded at the end.
-  const std::byte* packedPiece(const DTensor& x) {
-    const std::byte* elements = staging_.data<std::byte>();
-    errors_.run([&] { elements = packed(x, piece_, staging_); });
+  // Returns the elements of the piece piece_ of this rank, row-major. If packing fails, other bytes
+  // are transferred, and the file is discarded at the end.
+  const std::byte* pack(const DTensor& x) {
+    const std::byte* elements = packedPiece_.data<std::byte>();
+    errors_.run([&] { elements = packed(x, piece_, packedPiece_); });
     return elements;
   }
 
   void writeTogether(std::size_t i) {
     const DTensor& x = *tensors_[i];
     forEachTogether(x, putWrittenBox, [&] {
-      const std::byte* elements = packedPiece(x);
+      const std::byte* elements = pack(x);
       errors_.run([&] { data_->write(i, piece_, elements); });
     });
   }
@@ -195,12 +202,11 @@ private:
   void writeThroughRoot(std::size_t i) {
     const DTensor& x = *tensors_[i];
     forEachThroughRoot(x, putWrittenBox, [&](int rank) {
-      const std::byte* elements =
-          rank == comm_->rank() ? packedPiece(x) : arriving_.data<std::byte>();
+      const std::byte* elements = rank == comm_->rank() ? pack(x) : remotePiece_.data<std::byte>();
       if (!isRoot())
         return sendElements(*comm_, 0, tag_, elements, bytesOfPiece(x));
       if (rank != 0)
-        receiveElements(*comm_, rank, tag_, arriving_.data<std::byte>(), bytesOfPiece(x));
+        receiveElements(*comm_, rank, tag_, remotePiece_.data<std::byte>(), bytesOfPiece(x));
       errors_.run([&] { data_->write(i, piece_, elements); });
     });
   }
@@ -219,13 +225,13 @@ private:
     std::byte* to = elements.data<std::byte>();
     forEachThroughRoot(x, putReadBox, [&](int rank) {
       const Index bytes = bytesOfPiece(x);
-      std::byte* const arrived = rank == comm_->rank() ? to : arriving_.data<std::byte>();
+      std::byte* const target = rank == comm_->rank() ? to : remotePiece_.data<std::byte>();
       if (!isRoot())
-        receiveElements(*comm_, 0, tag_, arrived, bytes);
+        receiveElements(*comm_, 0, tag_, target, bytes);
       else
-        errors_.run([&] { data_->read(i, piece_, arrived); });
+        errors_.run([&] { data_->read(i, piece_, target); });
       if (isRoot() && rank != 0)
-        sendElements(*comm_, rank, tag_, arrived, bytes);
+        sendElements(*comm_, rank, tag_, target, bytes);
       if (rank == comm_->rank())
         to += bytes;
     });
@@ -240,10 +246,12 @@ private:
   CommPtr comm_;
   const FileData& file_;
   const TensorPointers& tensors_;
-  int tag_;
-  std::optional<DataFile> data_;
-  Buffer staging_, arriving_;
-  Box box_, piece_;
+  int tag_;                      // of the messages of this transfer
+  std::optional<DataFile> data_; // the open file; none on ranks that send messages to rank 0
+  Buffer packedPiece_;           // for a piece of this rank that is not contiguous in its tensor
+  Buffer remotePiece_;           // on rank 0: a piece of another rank
+  Box box_;                      // elements of a tensor that a rank transfers
+  Box piece_;                    // the part of box_ that is transferred now
   FirstError errors_;
 };
 

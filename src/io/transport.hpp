@@ -19,10 +19,10 @@ enum class FileTransport { Together, Root };
 
 // Tensor of dataset i, in the order of the file.
 using TensorPointers = std::vector<const DTensor*>;
-// Callback with the bytes of each dataset that has been transferred, to report progress.
+// Called after each dataset with its size in bytes, to report progress.
 using Moved = std::function<void(Index bytes)>;
 
-// The file of a transfer.
+// The file of a transfer, whose structure exists already.
 struct FileData {
   std::string path;
   const std::vector<StoredDataset>* stored; // in the order of the tensors
@@ -30,8 +30,11 @@ struct FileData {
   Moved moved;
 };
 
-// Collective on comm. Throw the first error of any rank, on all ranks. `elements[i]` receives the
-// elements of readBox(), row-major.
+// Both are collective on comm, and throw on all ranks the first error of any rank. writeTensors()
+// writes each element once (writtenBox() in tensor_pieces.hpp says which rank does it).
+// readTensors() changes no tensor: `layouts` are tensors of which only layout and type are used,
+// and `elements[i]`, which must be large enough, receives this rank's readBox() of tensor i,
+// row-major.
 void writeTensors(const CommPtr& comm, const FileData& file, const TensorPointers& tensors);
 void readTensors(const CommPtr& comm, const FileData& file, const TensorPointers& layouts,
                  std::vector<Buffer>& elements);

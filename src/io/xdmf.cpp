@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Generates the XDMF text of a series of fields. Everything, including names, comes from HDF5
-// files, so texts are escaped and values are checked. The order and thickness of axes are those
-// that ParaView's readers expect, see the header.
+// Generates the XDMF text of a series of fields (example in the header). Everything, including
+// names, comes from HDF5 files, which are not trusted: texts are escaped and values are checked.
+// The order and thickness of axes are those that ParaView's readers expect, see the header.
+//
+//   xdmfOfFile()      the text of one time, which has two parts:
+//     meshOf()          a uniform grid, and onGrid() for each field on it
+//     unstructured()    a mesh, and onMesh() for each field on it
+//   xdmfOfSeries()    the file, which contains the texts of all times
+//
+// In these functions `name` is the file's name as it appears in the text, relative to the .xmf
+// file.
 #include "io/xdmf.hpp"
 
 #include "sys/errors/error.hpp"
@@ -16,6 +24,7 @@ namespace tenon {
 
 namespace {
 
+// The group of the HDF5 file with all fields: a field u is the dataset "tensors/u".
 constexpr const char* kFields = "tensors/";
 
 // Escapes a text for a quoted XML attribute.
@@ -41,6 +50,8 @@ std::string escaped(const std::string& text) {
   return safe;
 }
 
+// Returns a value of the file, such as "step". Throws TENON_ERR_FORMAT if it does not exist or has
+// another type.
 template <class T>
 const T& valueOf(const std::string& name, const StoredFile& file, const std::string& key) {
   const auto found = file.values.find(key);
@@ -52,6 +63,7 @@ const T& valueOf(const std::string& name, const StoredFile& file, const std::str
       fmt::format("file '{}' has no value '{}': it is not of a series of fields", name, key));
 }
 
+// Parses numbers separated by spaces, as putGrid() writes them.
 std::vector<double> numbersOf(const std::string& text) {
   std::vector<double> numbers;
   for (const std::string& word : split(text, ' ')) {
@@ -62,6 +74,7 @@ std::vector<double> numbersOf(const std::string& text) {
   return numbers;
 }
 
+// Returns the grid that putGrid() has stored in the file.
 FieldGrid gridOf(const std::string& name, const StoredFile& file) {
   FieldGrid grid{numbersOf(valueOf<std::string>(name, file, "grid_origin")),
                  numbersOf(valueOf<std::string>(name, file, "grid_spacing")),
@@ -72,7 +85,8 @@ FieldGrid gridOf(const std::string& name, const StoredFile& file) {
   return grid;
 }
 
-std::string wordOf(const StoredDataset& field) {
+// Returns the name of a field: "u" for the dataset "tensors/u".
+std::string fieldName(const StoredDataset& field) {
   return field.path.substr(std::string_view(kFields).size());
 }
 
@@ -82,6 +96,7 @@ std::string numberKind(TenonDataType type) {
                      dataTypeSize(type));
 }
 
+// Returns the reference to a whole dataset of the file, of which ParaView reads `shape`.
 std::string dataItem(const std::string& name, const StoredDataset& field, const Shape& shape) {
   return fmt::format("<DataItem Format=\"HDF\" {} Dimensions=\"{}\">{}:/{}</DataItem>\n",
                      numberKind(field.type), fmt::join(shape, " "), escaped(name),
@@ -120,12 +135,12 @@ std::string hyperslab(const std::string& name, const StoredDataset& field, Index
 template <class Item>
 std::string attributesOf(const StoredFile& file, const StoredDataset& field, const char* center,
                          Index count, Item item) {
-  const std::string word = wordOf(field);
-  const auto componentList = file.values.find(componentsKey(word));
+  const std::string name = fieldName(field);
+  const auto componentList = file.values.find(componentsKey(name));
   const bool hasNames = componentList != file.values.end() &&
                         std::holds_alternative<std::string>(componentList->second);
   const std::vector<std::string> names =
-      componentNames(word, hasNames ? std::get<std::string>(componentList->second) : "", count);
+      componentNames(name, hasNames ? std::get<std::string>(componentList->second) : "", count);
   std::string text;
   for (Index i = 0; i < count; ++i)
     text += fmt::format("        <Attribute Name=\"{}\" AttributeType=\"Scalar\" Center=\"{}\">\n"
@@ -135,6 +150,8 @@ std::string attributesOf(const StoredFile& file, const StoredDataset& field, con
   return text;
 }
 
+// Returns the XML attributes of a field on a grid. Its dimensions before the spatial ones are
+// components.
 std::string onGrid(const std::string& name, const StoredFile& file, const StoredDataset& field,
                    const FieldGrid& grid) {
   const std::size_t leading = field.shape.size() - static_cast<std::size_t>(grid.dimensions());
@@ -147,8 +164,9 @@ std::string onGrid(const std::string& name, const StoredFile& file, const Stored
                       });
 }
 
-// Returns topology and geometry of a grid, in the order z, y, x. A plane with values in its cells
-// is one cell thick.
+// Returns topology and geometry of a grid, in the order z, y, x. `points` are the extents of a
+// field's values; if these are in cells, there is one point more per dimension. A plane with values
+// in its cells is one cell thick.
 std::string meshOf(Shape points, const FieldGrid& grid) {
   std::vector<double> origin = grid.origin, spacing = grid.spacing;
   if (grid.isCellCentered)
@@ -169,6 +187,7 @@ std::string meshOf(Shape points, const FieldGrid& grid) {
       fmt::join(points, " "), fmt::join(origin, " "), fmt::join(spacing, " "));
 }
 
+// Name for users, name in XDMF, number of corners.
 constexpr MeshShape kShapes[] = {{"segment", "Polyline", 2},
                                  {"triangle", "Triangle", 3},
                                  {"quadrilateral", "Quadrilateral", 4},
@@ -177,6 +196,7 @@ constexpr MeshShape kShapes[] = {{"segment", "Polyline", 2},
                                  {"wedge", "Wedge", 6},
                                  {"hexahedron", "Hexahedron", 8}};
 
+// Returns a dataset of the mesh, kMeshPlaces or kMeshCorners, which must be a matrix.
 const StoredDataset& datasetOf(const std::string& name, const StoredFile& file, const char* word) {
   for (const StoredDataset& dataset : file.tensors)
     if (dataset.path == fmt::format("{}{}", kFields, word) && dataset.shape.size() == 2)
@@ -201,8 +221,10 @@ std::string unstructured(const std::string& name, const StoredFile& file) {
                      dataItem(name, places, places.shape));
 }
 
+// Returns the XML attributes of a field on a mesh. Its first dimension counts rows (cells or
+// nodes), the others are components.
 std::string onMesh(const std::string& name, const StoredFile& file, const StoredDataset& field) {
-  const bool isNode = valueOf<std::string>(name, file, centerKey(wordOf(field))) == "node";
+  const bool isNode = valueOf<std::string>(name, file, centerKey(fieldName(field))) == "node";
   const Shape rows{field.shape.front()};
   return attributesOf(file, field, isNode ? "Node" : "Cell",
                       elements(Shape(field.shape.begin() + 1, field.shape.end())), [&](Index i) {
@@ -270,7 +292,7 @@ std::string xdmfOfFile(const NamedFile& fields, const NamedFile* mesh) {
     geometry = unstructured(meshFile.name, meshFile.file);
     for (const StoredDataset& field : file.tensors)
       if (field.path.starts_with(kFields) &&
-          (mesh || (wordOf(field) != kMeshPlaces && wordOf(field) != kMeshCorners)))
+          (mesh || (fieldName(field) != kMeshPlaces && fieldName(field) != kMeshCorners)))
         attributes += onMesh(name, file, field);
   } else {
     const FieldGrid grid = gridOf(name, file);

@@ -6,7 +6,17 @@
 // A grid is uniform: a 3DCoRectMesh with extents, origin and spacing in the order z, y, x.
 // ParaView's readers put a 2DCoRectMesh into the plane of y and z, so a plane is written with one
 // layer of points or cells in z instead. A field with several components is written as one
-// attribute per component, each a hyperslab of the dataset.
+// attribute per component, each a hyperslab of the dataset. The text of one time, abridged, with a
+// field u of 64 x 32 cells (y, x):
+//
+//   <Grid Name="step 120">
+//     <Time Value="0.5"/>
+//     <Topology TopologyType="3DCoRectMesh" Dimensions="2 65 33"/>        points in z, y, x
+//     <Geometry GeometryType="ORIGIN_DXDYDZ"> origin, spacing </Geometry>
+//     <Attribute Name="u" Center="Cell">
+//       <DataItem Dimensions="1 64 32">heat-000120.h5:/tensors/u</DataItem>
+//     </Attribute>
+//   </Grid>
 #pragma once
 
 #include "io/stored_file.hpp"
@@ -27,9 +37,9 @@ struct FieldGrid {
   bool isFlat() const { return dimensions() == 2; }
 };
 
-// A shape of cells in an unstructured mesh. The coordinates of corners are the tensor mesh_places
-// [places, 2 or 3]; the indices of each cell's corners in it are mesh_corners [cells, corners].
-// Rows of a field are cells or places.
+// A shape of cells in an unstructured mesh. A place is a point of the mesh. The coordinates of
+// corners are the tensor mesh_places [places, 2 or 3]; the indices of each cell's corners in it are
+// mesh_corners [cells, corners]. Rows of a field are cells or places.
 struct MeshShape {
   std::string_view name, topology; // "triangle" for users, "Triangle" in XDMF
   Index corners;

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Assigns a tensor to each parameter: by a map, by name, or by position. All faults are collected
-// before an error is thrown, because a user who converts a network needs the complete list.
+// Assigns a tensor of a weights file to each parameter of a network: by a map, by name, or by
+// position (assignment.hpp has the rules and an example of a map). All faults are collected before
+// an error is thrown, because a user who converts a network needs the complete list. Local; all
+// ranks do the same.
+//
+// A position is that of a module, which is a group of tensors with one prefix: "features.10" of
+// "features.10.weight" and "features.10.bias". On the side of the network, the parameters that
+// correspond to one module are a unit: usually all of a layer, or those with one number ("weight0",
+// "bias0"). Unit k of the network gets the tensors of module k of the file.
 #include "weights/assignment.hpp"
 
 #include "sys/errors/error.hpp"
@@ -22,6 +29,7 @@ namespace {
 
 constexpr const char* kFormat = "tenon-weights-map-1";
 
+// Parses the list "transpose" of a rule, which must be a permutation.
 std::vector<int> parseAxes(const JsonView& list) {
   std::vector<int> axes;
   for (const JsonView& axis : list.list()) {
@@ -66,7 +74,7 @@ WeightsMap parseWeightsMap(const std::string& text, const std::string& file) {
 
 namespace {
 
-constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+constexpr std::size_t kNone = static_cast<std::size_t>(-1); // index: no tensor
 constexpr std::string_view kDigits = "0123456789";
 
 // A module: the tensors whose names differ only after the last dot, such as "conv1.weight" and
@@ -83,6 +91,7 @@ struct Unit {
   std::vector<std::pair<std::size_t, std::string>> parameters;
 };
 
+// Returns "conv1" for the tensor "conv1.weight"; "" if its name has no dot.
 std::string moduleOf(const std::string& tensor) {
   const std::size_t dot = tensor.rfind('.');
   return dot == tensor.npos ? "" : tensor.substr(0, dot);
@@ -104,7 +113,7 @@ std::vector<std::string> pieces(const std::string& name) {
 // Sorts the modules by the numbers in their names. Returns whether the names determine the order:
 // whether the first difference between any two is a number.
 bool sortByNumbers(std::vector<Module>& modules) {
-  bool isTold = true;
+  bool isDetermined = true;
   const auto isLess = [&](const Module& a, const Module& b) {
     const auto x = pieces(a.name), y = pieces(b.name);
     const auto [p, q] = std::mismatch(x.begin(), x.end(), y.begin(), y.end());
@@ -114,9 +123,10 @@ bool sortByNumbers(std::vector<Module>& modules) {
       return kDigits.find(piece.front()) != kDigits.npos;
     };
     if (p == x.end() || q == y.end() || !isNumber(*p) || !isNumber(*q)) {
-      isTold = false;
+      isDetermined = false;
       return a.name < b.name;
     }
+    // Numbers of any length, compared without conversion: by length, then by digits.
     const auto value = [](const std::string& digits) {
       const std::size_t first = digits.find_first_not_of('0');
       return first == digits.npos ? std::string() : digits.substr(first);
@@ -125,14 +135,16 @@ bool sortByNumbers(std::vector<Module>& modules) {
     return m.size() != n.size() ? m.size() < n.size() : m != n ? m < n : *p < *q;
   };
   std::sort(modules.begin(), modules.end(), isLess);
-  return isTold;
+  return isDetermined;
 }
 
+// Returns "encoder.conv1.weight" for "encoder/conv1/weight".
 std::string dotted(std::string path) {
   std::replace(path.begin(), path.end(), '/', '.');
   return path;
 }
 
+// One assignment. Parameter i is wanted_[i], and gets the tensor with index sources_[i].tensor.
 class Assigner {
 public:
   Assigner(const std::vector<WantedTensor>& wanted, const WeightsFile& file, const WeightsMap* map,
@@ -162,6 +174,7 @@ public:
   }
 
 private:
+  // Returns the index of a tensor; kNone if the file does not have it.
   std::size_t find(const std::string& name) const {
     const auto found = places_.find(name);
     return found == places_.end() ? kNone : found->second;
@@ -218,7 +231,7 @@ private:
   // A rule for a parameter has precedence over a rule for its layer.
   void byMap() {
     std::map<std::string_view, const WeightsMap::Rule*> rules;
-    std::set<std::string_view> unread;
+    std::set<std::string_view> unread; // rules that no parameter has used
     for (const WeightsMap::Rule& rule : map_->rules) {
       rules.emplace(rule.to, &rule);
       unread.insert(rule.to);
@@ -319,17 +332,17 @@ private:
     std::vector<int>& axes = sources_[i].axes;
     const std::string axesText =
         axes.empty() ? "" : fmt::format(" transposed by [{}]", fmt::join(axes, ","));
-    const bool isAsItIs = axes.empty();
-    if (isAsItIs) {
+    const bool isUntransposed = axes.empty();
+    if (isUntransposed) {
       axes.resize(tensor.shape.size());
       std::iota(axes.begin(), axes.end(), 0);
     }
-    bool fits = axes.size() == tensor.shape.size() && axes.size() == wanted_[i].shape.size();
-    for (std::size_t d = 0; fits && d < axes.size(); ++d)
-      fits = tensor.shape[static_cast<std::size_t>(axes[d])] == wanted_[i].shape[d];
-    if (!fits && isAsItIs)
-      fits = fitsButForOnes(tensor.shape, wanted_[i].shape, axes);
-    if (!fits)
+    bool hasShape = axes.size() == tensor.shape.size() && axes.size() == wanted_[i].shape.size();
+    for (std::size_t d = 0; hasShape && d < axes.size(); ++d)
+      hasShape = tensor.shape[static_cast<std::size_t>(axes[d])] == wanted_[i].shape[d];
+    if (!hasShape && isUntransposed)
+      hasShape = matchWithoutOnes(tensor.shape, wanted_[i].shape, axes);
+    if (!hasShape)
       faults_.push_back(fmt::format("{} has shape [{}], but '{}' has [{}]{}", wanted_[i].path(),
                                     fmt::join(wanted_[i].shape, ","), tensor.name,
                                     fmt::join(tensor.shape, ","), axesText));
@@ -339,24 +352,26 @@ private:
                                     wanted_[i].path(), tensor.name, elementTypeName(tensor.type)));
   }
 
-  // PyTorch's weight of a linear layer is a matrix, but for a layer on points of a field it has
-  // additional dimensions of extent 1, those of the window.
-  static bool fitsButForOnes(const std::vector<Index>& stored, const std::vector<Index>& wanted,
-                             std::vector<int>& axes) {
-    const auto isLong = [](Index extent) { return extent != 1; };
+  // Whether the shapes are equal apart from extents of 1; stores in `axes` the dimension of the
+  // tensor for each dimension of the parameter. PyTorch's weight of a linear layer is a matrix
+  // [out, in], but that of a layer on the points of a field is [out, in, 1, 1], with the dimensions
+  // of the window.
+  static bool matchWithoutOnes(const std::vector<Index>& stored, const std::vector<Index>& wanted,
+                               std::vector<int>& axes) {
+    const auto isNotOne = [](Index extent) { return extent != 1; };
     axes.assign(wanted.size(), -1);
     std::size_t next = 0;
     for (std::size_t d = 0; d < wanted.size(); ++d) {
-      if (!isLong(wanted[d]))
+      if (!isNotOne(wanted[d]))
         continue;
       next = static_cast<std::size_t>(
-          std::find_if(stored.begin() + static_cast<std::ptrdiff_t>(next), stored.end(), isLong) -
+          std::find_if(stored.begin() + static_cast<std::ptrdiff_t>(next), stored.end(), isNotOne) -
           stored.begin());
       if (next == stored.size() || stored[next] != wanted[d])
         return false;
       axes[d] = static_cast<int>(next++);
     }
-    return std::none_of(stored.begin() + static_cast<std::ptrdiff_t>(next), stored.end(), isLong);
+    return std::none_of(stored.begin() + static_cast<std::ptrdiff_t>(next), stored.end(), isNotOne);
   }
 
   // Joins at most 12 texts.
@@ -376,8 +391,8 @@ private:
   const WeightsMap* map_;
   const std::string& network_;
   std::vector<TensorSource> sources_;
-  std::vector<bool> isUsed_; // by index of the tensor
-  std::map<std::string_view, std::size_t> places_;
+  std::vector<bool> isUsed_;                       // by index of the tensor
+  std::map<std::string_view, std::size_t> places_; // index of a tensor by its name
   std::vector<std::string> faults_;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Bytes of a file or of memory. Files are read by pread(), so readers do not share a file position.
-// A file that has become shorter since it was opened is an error, not a short read.
+// The two sources of bytes from which weights and models are read: a file (FileBytes) and memory
+// (MemoryBytes), with the functions that open them and that throw their errors. Files are read by
+// pread(), so readers do not share a file position, and several threads can read. A file that has
+// become shorter since it was opened is an error: read() returns all requested bytes or throws.
 #include "weights/byte_source.hpp"
 
 #include "sys/errors/error.hpp"

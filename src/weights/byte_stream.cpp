@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Streams the bytes of a tensor or archive member, uncompressed or deflated, through a fixed
-// buffer. The sizes in an archive can be wrong, so decompression stops at the declared size, and
-// finish() verifies that the member ends there.
+// Streams of bytes, which are read or skipped from the beginning to the end. Weights files are read
+// through them:
+//   RawStream        a range of a file
+//   StoredMember     a member of a zip archive that is not compressed, with its checksum
+//   DeflatedMember   a compressed member, decompressed by zlib through a fixed buffer
+// The sizes in an archive can be wrong, so decompression stops at the declared size, and finish()
+// verifies that the member ends there.
 #include "weights/byte_stream.hpp"
 
 #include "sys/errors/error.hpp"
@@ -21,7 +25,7 @@ namespace {
 constexpr Index kBufferBytes = Index(1) << 16;
 using Block = std::array<std::byte, kBufferBytes>;
 
-// Bytes as they are in the file.
+// A range of bytes of a file. Bytes that are skipped are not read from the file.
 class RawStream final : public ByteStream {
 public:
   RawStream(const ByteSource& source, Index begin, Index count)
@@ -97,7 +101,9 @@ public:
   }
 
 protected:
+  // Returns the next `count` bytes of the member in `to`.
   virtual void unpack(std::byte* to, Index count) = 0;
+  // Throws unless the member ends after the bytes that have been unpacked.
   virtual void checkEnd() = 0;
   [[noreturn]] void fail(const std::string& why) const { source_.fail(member_.name, why); }
 
@@ -105,7 +111,7 @@ protected:
   const ZipMember& member_;
 
 private:
-  Index done_ = 0;
+  Index done_ = 0; // bytes that have been read or skipped
   uLong crc_ = crc32(0, nullptr, 0);
   std::unique_ptr<Block> skipped_ = std::make_unique<Block>();
 };
@@ -148,6 +154,7 @@ private:
     if (zlib_.avail_out == 0 || zlib_.avail_in > 0 || at_ != end_)
       fail("it has more bytes than the archive gives");
   }
+  // Decompresses as much as fits into the output. `ifEnded` is the error if no bytes are left.
   void step(const char* ifEnded) {
     if (zlib_.avail_in == 0 && at_ < end_) {
       const Index part = std::min(kBufferBytes, end_ - at_);
@@ -171,8 +178,8 @@ private:
   }
 
   z_stream zlib_{};
-  Index at_, end_; // compressed bytes that have not been passed to zlib
-  bool ended_ = false;
+  Index at_, end_;     // range of the compressed bytes that have not been passed to zlib
+  bool ended_ = false; // zlib has found the end of the compressed data
   std::unique_ptr<Block> block_ = std::make_unique<Block>();
 };
 

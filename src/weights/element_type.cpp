@@ -21,7 +21,7 @@ struct TypeInfo {
   const char* name;
   Index size;
 };
-// In the order of the enumeration.
+// One entry per constant of the enumeration ElementType, in its order.
 constexpr std::array<TypeInfo, 15> kTypes = {{{"BOOL", 1},
                                               {"U8", 1},
                                               {"I8", 1},
@@ -42,7 +42,8 @@ const TypeInfo& infoOf(ElementType type) {
   return kTypes[static_cast<std::size_t>(type)];
 }
 
-// IEEE 754 binary16: 1 sign bit, 5 exponent bits, 10 fraction bits.
+// IEEE 754 binary16: 1 sign bit, 5 exponent bits, 10 fraction bits. A normal number is
+// (1 + fraction / 2^10) 2^(exponent - 15); exponent 0 is subnormal, 31 is infinity or NaN.
 double fromHalf(std::uint16_t bits) {
   const int exponent = bits >> 10 & 31, fraction = bits & 1023;
   const double size = exponent == 0   ? std::ldexp(fraction, -24)
@@ -52,11 +53,13 @@ double fromHalf(std::uint16_t bits) {
   return bits & 0x8000 ? -size : size;
 }
 
+// A bfloat16 is the upper half of a float32.
 double fromBfloat(std::uint16_t bits) {
   return std::bit_cast<float>(std::uint32_t(bits) << 16);
 }
 
-// Converts each element of type Stored by valueOf.
+// Converts each element of type Stored by valueOf. Returns false if a finite number became
+// infinite.
 template <class Stored, class T, class ValueOf>
 bool convert(const std::byte* from, Index count, T* to, Index stride, ValueOf valueOf) {
   bool fits = true;

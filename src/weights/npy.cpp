@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads npz directories and npy headers, and writes npy headers. A header is a Python literal with
-// three keys. The parser accepts exactly these; anything else that Python could evaluate is an
-// error.
+// Reads the arrays of npz files, which are zip archives with a member NAME.npy for each array, and
+// writes the headers of npy files. A member consists of
+//   6 bytes  "\x93NUMPY"
+//   2 bytes  version of the format
+//   2 or 4   length of the text that follows (2 in version 1, otherwise 4)
+//   text     {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
+//   data     the elements
+// The text is a Python literal with three keys: type, order and shape. The parser accepts exactly
+// these; anything else that Python could evaluate is an error.
 #include "weights/npy.hpp"
 
 #include "weights/byte_stream.hpp"
@@ -79,6 +85,7 @@ constexpr std::array<std::pair<std::string_view, ElementType>, 12> kNpyTypes = {
     {"f8", ElementType::F64},
 }};
 
+// Returns the type of "<f8", "|u1", ...; none if it cannot be read.
 std::optional<ElementType> typeOf(std::string_view text) {
   // One-byte types have '|' instead of a byte order; all others must be little-endian.
   const bool isSingle = text.ends_with('1');
@@ -89,7 +96,7 @@ std::optional<ElementType> typeOf(std::string_view text) {
   return std::nullopt;
 }
 
-// Parses the literal from beginning to end. Each key must occur once, in any order.
+// Parses the text from beginning to end. Each key must occur once, in any order.
 class Literal {
 public:
   Literal(const ByteSource& source, const std::string& name, std::string_view text)
@@ -223,17 +230,19 @@ NpyStart parseNpyStart(const ByteSource& source, const std::string& name, const 
   const std::string_view start(reinterpret_cast<const char*>(first), kNpyStart);
   if (!start.starts_with(kMagic))
     source.fail(name, "it is no npy file: its first bytes are others");
-  const auto major = std::to_integer<int>(first[6]), minor = std::to_integer<int>(first[7]);
+  constexpr Index kMajor = 6, kMinor = 7, kLength = 8; // offsets
+  const auto major = std::to_integer<int>(first[kMajor]),
+             minor = std::to_integer<int>(first[kMinor]);
   if (major < 1 || major > 3 || minor != 0)
     source.fail(name, fmt::format("it has version {}.{} of the npy format; expected 1.0 to 3.0",
                                   major, minor));
   const int lengthBytes = major == 1 ? 2 : 4;
-  const auto length = static_cast<Index>(littleEndian(first + 8, lengthBytes));
+  const auto length = static_cast<Index>(littleEndian(first + kLength, lengthBytes));
   // The length comes from the file, so bound it before allocating memory.
   if (length > kMaxNpyText)
     source.fail(name, fmt::format("its header would have {} bytes; at most {} are read", length,
                                   kMaxNpyText));
-  return {8 + lengthBytes, length};
+  return {kLength + lengthBytes, length};
 }
 
 NpyHeader parseNpyText(const ByteSource& source, const std::string& name, std::string_view text) {
@@ -241,7 +250,7 @@ NpyHeader parseNpyText(const ByteSource& source, const std::string& name, std::s
 }
 
 std::string npyHeader(ElementType type, const std::vector<Index>& shape) {
-  constexpr std::size_t kAlignment = 64, kStart = 10;
+  constexpr std::size_t kAlignment = 64, kStart = 10; // kStart: bytes before the text
   std::string extents;
   for (Index extent : shape)
     extents += fmt::format("{},", extent);
@@ -250,6 +259,7 @@ std::string npyHeader(ElementType type, const std::vector<Index>& shape) {
   // Pad with spaces so the elements begin at a multiple of 64 bytes, as numpy does.
   text.append(kAlignment - (kStart + text.size() + 1) % kAlignment, ' ');
   text += '\n';
+  // Version 1.0, with a length of two bytes.
   return fmt::format("{}{}{}{}{}{}", kMagic, '\1', '\0', static_cast<char>(text.size() & 255),
                      static_cast<char>(text.size() >> 8), text);
 }

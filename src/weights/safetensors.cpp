@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads and writes safetensors headers. Each byte after the header must belong to exactly one
-// tensor: a file with overlaps or holes is ambiguous, and is rejected.
+// Reads and writes headers of safetensors files. A file consists of
+//   8 bytes  length of the JSON text
+//   JSON     {"__metadata__": {"KEY": "VALUE"},
+//             "conv1.weight": {"dtype": "F32", "shape": [8, 3, 5, 5], "data_offsets": [0, 2400]},
+//             ...}
+//   data     the elements of all tensors; offsets count from its beginning
+// Each byte of the data must belong to exactly one tensor: a file with overlaps or holes is
+// ambiguous, and is rejected. JSON does not preserve the order of tensors; the metadata with the
+// key kOrderKey have it, if the file was written by Tenon or its scripts.
 #include "weights/safetensors.hpp"
 
 #include "sys/files/json_tree.hpp"
@@ -18,7 +25,7 @@ namespace tenon {
 namespace {
 
 constexpr const char* kMetadata = "__metadata__";
-constexpr Index kLengthBytes = 8;
+constexpr Index kLengthBytes = 8; // of the number before the JSON text
 
 // Returns the JSON text, with spaces in place of the length, so byte positions in messages are
 // those of the file.
@@ -38,7 +45,8 @@ std::string headerText(const ByteSource& source) {
   return text;
 }
 
-// The size of the data must agree with shape and type, and the data must be inside the file.
+// Parses the entry of one tensor. The size of its data must agree with shape and type, and the data
+// must be inside the file; dataBegin is the offset of all data in the file.
 StoredTensor parseTensor(const ByteSource& source, const std::string& name, const JsonView& entry,
                          Index dataBegin) {
   entry.allow({"dtype", "shape", "data_offsets"});
@@ -69,7 +77,7 @@ StoredTensor parseTensor(const ByteSource& source, const std::string& name, cons
   return tensor;
 }
 
-// Checks that each byte after the header belongs to exactly one tensor.
+// Checks that each byte after the header, which ends at byte `end`, belongs to exactly one tensor.
 void checkNoOverlap(const ByteSource& source, const std::vector<StoredTensor>& tensors, Index end) {
   std::vector<const StoredTensor*> byPlace;
   for (const StoredTensor& tensor : tensors)

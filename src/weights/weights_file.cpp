@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Opens a file of either format, and reads blocks of its tensors. A block is read sequentially in
-// storage order, without seeking back, because compressed data can only be read in this order.
+// Opens a weights file, safetensors or npz, and reads blocks of its tensors. Each process reads the
+// block that it needs, without communication. A block is a range of indices in each dimension, with
+// a stride of the result per dimension (WeightsFile::Part), so a tensor can be transposed while it
+// is read. It is read sequentially in storage order, without seeking back, because compressed data
+// can only be read in this order: for a tensor [4, 6] and the block [1,3) x [2,5), the reader skips
+// 8 elements, reads 3, skips 3, reads 3, and skips the rest.
 #include "weights/weights_file.hpp"
 
 #include "sys/errors/error.hpp"
@@ -20,9 +24,10 @@ namespace tenon {
 
 namespace {
 
-// One dimension in storage order, the slowest first.
+// One dimension of a tensor in storage order, the slowest first, and the part of it that is read.
 struct StoredDimension {
-  Index extent, inner; // inner: bytes per index
+  Index extent;
+  Index bytesPerIndex; // distance of two consecutive indices in the file
   WeightsFile::Part part;
 };
 
@@ -37,48 +42,51 @@ void joinDimensions(std::vector<StoredDimension>& dims) {
         outer.part.stride != extent * inner.part.stride)
       continue;
     outer = {outer.extent * extent,
-             inner.inner,
+             inner.bytesPerIndex,
              {outer.part.begin * extent, outer.part.end * extent, inner.part.stride}};
     dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(d) + 1);
   }
 }
 
+// Returns the dimensions of a tensor, merged where possible; parts[d] is the part of dimension d.
 std::vector<StoredDimension> storedDimensions(const StoredTensor& tensor,
                                               const std::vector<WeightsFile::Part>& parts) {
   std::vector<StoredDimension> dims;
   for (std::size_t d = 0; d < parts.size(); ++d)
-    dims.push_back({tensor.shape[d], 0, parts[d]});
+    dims.push_back({tensor.shape[d], /*bytesPerIndex=*/0, parts[d]});
   if (dims.empty()) // a scalar is one dimension of extent 1
-    dims.push_back({1, 0, {0, 1, 1}});
+    dims.push_back({1, /*bytesPerIndex=*/0, {0, 1, 1}});
   // In Fortran order the last dimension is the slowest.
   if (tensor.isFortranOrder)
     std::reverse(dims.begin(), dims.end());
-  Index inner = elementSize(tensor.type);
+  Index bytes = elementSize(tensor.type);
   for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) {
-    dim->inner = inner;
-    inner *= dim->extent;
+    dim->bytesPerIndex = bytes;
+    bytes *= dim->extent;
   }
   joinDimensions(dims);
   return dims;
 }
 
+// Reads a block from a stream of the tensor's bytes, and converts its elements to T.
 template <class T>
 class BlockReader {
 public:
   BlockReader(ElementType type, std::vector<StoredDimension> dims, ByteStream& stream)
       : type_(type), dims_(std::move(dims)), stream_(stream) {}
 
-  // Recursion over dimensions; skips what is before and after the part in each.
+  // Reads the dimensions from d on; skips the indices before and after the part in each. Returns
+  // false if a number was too large for T.
   bool read(T* to, std::size_t d = 0) {
     const StoredDimension& dim = dims_[d];
-    stream_.skip(dim.part.begin * dim.inner);
+    stream_.skip(dim.part.begin * dim.bytesPerIndex);
     if (d + 1 == dims_.size())
       readRun(dim.part, to);
     else
       for (Index i = dim.part.begin; i < dim.part.end; ++i)
         read(to + (i - dim.part.begin) * dim.part.stride, d + 1);
-    stream_.skip((dim.extent - dim.part.end) * dim.inner);
-    return fits_;
+    stream_.skip((dim.extent - dim.part.end) * dim.bytesPerIndex);
+    return areInRange_;
   }
 
 private:
@@ -88,9 +96,9 @@ private:
     for (Index index = part.begin; index < part.end;) {
       const Index count = std::min(maxCount, part.end - index);
       stream_.read(block_.data(), count * size);
-      fits_ = convertElements(type_, block_.data(), count, to + (index - part.begin) * part.stride,
-                              part.stride) &&
-              fits_;
+      areInRange_ = convertElements(type_, block_.data(), count,
+                                    to + (index - part.begin) * part.stride, part.stride) &&
+                    areInRange_;
       index += count;
     }
   }
@@ -98,24 +106,26 @@ private:
   ElementType type_;
   std::vector<StoredDimension> dims_;
   ByteStream& stream_;
-  bool fits_ = true;
+  bool areInRange_ = true; // no number was too large for T
   std::array<std::byte, 4096> block_;
 };
 
 // Callers compute the parts from checked shapes, so a violation is an internal error.
 void checkParts(const StoredTensor& tensor, const std::vector<WeightsFile::Part>& parts) {
-  bool fits = parts.size() == tensor.shape.size();
-  for (std::size_t d = 0; fits && d < parts.size(); ++d)
-    fits = parts[d].begin >= 0 && parts[d].end <= tensor.shape[d];
-  if (!fits || !isReal(tensor.type))
+  bool areInside = parts.size() == tensor.shape.size();
+  for (std::size_t d = 0; areInside && d < parts.size(); ++d)
+    areInside = parts[d].begin >= 0 && parts[d].end <= tensor.shape[d];
+  if (!areInside || !isReal(tensor.type))
     throw Error(TENON_ERR_INTERNAL, "a block that a stored tensor does not have");
 }
 
+// Advice for files of other programs.
 constexpr const char* kToNpz = "save its arrays by names in Python: numpy.savez('weights.npz', ";
 constexpr const char* kFromTorch =
     "save it anew in Python: safetensors.torch.save_file(torch.load('{}', weights_only=True), "
     "'weights.safetensors')";
 
+// Reports a file of another format, `what`, with advice how to convert it.
 [[noreturn]] void failAs(const ByteSource& source, const std::string& what,
                          const std::string& advice) {
   source.fail("", fmt::format("it is {}{}{}; weights are read from safetensors and npz", what,
@@ -201,9 +211,10 @@ void readBlock(const ByteSource& source, const StoredTensor& tensor,
                                     : streamBytes(source, tensor.begin, tensor.bytes);
   if (tensor.member)
     stream->skip(tensor.begin);
-  const bool fits = BlockReader<T>(tensor.type, storedDimensions(tensor, parts), *stream).read(to);
+  const bool areInRange =
+      BlockReader<T>(tensor.type, storedDimensions(tensor, parts), *stream).read(to);
   stream->finish();
-  if (!fits)
+  if (!areInRange)
     source.fail(tensor.name, "a number is too large for the data type of the layer; use float64");
 }
 

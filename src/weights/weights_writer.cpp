@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes files of either format, one tensor after the other. All sizes are known in advance, so a
-// file that exceeds the limits of npz is rejected before anything is written.
+// Writes weights files, safetensors or npz, on one process: add() is called once for each tensor,
+// in the order that was passed to the constructor, and then commit(), which gives the file its
+// final name. All sizes are known in advance, so a file that exceeds the limits of npz is rejected
+// before anything is written.
 #include "weights/weights_writer.hpp"
 
 #include "sys/errors/error.hpp"
@@ -34,7 +36,7 @@ public:
 
 private:
   std::vector<StoredTensor> tensors_;
-  std::size_t next_ = 0;
+  std::size_t next_ = 0; // index of the tensor that the next add() writes
   NewFile file_;
 };
 
@@ -90,12 +92,13 @@ private:
   }
 
   std::vector<StoredTensor> tensors_;
-  std::size_t next_ = 0;
+  std::size_t next_ = 0; // index of the tensor that the next add() writes
   NewFile file_;
-  Index end_ = 0;
-  std::string directory_;
+  Index end_ = 0;         // bytes that have been written
+  std::string directory_; // entries of the members that have been written
 };
 
+// Throws for names that the formats do not allow, and for equal names.
 void checkNames(const std::string& path, const std::vector<StoredTensor>& tensors) {
   std::set<std::string_view> names;
   for (const StoredTensor& tensor : tensors) {

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads and writes directories of zip archives. Records are located from the end of the file. Each
-// offset is checked against the file's size before it is used, and entries are compared with the
-// members' local headers.
+// Reads and writes directories of zip archives (the format is PKWARE's APPNOTE). An archive
+// consists of
+//
+//   local header, data      for each member
+//   entry                   for each member: the directory, which has all that is needed
+//   zip64 end, its locator  only if a number of the end record is too large for its field
+//   end record              number of members, offset and size of the directory
+//
+// readZip() locates the records from the end of the file. The file is not trusted: each offset is
+// checked against the file's size before it is used, entries are compared with the members' local
+// headers, and each byte before the directory must belong to one member. Numbers are little-endian.
 #include "weights/zip.hpp"
 
 #include <fmt/format.h>
@@ -12,26 +20,53 @@ namespace tenon {
 
 namespace {
 
+// Signatures, with which the records begin, and the sizes of records without texts of any length.
 constexpr std::uint32_t kLocal = 0x04034b50, kEntry = 0x02014b50, kEnd = 0x06054b50,
                         kEnd64 = 0x06064b50, kLocator64 = 0x07064b50;
 constexpr Index kLocalBytes = 30, kEntryBytes = 46, kEndBytes = 22, kEnd64Bytes = 56,
                 kLocator64Bytes = 20, kMaxComment = 0xffff;
+
+// A number in a record: its offset and size in bytes.
+struct Field {
+  Index offset;
+  int bytes;
+};
+constexpr Field kSignature{0, 4};
+constexpr Field kEndDisk{4, 2}, kEndFirstDisk{6, 2}, kEndDiskMembers{8, 2}, kEndMembers{10, 2},
+    kEndDirectoryBytes{12, 4}, kEndDirectoryBegin{16, 4}, kEndComment{20, 2};
+constexpr Field kLocator64End{8, 8}; // offset of the zip64 end
+constexpr Field kEnd64Rest{4, 8}, kEnd64Disk{16, 4}, kEnd64FirstDisk{20, 4},
+    kEnd64DiskMembers{24, 8}, kEnd64Members{32, 8}, kEnd64DirectoryBytes{40, 8},
+    kEnd64DirectoryBegin{48, 8};
+constexpr Field kEntryFlags{8, 2}, kEntryMethod{10, 2}, kEntryCrc{16, 4}, kEntryStored{20, 4},
+    kEntrySize{24, 4}, kEntryName{28, 2}, kEntryExtra{30, 2}, kEntryComment{32, 2},
+    kEntryHeader{42, 4}; // Name, Extra and Comment are lengths; Header is an offset
+constexpr Field kLocalFlags{6, 2}, kLocalMethod{8, 2}, kLocalCrc{14, 4}, kLocalStored{18, 4},
+    kLocalSize{22, 4}, kLocalName{26, 2}, kLocalExtra{28, 2};
+// An extra field of an entry: its kind, the length of its contents, and numbers of 8 bytes.
+constexpr Field kExtraKind{0, 2}, kExtraLength{2, 2};
+constexpr Index kExtraStart = 4, kLargeNumber = 8;
+constexpr std::uint64_t kZip64Kind = 1;
+
+// Values of a field of 16 or 32 bits that mean "too large, see the zip64 record".
 constexpr std::uint64_t kSaturated16 = 0xffff, kSaturated32 = 0xffffffff;
+// Methods of compression, and bits of flags. With a descriptor, sizes and checksum follow the data.
 constexpr std::uint64_t kStored = 0, kDeflated = 8, kEncrypted = 1 << 0, kDescriptor = 1 << 3;
 // Maximal compression ratio of deflate.
 constexpr Index kMaxRatio = 1032;
 
-// The numbers of a record, by offset and size.
+// Reads the numbers of a record.
 class Record {
 public:
   Record(const std::byte* first) : first_(first) {}
-  std::uint64_t at(Index offset, int count) const { return littleEndian(first_ + offset, count); }
-  Index index(Index offset, int count) const { return static_cast<Index>(at(offset, count)); }
+  std::uint64_t at(Field field) const { return littleEndian(first_ + field.offset, field.bytes); }
+  Index index(Field field) const { return static_cast<Index>(at(field)); }
 
 private:
   const std::byte* first_;
 };
 
+// The directory of an archive: its offset and size, and its number of entries.
 struct Directory {
   Index begin, bytes, members;
 };
@@ -44,7 +79,7 @@ Index findEnd(const ByteSource& source) {
   for (Index i = tailBytes - kEndBytes; i >= 0; --i) {
     const Record record(tail.data() + i);
     // The signature alone can occur in a comment, so the comment must also end with the file.
-    if (record.at(0, 4) == kEnd && record.index(20, 2) == tailBytes - kEndBytes - i)
+    if (record.at(kSignature) == kEnd && record.index(kEndComment) == tailBytes - kEndBytes - i)
       return source.size() - tailBytes + i;
   }
   source.fail("", "it begins as a zip archive, but has no directory at its end: the file is "
@@ -55,33 +90,39 @@ Index findEnd(const ByteSource& source) {
 // record.
 Directory readEnd64(const ByteSource& source, Index end) {
   const auto locator = source.readPart(end - kLocator64Bytes, kLocator64Bytes, "the zip64 locator");
-  if (Record(locator.data()).at(0, 4) != kLocator64)
+  if (Record(locator.data()).at(kSignature) != kLocator64)
     source.fail("", "a size is said to be in a zip64 record, and there is none");
-  const Index at = Record(locator.data()).index(8, 8);
+  const Index at = Record(locator.data()).index(kLocator64End);
   const auto bytes = source.readPart(at, kEnd64Bytes, "the zip64 end of the directory");
   const Record record(bytes.data());
-  if (record.at(0, 4) != kEnd64 || at != end - kLocator64Bytes - kEnd64Bytes ||
-      record.at(4, 8) != kEnd64Bytes - 12)
+  // The record states the size of its rest, which is without the first 12 bytes.
+  if (record.at(kSignature) != kEnd64 || at != end - kLocator64Bytes - kEnd64Bytes ||
+      record.at(kEnd64Rest) != kEnd64Bytes - 12)
     source.fail("", "the zip64 end of the directory is damaged");
-  if (record.at(16, 4) != 0 || record.at(20, 4) != 0 || record.at(24, 8) != record.at(32, 8))
+  if (record.at(kEnd64Disk) != 0 || record.at(kEnd64FirstDisk) != 0 ||
+      record.at(kEnd64DiskMembers) != record.at(kEnd64Members))
     source.fail("", "the archive is one of several files");
-  const Directory directory{record.index(48, 8), record.index(40, 8), record.index(32, 8)};
+  const Directory directory{record.index(kEnd64DirectoryBegin), record.index(kEnd64DirectoryBytes),
+                            record.index(kEnd64Members)};
   if (directory.begin < 0 || directory.bytes < 0 || directory.begin > at ||
       directory.bytes != at - directory.begin)
     source.fail("", "the archive's directory does not end where its end begins");
   return directory;
 }
 
+// Returns the directory, from the end record or, for large numbers, from the zip64 end.
 Directory readEnd(const ByteSource& source) {
   const Index end = findEnd(source);
   const auto bytes = source.readPart(end, kEndBytes, "the archive's end");
   const Record record(bytes.data());
-  if (record.at(8, 2) == kSaturated16 || record.at(12, 4) == kSaturated32 ||
-      record.at(16, 4) == kSaturated32)
+  if (record.at(kEndDiskMembers) == kSaturated16 || record.at(kEndDirectoryBytes) == kSaturated32 ||
+      record.at(kEndDirectoryBegin) == kSaturated32)
     return readEnd64(source, end);
-  if (record.at(4, 2) != 0 || record.at(6, 2) != 0 || record.at(8, 2) != record.at(10, 2))
+  if (record.at(kEndDisk) != 0 || record.at(kEndFirstDisk) != 0 ||
+      record.at(kEndDiskMembers) != record.at(kEndMembers))
     source.fail("", "the archive is one of several files");
-  const Directory directory{record.index(16, 4), record.index(12, 4), record.index(10, 2)};
+  const Directory directory{record.index(kEndDirectoryBegin), record.index(kEndDirectoryBytes),
+                            record.index(kEndMembers)};
   // An unnecessary zip64 end record can be between the two.
   const Index gap = end - directory.bytes - directory.begin;
   if (gap != 0 && gap != kEnd64Bytes + kLocator64Bytes)
@@ -92,23 +133,24 @@ Directory readEnd(const ByteSource& source) {
 // Reads numbers that did not fit into 32 bits from the entry's zip64 field.
 void readLargeNumbers(const ByteSource& source, ZipMember& member, const std::byte* extra,
                       Index extraBytes) {
-  std::vector<Index*> pending;
+  std::vector<Index*> pending; // numbers of the member that are in the zip64 field, in its order
   for (Index* number : {&member.bytes, &member.stored, &member.header})
     if (*number == static_cast<Index>(kSaturated32))
       pending.push_back(number);
-  for (Index at = 0; !pending.empty() && at + 4 <= extraBytes;) {
+  for (Index at = 0; !pending.empty() && at + kExtraStart <= extraBytes;) {
     const Record field(extra + at);
-    const Index length = field.index(2, 2);
-    if (at + 4 + length > extraBytes)
+    const Index length = field.index(kExtraLength);
+    if (at + kExtraStart + length > extraBytes)
       break;
-    if (field.at(0, 2) == 1) {
-      if (length < 8 * static_cast<Index>(pending.size()))
+    if (field.at(kExtraKind) == kZip64Kind) {
+      if (length < kLargeNumber * static_cast<Index>(pending.size()))
         break;
       for (std::size_t i = 0; i < pending.size(); ++i)
-        *pending[i] = field.index(4 + 8 * static_cast<Index>(i), 8);
+        *pending[i] = field.index(
+            {kExtraStart + kLargeNumber * static_cast<Index>(i), static_cast<int>(kLargeNumber)});
       return;
     }
-    at += 4 + length;
+    at += kExtraStart + length;
   }
   if (!pending.empty())
     source.fail(member.name, "a size is said to be in a zip64 field, and there is none");
@@ -140,24 +182,24 @@ void checkMember(const ByteSource& source, const ZipMember& member, std::uint64_
 ZipMember readEntry(const ByteSource& source, const std::byte*& at, Index& rest) {
   const Record record(at);
   const auto damaged = [&] { source.fail("", "the archive's directory is damaged"); };
-  if (rest < kEntryBytes || record.at(0, 4) != kEntry)
+  if (rest < kEntryBytes || record.at(kSignature) != kEntry)
     damaged();
-  const Index nameBytes = record.index(28, 2), extraBytes = record.index(30, 2);
-  const Index entryBytes = kEntryBytes + nameBytes + extraBytes + record.index(32, 2);
+  const Index nameBytes = record.index(kEntryName), extraBytes = record.index(kEntryExtra);
+  const Index entryBytes = kEntryBytes + nameBytes + extraBytes + record.index(kEntryComment);
   if (rest < entryBytes)
     damaged();
   const std::byte* name = at + kEntryBytes;
   ZipMember member{
       .name = std::string(reinterpret_cast<const char*>(name), static_cast<std::size_t>(nameBytes)),
-      .header = record.index(42, 4),
-      .stored = record.index(20, 4),
-      .bytes = record.index(24, 4),
-      .crc = static_cast<std::uint32_t>(record.at(16, 4)),
-      .deflated = record.at(10, 2) == kDeflated,
-      .hasDescriptor = (record.at(8, 2) & kDescriptor) != 0};
+      .header = record.index(kEntryHeader),
+      .stored = record.index(kEntryStored),
+      .bytes = record.index(kEntrySize),
+      .crc = static_cast<std::uint32_t>(record.at(kEntryCrc)),
+      .deflated = record.at(kEntryMethod) == kDeflated,
+      .hasDescriptor = (record.at(kEntryFlags) & kDescriptor) != 0};
   checkName(source, member.name);
   readLargeNumbers(source, member, name + nameBytes, extraBytes);
-  checkMember(source, member, record.at(8, 2), record.at(10, 2));
+  checkMember(source, member, record.at(kEntryFlags), record.at(kEntryMethod));
   at += entryBytes;
   rest -= entryBytes;
   return member;
@@ -167,30 +209,30 @@ ZipMember readEntry(const ByteSource& source, const std::byte*& at, Index& rest)
 void readLocalHeader(const ByteSource& source, ZipMember& member) {
   const auto bytes = source.readPart(member.header, kLocalBytes, "a member's header");
   const Record record(bytes.data());
-  const Index nameBytes = record.index(26, 2);
+  const Index nameBytes = record.index(kLocalName);
   const auto differs = [&](const char* what) {
     source.fail(member.name, fmt::format("{} differs between the archive's directory and the "
                                          "member's own header",
                                          what));
   };
-  if (record.at(0, 4) != kLocal)
+  if (record.at(kSignature) != kLocal)
     source.fail(member.name, fmt::format("no member begins at byte {}", member.header));
   const auto name = source.readPart(member.header + kLocalBytes, nameBytes, "a member's name");
   if (member.name != std::string_view(reinterpret_cast<const char*>(name.data()), name.size()))
     differs("the name");
-  if (record.at(8, 2) != (member.deflated ? kDeflated : kStored))
+  if (record.at(kLocalMethod) != (member.deflated ? kDeflated : kStored))
     differs("the method");
-  const bool isKnown = (record.at(6, 2) & kDescriptor) == 0;
+  const bool isKnown = (record.at(kLocalFlags) & kDescriptor) == 0;
   if (isKnown == member.hasDescriptor)
     differs("a flag");
   // With a descriptor, sizes and checksum follow the data and are 0 here.
-  for (const auto& [offset, number, what] : {std::tuple(Index(18), member.stored, "the size"),
-                                             std::tuple(Index(22), member.bytes, "the size")})
-    if (isKnown && record.at(offset, 4) != kSaturated32 && record.index(offset, 4) != number)
-      differs(what);
-  if (isKnown && record.at(14, 4) != member.crc)
+  for (const auto& [field, number] :
+       {std::pair(kLocalStored, member.stored), std::pair(kLocalSize, member.bytes)})
+    if (isKnown && record.at(field) != kSaturated32 && record.index(field) != number)
+      differs("the size");
+  if (isKnown && record.at(kLocalCrc) != member.crc)
     differs("the checksum");
-  member.begin = member.header + kLocalBytes + nameBytes + record.index(28, 2);
+  member.begin = member.header + kLocalBytes + nameBytes + record.index(kLocalExtra);
   if (member.begin > source.size() - member.stored)
     source.fail(member.name, "it reaches beyond the end of the file: the file is truncated or "
                              "damaged");
@@ -230,16 +272,16 @@ void append(std::string& text, std::uint64_t number, int bytes) {
 // Appends the fields that both headers of a member have in common, from the version on.
 void appendCommon(std::string& text, const ZipMember& member) {
   constexpr int kVersion = 20, kUtf8 = 1 << 11, kDate = 0x21; // 1 January 1980
-  append(text, kVersion, 2);
-  append(text, kUtf8, 2);
-  append(text, kStored, 2);
-  append(text, 0, 2);
+  append(text, kVersion, 2);                                  // that a reader needs
+  append(text, kUtf8, 2);                                     // flag: the name is UTF-8
+  append(text, kStored, 2);                                   // method
+  append(text, 0, 2);                                         // time
   append(text, kDate, 2);
   append(text, member.crc, 4);
-  append(text, static_cast<std::uint64_t>(member.bytes), 4);
-  append(text, static_cast<std::uint64_t>(member.bytes), 4);
+  append(text, static_cast<std::uint64_t>(member.bytes), 4); // stored
+  append(text, static_cast<std::uint64_t>(member.bytes), 4); // size
   append(text, member.name.size(), 2);
-  append(text, 0, 2);
+  append(text, 0, 2); // length of the extra fields
 }
 
 } // namespace
@@ -288,8 +330,8 @@ std::string zipDirectoryEntry(const ZipMember& member) {
   appendCommon(text, member);
   append(text, 0, 2); // comment
   append(text, 0, 2); // disk
-  append(text, 0, 2); // attributes
-  append(text, 0, 4);
+  append(text, 0, 2); // attributes of the contents
+  append(text, 0, 4); // attributes of a file system
   append(text, static_cast<std::uint64_t>(member.header), 4);
   return text + member.name;
 }

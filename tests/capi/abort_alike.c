@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An error that all ranks know of is printed by rank 0, and each of them ends the program: the
- * others not before it is printed. */
+/* A process grid of 1000 processes is refused on all ranks with the same error. TenonCallAbort()
+ * then prints it once, on rank 0, and ends the program; the other ranks end only after it is
+ * printed. */
 #include <tenon.h>
 
 #include <stdio.h>

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The last rank leaves out the call that the argument names: "initialize", "apply" or "finalize".
- * The others say so, and with -tenon_wait_limit end the program. */
+/* usage: absent_rank CALL -tenon_wait_warning S -tenon_wait_limit S [OPTION ...]
+ *
+ * All ranks make collective calls, except that the last rank does not make one of them: CALL is
+ * "initialize", "apply" or "finalize". The other ranks must report which rank they wait for, and
+ * end the program after the limit. In place of "initialize" and "finalize" the last rank waits in a
+ * barrier; in place of "apply" it continues with the calls that follow. */
 #include <tenon.h>
 
 #include <stdio.h>
 #include <string.h>
 
-enum { kLimits = 5 }; /* words */
+enum { LIMIT_WORDS = 5 }; /* CALL and the two limits with their values */
 
 static TenonErrorCode gather(int takesPart) {
   const TenonInt shape[2] = {8, 3};
@@ -42,16 +46,16 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   isAbsent = rank == size - 1;
   name = argv[1];
-  if (isAbsent) { /* without the limits, which are the first options: the others speak first */
-    argc -= kLimits;
-    argv += kLimits;
+  if (isAbsent) { /* without limits, and therefore only the other ranks report */
+    argc -= LIMIT_WORDS;
+    argv += LIMIT_WORDS;
   }
   if (isAbsent && strcmp(name, "initialize") == 0)
-    MPI_Barrier(MPI_COMM_WORLD); /* the others are not in one */
+    MPI_Barrier(MPI_COMM_WORLD); /* the others do not call it: waits until they end the program */
   TenonCallAbort(TenonInitialize(&argc, &argv, NULL));
   TenonCallAbort(gather(!isAbsent || strcmp(name, "apply") != 0));
   if (isAbsent && strcmp(name, "finalize") == 0)
-    MPI_Barrier(MPI_COMM_WORLD); /* the others are not in one */
+    MPI_Barrier(MPI_COMM_WORLD); /* the others do not call it: waits until they end the program */
   TenonCallAbort(TenonFinalize());
   printf("came to the end\n");
   return 0;

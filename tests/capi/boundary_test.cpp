@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Boundary modes through the C face, by sums that can be counted by hand: a convolution of window 3
-// with weights 1 on the line x[i] = i + 1, i = 0 ... 7, split over the ranks.
+// Boundary modes of convolutions, set through the C API. The layer sums three neighbouring cells:
+// window 3, all weights 1, padding 1. The input is the line x[i] = i + 1, i = 0 ... 7, split over
+// the ranks, so the expected output is
+//
+//   y[i] = x[i-1] + x[i] + x[i+1]     with x[-1] and x[8] as the boundary mode defines them:
+//
+//   reflect     x[-1] = x[1] = 2        replicate   x[8] = x[7] = 8
+//   periodic    x[-1] = x[7] = 8, x[8] = x[0] = 1
+//   values      x[-1], x[8] = a constant, or the values of a second input
 #include "capi/expect_code.hpp"
 
 #include <cmath>
@@ -34,7 +41,8 @@ protected:
   void setBoundary(TenonBoundary low, TenonBoundary high) {
     expectSuccess(TenonLayerSetBoundary(sum_, &low, &high));
   }
-  // A tensor on the line with value(i) in each cell that the rank holds.
+  // A tensor of this layout with value(i) in cell i, set in the cells that this rank has. With a
+  // halo these include cells -1 and 8.
   TenonDTensor onLine(TenonLayout layout, const std::function<double(TenonInt)>& value) {
     TenonDTensor x = tensor(layout, TENON_FLOAT64);
     TenonInt low[3], high[3];
@@ -67,11 +75,12 @@ protected:
     expectSuccess(TenonDTensorFillConstant(weight, 1));
     expectSuccess(TenonDTensorDestroy(&weight));
   }
-  // The sums of neighbours with low and high beyond the ends.
+  // The expected output y[i] if x[-1] is `low` and x[8] is `high`.
   static std::function<double(TenonInt)> sums(double low, double high) {
     const auto cell = [=](TenonInt i) { return i < 0 ? low : i >= kCells ? high : i + 1.0; };
     return [=](TenonInt i) { return cell(i - 1) + cell(i) + cell(i + 1); };
   }
+  // Sets the layer up, applies it to the line and compares with sums(low, high).
   void expectSums(double low, double high) {
     expectSuccess(TenonLayerSetUp(sum_, line_));
     setWeightsToOne();
@@ -95,6 +104,7 @@ TEST_F(BoundaryCApi, EachSideHasItsMode) {
   expectSums(2, 8);
 }
 
+// The same on a line that every rank has as a whole ("B").
 TEST_F(BoundaryCApi, ARingClosesWithoutASplitToo) {
   expectSuccess(TenonLayoutDestroy(&line_));
   line_ = layout({1, 1, kCells}, "B");
@@ -127,11 +137,12 @@ TEST_F(BoundaryCApi, BadOptionsAreNamed) {
   expectCommonCode(TENON_ERR_OPTION, TenonLayerSetUp(sum_, line_), {"boundary"});
 }
 
-// The line in four tiles, which ranks have in turn.
+// The periodic line is cut into four tiles of two cells, and tile t belongs to rank t mod size. The
+// links between the tiles make the layer's output the same as on the periodic line.
 TEST_F(BoundaryCApi, ALineInLinkedTilesIsTheLine) {
   constexpr TenonInt kTiles[] = {4}, kEach = kCells / 4, kShape[] = {0, 1, kEach};
   constexpr TenonBoundary kPeriodic[] = {TENON_BOUNDARY_PERIODIC};
-  std::vector<TenonInt> places;
+  std::vector<TenonInt> places; // the tiles of this rank
   for (TenonInt tile = worldRank(); tile < 4; tile += worldSize())
     places.push_back(tile);
   const auto count = static_cast<TenonInt>(places.size());
@@ -156,9 +167,9 @@ TEST_F(BoundaryCApi, ALineInLinkedTilesIsTheLine) {
   const void* sums = nullptr;
   expectSuccess(TenonDTensorGetArrayRead(y, TENON_FLOAT64, &sums));
   for (TenonInt i = 0; i < count * kEach; ++i) {
-    const TenonInt at = places[i / kEach] * kEach + i % kEach;
+    const TenonInt cell = places[i / kEach] * kEach + i % kEach; // on the line
     EXPECT_EQ(static_cast<const double*>(sums)[i],
-              double((at + kCells - 1) % kCells + at + (at + 1) % kCells + 3));
+              double((cell + kCells - 1) % kCells + cell + (cell + 1) % kCells + 3));
   }
   expectSuccess(TenonDTensorRestoreArrayRead(y, &sums));
   expectSuccess(TenonDTensorDestroy(&x));
@@ -194,26 +205,29 @@ TEST_F(BoundaryCApi, BadLinksAreNamed) {
   expectSuccess(TenonLinksDestroy(&links));
 }
 
-// The end values as a tensor in the boundary's layout, and as one number.
+// Mode "values" with a second input v, once in the layout of line and halo (100 in cell -1, 200 in
+// cell 8), once as one number for both ends (50). The cotangent of the output is 1 everywhere: then
+// that of x[i] is the number of sums that contain x[i], and that of v pairs with v to the sum of
+// its values.
 TEST_F(BoundaryCApi, TheUserValuesAreASecondInputWithACotangent) {
   setBoundary(TENON_BOUNDARY_VALUES, TENON_BOUNDARY_VALUES);
   TenonLayout wide = nullptr, number = layout({1}, "B");
   expectSuccess(TenonLayerGetBoundaryLayout(sum_, line_, &wide));
   for (const TenonLayout& given : {wide, number}) {
-    const bool one = given == number;
+    const bool isNumber = given == number;
     const TenonLayout inputs[] = {line_, given};
     expectSuccess(TenonLayerSetUpMany(sum_, 2, inputs));
     setWeightsToOne();
     TenonDTensor x = onLine(line_, [](TenonInt i) { return i + 1.0; });
-    TenonDTensor v = one ? tensor(number, TENON_FLOAT64)
-                         : onLine(wide, [](TenonInt i) { return i < 0 ? 100 : 200; });
-    if (one)
+    TenonDTensor v = isNumber ? tensor(number, TENON_FLOAT64)
+                              : onLine(wide, [](TenonInt i) { return i < 0 ? 100 : 200; });
+    if (isNumber)
       expectSuccess(TenonDTensorFillConstant(v, 50));
     TenonDTensor y = nullptr, dy = nullptr, dx = nullptr, dv = nullptr;
     expectSuccess(TenonLayerCreateOutput(sum_, &y));
-    const TenonDTensor at[] = {x, v};
-    expectSuccess(TenonLayerApplyMany(sum_, 2, at, 1, &y));
-    expectOnLine(y, one ? sums(50, 50) : sums(100, 200));
+    const TenonDTensor operands[] = {x, v};
+    expectSuccess(TenonLayerApplyMany(sum_, 2, operands, 1, &y));
+    expectOnLine(y, isNumber ? sums(50, 50) : sums(100, 200));
     expectSuccess(TenonLayerCreateOutputCotangent(sum_, &dy));
     expectSuccess(TenonLayerCreateInputCotangentAt(sum_, 0, &dx));
     expectSuccess(TenonLayerCreateInputCotangentAt(sum_, 1, &dv));
@@ -221,9 +235,9 @@ TEST_F(BoundaryCApi, TheUserValuesAreASecondInputWithACotangent) {
     const TenonDTensor cotangents[] = {dx, dv};
     expectSuccess(TenonLayerApplyAdjointMany(sum_, 1, &dy, 2, cotangents));
     expectOnLine(dx, [](TenonInt i) { return i == 0 || i == kCells - 1 ? 2 : 3; });
-    double reached = 0;
-    expectSuccess(TenonDTensorPairing(v, dv, &reached));
-    EXPECT_EQ(reached, one ? 2 * 50 : 100 + 200);
+    double pairing = 0;
+    expectSuccess(TenonDTensorPairing(v, dv, &pairing));
+    EXPECT_EQ(pairing, isNumber ? 2 * 50 : 100 + 200);
     destroy({x, v, y, dy, dx, dv});
   }
   expectSuccess(TenonLayoutDestroy(&wide));
@@ -273,6 +287,8 @@ TEST_F(BoundaryCApi, SettersRefuseWhatIsNoModeOrNumber) {
   expectSuccess(TenonLayerDestroy(&fresh));
 }
 
+// Channel 0 has the mode of the layer, channel 1 is odd on both sides, channel 2 odd on the low
+// side.
 TEST_F(BoundaryCApi, ChannelsHaveModesOfTheirOwn) {
   TenonLayer conv = nullptr;
   const TenonBoundary odd = TENON_BOUNDARY_ODD, even = TENON_BOUNDARY_SYMMETRIC,
@@ -291,18 +307,19 @@ TEST_F(BoundaryCApi, ChannelsHaveModesOfTheirOwn) {
   expectSuccess(TenonLayerDestroy(&conv));
 }
 
+// A line of 8 cells has 9 faces. A rank has the low faces of its cells, and the last rank also the
+// face at the end. Means of neighbouring faces are again in the layout of the cells.
 TEST_F(BoundaryCApi, StaggeredFieldsLieOnThePartsOfTheCells) {
   TenonLayout faces = nullptr, cells = nullptr;
   TenonInt shape[3], low[3], high[3], own[3], ownHigh[3];
-  const TenonInt more[] = {0, 0, 1}, wrong[] = {0, 2, 0};
-  expectSuccess(TenonLayoutCreateStaggered(line_, more, &faces));
+  const TenonInt facesAlong[] = {0, 0, 1}, wrong[] = {0, 2, 0}; // 1: one more than cells
+  expectSuccess(TenonLayoutCreateStaggered(line_, facesAlong, &faces));
   expectSuccess(TenonLayoutGetShape(faces, shape));
   EXPECT_EQ(shape[2], kCells + 1);
   expectSuccess(TenonLayoutGetOwnedBox(line_, own, ownHigh));
   expectSuccess(TenonLayoutGetOwnedBox(faces, low, high));
   EXPECT_EQ(low[2], own[2]);
   EXPECT_EQ(high[2], ownHigh[2] == kCells ? kCells + 1 : ownHigh[2]);
-  // The means of the faces lie where the cells do.
   TenonLayer mean = nullptr;
   TenonBool equal = TENON_FALSE;
   expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "averagepooling", &mean));
@@ -320,6 +337,8 @@ TEST_F(BoundaryCApi, StaggeredFieldsLieOnThePartsOfTheCells) {
   expectSuccess(TenonLayoutDestroy(&faces));
 }
 
+// A halo exchange leaves cell -1, whose mode is "values", to a second operator: it adds 7, as a
+// tensor or as a constant. Cell 8 is periodic: x[8] = x[0].
 TEST_F(BoundaryCApi, OperatorsCompleteAHaloExchange) {
   TenonLayout wide = nullptr;
   expectSuccess(TenonLayoutCreateLike(line_, &wide));

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of the program that destroy the object which calls them, or call it again: it lives
-// until the call returns, and the second call is an error of its own that leaves the first as it
-// was.
+// Functions of the program (of shell layers, shell operators and optimizer closures) that destroy
+// the very object which calls them, or call it again:
+//
+//   destroy       succeeds; the object exists until the outer call returns, then its context is
+//                 freed
+//   call again    TENON_ERR_STATE; the outer call is not affected and succeeds
+//
+// The functions multiply by 2, so the expected results are 2 (one layer) and 4 (two layers in a
+// row).
 #include "capi/expect_code.hpp"
 
 #include <tenon/ext/layer.h>
@@ -13,37 +19,38 @@
 namespace tenon::test {
 namespace {
 
-// What the functions of a test do, and what they found.
-struct Deed {
+// The context of a layer or operator: `act` is set by the test and called by the functions below.
+struct Context {
   std::function<void()> act;
-  int ended = 0; // contexts that were freed
+  int freed = 0; // number of calls of freeContext()
 };
 
-TenonErrorCode double_(TenonDTensor x, TenonDTensor y) {
+// y = 2 x.
+TenonErrorCode timesTwo(TenonDTensor x, TenonDTensor y) {
   return TenonDTensorAXPBY(2, x, 0, y);
 }
 
 TenonErrorCode applyLayer(TenonLayer, TenonDTensor x, TenonDTensor y, void* context) {
-  static_cast<Deed*>(context)->act();
-  return double_(x, y);
+  static_cast<Context*>(context)->act();
+  return timesTwo(x, y);
 }
 TenonErrorCode applyLayerAdjoint(TenonLayer, TenonDTensor, TenonDTensor, TenonDTensor dy,
                                  TenonDTensor dx, void* context) {
-  static_cast<Deed*>(context)->act();
-  return double_(dy, dx);
+  static_cast<Context*>(context)->act();
+  return timesTwo(dy, dx);
 }
 TenonErrorCode setUpLayer(TenonLayer, TenonLayout input, TenonLayout* output, void* context) {
-  static_cast<Deed*>(context)->act();
-  const TenonErrorCode code = TenonObjectRetain(objectOf(input));
+  static_cast<Context*>(context)->act();
+  const TenonErrorCode code = TenonObjectRetain(objectOf(input)); // for the output
   *output = input;
   return code;
 }
 TenonErrorCode applyOperator(TenonDTensor x, TenonDTensor y, void* context) {
-  static_cast<Deed*>(context)->act();
-  return double_(x, y);
+  static_cast<Context*>(context)->act();
+  return timesTwo(x, y);
 }
-void end(void* context) {
-  ++static_cast<Deed*>(context)->ended;
+void freeContext(void* context) {
+  ++static_cast<Context*>(context)->freed;
 }
 
 class Callbacks : public CApi {
@@ -64,28 +71,29 @@ protected:
     CApi::TearDown();
   }
 
-  TenonLayer shell(Deed& deed, bool hasSetUp) {
-    TenonLayer made = nullptr;
-    expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "shell", &made));
+  TenonLayer shell(Context& context, bool hasSetUp) {
+    TenonLayer created = nullptr;
+    expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "shell", &created));
     const TenonLayerShellFunctions functions = {hasSetUp ? setUpLayer : nullptr, applyLayer,
                                                 nullptr, applyLayerAdjoint};
-    expectSuccess(TenonLayerSetDataType(made, TENON_FLOAT64));
-    expectSuccess(TenonLayerShellSetFunctions(made, &functions));
-    expectSuccess(TenonLayerShellSetContext(made, &deed, end));
-    return made;
+    expectSuccess(TenonLayerSetDataType(created, TENON_FLOAT64));
+    expectSuccess(TenonLayerShellSetFunctions(created, &functions));
+    expectSuccess(TenonLayerShellSetContext(created, &context, freeContext));
+    return created;
   }
   TenonLayer containerOf(TenonLayer layer) {
-    TenonLayer made = nullptr;
-    expectSuccess(TenonLayerCreateSequential(MPI_COMM_WORLD, &made));
-    expectSuccess(TenonLayerSetDataType(made, TENON_FLOAT64));
-    expectSuccess(TenonLayerSequentialAdd(made, layer));
-    return made;
+    TenonLayer created = nullptr;
+    expectSuccess(TenonLayerCreateSequential(MPI_COMM_WORLD, &created));
+    expectSuccess(TenonLayerSetDataType(created, TENON_FLOAT64));
+    expectSuccess(TenonLayerSequentialAdd(created, layer));
+    return created;
   }
-  TenonLinearOp operatorOf(Deed& deed) {
-    TenonLinearOp made = nullptr;
+  TenonLinearOp operatorOf(Context& context) {
+    TenonLinearOp created = nullptr;
     expectSuccess(TenonLinearOpCreateShell(rows_, rows_, TENON_FLOAT64, TENON_FLOAT64,
-                                           applyOperator, applyOperator, &deed, end, &made));
-    return made;
+                                           applyOperator, applyOperator, &context, freeContext,
+                                           &created));
+    return created;
   }
   static void expectMaximum(TenonDTensor x, double value) {
     double found = 0;
@@ -97,66 +105,71 @@ protected:
   TenonDTensor x_ = nullptr, y_ = nullptr, other_ = nullptr;
 };
 
+// The layer, alone or in a container, is destroyed within its function of one of three calls, which
+// are made in this order.
 TEST_F(Callbacks, ALayerThatIsDestroyedInItsFunctionsLivesUntilTheyReturn) {
+  enum { kSetUp, kApply, kApplyAdjoint };
   for (const bool inContainer : {false, true})
-    for (const int where : {0, 1, 2}) { // set-up, Apply, ApplyAdjoint
-      Deed deed{[] {}};
-      TenonLayer layer = shell(deed, true), all = inContainer ? containerOf(layer) : nullptr;
+    for (const int call : {kSetUp, kApply, kApplyAdjoint}) {
+      Context context{[] {}};
+      TenonLayer layer = shell(context, true), all = inContainer ? containerOf(layer) : nullptr;
       TenonLayer& called = inContainer ? all : layer;
       const TenonLayer stale = called;
       const auto destroyAll = [&] {
-        EXPECT_EQ(deed.ended, 0);
+        EXPECT_EQ(context.freed, 0);
         expectSuccess(TenonLayerDestroy(&layer));
         expectSuccess(TenonLayerDestroy(&all));
-        EXPECT_EQ(deed.ended, 0);
+        EXPECT_EQ(context.freed, 0);
       };
-      if (where == 0)
-        deed.act = destroyAll;
+      if (call == kSetUp)
+        context.act = destroyAll;
       expectSuccess(TenonLayerSetUp(called, rows_));
-      if (where == 1)
-        deed.act = destroyAll;
-      if (where > 0)
+      if (call == kApply)
+        context.act = destroyAll;
+      if (call > kSetUp)
         expectSuccess(TenonLayerApply(called, x_, y_));
-      if (where == 2)
-        deed.act = destroyAll;
-      if (where > 1)
+      if (call == kApplyAdjoint)
+        context.act = destroyAll;
+      if (call > kApply)
         expectSuccess(TenonLayerApplyAdjoint(called, x_, y_));
-      if (where > 0)
+      if (call > kSetUp)
         expectMaximum(y_, 2);
-      EXPECT_EQ(deed.ended, 1);
+      EXPECT_EQ(context.freed, 1);
       EXPECT_EQ(layer, nullptr);
       expectCode(TENON_ERR_HANDLE, TenonLayerApply(stale, x_, y_), {"layer is not a valid handle"});
     }
 }
 
+// Both handles of a layer are destroyed in its function, which also creates and destroys another
+// layer: that one is freed at once.
 TEST_F(Callbacks, AllHandlesOfALayerMayBeDestroyedInItsFunctionAndWhatThatMakesEndsThere) {
-  Deed inner{[] {}}, deed{[] {}};
-  TenonLayer layer = shell(deed, false), second = layer, temporary = nullptr;
+  Context inner{[] {}}, context{[] {}};
+  TenonLayer layer = shell(context, false), second = layer, temporary = nullptr;
   expectSuccess(TenonObjectRetain(objectOf(layer)));
   expectSuccess(TenonLayerSetUp(layer, rows_));
-  deed.act = [&] {
+  context.act = [&] {
     temporary = shell(inner, false);
     expectSuccess(TenonLayerDestroy(&temporary));
-    EXPECT_EQ(inner.ended, 1);
+    EXPECT_EQ(inner.freed, 1);
     expectSuccess(TenonLayerDestroy(&layer));
     expectCode(TENON_ERR_STATE, TenonLayerApply(second, x_, other_), {"another layer"});
     expectSuccess(TenonLayerDestroy(&second));
-    EXPECT_EQ(deed.ended, 0);
+    EXPECT_EQ(context.freed, 0);
   };
   const TenonLayer called = layer;
   expectSuccess(TenonLayerApply(called, x_, y_));
   expectMaximum(y_, 2);
-  EXPECT_EQ(deed.ended, 1);
+  EXPECT_EQ(context.freed, 1);
   expectCode(TENON_ERR_HANDLE, TenonLayerApply(called, x_, y_), {"not a valid handle"});
 }
 
 TEST_F(Callbacks, ALayerIsNotCalledByItsOwnFunctions) {
   for (const bool inContainer : {false, true}) {
-    Deed deed{[] {}};
-    TenonLayer layer = shell(deed, false), all = inContainer ? containerOf(layer) : nullptr;
+    Context context{[] {}};
+    TenonLayer layer = shell(context, false), all = inContainer ? containerOf(layer) : nullptr;
     const TenonLayer called = inContainer ? all : layer;
     expectSuccess(TenonLayerSetUp(called, rows_));
-    deed.act = [&] {
+    context.act = [&] {
       for (TenonLayer again : {layer, called}) {
         expectCode(TENON_ERR_STATE, TenonLayerApply(again, x_, other_), {"another layer"});
         if (again == called) {
@@ -178,10 +191,10 @@ TEST_F(Callbacks, ALayerIsNotCalledByItsOwnFunctions) {
 }
 
 TEST_F(Callbacks, ALayerIsNotChangedByItsSetUpFunction) {
-  Deed deed{[] {}};
-  TenonLayer layer = shell(deed, true), all = containerOf(layer), relu = nullptr;
+  Context context{[] {}};
+  TenonLayer layer = shell(context, true), all = containerOf(layer), relu = nullptr;
   expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "relu", &relu));
-  deed.act = [&] {
+  context.act = [&] {
     const TenonLayerShellFunctions functions = {setUpLayer, applyLayer, nullptr, nullptr};
     expectCode(TENON_ERR_STATE, TenonObjectSetText(objectOf(layer), "storage", "root"),
                {"changing the setting \"storage\""});
@@ -190,7 +203,7 @@ TEST_F(Callbacks, ALayerIsNotChangedByItsSetUpFunction) {
     expectCode(TENON_ERR_STATE, TenonLayerSequentialAdd(all, relu), {"adding a layer"});
   };
   expectSuccess(TenonLayerSetUp(all, rows_));
-  deed.act = [] {};
+  context.act = [] {};
   expectSuccess(TenonLayerApply(all, x_, y_));
   expectMaximum(y_, 2);
   for (TenonLayer* one : {&layer, &all, &relu})
@@ -198,15 +211,15 @@ TEST_F(Callbacks, ALayerIsNotChangedByItsSetUpFunction) {
 }
 
 TEST_F(Callbacks, LentTensorsAndLayoutsAreNotDestroyed) {
-  Deed deed{[] {}};
-  TenonLayer layer = shell(deed, false);
+  Context context{[] {}};
+  TenonLayer layer = shell(context, false);
   const TenonLayerShellFunctions functions = {
       [](TenonLayer, TenonLayout input, TenonLayout* output, void*) {
         *output = input; // without a reference
         return TENON_SUCCESS;
       },
       [](TenonLayer, TenonDTensor x, TenonDTensor y, void*) {
-        const TenonErrorCode code = double_(x, y);
+        const TenonErrorCode code = timesTwo(x, y);
         TenonDTensor lent = y;
         expectCode(TENON_ERR_HANDLE, TenonDTensorDestroy(&lent), {"has lent"});
         return code;
@@ -220,7 +233,7 @@ TEST_F(Callbacks, LentTensorsAndLayoutsAreNotDestroyed) {
   const TenonLayerShellFunctions plain = {nullptr, functions.apply, nullptr, nullptr};
   expectSuccess(TenonLayerShellSetFunctions(unowned, &plain));
   TenonLayer all = containerOf(unowned);
-  expectSuccess(TenonLayerSequentialAdd(all, layer)); // what unowned writes is the network's
+  expectSuccess(TenonLayerSequentialAdd(all, layer)); // the network owns the tensor between both
   expectSuccess(TenonLayerSetUp(all, rows_));
   expectSuccess(TenonLayerApply(all, x_, y_));
   expectMaximum(y_, 4);
@@ -229,33 +242,33 @@ TEST_F(Callbacks, LentTensorsAndLayoutsAreNotDestroyed) {
 }
 
 TEST_F(Callbacks, AnOperatorThatIsDestroyedInItsFunctionLivesUntilItReturns) {
-  for (const bool begins : {false, true}) {
-    Deed deed{[] {}};
-    TenonLinearOp op = operatorOf(deed);
+  for (const bool isSplit : {false, true}) { // into ApplyBegin and ApplyEnd
+    Context context{[] {}};
+    TenonLinearOp op = operatorOf(context);
     const TenonLinearOp called = op;
-    deed.act = [&] {
+    context.act = [&] {
       expectSuccess(TenonLinearOpDestroy(&op));
-      EXPECT_EQ(deed.ended, 0);
+      EXPECT_EQ(context.freed, 0);
     };
-    if (begins) {
+    if (isSplit) {
       expectSuccess(TenonLinearOpApplyBegin(op, 1, x_, 0, y_));
       expectSuccess(TenonLinearOpApplyEnd(op));
     } else {
       expectSuccess(TenonLinearOpApply(op, x_, y_));
     }
     expectMaximum(y_, 2);
-    EXPECT_EQ(deed.ended, 1);
+    EXPECT_EQ(context.freed, 1);
     expectCode(TENON_ERR_HANDLE, TenonLinearOpApply(called, x_, y_), {"not a valid handle"});
   }
 }
 
 TEST_F(Callbacks, AnOperatorIsNotAppliedByItsOwnFunction) {
-  Deed deed{[] {}};
-  TenonLinearOp op = operatorOf(deed), twice = nullptr;
+  Context context{[] {}};
+  TenonLinearOp op = operatorOf(context), twice = nullptr;
   const TenonLinearOp both[] = {op, op};
   expectSuccess(TenonLinearOpCreateComposition(2, both, &twice));
   TenonLinearOp called = op;
-  deed.act = [&] {
+  context.act = [&] {
     for (TenonLinearOp again : {op, called})
       expectCode(TENON_ERR_STATE, TenonLinearOpApply(again, x_, other_), {"another operator"});
   };
@@ -270,14 +283,15 @@ TEST_F(Callbacks, AnOperatorIsNotAppliedByItsOwnFunction) {
   expectSuccess(TenonLinearOpDestroy(&twice));
 }
 
-// Of a layer and of an operator. The program goes on.
+// The function that frees the context of a layer or an operator throws an exception: the destroy
+// succeeds, and a message is printed.
 TEST_F(Callbacks, AFunctionThatFreesAContextMayThrow) {
-  std::string said;
+  std::string printed;
   TenonSetErrorOutputHandler(
       [](const char text[], int length, void* context) {
         static_cast<std::string*>(context)->append(text, static_cast<std::size_t>(length));
       },
-      &said);
+      &printed);
   int freed = 0;
   const auto free = [](void* context) {
     ++*static_cast<int*>(context);
@@ -293,7 +307,7 @@ TEST_F(Callbacks, AFunctionThatFreesAContextMayThrow) {
   expectSuccess(TenonLinearOpDestroy(&op));
   TenonSetErrorOutputHandler(nullptr, nullptr);
   EXPECT_EQ(freed, 2);
-  EXPECT_NE(said.find("frees a context threw an exception"), said.npos) << said;
+  EXPECT_NE(printed.find("frees a context threw an exception"), printed.npos) << printed;
 }
 
 TEST_F(Callbacks, AnOptimizerTakesNoStepInItsClosureAndLivesUntilItReturns) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Devices in C99, on the stand-in: spaces, streams, arrays of the device that are lent and placed,
- * and a network there that works on the program's fields on the host. */
+/* Tensors and layers on a device, from C99: memory spaces, streams, device arrays that the library
+ * lends and that the program places, and a layer on the device with tensors on the host. It runs on
+ * a stand-in for CUDA that computes on the host, so no device is needed. */
 #include "support/check.h"
 
 #include <tenon.h>
@@ -9,13 +10,14 @@
 
 enum { COMPONENTS = 2, CELLS = 6 };
 
+/* Whether the message of the last error contains the words. */
 static int says(const char* words) {
   char message[1024] = "";
   TenonCallAbort(TenonGetLastError(NULL, message, sizeof message, NULL));
   return strstr(message, words) != NULL;
 }
 
-/* The call fails with the code, and the message has the words. */
+/* The call must return the code, with the words in its message. */
 #define REFUSED(call, code, words)                                                                 \
   do {                                                                                             \
     TenonCallAbort(TenonPushErrorHandler(TenonReturnErrorHandler, NULL));                          \
@@ -23,7 +25,7 @@ static int says(const char* words) {
     TenonCallAbort(TenonPopErrorHandler());                                                        \
   } while (0)
 
-/* [1, COMPONENTS, cells], CELLS on each rank. */
+/* Shape [1, COMPONENTS, CELLS per rank], split in the last dimension. */
 static TenonErrorCode createLayout(TenonPartition partition, TenonLayout* layout) {
   TenonInt shape[3] = {1, COMPONENTS, CELLS};
   int size = 0;
@@ -37,7 +39,7 @@ static TenonErrorCode create(TenonLayout layout, TenonMemorySpace space, TenonDT
   return TenonDTensorSetSpace(*x, space);
 }
 
-/* All elements of this rank are the number. */
+/* Checks that all elements of this rank are equal to the number. */
 static TenonErrorCode expectAll(TenonDTensor x, double number) {
   const void* array = NULL;
   TenonInt i;
@@ -47,7 +49,8 @@ static TenonErrorCode expectAll(TenonDTensor x, double number) {
   return TenonDTensorRestoreArrayRead(x, &array);
 }
 
-/* Before the first object on the device of the communicator, and after the last. */
+/* The stream of a communicator can be set before its first object on the device is created, and
+ * after the last is destroyed. */
 static TenonErrorCode setStreams(TenonPartition partition, TenonLayout layout) {
   TenonDTensor x = NULL;
   TenonCall(TenonPartitionSetStream(partition, NULL));
@@ -96,8 +99,8 @@ static TenonErrorCode lendArrays(TenonLayout layout) {
   return TenonDTensorDestroy(&x);
 }
 
-/* One block of device memory, as a solver on the device holds it: that of a tensor, which only owns
- * it here. */
+/* An array in device memory, as of a solver on the device. Here a tensor, `owner`, provides the
+ * memory. It is placed in `x` as one array, and in `parts` as one array per component. */
 static TenonErrorCode placeArrays(TenonLayout layout) {
   TenonDTensor owner = NULL, x = NULL, parts = NULL, host = NULL;
   void *array = NULL, *fields[COMPONENTS];
@@ -126,7 +129,7 @@ static TenonErrorCode placeArrays(TenonLayout layout) {
   fields[0] = cells;
   REFUSED(TenonDTensorPlaceArrays(parts, 1, COMPONENTS, fields, NULL, NULL, NULL, 0), TENON_ERR_ARG,
           "on the device, but the array is memory of the host");
-  TenonCall(expectAll(x, 5)); /* which keeps its array */
+  TenonCall(expectAll(x, 5)); /* a refused placement does not change the tensor */
   TenonCall(TenonDTensorDestroy(&x));
   TenonCall(TenonDTensorDestroy(&parts));
   TenonCall(TenonDTensorRestoreArray(owner, &array));
@@ -135,8 +138,7 @@ static TenonErrorCode placeArrays(TenonLayout layout) {
   return TenonDTensorDestroy(&owner);
 }
 
-/* y = 3 x by a network on the device, which the program calls with tensors of the space; forward
- * and back. */
+/* y = 3 x on the device, and its adjoint, with tensors of the program in `space`. */
 static TenonErrorCode apply(TenonLayer triple, TenonLayout layout, TenonMemorySpace space) {
   TenonDTensor x = NULL, y = NULL, dx = NULL, dy = NULL;
   TenonLayout dual = NULL;
@@ -182,7 +184,7 @@ static TenonErrorCode applyLayers(TenonLayout layout, int byOption) {
   return TenonLayerDestroy(&triple);
 }
 
-/* What failed in a setter fails in the set-up on all ranks alike. */
+/* The error of a setter is returned again by the set-up, on all ranks. */
 static TenonErrorCode refuseSpace(TenonLayout layout) {
   TenonLayer layer = NULL;
   TenonCall(TenonLayerCreateType(MPI_COMM_WORLD, "tanh", &layer));

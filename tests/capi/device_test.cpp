@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls of a program that uses CUDA itself, on two devices: the library works on the one of the
-// rank, and leaves the program's current. The first test has to find the device not yet opened.
+// A program that uses CUDA itself calls the library, with two devices per node. The library works
+// on the device that belongs to the rank; after each call, and in functions of the program that the
+// library calls, the current device must be the program's. Memory and streams of the other device
+// are refused. The first test must run before any other has opened the device.
+//
+// The tests run on a stand-in for CUDA that computes on the host (tests/standin), so no device is
+// needed.
 #include "capi/expect_code.hpp"
 #include "sys/device.hpp"
 
@@ -30,6 +35,7 @@ protected:
     expectSuccess(TenonLayoutDestroy(&rows_));
     CApi::TearDown();
   }
+  // 1024 bytes of memory of this device.
   static void* memoryOf(int device) {
     void* memory = nullptr;
     const int before = currentDevice();
@@ -38,6 +44,7 @@ protected:
     cudaSetDevice(before);
     return memory;
   }
+  // Places an array of the program, without gaps and ghosts, in the tensor.
   TenonErrorCode place(TenonDTensor x, void* memory) {
     const TenonInt ghosts[2] = {0, 0};
     return TenonDTensorPlaceArray(x, memory, nullptr, ghosts, ghosts, 0);
@@ -77,7 +84,8 @@ TEST_F(Devices, TheRankOnTheNodeChoosesAndTheProgramsStaysCurrent) {
   }
 }
 
-// What a function of the program's finds current, and then changes.
+// The function of a shell operator: records the device that is current, calls the library, and
+// makes the other device current.
 TenonErrorCode noteDevice(TenonDTensor x, TenonDTensor y, void* context) {
   *static_cast<int*>(context) = currentDevice();
   expectSuccess(TenonDTensorFillConstant(x, 1)); // a call within the call
@@ -124,7 +132,8 @@ TEST_F(Devices, MemoryAndStreamsOfAnotherDeviceAreRefused) {
   cudaFree(there);
 }
 
-// A device that could read the array by page faults does not make it one of the device.
+// With heterogeneous memory management (HMM) a device can read memory of the host by page faults.
+// An array of the host is refused also then.
 TEST_F(Devices, AnArrayOfTheHostIsRefusedAlsoWhereTheDeviceReachesAllMemory) {
   setenv("TENON_STANDIN_HMM", "1", 1);
   TenonDTensor x = tensor(rows_, TENON_FLOAT64);
@@ -135,13 +144,13 @@ TEST_F(Devices, AnArrayOfTheHostIsRefusedAlsoWhereTheDeviceReachesAllMemory) {
   unsetenv("TENON_STANDIN_HMM");
 }
 
-// What the program queues on its default stream is done before the call's kernels, and what it
-// queues later after them, with no wait in between.
+// Copies that the program queues on its stream before and after a call are executed in this order
+// with the call's kernels, without a synchronization between them.
 TEST_F(Devices, WorkInOrderWithTheDefaultStreams) {
   cudaSetDevice(Device::get().number());
   constexpr std::size_t kBytes = 12 * sizeof(double);
   for (cudaStream_t stream : {cudaStream_t(nullptr), cudaStreamLegacy, cudaStreamPerThread}) {
-    const cudaStream_t programs = stream ? stream : cudaStreamLegacy;
+    const cudaStream_t programStream = stream ? stream : cudaStreamLegacy;
     expectSuccess(TenonPartitionSetStream(all_, stream));
     TenonDTensor x = tensor(rows_, TENON_FLOAT64), y = tensor(rows_, TENON_FLOAT64);
     void *from = memoryOf(currentDevice()), *to = memoryOf(currentDevice());
@@ -151,10 +160,10 @@ TEST_F(Devices, WorkInOrderWithTheDefaultStreams) {
     }
     const std::vector<double> sent{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
     std::vector<double> received(12);
-    cudaMemcpyAsync(from, sent.data(), kBytes, cudaMemcpyDefault, programs);
+    cudaMemcpyAsync(from, sent.data(), kBytes, cudaMemcpyDefault, programStream);
     expectSuccess(TenonDTensorCopy(x, y));
-    cudaMemcpyAsync(received.data(), to, kBytes, cudaMemcpyDefault, programs);
-    cudaStreamSynchronize(programs);
+    cudaMemcpyAsync(received.data(), to, kBytes, cudaMemcpyDefault, programStream);
+    cudaStreamSynchronize(programStream);
     EXPECT_EQ(received, sent);
     expectSuccess(TenonDTensorDestroy(&x));
     expectSuccess(TenonDTensorDestroy(&y));

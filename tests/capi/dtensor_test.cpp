@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Distributed tensors in the C API: creation, fills, norms and arithmetic; arrays of the program
+// that are placed in a tensor, with strides and ghosts; access to a tensor's array; private
+// tensors; and the errors, which all ranks return alike even if only the last one passes a wrong
+// argument (isLast()). The expected numbers follow from constant fills, and are computed by hand.
+//
+// Layouts are abbreviated: "S0" splits dimension 0 among the ranks, "B" gives every rank a copy,
+// "P" gives every rank a summand of the tensor, "R" gives all of it to rank 0.
 #include "capi/expect_code.hpp"
 
 #include <sys/wait.h>
@@ -12,20 +19,23 @@
 namespace tenon::test {
 namespace {
 
-// What a child made by fork() sees in the first cell after this process has changed it from 1 to 2,
-// and what this process sees there after the child has written 3.
+// Whether memory is shared across fork(). This process and a child write to *cell in turn:
+//
+//   parent: 1, fork(); parent: 2; child reads, then writes 3; parent reads
+//
+// Returns what the child and the parent read: {1, 2} in private memory, {2, 3} in shared memory.
 std::pair<double, double> seenAcrossFork(volatile double* cell) {
-  int changed[2], answer[2];
+  int changed[2], answer[2]; // pipes: to the child, from the child
   EXPECT_EQ(pipe(changed) + pipe(answer), 0);
   *cell = 1;
   const pid_t child = fork();
   if (child == 0) {
     close(changed[1]);
     char go = 0;
-    const bool told = read(changed[0], &go, 1) == 1;
+    const bool isChanged = read(changed[0], &go, 1) == 1;
     const double seen = *cell;
     *cell = 3;
-    if (told && write(answer[1], &seen, sizeof seen) == sizeof seen)
+    if (isChanged && write(answer[1], &seen, sizeof seen) == sizeof seen)
       _exit(read(changed[0], &go, 1) == 1); // killed while it waits
     _exit(1);
   }
@@ -34,7 +44,8 @@ std::pair<double, double> seenAcrossFork(volatile double* cell) {
   int status = -1;
   EXPECT_EQ(write(changed[1], "!", 1), 1);
   EXPECT_EQ(read(answer[0], &seen, sizeof seen), static_cast<ssize_t>(sizeof seen));
-  // At an exit of its own memcheck would read all of the arena, which takes memory for each page.
+  // The child is killed, because at an ordinary exit valgrind's memcheck would read all of the
+  // shared memory area, and thereby allocate each of its pages.
   EXPECT_EQ(kill(child, SIGKILL), 0);
   EXPECT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFSIGNALED(status)) << status;
@@ -99,10 +110,10 @@ TEST_F(CApi, APrivateTensorIsCopiedByFork) {
     expectSuccess(TenonDTensorSetPrivate(x, isPrivate));
     expectSuccess(TenonDTensorGetArray(x, TENON_FLOAT64, &array));
     auto* cells = static_cast<double*>(array);
-    EXPECT_EQ(cells[3], 7); // the value stays
+    EXPECT_EQ(cells[3], 7); // the change of memory has kept the values
     if (isPrivate || worldSize() > 1) {
-      const auto expected =
-          isPrivate ? std::pair(1.0, 2.0) : std::pair(2.0, 3.0); // as the header warns
+      const auto expected = isPrivate ? std::pair(1.0, 2.0)
+                                      : std::pair(2.0, 3.0); // as the header of the function warns
       EXPECT_EQ(seenAcrossFork(cells), expected);
     }
     expectCode(TENON_ERR_STATE, TenonDTensorSetPrivate(x, !isPrivate), {"in use"});
@@ -112,7 +123,7 @@ TEST_F(CApi, APrivateTensorIsCopiedByFork) {
   expectSuccess(TenonLayoutDestroy(&rows));
 }
 
-// Of an array in shared memory into a private one, and back.
+// A conversion between layouts gives the same result for tensors in shared and in private memory.
 TEST_F(CApi, APrivateTensorIsConvertedAsAnother) {
   const TenonInt cells = 3000 * worldSize();
   TenonLayout rows = layout({cells}, "S0"), copies = layout({cells}, "B");
@@ -136,6 +147,8 @@ TEST_F(CApi, APrivateTensorIsConvertedAsAnother) {
   expectSuccess(TenonLayoutDestroy(&rows));
 }
 
+// Each rank has 2 x 3 cells, in an array without gaps, then in one of 4 x 5 with a row of ghosts on
+// each side and two columns of ghosts in front: the first owned cell is at row 1, column 2.
 TEST_F(CApi, AUserArrayNeedsNoStridesOrGhosts) {
   TenonLayout rows = layout({2 * worldSize(), 3}, "S0");
   TenonDTensor x = tensor(rows, TENON_FLOAT64);
@@ -193,7 +206,7 @@ TEST_F(CApi, ArraysAreLentAndRestored) {
   const void* read = nullptr;
   expectSuccess(TenonDTensorGetArrayRead(x, TENON_FLOAT64, &read));
   EXPECT_EQ(*static_cast<const double*>(read), worldRank() + 1);
-  expectSuccess(TenonDTensorNorm(x, &norm)); // reading is no hindrance to reading
+  expectSuccess(TenonDTensorNorm(x, &norm)); // two readers are allowed
   expectCode(TENON_ERR_STATE, TenonDTensorGetArray(x, TENON_FLOAT64, &array), {"for reading"});
   expectSuccess(TenonDTensorRestoreArrayRead(x, &read));
   expectSuccess(TenonDTensorDestroy(&x));
@@ -206,11 +219,11 @@ TEST_F(CApi, MeasuresFailAlikeWhoeverIsWrong) {
   TenonDTensor x = tensor(copies, TENON_FLOAT64), p = tensor(contributions, TENON_FLOAT64),
                single = tensor(contributions, TENON_FLOAT32), labels = tensor(copies, TENON_INT64);
   double value = -1;
-  if (worldSize() > 1) // one process holds the same in all layouts
+  if (worldSize() > 1) // on one process all these layouts are the same
     expectCommonCode(TENON_ERR_SUPPORT, TenonDTensorNorm(p, &value), {"reduce it"});
   expectCommonCode(TENON_ERR_DATATYPE, TenonDTensorNorm(labels, &value), {"int64"});
   expectCommonCode(TENON_ERR_DATATYPE, TenonDTensorMaxAbs(labels, &value), {"int64"});
-  if (worldSize() > 1) // one process holds the same in all layouts
+  if (worldSize() > 1) // on one process all these layouts are the same
     expectCommonCode(TENON_ERR_LAYOUT, TenonDTensorPairing(x, x, &value), {"] P", "] B"});
   expectCommonCode(TENON_ERR_DATATYPE, TenonDTensorPairing(x, isLast() ? single : p, &value),
                    {"float32"});
@@ -242,6 +255,7 @@ TEST_F(CApi, ABadDataTypeFailsAlike) {
   expectSuccess(TenonLayoutDestroy(&copies));
 }
 
+// y = 2 x - 3 y with x = y = 3 is -3, times 5 is -15. The cells of padding keep their value -1.
 TEST_F(CApi, ArithmeticWorksOnEqualLayoutsOfAnyStrides) {
   TenonLayout split = layout({2, 7}, "S1");
   TenonDTensor x = tensor(split, TENON_FLOAT32), y = tensor(split, TENON_FLOAT64);
@@ -261,6 +275,8 @@ TEST_F(CApi, ArithmeticWorksOnEqualLayoutsOfAnyStrides) {
   expectSuccess(TenonLayoutDestroy(&split));
 }
 
+// x and y use the same memory: y = 2 x + 3 y multiplies it by 5. If y begins one element later, the
+// result would depend on the order of the operations, so it is refused.
 TEST_F(CApi, ArithmeticWorksOnTheSameArrayAndRefusesOverlaps) {
   TenonLayout copies = layout({2, 3}, "B");
   TenonDTensor x = tensor(copies, TENON_FLOAT64), y = tensor(copies, TENON_FLOAT64);
@@ -283,7 +299,7 @@ TEST_F(CApi, ArithmeticRefusesWhatDoesNotFit) {
   TenonDTensor x = tensor(split, TENON_FLOAT64), y = tensor(split, TENON_FLOAT64),
                everywhere = tensor(copies, TENON_FLOAT64), line = tensor(other, TENON_FLOAT64),
                whole = tensor(split, TENON_INT64), numbers = tensor(split, TENON_INT64);
-  if (worldSize() > 1) // one process holds the same in all layouts
+  if (worldSize() > 1) // on one process all these layouts are the same
     expectCode(TENON_ERR_LAYOUT, TenonDTensorCopy(x, everywhere), {"] S1", "] B"});
   expectCode(TENON_ERR_SHAPE, TenonDTensorAXPBY(1, x, 1, line), {"[2,7]", "[7]"});
   expectCode(TENON_ERR_DATATYPE, TenonDTensorCopy(whole, y), {"int64", "float64"});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What tenon.hpp has of the C interface by hand, used once: loans, placements, sessions, errors.
-// The functions of C that are called here and in every_member.cpp are all that the headers declare.
+// Uses each function of tenon.hpp that is written by hand, and instantiates its templates: loans of
+// arrays, placements of the program's arrays, sessions, errors. The members that are generated from
+// the C headers are used in every_member.cpp, which is generated too. The object code of both must
+// refer to every function that the C headers declare; check_every_call.sh compares the symbols.
 #include <tenon.hpp>
 
 namespace tenon {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks of C calls: the code that comes back, and the words that the record of the error holds.
+// Checks for tests of the C API: the error code that a call returns, and parts of the message that
+// TenonGetLastError() then returns. expectCommonCode() is for collective calls, whose error must
+// have the same message on all ranks. Fixture CApi has a process grid and functions that create
+// objects.
 #pragma once
 
 #include <tenon.h>
@@ -23,13 +26,14 @@ inline int worldSize() {
   return size;
 }
 
+// The message of the last error on this rank.
 inline std::string lastMessage() {
   char text[4096] = "";
   TenonGetLastError(nullptr, text, sizeof text, nullptr);
   return text;
 }
 
-// A handle of any class as that of the calls for all classes.
+// Converts a handle of any class to the handle that TenonObject...() calls accept.
 template <class Handle>
 TenonObject objectOf(Handle handle) {
   return reinterpret_cast<TenonObject>(handle);
@@ -40,33 +44,34 @@ TenonErrorCode setInteger(Handle handle, const char* name, TenonInt value) {
   return TenonObjectSetIntegers(objectOf(handle), name, 1, &value);
 }
 
-// The call has returned `got`.
-inline void expectCode(TenonErrorCode expected, TenonErrorCode got,
+// `returned` is the result of the last call; `parts` must occur in the message of its error.
+inline void expectCode(TenonErrorCode expected, TenonErrorCode returned,
                        std::initializer_list<const char*> parts) {
-  EXPECT_STREQ(TenonErrorName(expected), TenonErrorName(got)) << lastMessage();
+  EXPECT_STREQ(TenonErrorName(expected), TenonErrorName(returned)) << lastMessage();
   for (const char* part : parts)
     EXPECT_NE(lastMessage().find(part), std::string::npos)
         << "'" << part << "' is missing in: " << lastMessage();
 }
 
-// The same for a collective call: all ranks have the same words.
-inline void expectCommonCode(TenonErrorCode expected, TenonErrorCode got,
+// The same for a collective call: the message must also be that of rank 0. Collective.
+inline void expectCommonCode(TenonErrorCode expected, TenonErrorCode returned,
                              std::initializer_list<const char*> parts) {
-  expectCode(expected, got, parts);
-  std::string text = lastMessage();
-  const std::string mine = text;
+  expectCode(expected, returned, parts);
+  std::string text = lastMessage(); // then that of rank 0
+  const std::string ownText = text;
   int length = static_cast<int>(text.size());
   MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
   text.resize(length);
   MPI_Bcast(text.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
-  EXPECT_EQ(mine, text);
+  EXPECT_EQ(ownText, text);
 }
 
-inline void expectSuccess(TenonErrorCode got) {
-  expectCode(TENON_SUCCESS, got, {});
+inline void expectSuccess(TenonErrorCode returned) {
+  expectCode(TENON_SUCCESS, returned, {});
 }
 
-// Errors are expected here, so nothing prints them; handles that tests need on all ranks.
+// Fixture whose error handler returns errors without printing them, since tests provoke them. Its
+// functions and handles are to be used on all ranks.
 class CApi : public testing::Test {
 protected:
   void SetUp() override {
@@ -82,18 +87,18 @@ protected:
   static bool isLast() { return worldRank() == worldSize() - 1; }
 
   TenonLayout layout(std::initializer_list<TenonInt> shape, const char* properties) {
-    TenonLayout made = nullptr;
+    TenonLayout created = nullptr;
     expectSuccess(TenonLayoutCreateSharded(all_, static_cast<int>(shape.size()), shape.begin(),
-                                           properties, &made));
-    return made;
+                                           properties, &created));
+    return created;
   }
   TenonDTensor tensor(TenonLayout layout, TenonDataType type) {
-    TenonDTensor made = nullptr;
-    expectSuccess(TenonDTensorCreate(layout, type, &made));
-    return made;
+    TenonDTensor created = nullptr;
+    expectSuccess(TenonDTensorCreate(layout, type, &created));
+    return created;
   }
 
-  TenonPartition all_ = nullptr; // one axis over all ranks
+  TenonPartition all_ = nullptr; // process grid of one axis, which has all ranks
 };
 
 } // namespace tenon::test

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What tests of failed allocations share: the life of objects as a list of calls that each return a
-// code, handlers under which no error ends the program, and the life of a network. It replaces
-// operator new, so include it in one source file of a test program of its own.
+// Shared by the two tests of failed allocations: lists of calls of the C API, a fixture under which
+// no error ends the program, and a fixture with calls that create, use and destroy a network. A
+// test runs a list of calls again and again, and in each run another allocation fails:
+//
+//   const Calls begin{TENON_STEP(TenonDTensorCreate(layout, TENON_FLOAT64, &x)), ...};
+//   const Calls end{TENON_STEP(TenonDTensorDestroy(&x)), ...};
+//
+// The header replaces the global operator new (support/count_allocations.hpp), so include it in one
+// source file of a test program of its own.
 #pragma once
 
 #include "capi/expect_code.hpp"
@@ -14,15 +20,17 @@
 
 namespace tenon::test {
 
+// One call, or several as one step, of a list.
 struct Step {
-  const char* name;
+  const char* name; // for messages: the call's source text
   std::function<TenonErrorCode()> call;
 };
+// The step of one call that returns a code. Its arguments are captured by reference.
 #define TENON_STEP(call)                                                                           \
   Step {                                                                                           \
 #call, [&] { return call; }                                                                    \
   }
-// A step of several calls that ends at the first that fails.
+// The step of several statements; TenonCall() in them returns at the first error.
 #define TENON_STEPS(name, ...)                                                                     \
   Step {                                                                                           \
     name, [&]() -> TenonErrorCode {                                                                \
@@ -30,28 +38,31 @@ struct Step {
       return TENON_SUCCESS;                                                                        \
     }                                                                                              \
   }
-using Life = std::vector<Step>;
+using Calls = std::vector<Step>;
 
-inline Life joined(Life first, const Life& second) {
+inline Calls concatenated(Calls first, const Calls& second) {
   first.insert(first.end(), second.begin(), second.end());
   return first;
 }
 
-// Makes all calls, which succeed; returns how many allocations they made.
-inline long lead(const Life& life) {
+// Makes all calls, which must succeed; returns the number of their allocations.
+inline long callAll(const Calls& calls) {
   const long before = allocations;
-  for (const Step& step : life)
+  for (const Step& step : calls)
     EXPECT_EQ(step.call(), TENON_SUCCESS) << step.name << ": " << lastMessage();
   return allocations - before;
 }
 
-// Of so many allocations each fails, and then one in so many.
-inline constexpr long kDense = TENON_TEST_DENSE_ALLOCATIONS;
-inline long strideAt(long n, long dense = kDense) {
+// Which allocations the tests let fail: each of the first kDenseAllocations, then every second of
+// as many more, then every third, and so on. strideAt(n) is the distance from allocation n to the
+// next.
+inline constexpr long kDenseAllocations = TENON_TEST_DENSE_ALLOCATIONS;
+inline long strideAt(long n, long dense = kDenseAllocations) {
   return 1 + n / dense;
 }
 
-// Errors are returned, none is fatal, and there is a folder for files.
+// Fixture: errors are returned and not printed, an error that would be fatal is counted and fails
+// the test at its end, and rank 0 makes an empty folder for files.
 class WithoutMemory : public testing::Test {
 protected:
   void SetUp() override {
@@ -85,17 +96,19 @@ private:
 inline constexpr TenonInt kShape[4] = {2, 2, 6, 6};
 inline constexpr TenonInt kKernel[2] = {3, 3}, kPadding[2] = {1, 1};
 
-// The rows of the field are divided among the ranks.
+// This rank's block [low, high) of a field of shape kShape: dimension 2 is divided among the ranks.
 struct OwnBlock {
   TenonInt low[4] = {0, 0, kShape[2] * worldRank() / worldSize(), 0};
   TenonInt high[4] = {kShape[0], kShape[1], kShape[2] * (worldRank() + 1) / worldSize(), kShape[3]};
 };
 
-// A network of a convolution and what follows it, its training, and its files.
+// Adds a network of a periodic convolution and tanh to a fixture: handles, and calls that create
+// the layers, evaluate them after their set-up, and destroy all handles (a null handle is no
+// error). The handles below them that `creation` does not create are for single tests.
 template <class Fixture>
 class WithNetwork : public Fixture {
 protected:
-  const Life made{
+  const Calls creation{
       TENON_STEP(
           TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 4, kShape, block.low, block.high, &layout)),
       TENON_STEP(TenonLayerCreateSequential(MPI_COMM_WORLD, &network)),
@@ -109,7 +122,7 @@ protected:
       TENON_STEP(TenonLayerSequentialAdd(network, tanh)),
       TENON_STEP(TenonLayerSetDataType(network, TENON_FLOAT64)),
   };
-  const Life run{
+  const Calls evaluation{
       TENON_STEP(TenonLayerInitialize(network, 1)),
       TENON_STEP(TenonDTensorCreate(layout, TENON_FLOAT64, &x)),
       TENON_STEP(TenonLayerCreateOutput(network, &y)),
@@ -120,7 +133,7 @@ protected:
       TENON_STEP(TenonLayerApply(network, x, y)),
       TENON_STEP(TenonLayerApplyAdjoint(network, dy, dx)),
   };
-  const Life end{
+  const Calls destruction{
       TENON_STEP(TenonCheckpointDestroy(&checkpoint)),
       TENON_STEP(TenonOptimizerDestroy(&optimizer)),
       TENON_STEP(TenonPlanDestroy(&plan)),

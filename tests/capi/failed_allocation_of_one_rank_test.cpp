@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In a collective call an allocation fails on one rank, each of the first ones and then some:
-// alone, or with all that follow to the end of the call. All ranks then return the same code, none
-// ends the program or waits in vain, and the call can be made again.
+// Makes collective calls of the C API while allocations fail on one rank (`failingRank`) and not on
+// the others: allocation n of the call alone, or n and all following ones, for each rank and for n
+// = 0, 1, 2, ... until the call no longer makes so many. The call must then return TENON_ERR_MEMORY
+// on all ranks; no rank ends the program or waits for another that has left the call. The call is
+// made again without failures, and must succeed.
+//
+// failed_allocation_test.cpp tests the same on one rank, with all calls of the objects' lists.
 #include "capi/expect_code.hpp"
 #include "capi/failed_allocation.hpp"
 #include "comm/agreement/agreement.hpp"
@@ -15,19 +19,21 @@
 namespace tenon::test {
 namespace {
 
-// In an agreement: the others hear of it at once, and all are in step afterwards.
+// agreeOnText() and agree() are the collective checks in which all ranks get the same result or the
+// same error. Rank 1 reports an error `bad`, and allocations fail on the failing rank: all ranks
+// get an agreed error at once, without a timeout, and the next agreement pairs the right messages.
 TEST(FailedAllocationOfOneRank, IsAgreedOn) {
   const CommPtr comm = Communicator::of(MPI_COMM_WORLD);
   if (comm->size() == 1)
     GTEST_SKIP() << "needs another rank";
   const std::optional<Error> bad =
       comm->rank() == 1 ? std::optional(Error(TENON_ERR_ARG, "bad")) : std::nullopt;
-  for (int poor = 0; poor < comm->size(); ++poor)
-    for (const bool forGood : {false, true})
+  for (int failingRank = 0; failingRank < comm->size(); ++failingRank)
+    for (const bool allFollowing : {false, true})
       for (long n = 0; n < 12; ++n) {
         std::optional<Error> error;
-        if (comm->rank() == poor)
-          failAllocation(n, forGood);
+        if (comm->rank() == failingRank)
+          failAllocation(n, allFollowing);
         try {
           agreeOnText(*comm, "a text that all ranks have",
                       [] { return std::string("text that is the same, and not short"); });
@@ -35,7 +41,7 @@ TEST(FailedAllocationOfOneRank, IsAgreedOn) {
         } catch (...) {
           error = caughtError();
         }
-        if (comm->rank() == poor)
+        if (comm->rank() == failingRank)
           endFailures();
         ASSERT_TRUE(error);
         EXPECT_TRUE(error->isAgreed()) << error->text();
@@ -45,14 +51,15 @@ TEST(FailedAllocationOfOneRank, IsAgreedOn) {
       }
 }
 
-// What the ranks say of a call.
+// The result of a call on all ranks.
 struct Outcome {
-  TenonErrorCode code = TENON_SUCCESS; // of rank 0
-  bool areAlike = true;                // all codes
-  bool hasFailed = false;              // an allocation, on any rank
-  bool isWrong = false;                // an expectation of the test, on any rank
+  TenonErrorCode code = TENON_SUCCESS; // the least code of the ranks
+  bool areAlike = true;                // all ranks returned the same code
+  bool hasFailed = false;              // an allocation failed, on any rank
+  bool isWrong = false;                // an expectation of the test failed, on any rank
 };
 
+// Collective. `code` is this rank's result, `failed` the number of allocations that failed on it.
 Outcome outcomeOf(TenonErrorCode code, long failed) {
   struct {
     int low, high, failed, wrong;
@@ -64,36 +71,40 @@ Outcome outcomeOf(TenonErrorCode code, long failed) {
 
 class OfOneRank : public WithoutMemory {
 protected:
-  // The life is `begin`, the collective call that meets the failures, `unchanged` if it fails, the
-  // call again, and `end`, which destroys what is there.
-  void tryAll(const Life& begin, const Step& call, const Life& end, const Life& unchanged = {}) {
-    lead(joined(joined(begin, {call}), end)); // what is made once for all is there
+  // For each failing rank and allocation n: makes the calls `begin`; the collective `call` while
+  // allocations fail; if it returned an error, `unchanged` (which checks that it has changed
+  // nothing) and `call` again; then `end`, which destroys the objects.
+  void tryAll(const Calls& begin, const Step& call, const Calls& end, const Calls& unchanged = {}) {
+    callAll(
+        concatenated(concatenated(begin, {call}), end)); // also makes what exists once per program
     const std::size_t alive = liveObjects().size();
     const Index bytes = bytesAlive();
-    for (int poor = 0; poor < worldSize(); ++poor)
-      for (const bool forGood : {false, true})
-        for (long n = 0, misses = 0; misses < 2; n += strideAt(n, dense)) {
-          SCOPED_TRACE(testing::Message() << call.name << ", allocation " << n << " of rank "
-                                          << poor << (forGood ? " and all that follow" : ""));
-          lead(begin);
-          const Outcome outcome = failingCall(call, unchanged, n, worldRank() == poor, forGood);
-          misses = outcome.hasFailed ? 0 : misses + 1;
+    for (int failingRank = 0; failingRank < worldSize(); ++failingRank)
+      for (const bool allFollowing : {false, true})
+        for (long n = 0, completeRuns = 0; completeRuns < 2; n += strideAt(n, dense)) {
+          SCOPED_TRACE(testing::Message()
+                       << call.name << ", allocation " << n << " of rank " << failingRank
+                       << (allFollowing ? " and all that follow" : ""));
+          callAll(begin);
+          const Outcome outcome =
+              failingCall(call, unchanged, n, worldRank() == failingRank, allFollowing);
+          completeRuns = outcome.hasFailed ? 0 : completeRuns + 1;
           if (outcome.isWrong)
             return;
-          lead(end);
+          callAll(end);
           EXPECT_EQ(liveObjects().size(), alive);
           EXPECT_EQ(bytesAlive(), bytes);
         }
   }
 
-  long dense = kDense;
+  long dense = kDenseAllocations; // see strideAt()
 
 private:
-  static Outcome failingCall(const Step& step, const Life& unchanged, long n, bool isPoor,
-                             bool forGood) {
+  static Outcome failingCall(const Step& step, const Calls& unchanged, long n, bool isFailingRank,
+                             bool allFollowing) {
     failures.count = 0;
-    if (isPoor)
-      failAllocation(n, forGood);
+    if (isFailingRank)
+      failAllocation(n, allFollowing);
     const TenonErrorCode code = step.call();
     const Outcome outcome = outcomeOf(code, endFailures());
     EXPECT_TRUE(outcome.areAlike) << TenonErrorName(code) << ", " << lastMessage();
@@ -102,7 +113,7 @@ private:
     EXPECT_TRUE(outcome.hasFailed && code == TENON_ERR_MEMORY)
         << TenonErrorName(code) << ", " << lastMessage();
     if (!outcomeOf(code, 0).isWrong) {
-      lead(unchanged);
+      callAll(unchanged);
       EXPECT_EQ(step.call(), TENON_SUCCESS) << "again: " << lastMessage();
     }
     return outcomeOf(code, outcome.hasFailed);
@@ -111,8 +122,8 @@ private:
 
 using OfOneRankWithNetwork = WithNetwork<OfOneRank>;
 
-// The first use of a communicator makes the library's copy of it, and the memory that its ranks
-// share.
+// At the first use of a communicator, the library duplicates it and creates the memory that ranks
+// of one node share.
 TEST_F(OfOneRank, FirstUseOfACommunicator) {
   MPI_Comm comm = MPI_COMM_NULL;
   TenonLayer layer = nullptr;
@@ -124,7 +135,7 @@ TEST_F(OfOneRank, FirstUseOfACommunicator) {
          });
 }
 
-// The communicators of process grids are made at their first use.
+// A process grid creates the communicator of an axis at its first use.
 TEST_F(OfOneRank, CommunicatorOfAnAxis) {
   const int extents[2] = {1, worldSize()};
   MPI_Comm comm = MPI_COMM_NULL, line = MPI_COMM_NULL;
@@ -142,10 +153,11 @@ TEST_F(OfOneRank, CommunicatorOfAnAxis) {
 }
 
 TEST_F(OfOneRankWithNetwork, LayerSetUp) {
-  tryAll(made, TENON_STEP(TenonLayerSetUp(network, layout)), end);
+  tryAll(creation, TENON_STEP(TenonLayerSetUp(network, layout)), destruction);
 }
 
-// Its conversions make communicators, which is tried on one that has none yet.
+// Conversions with collective operations of MPI create communicators. The test uses a new
+// communicator, for which the library has not created any.
 TEST_F(OfOneRank, LayerSetUpWithCollectives) {
   MPI_Comm comm = MPI_COMM_NULL;
   TenonLayout layout = nullptr;
@@ -181,36 +193,37 @@ TEST_F(OfOneRank, Machine) {
          {TENON_STEP(TenonMachineDestroy(&machine))});
 }
 
-// A search makes a hundred thousand allocations.
+// A search makes a hundred thousand allocations, so fewer of them are tried.
 class OfOneRankWithPlan : public OfOneRankWithNetwork {
 protected:
-  OfOneRankWithPlan() { dense = kDense / 3; }
+  OfOneRankWithPlan() { dense = kDenseAllocations / 3; }
 };
 
-// Rank 0 searches.
+// Rank 0 searches the plan, and the others wait for the result.
 TEST_F(OfOneRankWithPlan, SetUp) {
-  tryAll(joined(made,
-                {
-                    TENON_STEP(TenonPlanCreate(network, 2, &plan)),
-                    TENON_STEP(TenonPlanSetInput(plan, 0, layout)),
-                }),
-         TENON_STEP(TenonPlanSetUp(plan)), end);
+  tryAll(concatenated(creation,
+                      {
+                          TENON_STEP(TenonPlanCreate(network, 2, &plan)),
+                          TENON_STEP(TenonPlanSetInput(plan, 0, layout)),
+                      }),
+         TENON_STEP(TenonPlanSetUp(plan)), destruction);
 }
 
 TEST_F(OfOneRankWithPlan, Files) {
   const char* const path = "failed_allocation/plan.json";
-  lead(joined(made, {
-                        TENON_STEP(TenonPlanCreate(network, 2, &plan)),
-                        TENON_STEP(TenonPlanSetInput(plan, 0, layout)),
-                        TENON_STEP(TenonPlanSearch(plan)),
-                    }));
+  callAll(concatenated(creation, {
+                                     TENON_STEP(TenonPlanCreate(network, 2, &plan)),
+                                     TENON_STEP(TenonPlanSetInput(plan, 0, layout)),
+                                     TENON_STEP(TenonPlanSearch(plan)),
+                                 }));
   tryAll({}, TENON_STEP(TenonPlanSave(plan, path)), {});
   tryAll({}, TENON_STEP(TenonPlanLoad(plan, path)), {});
-  lead(end);
+  callAll(destruction);
 }
 
-// Of a network with an optimizer, of which some tensors are the same on all ranks and some
-// distributed.
+// Calls that write and read files, with both transports: "together" (all ranks write their data
+// into the file) and "root" (rank 0 writes all). The checkpoint contains a network and an
+// optimizer, whose tensors are the same on all ranks, and a distributed tensor x.
 class OfOneRankWithFiles : public OfOneRankWithNetwork,
                            public testing::WithParamInterface<const char*> {
 protected:
@@ -219,8 +232,8 @@ protected:
       GTEST_SKIP() << "without HDF5";
     OfOneRankWithNetwork::SetUp();
     options().set("-tenon_checkpoint_transport", GetParam());
-    lead(joined(
-        made,
+    callAll(concatenated(
+        creation,
         {
             TENON_STEP(TenonLayerSetUp(network, layout)),
             TENON_STEP(TenonOptimizerCreate(network, "adam", &optimizer)),
@@ -237,7 +250,7 @@ protected:
   void TearDown() override {
     if (!TENON_TEST_HAS_HDF5)
       return;
-    lead(end);
+    callAll(destruction);
     options().set("-tenon_checkpoint_transport", "auto");
     OfOneRankWithNetwork::TearDown();
   }
@@ -253,11 +266,12 @@ TEST_P(OfOneRankWithFiles, CheckpointWriteStep) {
          {});
 }
 
-// The objects are as they were until the call has succeeded.
+// The file has x = 3 and weight = 4, the objects 1 and 2. A failed call must leave these, the
+// repeated call must have read the file's.
 TEST_P(OfOneRankWithFiles, CheckpointRead) {
   const char* const path = "failed_allocation/state.h5";
   TenonDTensor weight = nullptr;
-  lead({
+  callAll({
       TENON_STEP(TenonLayerGetParameter(network, 0, &weight)),
       TENON_STEP(TenonDTensorFillConstant(x, 3)),
       TENON_STEP(TenonDTensorFillConstant(weight, 4)),
@@ -278,13 +292,13 @@ TEST_P(OfOneRankWithFiles, CheckpointRead) {
       },
       TENON_STEP(TenonCheckpointRead(checkpoint, path)), {TENON_STEP(expectValues(3, 4))},
       {TENON_STEP(expectValues(1, 2))});
-  lead({TENON_STEP(TenonDTensorDestroy(&weight))});
+  callAll({TENON_STEP(TenonDTensorDestroy(&weight))});
 }
 
-// The latest file is damaged, so that the one before it is read.
+// The latest file, of step 2, is cut off at 5000 bytes, so the call reads the one of step 1.
 TEST_P(OfOneRankWithFiles, CheckpointReadLatest) {
   const char* const folder = "failed_allocation/steps";
-  lead({
+  callAll({
       TENON_STEP(TenonCheckpointWriteStep(checkpoint, folder, 1)),
       TENON_STEP(TenonCheckpointWriteStep(checkpoint, folder, 2)),
   });
@@ -315,7 +329,7 @@ TEST_P(OfOneRankWithFiles, FieldSeries) {
 }
 
 TEST_P(OfOneRankWithFiles, SamplesFromHdf5) {
-  lead({TENON_STEP(TenonCheckpointWrite(checkpoint, "failed_allocation/state.h5"))});
+  callAll({TENON_STEP(TenonCheckpointWrite(checkpoint, "failed_allocation/state.h5"))});
   TenonDataset dataset = nullptr;
   const Step create = TENON_STEP(TenonDatasetCreateHDF5(
       MPI_COMM_WORLD, "failed_allocation/state.h5", "tensors/field", nullptr, &dataset));

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In the lives of objects allocations fail, each of the first ones and then some: alone, after
-// which the call that met it is made again and the life goes on, or with all that follow, to the
-// end of the objects. A call then returns a code, nothing ends the program, and nothing is left
-// behind.
+// Runs calls of the C API while allocations fail, on one rank. Each test lists calls that create
+// and use objects (`begin`) and calls that destroy them (`end`). The lists run for n = 0, 1, 2, ...
+// in two ways:
+//
+//   allocation n fails   a call returns TENON_ERR_MEMORY and is made again; the calls continue
+//   n and all following  each call may return TENON_ERR_MEMORY, but all handles are destroyed
+//
+// until n exceeds the number of allocations. In both ways no error ends the program, and afterwards
+// as many objects and bytes exist as before.
 #include "capi/failed_allocation.hpp"
 #include "sys/errors/object.hpp"
 #include "sys/memory/memory.hpp"
@@ -18,23 +23,24 @@ namespace {
 
 class FailedAllocation : public WithoutMemory {
 protected:
-  // The life is `begin` and then `end`, which destroys what is there.
-  void tryAll(const Life& begin, const Life& end) {
-    const Life life = joined(begin, end);
-    const long whole = lead(life); // and what is made once for all is there
+  // `end` must also succeed if only the first calls of `begin` were made.
+  void tryAll(const Calls& begin, const Calls& end) {
+    const Calls all = concatenated(begin, end);
+    // The first run also makes what the library creates once per program.
+    const long allocationsInAll = callAll(all);
     const std::size_t alive = liveObjects().size();
     const Index bytes = bytesAlive();
-    lead(life);
-    for (const bool forGood : {false, true})
-      for (long n = 0, misses = 0; misses < 3 && !HasFailure(); n += strideAt(n)) {
-        SCOPED_TRACE(testing::Message() << "allocation " << n << " of " << whole
-                                        << (forGood ? " and all that follow" : ""));
-        const bool met = forGood ? leadStarved(begin, end, n) : leadOnce(begin, end, n);
-        misses = met ? 0 : misses + 1;
+    callAll(all);
+    for (const bool allFollowing : {false, true})
+      for (long n = 0, completeRuns = 0; completeRuns < 3 && !HasFailure(); n += strideAt(n)) {
+        SCOPED_TRACE(testing::Message() << "allocation " << n << " of " << allocationsInAll
+                                        << (allFollowing ? " and all that follow" : ""));
+        const bool hasFailed = allFollowing ? failAllFrom(begin, end, n) : failOnce(begin, end, n);
+        completeRuns = hasFailed ? 0 : completeRuns + 1;
         EXPECT_EQ(liveObjects().size(), alive);
         EXPECT_EQ(bytesAlive(), bytes);
       }
-    lead(life);
+    callAll(all);
   }
 
 private:
@@ -46,8 +52,9 @@ private:
     EXPECT_EQ(recorded, code) << step.name;
   }
 
-  // Whether the call can be made again, or says why the object is of no use now.
-  static bool again(const Step& step) {
+  // Makes a call again after its failure. Returns whether it succeeds; if not, its object can no
+  // longer be used, and there must be a message that says why.
+  static bool callAgain(const Step& step) {
     const TenonErrorCode code = step.call();
     if (code == TENON_SUCCESS)
       return true;
@@ -55,8 +62,9 @@ private:
     return false;
   }
 
-  static bool leadOnce(const Life& begin, const Life& end, long n) {
-    failAllocation(n, false);
+  // Runs the calls while allocation n fails. Returns whether there was one.
+  static bool failOnce(const Calls& begin, const Calls& end, long n) {
+    failAllocation(n, /*allFollowing=*/false);
     bool usable = true;
     for (const Step& step : begin) {
       if (!usable)
@@ -66,36 +74,39 @@ private:
         continue;
       EXPECT_EQ(failures.count, 1) << step.name << ": " << lastMessage();
       expectFailure(step, code);
-      usable = again(step);
+      usable = callAgain(step);
     }
     const long failed = endFailures();
-    lead(end);
+    callAll(end);
     return failed > 0;
   }
 
-  // No memory is left for the checks themselves before the end.
-  static bool leadStarved(const Life& begin, const Life& end, long n) {
-    const Step *first = nullptr, *undestroyed = nullptr;
+  // Runs the calls while allocation n and all following ones fail. Returns whether there was one.
+  // The checks need memory too, so they are made after the calls.
+  static bool failAllFrom(const Calls& begin, const Calls& end, long n) {
+    const Step *firstError = nullptr, *undestroyed = nullptr;
     TenonErrorCode code = TENON_SUCCESS;
-    failAllocation(n, true);
+    failAllocation(n, /*allFollowing=*/true);
     for (const Step& step : begin) {
-      const TenonErrorCode got = step.call();
-      if (got != TENON_SUCCESS && !first)
-        first = &step, code = got;
+      const TenonErrorCode returned = step.call();
+      if (returned != TENON_SUCCESS && !firstError)
+        firstError = &step, code = returned;
     }
     for (const Step& step : end)
       if (step.call() != TENON_SUCCESS)
         undestroyed = &step;
     const bool failed = endFailures() > 0;
-    EXPECT_FALSE(first && !failed) << first->name;
-    EXPECT_TRUE(!first || code == TENON_ERR_MEMORY) << first->name << ": " << TenonErrorName(code);
+    EXPECT_FALSE(firstError && !failed) << firstError->name;
+    EXPECT_TRUE(!firstError || code == TENON_ERR_MEMORY)
+        << firstError->name << ": " << TenonErrorName(code);
     EXPECT_FALSE(undestroyed) << undestroyed->name;
     return failed;
   }
 };
 
 TEST_F(FailedAllocation, MeshesAndTheirLayers) {
-  // Copies of owned nodes are ghosts on one rank too.
+  // Two patches linked as tiles and as sides, for a convolution; an index map of mesh nodes, where
+  // ids that occur twice are ghosts on one rank too; edges between the nodes, for message passing.
   constexpr TenonInt kIds[5] = {40, 10, 30, 10, 40}, kFields[2] = {0, 2};
   constexpr TenonInt kTarget[4] = {0, 1, 2, 2}, kSource[4] = {3, 4, 0, 1}, kKeys[4] = {7, 5, 3, 1};
   constexpr TenonInt kOfEdges[2] = {4, 3}, kOfNodes[2] = {5, 2};
@@ -115,7 +126,7 @@ TEST_F(FailedAllocation, MeshesAndTheirLayers) {
   TenonLinks tiles = nullptr, sides = nullptr;
   TenonLayout patches = nullptr;
   TenonLayer conv = nullptr;
-  const Life begin{
+  const Calls begin{
       TENON_STEP(
           TenonLinksCreateFromTiles(MPI_COMM_WORLD, 1, kTiles, kZero, nullptr, 2, kPlaces, &tiles)),
       TENON_STEP(TenonLinksCreateFromSides(MPI_COMM_WORLD, 1, 4, kSides, kMeets, nullptr, &sides)),
@@ -156,17 +167,18 @@ TEST_F(FailedAllocation, MeshesAndTheirLayers) {
       TENON_STEP(TenonLayerApply(step, x, y)),
       TENON_STEP(TenonDTensorFillConstant(dy, 1)),
       TENON_STEP(TenonLayerApplyAdjoint(step, dy, dx))};
-  const Life end{TENON_STEP(TenonDTensorDestroy(&x)),      TENON_STEP(TenonDTensorDestroy(&u)),
-                 TENON_STEP(TenonDTensorDestroy(&y)),      TENON_STEP(TenonDTensorDestroy(&dy)),
-                 TENON_STEP(TenonDTensorDestroy(&dx)),     TENON_STEP(TenonLayerDestroy(&step)),
-                 TENON_STEP(TenonLayerDestroy(&f)),        TENON_STEP(TenonLayerDestroy(&g)),
-                 TENON_STEP(TenonLinearOpDestroy(&fill)),  TENON_STEP(TenonLinearOpDestroy(&map)),
-                 TENON_STEP(TenonEdgesDestroy(&edges)),    TENON_STEP(TenonEdgesDestroy(&shared)),
-                 TENON_STEP(TenonIndexMapDestroy(&nodes)), TENON_STEP(TenonIndexMapDestroy(&cells)),
-                 TENON_STEP(TenonLayoutDestroy(&plain)),   TENON_STEP(TenonLayoutDestroy(&ghosted)),
-                 TENON_STEP(TenonLayoutDestroy(&onEdges)), TENON_STEP(TenonLayerDestroy(&conv)),
-                 TENON_STEP(TenonLayoutDestroy(&patches)), TENON_STEP(TenonLinksDestroy(&tiles)),
-                 TENON_STEP(TenonLinksDestroy(&sides))};
+  const Calls end{
+      TENON_STEP(TenonDTensorDestroy(&x)),      TENON_STEP(TenonDTensorDestroy(&u)),
+      TENON_STEP(TenonDTensorDestroy(&y)),      TENON_STEP(TenonDTensorDestroy(&dy)),
+      TENON_STEP(TenonDTensorDestroy(&dx)),     TENON_STEP(TenonLayerDestroy(&step)),
+      TENON_STEP(TenonLayerDestroy(&f)),        TENON_STEP(TenonLayerDestroy(&g)),
+      TENON_STEP(TenonLinearOpDestroy(&fill)),  TENON_STEP(TenonLinearOpDestroy(&map)),
+      TENON_STEP(TenonEdgesDestroy(&edges)),    TENON_STEP(TenonEdgesDestroy(&shared)),
+      TENON_STEP(TenonIndexMapDestroy(&nodes)), TENON_STEP(TenonIndexMapDestroy(&cells)),
+      TENON_STEP(TenonLayoutDestroy(&plain)),   TENON_STEP(TenonLayoutDestroy(&ghosted)),
+      TENON_STEP(TenonLayoutDestroy(&onEdges)), TENON_STEP(TenonLayerDestroy(&conv)),
+      TENON_STEP(TenonLayoutDestroy(&patches)), TENON_STEP(TenonLinksDestroy(&tiles)),
+      TENON_STEP(TenonLinksDestroy(&sides))};
   tryAll(begin, end);
 }
 
@@ -179,7 +191,7 @@ TEST_F(FailedAllocation, LayoutsTensorsAndOperators) {
   TenonLinearOp halo = nullptr, adjoint = nullptr, sum = nullptr, product = nullptr;
   const int extents[2] = {1, 1};
   double norm = 0;
-  const Life begin {
+  const Calls begin {
     TENON_STEP(TenonPartitionCreate(MPI_COMM_WORLD, 2, extents, &grid)),
         TENON_STEP(TenonLayoutCreateSharded(grid, 4, kShape, "S2,S3", &plain)),
         TENON_STEP(TenonLayoutCreate(grid, &wide)),
@@ -206,7 +218,7 @@ TEST_F(FailedAllocation, LayoutsTensorsAndOperators) {
         TENON_STEP(TenonLinearOpApply(product, x, y)), TENON_STEP(TenonLinearOpBind(halo, x, y)),
         TENON_STEP(TenonLinearOpApply(halo, x, y)),
   };
-  const Life end{
+  const Calls end{
       TENON_STEP(TenonLinearOpDestroy(&product)), TENON_STEP(TenonLinearOpDestroy(&sum)),
       TENON_STEP(TenonLinearOpDestroy(&adjoint)), TENON_STEP(TenonLinearOpDestroy(&halo)),
       TENON_STEP(TenonDTensorDestroy(&placed)),   TENON_STEP(TenonDTensorDestroy(&x)),
@@ -220,21 +232,22 @@ TEST_F(FailedAllocation, LayoutsTensorsAndOperators) {
 using OfNetworks = WithNetwork<FailedAllocation>;
 
 TEST_F(OfNetworks, LayersAndOptimizers) {
-  tryAll(joined(joined(made, {TENON_STEP(TenonLayerSetUp(network, layout))}),
-                joined(run,
-                       {
-                           TENON_STEP(TenonOptimizerCreate(network, "adam", &optimizer)),
-                           TENON_STEP(TenonObjectSetFromOptions(objectOf(optimizer))),
-                           TENON_STEP(TenonOptimizerSetLearningRate(optimizer, 0.1)),
-                           TENON_STEP(TenonOptimizerStep(optimizer)),
-                           TENON_STEP(TenonLayerApply(network, x, y)),
-                       })),
-         end);
+  tryAll(
+      concatenated(concatenated(creation, {TENON_STEP(TenonLayerSetUp(network, layout))}),
+                   concatenated(evaluation,
+                                {
+                                    TENON_STEP(TenonOptimizerCreate(network, "adam", &optimizer)),
+                                    TENON_STEP(TenonObjectSetFromOptions(objectOf(optimizer))),
+                                    TENON_STEP(TenonOptimizerSetLearningRate(optimizer, 0.1)),
+                                    TENON_STEP(TenonOptimizerStep(optimizer)),
+                                    TENON_STEP(TenonLayerApply(network, x, y)),
+                                })),
+      destruction);
 }
 
 TEST_F(OfNetworks, NetworkFilesAndWeights) {
-  tryAll(
-      joined(joined(made, {TENON_STEP(TenonLayerSetUp(network, layout))}),
+  tryAll(concatenated(
+             concatenated(creation, {TENON_STEP(TenonLayerSetUp(network, layout))}),
              {
                  TENON_STEP(TenonLayerSaveNetwork(network, "failed_allocation/net.json")),
                  TENON_STEP(TenonLayerSaveWeights(network, "failed_allocation/net.npz")),
@@ -243,15 +256,15 @@ TEST_F(OfNetworks, NetworkFilesAndWeights) {
                      TenonLayerCreateFromFile(MPI_COMM_WORLD, "failed_allocation/net.json", &read)),
                  TENON_STEP(TenonLayerSetUp(read, layout)),
              }),
-      end);
+         destruction);
 }
 
 TEST_F(OfNetworks, Checkpoints) {
   if (!TENON_TEST_HAS_HDF5)
     GTEST_SKIP() << "without HDF5";
   tryAll(
-      joined(
-          joined(made, {TENON_STEP(TenonLayerSetUp(network, layout))}),
+      concatenated(
+          concatenated(creation, {TENON_STEP(TenonLayerSetUp(network, layout))}),
           {
               TENON_STEP(TenonOptimizerCreate(network, "adam", &optimizer)),
               TENON_STEP(TenonCheckpointCreate(MPI_COMM_WORLD, &checkpoint)),
@@ -263,24 +276,25 @@ TEST_F(OfNetworks, Checkpoints) {
               TENON_STEP(TenonCheckpointWriteStep(checkpoint, "failed_allocation/steps", 3)),
               TENON_STEP(TenonCheckpointReadLatest(checkpoint, "failed_allocation/steps", &step)),
           }),
-      end);
+      destruction);
 }
 
 TEST_F(OfNetworks, Plans) {
-  tryAll(joined(made, joined(
-                          {
-                              TENON_STEP(TenonPlanCreate(network, 2, &plan)),
-                              TENON_STEP(TenonPlanSetInput(plan, 0, layout)),
-                              TENON_STEP(TenonPlanSearch(plan)),
-                              TENON_STEP(TenonPlanSave(plan, "failed_allocation/plan.json")),
-                              TENON_STEP(TenonPlanLoad(plan, "failed_allocation/plan.json")),
-                              TENON_STEP(TenonPlanSetUp(plan)),
-                          },
-                          run)),
-         end);
+  tryAll(
+      concatenated(creation, concatenated(
+                                 {
+                                     TENON_STEP(TenonPlanCreate(network, 2, &plan)),
+                                     TENON_STEP(TenonPlanSetInput(plan, 0, layout)),
+                                     TENON_STEP(TenonPlanSearch(plan)),
+                                     TENON_STEP(TenonPlanSave(plan, "failed_allocation/plan.json")),
+                                     TENON_STEP(TenonPlanLoad(plan, "failed_allocation/plan.json")),
+                                     TENON_STEP(TenonPlanSetUp(plan)),
+                                 },
+                                 evaluation)),
+      destruction);
 }
 
-int contexts = 0; // that the type below has made and not freed
+int contexts = 0; // those that makeContext() has created and freeContext() has not freed
 
 TenonErrorCode makeContext(TenonLayout, TenonLayout, TenonDataType, TenonDataType, void*,
                            void** context) {
@@ -295,7 +309,8 @@ TenonErrorCode copyTensor(TenonDTensor x, TenonDTensor y, void*) {
   return TenonDTensorCopy(x, y);
 }
 
-// Wherever the creation of an operator fails, its context is freed, and once.
+// The type is the program's own: its functions create and free a context per operator. If the
+// creation of an operator fails after makeContext(), freeContext() must have been called, once.
 TEST_F(FailedAllocation, RegisteredOperators) {
   const TenonLinearOpFunctions functions = {makeContext, copyTensor, copyTensor, freeContext};
   expectSuccess(TenonLinearOpRegister("an operator with a long name", &functions));
@@ -304,13 +319,13 @@ TEST_F(FailedAllocation, RegisteredOperators) {
   TenonPartition grid = nullptr;
   TenonLayout layout = nullptr;
   TenonLinearOp op = nullptr;
-  const Life begin{
+  const Calls begin{
       TENON_STEP(TenonPartitionCreate(MPI_COMM_WORLD, 1, &one, &grid)),
       TENON_STEP(TenonLayoutCreateSharded(grid, 1, shape, "S0", &layout)),
       TENON_STEP(TenonLinearOpCreateType(layout, layout, TENON_FLOAT64, TENON_FLOAT64,
                                          "an operator with a long name", nullptr, &op)),
   };
-  const Life end{
+  const Calls end{
       TENON_STEP(TenonLinearOpDestroy(&op)),
       TENON_STEP(TenonLayoutDestroy(&layout)),
       TENON_STEP(TenonPartitionDestroy(&grid)),
@@ -326,7 +341,7 @@ TEST_F(FailedAllocation, MachinesAndReductions) {
   const char* const names[2] = {"a level that has a long name", "device"};
   const TenonInt sizes[2] = {2, 2};
   const int reduce[1] = {1};
-  const Life begin{
+  const Calls begin{
       TENON_STEP(TenonMachineCreate("a machine with a long name", 2, names, sizes, &machine)),
       TENON_STEP(TenonMachineAddLink(machine, "a link that has a long name", 0, 1, 1e9, 1e-6,
                                      TENON_LINK_LEAVING)),
@@ -335,7 +350,7 @@ TEST_F(FailedAllocation, MachinesAndReductions) {
       TENON_STEP(TenonPlacementListCreate(2, sizes, 2, sizes, &list)),
       TENON_STEP(TenonReductionProgramsCreate(list, 0, 1, reduce, 2, &programs)),
   };
-  const Life end{
+  const Calls end{
       TENON_STEP(TenonReductionProgramsDestroy(&programs)),
       TENON_STEP(TenonPlacementListDestroy(&list)),
       TENON_STEP(TenonMachineDestroy(&copy)),
@@ -344,20 +359,21 @@ TEST_F(FailedAllocation, MachinesAndReductions) {
   tryAll(begin, end);
 }
 
-// With the message of the error itself, and of a handler that prints it.
+// All allocations fail while an error is reported: its code and a message that needs no memory are
+// recorded, and a handler that prints the error ends without an error of its own.
 TEST_F(FailedAllocation, ErrorsAreReportedWithoutMemory) {
   TenonPushErrorHandler(TenonPrintErrorHandler, nullptr);
-  failAllocation(0, true);
+  failAllocation(0, /*allFollowing=*/true);
   const TenonErrorCode code = TenonDTensorNorm(nullptr, nullptr);
   TenonAddFrame(code, "solve", "solver.c", 12);
   char text[64] = "";
   TenonErrorCode recorded = TENON_SUCCESS;
-  const TenonErrorCode got = TenonGetLastError(&recorded, text, sizeof text, nullptr);
+  const TenonErrorCode query = TenonGetLastError(&recorded, text, sizeof text, nullptr);
   const TenonErrorCode report = TenonGetLastErrorReport(text, sizeof text, nullptr);
   endFailures();
   TenonPopErrorHandler();
   EXPECT_EQ(code, TENON_ERR_MEMORY);
-  EXPECT_EQ(got, TENON_SUCCESS);
+  EXPECT_EQ(query, TENON_SUCCESS);
   EXPECT_EQ(recorded, TENON_ERR_MEMORY);
   EXPECT_STREQ(text, "an allocation failed");
   EXPECT_EQ(report, TENON_ERR_MEMORY);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* All ranks pass the same wrong tensor to Apply, which none can know of the others: the program
- * ends with one report. */
+/* All ranks pass a float32 tensor to an operator for float64. Apply does not compare its arguments
+ * between ranks, so no rank knows that the others have the same error: it is fatal, and the program
+ * must end with one report, which counts the ranks. */
 #include <tenon.h>
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The last rank passes a wrong tensor to Apply while the others go on: the default is to say so and
- * to end the program, for the others would wait for ever. */
+/* Only the last rank passes a wrong tensor to Apply. The others would wait for its messages, so
+ * this is fatal: the error, with the line of the call (see CMakeLists.txt), ends the program. */
 #include <tenon.h>
 
 #include <stdio.h>

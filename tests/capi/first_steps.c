@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The life of a program in C99 that lets Tenon start MPI: a tensor over all ranks in the program's
- * own column-major array with ghosts, a halo exchange, its adjoint, and errors that are handled. */
+/* A whole program in C99, in which Tenon initializes MPI: a 13 x 4 tensor with its rows split among
+ * all ranks, a halo exchange from the program's own column-major array with ghosts, a test of its
+ * adjoint, and an error that the program handles. The expected values are valueAt(row, column). */
 #include "support/check.h"
 
 #include <tenon.h>
@@ -11,10 +12,12 @@
 
 enum { ROWS = 13, COLUMNS = 4, WIDTH = 2 };
 
+/* The value of a cell; rows are periodic. */
 static double valueAt(TenonInt row, TenonInt column) {
   return (double)((row + ROWS) % ROWS * COLUMNS + column);
 }
 
+/* `plain` has no halo, `wide` WIDTH rows of halo on both sides of each rank's rows. */
 static TenonErrorCode createLayouts(TenonLayout* plain, TenonLayout* wide) {
   const TenonInt shape[2] = {ROWS, COLUMNS};
   int size = 0;
@@ -32,7 +35,12 @@ static TenonErrorCode createLayouts(TenonLayout* plain, TenonLayout* wide) {
   return TENON_SUCCESS;
 }
 
-/* The rows of this rank in a column-major array, as a Fortran program would hold them. */
+/* The input x is a column-major array of the program, as in Fortran, with WIDTH ghost rows before
+ * and after the rows of this rank:
+ *
+ *   field[row - low[0] + WIDTH + column * strides[1]]
+ *
+ * The output y is memory of the library, row-major, with the halo. */
 static TenonErrorCode exchange(TenonLayout plain, TenonLayout wide) {
   TenonInt low[2], high[2], row, column, strides[2] = {1, 0};
   const TenonInt ghosts[2] = {WIDTH, 0};
@@ -72,7 +80,7 @@ static TenonErrorCode exchange(TenonLayout plain, TenonLayout wide) {
   return TENON_SUCCESS;
 }
 
-/* A wrong call returns its code, and the program goes on. */
+/* A conversion between different shapes returns an error, and the program continues. */
 static TenonErrorCode recover(TenonLayout plain) {
   const TenonInt shape[2] = {ROWS, COLUMNS + 1};
   TenonPartition partition = NULL;

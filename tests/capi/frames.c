@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Counts the stack frames of the library between a call on a layer and the function that does the
- * layer's arithmetic, which here is the program's own. Usage: frames [MOST]; more than MOST is an
- * error. The stack is as the compiler has left it: a function that is inlined has no frame. */
+/* Counts the stack frames of the library between a call on a layer and the function that computes.
+ * The layer is a shell layer, whose functions are the program's own, alone or in a network:
+ *
+ *   caller (count)                     noteStack(&caller)
+ *     TenonLayerApply, ... frames of the library, which are counted
+ *       apply, of this program         noteStack(inside)
+ *
+ * Usage: frames [LIMIT]; more than LIMIT frames are an error. A function that the compiler has
+ * inlined has no frame. */
 #include "support/check.h"
 
 #include <tenon.h>
@@ -11,10 +17,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { DEEPEST = 200, ROWS = 4 };
+enum { MAX_DEPTH = 200, ROWS = 4 };
 
+/* Return addresses, the innermost first. */
 typedef struct {
-  void* frames[DEEPEST];
+  void* frames[MAX_DEPTH];
   int count;
 } Stack;
 
@@ -24,16 +31,17 @@ typedef struct {
 #define NOINLINE
 #endif
 
-/* Has a frame of its own wherever it is called, so that two stacks can be compared. */
-static NOINLINE void note(Stack* stack) {
-  stack->count = backtrace(stack->frames, DEEPEST);
-  CHECK(stack->count < DEEPEST);
+/* Records the stack. It is never inlined and so adds one frame everywhere, which makes the counts
+ * of two stacks comparable. */
+static NOINLINE void noteStack(Stack* stack) {
+  stack->count = backtrace(stack->frames, MAX_DEPTH);
+  CHECK(stack->count < MAX_DEPTH);
 }
 
 static TenonErrorCode apply(TenonLayer layer, TenonDTensor x, TenonDTensor y, void* context) {
   (void)layer;
   (void)x;
-  note((Stack*)context);
+  noteStack((Stack*)context);
   return TenonDTensorFillConstant(y, 1);
 }
 
@@ -43,7 +51,7 @@ static TenonErrorCode applyTangent(TenonLayer layer, TenonDTensor x, TenonDTenso
   (void)x;
   (void)y;
   (void)dx;
-  note((Stack*)context);
+  noteStack((Stack*)context);
   return TenonDTensorFillConstant(dy, 0);
 }
 
@@ -53,7 +61,7 @@ static TenonErrorCode applyAdjoint(TenonLayer layer, TenonDTensor x, TenonDTenso
   (void)x;
   (void)y;
   (void)dy;
-  note((Stack*)context);
+  noteStack((Stack*)context);
   return dx ? TenonDTensorFillConstant(dx, 0) : TENON_SUCCESS;
 }
 
@@ -64,25 +72,26 @@ static TenonErrorCode createShell(Stack* inside, TenonLayer* layer) {
   return TenonLayerShellSetFunctions(*layer, &functions);
 }
 
-/* The frames between those of the caller and of the program's function, which has one more than
- * they. */
-static void judge(const char* call, const char* layer, const Stack* caller, const Stack* inside,
-                  int most) {
+/* Prints and checks the number of frames of the library in one call. `caller` is the stack in
+ * count(), `inside` that in the layer's function, whose own frame is subtracted. */
+static void checkFrames(const char* call, const char* layer, const Stack* caller,
+                        const Stack* inside, int limit) {
   const int frames = inside->count - caller->count - 1;
   CHECK(frames > 0);
   printf("%s of %s: %d frames of the library\n", call, layer, frames);
   fflush(stdout);
-  if (frames <= most)
+  if (frames <= limit)
     return;
-  printf("expected at most %d; addr2line -Cfie LIBRARY ADDRESS tells whose they are:\n", most);
+  printf("expected at most %d; addr2line -Cfie LIBRARY ADDRESS tells whose they are:\n", limit);
   fflush(stdout);
   backtrace_symbols_fd((void* const*)&inside->frames[2], frames, 1);
   TenonAbort(TENON_ERR_INTERNAL);
 }
 
-/* Input and output have one layout, which is its own dual. */
+/* Checks the calls Apply, ApplyTangent and ApplyAdjoint. `layout` is the layout of input, output
+ * and their cotangents, since a split layout is its own dual. */
 static TenonErrorCode count(TenonLayer layer, const char* name, TenonLayout layout,
-                            const Stack* inside, int most) {
+                            const Stack* inside, int limit) {
   TenonDTensor x = NULL, y = NULL, in = NULL, out = NULL;
   Stack caller;
   TenonCall(TenonLayerSetUp(layer, layout));
@@ -92,46 +101,46 @@ static TenonErrorCode count(TenonLayer layer, const char* name, TenonLayout layo
   TenonCall(TenonDTensorCreate(layout, TENON_FLOAT32, &out));
   TenonCall(TenonDTensorFillConstant(x, 1));
   TenonCall(TenonDTensorFillConstant(in, 1));
-  note(&caller);
+  noteStack(&caller);
   TenonCall(TenonLayerApply(layer, x, y));
-  judge("TenonLayerApply", name, &caller, inside, most);
+  checkFrames("TenonLayerApply", name, &caller, inside, limit);
   TenonCall(TenonLayerApplyTangent(layer, in, out));
-  judge("TenonLayerApplyTangent", name, &caller, inside, most);
+  checkFrames("TenonLayerApplyTangent", name, &caller, inside, limit);
   TenonCall(TenonLayerApplyAdjoint(layer, in, out));
-  judge("TenonLayerApplyAdjoint", name, &caller, inside, most);
+  checkFrames("TenonLayerApplyAdjoint", name, &caller, inside, limit);
   TenonCall(TenonDTensorDestroy(&out));
   TenonCall(TenonDTensorDestroy(&in));
   TenonCall(TenonDTensorDestroy(&y));
   return TenonDTensorDestroy(&x);
 }
 
-static TenonErrorCode run(int most) {
+static TenonErrorCode run(int limit) {
   const TenonInt shape[2] = {ROWS, 1};
   Stack inside;
   int size = 0;
   TenonPartition partition = NULL;
   TenonLayout layout = NULL;
-  TenonLayer alone = NULL, part = NULL, network = NULL;
+  TenonLayer alone = NULL, inNetwork = NULL, network = NULL;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   TenonCall(TenonPartitionCreate(MPI_COMM_WORLD, 1, &size, &partition));
   TenonCall(TenonLayoutCreateSharded(partition, 2, shape, "S0", &layout));
   TenonCall(createShell(&inside, &alone));
-  TenonCall(count(alone, "a layer", layout, &inside, most));
-  TenonCall(createShell(&inside, &part));
+  TenonCall(count(alone, "a layer", layout, &inside, limit));
+  TenonCall(createShell(&inside, &inNetwork));
   TenonCall(TenonLayerCreateSequential(MPI_COMM_WORLD, &network));
-  TenonCall(TenonLayerSequentialAdd(network, part));
-  TenonCall(count(network, "a network", layout, &inside, most));
+  TenonCall(TenonLayerSequentialAdd(network, inNetwork));
+  TenonCall(count(network, "a network", layout, &inside, limit));
   TenonCall(TenonLayerDestroy(&network));
-  TenonCall(TenonLayerDestroy(&part));
+  TenonCall(TenonLayerDestroy(&inNetwork));
   TenonCall(TenonLayerDestroy(&alone));
   TenonCall(TenonLayoutDestroy(&layout));
   return TenonPartitionDestroy(&partition);
 }
 
 int main(int argc, char** argv) {
-  const int most = argc > 1 ? atoi(argv[1]) : DEEPEST;
+  const int limit = argc > 1 ? atoi(argv[1]) : MAX_DEPTH;
   CHECK(TenonInitialize(&argc, &argv, NULL) == TENON_SUCCESS);
-  CHECK(run(most) == TENON_SUCCESS);
+  CHECK(run(limit) == TENON_SUCCESS);
   CHECK(TenonFinalize() == TENON_SUCCESS);
   return EXIT_SUCCESS;
 }

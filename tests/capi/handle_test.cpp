@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Handles: NULL, destroyed, of another class; names, references; errors and their record.
+// Handles of the C API: wrong ones (NULL, of a destroyed object, of an object of another class)
+// give an error that names the argument; names, classes, communicators and reference counts of
+// objects; buffers for texts that are too short; and the record of the last error, with the handler
+// that is called for it.
 #include "capi/expect_code.hpp"
 
 #include <tenon/ext/machine.h>
@@ -8,11 +11,11 @@ namespace tenon::test {
 namespace {
 
 TEST_F(CApi, ADestroyedHandleIsNamedAndHarmless) {
-  TenonLayout made = layout({8}, "S0");
-  TenonLayout stale = made;
-  expectSuccess(TenonLayoutDestroy(&made));
-  EXPECT_EQ(made, nullptr);
-  expectSuccess(TenonLayoutDestroy(&made)); // NULL is accepted
+  TenonLayout created = layout({8}, "S0");
+  TenonLayout stale = created;
+  expectSuccess(TenonLayoutDestroy(&created));
+  EXPECT_EQ(created, nullptr);
+  expectSuccess(TenonLayoutDestroy(&created)); // NULL is accepted
   int ndim = -1;
   expectCode(TENON_ERR_HANDLE, TenonLayoutGetDim(stale, &ndim), {"layout", "destroyed", "Layout"});
   EXPECT_EQ(ndim, -1);
@@ -57,7 +60,7 @@ TEST_F(CApi, ObjectsHaveNamesPrefixesAndClasses) {
   expectSuccess(TenonObjectGetClass(object, text, sizeof text, nullptr));
   EXPECT_STREQ(text, "Partition");
   expectSuccess(TenonObjectGetType(object, text, sizeof text, nullptr));
-  EXPECT_STREQ(text, ""); // the class has none
+  EXPECT_STREQ(text, ""); // partitions have no types
 }
 
 TEST_F(CApi, AClassWithoutSettingsIsNamed) {
@@ -112,50 +115,52 @@ TEST_F(CApi, ObjectsTellTheirCommunicator) {
 }
 
 TEST_F(CApi, ARetainedObjectOutlivesADestroy) {
-  TenonLayout made = layout({8}, "S0");
-  TenonLayout second = made;
-  const auto object = objectOf(made);
+  TenonLayout created = layout({8}, "S0");
+  TenonLayout second = created;
+  const auto object = objectOf(created);
   int references = 0;
   expectSuccess(TenonObjectRetain(object));
   expectSuccess(TenonObjectGetReferences(object, &references));
   EXPECT_EQ(references, 2);
-  expectSuccess(TenonLayoutDestroy(&made));
+  expectSuccess(TenonLayoutDestroy(&created));
   int ndim = 0;
   expectSuccess(TenonLayoutGetDim(second, &ndim));
   EXPECT_EQ(ndim, 1);
   expectSuccess(TenonLayoutDestroy(&second));
 }
 
-struct Heard {
+// The calls of the error handler below for one error.
+struct HandlerCalls {
   TenonErrorCode code = TENON_SUCCESS;
   std::string message, function;
-  int levels = 0;
+  int levels = 0; // frames: the function that failed, its caller, ...
 };
 
-void listen(TenonErrorCode code, int level, const char* message, const char* function, const char*,
-            int, void* context) {
-  auto& heard = *static_cast<Heard*>(context);
-  heard.code = code;
-  heard.levels = level + 1;
+void noteCall(TenonErrorCode code, int level, const char* message, const char* function,
+              const char*, int, void* context) {
+  auto& calls = *static_cast<HandlerCalls*>(context);
+  calls.code = code;
+  calls.levels = level + 1;
   if (level == 0) {
-    heard.message = message;
-    heard.function = function;
+    calls.message = message;
+    calls.function = function;
   }
 }
 
+// A function of the program, which becomes the second frame of the error.
 TenonErrorCode caller() {
   TenonCall(TenonPartitionDestroy(nullptr));
   return TENON_SUCCESS;
 }
 
 TEST_F(CApi, TheHandlerHearsTheCallAndItsCallers) {
-  Heard heard;
-  expectSuccess(TenonPushErrorHandler(listen, &heard));
+  HandlerCalls calls;
+  expectSuccess(TenonPushErrorHandler(noteCall, &calls));
   EXPECT_EQ(caller(), TENON_ERR_NULL);
   expectSuccess(TenonPopErrorHandler());
-  EXPECT_EQ(heard.code, TENON_ERR_NULL);
-  EXPECT_EQ(heard.function, "TenonPartitionDestroy");
-  EXPECT_EQ(heard.levels, 2);
+  EXPECT_EQ(calls.code, TENON_ERR_NULL);
+  EXPECT_EQ(calls.function, "TenonPartitionDestroy");
+  EXPECT_EQ(calls.levels, 2);
   char report[4096] = "";
   expectSuccess(TenonGetLastErrorReport(report, sizeof report, nullptr));
   EXPECT_NE(std::string(report).find("called from caller"), std::string::npos) << report;

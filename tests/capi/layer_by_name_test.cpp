@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers by the names of types and settings, by paths, and from network files: all equal to those
-// of the typed calls.
+// Layers that are created by the name of their type and configured by the names of settings, and
+// networks from JSON files. Settings must come back as they were set; networks from files must give
+// bit by bit the output of the same network that is built with calls for single types; saved files
+// must be equal when they are read and saved again.
+//
+// Signatures: "S0,B -> S0" means that the layer computes with its first input split in dimension 0
+// and a copy of the second on each rank; a label such as "m" or "n" is the name of a signature.
 #include "capi/expect_code.hpp"
 
 #include <tenon/ext/layer.h>
@@ -36,7 +41,8 @@ protected:
     expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, type, &layer_));
   }
 
-  // This rank's numbers of the output for a random input, after the initialisation by one seed.
+  // This rank's part of the output, for fixed random parameters and input. The same layer on the
+  // same layout gives the same numbers.
   template <class T = float>
   std::vector<T> outputOf(TenonLayer layer, TenonLayout input) {
     const TenonDataType type = std::is_same_v<T, float> ? TENON_FLOAT32 : TENON_FLOAT64;
@@ -93,6 +99,7 @@ TEST_F(LayerByName, SettingsComeBack) {
   EXPECT_STREQ(type, "conv");
 }
 
+// The text that call(text, length, needed) writes.
 template <class Call>
 std::string textFrom(Call call) {
   char text[1000] = "";
@@ -100,6 +107,8 @@ std::string textFrom(Call call) {
   return text;
 }
 
+// The labels of the signatures that a layer has for an input of this shape. With groups, a
+// convolution cannot split its channels ("o", "i") but its groups ("g").
 TEST_F(LayerByName, LabelsAreThoseOfTheTable) {
   const TenonInt kernel[] = {3, 3}, shape[] = {4, 6, 8, 8}, two = 2;
   const auto labels = [&](int ndim) {
@@ -140,6 +149,7 @@ TEST_F(LayerByName, TypesHaveSignatureTables) {
   fails(TENON_ERR_SUPPORT, "sequential", 0, "sequential");
 }
 
+// TenonLayerSetExample() sets the required settings of a layer for a test input of 5 samples.
 TEST_F(LayerByName, ExamplesFitTheirType) {
   const std::string types = "," + textFrom(TenonLayerGetTypes) + ",";
   for (const char* type : {"affine", "conv", "graph", "tanh"})
@@ -192,7 +202,7 @@ TEST_F(LayerByName, RefusesWhatThereIsNot) {
   expectCommonCode(TENON_ERR_TYPE, TenonLayerCreateType(MPI_COMM_WORLD, "cnov", &none), {"'conv'"});
 }
 
-// A setter that failed is remembered for its setting, and made good by the same setting.
+// The error of a setter is returned again by the set-up, until the same setting is set correctly.
 TEST_F(LayerByName, AFailedSetterFailsTheSetUp) {
   const TenonInt zero = 0, four = 4, two = 2;
   create("affine");
@@ -225,10 +235,12 @@ TEST_F(LayerByName, OptionsReachEverySetting) {
 
 class NetworkFile : public LayerByName {
 protected:
+  // The name contains the parent's process number, which the ranks of one test share.
   std::string path(const char* name) {
     return ::testing::TempDir() + "tenon_" + std::to_string(getppid()) + "_" + name;
   }
 
+  // Collective: rank 0 writes the file.
   void write(const std::string& file, const std::string& text) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -244,7 +256,7 @@ protected:
   }
 };
 
-// By typed calls.
+// LeNet-5, built with calls: 2 convolutions, each with relu and pooling, and 3 affine layers.
 TenonLayer lenet5() {
   TenonLayer net = nullptr;
   expectSuccess(TenonLayerCreateSequential(MPI_COMM_WORLD, &net));
@@ -293,11 +305,11 @@ TenonLayer lenet5() {
 
 TEST_F(NetworkFile, LeNet5IsThatOfTheCalls) {
   TenonLayout input = layout({4, 1, 28, 28}, "S2");
-  TenonLayer called = lenet5();
+  TenonLayer fromCalls = lenet5();
   expectSuccess(
       TenonLayerCreateFromFile(MPI_COMM_WORLD, TENON_TEST_NETWORKS "/lenet5.json", &layer_));
-  EXPECT_EQ(outputOf(layer_, input), outputOf(called, input));
-  expectSuccess(TenonLayerDestroy(&called));
+  EXPECT_EQ(outputOf(layer_, input), outputOf(fromCalls, input));
+  expectSuccess(TenonLayerDestroy(&fromCalls));
   TenonLayer child = nullptr;
   expectSuccess(TenonLayerGetChild(layer_, "C3", &child));
   TenonInt channels = 0;
@@ -322,7 +334,8 @@ std::string nameOf(TenonErrorCode (*get)(TenonLayer, int, char[], TenonInt, Teno
   return name;
 }
 
-// h = 2 x mask and s = h + x, of which the first is read by another node; the scale is frozen.
+// h = 2 x mask and s = h + x: node 0 multiplies x by the parameter c/scale (frozen), node 1 by the
+// mask (reads: -1 is input 0, -2 input 1), node 2 adds. Output h is node 1, which node 2 reads too.
 constexpr const char* kTwoOutputs =
     R"({"format":"tenon-network-1","type":"graph","data_type":"float64","inputs":["x","mask"],"outputs":["h=1","s"],
  "layers":[{"reads":[-1],"type":"channelaffine","name":"c","channels":2,"frozen":true},
@@ -360,6 +373,7 @@ TEST_F(NetworkFile, GraphsNameInputsAndOutputs) {
     expectSuccess(TenonDTensorFillConstant(dy[i], 1));
     expectSuccess(TenonLayerCreateInputCotangentAt(layer_, i, &dx[i]));
   }
+  // The absolute value of each element, if all are equal: the norm divided by sqrt(elements).
   const auto each = [](TenonDTensor tensor, double elements) {
     double norm = 0;
     expectSuccess(TenonDTensorNorm(tensor, &norm));
@@ -400,30 +414,31 @@ TEST_F(NetworkFile, GraphsNameInputsAndOutputs) {
   expectSuccess(TenonLayoutDestroy(&mask));
 }
 
-// The network of tutorial 05, by its calls.
+// The network of tutorial 05, built with the same calls as there, and from its file.
 TEST_F(NetworkFile, TheHeatClosureIsThatOfTheCalls) {
   const TenonInt three[] = {3, 3}, one[] = {1, 1};
-  TenonLayer called = nullptr, layers[3] = {};
-  expectSuccess(TenonLayerCreateSequential(MPI_COMM_WORLD, &called));
-  expectSuccess(TenonLayerSetDataType(called, TENON_FLOAT64));
+  TenonLayer fromCalls = nullptr, layers[3] = {};
+  expectSuccess(TenonLayerCreateSequential(MPI_COMM_WORLD, &fromCalls));
+  expectSuccess(TenonLayerSetDataType(fromCalls, TENON_FLOAT64));
   expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 2, 1, 16, three, &layers[0]));
   expectSuccess(TenonLayerSetPadding(layers[0], one, nullptr));
   expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "tanh", &layers[1]));
   expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 2, 16, 1, one, &layers[2]));
   for (TenonLayer& layer : layers) {
-    expectSuccess(TenonLayerSequentialAdd(called, layer));
+    expectSuccess(TenonLayerSequentialAdd(fromCalls, layer));
     expectSuccess(TenonLayerDestroy(&layer));
   }
   expectSuccess(
       TenonLayerCreateFromFile(MPI_COMM_WORLD, TENON_TEST_NETWORKS "/heat_closure.json", &layer_));
   TenonLayout input = layout({1, 1, 16, 9}, "S2");
   const auto values = outputOf<double>(layer_, input);
-  EXPECT_EQ(values, outputOf<double>(called, input));
+  EXPECT_EQ(values, outputOf<double>(fromCalls, input));
   expectSuccess(TenonLayoutDestroy(&input));
-  expectSuccess(TenonLayerDestroy(&called));
+  expectSuccess(TenonLayerDestroy(&fromCalls));
 }
 
-// What was saved reads as what was made, also a graph with a layer that is used twice.
+// y = x + conv(conv(x)), where one convolution is used in two nodes: the network is saved, read and
+// saved again. Both files, the outputs and the number of parameters must be the same.
 TEST_F(NetworkFile, ASavedGraphComesBack) {
   const int input[] = {-1}, first[] = {0}, both[] = {-1, 1};
   const TenonInt three[] = {3}, one[] = {1};
@@ -449,13 +464,14 @@ TEST_F(NetworkFile, ASavedGraphComesBack) {
   EXPECT_EQ(read(file), read(second));
   TenonLayout x = layout({2, 2, 9}, "S2");
   EXPECT_EQ(outputOf(again, x), outputOf(layer_, x));
-  const std::string third = path("graph3.json"); // without what the layers took from the graph
+  // After the evaluation: the layers have got settings from the graph, which must not be saved.
+  const std::string third = path("graph3.json");
   expectSuccess(TenonLayerSaveNetwork(layer_, third.c_str()));
   MPI_Barrier(MPI_COMM_WORLD);
   EXPECT_EQ(read(file), read(third));
   int count = 0;
   expectSuccess(TenonLayerGetParameterCount(again, &count));
-  EXPECT_EQ(count, 2); // shared
+  EXPECT_EQ(count, 2); // weight and bias of the shared convolution
   expectSuccess(TenonLayoutDestroy(&x));
   expectSuccess(TenonLayerDestroy(&again));
 }

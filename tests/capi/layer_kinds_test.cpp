@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kinds of layers and their own settings through the C calls, each by one number that can be
-// counted by hand: the largest element of its output.
+// Types of layers with their own settings in the C API: convolution, pooling, activations, losses,
+// column MLPs and means between cells and faces. Input and parameters are constant, so the largest
+// element of the output is one number that is computed by hand in the expectation.
 #include "capi/expect_code.hpp"
 
 #include <algorithm>
@@ -15,7 +16,9 @@ protected:
     CApi::TearDown();
   }
 
-  // Sets the layer up for the shape, its input full of `value`, and gives the largest output.
+  // Sets the layer up for this shape, applies it to an input with all elements equal to `value`,
+  // with all parameters equal to `parameters`, and returns the largest absolute value of the
+  // output.
   double largestOutput(std::initializer_list<TenonInt> shape, double value, double parameters) {
     TenonLayout input = layout(shape, "B");
     expectSuccess(TenonLayerSetSignature(layer_, "B"));
@@ -45,13 +48,17 @@ protected:
 
 constexpr TenonInt kTwo[] = {2};
 
+// Two groups of 3 input channels, window 2: a sum of 6 products, and the bias.
 TEST_F(LayerKinds, GroupsSumOverTheirOwnChannels) {
   expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 1, 6, 4, kTwo, &layer_));
-  expectSuccess(setInteger(layer_, "groups", 3)); // which TenonLayerSetUp() would refuse
+  expectSuccess(setInteger(
+      layer_, "groups", 3)); // overwritten; TenonLayerSetUp() would refuse 3 groups of 4 channels
   expectSuccess(setInteger(layer_, "groups", 2));
   EXPECT_EQ(largestOutput({1, 6, 5}, 1, 0.5), (3 * 2) * 0.5 + 0.5);
 }
 
+// With "overlap" on, the layer computes the inner part of its output while the halo is exchanged,
+// and its view names the strips of the output.
 TEST_F(LayerKinds, OverlapIsForcedBySettingAndOption) {
   const TenonInt one[] = {1};
   const TenonBoundary periodic = TENON_BOUNDARY_PERIODIC;
@@ -70,12 +77,13 @@ TEST_F(LayerKinds, OverlapIsForcedBySettingAndOption) {
     ::testing::internal::CaptureStdout();
     expectSuccess(TenonObjectView(objectOf(layer_)));
     const std::string text = ::testing::internal::GetCapturedStdout();
-    const bool prints = !text.empty(); // the first rank
+    const bool prints = !text.empty(); // true on rank 0
     EXPECT_EQ(prints, text.find("strip 0 of the output") != std::string::npos) << text;
     expectSuccess(TenonLayerDestroy(&layer_));
   }
 }
 
+// Windows of 2 on 5 cells: 2 of them fit, and the mode adds one that ends after the input.
 TEST_F(LayerKinds, CeilModeAddsAWindow) {
   expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "averagepooling", &layer_));
   expectSuccess(setInteger(layer_, "kernel", 2));
@@ -135,17 +143,19 @@ TEST_F(LayerKinds, ColumnMlpIsThatOfItsSettings) {
              {"tan"});
 }
 
+// Between walls ("all" faces) 5 cells have 6 faces, in a periodic dimension ("lower") 4 cells have
+// 4. Layer "stagger" computes means on faces from cells, "collocate" the reverse.
 TEST_F(LayerKinds, MeansBetweenCellsAndFacesHaveTheLayoutsOfTheGrid) {
   const TenonFaces faces[] = {TENON_FACES_ALL, TENON_FACES_LOWER};
   const TenonBoundary modes[] = {TENON_BOUNDARY_ODD, TENON_BOUNDARY_PERIODIC};
-  const TenonInt shape[] = {1, 2, 5, 4}, more[] = {0, 0, 1, 0};
+  const TenonInt shape[] = {1, 2, 5, 4}, facesAlong[] = {0, 0, 1, 0};
   TenonPartition partition = nullptr;
   TenonLayout cells = nullptr, onFaces = nullptr, there = nullptr, back = nullptr;
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   expectSuccess(TenonPartitionCreate(MPI_COMM_WORLD, 1, &ranks, &partition));
   expectSuccess(TenonLayoutCreateSharded(partition, 4, shape, "S2", &cells));
-  expectSuccess(TenonLayoutCreateStaggered(cells, more, &onFaces));
+  expectSuccess(TenonLayoutCreateStaggered(cells, facesAlong, &onFaces));
   int spatial = 0;
   TenonBool same = TENON_FALSE;
   expectSuccess(TenonLayerCreateStagger(MPI_COMM_WORLD, 2, faces, &layer_));
@@ -189,7 +199,8 @@ TEST_F(LayerKinds, CallsForOtherTypesSayWhichTheyAreFor) {
   expectCode(TENON_ERR_NULL, TenonLayerSetStride(nullptr, one), {"layer"});
 }
 
-// The calls of windows serve whatever type has the setting and a kernel.
+// TenonLayerSetStride(), -Padding() and -Boundary() accept all types of layers with a kernel and
+// the setting. Without a kernel they cannot know the number of dimensions.
 TEST_F(LayerKinds, WindowsOfAllTypesHaveTheirCalls) {
   const TenonInt two[] = {2, 2}, one[] = {1, 1};
   const TenonBoundary zero[] = {TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Repartitions, joints and graphs through the C face.
+// Layers of several inputs and networks in the C API: repartitions (which change the layout), add
+// and concatenate, graphs, dropout, and their errors. The inputs are constant, so norms are
+// computed by hand.
 #include "capi/expect_code.hpp"
 
 #include <cmath>
@@ -22,7 +24,8 @@ protected:
     CApi::TearDown();
   }
 
-  static TenonLayer doubled(TenonLayer layer) {
+  // Switches the layer to double precision.
+  static TenonLayer inDouble(TenonLayer layer) {
     expectSuccess(TenonLayerSetDataType(layer, TENON_FLOAT64));
     return layer;
   }
@@ -44,19 +47,20 @@ protected:
   TenonLayout split_ = nullptr, columns_ = nullptr;
 };
 
+// A repartition to the layout of 8 rows that splits the columns also accepts a batch of 5 rows.
 TEST_F(LayerNetwork, ARepartitionGivesTheLayoutForAnyBatch) {
   TenonLayer move = nullptr;
   expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "repartition", &move));
   expectSuccess(TenonLayerSetOutputLayout(move, columns_));
-  doubled(move);
-  TenonLayout small = layout({5, 3}, "S0"), got = nullptr, want = layout({5, 3}, "S1");
-  for (auto [in, out] : {std::pair(split_, columns_), std::pair(small, want)}) {
+  inDouble(move);
+  TenonLayout small = layout({5, 3}, "S0"), found = nullptr, expected = layout({5, 3}, "S1");
+  for (auto [in, out] : {std::pair(split_, columns_), std::pair(small, expected)}) {
     expectSuccess(TenonLayerSetUp(move, in));
-    expectSuccess(TenonLayerGetOutputLayout(move, &got));
+    expectSuccess(TenonLayerGetOutputLayout(move, &found));
     TenonBool equal = TENON_FALSE;
-    expectSuccess(TenonLayoutIsEqual(got, out, &equal));
+    expectSuccess(TenonLayoutIsEqual(found, out, &equal));
     EXPECT_EQ(equal, TENON_TRUE);
-    expectSuccess(TenonLayoutDestroy(&got));
+    expectSuccess(TenonLayoutDestroy(&found));
   }
   TenonDTensor x = tensor(small, TENON_FLOAT64), y = nullptr, dx = nullptr;
   expectSuccess(TenonDTensorFillNormal(x, 1, 2, 0, 1));
@@ -66,20 +70,21 @@ TEST_F(LayerNetwork, ARepartitionGivesTheLayoutForAnyBatch) {
   EXPECT_NEAR(norm(x), norm(y), 1e-14 * norm(x));
   destroy({x, y, dx});
   expectSuccess(TenonLayoutDestroy(&small));
-  expectSuccess(TenonLayoutDestroy(&want));
+  expectSuccess(TenonLayoutDestroy(&expected));
   expectSuccess(TenonLayerDestroy(&move));
 }
 
-// a + concatenation of parts of b: y = x_1 + [x_2, x_3], from three inputs.
+// y = x1 + [x2, x3]: node 0 concatenates inputs 1 and 2 (numbers -2, -3), of 1 and 2 columns, and
+// node 1 adds input 0 (number -1). With x1, x2, x3 = 1, 2, 3 each row of y is (3, 4, 4).
 TEST_F(LayerNetwork, AGraphJoinsSeveralInputs) {
   TenonLayer graph = nullptr, add = nullptr, join = nullptr;
   expectSuccess(TenonLayerCreateGraph(MPI_COMM_WORLD, &graph));
   expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "add", &add));
   expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "concatenate", &join));
   expectSuccess(setInteger(join, "dim", 1));
-  doubled(graph);
+  inDouble(graph);
   const int parts[] = {-2, -3};
-  int node = -9;
+  int node = -9; // not a valid number
   expectSuccess(setInteger(graph, "input_count", 3));
   expectSuccess(TenonLayerGraphAddNode(graph, join, 2, parts, &node));
   EXPECT_EQ(node, 0);
@@ -96,7 +101,7 @@ TEST_F(LayerNetwork, AGraphJoinsSeveralInputs) {
   const TenonDTensor x[] = {x1, x2, x3};
   expectSuccess(TenonLayerCreateOutput(graph, &y));
   expectSuccess(TenonLayerApplyMany(graph, 3, x, 1, &y));
-  EXPECT_NEAR(norm(y), std::sqrt(8 * (9.0 + 16 + 16)), 1e-13); // rows 3, 4, 4
+  EXPECT_NEAR(norm(y), std::sqrt(8 * (9.0 + 16 + 16)), 1e-13);
   const TenonDTensor direction[] = {nullptr, x2, nullptr};
   expectSuccess(TenonLayerApplyTangentMany(graph, 3, direction, 1, &y));
   EXPECT_NEAR(norm(y), std::sqrt(8 * 4.0), 1e-13);
@@ -118,7 +123,7 @@ TEST_F(LayerNetwork, ADropoutHasItsRateSet) {
   TenonLayer drop = nullptr, none = nullptr;
   expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "dropout", &drop));
   expectSuccess(TenonObjectSetReal(objectOf(drop), "rate", 0.75));
-  doubled(drop);
+  inDouble(drop);
   TenonDTensor x = constant(split_, 1), y = nullptr;
   expectSuccess(TenonLayerSetUp(drop, split_));
   expectSuccess(TenonLayerInitialize(drop, 5));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers through the C calls: their life, and what they answer to wrong calls on all ranks and on
-// one.
+// Layers in the C API: set-up, evaluation, derivatives, parameters and Jacobians of an affine
+// layer, and the errors of wrong calls, on all ranks or on the last one only (isLast()). With
+// weights of 1 and constant inputs the expected outputs and gradients are sums that are counted by
+// hand.
 #include "capi/expect_code.hpp"
 
 #include <cmath>
@@ -9,7 +11,8 @@
 namespace tenon::test {
 namespace {
 
-// Affine layers of 6 inputs and 4 outputs on batches of 8 that are split over all ranks.
+// Fixture: an affine layer y = x W^T + b of 6 inputs and 4 outputs, on a batch of 8 rows that is
+// split among all ranks.
 class LayerCApi : public CApi {
 protected:
   static constexpr TenonInt kBatch = 8, kInputs = 6, kOutputs = 4;
@@ -29,6 +32,7 @@ protected:
     CApi::TearDown();
   }
 
+  // Sets the layer up and creates input, output and their cotangents.
   void setUp(TenonDataType type) {
     expectSuccess(TenonLayerSetDataType(affine_, type));
     expectSuccess(TenonLayerSetUp(affine_, batch_));
@@ -43,8 +47,8 @@ protected:
   TenonDTensor x_ = nullptr, y_ = nullptr, dx_ = nullptr, dy_ = nullptr;
 };
 
-// y = x W^T + b with W = 1, b = 0: each output is the row's sum, each dx the sum of the row of dy,
-// each gradient of W the column's sum.
+// W = 1, b = 0, x = 1/2, dy = 2: each y is the sum of a row of x, 6/2; each dx the sum of a row of
+// dy, 4 * 2; each gradient of W the sum of dy x over the 8 rows, 8 * 2 / 2 = 8, for 4 * 6 weights.
 TEST_F(LayerCApi, AnAffineLayerOfOnesAddsUp) {
   setUp(TENON_FLOAT64);
   int count = 0;
@@ -55,13 +59,13 @@ TEST_F(LayerCApi, AnAffineLayerOfOnesAddsUp) {
   expectSuccess(TenonDTensorFillConstant(weight, 1));
   expectSuccess(TenonDTensorFillConstant(x_, 0.5));
   expectSuccess(TenonDTensorFillConstant(dy_, 2));
-  double most = 0;
+  double largest = 0;
   expectSuccess(TenonLayerApply(affine_, x_, y_));
-  expectSuccess(TenonDTensorMaxAbs(y_, &most));
-  EXPECT_EQ(most, kInputs * 0.5);
+  expectSuccess(TenonDTensorMaxAbs(y_, &largest));
+  EXPECT_EQ(largest, kInputs * 0.5);
   expectSuccess(TenonLayerApplyAdjoint(affine_, dy_, dx_));
-  expectSuccess(TenonDTensorMaxAbs(dx_, &most));
-  EXPECT_EQ(most, kOutputs * 2);
+  expectSuccess(TenonDTensorMaxAbs(dx_, &largest));
+  EXPECT_EQ(largest, kOutputs * 2);
   expectSuccess(TenonLayerGetParameterGradient(affine_, 0, &gradient));
   double pairing = 0;
   expectSuccess(TenonDTensorPairing(gradient, weight, &pairing));
@@ -78,7 +82,7 @@ TEST_F(LayerCApi, DerivativesAreTestedAndLeftAlone) {
   EXPECT_NE(tangent, 0);
   expectSuccess(TenonLayerTestAdjoint(affine_, x_, 3, nullptr, nullptr, nullptr));
   expectSuccess(TenonLayerTestTaylor(affine_, x_, 3, &order, &remainder));
-  EXPECT_NEAR(order, 2, 0.1); // W x is bilinear
+  EXPECT_NEAR(order, 2, 0.1); // the remainder is quadratic, since W x is bilinear
   EXPECT_GE(remainder, 0);
   if (worldSize() > 1)
     expectCommonCode(TENON_ERR_COLLECTIVE,
@@ -89,7 +93,8 @@ TEST_F(LayerCApi, DerivativesAreTestedAndLeftAlone) {
                    {"empty stack"});
 }
 
-// Of y = x W^T + b with W = 1: each dy is the row's sum of dx, each dx the row's sum of dy.
+// The Jacobian dy = dx W^T at x is a linear operator. After a change of the weights it is refused
+// until its point is set again.
 TEST_F(LayerCApi, TheJacobianIsAnOperator) {
   setUp(TENON_FLOAT64);
   TenonDTensor weight = nullptr;
@@ -97,19 +102,19 @@ TEST_F(LayerCApi, TheJacobianIsAnOperator) {
   expectSuccess(TenonLayerGetParameter(affine_, 0, &weight));
   expectSuccess(TenonDTensorFillConstant(weight, 1));
   expectSuccess(TenonLinearOpCreateJacobian(affine_, x_, &jacobian));
-  double relative = 1, most = 0;
+  double relative = 1, largest = 0;
   expectSuccess(TenonLinearOpTestAdjoint(jacobian, 1, TENON_TRUE, nullptr, nullptr, &relative));
   EXPECT_EQ(relative, 0);
   expectSuccess(TenonDTensorFillConstant(x_, 0.5));
   expectSuccess(TenonLinearOpApply(jacobian, x_, y_));
-  expectSuccess(TenonDTensorMaxAbs(y_, &most));
-  EXPECT_EQ(most, kInputs * 0.5);
+  expectSuccess(TenonDTensorMaxAbs(y_, &largest));
+  EXPECT_EQ(largest, kInputs * 0.5);
   expectSuccess(TenonDTensorFillConstant(weight, 2));
   expectCode(TENON_ERR_STATE, TenonLinearOpApply(jacobian, x_, y_), {"changed after the point"});
   expectSuccess(TenonLinearOpJacobianSetPoint(jacobian, x_));
   expectSuccess(TenonLinearOpApply(jacobian, x_, y_));
-  expectSuccess(TenonDTensorMaxAbs(y_, &most));
-  EXPECT_EQ(most, kInputs);
+  expectSuccess(TenonDTensorMaxAbs(y_, &largest));
+  EXPECT_EQ(largest, kInputs);
 
   expectSuccess(TenonLinearOpCreateType(batch_, batch_, TENON_FLOAT64, TENON_FLOAT64, "identity",
                                         nullptr, &identity));
@@ -187,7 +192,7 @@ TEST_F(LayerCApi, AnInputThatDoesNotFitFailsAlikeAtSetUp) {
                      {"set up with"});
   expectCommonCode(TENON_ERR_NULL, TenonLayerSetUp(affine_, isLast() ? nullptr : batch_),
                    {"input is NULL"});
-  setUp(TENON_FLOAT32); // a failed SetUp leaves nothing behind
+  setUp(TENON_FLOAT32); // after failed set-ups a correct one succeeds
   expectSuccess(TenonLayoutDestroy(&wide));
 }
 
@@ -213,14 +218,14 @@ TEST_F(LayerCApi, OptionsWithItsPrefixReachALayer) {
   expectCommonCode(TENON_ERR_OPTION, TenonLayerSetUp(affine_, batch_), {"'q'"});
 }
 
-// All ranks are wrong alike, so that none waits.
+// All ranks pass the same wrong tensor, so no rank waits for another.
 TEST_F(LayerCApi, ATensorThatDoesNotFitIsNamed) {
   setUp(TENON_FLOAT32);
   TenonLayout longer = layout({kBatch + 1, kInputs}, "S0"), copies = layout({kBatch, kInputs}, "B");
   TenonDTensor many = tensor(longer, TENON_FLOAT32), everywhere = tensor(copies, TENON_FLOAT32),
                precise = tensor(batch_, TENON_FLOAT64);
   expectCode(TENON_ERR_SHAPE, TenonLayerApply(affine_, many, y_), {"[8,6]", "[9,6]"});
-  if (worldSize() > 1) // one process holds the same in all layouts
+  if (worldSize() > 1) // on one process all these layouts are the same
     expectCode(TENON_ERR_LAYOUT, TenonLayerApply(affine_, everywhere, y_), {"] S0", "] B"});
   expectCode(TENON_ERR_DATATYPE, TenonLayerApply(affine_, precise, y_), {"float32", "float64"});
   expectCode(TENON_ERR_SHAPE, TenonLayerApply(affine_, x_, x_), {"output", "[8,4]", "[8,6]"});

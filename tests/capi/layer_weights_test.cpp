@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Weights files through the C interface: PyTorch's numbers inside an MPI program, on any
-// distribution; files written and read again; and what is refused, which leaves everything as it
-// was.
+// Weights files in the C API. Networks with weights that PyTorch wrote must give PyTorch's outputs,
+// on several layouts of the input and storages of the parameters; weights that are saved must give
+// the same output bit by bit when they are read again; and an error must leave all parameters as
+// they were.
+//
+// tests/data/weights has the networks (.json), and the weights (.safetensors) and PyTorch's outputs
+// (.txt) that make.py there wrote; output() repeats the input field of make.py.
 #include "capi/expect_code.hpp"
 
 #include <algorithm>
@@ -32,7 +36,7 @@ protected:
     CApi::TearDown();
   }
 
-  // A file that rank 0 makes; the others wait for it.
+  // A path for a file that rank 0 writes.
   std::string path(const std::string& name) {
     return folder_ + "/layer_weights_" + std::to_string(worldSize()) + "_" + name;
   }
@@ -47,20 +51,24 @@ protected:
       std::remove(file.c_str());
   }
 
-  void makeNetwork(TenonDataType type, const char* properties, const char* storage = "use") {
+  // Creates the network of this test and sets it up for inputs with these layout properties.
+  // `storage` says where the parameters are stored: "use" as they are used, "root" on rank 0, "S0"
+  // split.
+  void createNetwork(TenonDataType type, const char* properties, const char* storage = "use") {
     expectSuccess(TenonLayerDestroy(&net_));
     const std::string file = kWeightsFolder + network_ + ".json";
     expectSuccess(TenonLayerCreateFromFile(MPI_COMM_WORLD, file.c_str(), &net_));
     expectSuccess(TenonLayerSetDataType(net_, type));
     expectSuccess(TenonLayerSetStorage(net_, storage));
-    TenonLayout made = layout({3, 2, 10, 8}, properties);
-    layouts_.push_back(made);
-    expectSuccess(TenonLayerSetUp(net_, made));
+    TenonLayout input = layout({3, 2, 10, 8}, properties);
+    layouts_.push_back(input);
+    expectSuccess(TenonLayerSetUp(net_, input));
     expectSuccess(TenonLayerInitialize(net_, 11));
     expectSuccess(TenonLayerSetTraining(net_, TENON_FALSE));
   }
 
-  // Of the field of tests/data/weights/make.py: the output on every rank.
+  // The whole output, on every rank, for the input sin(0.37 k) + 0.002 k, where k is the position
+  // of an element in the row-major field.
   template <class T>
   std::vector<T> output() {
     const TenonDataType type = std::is_same_v<T, float> ? TENON_FLOAT32 : TENON_FLOAT64;
@@ -74,9 +82,9 @@ protected:
       for (TenonInt c = low[1]; c < high[1]; ++c)
         for (TenonInt i = low[2]; i < high[2]; ++i)
           for (TenonInt j = low[3]; j < high[3]; ++j) {
-            const double at =
+            const double position =
                 double(((n * kWeightsShape[1] + c) * kWeightsShape[2] + i) * kWeightsShape[3] + j);
-            *next++ = static_cast<T>(std::sin(0.37 * at) + 0.002 * at);
+            *next++ = static_cast<T>(std::sin(0.37 * position) + 0.002 * position);
           }
     expectSuccess(TenonDTensorRestoreArray(x, &cells));
     expectSuccess(TenonLayerCreateOutput(net_, &y));
@@ -85,6 +93,8 @@ protected:
     return everywhere<T>(y, type);
   }
 
+  // Gathers the output of shape [3, 3] on all ranks: ranks contribute their elements, else
+  // -infinity.
   template <class T>
   std::vector<T> everywhere(TenonDTensor y, TenonDataType type) {
     TenonInt low[2], high[2];
@@ -101,15 +111,15 @@ protected:
     return std::vector<T>(all.begin(), all.end());
   }
 
-  // A file of tests/data/weights.
+  // The file with PyTorch's weights or outputs in the precision of T.
   template <class T>
-  std::string torchs(const char* ending) const {
+  std::string torchFile(const char* ending) const {
     return kWeightsFolder + network_ + (std::is_same_v<T, float> ? "_f32" : "_f64") + ending;
   }
 
   template <class T>
-  void expectTorchsNumbers(double tolerance) {
-    std::ifstream file(torchs<T>(".txt"));
+  void expectTorchOutput(double tolerance) {
+    std::ifstream file(torchFile<T>(".txt"));
     const std::vector<T> found = output<T>();
     for (const T value : found) {
       double expected = NAN;
@@ -134,34 +144,35 @@ TEST_F(LayerWeights, ATrainedNetworkGivesPyTorchsNumbers) {
   for (const char* network : {"network", "normalised"})
     for (const auto& [properties, storage] : cases) {
       network_ = network;
-      makeNetwork(TENON_FLOAT32, properties, storage);
-      load(torchs<float>(".safetensors"));
-      expectTorchsNumbers<float>(1e-6);
-      makeNetwork(TENON_FLOAT64, properties, storage);
-      load(torchs<double>(".safetensors"));
-      expectTorchsNumbers<double>(1e-12);
+      createNetwork(TENON_FLOAT32, properties, storage);
+      load(torchFile<float>(".safetensors"));
+      expectTorchOutput<float>(1e-6);
+      createNetwork(TENON_FLOAT64, properties, storage);
+      load(torchFile<double>(".safetensors"));
+      expectTorchOutput<double>(1e-12);
     }
 }
 
-// Between the types of elements values are converted: single precision is what is left.
+// A float32 file gives the same weights to a float64 and a float32 network.
 TEST_F(LayerWeights, FilesOfTheOtherPrecisionAreConverted) {
-  makeNetwork(TENON_FLOAT64, "S2");
+  createNetwork(TENON_FLOAT64, "S2");
   load(kWeightsFolder + "network_f32.safetensors");
   const std::vector<double> wide = output<double>();
-  makeNetwork(TENON_FLOAT32, "S2");
+  createNetwork(TENON_FLOAT32, "S2");
   load(kWeightsFolder + "network_f32.safetensors");
   const std::vector<float> narrow = output<float>();
   for (std::size_t i = 0; i < wide.size(); ++i)
     EXPECT_NEAR(wide[i], double(narrow[i]), 1e-6);
 }
 
-// With running statistics that the set-up has changed after reading.
+// The network has running statistics, which an evaluation in training mode changes before the
+// weights are saved.
 TEST_F(LayerWeights, WhatIsSavedIsReadAgainOnAnyStorage) {
   network_ = "normalised";
   for (const char* ending : {"x.safetensors", "x.npz"}) {
     const std::string file = path(ending);
-    makeNetwork(TENON_FLOAT64, "S2", "S0");
-    load(torchs<double>(".safetensors"));
+    createNetwork(TENON_FLOAT64, "S2", "S0");
+    load(torchFile<double>(".safetensors"));
     const std::vector<double> first = output<double>();
     expectSuccess(TenonLayerSetTraining(net_, TENON_TRUE));
     output<double>();
@@ -170,7 +181,7 @@ TEST_F(LayerWeights, WhatIsSavedIsReadAgainOnAnyStorage) {
     EXPECT_NE(first, before);
     expectSuccess(TenonLayerSaveWeights(net_, file.c_str()));
     for (const char* storage : {"use", "root", "S0"}) {
-      makeNetwork(TENON_FLOAT64, "S2", storage);
+      createNetwork(TENON_FLOAT64, "S2", storage);
       EXPECT_NE(before, output<double>());
       load(file);
       EXPECT_EQ(before, output<double>());
@@ -181,8 +192,8 @@ TEST_F(LayerWeights, WhatIsSavedIsReadAgainOnAnyStorage) {
 
 TEST_F(LayerWeights, RunningStatisticsAreRead) {
   network_ = "normalised";
-  makeNetwork(TENON_FLOAT64, "S2");
-  load(torchs<double>(".safetensors"));
+  createNetwork(TENON_FLOAT64, "S2");
+  load(torchFile<double>(".safetensors"));
   const std::vector<double> before = output<double>();
   int count = 0;
   expectSuccess(TenonLayerGetStateCount(net_, &count));
@@ -207,40 +218,41 @@ TEST_F(LayerWeights, RunningStatisticsAreRead) {
   expectCode(TENON_ERR_ARG, TenonLayerGetChildAt(net_, count, &child), {"there is no layer"});
 }
 
-// The affine layers by their own names, the rest by modules; also as an option.
+// A map assigns the normalisation's parameters by name and the other layers by modules ("1": "0" is
+// layer 1 and module 0 of the file). It is passed as an argument, then as an option.
 TEST_F(LayerWeights, AMapNamesTheModules) {
   const std::string map = path("map.json");
   writeText(map, R"({"format": "tenon-weights-map-1", "parameters": {
     "normalise/scale": "normalise.scale", "normalise/shift": "normalise.shift", "1": "0", "3": "2", "6": "5",
     "9": "8", "11": "10"}})");
-  makeNetwork(TENON_FLOAT64, "S0");
+  createNetwork(TENON_FLOAT64, "S0");
   load(kWeightsFolder + "network_f64.safetensors", map.c_str());
-  expectTorchsNumbers<double>(1e-12);
-  makeNetwork(TENON_FLOAT64, "S0");
+  expectTorchOutput<double>(1e-12);
+  createNetwork(TENON_FLOAT64, "S0");
   expectSuccess(TenonOptionsSet("-tenon_weights_map", map.c_str()));
   load(kWeightsFolder + "network_f64.safetensors");
   expectSuccess(TenonOptionsSet("-tenon_weights_map", ""));
-  expectTorchsNumbers<double>(1e-12);
+  expectTorchOutput<double>(1e-12);
   removeFile(map);
 }
 
 TEST_F(LayerWeights, AnErrorLeavesAllAsItWas) {
-  makeNetwork(TENON_FLOAT64, "S0", "S0");
+  createNetwork(TENON_FLOAT64, "S0", "S0");
   const std::vector<double> before = output<double>();
   std::ifstream in(kWeightsFolder + "network_f64.safetensors", std::ios::binary);
   std::ostringstream whole;
   whole << in.rdbuf();
-  const std::string good = whole.str(), file = path("damaged.safetensors");
+  const std::string undamaged = whole.str(), file = path("damaged.safetensors");
   const auto refused = [&](TenonErrorCode code, std::initializer_list<const char*> parts) {
     expectCommonCode(code, TenonLayerLoadWeights(net_, file.c_str(), nullptr), parts);
     EXPECT_EQ(before, output<double>());
   };
   refused(TENON_ERR_FILE, {"damaged.safetensors", "No such file"});
-  for (std::size_t cut : {std::size_t(0), std::size_t(7), std::size_t(500), good.size() - 1}) {
-    writeText(file, good.substr(0, cut));
+  for (std::size_t cut : {std::size_t(0), std::size_t(7), std::size_t(500), undamaged.size() - 1}) {
+    writeText(file, undamaged.substr(0, cut));
     refused(TENON_ERR_FORMAT, {"damaged.safetensors"});
   }
-  std::string renamed = good;
+  std::string renamed = undamaged; // module 5 becomes 6
   for (std::size_t at = 0; (at = renamed.find("5.weight", at)) != std::string::npos;)
     renamed[at] = '6';
   writeText(file, renamed);
@@ -254,7 +266,7 @@ TEST_F(LayerWeights, WrongCallsAreNamed) {
                    {"TenonLayerSetUp()"});
   expectCommonCode(TENON_ERR_STATE, TenonLayerSaveWeights(net_, "x.npz"), {"TenonLayerSetUp()"});
   expectCommonCode(TENON_ERR_NULL, TenonLayerLoadWeights(net_, nullptr, nullptr), {"path"});
-  makeNetwork(TENON_FLOAT32, "S0");
+  createNetwork(TENON_FLOAT32, "S0");
   expectCommonCode(TENON_ERR_ARG, TenonLayerSaveWeights(net_, "x.pt"), {".safetensors or .npz"});
   expectCommonCode(TENON_ERR_FILE, TenonLayerSaveWeights(net_, "/nowhere/x.npz"),
                    {"/nowhere/x.npz"});

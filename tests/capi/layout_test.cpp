@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Layouts in the C API. A layout describes which box of a tensor's index space each rank has; it
+// comes from an abbreviation ("S0": dimension 0 is split), from single settings with cuts and
+// halos, or from the boxes of all ranks. The expected boxes are computed by hand from rank and
+// size. Wrong arguments, also on the last rank only (isLast()), must give all ranks the same error.
 #include "capi/expect_code.hpp"
 
 #include <fmt/format.h>
@@ -10,16 +14,16 @@ namespace {
 
 TEST_F(CApi, LayoutFromAShorthandKnowsItsBoxes) {
   const int n = worldSize(), r = worldRank();
-  TenonLayout made = layout({2 * n + 1, 5}, "S0");
+  TenonLayout created = layout({2 * n + 1, 5}, "S0");
   int ndim = 0;
   TenonInt shape[2] = {}, low[2] = {}, high[2] = {};
   char properties[8] = "";
   TenonBool active = TENON_FALSE;
-  expectSuccess(TenonLayoutGetDim(made, &ndim));
-  expectSuccess(TenonLayoutGetShape(made, shape));
-  expectSuccess(TenonLayoutGetBox(made, low, high));
-  expectSuccess(TenonLayoutGetProperties(made, properties, sizeof properties, nullptr));
-  expectSuccess(TenonLayoutIsActive(made, &active));
+  expectSuccess(TenonLayoutGetDim(created, &ndim));
+  expectSuccess(TenonLayoutGetShape(created, shape));
+  expectSuccess(TenonLayoutGetBox(created, low, high));
+  expectSuccess(TenonLayoutGetProperties(created, properties, sizeof properties, nullptr));
+  expectSuccess(TenonLayoutIsActive(created, &active));
   EXPECT_EQ(ndim, 2);
   EXPECT_EQ(shape[0], 2 * n + 1);
   EXPECT_EQ(shape[1], 5);
@@ -29,186 +33,190 @@ TEST_F(CApi, LayoutFromAShorthandKnowsItsBoxes) {
   EXPECT_EQ(high[1], 5);
   EXPECT_STREQ(properties, "S0");
   EXPECT_EQ(active, TENON_TRUE);
-  expectSuccess(TenonLayoutDestroy(&made));
+  expectSuccess(TenonLayoutDestroy(&created));
 }
 
 TEST_F(CApi, ASpecifiedLayoutHasCutsAndHalos) {
   const int n = worldSize(), r = worldRank();
   std::vector<TenonInt> cuts(n + 1, 7);
-  cuts[0] = 0; // rank 0 has all, the others empty parts
+  cuts[0] = 0; // rank r has rows [cuts[r], cuts[r+1]): rank 0 has all, the others have none
   const TenonInt shape[2] = {7, 3}, haloLow = -1, haloHigh = 5;
-  TenonLayout made = nullptr;
-  expectSuccess(TenonLayoutCreate(all_, &made));
-  expectSuccess(TenonLayoutSetShape(made, 2, shape));
-  expectSuccess(TenonLayoutSetProperties(made, "S0"));
+  TenonLayout created = nullptr;
+  expectSuccess(TenonLayoutCreate(all_, &created));
+  expectSuccess(TenonLayoutSetShape(created, 2, shape));
+  expectSuccess(TenonLayoutSetProperties(created, "S0"));
   const int axis = 0;
-  expectSuccess(TenonLayoutSetSplitOrder(made, 0, 1, &axis));
-  expectSuccess(TenonLayoutSetCuts(made, 0, n + 1, cuts.data()));
+  expectSuccess(TenonLayoutSetSplitOrder(created, 0, 1, &axis));
+  expectSuccess(TenonLayoutSetCuts(created, 0, n + 1, cuts.data()));
   expectSuccess(
-      TenonLayoutSetHalo(made, 0, 2, 1, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC));
-  expectSuccess(TenonLayoutSetHaloBoxes(made, 1, 1, &haloLow, &haloHigh, TENON_BOUNDARY_ZERO,
+      TenonLayoutSetHalo(created, 0, 2, 1, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC));
+  expectSuccess(TenonLayoutSetHaloBoxes(created, 1, 1, &haloLow, &haloHigh, TENON_BOUNDARY_ZERO,
                                         TENON_BOUNDARY_REFLECT));
-  expectSuccess(TenonLayoutSetUp(made));
+  expectSuccess(TenonLayoutSetUp(created));
   TenonInt low[2], high[2];
-  expectSuccess(TenonLayoutGetBox(made, low, high));
+  expectSuccess(TenonLayoutGetBox(created, low, high));
   EXPECT_EQ(low[0], r == 0 ? -2 : 0);
   EXPECT_EQ(high[0], r == 0 ? 8 : 0);
   EXPECT_EQ(low[1], -1);
   EXPECT_EQ(high[1], 5);
-  expectSuccess(TenonLayoutGetOwnedBox(made, low, high));
+  expectSuccess(TenonLayoutGetOwnedBox(created, low, high));
   EXPECT_EQ(high[0] - low[0], r == 0 ? 7 : 0);
-  expectSuccess(TenonLayoutDestroy(&made));
+  expectSuccess(TenonLayoutDestroy(&created));
 }
 
+// The dual layout is that of the tensor's cotangent: of copies ("B"), summands ("P").
 TEST_F(CApi, TheDualOfTheDualIsTheLayout) {
   const TenonInt shape[2] = {8, 8};
-  TenonLayout made = nullptr, dual = nullptr, again = nullptr;
-  expectSuccess(TenonLayoutCreate(all_, &made));
-  expectSuccess(TenonLayoutSetShape(made, 2, shape));
-  expectSuccess(TenonLayoutSetProperties(made, "B"));
-  expectSuccess(TenonLayoutSetHalo(made, 1, 1, 1, TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO));
-  expectSuccess(TenonLayoutSetUp(made));
-  expectSuccess(TenonLayoutGetDual(made, &dual));
+  TenonLayout created = nullptr, dual = nullptr, again = nullptr;
+  expectSuccess(TenonLayoutCreate(all_, &created));
+  expectSuccess(TenonLayoutSetShape(created, 2, shape));
+  expectSuccess(TenonLayoutSetProperties(created, "B"));
+  expectSuccess(TenonLayoutSetHalo(created, 1, 1, 1, TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO));
+  expectSuccess(TenonLayoutSetUp(created));
+  expectSuccess(TenonLayoutGetDual(created, &dual));
   expectSuccess(TenonLayoutGetDual(dual, &again));
   TenonBool equal = TENON_TRUE;
-  expectSuccess(TenonLayoutIsEqual(made, dual, &equal));
+  expectSuccess(TenonLayoutIsEqual(created, dual, &equal));
   EXPECT_EQ(equal, TENON_FALSE);
-  expectSuccess(TenonLayoutIsEqual(made, again, &equal));
+  expectSuccess(TenonLayoutIsEqual(created, again, &equal));
   EXPECT_EQ(equal, TENON_TRUE);
   char properties[4] = "";
   expectSuccess(TenonLayoutGetProperties(dual, properties, sizeof properties, nullptr));
   EXPECT_STREQ(properties, "P");
-  for (TenonLayout* one : {&made, &dual, &again})
+  for (TenonLayout* one : {&created, &dual, &again})
     expectSuccess(TenonLayoutDestroy(one));
 }
 
 TEST_F(CApi, BoxesMakeALayoutAndItsPartition) {
   const TenonInt low[2] = {worldRank(), 0}, high[2] = {worldRank() + 1, 4};
-  TenonLayout made = nullptr;
-  expectSuccess(TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 2, nullptr, low, high, &made));
+  TenonLayout created = nullptr;
+  expectSuccess(TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 2, nullptr, low, high, &created));
   TenonInt shape[2] = {};
-  expectSuccess(TenonLayoutGetShape(made, shape));
+  expectSuccess(TenonLayoutGetShape(created, shape));
   EXPECT_EQ(shape[0], worldSize());
   TenonPartition partition = nullptr;
-  expectSuccess(TenonLayoutGetPartition(made, &partition));
+  expectSuccess(TenonLayoutGetPartition(created, &partition));
   int extents[2] = {};
   expectSuccess(TenonPartitionGetExtents(partition, extents));
   EXPECT_EQ(extents[0], worldSize());
   EXPECT_EQ(extents[1], 1);
   expectSuccess(TenonPartitionDestroy(&partition));
-  expectSuccess(TenonLayoutDestroy(&made));
+  expectSuccess(TenonLayoutDestroy(&created));
 }
 
+// The last rank's box ends one row before the end of the shape: the error names the missing row.
 TEST_F(CApi, BoxesThatEndOneRowShortAreTold) {
   const TenonInt shape[2] = {2 * worldSize(), 4}, low[2] = {2 * worldRank(), 0};
   const TenonInt high[2] = {low[0] + (isLast() ? 1 : 2), 4};
-  TenonLayout made = nullptr;
+  TenonLayout created = nullptr;
   expectCommonCode(TENON_ERR_LAYOUT,
-                   TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 2, shape, low, high, &made),
+                   TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 2, shape, low, high, &created),
                    {fmt::format("no rank holds [{},{}) x [0,4)", shape[0] - 1, shape[0]).c_str(),
                     fmt::format("on rank {}", worldSize() - 1).c_str()});
-  EXPECT_EQ(made, nullptr);
+  EXPECT_EQ(created, nullptr);
   const TenonInt negative[2] = {isLast() ? -1 : 1, 4};
   expectCommonCode(TENON_ERR_LAYOUT,
-                   TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 2, negative, low, high, &made),
+                   TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 2, negative, low, high, &created),
                    {"shape[0] is -1"});
   if (worldSize() > 1)
-    expectCommonCode(
-        TENON_ERR_COLLECTIVE,
-        TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 2, isLast() ? nullptr : shape, low, high, &made),
-        {"shape"});
-  expectSuccess(TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 2, nullptr, low, high, &made));
-  expectSuccess(TenonLayoutDestroy(&made));
+    expectCommonCode(TENON_ERR_COLLECTIVE,
+                     TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 2, isLast() ? nullptr : shape, low,
+                                                high, &created),
+                     {"shape"});
+  expectSuccess(TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 2, nullptr, low, high, &created));
+  expectSuccess(TenonLayoutDestroy(&created));
 }
 
 TEST_F(CApi, BadBoxesFailAlike) {
   const TenonInt low[1] = {0}, high[1] = {isLast() ? -2 : 4}, both[1] = {worldRank() + 1};
-  TenonLayout made = nullptr;
+  TenonLayout created = nullptr;
   expectCommonCode(TENON_ERR_ARG,
-                   TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 1, nullptr, low, high, &made),
+                   TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 1, nullptr, low, high, &created),
                    {"high[0] is -2, below low[0]", "high is excluded"});
   expectCommonCode(TENON_ERR_LAYOUT,
-                   TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 1, nullptr, both, both, &made),
+                   TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 1, nullptr, both, both, &created),
                    {"empty"});
   expectCommonCode(TENON_ERR_ARG,
-                   TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 9, nullptr, low, high, &made),
+                   TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 9, nullptr, low, high, &created),
                    {"ndim is 9"});
-  EXPECT_EQ(made, nullptr);
+  EXPECT_EQ(created, nullptr);
 }
 
 TEST_F(CApi, ABadLayoutFailsAlikeWhoeverPassesIt) {
   const TenonInt shape[2] = {4, 4};
-  TenonLayout made = nullptr;
+  TenonLayout created = nullptr;
   const auto create = [&](int ndim, const char* properties) {
-    return TenonLayoutCreateSharded(all_, ndim, shape, properties, &made);
+    return TenonLayoutCreateSharded(all_, ndim, shape, properties, &created);
   };
   expectCommonCode(TENON_ERR_LAYOUT, create(2, "S7"), {"S7", "0 to 1"});
   expectCommonCode(TENON_ERR_LAYOUT, create(2, isLast() ? "Q" : "S0"), {"'Q'", "unknown property"});
   expectCommonCode(TENON_ERR_LAYOUT, create(2, "S0,S1"), {"1 axis", "2 properties"});
   expectCommonCode(TENON_ERR_LAYOUT, create(0, "S0"), {"1 to 8 dimensions"});
   expectCommonCode(TENON_ERR_NULL, create(2, isLast() ? nullptr : "S0"), {"properties is NULL"});
-  EXPECT_EQ(made, nullptr);
+  EXPECT_EQ(created, nullptr);
   if (worldSize() > 1)
     expectCommonCode(TENON_ERR_COLLECTIVE, create(2, isLast() ? "S1" : "S0"), {"] S0", "] S1"});
   expectSuccess(create(2, "S0"));
-  expectSuccess(TenonLayoutDestroy(&made));
+  expectSuccess(TenonLayoutDestroy(&created));
 }
 
 TEST_F(CApi, AnUnfinishedLayoutSaysWhatToCall) {
-  TenonLayout made = nullptr;
-  expectSuccess(TenonLayoutCreate(all_, &made));
+  TenonLayout created = nullptr;
+  expectSuccess(TenonLayoutCreate(all_, &created));
   int ndim = 0;
   TenonDTensor x = nullptr;
   TenonLinearOp op = nullptr;
-  expectCode(TENON_ERR_STATE, TenonLayoutGetDim(made, &ndim), {"TenonLayoutSetShape"});
-  expectCommonCode(TENON_ERR_STATE, TenonDTensorCreate(made, TENON_FLOAT32, &x),
+  expectCode(TENON_ERR_STATE, TenonLayoutGetDim(created, &ndim), {"TenonLayoutSetShape"});
+  expectCommonCode(TENON_ERR_STATE, TenonDTensorCreate(created, TENON_FLOAT32, &x),
                    {"TenonLayoutSetUp"});
-  expectCommonCode(TENON_ERR_STATE, TenonLinearOpCreateConversion(made, made, TENON_FLOAT32, &op),
+  expectCommonCode(TENON_ERR_STATE,
+                   TenonLinearOpCreateConversion(created, created, TENON_FLOAT32, &op),
                    {"TenonLayoutSetUp"});
-  expectCommonCode(TENON_ERR_STATE, TenonLayoutSetUp(made), {"no shape"});
+  expectCommonCode(TENON_ERR_STATE, TenonLayoutSetUp(created), {"no shape"});
   const TenonInt shape[1] = {4};
-  expectSuccess(TenonLayoutSetShape(made, 1, shape));
-  expectSuccess(TenonLayoutGetDim(made, &ndim));
+  expectSuccess(TenonLayoutSetShape(created, 1, shape));
+  expectSuccess(TenonLayoutGetDim(created, &ndim));
   EXPECT_EQ(ndim, 1);
-  expectSuccess(TenonLayoutSetProperties(made, "S0"));
-  expectSuccess(TenonLayoutSetUp(made));
-  expectSuccess(TenonLayoutGetDim(made, &ndim));
-  expectCode(TENON_ERR_STATE, TenonLayoutSetShape(made, 1, shape), {"is set up"});
-  expectSuccess(TenonLayoutDestroy(&made));
+  expectSuccess(TenonLayoutSetProperties(created, "S0"));
+  expectSuccess(TenonLayoutSetUp(created));
+  expectSuccess(TenonLayoutGetDim(created, &ndim));
+  expectCode(TENON_ERR_STATE, TenonLayoutSetShape(created, 1, shape), {"is set up"});
+  expectSuccess(TenonLayoutDestroy(&created));
 }
 
 TEST_F(CApi, AFailedSetOnOneRankFailsTheSetUpOnAll) {
   const TenonInt shape[1] = {8};
-  TenonLayout made = nullptr;
-  expectSuccess(TenonLayoutCreate(all_, &made));
-  expectSuccess(TenonLayoutSetShape(made, 1, shape));
-  expectSuccess(TenonLayoutSetProperties(made, "S0"));
+  TenonLayout created = nullptr;
+  expectSuccess(TenonLayoutCreate(all_, &created));
+  expectSuccess(TenonLayoutSetShape(created, 1, shape));
+  expectSuccess(TenonLayoutSetProperties(created, "S0"));
   const TenonErrorCode code =
-      TenonLayoutSetHalo(made, isLast() ? 4 : 0, 1, 1, TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO);
+      TenonLayoutSetHalo(created, isLast() ? 4 : 0, 1, 1, TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO);
   EXPECT_EQ(code, isLast() ? TENON_ERR_ARG : TENON_SUCCESS);
-  expectCommonCode(TENON_ERR_ARG, TenonLayoutSetUp(made),
+  expectCommonCode(TENON_ERR_ARG, TenonLayoutSetUp(created),
                    {"earlier TenonLayoutSetHalo(4) failed", "dimension 4 is out of range"});
-  expectCode(TENON_ERR_ARG,
-             TenonLayoutSetHalo(made, 0, 1, 1, static_cast<TenonBoundary>(99), TENON_BOUNDARY_ZERO),
-             {"lowMode is 9"});
-  expectSuccess(TenonLayoutSetHalo(made, 0, 1, 1, TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO));
-  expectSuccess(TenonLayoutSetUp(made));
-  expectSuccess(TenonLayoutDestroy(&made));
+  expectCode(
+      TENON_ERR_ARG,
+      TenonLayoutSetHalo(created, 0, 1, 1, static_cast<TenonBoundary>(99), TENON_BOUNDARY_ZERO),
+      {"lowMode is 9"});
+  expectSuccess(TenonLayoutSetHalo(created, 0, 1, 1, TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO));
+  expectSuccess(TenonLayoutSetUp(created));
+  expectSuccess(TenonLayoutDestroy(&created));
 }
 
 TEST_F(CApi, ViewsAreTextFromOneRank) {
   std::string text;
-  const auto take = [](const char* piece, int length, void* context) {
+  const auto append = [](const char* piece, int length, void* context) {
     static_cast<std::string*>(context)->append(piece, static_cast<std::size_t>(length));
   };
-  TenonLayout made = layout({8, 3}, "S0");
-  expectSuccess(TenonSetOutputHandler(take, &text));
-  expectSuccess(TenonObjectView(objectOf(made)));
+  TenonLayout created = layout({8, 3}, "S0");
+  expectSuccess(TenonSetOutputHandler(append, &text));
+  expectSuccess(TenonObjectView(objectOf(created)));
   expectSuccess(TenonObjectView(objectOf(all_)));
   expectSuccess(TenonSetOutputHandler(nullptr, nullptr));
   EXPECT_EQ(text.find("[8,3]") != std::string::npos, worldRank() == 0) << text;
   EXPECT_EQ(text.find("Partition: process grid") != std::string::npos, worldRank() == 0) << text;
-  expectSuccess(TenonLayoutDestroy(&made));
+  expectSuccess(TenonLayoutDestroy(&created));
 }
 
 TEST_F(CApi, ALayoutLikeTheSolversTakesAHalo) {

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Linear operators between layouts in the C API: conversions, halo exchanges, compositions,
+// adjoints, and the errors of their creation and application. Values are checked by norms and
+// counts that follow from the layouts; adjoints by TenonLinearOpTestAdjoint(), which compares <y, A
+// x> with <A* y, x> for integer values, where both must be equal exactly.
 #include "capi/expect_code.hpp"
 
 #include <algorithm>
@@ -7,7 +11,8 @@
 namespace tenon::test {
 namespace {
 
-// Two layouts of one tensor and their conversion.
+// Fixture: an 8 x 3 tensor with its rows split among the ranks (split_, "S0"), copied to all ranks
+// (copies_, "B"), and the conversion from the first layout to the second (gather_).
 class LinearOpCApi : public CApi {
 protected:
   void SetUp() override {
@@ -25,16 +30,17 @@ protected:
     CApi::TearDown();
   }
 
+  // The 8 x 3 tensor with a periodic halo of `width` rows on both sides of dimension 0.
   TenonLayout withHalo(const char* properties, TenonInt width) {
     const TenonInt shape[2] = {8, 3};
-    TenonLayout made = nullptr;
-    expectSuccess(TenonLayoutCreate(all_, &made));
-    expectSuccess(TenonLayoutSetShape(made, 2, shape));
-    expectSuccess(TenonLayoutSetProperties(made, properties));
-    expectSuccess(TenonLayoutSetHalo(made, 0, width, width, TENON_BOUNDARY_PERIODIC,
+    TenonLayout created = nullptr;
+    expectSuccess(TenonLayoutCreate(all_, &created));
+    expectSuccess(TenonLayoutSetShape(created, 2, shape));
+    expectSuccess(TenonLayoutSetProperties(created, properties));
+    expectSuccess(TenonLayoutSetHalo(created, 0, width, width, TENON_BOUNDARY_PERIODIC,
                                      TENON_BOUNDARY_PERIODIC));
-    expectSuccess(TenonLayoutSetUp(made));
-    return made;
+    expectSuccess(TenonLayoutSetUp(created));
+    return created;
   }
 
   void expectExactAdjoint(TenonLinearOp op) {
@@ -48,6 +54,8 @@ protected:
   TenonLinearOp gather_ = nullptr;
 };
 
+// The conversion copies the tensor to all ranks, so it preserves the norm. Its adjoint sums what
+// the ranks have: with 1 in all elements on each rank, the sum is the number of ranks.
 TEST_F(LinearOpCApi, AConversionMovesTheTensorAndItsAdjointSumsIt) {
   TenonDTensor x = tensor(split_, TENON_FLOAT64), y = tensor(copies_, TENON_FLOAT64);
   expectSuccess(TenonDTensorFillNormal(x, 1, 2, 0, 1));
@@ -89,6 +97,7 @@ TEST_F(LinearOpCApi, OperatorsKnowTheirLayoutsTypeAndTraffic) {
   TenonInt low[2], high[2], messages = -1, bytes = -1;
   expectSuccess(TenonLayoutGetBox(split_, low, high));
   expectSuccess(TenonLinearOpGetTraffic(gather_, &messages, &bytes));
+  // A rank with rows sends them to each other rank: 3 float64 numbers of 8 bytes per row.
   const TenonInt others = high[0] > low[0] ? worldSize() - 1 : 0;
   EXPECT_EQ(messages, others);
   EXPECT_EQ(bytes, others * (high[0] - low[0]) * 3 * 8);
@@ -107,7 +116,7 @@ TEST_F(LinearOpCApi, NamedFormsCheckWhatTheirNamesPromise) {
                    {"`to`", "has none", "TenonLayoutSetHalo"});
   expectCommonCode(TENON_ERR_LAYOUT, TenonLinearOpCreateHalo(halo, split_, TENON_FLOAT32, &op),
                    {"`to`", "has none"});
-  if (worldSize() > 1) // one process holds the same in all layouts
+  if (worldSize() > 1) // on one process all these layouts are the same
     expectCommonCode(TENON_ERR_LAYOUT, TenonLinearOpCreateHalo(split_, wrong, TENON_FLOAT32, &op),
                      {"] S0", "] B"});
   for (TenonLayout* one : {&halo, &wrong, &contributions})
@@ -120,14 +129,14 @@ TEST_F(LinearOpCApi, CompositionsAndAdjointsAreOperators) {
   const TenonLinearOp ops[2] = {gather_, back}, wrong[2] = {gather_, gather_};
   expectSuccess(TenonLinearOpCreateComposition(2, ops, &chain));
   expectSuccess(TenonLinearOpCreateAdjoint(chain, &adjoint));
-  expectSuccess(TenonLinearOpDestroy(&back)); // the composition holds it
+  expectSuccess(TenonLinearOpDestroy(&back)); // the composition has a reference to it
   expectExactAdjoint(chain);
   expectExactAdjoint(adjoint);
   TenonInt messages = 0, bytes = 0;
   expectCode(TENON_ERR_SUPPORT, TenonLinearOpGetTraffic(chain, &messages, &bytes), {"composition"});
   expectSuccess(TenonLinearOpDestroy(&adjoint));
   expectSuccess(TenonLinearOpDestroy(&chain));
-  if (worldSize() > 1) // one process holds the same in all layouts
+  if (worldSize() > 1) // on one process all these layouts are the same
     expectCommonCode(TENON_ERR_LAYOUT, TenonLinearOpCreateComposition(2, wrong, &chain),
                      {"operator 0", "operator 1"});
   expectCode(TENON_ERR_ARG, TenonLinearOpCreateComposition(0, ops, &chain), {"at least 1"});
@@ -157,7 +166,7 @@ TEST_F(LinearOpCApi, BadArgumentsOfACreateFailAlike) {
         TenonLinearOpCreateConversion(split_, isLast() ? split_ : copies_, TENON_FLOAT64, &op),
         {"layouts and data type"});
   EXPECT_EQ(op, nullptr);
-  expectExactAdjoint(gather_); // messages still find their calls
+  expectExactAdjoint(gather_); // the failed calls have left no messages behind
   TenonLinearOp again = nullptr;
   expectSuccess(TenonLinearOpCreateConversion(split_, copies_, TENON_FLOAT32, &again));
   expectExactAdjoint(again);
@@ -182,6 +191,7 @@ TEST_F(LinearOpCApi, LayoutsOnDifferentCommunicatorsDoNotMeet) {
   MPI_Comm_free(&twin);
 }
 
+// The calls of the fatal error handler below.
 struct Fatal {
   int calls = 0;
   TenonErrorCode code = TENON_SUCCESS;
@@ -194,8 +204,9 @@ void noteFatal(TenonErrorCode code, int, const char*, const char*, const char*, 
   fatal.code = code;
 }
 
-// With other ranks in the call the error is fatal; on one process it is like any other. All ranks
-// are wrong alike here, so that none waits.
+// Apply does not compare its arguments between ranks. A rank with a wrong argument cannot tell the
+// others, which would wait for its messages, so the error is fatal if there are several ranks. Here
+// all ranks pass the wrong argument, and the handler of fatal errors returns.
 TEST_F(LinearOpCApi, AWrongArgumentOfApplyIsNamedAndFatalAmongSeveral) {
   TenonLayout other = layout({9, 3}, "B");
   TenonDTensor x = tensor(split_, TENON_FLOAT64), y = tensor(copies_, TENON_FLOAT64),
@@ -205,9 +216,9 @@ TEST_F(LinearOpCApi, AWrongArgumentOfApplyIsNamedAndFatalAmongSeveral) {
   expectCode(TENON_ERR_DATATYPE, TenonLinearOpApply(gather_, single, y), {"float64", "float32"});
   EXPECT_EQ(fatal.calls, worldSize() > 1 ? 1 : 0);
   expectCode(TENON_ERR_SHAPE, TenonLinearOpApply(gather_, x, wide), {"[8,3]", "[9,3]"});
-  if (worldSize() > 1) // one process holds the same in all layouts
+  if (worldSize() > 1) // on one process all these layouts are the same
     expectCode(TENON_ERR_LAYOUT, TenonLinearOpApply(gather_, y, x), {"input", "] S0", "] B"});
-  if (worldSize() > 1) // one process holds the same in all layouts
+  if (worldSize() > 1) // on one process all these layouts are the same
     expectCode(TENON_ERR_LAYOUT, TenonLinearOpApplyAdjoint(gather_, y, x),
                {"adjoint input", "] P"});
   expectCode(TENON_ERR_NULL, TenonLinearOpApply(gather_, nullptr, y), {"x is NULL"});

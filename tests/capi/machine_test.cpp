@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Machines in the C API. A machine describes the computer for the planner: levels such as nodes and
+// cores with the number of units in each, and links with bandwidth and latency. The test creates
+// one of 3 nodes with 4 cores, and reads it back; reads a machine file; finds the machine of this
+// job.
 #include "capi/expect_code.hpp"
 
 #include <tenon/ext/machine.h>
@@ -24,9 +28,9 @@ protected:
   TenonMachine machine_ = nullptr;
 };
 
-std::string drawn;
-void keep(const char* text, int length, void*) {
-  drawn.append(text, length);
+std::string viewed; // the output of TenonObjectView()
+void appendToViewed(const char* text, int length, void*) {
+  viewed.append(text, length);
 }
 
 TEST_F(MachineCApi, HasLevelsAndLinks) {
@@ -58,11 +62,11 @@ TEST_F(MachineCApi, HasLevelsAndLinks) {
 }
 
 TEST_F(MachineCApi, IsDrawn) {
-  drawn.clear();
-  expectSuccess(TenonSetOutputHandler(keep, nullptr));
+  viewed.clear();
+  expectSuccess(TenonSetOutputHandler(appendToViewed, nullptr));
   expectSuccess(TenonObjectView(objectOf(machine_)));
   expectSuccess(TenonSetOutputHandler(nullptr, nullptr));
-  EXPECT_EQ("mine: 12 devices\n  3 x node\n    4 x core\n", drawn);
+  EXPECT_EQ("mine: 12 devices\n  3 x node\n    4 x core\n", viewed);
 }
 
 TEST_F(MachineCApi, RefusesWhatDoesNotFit) {
@@ -89,6 +93,7 @@ TEST_F(MachineCApi, RefusesWhatDoesNotFit) {
   EXPECT_EQ(nullptr, none);
 }
 
+// File a100x16 describes a node of 16 devices; two nodes are requested.
 TEST_F(MachineCApi, ComesFromAFile) {
   expectSuccess(TenonOptionsSet("-tenon_machine_path", TENON_TEST_MACHINES));
   TenonMachine file = nullptr;
@@ -119,6 +124,7 @@ TEST_F(MachineCApi, IsFoundOnThisComputerAndInThisJob) {
   expectSuccess(TenonMachineDestroy(&found));
 }
 
+// The tests run with fewer than 16 ranks per node.
 TEST_F(MachineCApi, FitsTheJobOrAllRanksFail) {
   expectSuccess(TenonOptionsSet("-tenon_machine_path", TENON_TEST_MACHINES));
   expectSuccess(TenonOptionsSet("-tenon_machine_file", "a100x16"));

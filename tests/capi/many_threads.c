@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Threads of a process that have nothing in common but the library: each makes objects on
- * communicators of its own, applies and destroys them, and frees the communicators, while the
- * others do the same. */
+/* Three threads per process call the library at the same time (MPI_THREAD_MULTIPLE). In each of 6
+ * rounds a thread creates objects on a communicator that no other thread uses, applies and destroys
+ * them, and frees the communicator. */
 #include "support/check.h"
 
 #include <tenon.h>
@@ -14,12 +14,13 @@ enum { THREADS = 3, ROUNDS = 6, CELLS = 40 };
 
 static int ranks = 0;
 
+/* The argument of a thread. */
 typedef struct {
   int number;
-  MPI_Comm comms[ROUNDS];
+  MPI_Comm comms[ROUNDS]; /* one for each round */
 } Worker;
 
-/* All cells to all ranks, and the adjoint. */
+/* Copies a split tensor to all ranks, and tests the adjoint. */
 static TenonErrorCode move(TenonPartition partition, int number) {
   const TenonInt shape[1] = {CELLS};
   TenonLayout parts = NULL, copies = NULL;
@@ -45,6 +46,7 @@ static TenonErrorCode move(TenonPartition partition, int number) {
   return TENON_SUCCESS;
 }
 
+/* Evaluates a convolution and its adjoint. */
 static TenonErrorCode learn(MPI_Comm comm, TenonPartition partition) {
   const TenonInt shape[3] = {2, 1, CELLS}, kernel[1] = {3};
   TenonLayout input = NULL;

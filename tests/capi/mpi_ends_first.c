@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* MPI_Finalize before TenonFinalize: every call says so and returns, Destroy succeeds, and the
- * program goes on. Then the same after both. */
+/* The program calls MPI_Finalize before TenonFinalize. After that, calls that need MPI must return
+ * an error which says so, and objects can still be destroyed; the same is tested after
+ * TenonFinalize. */
 #include <tenon.h>
 #include <tenon/ext/fortran.h>
 
@@ -15,7 +16,7 @@ static TenonLayout split, copies;
 static TenonLinearOp gather;
 static TenonDTensor x, y;
 
-static TenonErrorCode make(void) {
+static TenonErrorCode createObjects(void) {
   int size = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   TenonCall(TenonPartitionCreate(MPI_COMM_WORLD, 1, &size, &all));
@@ -36,7 +37,7 @@ static void expectStateError(TenonErrorCode code, const char* words) {
   CHECK(strstr(text, words) != NULL);
 }
 
-/* Calls that need MPI, on objects that still exist. */
+/* Calls that need MPI, on objects that still exist. The message must contain the words. */
 static void expectRefusals(const char* words) {
   TenonLayout layout = NULL;
   double norm = 0;
@@ -55,7 +56,7 @@ int main(int argc, char** argv) {
   expectStateError(TenonCommFromFortran(0, &comm), "MPI is not initialised");
   MPI_Init(&argc, &argv);
   TenonCallAbort(TenonInitialize(&argc, &argv, NULL));
-  TenonCallAbort(make());
+  TenonCallAbort(createObjects());
   MPI_Finalize();
   expectStateError(TenonCommFromFortran(0, &comm), "MPI is finalised");
   expectRefusals("MPI was finalised before Tenon");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Options, log, versions and initialisation through C.
+// The C API's functions that concern the whole program: options and their declarations, files, the
+// event log, progress output, versions, initialisation, and what is reported at the end.
 #include "capi/expect_code.hpp"
 
 #include <tenon/ext/fortran.h>
@@ -64,6 +65,7 @@ TEST_F(CApi, UnknownAndMalformedOptionsAreNamedWithTheNearest) {
   EXPECT_EQ(value, -1);
 }
 
+// The program's own options have names without "tenon_" and are read with the prefix "-".
 TEST_F(CApi, AnOptionDeclaredWithoutADefaultIsReadOnceItHasAValue) {
   TenonInt levels = -1;
   TenonBool given = TENON_TRUE;
@@ -104,7 +106,8 @@ TEST_F(CApi, FilesAreWrittenAsAWhole) {
   EXPECT_FALSE(std::ifstream(path));
 }
 
-// C callers may pass any int, so any int must be a value of the enumerations.
+// C programs may pass any int for an enumeration. In C++ this is only defined if the enumeration's
+// underlying type is int.
 static_assert(std::is_same_v<std::underlying_type_t<TenonErrorCode>, int> &&
               std::is_same_v<std::underlying_type_t<TenonDataType>, int> &&
               std::is_same_v<std::underlying_type_t<TenonMemorySpace>, int> &&
@@ -179,7 +182,7 @@ TEST_F(CApi, TheLogTakesTheUserEvents) {
   expectSuccess(TenonLogEventRegister("capi test", &event));
   expectSuccess(TenonLogEventRegister("capi test", &same));
   EXPECT_EQ(event, same);
-  expectSuccess(TenonLogEventBegin(event)); // off: nothing happens
+  expectSuccess(TenonLogEventBegin(event)); // the log is off, so this has no effect
   expectSuccess(TenonLogEnable(TENON_TRUE));
   expectCode(TENON_ERR_ARG, TenonLogEventBegin(-5), {"unknown log event -5"});
   expectSuccess(TenonLogStagePush("testing"));
@@ -194,7 +197,8 @@ TEST_F(CApi, TheLogTakesTheUserEvents) {
   EXPECT_GE(seconds, 0);
   expectSuccess(TenonLogGetWork(nullptr, nullptr, nullptr, nullptr));
   expectSuccess(TenonLogEventEnd(event));
-  expectSuccess(TenonLogGetWork(nullptr, &flops, nullptr, nullptr)); // outside events
+  expectSuccess(TenonLogGetWork(nullptr, &flops, nullptr,
+                                nullptr)); // no event is open, so the work is 0
   EXPECT_EQ(flops, 0);
   expectCode(TENON_ERR_STATE, TenonLogEventEnd(event), {"capi test"});
   expectSuccess(TenonLogStagePop());
@@ -211,7 +215,8 @@ TEST_F(CApi, TheLogTakesTheUserEvents) {
 }
 
 TEST_F(CApi, ProgressIsShownWhereAskedFor) {
-  expectSuccess(TenonProgressShow("test", 7, 5, nullptr, 0)); // not asked for: nothing is looked at
+  expectSuccess(TenonProgressShow("test", 7, 5, nullptr,
+                                  0)); // progress is off: the wrong arguments are not checked
   expectCode(TENON_ERR_NULL, TenonProgressShow(nullptr, 1, 5, nullptr, 0), {"name is NULL"});
   expectSuccess(TenonOptionsSet("-tenon_progress", "true"));
   const TenonErrorCode code = TenonProgressShow("test", 7, 5, "loss", 0.5);
@@ -271,10 +276,13 @@ TEST_F(CApi, AFortranCommunicatorIsTheSame) {
   EXPECT_EQ(comm, MPI_COMM_WORLD);
 }
 
-void keepText(const char* text, int length, void* report) {
+// An output handler whose context is a string.
+void appendText(const char* text, int length, void* report) {
   static_cast<std::string*>(report)->append(text, length);
 }
 
+// After TenonFinalize() calls return an error, except Destroy. Objects that still exist are
+// reported.
 TEST(WithoutSession, CallsSayThatTenonIsNotInitialised) {
   TenonPushErrorHandler(TenonReturnErrorHandler, nullptr);
   const int extent = worldSize();
@@ -287,10 +295,10 @@ TEST(WithoutSession, CallsSayThatTenonIsNotInitialised) {
   expectSuccess(TenonObjectSetName(objectOf(x), "left"));
   expectSuccess(TenonObjectRetain(objectOf(x)));
   std::string report;
-  expectSuccess(TenonSetErrorOutputHandler(keepText, &report));
+  expectSuccess(TenonSetErrorOutputHandler(appendText, &report));
   expectSuccess(TenonFinalize());
   expectSuccess(TenonSetErrorOutputHandler(nullptr, nullptr));
-  // The tensor's own layout is the one that was made; the partition within it is the library's.
+  // The layout that the tensor refers to is the created one; the partition is internal.
   if (worldRank() == 0) {
     EXPECT_EQ(report, "Tenon: 2 objects were never destroyed on rank 0:\n"
                       "  unnamed Layout, 1 reference\n  DTensor 'left', 2 references\n");

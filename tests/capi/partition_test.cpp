@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Partitions in the C API: process grids of one or more axes, with the coordinates of each rank and
+// the communicators of the axes; and memory of the program that the ranks of one node share.
+// Coordinates are computed by hand from rank and size. Wrong arguments, also on the last rank only
+// (isLast()), must give all ranks the same error.
 #include "capi/expect_code.hpp"
 
 #include <algorithm>
@@ -14,108 +18,114 @@ TEST_F(CApi, PartitionKnowsItsGridAndThisRanksPlace) {
   for (int i = 0; i < n; ++i)
     falling[i] = n - 1 - i;
   const int extents[2] = {n, 1};
-  TenonPartition made = nullptr;
-  expectSuccess(TenonPartitionCreateFromRanks(MPI_COMM_WORLD, 2, extents, falling.data(), &made));
-  int axes = 0, got[2] = {}, coordinates[2] = {-2, -2};
-  expectSuccess(TenonPartitionGetAxes(made, &axes));
-  expectSuccess(TenonPartitionGetExtents(made, got));
-  expectSuccess(TenonPartitionGetCoordinates(made, coordinates));
+  TenonPartition created = nullptr;
+  expectSuccess(
+      TenonPartitionCreateFromRanks(MPI_COMM_WORLD, 2, extents, falling.data(), &created));
+  int axes = 0, found[2] = {}, coordinates[2] = {-2, -2};
+  expectSuccess(TenonPartitionGetAxes(created, &axes));
+  expectSuccess(TenonPartitionGetExtents(created, found));
+  expectSuccess(TenonPartitionGetCoordinates(created, coordinates));
   EXPECT_EQ(axes, 2);
-  EXPECT_EQ(got[0], n);
-  EXPECT_EQ(got[1], 1);
+  EXPECT_EQ(found[0], n);
+  EXPECT_EQ(found[1], 1);
   EXPECT_EQ(coordinates[0], n - 1 - worldRank());
   EXPECT_EQ(coordinates[1], 0);
-  expectSuccess(TenonPartitionDestroy(&made));
+  expectSuccess(TenonPartitionDestroy(&created));
 }
 
-// Digits, level by level: of axis 0 and axis 1 on the first level, then on the second.
+// matrix[axis][level]: axis 0 is divided into 2 parts on the outer level and n/4 on the inner one,
+// axis 1 into 1 and 2. Ranks count through the outer level first, so rank = outer (n/2) + inner,
+// and each level counts axis 0 slower than axis 1.
 TEST_F(CApi, APlacedGridHasItsRanksLevelByLevel) {
   const int n = worldSize();
   if (n % 4 != 0)
     GTEST_SKIP() << "two levels of two axes";
   const TenonInt matrix[4] = {2, n / 4, 1, 2};
-  TenonPartition made = nullptr;
-  expectSuccess(TenonPartitionCreatePlaced(MPI_COMM_WORLD, 2, 2, matrix, &made));
-  int got[2] = {}, coordinates[2] = {};
-  expectSuccess(TenonPartitionGetExtents(made, got));
-  expectSuccess(TenonPartitionGetCoordinates(made, coordinates));
-  EXPECT_EQ(got[0], n / 2);
-  EXPECT_EQ(got[1], 2);
+  TenonPartition created = nullptr;
+  expectSuccess(TenonPartitionCreatePlaced(MPI_COMM_WORLD, 2, 2, matrix, &created));
+  int found[2] = {}, coordinates[2] = {};
+  expectSuccess(TenonPartitionGetExtents(created, found));
+  expectSuccess(TenonPartitionGetCoordinates(created, coordinates));
+  EXPECT_EQ(found[0], n / 2);
+  EXPECT_EQ(found[1], 2);
   const int outer = worldRank() / (n / 2), inner = worldRank() % (n / 2);
   EXPECT_EQ(coordinates[0], outer * (n / 4) + inner / 2);
   EXPECT_EQ(coordinates[1], inner % 2);
-  expectSuccess(TenonPartitionDestroy(&made));
+  expectSuccess(TenonPartitionDestroy(&created));
 }
 
 TEST_F(CApi, ABadPlacementFailsAlikeOnAllRanks) {
-  TenonPartition made = nullptr;
+  TenonPartition created = nullptr;
   const TenonInt large[2] = {worldSize(), 2}, none[2] = {1, 0};
-  expectCommonCode(TENON_ERR_ARG, TenonPartitionCreatePlaced(MPI_COMM_WORLD, 1, 2, large, &made),
+  expectCommonCode(TENON_ERR_ARG, TenonPartitionCreatePlaced(MPI_COMM_WORLD, 1, 2, large, &created),
                    {"does not fit"});
-  expectCommonCode(TENON_ERR_ARG, TenonPartitionCreatePlaced(MPI_COMM_WORLD, 1, 2, none, &made),
+  expectCommonCode(TENON_ERR_ARG, TenonPartitionCreatePlaced(MPI_COMM_WORLD, 1, 2, none, &created),
                    {"size 0"});
-  expectCommonCode(TENON_ERR_ARG, TenonPartitionCreatePlaced(MPI_COMM_WORLD, 1, 0, none, &made),
+  expectCommonCode(TENON_ERR_ARG, TenonPartitionCreatePlaced(MPI_COMM_WORLD, 1, 0, none, &created),
                    {"levels is 0"});
-  expectCommonCode(TENON_ERR_NULL, TenonPartitionCreatePlaced(MPI_COMM_WORLD, 1, 2, nullptr, &made),
+  expectCommonCode(TENON_ERR_NULL,
+                   TenonPartitionCreatePlaced(MPI_COMM_WORLD, 1, 2, nullptr, &created),
                    {"matrix is NULL"});
-  EXPECT_EQ(made, nullptr);
+  EXPECT_EQ(created, nullptr);
 }
 
 TEST_F(CApi, RanksOutsideAGridHoldItToo) {
   const int one = 1;
-  TenonPartition made = nullptr;
-  expectSuccess(TenonPartitionCreate(MPI_COMM_WORLD, 1, &one, &made));
+  TenonPartition created = nullptr;
+  expectSuccess(TenonPartitionCreate(MPI_COMM_WORLD, 1, &one, &created));
   const int expected = worldRank() == 0 ? 0 : -1;
   int coordinate = -2;
-  expectSuccess(TenonPartitionGetCoordinates(made, &coordinate));
+  expectSuccess(TenonPartitionGetCoordinates(created, &coordinate));
   EXPECT_EQ(coordinate, expected);
   MPI_Comm line = MPI_COMM_SELF;
-  expectSuccess(TenonPartitionGetAxisComm(made, 0, &line));
+  expectSuccess(TenonPartitionGetAxisComm(created, 0, &line));
   EXPECT_EQ(line == MPI_COMM_NULL, worldRank() != 0);
-  expectSuccess(TenonPartitionDestroy(&made));
+  expectSuccess(TenonPartitionDestroy(&created));
 }
 
 TEST_F(CApi, ABadGridFailsAlikeOnAllRanks) {
   const int large[2] = {worldSize(), 2};
-  TenonPartition made = nullptr;
-  expectCommonCode(TENON_ERR_ARG, TenonPartitionCreate(MPI_COMM_WORLD, 2, large, &made),
+  TenonPartition created = nullptr;
+  expectCommonCode(TENON_ERR_ARG, TenonPartitionCreate(MPI_COMM_WORLD, 2, large, &created),
                    {"does not fit"});
-  expectCommonCode(TENON_ERR_ARG, TenonPartitionCreate(MPI_COMM_WORLD, 0, large, &made),
+  expectCommonCode(TENON_ERR_ARG, TenonPartitionCreate(MPI_COMM_WORLD, 0, large, &created),
                    {"axes is 0"});
-  expectCommonCode(TENON_ERR_NULL, TenonPartitionCreate(MPI_COMM_WORLD, 1, nullptr, &made),
+  expectCommonCode(TENON_ERR_NULL, TenonPartitionCreate(MPI_COMM_WORLD, 1, nullptr, &created),
                    {"extents is NULL"});
   expectCommonCode(TENON_ERR_NULL, TenonPartitionCreate(MPI_COMM_WORLD, 1, large, nullptr),
                    {"partition is NULL"});
   const int zero = 0, ranks[1] = {worldSize()};
-  expectCommonCode(TENON_ERR_ARG, TenonPartitionCreate(MPI_COMM_WORLD, 1, &zero, &made), {"0"});
+  expectCommonCode(TENON_ERR_ARG, TenonPartitionCreate(MPI_COMM_WORLD, 1, &zero, &created), {"0"});
   const int one = 1;
   expectCommonCode(TENON_ERR_ARG,
-                   TenonPartitionCreateFromRanks(MPI_COMM_WORLD, 1, &one, ranks, &made),
+                   TenonPartitionCreateFromRanks(MPI_COMM_WORLD, 1, &one, ranks, &created),
                    {"contains rank"});
-  expectCode(TENON_ERR_NULL, TenonPartitionCreate(MPI_COMM_NULL, 1, &one, &made),
+  expectCode(TENON_ERR_NULL, TenonPartitionCreate(MPI_COMM_NULL, 1, &one, &created),
              {"MPI_COMM_NULL"});
-  EXPECT_EQ(made, nullptr);
+  EXPECT_EQ(created, nullptr);
 }
 
 TEST_F(CApi, ABadGridOnOneRankFailsOnAll) {
   const int good = worldSize(), bad = -3;
-  TenonPartition made = nullptr;
+  TenonPartition created = nullptr;
   expectCommonCode(TENON_ERR_ARG,
-                   TenonPartitionCreate(MPI_COMM_WORLD, 1, isLast() ? &bad : &good, &made), {"-3"});
+                   TenonPartitionCreate(MPI_COMM_WORLD, 1, isLast() ? &bad : &good, &created),
+                   {"-3"});
   expectCommonCode(TENON_ERR_NULL,
-                   TenonPartitionCreate(MPI_COMM_WORLD, 1, isLast() ? nullptr : &good, &made),
+                   TenonPartitionCreate(MPI_COMM_WORLD, 1, isLast() ? nullptr : &good, &created),
                    {"extents is NULL"});
-  EXPECT_EQ(made, nullptr);
-  expectSuccess(TenonPartitionCreate(MPI_COMM_WORLD, 1, &good, &made)); // all are in step
-  expectSuccess(TenonPartitionDestroy(&made));
+  EXPECT_EQ(created, nullptr);
+  expectSuccess(
+      TenonPartitionCreate(MPI_COMM_WORLD, 1, &good, &created)); // no rank is ahead of the others
+  expectSuccess(TenonPartitionDestroy(&created));
 }
 
 TEST_F(CApi, DifferentGridsAreAnError) {
   if (worldSize() == 1)
     GTEST_SKIP() << "one rank agrees with itself";
   const int extent = isLast() ? 1 : worldSize();
-  TenonPartition made = nullptr;
-  expectCommonCode(TENON_ERR_COLLECTIVE, TenonPartitionCreate(MPI_COMM_WORLD, 1, &extent, &made),
+  TenonPartition created = nullptr;
+  expectCommonCode(TENON_ERR_COLLECTIVE, TenonPartitionCreate(MPI_COMM_WORLD, 1, &extent, &created),
                    {"the process grid must be the same on all ranks"});
 }
 
@@ -129,8 +139,10 @@ TEST_F(CApi, AnAxisThatIsNotThereIsAnErrorOfAll) {
   EXPECT_EQ(size, worldSize());
 }
 
-// A ring of slabs, each with its neighbours' outermost ones around it, on memory that the node's
-// ranks share.
+// A halo exchange within memory of the program that it has shared among the ranks of a node. Each
+// rank has 4 slabs with one ghost slab on each side, in one periodic ring; slab s of the ring has
+// value s, so the ghosts must get the values of the neighbours' outermost slabs. x and y use the
+// same memory.
 TEST_F(CApi, SharedMemoryIsExchangedWhereItLies) {
   const TenonInt slab = 3000, slabs = 4, ghost[] = {1, 0};
   TenonLayout own = layout({slabs * worldSize(), slab}, "S0"), wide = nullptr;
@@ -153,7 +165,8 @@ TEST_F(CApi, SharedMemoryIsExchangedWhereItLies) {
   for (TenonInt i = 0; i < slabs + 2; ++i)
     for (TenonInt j = 0; j < slab; ++j)
       ASSERT_EQ(memory[i * slab + j], std::fmod(first + static_cast<double>(i) - 1 + all, all));
-  expectSuccess(TenonLinearOpApply(halo, x, y)); // private again
+  expectSuccess(
+      TenonLinearOpApply(halo, x, y)); // the memory is private again, and messages are sent
   for (TenonDTensor* each : {&x, &y})
     expectSuccess(TenonDTensorDestroy(each));
   expectSuccess(TenonLinearOpDestroy(&halo));

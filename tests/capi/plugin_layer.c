@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A plugin: the type "reaction" of layers y = rate x (1 - x), the logistic term of a
- * reaction-diffusion solver, with its rate as a parameter, in float64. */
+/* A plugin, loaded by plugin_layer_host.c, with the layer type "reaction": y = rate x (1 - x), the
+ * logistic term of a reaction-diffusion equation, with one parameter, in float64. Derivatives, with
+ * u = x (1 - x):
+ *
+ *   tangent   dy = rate (1 - 2 x) dx + drate u
+ *   adjoint   dx = rate (1 - 2 x) dy,   gradient of rate: sum of u dy over the cells
+ *
+ * The type "refusing" returns an error when a layer is created. */
 #include <tenon/dtensor.h>
 #include <tenon/ext/layer.h>
 
 #include <stdlib.h>
 
-/* What the functions read and write: NULL where there is nothing. */
+/* The arrays of a call, NULL if the call does not have them. `in` is dx of the tangent and dy of
+ * the adjoint, `out` the result. */
 typedef struct {
   const double *x, *in, *rate, *rateTangent;
   double *out, *rateGradient;
   TenonInt cells;
 } Arrays;
 
+/* The tensor's array. It is restored at once, since the library does not move it during the call.
+ */
 static TenonErrorCode readable(TenonDTensor tensor, const double** array) {
   const void* memory = NULL;
   *array = NULL;
@@ -86,6 +95,7 @@ static TenonErrorCode applyAdjoint(TenonLayer layer, TenonDTensor x, TenonDTenso
   return TENON_SUCCESS;
 }
 
+/* Makes a new shell layer a reaction. Its context counts the calls of apply(). */
 static TenonErrorCode create(TenonLayer shell) {
   const TenonLayerShellFunctions functions = {NULL, apply, applyTangent, applyAdjoint};
   const TenonInt one = 1;
@@ -102,7 +112,7 @@ static TenonErrorCode refuse(TenonLayer shell) {
   return TENON_ERR_SUPPORT;
 }
 
-/* What the host looks for in the shared object. */
+/* The function that the host calls after loading the plugin. */
 TENON_EXTERN TenonErrorCode registerLayers(void) TENON_NOEXCEPT;
 
 TenonErrorCode registerLayers(void) {

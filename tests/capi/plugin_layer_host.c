@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* usage: plugin_layer_host PLUGIN
- * Loads a plugin, and uses the type of layers that it registers like one of the library's, by
- * itself and as the node of a graph y = x + reaction(x), one explicit time step. */
+ *
+ * Loads plugin_layer.c as a shared object and uses its layer type "reaction" by name, as node of a
+ * graph y = x + reaction(x), which is one explicit time step of size 1. Values and derivatives are
+ * compared with numbers that are computed by hand, on four layouts of the input. */
 #include "support/load_plugin.h"
 
 #include <tenon.h>
@@ -24,6 +26,7 @@ static TenonErrorCode createLayout(const char* properties, TenonLayout* layout) 
   return TenonPartitionDestroy(&partition);
 }
 
+/* Graph: node 0 is the reaction of the input (number -1), node 1 adds the input and node 0. */
 static TenonErrorCode createStep(TenonLayer* step, TenonLayer* reaction) {
   const int input = -1, both[2] = {-1, 0};
   TenonLayer add = NULL;
@@ -36,7 +39,7 @@ static TenonErrorCode createStep(TenonLayer* step, TenonLayer* reaction) {
   return TenonLayerDestroy(&add);
 }
 
-/* x = 1/4 and rate = 2 everywhere: y = 1/4 + 2/4 3/4 = 5/8. */
+/* x = 1/4 and rate = 2 everywhere: y = 1/4 + 2 * 1/4 * 3/4 = 5/8. */
 static TenonErrorCode checkForward(TenonLayer step, TenonDTensor x, TenonDTensor y) {
   const void* array = NULL;
   TenonInt cells = 0, i;
@@ -97,7 +100,7 @@ static TenonErrorCode checkOn(const char* properties) {
   TenonCall(checkForward(step, x, y));
   TenonCall(checkDerivatives(step, x, y));
   TenonCall(TenonLayerShellGetContext(reaction, &context));
-  CHECK(*(int*)context == 1);
+  CHECK(*(int*)context == 1); /* the number of calls of apply() */
   TenonCall(TenonDTensorDestroy(&rate));
   TenonCall(TenonDTensorDestroy(&x));
   TenonCall(TenonDTensorDestroy(&y));

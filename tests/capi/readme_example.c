@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The README's ten lines as a complete program: a ghosted array is wrapped and goes through a
- * convolution and back, in float64, with the rows split over all ranks. Then the same with weights
- * of 1, with which every output and gradient is a number of grid points. */
+/* The README's example as a complete program: an array of the program with ghost cells, placed in a
+ * tensor without a copy, is the input of a convolution and of its adjoint, in float64, with the
+ * rows split among all ranks. tests/config/check_readme.sh compares the lines with the README's.
+ *
+ * Afterwards the same with weights and input of 1: then each output is the number of points in a
+ * window, and each gradient the number of windows that contain a point, times the filters. */
 #include <tenon.h>
 
 #include <math.h>
@@ -17,7 +20,8 @@ static void expect(int isSo, const char* what) {
   TenonAbort(TENON_ERR_INTERNAL);
 }
 
-/* The number of 3 x 1 windows, one centred on each point of an extent, that contain a point. */
+/* In one dimension: the number of windows of 3 points, one centred on each point, that contain
+ * `point`: 3, but 2 at both ends. */
 static double windows(TenonInt point, TenonInt extent) {
   return 1 + (point > 0 ? 1 : 0) + (point < extent - 1 ? 1 : 0);
 }
@@ -30,6 +34,7 @@ static TenonErrorCode fillWeights(TenonLayer conv) {
   return TENON_SUCCESS;
 }
 
+/* Checks dx for weights of 1 and dy = 1. */
 static TenonErrorCode checkCotangent(TenonDTensor dx) {
   TenonInt low[4], high[4], i, j;
   const void* array = NULL;
@@ -47,17 +52,17 @@ static TenonErrorCode checkCotangent(TenonDTensor dx) {
 
 static TenonErrorCode checkWeightsOfOne(TenonLayer conv, TenonDTensor x, TenonDTensor y,
                                         TenonDTensor dy, TenonDTensor dx) {
-  double most = 0;
+  double largest = 0;
   TenonCall(fillWeights(conv));
   TenonCall(TenonLayerApply(conv, x, y));
-  TenonCall(TenonDTensorMaxAbs(y, &most));
-  expect(most == 9, "an output of weights of 1 is the number of points in a window");
+  TenonCall(TenonDTensorMaxAbs(y, &largest));
+  expect(largest == 9, "an output of weights of 1 is the number of points in a window");
   TenonCall(TenonLayerApplyAdjoint(conv, dy, dx));
   TenonCall(checkCotangent(dx));
   return TENON_SUCCESS;
 }
 
-/* A solver's array of ones; its ghost cells, which no layer reads, are NaN. */
+/* The solver's array: 1 in its cells, NaN in the ghost cells, which no layer reads. */
 static double* createField(TenonInt rows, TenonInt length) {
   const TenonInt width = COLUMNS + 2;
   double* field = (double*)malloc((size_t)length * sizeof *field);

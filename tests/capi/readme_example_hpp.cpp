@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The README's lines of C++ as a complete program. The gradient with respect to the field is that
-// of the C interface, bit by bit.
+// The C++ example of doc/cxx.md as a complete program; tests/config/check_readme.sh compares the
+// lines. It is the example of readme_example.c, with random weights. The gradient with respect to
+// the input must be equal, bit by bit, to that of the same calls in C.
 #include "support/check.h"
 
 #include <tenon.hpp>
@@ -11,7 +12,7 @@ namespace {
 
 constexpr TenonInt ny = 18, nx = 9;
 
-// The lines of C for the same, after the layer was set up.
+// The same evaluation with calls of C, for a layer that is set up.
 TenonErrorCode gradientInC(TenonLayer conv, TenonDTensor x, TenonDTensor dx) {
   TenonDTensor y = nullptr, dy = nullptr;
   TenonCall(TenonLayerCreateOutput(conv, &y));

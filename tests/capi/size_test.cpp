@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Hostile sizes: calls whose cells or bytes no 64-bit integer counts are refused, on all ranks
-// alike, and leave no object.
+// Sizes near the limits of 64-bit integers: shapes, halos, boxes, windows, strides and lists whose
+// number of elements or bytes overflows TenonInt. Each call must return an error, the same one on
+// all ranks, and create no object. Without the checks, such a product would wrap around to a small
+// number and pass.
 #include "capi/expect_code.hpp"
 
 #include <tenon/ext/linearop.h>
@@ -16,28 +18,30 @@ namespace {
 
 constexpr TenonInt kMax = INT64_MAX, kMin = INT64_MIN;
 
+// Each refuse...() makes a call and checks its error.
 class Sizes : public CApi {
 protected:
   void refuseShape(const std::vector<TenonInt>& shape, const char* properties) {
-    TenonLayout made = nullptr;
+    TenonLayout created = nullptr;
     expectCommonCode(TENON_ERR_SHAPE,
                      TenonLayoutCreateSharded(all_, static_cast<int>(shape.size()), shape.data(),
-                                              properties, &made),
+                                              properties, &created),
                      {"more elements than"});
-    EXPECT_EQ(made, nullptr);
+    EXPECT_EQ(created, nullptr);
   }
-  // set(layout) specifies a halo of a layout of 8 x 8 cells.
+  // `set` gives a layout of 8 x 8 cells its halo, which succeeds; the set-up refuses it.
   template <class Set>
   void refuseHalo(Set set) {
     const TenonInt shape[] = {8, 8};
-    TenonLayout made = nullptr;
-    expectSuccess(TenonLayoutCreate(all_, &made));
-    expectSuccess(TenonLayoutSetShape(made, 2, shape));
-    expectSuccess(TenonLayoutSetProperties(made, "B"));
-    expectSuccess(set(made));
-    expectCommonCode(TENON_ERR_SHAPE, TenonLayoutSetUp(made), {});
-    expectSuccess(TenonLayoutDestroy(&made));
+    TenonLayout created = nullptr;
+    expectSuccess(TenonLayoutCreate(all_, &created));
+    expectSuccess(TenonLayoutSetShape(created, 2, shape));
+    expectSuccess(TenonLayoutSetProperties(created, "B"));
+    expectSuccess(set(created));
+    expectCommonCode(TENON_ERR_SHAPE, TenonLayoutSetUp(created), {});
+    expectSuccess(TenonLayoutDestroy(&created));
   }
+  // Sets the layer up for an input of this shape, then destroys it.
   void refuseLayer(TenonErrorCode code, TenonLayer layer, std::initializer_list<TenonInt> shape) {
     TenonLayout input = layout(shape, "B");
     expectCommonCode(code, TenonLayerSetUp(layer, input), {});
@@ -48,11 +52,12 @@ protected:
 
 TEST_F(Sizes, OfShapes) {
   for (const char* properties : {"S0", "B", "P", "R"}) {
-    refuseShape({3, 6148914691236517206}, properties);
+    refuseShape({3, 6148914691236517206}, properties); // 2^64 + 2 elements
     refuseShape({kMax}, properties);
-    refuseShape({TenonInt(1) << 60}, properties);
+    refuseShape({TenonInt(1) << 60}, properties); // 2^63 bytes with 8 each
     refuseShape({TenonInt(1) << 32, TenonInt(1) << 32}, properties);
-    refuseShape({kMax, kMax, 0}, properties);
+    refuseShape({kMax, kMax, 0},
+                properties); // no elements, but the product of the others overflows
   }
 }
 
@@ -63,25 +68,26 @@ TEST_F(Sizes, OfHalos) {
                                   {TenonInt(0), kMax - 7},
                                   {TenonInt(1) << 60, TenonInt(0)},
                                   {TenonInt(1) << 58, TenonInt(0)}})
-    refuseHalo([&, low = low, high = high](TenonLayout made) {
-      return TenonLayoutSetHalo(made, 0, low, high, zero, zero);
+    refuseHalo([&, low = low, high = high](TenonLayout created) {
+      return TenonLayoutSetHalo(created, 0, low, high, zero, zero);
     });
   for (const auto& [low, high] : {std::pair{kMin, kMax}, {TenonInt(0), kMax}, {kMin, TenonInt(8)}})
-    refuseHalo([&, low = low, high = high](TenonLayout made) {
-      return TenonLayoutSetHaloBoxes(made, 0, 1, &low, &high, zero, zero);
+    refuseHalo([&, low = low, high = high](TenonLayout created) {
+      return TenonLayoutSetHaloBoxes(created, 0, 1, &low, &high, zero, zero);
     });
 }
 
-// Of the local array: 4 x 3 cells on each rank.
+// Operators on boxes of the local array, which has 4 x 3 cells on each rank: "clear" sets a box to
+// 0, the others have a second box with the first cell `to`.
 TEST_F(Sizes, OfBoxesOfMemoryOperators) {
   TenonLayout memory = layout({4 * worldSize(), 3}, "S0"),
               large = layout({8 * worldSize(), 3}, "S0");
-  const TenonInt zero[] = {0, 0}, one[] = {1, 1}, most[] = {kMax, kMax}, least[] = {kMin, kMin},
-                 far[] = {kMax - 1, 0}, below[] = {-3, -3},
+  const TenonInt zero[] = {0, 0}, one[] = {1, 1}, largest[] = {kMax, kMax},
+                 smallest[] = {kMin, kMin}, far[] = {kMax - 1, 0}, below[] = {-3, -3},
                  wide[] = {TenonInt(1) << 32, TenonInt(1) << 32};
   TenonLinearOp op = nullptr;
-  const auto refuse = [&](TenonErrorCode code, TenonErrorCode got) {
-    expectCommonCode(code, got, {});
+  const auto refuse = [&](TenonErrorCode code, TenonErrorCode returned) {
+    expectCommonCode(code, returned, {});
     EXPECT_EQ(op, nullptr);
   };
   const TenonDataType type = TENON_FLOAT64;
@@ -89,40 +95,41 @@ TEST_F(Sizes, OfBoxesOfMemoryOperators) {
                           const TenonInt* to) {
     return TenonLinearOpCreateMemory(memory, name, low, high, to, type, &op);
   };
-  refuse(TENON_ERR_SHAPE, create("clear", least, most, nullptr));
+  refuse(TENON_ERR_SHAPE, create("clear", smallest, largest, nullptr));
   refuse(TENON_ERR_SHAPE, create("clear", zero, wide, nullptr));
-  refuse(TENON_ERR_SHAPE, create("clear", zero, most, nullptr));
-  refuse(TENON_ERR_ARG, create("clear", most, most, nullptr));
+  refuse(TENON_ERR_SHAPE, create("clear", zero, largest, nullptr));
+  refuse(TENON_ERR_ARG, create("clear", largest, largest, nullptr));
   refuse(TENON_ERR_ARG, create("clear", below, below, nullptr));
   for (const char* name : {"add", "copy", "move"}) {
-    refuse(TENON_ERR_SHAPE, create(name, least, most, zero));
-    refuse(TENON_ERR_SHAPE, create(name, zero, one, most));
+    refuse(TENON_ERR_SHAPE, create(name, smallest, largest, zero));
+    refuse(TENON_ERR_SHAPE, create(name, zero, one, largest));
     refuse(TENON_ERR_ARG, create(name, zero, one, far));
-    refuse(TENON_ERR_ARG, create(name, zero, zero, most));
+    refuse(TENON_ERR_ARG, create(name, zero, zero, largest));
     refuse(TENON_ERR_ARG, create(name, zero, zero, below));
   }
-  refuse(TENON_ERR_SHAPE, TenonLinearOpCreateAllocate(memory, large, most, type, &op));
-  refuse(TENON_ERR_ARG, TenonLinearOpCreateAllocate(memory, large, least, type, &op));
+  refuse(TENON_ERR_SHAPE, TenonLinearOpCreateAllocate(memory, large, largest, type, &op));
+  refuse(TENON_ERR_ARG, TenonLinearOpCreateAllocate(memory, large, smallest, type, &op));
   expectSuccess(TenonLayoutDestroy(&memory));
   expectSuccess(TenonLayoutDestroy(&large));
 }
 
 TEST_F(Sizes, OfWindows) {
-  const TenonInt two[] = {2}, most[] = {kMax}, nearly[] = {kMax - 8}, large[] = {TenonInt(1) << 59};
+  const TenonInt two[] = {2}, largest[] = {kMax}, almostLargest[] = {kMax - 8},
+                 large[] = {TenonInt(1) << 59};
   TenonLayer layer = nullptr;
   const auto conv = [&] {
     expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 1, 1, 1, two, &layer));
     return layer;
   };
-  expectSuccess(TenonObjectSetIntegers(objectOf(conv()), "dilation", 1, most));
+  expectSuccess(TenonObjectSetIntegers(objectOf(conv()), "dilation", 1, largest));
   refuseLayer(TENON_ERR_SHAPE, layer, {1, 1, 8});
-  expectSuccess(TenonLayerSetPadding(conv(), most, two));
+  expectSuccess(TenonLayerSetPadding(conv(), largest, two));
   refuseLayer(TENON_ERR_SHAPE, layer, {1, 1, 8});
-  expectSuccess(TenonLayerSetPadding(conv(), nearly, nearly));
+  expectSuccess(TenonLayerSetPadding(conv(), almostLargest, almostLargest));
   refuseLayer(TENON_ERR_SHAPE, layer, {1, 1, 8});
   expectSuccess(TenonLayerSetPadding(conv(), large, large));
   refuseLayer(TENON_ERR_SHAPE, layer, {16, 1, 8});
-  // A window of 2^64 cells that the padding makes room for.
+  // A window of 2^64 cells on one cell with as much padding.
   const TenonInt kernel[] = {TenonInt(1) << 32, TenonInt(1) << 32};
   expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "averagepooling", &layer));
   expectSuccess(TenonObjectSetIntegers(objectOf(layer), "kernel", 2, kernel));
@@ -160,7 +167,8 @@ TEST_F(Sizes, OfStrides) {
   expectSuccess(TenonLayoutDestroy(&cells));
 }
 
-// A box of tiles is as large as numbers count; what is held of it, and of its halo, is not.
+// Tiles in a box of 2^64 are refused. A box of 2^60 tiles is accepted, since a rank stores only its
+// own tile; a halo that is too large for a tile is refused.
 TEST_F(Sizes, OfLinkedPatches) {
   const TenonBoundary periodic[] = {TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC};
   const TenonInt mine = worldRank(), side = TenonInt(1) << 30;
@@ -217,7 +225,7 @@ TEST_F(Sizes, OfChannelsWithModes) {
   refuseLayer(TENON_ERR_SHAPE, layer, {1, 2, 8, 8});
 }
 
-// Settings near the greatest integer that meet extents.
+// Integer settings of layers, in sums and products with the extents of their inputs.
 TEST_F(Sizes, OfSettings) {
   TenonLayer layer = nullptr;
   const auto make =
@@ -229,7 +237,7 @@ TEST_F(Sizes, OfSettings) {
               objectOf(layer), name, static_cast<TenonInt>(values.size()), values.data()));
         return layer;
       };
-  // Every so many elements of which the first is the only one.
+  // Elements 3, 3 + kMax, ...: only the first is in the input, so this is valid.
   make("slice", {{"dim", {1}}, {"begin", {3}}, {"step", {kMax}}});
   TenonLayout input = layout({1, 8}, "B"), output = nullptr;
   expectSuccess(TenonLayerSetUp(layer, input));
@@ -243,10 +251,10 @@ TEST_F(Sizes, OfSettings) {
   for (TenonLayout* one : {&input, &output})
     expectSuccess(TenonLayoutDestroy(one));
   expectSuccess(TenonLayerDestroy(&layer));
-  // As many elements as 8, counted with 64 bits, which is 2^64 more.
+  // 2^64 elements, which wrap around to 0 in 64 bits, for an input of 8.
   make("reshape", {{"shape", {TenonInt(1) << 31, TenonInt(1) << 33, 1}}});
   refuseLayer(TENON_ERR_SHAPE, layer, {1, 8});
-  // Without elements any extents have as many.
+  // Valid: both shapes have 0 elements.
   make("reshape", {{"shape", {0, 7}}});
   input = layout({0, 3, 5, 4}, "B");
   expectSuccess(TenonLayerSetUp(layer, input));
@@ -261,7 +269,8 @@ TEST_F(Sizes, OfSettings) {
   refuseLayer(TENON_ERR_SHAPE, layer, {1, 1, 2});
 }
 
-// A list for each of many channels, each named many times: the last one holds.
+// A text with 20000 overlapping ranges c:20000 of channels, of which later ones replace earlier
+// ones. One entry for each channel of each range would be 2 10^8 entries.
 TEST_F(Sizes, OfListsOfModes) {
   constexpr TenonInt kChannels = 20000;
   const TenonInt kernel[] = {3};
@@ -277,13 +286,13 @@ TEST_F(Sizes, OfListsOfModes) {
 
 TEST_F(Sizes, OfPartitions) {
   const int extents[] = {1 << 30, 1 << 30, 1 << 30, 1 << 30};
-  TenonPartition made = nullptr;
-  expectCommonCode(TENON_ERR_ARG, TenonPartitionCreate(MPI_COMM_WORLD, 4, extents, &made), {});
-  EXPECT_EQ(made, nullptr);
+  TenonPartition created = nullptr;
+  expectCommonCode(TENON_ERR_ARG, TenonPartitionCreate(MPI_COMM_WORLD, 4, extents, &created), {});
+  EXPECT_EQ(created, nullptr);
   const TenonInt matrix[] = {kMax, kMax, kMax, kMax};
-  expectCommonCode(TENON_ERR_ARG, TenonPartitionCreatePlaced(MPI_COMM_WORLD, 2, 2, matrix, &made),
-                   {});
-  EXPECT_EQ(made, nullptr);
+  expectCommonCode(TENON_ERR_ARG,
+                   TenonPartitionCreatePlaced(MPI_COMM_WORLD, 2, 2, matrix, &created), {});
+  EXPECT_EQ(created, nullptr);
 }
 
 } // namespace

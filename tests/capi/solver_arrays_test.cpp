@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A solver's fields as it holds them: boxes in any order of the ranks, ghosts, padding, Fortran
-// order, an array that runs backwards, one array for each channel. The halo exchange between two
-// such fields is compared with the formula of the field.
+// Arrays of a solver as input and output of a halo exchange, without copies: strides of any sign,
+// ghosts, padding, Fortran order, one array per channel. Each rank has 2 channels of 3 x 4 cells of
+// a field whose ranks form a grid, numbered backwards; the expected value of each cell is
+// formula(), also in the ghosts:
+//
+//   g g g g g g      g: ghosts, the neighbours' cells; rows are periodic, and on the left and right
+//   g o o o o g         of the field the ghosts are 0
+//   g o o o o g      o: this rank's own 3 x 4 cells
+//   g o o o o g
+//   g g g g g g
 #include "capi/expect_code.hpp"
 
 #include <algorithm>
@@ -12,17 +19,21 @@ namespace tenon::test {
 namespace {
 
 constexpr TenonInt kChannels = 2, kRows = 3, kColumns = 4; // of one rank
+constexpr double kUnset = -7;                              // not a value of formula()
 
-// Processes in a grid of as many columns as make it rectangular, numbered backwards.
+// The position of this rank's cells in the field. The ranks form a grid of one column, or of two if
+// their number is even and above 2; the last rank has the first place.
 struct Place {
   int gridColumns = worldSize() % 2 == 0 && worldSize() > 2 ? 2 : 1;
   int gridRows = worldSize() / gridColumns;
   int number = worldSize() - 1 - worldRank();
+  // First row and column of this rank's cells, then the extents of the field.
   TenonInt row = number % gridRows * kRows, column = number / gridRows * kColumns;
   TenonInt rows = gridRows * kRows, columns = gridColumns * kColumns;
 };
 
-// The value at a global position; rows are periodic, and beyond the columns there is nothing.
+// The value of channel c at row i and column j of the field; rows are periodic, and left and right
+// of the field the value is 0.
 double formula(const Place& place, TenonInt c, TenonInt i, TenonInt j) {
   if (j < 0 || j >= place.columns)
     return 0;
@@ -30,11 +41,12 @@ double formula(const Place& place, TenonInt c, TenonInt i, TenonInt j) {
   return static_cast<double>((c * place.rows + i) * place.columns + j + 1);
 }
 
-// One rank's memory: strides of any sign and ghosts of one row and one column around the part.
+// The memory of one rank: its cells with one ghost cell on each side. `first` is the position of
+// cell (0, 0, 0) in memory; strides may be negative. Unset elements, also the padding, are kUnset.
 struct Field {
   Field(TenonInt channelStride, TenonInt rowStride, TenonInt columnStride, TenonInt first,
         TenonInt size)
-      : strides{channelStride, rowStride, columnStride}, first(first), memory(size, -7) {}
+      : strides{channelStride, rowStride, columnStride}, first(first), memory(size, kUnset) {}
   double& at(TenonInt c, TenonInt i, TenonInt j) {
     return memory[first + c * strides[0] + i * strides[1] + j * strides[2]];
   }
@@ -42,8 +54,8 @@ struct Field {
   std::vector<double> memory;
 };
 
-// Row-major without padding; Fortran order with a padded leading dimension; rows backwards, the
-// channels innermost.
+// Three forms of the same field: row-major without padding; Fortran order with padding in the
+// leading dimension (rows); rows in reverse order, with the channels next to each other.
 std::vector<Field> fields() {
   const TenonInt rows = kRows + 2, columns = kColumns + 2, padded = rows + 3;
   return {Field(rows * columns, columns, 1, columns + 1, kChannels * rows * columns),
@@ -77,23 +89,25 @@ protected:
     CApi::TearDown();
   }
 
+  // Sets the own cells, without ghosts.
   void setOwned(Field& field) const {
     for (TenonInt c = 0; c < kChannels; ++c)
       for (TenonInt i = 0; i < kRows; ++i)
         for (TenonInt j = 0; j < kColumns; ++j)
           field.at(c, i, j) = formula(place_, c, place_.row + i, place_.column + j);
   }
-  // Every cell of the box and of the ghosts is right, and no padding was touched.
+  // All own cells and ghosts have their values, and the padding is not changed. Resets all
+  // elements.
   void expectGhosted(Field& field) const {
     for (TenonInt c = 0; c < kChannels; ++c)
       for (TenonInt i = -1; i <= kRows; ++i)
         for (TenonInt j = -1; j <= kColumns; ++j) {
           EXPECT_EQ(field.at(c, i, j), formula(place_, c, place_.row + i, place_.column + j))
               << c << " " << i << " " << j;
-          field.at(c, i, j) = -7;
+          field.at(c, i, j) = kUnset;
         }
     for (const double value : field.memory)
-      EXPECT_EQ(value, -7);
+      EXPECT_EQ(value, kUnset);
   }
 
   const TenonInt ghosts_[3] = {0, 1, 1};
@@ -115,7 +129,8 @@ TEST_F(SolverArrays, AreExchangedInPlaceWhateverTheirStrides) {
     }
 }
 
-// Each channel in memory of its own, Fortran order with padding.
+// Each channel in an array of its own, in Fortran order with padding. The library works on a copy:
+// TenonDTensorGatherArrays() copies the arrays into it, TenonDTensorScatterArrays() copies it back.
 TEST_F(SolverArrays, OfOneChannelEachAreGatheredAndScattered) {
   Field whole = fields()[1], separate[kChannels] = {fields()[1], fields()[1]};
   setOwned(whole);
@@ -131,18 +146,16 @@ TEST_F(SolverArrays, OfOneChannelEachAreGatheredAndScattered) {
   for (TenonInt c = 0; c < kChannels; ++c)
     to[c] = &result[c].at(0, 0, 0);
   expectSuccess(TenonDTensorPlaceArrays(y_, 0, kChannels, to, whole.strides, ghosts_, ghosts_, 0));
-  int ranks = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (ranks == 1) // on several an error of Apply ends the program
+  if (worldSize() == 1) // on several ranks an error of Apply ends the program
     expectCode(TENON_ERR_STATE, TenonLinearOpApply(halo_, x_, y_), {"TenonDTensorGatherArrays()"});
   expectSuccess(TenonDTensorGatherArrays(x_));
   expectSuccess(TenonLinearOpApply(halo_, x_, y_));
   for (const Field& field : result)
     for (const double value : field.memory)
-      EXPECT_EQ(value, -7); // nothing passes before the scatter
+      EXPECT_EQ(value, kUnset); // the arrays are not changed before the scatter
   expectSuccess(TenonDTensorScatterArrays(y_));
   const TenonInt half = static_cast<TenonInt>(whole.memory.size()) / kChannels;
-  Field joined = fields()[1];
+  Field joined = fields()[1]; // channel 0 is the first half of the memory
   for (TenonInt c = 0; c < kChannels; ++c)
     std::copy_n(result[c].memory.begin(), half, joined.memory.begin() + c * half);
   expectGhosted(joined);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The C++ header: errors carry their stack, loans and placements end with their scope, handles
-// move, and lists know their length. Compiled as C++17 and as C++20.
+// Tests of the C++ header tenon.hpp, apart from its generated members (tenon_hpp_members.cpp):
+// handles that move, arrays that are lent until the end of a scope (loans), the program's arrays
+// that are placed in a tensor until the end of a scope (placements), errors as exceptions with
+// their call stack, networks, memory spaces and sessions. Compiled as C++17 and as C++20.
 #include "capi/thrown.hpp"
 
 #include <array>
@@ -18,12 +20,14 @@ static_assert(std::is_nothrow_move_assignable_v<tenon::Layer>);
 static_assert(!std::is_copy_constructible_v<tenon::Loan<double>>);
 static_assert(sizeof(tenon::Layer) == sizeof(TenonLayer));
 
+// The number of references to the tensor.
 int references(const tenon::DTensor& x) {
   int count = 0;
   tenon::check(TenonObjectGetReferences(reinterpret_cast<TenonObject>(x.get()), &count));
   return count;
 }
 
+// A layout of 2 rows of this length, split among the ranks within the rows.
 tenon::Layout rows(TenonInt extent) {
   int size = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -60,7 +64,7 @@ void loansEndWithTheirScope() {
     const auto moved = std::move(values);
     CHECK(thrown([&] { x.read<double>(); }) == TENON_ERR_STATE);
   }
-  const auto first = x.read<double>(), again = x.read<double>(); // any number at a time
+  const auto first = x.read<double>(), again = x.read<double>(); // several readers are allowed
   const tenon::Box box = x.box();
   CHECK(first.size() == std::size_t(2 * (box.high[1] - box.low[1])));
   CHECK(first.size() == 0 || (first[0] == 3 && again.data() == first.data()));
@@ -168,7 +172,7 @@ void networksAreBuilt() {
   CHECK(identity.testAdjoint(1, true) == 0);
 }
 
-// On the device where there is one; elsewhere the reason is thrown.
+// On a device, or on the stand-in for one. Without both, setSpace() throws with the reason.
 void tensorsAndLayersHaveSpaces() {
   const tenon::Layout layout = rows(12);
   tenon::DTensor x(layout, TENON_FLOAT64), host(layout, TENON_FLOAT64);
@@ -212,8 +216,8 @@ double waitWarning() {
   return seconds;
 }
 
-// Beside a host whose command line is its own: the environment has the options, and a session takes
-// the command line where it is given.
+// A session without a command line takes its options from the environment variable TENON_OPTIONS;
+// with one, the command line comes first.
 void sessionsNeedNoCommandLine() {
   setenv("TENON_OPTIONS", "-tenon_wait_warning 33", 1);
   {

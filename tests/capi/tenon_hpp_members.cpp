@@ -72,7 +72,7 @@ void severalResultsAreStructs() {
   CHECK(machine.level(1).name == "core" && machine.level(1).size == 4);
   CHECK(machine.link(0).name == "bus" && machine.link(0).bandwidth == 3e9);
 
-  // The only list of a list of placements whose length nobody tells is brought by the program.
+  // The lists that the program passes to be filled: their length is not known to the call.
   const tenon::PlacementList placements({2, 2}, {4});
   CHECK(placements.count() == 1);
   std::array<TenonInt, 2> matrix{}, hierarchy{};
@@ -93,7 +93,8 @@ void listsHaveTheirLength() {
   tenon::LinearOp::memory(layout, "clear", std::span<const TenonInt>(low), {1, 2}, {},
                           TENON_FLOAT64);
 #endif
-  // As many as the layout has dimensions, as another list has entries, and as arguments say.
+  // The length must be the number of the layout's dimensions (first check), that of another list
+  // (second) or the product of two arguments (third).
   CHECK(isOfWrongLength([&] {
     tenon::LinearOp::memory(layout, "clear", {0}, {1, 2}, {}, TENON_FLOAT64);
   }));
@@ -174,7 +175,9 @@ void objectsAreLists() {
   CHECK(dy.maxAbs() == 3);
 }
 
-// What Tenon calls may be any object that can be called; it lives as long as the operator.
+// The functions of a shell operator may be any callable objects. The operator has copies of them,
+// which are destroyed with it: `calls` is shared by the variables calls and triple and by two
+// copies.
 void operatorsCallFunctions() {
   const tenon::Layout layout = rows(MPI_COMM_SELF, 4);
   const auto calls = std::make_shared<int>(0);
@@ -222,9 +225,10 @@ void functionsThrow() {
         TENON_ERR_SHAPE);
 }
 
-// y = w x with the loss (w x - t)^2, beside the same by hand.
+// A network y = w x with the loss (w x - t)^2 and SGD; the static functions compute the loss and
+// the weight after one step by hand.
 struct Line {
-  static constexpr double first = 0.25, rate = 0.125, x = 1.5, t = 2;
+  static constexpr double first = 0.25, rate = 0.125, x = 1.5, t = 2; // first: w at the beginning
 
   Line() {
     network.set("inputs", 1).set("outputs", 1).set("bias", false);
@@ -259,7 +263,8 @@ void closuresReturnTheLoss() {
   CHECK(line.network.parameter("weight").read<double>()[0] == Line::after(Line::first));
 }
 
-// Functions of a shell are those of C, and get their handles lent.
+// The function of a shell layer is a C function. Its handles are borrowed: Borrowed does not
+// destroy them.
 TenonErrorCode scaleByWeight(TenonLayer layer, TenonDTensor x, TenonDTensor y, void* context) {
   tenon::Borrowed<tenon::Layer> self(layer);
   const tenon::Borrowed<tenon::DTensor> input(x);

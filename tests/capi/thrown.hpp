@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a body throws, for the tests of tenon.hpp.
+// Helpers for the tests of tenon.hpp, whose functions throw exceptions: thrown() for tenon::Error,
+// isOfWrongLength() for std::length_error.
 #ifndef TENON_TEST_THROWN_HPP
 #define TENON_TEST_THROWN_HPP
 
@@ -9,7 +10,8 @@
 
 #include <cstring>
 
-// The code of what the body throws, and what the exception says.
+// Runs `body`. Returns the code of the tenon::Error that it throws, TENON_SUCCESS if it throws
+// none; `what` gets the exception's whole text.
 template <class Body>
 TenonErrorCode thrown(Body body, std::string* what = nullptr) {
   try {
@@ -24,7 +26,7 @@ TenonErrorCode thrown(Body body, std::string* what = nullptr) {
   return TENON_SUCCESS;
 }
 
-// Whether a list of the body has not the length that it needs.
+// Whether `body` throws std::length_error, as for a list of a wrong length.
 template <class Body>
 bool isOfWrongLength(Body body) {
   try {

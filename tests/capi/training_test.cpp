@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Optimizers and datasets through the C calls, and what they answer to wrong calls and broken
-// files, on all ranks and on one.
+// Datasets and optimizers in the C API: batches from an HDF5 file, steps of SGD and L-BFGS,
+// schedules of learning rates, and the errors of wrong calls and files, on all ranks or on the last
+// one only (isLast()). The expected batches, weights and rates are computed by hand.
 #include "capi/expect_code.hpp"
 
 #include <cstdio>
@@ -10,8 +11,9 @@
 namespace tenon::test {
 namespace {
 
-// Six images of 3 x 5 pixels, as a checkpoint stores tensors; pixel i of all is i, and label n is
-// n.
+// Fixture: a checkpoint file with the tensors "images" (6 images of 3 x 5 pixels), "classes" (6
+// labels) and "few" (5 labels). Each element has its position in the row-major tensor as its value:
+// label n is n.
 class DatasetCApi : public CApi {
 protected:
   static constexpr TenonInt kSamples = 6, kHeight = 3, kWidth = 5;
@@ -27,15 +29,15 @@ protected:
     TenonLayout pixels = layout({kSamples, 1, kHeight, kWidth}, "B"),
                 classes = layout({kSamples}, "B"), few = layout({kSamples - 1}, "B");
     TenonDTensor x = tensor(pixels, TENON_FLOAT64), labels = tensor(classes, TENON_INT64),
-                 short_ = tensor(few, TENON_INT64);
-    for (TenonDTensor one : {x, labels, short_})
-      fillWithPlaces(one);
+                 fewLabels = tensor(few, TENON_INT64);
+    for (TenonDTensor one : {x, labels, fewLabels})
+      fillWithPositions(one);
     expectSuccess(TenonCheckpointAddTensor(file, x, "images"));
     expectSuccess(TenonCheckpointAddTensor(file, labels, "classes"));
-    expectSuccess(TenonCheckpointAddTensor(file, short_, "few"));
+    expectSuccess(TenonCheckpointAddTensor(file, fewLabels, "few"));
     expectSuccess(TenonCheckpointWrite(file, path_.c_str()));
     expectSuccess(TenonCheckpointDestroy(&file));
-    for (TenonDTensor* one : {&x, &labels, &short_})
+    for (TenonDTensor* one : {&x, &labels, &fewLabels})
       expectSuccess(TenonDTensorDestroy(one));
     for (TenonLayout* one : {&pixels, &classes, &few})
       expectSuccess(TenonLayoutDestroy(one));
@@ -48,8 +50,9 @@ protected:
     CApi::TearDown();
   }
 
-  // Each element is its own place.
-  static void fillWithPlaces(TenonDTensor x) {
+  // Sets each element to its position in this rank's array. The tensors are copied ("B"), so this
+  // is also the position in the tensor.
+  static void fillWithPositions(TenonDTensor x) {
     TenonDataType type = TENON_FLOAT64;
     TenonInt count = 0;
     void* array = nullptr;
@@ -79,6 +82,8 @@ protected:
   TenonDataset dataset_ = nullptr;
 };
 
+// Batches of 2 images: batch 1 has images 2 and 3. A value v is returned as 1 v + 1 (scale and
+// shift).
 TEST_F(DatasetCApi, BatchesComeInTheFilesOrder) {
   open();
   TenonInt shape[4] = {}, batches = 0;
@@ -145,7 +150,7 @@ TEST_F(DatasetCApi, LayoutsThatDoNotFitFailAlike) {
               all = layout({7, 1, kHeight, kWidth}, "S0");
   expectCommonCode(TENON_ERR_SHAPE, TenonDatasetSetUp(dataset_, wide, classes),
                    {"[batch,1,3,5]", "[2,1,3,6]"});
-  if (worldSize() > 1) // one process holds the same in all layouts
+  if (worldSize() > 1) // on one process all these layouts are the same
     expectCommonCode(TENON_ERR_LAYOUT, TenonDatasetSetUp(dataset_, sums, classes), {"S, B and R"});
   expectCommonCode(TENON_ERR_SHAPE, TenonDatasetSetUp(dataset_, good, more), {"[2]", "[3]"});
   expectCommonCode(TENON_ERR_SHAPE, TenonDatasetSetUp(dataset_, all, many), {"1 to 6", "7"});
@@ -159,7 +164,9 @@ TEST_F(DatasetCApi, LayoutsThatDoNotFitFailAlike) {
     expectSuccess(TenonLayoutDestroy(one));
 }
 
-// y = w x with one weight: the gradient is the sum of x dy, the step rate times that.
+// Fixture: y = w x with one weight w, on 4 samples that are split among the ranks. The gradient of
+// w is the sum of x dy over all samples; a step of SGD subtracts the learning rate times the
+// gradient.
 class OptimizerCApi : public CApi {
 protected:
   void SetUp() override {
@@ -207,13 +214,15 @@ TEST_F(OptimizerCApi, SgdStepsAlongTheSummedGradient) {
     expectSuccess(TenonDTensorDestroy(one));
 }
 
-// (w x - 3)^2 with weights of samples that mask all but the first, where x is 2: w = 1.5.
+// The context of the closure: the loss is (w x - 3)^2 of the first sample, where x = 2, since the
+// weights of the other samples are 0. The minimum is at w = 1.5.
 struct Fit {
   TenonLayer layer, loss = nullptr;
   TenonDTensor x, y = nullptr, dy = nullptr, value = nullptr, one = nullptr;
   int calls = 0;
 };
 
+// The closure: evaluates loss and gradient.
 TenonErrorCode evaluateFit(TenonOptimizer, double* loss, void* context) {
   Fit* fit = static_cast<Fit*>(context);
   ++fit->calls;
@@ -275,7 +284,7 @@ TEST_F(OptimizerCApi, LbfgsFitsByAClosure) {
   expectCode(TENON_ERR_STATE, TenonObjectSetIntegers(objectOf(optimizer_), "history", 1, &other),
              {"history", "first step"});
   expectSuccess(TenonObjectSetIntegers(objectOf(optimizer_), "history", 1, &history));
-  if (worldSize() == 1) { // else fatal
+  if (worldSize() == 1) { // on several ranks these errors are fatal
     expectCode(TENON_ERR_TYPE, TenonOptimizerStep(optimizer_), {"TenonOptimizerStepClosure()"});
     expectCode(TENON_ERR_ARG,
                TenonOptimizerStepClosure(optimizer_, failingClosure, nullptr, nullptr),
@@ -288,6 +297,8 @@ TEST_F(OptimizerCApi, LbfgsFitsByAClosure) {
     expectSuccess(TenonLayoutDestroy(one));
 }
 
+// Warm-up over 4 steps: the first rate is 0.5 / 4. On a plateau the rate is multiplied by 0.5 after
+// a loss that is not better, and after two such losses the report says to stop.
 TEST_F(OptimizerCApi, RatesFollowTheScheduleAndTheReports) {
   expectSuccess(TenonOptimizerCreate(layer_, "adamw", &optimizer_));
   expectSuccess(TenonOptimizerSetLearningRate(optimizer_, 0.5));

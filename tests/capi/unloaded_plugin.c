@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A plugin that uses Tenon: a layer on a communicator of its own and one on that of all ranks, a
- * checkpoint file, and a signal that is noted. Tenon is a shared library beside it, or a part of it
- * (CMakeLists.txt). */
+/* A plugin that unloaded_plugin_host.c loads and closes. It uses Tenon: layers on a communicator of
+ * its own and on MPI_COMM_WORLD, a checkpoint file, and a handler for SIGUSR1. Tenon is a shared
+ * library of its own, or linked into the plugin and unloaded with it (CMakeLists.txt builds both).
+ */
 #include <tenon.h>
 
 #include <signal.h>
@@ -31,8 +32,8 @@ static TenonErrorCode applyOn(MPI_Comm comm, TenonDTensor* x) {
   return TenonPartitionDestroy(&partition);
 }
 
-/* Without HDF5 there are no checkpoints. An error would not do: its record has a destructor for
- * each thread, for which the C library keeps the plugin. */
+/* Without HDF5 the function does nothing. Even a failed call would be wrong here: the record of an
+ * error has a destructor per thread, and the C library does not unload a plugin that has one. */
 static TenonErrorCode writeCheckpoint(MPI_Comm comm, TenonDTensor x) {
 #if TENON_TEST_HAS_HDF5
   TenonCall(TenonCheckpointCreate(comm, &checkpoint));
@@ -46,8 +47,8 @@ static TenonErrorCode writeCheckpoint(MPI_Comm comm, TenonDTensor x) {
   return TENON_SUCCESS;
 }
 
-/* What the host looks for: the first uses Tenon, the second gives it back. The copy of
- * MPI_COMM_WORLD is not freed. */
+/* The functions that the host calls: to use Tenon, and to finalize it. Tenon's duplicate of
+ * MPI_COMM_WORLD still exists after pluginUse(). */
 TENON_EXTERN TenonErrorCode pluginUse(MPI_Comm own) TENON_NOEXCEPT;
 TENON_EXTERN TenonErrorCode pluginFinish(void) TENON_NOEXCEPT;
 

@@ -17,7 +17,8 @@ namespace tenon::test {
 class Arrays {
 public:
   explicit Arrays(const std::filesystem::path& path) : file_(openBytes(path.string())) {}
-  // What follows a prefix in the names of the arrays, in their order: "y", "c" of "out.y", "out.c".
+  // Returns the rest of each name that begins with the prefix, in the order of the file: {"y", "c"}
+  // for "out." if the file has "out.y" and "out.c".
   std::vector<std::string> names(const std::string& prefix) const {
     std::vector<std::string> names;
     for (const StoredTensor& tensor : file_.tensors())
@@ -25,12 +26,14 @@ public:
         names.push_back(tensor.name.substr(prefix.size()));
     return names;
   }
+  // Returns null if there is no array of this name.
   const StoredTensor* find(const std::string& name) const {
     for (const StoredTensor& tensor : file_.tensors())
       if (tensor.name == name)
         return &tensor;
     return nullptr;
   }
+  // Returns all elements of an array, row-major.
   std::vector<double> numbers(const StoredTensor& tensor) const {
     std::vector<WeightsFile::Part> parts(tensor.shape.size());
     Index stride = 1;
@@ -45,27 +48,30 @@ private:
   WeightsFile file_;
 };
 
-// The inputs of a model as the arrays name them: exporters name a single one as they like.
+// Returns the names of a model's inputs in the arrays. Exporters can rename a single input, so then
+// the name in the arrays is used.
 inline std::vector<std::string> inputNames(const Layer& model, const Arrays& arrays) {
   const std::vector<std::string> names = model.inputNames();
   return names.size() == 1 ? arrays.names("in.") : names;
 }
 
+// Fills a tensor with an array; each rank takes its own part.
 inline void fillWith(DTensor& x, const Arrays& arrays, const std::string& name) {
   fillFrom(x, arrays.numbers(*arrays.find(name)));
 }
 
-// The largest difference, as a part of the largest number, or of a larger one.
-inline double distance(const std::vector<double>& found, const std::vector<double>& wanted,
+// Returns the largest absolute difference, divided by the largest absolute expected number, or by
+// `scale` if that is larger.
+inline double distance(const std::vector<double>& found, const std::vector<double>& expected,
                        double scale = 1e-300) {
-  if (found.size() != wanted.size())
+  if (found.size() != expected.size())
     return HUGE_VAL;
-  double most = 0, largest = scale;
+  double difference = 0, largest = scale;
   for (std::size_t i = 0; i < found.size(); ++i) {
-    most = std::max(most, std::abs(found[i] - wanted[i]));
-    largest = std::max(largest, std::abs(wanted[i]));
+    difference = std::max(difference, std::abs(found[i] - expected[i]));
+    largest = std::max(largest, std::abs(expected[i]));
   }
-  return most / largest;
+  return difference / largest;
 }
 
 } // namespace tenon::test

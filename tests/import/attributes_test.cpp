@@ -1,7 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Each attribute of each operator of ONNX, by ONNX's own list (onnx_operators.py), is read by Tenon
-// or refused by name. What the rows of the importer say they read is given with another type, which
-// whoever reads it notices.
+// Each attribute of each operator of ONNX is either understood by the importer or refused with its
+// name. The independent list of all attributes is tests/data/import/onnx_operators.txt, which the
+// script beside it writes from the schemas of the onnx package. One line of it, with the operator,
+// its maximal number of inputs ("any" for no limit), and name:TYPE or name:TYPE=default of each
+// attribute:
+//
+//   CumSum 2 exclusive:INT=0 reverse:INT=0
+//
+// The importer's tables have a row per operator (onnx/operator_rows.hpp). Its `attributes` are
+// words:
+//
+//   word of the row   the importer                     expected for a node with that attribute
+//   (none)            does not know the attribute      refused, with the attribute's name and value
+//   axis              reads the attribute              a value of a wrong type is refused
+//   antialias=0       accepts only this value          refused, except 0, the default of ONNX
+//   seed=*            ignores the attribute            never mentioned in an error
+//
+// Each test writes a small model as bytes of protocol buffers (onnx_bytes.hpp), imports it, and
+// searches the error text. Further tests check other properties of the ONNX importer: surplus
+// inputs, arithmetic of integers, and the error codes of files that are valid but not supported.
 #include "import/model_file.hpp"
 #include "import/onnx/operator_rows.hpp"
 #include "import/onnx_bytes.hpp"
@@ -19,15 +36,28 @@ namespace {
 
 using namespace test::onnx;
 
+// The newest operator set (opset) that the importer supports; the models of this file are in it.
+constexpr std::uint64_t kOpset = 23;
+
+// Types of elements in ONNX files: the enumeration TensorProto.DataType in onnx.proto.
+constexpr std::uint64_t kInt64 = 7, kString = 8, kFloat64 = 11;
+
+// Numbers of fields in the messages of onnx.proto.
+constexpr int kModelGraph = 7, kModelOpset = 8, kOpsetDomain = 1, kOpsetVersion = 2;
+constexpr int kGraphNode = 1, kNodeInput = 1, kNodeOutput = 2, kNodeOperator = 4;
+constexpr int kTensorInt64Data = 7, kTensorRawData = 9;
+
+// One attribute and one operator of onnx_operators.txt.
 struct Attribute {
-  std::string name, type, byDefault;
+  std::string name, type, byDefault; // "exclusive", "INT", "0"; byDefault is "" for none
 };
 struct Operator {
   std::string name;
-  std::size_t inputs;
+  std::size_t inputs; // maximal number
   std::vector<Attribute> attributes;
 };
 
+// Parses onnx_operators.txt.
 std::vector<Operator> operatorsOfOnnx() {
   std::vector<Operator> all;
   std::ifstream file(TENON_TEST_MODELS "/onnx_operators.txt");
@@ -36,36 +66,40 @@ std::vector<Operator> operatorsOfOnnx() {
       continue;
     std::istringstream words(line);
     std::string inputs;
-    Operator made;
-    words >> made.name >> inputs;
-    made.inputs = inputs == "any" ? kAnyNumber : std::stoul(inputs);
+    Operator listed;
+    words >> listed.name >> inputs;
+    listed.inputs = inputs == "any" ? kAnyNumber : std::stoul(inputs);
     for (std::string word; words >> word;) {
       const std::size_t colon = word.find(':'), equals = word.find('=');
-      made.attributes.push_back({word.substr(0, colon), word.substr(colon + 1, equals - colon - 1),
-                                 equals == word.npos ? "" : word.substr(equals + 1)});
+      listed.attributes.push_back({word.substr(0, colon),
+                                   word.substr(colon + 1, equals - colon - 1),
+                                   equals == word.npos ? "" : word.substr(equals + 1)});
     }
-    all.push_back(made);
+    all.push_back(listed);
   }
   return all;
 }
 
-// What a node with only that attribute may lack.
-struct Base {
-  std::vector<std::string> inputs = {"x"};
-  std::vector<std::pair<std::string, std::string>> attributes = {};
+// The inputs and attributes that a node of an operator must have in any case. To test an attribute
+// of Conv, for example, the node also needs a weight, or the importer refuses it for another
+// reason.
+struct Required {
+  std::vector<std::string> inputs = {"x"}; // names of tensors in complaintOf()
+  std::vector<std::pair<std::string, std::string>> attributes = {}; // names and bytes
 };
 
-Base baseOf(const std::string& type) {
+// Returns them for an operator; only those that need more than the input x are listed.
+Required requiredBy(const std::string& type) {
   const auto one = [](const char* name, std::int64_t n) {
     return std::vector<std::pair<std::string, std::string>>{{name, attribute(name, n)}};
   };
   const std::vector<std::pair<std::string, std::string>> kernel = {
       {"kernel_shape", attribute("kernel_shape", std::vector<std::int64_t>{2, 2})}};
-  static const std::map<std::string, Base, std::less<>> bases = {
+  static const std::map<std::string, Required, std::less<>> required = {
       {"Attention", {{"x", "x", "x"}}},
       {"AveragePool", {{"x"}, kernel}},
       {"BatchNormalization", {{"x", "c", "c", "c", "c"}}},
-      {"Cast", {{"x"}, one("to", 1)}},
+      {"Cast", {{"x"}, one("to", 1)}}, // 1: float32
       {"Concat", {{"x", "x"}, one("axis", 1)}},
       {"Constant", {{}}},
       {"ConstantOfShape", {{"shape"}}},
@@ -91,28 +125,30 @@ Base baseOf(const std::string& type) {
       {"ScatterElements", {{"x", "x", "x"}}},
       {"ScatterND", {{"x", "list", "x"}}},
       {"SpaceToDepth", {{"x"}, one("blocksize", 2)}}};
-  const auto found = bases.find(type);
-  return found == bases.end() ? Base() : found->second;
+  const auto entry = required.find(type);
+  return entry == required.end() ? Required() : entry->second;
 }
 
+// A constant tensor of float64 zeros, and one of these int64 numbers.
 std::string reals(const std::string& name, const std::vector<std::uint64_t>& shape) {
-  std::size_t bytes = 8;
+  std::size_t bytes = sizeof(double);
   for (const std::uint64_t extent : shape)
     bytes *= extent;
-  return tensor(name, shape, field(9, std::string(bytes, '\0')));
+  return tensor(name, shape, field(kTensorRawData, std::string(bytes, '\0')));
 }
 std::string integers(const std::string& name, const std::vector<std::uint64_t>& shape,
                      const std::vector<std::uint64_t>& numbers) {
   std::string list;
   for (const std::uint64_t number : numbers)
-    list += field(7, number);
-  return tensor(name, shape, list, 7);
+    list += field(kTensorInt64Data, number);
+  return tensor(name, shape, list, kInt64);
 }
 
-// What the importer says of one node, "" if nothing.
-std::string complaintOf(const std::string& type, const Base& base) {
+// Imports a model of one node and returns the error text; "" if the importer accepts the node. The
+// model's inputs are x, m (a matrix) and s (a sequence); all other tensors are constants.
+std::string complaintOf(const std::string& type, const Required& required) {
   std::string attributes;
-  for (const auto& [name, bytes] : base.attributes)
+  for (const auto& [name, bytes] : required.attributes)
     attributes += bytes;
   const std::string bytes = file(
       input("x", {2, 4, 8, 8}) + input("m", {4, 4}) + input("s", {5, 2, 3}) +
@@ -121,8 +157,8 @@ std::string complaintOf(const std::string& type, const Base& base) {
           integers("first", {}, {1}) + integers("list", {2, 1}, {0, 1}) +
           integers("shape", {4}, {0, 4, 8, 8}) + integers("sizes", {4}, {2, 4, 16, 16}) +
           integers("pads", {8}, {0, 0, 1, 1, 0, 0, 1, 1}) +
-          node(type, base.inputs, "y", attributes) + output("y"),
-      23);
+          node(type, required.inputs, "y", attributes) + output("y"),
+      kOpset);
   const auto source = bytesAt(reinterpret_cast<const std::byte*>(bytes.data()),
                               static_cast<Index>(bytes.size()), "some file");
   try {
@@ -134,32 +170,35 @@ std::string complaintOf(const std::string& type, const Base& base) {
   }
   return "";
 }
+// The same for a node with the attribute `name`, whose encoding in the file is `bytes`.
 std::string complaintOf(const std::string& type, const std::string& name,
                         const std::string& bytes) {
-  Base base = baseOf(type);
-  std::erase_if(base.attributes, [&](const auto& known) { return known.first == name; });
-  base.attributes.insert(base.attributes.begin(), {name, bytes});
-  return complaintOf(type, base);
+  Required required = requiredBy(type);
+  std::erase_if(required.attributes, [&](const auto& entry) { return entry.first == name; });
+  required.attributes.insert(required.attributes.begin(), {name, bytes});
+  return complaintOf(type, required);
 }
 
-std::string valueOf(const Attribute& of) {
-  if (of.type == "INT")
-    return attribute(of.name, std::int64_t(7));
-  if (of.type == "FLOAT")
-    return attribute(of.name, 7.5F);
-  return of.type == "STRING" ? attribute(of.name, "odd")
-                             : attribute(of.name, std::vector<std::int64_t>{7, 7});
+// Encodings of an attribute in a file: with a value of its type that is not the default, with a
+// value of another type, and with the default.
+std::string unusualValue(const Attribute& listed) {
+  if (listed.type == "INT")
+    return attribute(listed.name, std::int64_t(7));
+  if (listed.type == "FLOAT")
+    return attribute(listed.name, 7.5F);
+  return listed.type == "STRING" ? attribute(listed.name, "odd")
+                                 : attribute(listed.name, std::vector<std::int64_t>{7, 7});
 }
-std::string valueOfOtherType(const Attribute& of) {
-  return of.type.starts_with("STRING") ? attribute(of.name, std::int64_t(7))
-                                       : attribute(of.name, "odd");
+std::string valueOfOtherType(const Attribute& listed) {
+  return listed.type.starts_with("STRING") ? attribute(listed.name, std::int64_t(7))
+                                           : attribute(listed.name, "odd");
 }
-std::string defaultOf(const Attribute& of) {
-  return of.type == "INT" ? attribute(of.name, std::int64_t(std::stoll(of.byDefault)))
-                          : attribute(of.name, std::stof(of.byDefault));
+std::string defaultValue(const Attribute& listed) {
+  return listed.type == "INT" ? attribute(listed.name, std::int64_t(std::stoll(listed.byDefault)))
+                              : attribute(listed.name, std::stof(listed.byDefault));
 }
 
-// The word of a row about an attribute; "" if there is none.
+// Returns the word of a row about an attribute ("antialias=0"); "" if there is none.
 std::string wordOf(const OnnxRow& row, const std::string& attribute) {
   for (const std::string& word : split(std::string(row.attributes), ' '))
     if (word.substr(0, word.find('=')) == attribute)
@@ -167,74 +206,86 @@ std::string wordOf(const OnnxRow& row, const std::string& attribute) {
   return "";
 }
 
-void checkAttribute(const OnnxRow& row, const Attribute& of) {
-  const std::string type(row.name), word = wordOf(row, of.name),
-                                    refusal = "the attribute " + of.name + " = ";
-  SCOPED_TRACE(type + " " + of.name);
-  const std::string said = complaintOf(type, of.name, valueOf(of));
+// Checks one attribute against the table in the opening comment.
+void checkAttribute(const OnnxRow& row, const Attribute& listed) {
+  const std::string type(row.name), word = wordOf(row, listed.name),
+                                    refusal = "the attribute " + listed.name + " = ";
+  SCOPED_TRACE(type + " " + listed.name);
+  const std::string complaint = complaintOf(type, listed.name, unusualValue(listed));
   if (word.empty()) {
-    EXPECT_NE(said.find(refusal), said.npos) << said;
-    EXPECT_NE(said.find(" of " + type), said.npos) << said;
-    EXPECT_NE(said.find(type + "_0"), said.npos) << "the node: " << said;
+    EXPECT_NE(complaint.find(refusal), complaint.npos) << complaint;
+    EXPECT_NE(complaint.find(" of " + type), complaint.npos) << complaint;
+    EXPECT_NE(complaint.find(type + "_0"), complaint.npos) << "the node: " << complaint;
   } else if (word.ends_with("=*")) {
-    EXPECT_EQ(said.find(of.name), said.npos) << said;
+    EXPECT_EQ(complaint.find(listed.name), complaint.npos) << complaint;
   } else if (const std::size_t equals = word.find('='); equals != word.npos) {
-    EXPECT_EQ(word.substr(equals + 1), of.byDefault);
-    EXPECT_NE(said.find(refusal + "7"), said.npos) << said;
-    EXPECT_NE(said.find(word.substr(0, equals) + " = " + of.byDefault), said.npos) << said;
-    EXPECT_EQ(complaintOf(type, of.name, defaultOf(of)).find(of.name), said.npos);
+    EXPECT_EQ(word.substr(equals + 1), listed.byDefault);
+    EXPECT_NE(complaint.find(refusal + "7"), complaint.npos) << complaint;
+    EXPECT_NE(complaint.find(word.substr(0, equals) + " = " + listed.byDefault), complaint.npos)
+        << complaint;
+    EXPECT_EQ(complaintOf(type, listed.name, defaultValue(listed)).find(listed.name),
+              complaint.npos);
   } else {
-    EXPECT_EQ(said.find(refusal), said.npos) << said;
-    const std::string other = complaintOf(type, of.name, valueOfOtherType(of));
-    if (of.type == "TENSOR" || type == "Constant") // which is called nothing
-      EXPECT_NE(other, "");
+    EXPECT_EQ(complaint.find(refusal), complaint.npos) << complaint;
+    const std::string typeComplaint = complaintOf(type, listed.name, valueOfOtherType(listed));
+    // An error about a tensor, or about a value of Constant, need not contain the attribute's name.
+    if (listed.type == "TENSOR" || type == "Constant")
+      EXPECT_NE(typeComplaint, "");
     else
-      EXPECT_NE(other.find(of.name), other.npos) << other;
+      EXPECT_NE(typeComplaint.find(listed.name), typeComplaint.npos) << typeComplaint;
   }
 }
 
 TEST(OnnxAttributes, AreReadOrRefusedByName) {
-  std::size_t known = 0;
-  for (const Operator& of : operatorsOfOnnx()) {
-    const OnnxRow* row = onnxRow(of.name);
+  std::size_t known = 0; // operators that the importer has
+  for (const Operator& listed : operatorsOfOnnx()) {
+    const OnnxRow* row = onnxRow(listed.name);
     if (!row) {
-      const std::string said = complaintOf(of.name, Base());
-      EXPECT_NE(said.find("the operator " + of.name + " of ONNX"), said.npos) << said;
+      const std::string complaint = complaintOf(listed.name, Required());
+      EXPECT_NE(complaint.find("the operator " + listed.name + " of ONNX"), complaint.npos)
+          << complaint;
       continue;
     }
     ++known;
-    EXPECT_LE(row->inputs, of.inputs) << of.name;
-    for (const Attribute& attribute : of.attributes)
+    EXPECT_LE(row->inputs, listed.inputs) << listed.name;
+    for (const Attribute& attribute : listed.attributes)
       checkAttribute(*row, attribute);
     for (const std::string& word : split(std::string(row->attributes), ' '))
       EXPECT_TRUE(
-          std::any_of(of.attributes.begin(), of.attributes.end(),
+          std::any_of(listed.attributes.begin(), listed.attributes.end(),
                       [&](const Attribute& a) { return a.name == word.substr(0, word.find('=')); }))
-          << of.name << " has no attribute " << word;
+          << listed.name << " has no attribute " << word;
   }
+  // Every row has been compared, so the importer has no operator that ONNX does not have.
   EXPECT_EQ(known, onnxRows().size());
 }
 
-// Inputs that an operator gets from a later set, or that have no layers.
+// A node with more inputs than its row allows is refused. ONNX can allow more: an input can belong
+// to a later operator set, or have no equivalent among Tenon's layers. An additional input with the
+// empty name is one that the node omits, so it is accepted.
 TEST(OnnxAttributes, SoAreFurtherInputs) {
-  for (const Operator& of : operatorsOfOnnx()) {
-    const OnnxRow* row = onnxRow(of.name);
+  for (const Operator& listed : operatorsOfOnnx()) {
+    const OnnxRow* row = onnxRow(listed.name);
     if (!row || row->inputs == kAnyNumber)
       continue;
-    Base base = baseOf(of.name);
-    base.inputs.resize(row->inputs, "");
-    base.inputs.push_back("x");
-    const std::string said = complaintOf(of.name, base);
-    EXPECT_NE(said.find(fmt::format("input {} of {}, 'x'", row->inputs, of.name)), said.npos)
-        << said;
-    base.inputs.back() = "";
-    EXPECT_EQ(complaintOf(of.name, base).find("input " + std::to_string(row->inputs)), said.npos);
+    Required required = requiredBy(listed.name);
+    required.inputs.resize(row->inputs, "");
+    required.inputs.push_back("x");
+    const std::string complaint = complaintOf(listed.name, required);
+    EXPECT_NE(complaint.find(fmt::format("input {} of {}, 'x'", row->inputs, listed.name)),
+              complaint.npos)
+        << complaint;
+    required.inputs.back() = "";
+    EXPECT_EQ(complaintOf(listed.name, required).find("input " + std::to_string(row->inputs)),
+              complaint.npos);
   }
 }
 
+// Returns the bytes of a model file with this graph.
 std::string bytesOf(const std::string& graph) {
-  return file(graph, 23);
+  return file(graph, kOpset);
 }
+// Imports a model and expects an error with this code, whose text contains all `parts`.
 void expectRefusal(TenonErrorCode code, std::initializer_list<const char*> parts,
                    const std::string& bytes) {
   const auto source = bytesAt(reinterpret_cast<const std::byte*>(bytes.data()),
@@ -247,11 +298,13 @@ void expectRefusal(TenonErrorCode code, std::initializer_list<const char*> parts
   });
 }
 
-// ONNX cuts off what integers give, and fields cannot. Integers that are sizes have no fields.
+// ONNX truncates the results of some operators on integers. Tenon's tensors of samples are real
+// numbers, for which the layers would not truncate, so the importer refuses these operators. It
+// accepts them after a Cast to real numbers.
 TEST(OnnxAttributes, IntegersAreNotRounded) {
   const std::string y = output("y"), k = integers("k", {3}, {2, 2, 2});
-  constexpr std::uint64_t kInt64 = 7;
   const std::string n = input("n", {2, 3}, kInt64);
+  constexpr auto kMinusOne = ~std::uint64_t(0); // int64 -1 in a file
   expectRefusal(TENON_ERR_SUPPORT, {"Div of integers", "Cast"},
                 bytesOf(n + k + node("Div", {"n", "k"}, "y") + y));
   expectRefusal(TENON_ERR_SUPPORT, {"Div of integers"},
@@ -259,12 +312,11 @@ TEST(OnnxAttributes, IntegersAreNotRounded) {
                         node("Div", {"b", "k"}, "y") + y));
   expectRefusal(TENON_ERR_SUPPORT, {"ReduceMean of integers"},
                 bytesOf(n + node("ReduceMean", {"n"}, "y") + y));
-  expectRefusal(
-      TENON_ERR_SUPPORT, {"Pow of integers"},
-      bytesOf(n + integers("e", {}, {~std::uint64_t(0)}) + node("Pow", {"n", "e"}, "y") + y));
+  expectRefusal(TENON_ERR_SUPPORT, {"Pow of integers"},
+                bytesOf(n + integers("e", {}, {kMinusOne}) + node("Pow", {"n", "e"}, "y") + y));
   const std::string bytes =
-      bytesOf(n + k + node("Cast", {"n"}, "f", attribute("to", std::int64_t(11))) +
-              node("Cast", {"k"}, "g", attribute("to", std::int64_t(11))) +
+      bytesOf(n + k + node("Cast", {"n"}, "f", attribute("to", std::int64_t(kFloat64))) +
+              node("Cast", {"k"}, "g", attribute("to", std::int64_t(kFloat64))) +
               node("Div", {"f", "g"}, "y") + y);
   const auto source = bytesAt(reinterpret_cast<const std::byte*>(bytes.data()),
                               static_cast<Index>(bytes.size()), "some file");
@@ -273,10 +325,10 @@ TEST(OnnxAttributes, IntegersAreNotRounded) {
   EXPECT_TRUE(buildModel(weights, {{2, 3}}).refusals.empty());
 }
 
-// Of integers that are constants the quotient is cut off towards 0, and fmod has the sign of the
-// dividend.
+// Constant integers are divided at import. Div truncates towards 0; Mod has the sign of the
+// divisor, and with fmod = 1 that of the dividend: -7 / 2 is -3, -7 mod 2 is 1, fmod(-7, 2) is -1.
 TEST(OnnxAttributes, ConstantIntegersAreDividedAsInC) {
-  const std::uint64_t minus7 = ~std::uint64_t(0) - 6;
+  const std::uint64_t minus7 = ~std::uint64_t(0) - 6; // int64 -7 in a file
   const std::string bytes =
       bytesOf(input("x", {2}) + integers("a", {2}, {minus7, 7}) + integers("b", {2}, {2, 2}) +
               node("Div", {"a", "b"}, "q") + node("Mod", {"a", "b"}, "m") +
@@ -287,26 +339,30 @@ TEST(OnnxAttributes, ConstantIntegersAreDividedAsInC) {
   const ModelProgram program = readModelProgram(*source);
   const ModelWeights weights(program, *source);
   const ModelGraph graph = buildModel(weights, {{2}});
-  const std::vector<std::vector<double>> wanted = {{-3, 3}, {1, 1}, {-1, 1}};
-  for (std::size_t i = 0; i < wanted.size(); ++i)
-    EXPECT_EQ(graph.outputs[i]->constant->numbers(), wanted[i]) << i;
+  const std::vector<std::vector<double>> expected = {{-3, 3}, {1, 1}, {-1, 1}};
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    EXPECT_EQ(graph.outputs[i]->constant->numbers(), expected[i]) << i;
 }
 
-// A file that is sound but beyond Tenon is not called damaged.
+// A valid file that Tenon does not support gives TENON_ERR_SUPPORT: a second result of a node,
+// another domain of operators, a type of elements. TENON_ERR_FORMAT, which means a damaged file, is
+// only for an attribute that a node has twice.
 TEST(OnnxAttributes, WhatIsBeyondTenonIsNotCalledDamaged) {
   const std::string x = input("x", {2, 3});
-  const std::string two =
-      field(1, field(1, std::string("x")) + field(2, std::string("y")) +
-                   field(2, std::string("mask")) + field(4, std::string("Dropout")));
+  const std::string dropout = // a node with the two results y and mask
+      field(kGraphNode, field(kNodeInput, std::string("x")) + field(kNodeOutput, std::string("y")) +
+                            field(kNodeOutput, std::string("mask")) +
+                            field(kNodeOperator, std::string("Dropout")));
   expectRefusal(TENON_ERR_SUPPORT, {"result 1", "Dropout", "'mask'"},
-                bytesOf(x + two + output("mask")));
+                bytesOf(x + dropout + output("mask")));
   expectRefusal(TENON_ERR_SUPPORT, {"result 1", "Dropout", "'mask'"},
-                bytesOf(x + two + node("Not", {"mask"}, "z") + output("z")));
+                bytesOf(x + dropout + node("Not", {"mask"}, "z") + output("z")));
   expectRefusal(TENON_ERR_SUPPORT, {"ai.onnx.ml", "ai.onnx"},
-                field(7, x + node("Scaler", {"x"}, "y") + output("y")) +
-                    field(8, field(1, std::string("ai.onnx.ml")) + field(2, 3)));
+                field(kModelGraph, x + node("Scaler", {"x"}, "y") + output("y")) +
+                    field(kModelOpset, field(kOpsetDomain, std::string("ai.onnx.ml")) +
+                                           field(kOpsetVersion, 3)));
   expectRefusal(TENON_ERR_SUPPORT, {"'x'", "type of elements 8"},
-                bytesOf(input("x", {2, 3}, 8) + node("Relu", {"x"}, "y") + output("y")));
+                bytesOf(input("x", {2, 3}, kString) + node("Relu", {"x"}, "y") + output("y")));
   expectRefusal(TENON_ERR_FORMAT, {"'alpha' twice"},
                 bytesOf(x +
                         node("Elu", {"x"}, "y", attribute("alpha", 2.F) + attribute("alpha", 3.F)) +

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Damaged models by the thousand: each is refused with an error that names the file, or gives only
-// what is in it. An archive has checksums, so that it gives what it gave before.
+// Damaged model files by the thousand: each must either give an error that contains the file's name
+// and has a code of a damaged or unsupported file, or a network. The three files are small models
+// of the test data: an archive of PyTorch and two ONNX files. An archive has checksums, so a
+// damaged one must be refused, or give exactly the network of the undamaged file. ONNX has none, so
+// any network is accepted; the sanitizers detect memory errors. Further tests build ONNX files by
+// hand (onnx_bytes.hpp), each with one contradiction, and expect a certain error.
 #include "import/model_file.hpp"
 #include "import/onnx_bytes.hpp"
 #include "support/draws.hpp"
@@ -42,14 +46,14 @@ std::string networkOf(const ByteSource& file) {
   const ModelWeights weights(program, file);
   for (const ImportedNetwork::Parameter& parameter : network.parameters) {
     Box box;
-    Index all = 1;
+    Index count = 1;
     for (const Index extent : parameter.value.shape()) {
       box.push_back({0, extent});
-      all *= extent;
+      count *= extent;
     }
-    if (all > Index(1) << 20) // a file of few bytes has fewer
+    if (count > Index(1) << 20) // a damaged extent; the files have fewer numbers
       return text;
-    std::vector<double> numbers(static_cast<std::size_t>(all));
+    std::vector<double> numbers(static_cast<std::size_t>(count));
     weights.read(parameter.value, box, numbers.data());
     text += parameter.name;
     text.append(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double));
@@ -57,7 +61,7 @@ std::string networkOf(const ByteSource& file) {
   return text;
 }
 
-// The same of bytes; "" where they are refused.
+// networkOf() of a file with these bytes; "" if they are refused. Checks the error.
 std::string contents(const std::string& bytes) {
   const auto source = bytesAt(reinterpret_cast<const std::byte*>(bytes.data()),
                               static_cast<Index>(bytes.size()), "some file");
@@ -106,7 +110,8 @@ TEST(DamagedModel, EachFlippedByteIsRefusedOrHarmless) {
   }
 }
 
-// Each run of 1, 2, 4 and 8 bytes becomes the largest number, or the least.
+// Runs of 1, 4 and 8 bytes are replaced by 0xff or by 0: as sizes and offsets, the largest numbers,
+// -1 or 0.
 TEST(DamagedModel, ExtremeNumbersDoNoHarm) {
   for (const std::string name : kModels) {
     const std::string bytes = bytesOfFile(name), good = contents(bytes);
@@ -132,8 +137,8 @@ void expectRefused(TenonErrorCode code, std::initializer_list<const char*> parts
   expectError(code, parts, [&] { networkOf(*source); });
 }
 
-// Older PyTorch stores tensors as pickles, which the archive says of each. The first one is a
-// parameter.
+// Older versions of PyTorch store tensors as pickles; the archive has a flag for each tensor. Here
+// all flags are changed to true, and the error contains the name of the first parameter.
 TEST(DamagedModel, PickledTensorsAreRefusedByName) {
   const std::string bytes = bytesOfFile("tiny.pt2");
   const auto source = bytesAt(reinterpret_cast<const std::byte*>(bytes.data()),
@@ -182,7 +187,8 @@ TEST(DamagedModel, TensorsHaveTheBytesOfTheirShape) {
                 file(tensor("c", {4}, field(9, std::string(32, '\1'))) + x + add + y));
 }
 
-// All inputs count, and what is not known is on the list also behind what has no shape any more.
+// One error lists all unknown operators, also one that follows another unknown operator, whose
+// result has no shape. A Max of three inputs uses all of them.
 TEST(DamagedModel, RefusalsHaveShapesAndNoEnd) {
   const std::string x = input("x", {2, 3}), y = output("y");
   expectRefused(TENON_ERR_SUPPORT,
@@ -195,7 +201,8 @@ TEST(DamagedModel, RefusalsHaveShapesAndNoEnd) {
     EXPECT_NE(three.find(layer), three.npos) << layer;
 }
 
-// Sums that stand for a matrix have a bound, and places lie within.
+// A prefix sum, which is imported as a product with a matrix, has a maximal extent. Indices of a
+// scatter must be inside the tensor and different.
 TEST(DamagedModel, SumsAndPlacesHaveBounds) {
   const std::string y = output("y"), axis = tensor("d", {}, field(7, 1), 7);
   EXPECT_NE("", contents(file(axis + input("x", {2, 1024}) + node("CumSum", {"x", "d"}, "y") + y)));
@@ -210,7 +217,8 @@ TEST(DamagedModel, SumsAndPlacesHaveBounds) {
   expectRefused(TENON_ERR_FORMAT, {"one place twice"}, scatter(1, 1));
 }
 
-// The model's code can need extents that the file leaves free.
+// The model's code can need extents that the file leaves free: an error of the run's extents
+// (TENON_ERR_SHAPE), not of the file.
 TEST(DamagedModel, ExtentsOfTheRunAreNotTheFiles) {
   const std::string c = tensor("c", {3}, field(9, std::string(24, '\1'))), y = output("y"),
                     add = node("Add", {"x", "c"}, "y");
@@ -220,10 +228,14 @@ TEST(DamagedModel, ExtentsOfTheRunAreNotTheFiles) {
       file(c + input("x", {2, kFree}) + add + y));
 }
 
+// Fields of a tensor whose values are in another file: external_data with the key "location", and
+// data_location = EXTERNAL (1).
 std::string elsewhere(const std::string& place) {
   return field(13, field(1, std::string("location")) + field(2, place)) + field(14, 1);
 }
 
+// Files with values of tensors must be in the folder of the model or below it, without symbolic
+// links.
 TEST(DamagedModel, TensorsInOtherFilesLieBesideIt) {
   const std::string x = input("x", {2, 3}), rest = x + node("Add", {"x", "c"}, "y") + output("y");
   for (const char* place : {"../c", "/etc/passwd", "a/../../c"})

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The bytes of an ONNX file that is written by hand: fields of protocol buffers by their numbers in
-// onnx.proto.
+// Builds the bytes of small ONNX files for tests. An ONNX file is a message of protocol buffers: a
+// sequence of fields, each with its number in onnx.proto, a wire type and a value. Parts are
+// strings that are concatenated:
+//
+//   file(input("x", {2, 3}) + node("Relu", {"x"}, "y") + output("y"))
+//
+// is the model y = Relu(x) with x of shape [2, 3] and type float64. The integers in the calls of
+// field() below are field numbers of the messages ModelProto (file), GraphProto, NodeProto,
+// TensorProto and AttributeProto.
 #pragma once
 
 #include <bit>
@@ -10,19 +17,24 @@
 
 namespace tenon::test::onnx {
 
+// Seven bits per byte, the lowest first; the highest bit of a byte says that another byte follows.
 inline std::string varint(std::uint64_t number) {
   std::string text;
   for (; number >= 128; number >>= 7)
     text += static_cast<char>(number | 128);
   return text + static_cast<char>(number);
 }
+// A field with a text, bytes or a message (wire type 2), and one with an integer (wire type 0).
 inline std::string field(int number, const std::string& bytes) {
   return varint(static_cast<std::uint64_t>(number) << 3 | 2) + varint(bytes.size()) + bytes;
 }
 inline std::string field(int number, std::uint64_t value) {
   return varint(static_cast<std::uint64_t>(number) << 3) + varint(value);
 }
-inline constexpr std::uint64_t kFree = 0; // an extent that the file leaves to the run
+inline constexpr std::uint64_t kFree = 0; // an extent without a value in the file
+
+// Parts of a graph: an input, a node (`more` has its attributes), and an output. `type` is a value
+// of TensorProto.DataType: 11 is float64.
 inline std::string input(const std::string& name, const std::vector<std::uint64_t>& shape,
                          std::uint64_t type = 11) {
   std::string dims;
@@ -32,18 +44,20 @@ inline std::string input(const std::string& name, const std::vector<std::uint64_
 }
 inline std::string node(const std::string& type, const std::vector<std::string>& reads,
                         const std::string& result, const std::string& more = "") {
-  std::string made;
-  for (const std::string& read : reads)
-    made += field(1, read);
-  return field(1, made + field(2, result) + field(4, type) + more);
+  std::string inputs;
+  for (const std::string& name : reads)
+    inputs += field(1, name);
+  return field(1, inputs + field(2, result) + field(4, type) + more);
 }
 inline std::string output(const std::string& name) {
   return field(12, field(1, name));
 }
+// A complete file with this graph, for an operator set.
 inline std::string file(const std::string& graph, std::uint64_t opset = 17) {
   return field(7, graph) + field(8, field(2, opset));
 }
 
+// A constant tensor of a graph (initializer); `more` has the field with its values.
 inline std::string tensor(const std::string& name, const std::vector<std::uint64_t>& shape,
                           const std::string& more, std::uint64_t type = 11) {
   std::string dims;
@@ -52,7 +66,7 @@ inline std::string tensor(const std::string& name, const std::vector<std::uint64
   return field(5, dims + field(2, type) + field(8, name) + more);
 }
 
-// Attributes of a node.
+// Attributes of a node with a value of type INT, FLOAT, STRING and INTS.
 inline std::string attribute(const std::string& name, std::int64_t number) {
   return field(5, field(1, name) + field(3, static_cast<std::uint64_t>(number)));
 }

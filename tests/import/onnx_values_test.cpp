@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Attributes of ONNX's operators that change values: what a node gives is compared with the formula
-// of ONNX's specification, on all layouts of one input.
+// Attributes of ONNX's operators that change values. Each test imports a model of one node, written
+// by hand (onnx_bytes.hpp), and compares its output with the formula of ONNX's specification, which
+// is programmed here again, on all layouts of the input x.
 #include "import/onnx_bytes.hpp"
 #include "layer/networks/model.hpp"
 #include "layer/run_layer.hpp"
@@ -20,6 +21,7 @@ using test::world;
 
 constexpr std::int64_t kOne = 1;
 
+// The constant "sizes" of a Resize: int64 numbers (element type 7, field int64_data = 7).
 std::string sizesOf(const std::vector<std::uint64_t>& numbers) {
   std::string list;
   for (const std::uint64_t number : numbers)
@@ -27,9 +29,9 @@ std::string sizesOf(const std::vector<std::uint64_t>& numbers) {
   return tensor("sizes", {numbers.size()}, list, 7);
 }
 
-// The network of that graph on x gives what is wanted.
-void expectValues(const std::string& graph, const Shape& shape, const Shape& wantedShape,
-                  const std::vector<double>& wanted) {
+// Expects that the network of a graph gives these values for x = elementsOf(shape).
+void expectValues(const std::string& graph, const Shape& shape, const Shape& expectedShape,
+                  const std::vector<double>& expected) {
   const std::string path =
       testing::TempDir() + "onnx_values." + std::to_string(world()->size()) + ".onnx";
   const std::vector<std::uint64_t> extents(shape.begin(), shape.end());
@@ -42,20 +44,21 @@ void expectValues(const std::string& graph, const Shape& shape, const Shape& wan
     layer->setDataType(TENON_FLOAT64);
     readModel(*layer);
     test::Step step(layer, test::onWorld(shape, split), TENON_FLOAT64);
-    ASSERT_EQ(step.y->layout().shape(), wantedShape) << split;
+    ASSERT_EQ(step.y->layout().shape(), expectedShape) << split;
     test::fillFrom(*step.x, elementsOf(shape));
     step.apply();
-    test::expectNear(test::gathered(*step.y), wanted, 1e-13, split);
+    test::expectNear(test::gathered(*step.y), expected, 1e-13, split);
   }
   checkMpi(MPI_Barrier(world()->mpi()), "MPI_Barrier");
 }
 
+// Expects that a graph computes y = f(x) for each element.
 void expectFunction(const std::string& graph, const std::function<double(double)>& f) {
   const Shape shape = {2, 3, 4};
-  std::vector<double> wanted = elementsOf(shape);
-  for (double& number : wanted)
+  std::vector<double> expected = elementsOf(shape);
+  for (double& number : expected)
     number = f(number);
-  expectValues(graph, shape, shape, wanted);
+  expectValues(graph, shape, shape, expected);
 }
 
 TEST(OnnxValues, SeluHasTheFilesAlphaAndGamma) {
@@ -77,7 +80,8 @@ TEST(OnnxValues, AClipWithoutBoundsIsNothing) {
                  [](double x) { return std::abs(x); });
 }
 
-// Linear between centres of cells, those beyond the ends at the ends.
+// Linear interpolation between centres of cells; positions beyond the first and last centre have
+// the values there.
 std::vector<double> interpolated(const Shape& from, const Shape& to) {
   const std::vector<double> x = elementsOf(from);
   std::vector<double> y;
@@ -105,11 +109,11 @@ std::vector<double> interpolated(const Shape& from, const Shape& to) {
 }
 
 void expectResized(const std::string& attributes, const std::vector<std::uint64_t>& sizes,
-                   const Shape& wanted) {
+                   const Shape& expected) {
   const Shape shape = {1, 3, 8, 6};
   expectValues(sizesOf(sizes) + node("Resize", {"x", "", "", "sizes"}, "y",
                                      attribute("mode", "linear") + attributes),
-               shape, wanted, interpolated(shape, wanted));
+               shape, expected, interpolated(shape, expected));
 }
 
 TEST(OnnxValues, ResizeTakesItsAxesInTheirOrder) {
@@ -126,22 +130,23 @@ TEST(OnnxValues, ResizeKeepsTheAspectRatio) {
                 {1, 3, 16, 12});
 }
 
-// Channels before their blocks: y[c 4 + 2 i + j, h, w] = x[c, 2 h + i, 2 w + j], and behind them.
+// Blocks of 2 x 2 elements become channels, x[c, 2 h + i, 2 w + j] = y[k, h, w]: k = 4 c + 2 i + j
+// in mode CRD, and k = (2 i + j) 3 + c in mode DCR.
 TEST(OnnxValues, SpaceToDepthHasBothOrders) {
   const Shape shape = {1, 3, 4, 6}, to = {1, 12, 2, 3};
   const std::vector<double> x = elementsOf(shape);
   for (const bool isChannelFirst : {false, true}) {
-    std::vector<double> wanted;
+    std::vector<double> expected;
     forEachIndex(to, [&](const Shape& at) {
       const Index block = isChannelFirst ? at[1] % 4 : at[1] / 3,
                   channel = isChannelFirst ? at[1] / 4 : at[1] % 3;
-      wanted.push_back(x[static_cast<std::size_t>(
+      expected.push_back(x[static_cast<std::size_t>(
           placeOf({0, channel, 2 * at[2] + block / 2, 2 * at[3] + block % 2}, shape))]);
     });
     expectValues(
         node("SpaceToDepth", {"x"}, "y",
              attribute("blocksize", 2 * kOne) + attribute("mode", isChannelFirst ? "CRD" : "DCR")),
-        shape, to, wanted);
+        shape, to, expected);
   }
 }
 

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Networks as PyTorch exports them, with what PyTorch computes of them: the values, the gradients
-// of the inputs and of the parameters, at two sets of extents and on several layouts. NAME.npz and
-// NAME.other.npz have these of all files NAME.*.pt2 and NAME.*.onnx.
+// Imported networks compared with PyTorch. The folder of test models has files NAME.*.pt2 and
+// NAME.*.onnx that PyTorch's exporters wrote, and for each name the results of PyTorch: NAME.npz
+// and, for other extents of the inputs, NAME.other.npz (arrays.hpp: inputs, outputs, cotangents,
+// gradients of inputs and parameters). Every file is imported, evaluated and differentiated on
+// several layouts, and must agree to 1e-12 in float64 and 1e-5 in float32. The environment variable
+// TENON_TEST_MODELS can name another folder. The other tests check properties of certain models:
+// errors, names, which parameters are trained, three steps of training, and saving as a network of
+// Tenon's own.
 #include "import/arrays.hpp"
 #include "layer/networks/model.hpp"
 #include "layer/networks/network_file.hpp"
@@ -34,7 +39,7 @@ std::filesystem::path folder() {
   return other ? other : TENON_TEST_MODELS;
 }
 
-// Each model's file, in the order of the names.
+// Returns the paths of all models, in the order of their names.
 std::vector<std::filesystem::path> models() {
   std::set<std::filesystem::path> found;
   for (const auto& entry : std::filesystem::directory_iterator(folder()))
@@ -49,7 +54,8 @@ double toleranceOf(const std::string& file, TenonDataType type) {
   return 1e-12;
 }
 
-// The properties on a grid of all ranks, for a tensor of that many dimensions.
+// Returns a layout of an input on a grid of all ranks. `properties` is S0 (batch), S2 (first
+// dimension of space) or S2,S3; for tensors with too few dimensions the next simpler one is used.
 Layout layoutOf(const Shape& shape, std::string properties) {
   const int ranks = world()->size();
   if (properties == "S2,S3" && shape.size() >= 4)
@@ -61,31 +67,33 @@ Layout layoutOf(const Shape& shape, std::string properties) {
                        properties[0] == 'S' && shape.size() > 2 ? properties.substr(0, 2) : "S0");
 }
 
-// The gradient of the parameter in PyTorch; none where it is another number there.
+// Returns PyTorch's gradient of a parameter; none if PyTorch does not have this parameter.
 std::optional<std::vector<double>> gradientOf(const Arrays& arrays, const std::string& name) {
   if (const StoredTensor* tensor = arrays.find("param." + name))
     return arrays.numbers(*tensor);
   return std::nullopt;
 }
 
-// PyTorch's newer exporter to ONNX folds batch normalisations into weights that keep their names.
+// Whether an exporter has changed weights but not their names: PyTorch's newer exporter to ONNX
+// combines batch normalisations with the layers before them. Gradients cannot be compared then.
 bool hasFoldedWeights(const std::string& file) {
   static const std::set<std::string, std::less<>> normalised = {"column_normalised", "resnet18",
                                                                 "unet2d_transposed"};
   return file.find(".dynamo") != file.npos && normalised.contains(file.substr(0, file.find('.')));
 }
 
-// Of several complex tensors one parameter is made.
+// Whether the import makes one parameter of several tensors of the file (complex weights).
 bool hasJoinedWeights(const std::string& file) {
   return file.starts_with("fno_core");
 }
 
-// As files of weights have it.
+// Returns the name of a parameter in files of weights.
 std::string nameOf(const NamedParameter& named) {
   return named.parameter->value().name().empty() ? nameInFile(named.path)
                                                  : nameInFile(named.parameter->value().name());
 }
 
+// Imports a model and compares it with the arrays NAME + vectors (".npz" or ".other.npz").
 void run(const std::filesystem::path& path, const std::string& properties,
          const std::string& vectors, TenonDataType type) {
   const std::string file = path.filename().string(), name = file.substr(0, file.find('.'));
@@ -102,23 +110,23 @@ void run(const std::filesystem::path& path, const std::string& properties,
   layer->setUp(inputs);
   std::vector<Ref<DTensor>> x, dx, y, dy;
   std::vector<const DTensor*> in, cotangents;
-  std::vector<DTensor*> out, made;
+  std::vector<DTensor*> inputCotangents, outputs;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     x.push_back(test::tensor(inputs[i], type));
     fillWith(*x.back(), arrays, "in." + names[i]);
     dx.push_back(test::tensor(inputs[i].dual(), type));
     in.push_back(x.back().get());
-    out.push_back(dx.back().get());
+    inputCotangents.push_back(dx.back().get());
   }
   const std::vector<std::string> results = arrays.names("out.");
   for (const Layout& output : layer->outputLayouts()) {
     y.push_back(test::tensor(output, type));
-    made.push_back(y.back().get());
+    outputs.push_back(y.back().get());
     dy.push_back(test::tensor(output.dual(), type));
     cotangents.push_back(dy.back().get());
   }
   ASSERT_EQ(y.size(), results.size());
-  layer->apply(Inputs(in.data(), in.size()), Outputs(made.data(), made.size()));
+  layer->apply(Inputs(in.data(), in.size()), Outputs(outputs.data(), outputs.size()));
   const double tolerance = toleranceOf(file, type);
   for (std::size_t i = 0; i < results.size(); ++i) {
     EXPECT_LT(distance(test::gathered(*y[i]), arrays.numbers(*arrays.find("out." + results[i]))),
@@ -128,15 +136,15 @@ void run(const std::filesystem::path& path, const std::string& properties,
   }
   layer->zeroGradients();
   layer->applyAdjoint(OutputCotangents(cotangents.data(), cotangents.size()),
-                      InputCotangents(out.data(), out.size()));
+                      InputCotangents(inputCotangents.data(), inputCotangents.size()));
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (const StoredTensor* gradient = arrays.find("grad." + names[i])) {
       EXPECT_LT(distance(test::gathered(*dx[i]), arrays.numbers(*gradient)), tolerance) << names[i];
     }
   if (vectors != ".npz" || hasFoldedWeights(file))
     return;
-  // A bias in front of a norm has no influence, and its gradient is noise: that of a sum whose
-  // terms, times x, are the gradient of the weight beside it. So both have one scale.
+  // Differences of gradients are compared with the largest gradient of the same layer. A bias
+  // before a norm has no influence on the result, so its own gradient is only rounding noise.
   std::map<std::string, double> scales;
   const auto scaleOf = [&](const std::string& path) -> double& {
     return scales[path.substr(0, path.rfind('/') + 1)];
@@ -146,8 +154,8 @@ void run(const std::filesystem::path& path, const std::string& properties,
       scaleOf(named.path) = std::max(scaleOf(named.path), std::abs(number));
   std::set<std::string> compared;
   for (const NamedParameter& named : namedParameters(*layer)) {
-    const auto wanted = gradientOf(arrays, nameOf(named));
-    if (!wanted || named.parameter->isFrozen())
+    const auto expected = gradientOf(arrays, nameOf(named));
+    if (!expected || named.parameter->isFrozen())
       continue;
     const auto withoutUnits = [](Shape shape) {
       std::erase(shape, 1);
@@ -156,7 +164,7 @@ void run(const std::filesystem::path& path, const std::string& properties,
     EXPECT_EQ(withoutUnits(named.parameter->storage().shape()),
               withoutUnits(arrays.find("param." + nameOf(named))->shape))
         << named.path;
-    EXPECT_LT(distance(test::gathered(named.parameter->gradient()), *wanted,
+    EXPECT_LT(distance(test::gathered(named.parameter->gradient()), *expected,
                        std::max(scaleOf(named.path), 1e-300)),
               tolerance)
         << named.path;
@@ -175,7 +183,7 @@ TEST(Model, GivesWhatPyTorchComputes) {
     for (const std::string vectors : {".npz", ".other.npz"})
       for (const std::string properties : {"S0", "S2", "S2,S3"})
         for (const TenonDataType type : {TENON_FLOAT64, TENON_FLOAT32})
-          // float32 tells nothing of layouts that float64 does not tell.
+          // float32 on one layout only: float64 detects errors of the others.
           if (std::filesystem::exists(folder() / (name + vectors)) &&
               (type == TENON_FLOAT64 || (vectors == ".npz" && properties == "S2"))) {
             try {
@@ -187,10 +195,10 @@ TEST(Model, GivesWhatPyTorchComputes) {
   }
 }
 
-// A refusal names the operator, the line of the model's source, and what would work.
-// Maxima, minima and thresholds of what is no number are none, as in PyTorch and ONNX.
+// Maxima, minima and thresholds of NaN are NaN, as in PyTorch and ONNX. Element 7 of one input and
+// element 9 of the other are NaN; so must be the results there, and no others.
 TEST(Model, KeepsWhatIsNoNumber) {
-  const HeldTraps held; // NaN is compared
+  const HeldTraps noTraps; // NaN is compared
   for (const char* file : {"extremes.f64.pt2", "extremes.onnx"}) {
     const auto layer = makeModel(world());
     layer->set("path", (folder() / file).string());
@@ -214,6 +222,7 @@ TEST(Model, KeepsWhatIsNoNumber) {
   }
 }
 
+// A refusal contains the operator, the line of the model's source, and what could be used instead.
 TEST(Model, NamesWhatCannotBeImported) {
   const auto layer = makeModel(world());
   layer->set("path", std::string(TENON_TEST_MODELS "/refused.pt2"));
@@ -234,7 +243,7 @@ TEST(Model, NamesWhatCannotBeImported) {
   });
 }
 
-// And the parameter, where it is one that something is computed of.
+// It also contains the parameter, if the operator's input is computed from one.
 TEST(Model, NamesTheParameterOfWhichNothingCanBeComputed) {
   const auto layer = makeModel(world());
   layer->set("path", std::string(TENON_TEST_MODELS "/refused_parameter.pt2"));
@@ -246,12 +255,13 @@ TEST(Model, NamesTheParameterOfWhichNothingCanBeComputed) {
               });
 }
 
-// Three steps of gradient descent, as PyTorch takes them: a matrix that all steps of a recurrence
-// multiply by is one parameter. The weights go back by PyTorch's names and shapes, and come from
-// there.
+// Three steps of gradient descent with the learning rate 0.1. The expected weights are those of
+// PyTorch after the same steps (recurrence.trained.npz). A matrix that all steps of a recurrence
+// multiply by is one parameter. Weights are saved with PyTorch's names and shapes, and read from
+// PyTorch's file.
 TEST(Model, TrainsAsPyTorchDoes) {
   const Arrays arrays(folder() / "recurrence.npz"), after(folder() / "recurrence.trained.npz");
-  const auto made = [&] {
+  const auto newModel = [&] {
     auto layer = makeModel(world());
     layer->set("path", (folder() / "recurrence.f64.pt2").string());
     layer->set("model_test", std::string("off"));
@@ -259,7 +269,7 @@ TEST(Model, TrainsAsPyTorchDoes) {
     layer->setUp(layoutOf(arrays.find("in.x")->shape, "S0"));
     return layer;
   };
-  const auto layer = made();
+  const auto layer = newModel();
   const Ref<DTensor> x = test::tensor(layer->inputLayout(), TENON_FLOAT64),
                      y = test::tensor(layer->outputLayout(), TENON_FLOAT64),
                      dy = test::tensor(layer->outputLayout().dual(), TENON_FLOAT64);
@@ -290,12 +300,12 @@ TEST(Model, TrainsAsPyTorchDoes) {
     MPI_Barrier(world()->mpi());
   };
   expectTrained(*layer);
-  const auto other = made();
+  const auto other = newModel();
   loadWeights(*other, (folder() / "recurrence.trained.npz").string(), "");
   expectTrained(*other);
 }
 
-// What normalises an input and an output, so that a program need not.
+// The description says how the network normalises its input and output, so users do not repeat it.
 TEST(Model, SaysHowItNormalises) {
   const auto layer = makeModel(world());
   layer->set("path", (folder() / "cnn_normalised.f64.pt2").string());
@@ -305,7 +315,7 @@ TEST(Model, SaysHowItNormalises) {
   EXPECT_NE(text.find("output: brought back by deviation "), text.npos) << text;
 }
 
-// A batch normalisation keeps PyTorch's names, of its running statistics too.
+// A batch normalisation has PyTorch's names, also for its running statistics.
 TEST(Model, KeepsTheNamesOfBatchNormalisations) {
   const auto layer = makeModel(world());
   layer->set("path", (folder() / "column_normalised.f64.pt2").string());
@@ -315,20 +325,20 @@ TEST(Model, KeepsTheNamesOfBatchNormalisations) {
     names.insert(nameInFile(named.path));
   for (const std::string name : {"weight", "bias", "running_mean", "running_var"})
     EXPECT_EQ(std::ranges::count_if(
-                  names, [&](const std::string& its) { return its.ends_with(".1." + name); }),
+                  names, [&](const std::string& found) { return found.ends_with(".1." + name); }),
               1)
         << name;
 }
 
-// Released, a network trains what its author trained: constants stay what they are, in a file of
-// the network and from it too.
+// Constants of the model, such as buffers, are frozen. After all parameters have been frozen and
+// released again, the constants are still frozen.
 TEST(Model, ReleasedKeepsItsConstants) {
   const auto layer = makeModel(world());
   layer->set("path", (folder() / "cnn_normalised.f64.pt2").string());
   layer->setUp(layoutOf({4, 3, 12, 16}, "S2"));
-  const auto frozen = [&](const Layer& of) {
+  const auto frozen = [&](const Layer& network) {
     std::set<std::string> names;
-    for (const NamedParameter& named : namedParameters(of))
+    for (const NamedParameter& named : namedParameters(network))
       if (named.parameter->isFrozen())
         names.insert(named.path);
     return names;
@@ -342,8 +352,8 @@ TEST(Model, ReleasedKeepsItsConstants) {
   EXPECT_EQ(frozen(*layer), constants);
 }
 
-// A class token, which the model enlarges to the batch, and a table of positions have their own
-// names and are trained.
+// Parameters that are values instead of weights of layers, here a class token, which the model
+// broadcasts to the batch, and a table of positions, have their own names and are trained.
 TEST(Model, ParametersAsValuesHaveTheirNames) {
   const auto layer = makeModel(world());
   layer->set("path", std::string(TENON_TEST_MODELS "/vit_cls.f64.pt2"));
@@ -356,8 +366,8 @@ TEST(Model, ParametersAsValuesHaveTheirNames) {
   EXPECT_TRUE(trained.contains("pos"));
 }
 
-// Newer files of ONNX say which tensors are parameters: those are trained, also as values, and
-// buffers are not, also as weights of a layer.
+// Newer ONNX files state which tensors are parameters: those are trained, also as values. Buffers
+// are not trained, also if they are weights of a layer.
 TEST(Model, OnnxSaysWhatIsTrained) {
   const auto layer = makeModel(world());
   layer->set("path", std::string(TENON_TEST_MODELS "/own_parameters.dynamo18d.f64.onnx"));
@@ -372,7 +382,7 @@ TEST(Model, OnnxSaysWhatIsTrained) {
   EXPECT_TRUE(std::ranges::none_of(trained, [](const std::string& name) {
     return name.starts_with("conv") || name.starts_with("channelaffine");
   }));
-  // Parameters of equal numbers are stored once, and are two all the same.
+  // The file has parameters with equal numbers only once; the network has both.
   for (const char* name : {"equal_norms.dynamo18d.f64.onnx", "equal_norms.legacy17d.f64.onnx"}) {
     const auto norms = makeModel(world());
     norms->set("path", std::string(TENON_TEST_MODELS "/") + name);
@@ -386,6 +396,7 @@ TEST(Model, OnnxSaysWhatIsTrained) {
   }
 }
 
+// Returns the output for the input "in.x" of the arrays.
 std::vector<double> resultOf(Layer& layer, const Layout& layout, const Arrays& arrays) {
   const Ref<DTensor> x = test::tensor(layout, TENON_FLOAT64),
                      y = test::tensor(layer.outputLayout(), TENON_FLOAT64);
@@ -394,21 +405,21 @@ std::vector<double> resultOf(Layer& layer, const Layout& layout, const Arrays& a
   return test::gathered(*y);
 }
 
-// The network as Tenon's own file, with weights that the model saved, and the model as a node of
-// another network.
+// The network in a file of Tenon's own, with weights that the model saved, computes exactly the
+// same, and so does the model as a layer of another network, which doubles the result.
 TEST(Model, IsTheSameNetworkInFilesOfItsOwn) {
   const std::string path = (folder() / "squeeze_excite.f64.pt2").string();
   const Arrays arrays(folder() / "squeeze_excite.npz");
   const Layout layout = layoutOf(arrays.find("in.x")->shape, "S2");
-  const auto made = [&](Ref<Layer> layer) {
+  const auto setUp = [&](Ref<Layer> layer) {
     layer->setDataType(TENON_FLOAT64);
     layer->setUp(layout);
     return layer;
   };
   const auto model = makeModel(world());
   model->set("path", path);
-  made(model);
-  const std::vector<double> wanted = resultOf(*model, layout, arrays);
+  setUp(model);
+  const std::vector<double> expected = resultOf(*model, layout, arrays);
   const std::string weights =
       testing::TempDir() + fmt::format("saved_model_{}.safetensors", world()->size());
   saveWeights(*model, weights);
@@ -417,24 +428,25 @@ TEST(Model, IsTheSameNetworkInFilesOfItsOwn) {
     if (world()->rank() == 0)
       std::ofstream(file) << text;
     MPI_Barrier(world()->mpi());
-    const auto read = made(readNetwork(world(), file));
+    const auto read = setUp(readNetwork(world(), file));
     MPI_Barrier(world()->mpi());
     return read;
   };
   const auto own = network(networkText(modelOf(*model)->network().graph));
   loadWeights(*own, weights, "");
-  EXPECT_EQ(resultOf(*own, layout, arrays), wanted);
+  EXPECT_EQ(resultOf(*own, layout, arrays), expected);
   const auto around =
       network(fmt::format(R"({{"format": "tenon-network-1", "type": "sequential", "layers": [
                   {{"type": "model", "path": "{}"}}, {{"type": "scale", "factor": 2}}]}})",
                           path));
-  std::vector<double> twice = wanted;
+  std::vector<double> twice = expected;
   for (double& number : twice)
     number *= 2;
   EXPECT_EQ(resultOf(*around, layout, arrays), twice);
 }
 
-// What a network is saved as, and that it is the same network: the file names the model.
+// A model is saved in a network file by its path, before and after set-up, and its parameters have
+// PyTorch's names.
 TEST(Model, IsAContainerAsOthers) {
   const auto layer = makeModel(world());
   layer->set("path", (folder() / "mlp_tanh.f64.pt2").string());

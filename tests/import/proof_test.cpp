@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The test that a model's file holds: it passes on any process grid, and fails where a weight is
-// another.
+// The test that a model's file can contain: inputs, outputs, cotangents and gradients that PyTorch
+// computed in float64 (share/tenon/export_torch.py writes them). setUp() of an imported model, and
+// testModel(), run the network on these inputs and compare. Here the test must pass on any process
+// grid, and must fail if one weight of the file, or one stored gradient, is changed by a
+// thousandth.
 #include "layer/networks/model.hpp"
 #include "layer/run_layer.hpp"
 #include "weights/zip.hpp"
@@ -26,8 +29,9 @@ Ref<Layer> modelAt(const std::string& path, TenonDataType type) {
   return layer;
 }
 
-// A copy of the model whose weight `number` of a tensor is larger by a part of itself, with the
-// checksums that the archive then has. Each rank has a copy of its own, of equal bytes.
+// Writes a copy of a model, in which element `number` of a tensor is multiplied by 1 + part, and
+// returns its path. The tensor's checksum, which a zip archive has twice, is corrected, so the file
+// is valid. Each rank writes a copy with a name of its own; all have equal bytes.
 template <class T>
 std::string changedModel(const char* model, const std::string& tensor, std::size_t number,
                          double part) {
@@ -48,7 +52,7 @@ std::string changedModel(const char* model, const std::string& tensor, std::size
     std::memcpy(first + number * sizeof weight, &weight, sizeof weight);
     const auto after = static_cast<std::uint32_t>(
         crc32(0, reinterpret_cast<const Bytef*>(first), static_cast<uInt>(member.bytes)));
-    int places = 0;
+    int places = 0; // where the checksum was found
     for (std::size_t at = 0;
          (at = bytes.find(std::string(reinterpret_cast<const char*>(&before), 4), at)) !=
          bytes.npos;
@@ -77,8 +81,8 @@ TEST(StoredTest, PassesOnAnyProcessGrid) {
     }
 }
 
-// Writes into parts of a value, sums up to each element, sums along edges, products of parts of a
-// spectrum; and a batch of 1, whose results reach all ranks by a collective of MPI.
+// Models with assignments to parts of a tensor, prefix sums, sums along edges of a graph, products
+// of parts of a spectrum; and a batch of 1, whose results reach all ranks by a collective of MPI.
 TEST(StoredTest, PassesForNetworksOfManyOperators) {
   const std::pair<const char*, Shape> models[] = {
       {"writes", {2, 2, 8, 10}},          {"edges", {2, 6, 4}},   {"spectral_parts", {1, 2, 8, 10}},
@@ -101,18 +105,18 @@ TEST(StoredTest, FailsForOneChangedWeight) {
         {"does not give its own results", "float64", "y differs by", "allowed 1.0e-12", "dL/dx"},
         [&] { layer->setUp(layout); });
     EXPECT_FALSE(layer->isSetUp());
-    // In float32 alone the difference is above what the file allows, or not; it never fails in
-    // silence.
+    // Without the test in setUp(), which is in float64, testModel() also detects the change.
     layer->set("model_test", std::string("off"));
     layer->setUp(layout);
     expectError(TENON_ERR_TEST, {"does not give its own results"}, [&] { testModel(*layer); });
   }
 }
 
-// The gradient of each parameter is compared: that of a weight which a recurrence shares, of a
-// function's argument.
+// The gradient of each parameter is compared, by three numbers that the file stores for it; one of
+// them is changed here. In this model a recurrence shares a weight, and a parameter is the argument
+// of a function.
 TEST(StoredTest, FailsForOneOtherGradientOfAParameter) {
-  constexpr std::size_t kHeader = 16; // numbers before the array
+  constexpr std::size_t kHeader = 16; // float64 numbers that the header of an npy file occupies
   if (world()->size() > 1)            // ranks would read files of different names
     return;
   const auto layer = modelAt(changedModel<double>(TENON_TEST_MODELS "/parameter_values.f64.pt2",

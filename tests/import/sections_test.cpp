@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Networks evaluated section by section are the networks: PyTorch's values and gradients, where
-// each layer with parameters begins a section.
+// Networks that are evaluated section by section (lowering/sections.hpp), which needs the memory of
+// one section only. With sections as small as possible (each layer with parameters begins a new
+// one), the outputs and the gradients of the inputs must be those that PyTorch computed
+// (arrays.hpp), to 1e-12. All float64 models of the test data are used. The test also checks that
+// among them there are the two difficult cases (Coverage).
 #include "import/arrays.hpp"
 #include "layer/networks/model_sections.hpp"
 #include "layer/run_layer.hpp"
@@ -16,13 +19,14 @@ using test::distance;
 using test::fillWith;
 using test::world;
 
-// Whether a layer is in several sections, and a value read across one that lies between.
-struct Seen {
+// Which cases occur in a network: a layer that is in several sections, and a value that is read by
+// a section after the next one.
+struct Coverage {
   bool isShared = false, isReadLater = false;
 };
 
-Seen seenIn(const ImportedNetwork& network) {
-  Seen seen;
+Coverage coverageOf(const ImportedNetwork& network) {
+  Coverage coverage;
   std::multiset<std::string> layers;
   const std::vector<int> starts = sectionStarts(network, 1);
   std::vector<std::set<int>> given;
@@ -32,15 +36,16 @@ Seen seenIn(const ImportedNetwork& network) {
       if (node.sameAs < 0)
         layers.insert(node.layer.name);
     for (const int value : section.reads)
-      seen.isReadLater |= given.size() > 1 && !given.back().contains(value);
+      coverage.isReadLater |= given.size() > 1 && !given.back().contains(value);
     given.emplace_back(section.gives.begin(), section.gives.end());
   }
   for (const std::string& layer : layers)
-    seen.isShared |= layers.count(layer) > 1;
-  return seen;
+    coverage.isShared |= layers.count(layer) > 1;
+  return coverage;
 }
 
-Seen run(const std::filesystem::path& path, const std::string& properties) {
+// Evaluates a model in sections and compares it with PyTorch.
+Coverage run(const std::filesystem::path& path, const std::string& properties) {
   const std::string file = path.filename().string();
   SCOPED_TRACE(file + " " + properties);
   const Arrays arrays(path.parent_path() / (file.substr(0, file.find('.')) + ".npz"));
@@ -51,19 +56,19 @@ Seen run(const std::filesystem::path& path, const std::string& properties) {
   const std::vector<std::string> names = test::inputNames(*layer, arrays);
   std::vector<Ref<DTensor>> x;
   std::vector<Shape> shapes;
-  std::vector<bool> isWanted;
+  std::vector<bool> hasGradient;
   for (const std::string& name : names) {
     shapes.push_back(arrays.find("in." + name)->shape);
     x.push_back(test::tensor(
         test::onWorld(shapes.back(), shapes.back().size() > 2 ? properties : "S0"), TENON_FLOAT64));
     fillWith(*x.back(), arrays, "in." + name);
-    isWanted.push_back(arrays.find("grad." + name) != nullptr);
+    hasGradient.push_back(arrays.find("grad." + name) != nullptr);
   }
   const ImportedNetwork network = importNetwork(model.program(), *model.open(), shapes);
   SectionedModel sections(*layer, network, {TENON_FLOAT64, Space::Host, "auto", 1});
   const std::vector<std::string> results = arrays.names("out.");
   EXPECT_EQ(sections.outputCount(), results.size());
-  sections.evaluate(x, isWanted, [&](std::size_t output, const Layout& layout) {
+  sections.evaluate(x, hasGradient, [&](std::size_t output, const Layout& layout) {
     auto cotangent = test::tensor(layout.dual(), TENON_FLOAT64);
     fillWith(*cotangent, arrays, "cot." + results[output]);
     return cotangent;
@@ -74,17 +79,17 @@ Seen run(const std::filesystem::path& path, const std::string& properties) {
               1e-12)
         << results[i];
   for (std::size_t i = 0; i < names.size(); ++i)
-    if (isWanted[i]) {
+    if (hasGradient[i]) {
       EXPECT_LT(distance(test::gathered(sections.cotangent(i)),
                          arrays.numbers(*arrays.find("grad." + names[i]))),
                 1e-12)
           << names[i];
     }
-  return seenIn(network);
+  return coverageOf(network);
 }
 
 TEST(ModelSections, GiveTheValuesAndGradientsOfPyTorch) {
-  Seen seen;
+  Coverage coverage;
   for (const auto& entry : std::filesystem::directory_iterator(TENON_TEST_MODELS)) {
     const std::string file = entry.path().filename().string();
     if (file.find(".f64.") == file.npos ||
@@ -92,17 +97,18 @@ TEST(ModelSections, GiveTheValuesAndGradientsOfPyTorch) {
                                  (file.substr(0, file.find('.')) + ".npz")))
       continue;
     for (const char* properties : {"S0", "S2"}) {
-      const Seen here = run(entry.path(), properties);
-      seen.isShared |= here.isShared;
-      seen.isReadLater |= here.isReadLater;
+      const Coverage ofModel = run(entry.path(), properties);
+      coverage.isShared |= ofModel.isShared;
+      coverage.isReadLater |= ofModel.isReadLater;
     }
   }
-  EXPECT_TRUE(seen.isShared);
-  EXPECT_TRUE(seen.isReadLater);
+  EXPECT_TRUE(coverage.isShared);
+  EXPECT_TRUE(coverage.isReadLater);
 }
 
-// 70 layers, which a last one adds: a section that began behind the 65th would read too many
-// values.
+// 70 layers of 2 parameters, whose results a last layer adds. With at most 4 parameters per
+// section, a section that began after the 65th layer would read more values than a graph can have
+// inputs (64), so the last sections are larger.
 TEST(ModelSections, ReadNoMoreValuesThanAGraphHasInputs) {
   ImportedNetwork network;
   network.graph.type = "graph";

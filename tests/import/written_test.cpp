@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What `tenon import FILE -o NAME` has written (write_networks.sh) is a network of Tenon's own with
-// its weights. It gives what PyTorch computes of the model, with its derivatives, and nothing asks
-// for the model's file.
+// Networks that `tenon import FILE -o NAME` has written (write_networks.sh): NAME.json is a network
+// of Tenon's own, and NAME.safetensors has its weights. Their outputs and the gradients of their
+// inputs must be those that PyTorch computed of the model (arrays.hpp), to 1e-11. The model's file
+// is not read.
 #include "import/arrays.hpp"
 #include "layer/networks/network_file.hpp"
 #include "layer/networks/path.hpp"
@@ -35,12 +36,13 @@ public:
   }
 
   void expectPyTorchsResults() {
-    std::vector<Ref<DTensor>> held;
-    const auto made = [&](const Layout& layout, const std::string& filledWith = "") {
-      held.push_back(test::tensor(layout));
+    std::vector<Ref<DTensor>> tensors;
+    // Creates a tensor, filled with an array if one is named; `tensors` keeps it.
+    const auto newTensor = [&](const Layout& layout, const std::string& filledWith = "") {
+      tensors.push_back(test::tensor(layout));
       if (!filledWith.empty())
-        fillWith(*held.back(), arrays_, filledWith);
-      return held.back().get();
+        fillWith(*tensors.back(), arrays_, filledWith);
+      return tensors.back().get();
     };
     const std::vector<std::string> inputs = arrays_.names("in."), outputs = arrays_.names("out.");
     const Layouts from = layer_->inputLayouts(), to = layer_->outputLayouts();
@@ -49,12 +51,12 @@ public:
     std::vector<const DTensor*> x, dy;
     std::vector<DTensor*> y, dx;
     for (std::size_t i = 0; i < from.size(); ++i) {
-      x.push_back(made(from[i], "in." + inputs[i]));
-      dx.push_back(made(from[i].dual()));
+      x.push_back(newTensor(from[i], "in." + inputs[i]));
+      dx.push_back(newTensor(from[i].dual()));
     }
     for (std::size_t i = 0; i < to.size(); ++i) {
-      y.push_back(made(to[i]));
-      dy.push_back(made(to[i].dual(), "cot." + outputs[i]));
+      y.push_back(newTensor(to[i]));
+      dy.push_back(newTensor(to[i].dual(), "cot." + outputs[i]));
     }
     layer_->apply(Inputs(x.data(), x.size()), Outputs(y.data(), y.size()));
     layer_->applyAdjoint(OutputCotangents(dy.data(), dy.size()),
@@ -66,6 +68,7 @@ public:
         expectEqual(*dx[i], "grad." + inputs[i]);
   }
 
+  // Returns the paths of the parameters that are trained.
   std::set<std::string> parameters() const {
     std::set<std::string> names;
     for (const NamedParameter& named : namedParameters(*layer_))
@@ -89,8 +92,8 @@ struct WrittenCase {
   const char *name, *properties;
 };
 
-// A periodic convolution, running statistics, a class token, layers that steps share, spectra, two
-// inputs, a product of a gate, and of ONNX two outputs.
+// The networks have: a periodic convolution, running statistics, a class token, layers that steps
+// share, spectra, two inputs, a product with a gate, and two outputs.
 class Written : public testing::TestWithParam<WrittenCase> {};
 
 TEST_P(Written, GivesWhatPyTorchComputes) {
@@ -103,9 +106,9 @@ INSTANTIATE_TEST_SUITE_P(
                     WrittenCase{"vit_cls", "S0"}, WrittenCase{"recurrent", "B"},
                     WrittenCase{"fno_core", "S2"}, WrittenCase{"masked", "S2"},
                     WrittenCase{"squeeze_excite", "S2"}, WrittenCase{"conv_lstm", "S2"}),
-    [](const auto& of) { return of.param.name; });
+    [](const auto& info) { return info.param.name; });
 
-// What was trained has PyTorch's names, so that both can exchange weights further on.
+// Trained parameters have PyTorch's names in files, so weights can be exchanged in both directions.
 TEST(WrittenWeights, HaveThePathsOfPyTorchsNames) {
   const WrittenNetwork network("column_normalised", "S0");
   std::set<std::string> expected;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A run goes on from a file, whatever number of ranks wrote it, whatever number reads it, wherever
-// parameters are stored: parameters and slots bit by bit, and the next losses.
+// Checkpoints: a run that continues from a file has the same state, bit by bit, and the same next
+// losses as the run that wrote it, for any number of ranks that write and read, and for any layout
+// in which parameters are stored. Further tests: contents of files, rotation of old files, names
+// and values that are refused, and the recording of signals. Some tests run with several ranks only
+// where needed; the complete state of a run is gathered by training_run.hpp.
 #include "training_run.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -30,17 +33,19 @@ using test::world;
 
 using State = std::map<std::string, std::vector<double>>;
 
-void expectNear(const std::vector<double>& got, const std::vector<double>& want,
+void expectNear(const std::vector<double>& found, const std::vector<double>& expected,
                 const std::string& what) {
-  for (std::size_t i = 0; i < want.size(); ++i)
-    EXPECT_NEAR(got[i], want[i], 1e-12 * std::abs(want[i])) << what << ", step " << i;
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    EXPECT_NEAR(found[i], expected[i], 1e-12 * std::abs(expected[i])) << what << ", step " << i;
 }
 
-// Writes on `writers` ranks, reads on 1, 2, ... ranks in another storage.
-void goOn(int writers, const Kind& kind, const std::string& otherStorage, const std::string& path) {
+// Writes a checkpoint on the first `writers` ranks, and continues from it on 1, 2, ... ranks, with
+// another storage of the parameters.
+void continueOnRanks(int writers, const Kind& kind, const std::string& otherStorage,
+                     const std::string& path) {
   State state;
   std::vector<double> next;
-  // Rank 0 is one of all runs.
+  // Rank 0 takes part in all runs, so it has the results of the writing run for the comparison.
   if (const CommPtr comm = test::firstRanks(writers)) {
     TrainingRun run(comm, kind);
     run.steps(3);
@@ -58,7 +63,7 @@ void goOn(int writers, const Kind& kind, const std::string& otherStorage, const 
                              std::to_string(writers) + " ranks, " + otherStorage + " on " +
                              std::to_string(readers);
     TrainingRun run(comm, {otherStorage, kind.optimizer}, 4);
-    run.step(); // so that there is something to be replaced
+    run.step(); // changes the state, which reading must then replace
     run.checkpoint().read(path);
     const State read = run.state();
     const std::vector<double> further = run.steps(2);
@@ -80,9 +85,9 @@ TEST(Checkpoint, GoesOnOnAnyNumberOfRanksInAnyStorage) {
   for (const char* optimizer : {"adam", "sgd"})
     for (int writers = 1; writers <= world()->size(); ++writers)
       for (std::size_t s = 0; s < storages.size(); ++s)
-        goOn(writers, {storages[s], optimizer},
-             storages[(s + static_cast<std::size_t>(writers)) % storages.size()],
-             folder / "run.h5");
+        continueOnRanks(writers, {storages[s], optimizer},
+                        storages[(s + static_cast<std::size_t>(writers)) % storages.size()],
+                        folder / "run.h5");
 }
 
 TEST(Checkpoint, IsTheSameFileByEveryTransport) {
@@ -107,7 +112,8 @@ TEST(Checkpoint, IsTheSameFileByEveryTransport) {
   options().set("-tenon_checkpoint_transport", "auto");
 }
 
-// Fields as a solver holds them: with ghosts, in any order of dimensions, of any type.
+// The user's tensors: a float32 array of the caller with ghosts and columns first, and int64
+// numbers with a copy on each rank. Ghosts are neither written nor read.
 TEST(Checkpoint, KeepsTheUserTensors) {
   const SharedFolder folder("checkpoint_tensors");
   const int ranks = world()->size();
@@ -151,8 +157,8 @@ TEST(Checkpoint, KeepsTheUserTensors) {
   EXPECT_EQ(std::get<std::string>(checkpoint.value("name")), "α");
 }
 
-// Of a file that is only looked at: what it holds, and one dataset, whosever it was, in a layout of
-// the reader's.
+// Checkpoint::load() reads one dataset of a file, without the other objects, into any layout; and
+// fileContents() lists a file.
 TEST(Checkpoint, GivesOneDatasetToATensor) {
   const SharedFolder folder("checkpoint_load");
   TrainingRun run(world(), {});
@@ -167,11 +173,12 @@ TEST(Checkpoint, GivesOneDatasetToATensor) {
   run.checkpoint().setValue("note", std::string("a\nb"));
   run.checkpoint().setValue("time", 0.25);
   run.checkpoint().write(folder / "run.h5");
-  const std::string said = fileContents(folder / "run.h5");
-  EXPECT_NE(said.find("\"values\":{\"note\":\"a\\nb\",\"time\":0.25}"), said.npos) << said;
-  EXPECT_NE(said.find("{\"path\":\"tensors/field\",\"type\":\"float64\",\"shape\":[9,3]}"),
-            said.npos)
-      << said;
+  const std::string contents = fileContents(folder / "run.h5");
+  EXPECT_NE(contents.find("\"values\":{\"note\":\"a\\nb\",\"time\":0.25}"), contents.npos)
+      << contents;
+  EXPECT_NE(contents.find("{\"path\":\"tensors/field\",\"type\":\"float64\",\"shape\":[9,3]}"),
+            contents.npos)
+      << contents;
   const auto copies = makeRef<DTensor>(world(), layout("B"), TENON_FLOAT64);
   Checkpoint::load(copies, folder / "run.h5", "tensors/field");
   {
@@ -185,7 +192,8 @@ TEST(Checkpoint, GivesOneDatasetToATensor) {
   EXPECT_EQ(held[26], 26.5); // as before
 }
 
-// What a layer of the user's functions carries from Apply to Apply.
+// A state of a shell (a layer of user functions), here a number that each Apply doubles: 1 to 8 in
+// three calls.
 TEST(Checkpoint, KeepsTheStatesOfShells) {
   const SharedFolder folder("checkpoint_shell");
   const Layout input(
@@ -218,8 +226,10 @@ TEST(Checkpoint, KeepsTheStatesOfShells) {
     EXPECT_EQ(count[i], 8);
 }
 
-// A file without the updates of each parameter, as it was once written, gives each the optimizer's
-// steps. All tensors are zero, as are those of a file that has only its structure.
+// Older files have only the optimizer's number of steps, newer ones also a number of updates for
+// each parameter. From an older file each parameter gets the optimizer's steps. The older file is
+// made here with its structure only; its tensors are then zero, so all tensors of the run are set
+// to zero.
 TEST(Checkpoint, ReadsFilesWithoutTheUpdatesOfEachParameter) {
   const SharedFolder folder("checkpoint_older");
   const auto net = test::newAffine(world(), 2, 3);
@@ -237,8 +247,8 @@ TEST(Checkpoint, ReadsFilesWithoutTheUpdatesOfEachParameter) {
   if (world()->rank() == 0) {
     StoredFile file = readStructure(folder / "new.h5");
     EXPECT_EQ(std::erase_if(file.numbers,
-                            [](const StoredNumber& each) {
-                              return each.path.starts_with("optimizer/adam/updates/");
+                            [](const StoredNumber& number) {
+                              return number.path.starts_with("optimizer/adam/updates/");
                             }),
               2u);
     writeStructure(folder / "old.h5", file);
@@ -248,8 +258,8 @@ TEST(Checkpoint, ReadsFilesWithoutTheUpdatesOfEachParameter) {
   read.read(folder / "old.h5");
   EXPECT_EQ(other->steps(), 3);
   read.write(folder / "read.h5");
-  for (const StoredNumber& each : readStructure(folder / "read.h5").numbers)
-    EXPECT_EQ(each.value, 3u) << each.path;
+  for (const StoredNumber& number : readStructure(folder / "read.h5").numbers)
+    EXPECT_EQ(number.value, 3u) << number.path;
 }
 
 TEST(Checkpoint, KeepsTheLatestFilesOfAFolder) {
@@ -263,7 +273,8 @@ TEST(Checkpoint, KeepsTheLatestFilesOfAFolder) {
   EXPECT_EQ(std::get<Index>(run.checkpoint().value("step")), 100);
 }
 
-// A name with zeros in front, or one of a series of fields, is none that writeStep() has given.
+// Files whose names writeStep() would not generate, such as those with leading zeros, are never
+// removed or read.
 TEST(Checkpoint, RotatesOnlyNamesThatItGives) {
   const SharedFolder folder("checkpoint_names");
   TrainingRun run(world(), {});
@@ -282,7 +293,7 @@ TEST(Checkpoint, RotatesOnlyNamesThatItGives) {
   EXPECT_EQ(run.checkpoint().readLatest(folder.path()), 5);
 }
 
-// Of another program, which calls its files as the library does.
+// Files of other programs with names that writeStep() would generate are never removed.
 TEST(Checkpoint, RotatesOnlyCheckpoints) {
   const SharedFolder folder("checkpoint_foreign");
   TrainingRun run(world(), {});
@@ -346,9 +357,9 @@ TEST(Checkpoint, RefusesSignalsThatCannotBeNoted) {
                 [&] { checkpoint.setSignal(signal); });
 }
 
-std::vector<int> ownSignals; // that came to the program itself
+std::vector<int> ownSignals; // signals that the program's own handler has received
 
-// The program's own action for two signals, as long as this lives.
+// Installs the program's own handler of two signals; the destructor restores the previous ones.
 class OwnAction {
 public:
   OwnAction() {
@@ -399,7 +410,7 @@ TEST(Checkpoint, ShareASignalUntilTheLastLetsGo) {
   EXPECT_EQ(other->signal(), SIGUSR1);
   EXPECT_EQ(ownSignals, std::vector<int>{});
   other = {};
-  one->setSignal(SIGUSR1); // begins anew
+  one->setSignal(SIGUSR1); // the earlier signal is discarded
   EXPECT_EQ(one->signal(), 0);
 }
 

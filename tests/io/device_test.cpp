@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checkpoints of a run on the device: they are those of the same state on the host, and a run goes
-// on from them in either space.
+// Checkpoints of a run on the device: a run on the device or the host continues from a file that
+// was written on either, with the same state and the same next loss.
 #include "training_run.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -15,6 +15,7 @@ using test::SharedFolder;
 using test::TrainingRun;
 using test::world;
 
+// Returns a kind of run whose tensors are in this memory space.
 Kind in(Space space) {
   return {.storage = "use", .optimizer = "adam", .space = space};
 }
@@ -29,7 +30,7 @@ TEST(DeviceCheckpoint, GoesOnInEitherSpace) {
     const double next = written.step();
     for (const Space reader : {Space::Device, Space::Host}) {
       TrainingRun run(world(), in(reader), 4);
-      run.step(); // so that there is something to be replaced
+      run.step(); // changes the state, which reading must then replace
       run.checkpoint().read(folder / "run.h5");
       EXPECT_EQ(run.state(), state);
       EXPECT_NEAR(run.step(), next, 1e-12 * std::abs(next));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What series of fields refuse, and that their files are checkpoints. Other programs read them in
-// check_fields.py.
+// Series of fields (io/field_series.hpp): errors for fields and meshes that do not match, names of
+// files, and continuation after a restart. A file of a series is a checkpoint, so it is also read
+// as one here. check_fields.py tests the contents of the files with other programs.
 #include "training_run.hpp"
 
 #include "geometry/mesh/edges.hpp"
@@ -17,6 +18,7 @@ namespace {
 using test::SharedFolder;
 using test::world;
 
+// Returns a tensor of this shape, distributed over all ranks.
 Ref<DTensor> fieldOf(Shape shape, const char* properties = "S0") {
   return makeRef<DTensor>(world(),
                           Layout({.shape = std::move(shape),
@@ -25,6 +27,7 @@ Ref<DTensor> fieldOf(Shape shape, const char* properties = "S0") {
                           TENON_FLOAT64);
 }
 
+// Expects an error with this code, whose text contains the words.
 template <class Call>
 void expectFieldError(TenonErrorCode code, const std::string& words, Call call) {
   try {
@@ -37,7 +40,7 @@ void expectFieldError(TenonErrorCode code, const std::string& words, Call call) 
 }
 
 TEST(FieldSeries, RefusesWhatIsNoFieldOnItsGrid) {
-  const HeldTraps held; // an infinite time
+  const HeldTraps noTraps; // for the infinite time, 1.0 / 0.0
   const SharedFolder folder("fields_refused");
   expectFieldError(TENON_ERR_ARG, "needs 2 or 3", [&] { FieldSeries(world(), folder / "a", 1); });
   expectFieldError(TENON_ERR_ARG, "names no file", [&] { FieldSeries(world(), folder / "", 2); });
@@ -53,7 +56,7 @@ TEST(FieldSeries, RefusesWhatIsNoFieldOnItsGrid) {
     series.setGrid({0, 0, 0}, {1, 1, 1});
   });
   expectFieldError(TENON_ERR_SHAPE, "[6]", [&] { series.addTensor(fieldOf({6}), "u", ""); });
-  if (world()->size() > 1) // the contributions of one process are the sum
+  if (world()->size() > 1) // on one rank partial sums are the sums
     expectFieldError(TENON_ERR_LAYOUT, "partial sums", [&] {
       series.addTensor(fieldOf({4, 6}, "P"), "u", "");
     });
@@ -78,7 +81,8 @@ TEST(FieldSeries, RefusesWhatIsNoFieldOnItsGrid) {
   EXPECT_EQ(folder.names(), (std::vector<std::string>{"a-000003.h5", "a.xmf"}));
 }
 
-// Two triangles on each rank, side by side along a line of four nodes.
+// Each rank has a unit square of two triangles (0,1,2) and (1,3,2) with four nodes of its own. Each
+// call of refused() changes one list.
 TEST(FieldSeries, RefusesWhatIsNoMesh) {
   const SharedFolder folder("fields_no_mesh");
   const int rank = world()->rank();
@@ -110,20 +114,22 @@ TEST(FieldSeries, RefusesWhatIsNoMesh) {
   refused(TENON_ERR_STATE, "has a mesh already", {cells, nodes, "triangle", corners, places});
   expectFieldError(TENON_ERR_LAYOUT, "but the mesh has cells in",
                    [&] { series.addTensor(fieldOf({3 * world()->size()}), "u", ""); });
-  const auto rows = [&](const Ref<IndexMapObject>& of) {
-    return makeRef<DTensor>(world(), rowsLayout(of->map()->from(), {2}), TENON_FLOAT64);
+  const auto fieldOn = [&](const Ref<IndexMapObject>& rows) {
+    return makeRef<DTensor>(world(), rowsLayout(rows->map()->from(), {2}), TENON_FLOAT64);
   };
-  expectFieldError(TENON_ERR_ARG, "1 name, but", [&] { series.addTensor(rows(cells), "u", "x"); });
-  series.addTensor(rows(cells), "u", "");
-  series.addTensor(rows(nodes), "T", "");
+  expectFieldError(TENON_ERR_ARG, "1 name, but",
+                   [&] { series.addTensor(fieldOn(cells), "u", "x"); });
+  series.addTensor(fieldOn(cells), "u", "");
+  series.addTensor(fieldOn(nodes), "T", "");
   EXPECT_NE(series.describe().find("u ["), std::string::npos);
   EXPECT_NE(series.describe().find("of nodes"), std::string::npos);
   series.write(0, 0);
   series.write(5, 1);
-  // The mesh once; a run that goes on from another step has its own, and the list names both.
+  // A run writes its mesh once. A run that continues from another step writes its own mesh, and the
+  // list contains both.
   FieldSeries later(world(), folder / "a", 2);
   later.setMesh({cells, nodes, "triangle", corners, places});
-  later.addTensor(rows(cells), "u", "");
+  later.addTensor(fieldOn(cells), "u", "");
   later.write(7, 2);
   EXPECT_EQ(folder.names(),
             (std::vector<std::string>{"a-000000-mesh.h5", "a-000000.h5", "a-000005.h5",
@@ -190,8 +196,8 @@ TEST(FieldSeries, GoesOnAfterARestartAndLeavesOutDamagedFiles) {
   series.addTensor(u, "u", "");
   testing::internal::CaptureStderr();
   series.write(3, 2.5);
-  const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(said.find("a-000001.h5") != std::string::npos, world()->rank() == 0) << said;
+  const std::string warnings = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(warnings.find("a-000001.h5") != std::string::npos, world()->rank() == 0) << warnings;
   EXPECT_EQ(folder.names(),
             (std::vector<std::string>{"a-000001.h5", "a-000002.h5", "a-000003.h5", "a.xmf"}));
   std::ifstream file(folder / "a.xmf");

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Batches from HDF5 files that another program wrote, here HDF5 itself: every rank gets its box of
-// each sample, whatever the file's types and layout, read when asked for or by a thread before.
+// Batches from HDF5 files that another program wrote (here HDF5 itself). The file has 7 volumes of
+// float and integer types, contiguous or compressed; element i of sample n is 1000 n + i. Every
+// rank must get its box of each sample of a batch, scaled by the dataset's settings, for all types
+// and distributions, read when it is requested or in advance by a thread. Further tests: labels,
+// and files that are refused.
 #include "training_run.hpp"
 
 #include "io/hdf5_dataset.hpp"
@@ -24,11 +27,13 @@ using test::world;
 constexpr Index kVolumes = 7, kChannels = 2, kDepth = 3, kRows = 4, kColumns = 5;
 const Shape kVolumeShape{kVolumes, kChannels, kDepth, kRows, kColumns};
 
+// Element `within` of sample n, in any dataset of the file.
 double volumeValue(Index n, Index within) {
   return static_cast<double>(n * 1000 + within);
 }
 
-// A dataset of float64 numbers in memory, stored as another type, in chunks if there are any.
+// Writes a dataset [samples, ...] with these values, stored as a type, and compressed if it is
+// chunked.
 void writeDataset(hid_t file, const char* name, const Shape& shape, hid_t stored, bool isChunked) {
   const std::vector<hsize_t> extents(shape.begin(), shape.end());
   std::vector<hsize_t> chunk = extents;
@@ -51,6 +56,12 @@ void writeDataset(hid_t file, const char* name, const Shape& shape, hid_t stored
   H5Sclose(space);
 }
 
+// Fixture: rank 0 writes the file volumes.h5. Its datasets, with kVolumes samples each:
+//
+//   float32, float64, bigendian   volumes, contiguous
+//   packed, integers              volumes, compressed
+//   targets, classes, bytes       labels: 3 numbers or one integer per sample
+//   few, words                    invalid: one sample too few, texts
 class VolumeFile : public ::testing::Test {
 protected:
   VolumeFile() : folder_("volumes"), path_(folder_ / "volumes.h5") {
@@ -61,15 +72,15 @@ protected:
 
   void write() const {
     const hid_t file = H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    writeDataset(file, "float32", kVolumeShape, H5T_IEEE_F32LE, false);
-    writeDataset(file, "float64", kVolumeShape, H5T_IEEE_F64LE, false);
-    writeDataset(file, "packed", kVolumeShape, H5T_IEEE_F32LE, true);
-    writeDataset(file, "bigendian", kVolumeShape, H5T_IEEE_F64BE, false);
-    writeDataset(file, "integers", kVolumeShape, H5T_STD_I32LE, true);
-    writeDataset(file, "targets", {kVolumes, 3}, H5T_IEEE_F32LE, false);
-    writeDataset(file, "classes", {kVolumes}, H5T_STD_I64LE, false);
-    writeDataset(file, "bytes", {kVolumes}, H5T_STD_U16BE, true);
-    writeDataset(file, "few", {kVolumes - 1}, H5T_STD_I32LE, false);
+    writeDataset(file, "float32", kVolumeShape, H5T_IEEE_F32LE, /*isChunked=*/false);
+    writeDataset(file, "float64", kVolumeShape, H5T_IEEE_F64LE, /*isChunked=*/false);
+    writeDataset(file, "packed", kVolumeShape, H5T_IEEE_F32LE, /*isChunked=*/true);
+    writeDataset(file, "bigendian", kVolumeShape, H5T_IEEE_F64BE, /*isChunked=*/false);
+    writeDataset(file, "integers", kVolumeShape, H5T_STD_I32LE, /*isChunked=*/true);
+    writeDataset(file, "targets", {kVolumes, 3}, H5T_IEEE_F32LE, /*isChunked=*/false);
+    writeDataset(file, "classes", {kVolumes}, H5T_STD_I64LE, /*isChunked=*/false);
+    writeDataset(file, "bytes", {kVolumes}, H5T_STD_U16BE, /*isChunked=*/true);
+    writeDataset(file, "few", {kVolumes - 1}, H5T_STD_I32LE, /*isChunked=*/false);
     const hid_t text = H5Tcopy(H5T_C_S1),
                 space = H5Screate_simple(1, std::array<hsize_t, 1>{7}.data(), nullptr);
     H5Dclose(H5Dcreate2(file, "words", text, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
@@ -78,6 +89,8 @@ protected:
     H5Fclose(file);
   }
 
+  // A layout on a grid of 2 x 2 ranks if there are 4, otherwise of all ranks in one line;
+  // `properties` has one entry per axis of the grid.
   static Layout layout(Shape shape, const char* properties) {
     const int ranks = world()->size();
     const GridPtr grid = ranks == 4 ? Grid::make({2, 2}) : Grid::make({ranks, 1});
@@ -89,7 +102,8 @@ protected:
   std::string path_;
 };
 
-// Each value of the batch, in this rank's box.
+// Expects scale * value + shift for each element of a batch in this rank's box; `numbers` are the
+// samples of the batch.
 void expectVolumes(const DTensor& x, const std::vector<Index>& numbers, double scale, double shift,
                    const std::string& what) {
   const Shape strides = rowMajorStrides(kVolumeShape), extent = x.extent();
@@ -97,12 +111,12 @@ void expectVolumes(const DTensor& x, const std::vector<Index>& numbers, double s
     const HostView<const T> view(x);
     const Shape within = rowMajorStrides(extent);
     for (Index i = 0; i < x.localElements(); ++i) {
-      Index inSample = 0, local = 0, n = 0;
+      Index inSample = 0, local = 0, n = 0; // positions in the sample and in memory; sample
       for (std::size_t d = 0; d < extent.size(); ++d) {
-        const Index at = i / within[d] % extent[d];
+        const Index index = i / within[d] % extent[d]; // in dimension d of this rank's box
         (d == 0 ? n : inSample) +=
-            d == 0 ? x.box()[0].begin + at : (x.box()[d].begin + at) * strides[d];
-        local += at * x.strides()[d];
+            d == 0 ? x.box()[0].begin + index : (x.box()[d].begin + index) * strides[d];
+        local += index * x.strides()[d];
       }
       ASSERT_EQ(view[local], static_cast<T>(scale * volumeValue(numbers[n], inSample) + shift))
           << what;
@@ -110,6 +124,8 @@ void expectVolumes(const DTensor& x, const std::vector<Index>& numbers, double s
   });
 }
 
+// The samples are shuffled, so the labels (1000 n) tell which samples a batch has. Epoch 0 is read
+// twice.
 TEST_F(VolumeFile, EveryRankGetsItsBoxOfEachSampleOnceInAnEpoch) {
   const std::vector<const char*> sets{"float32", "float64", "packed", "bigendian", "integers"},
       distributions{"S0,S4", "S3,S2", "B,S4", "R,S1"};
@@ -117,7 +133,7 @@ TEST_F(VolumeFile, EveryRankGetsItsBoxOfEachSampleOnceInAnEpoch) {
     for (std::size_t j = 0; j < distributions.size(); ++j)
       for (const bool isPrefetching : {false, true}) {
         if (world()->size() > 1 && i % distributions.size() != j)
-          continue; // of the pairs a few, since each takes longer
+          continue; // fewer pairs on several ranks, where each takes longer
         const char *set = sets[i], *properties = distributions[j];
         const std::string what = std::string(properties) + " " + set;
         Hdf5Dataset data(world(), path_, set, "classes");
@@ -192,16 +208,17 @@ void expectError(TenonErrorCode code, const std::vector<std::string>& words, Cal
 
 void writeAttribute(hid_t set, const char* name, double value) {
   const hid_t space = H5Screate(H5S_SCALAR),
-              at = H5Acreate2(set, name, H5T_IEEE_F32LE, space, H5P_DEFAULT, H5P_DEFAULT);
-  H5Awrite(at, H5T_NATIVE_DOUBLE, &value);
-  H5Aclose(at);
+              attribute = H5Acreate2(set, name, H5T_IEEE_F32LE, space, H5P_DEFAULT, H5P_DEFAULT);
+  H5Awrite(attribute, H5T_NATIVE_DOUBLE, &value);
+  H5Aclose(attribute);
   H5Sclose(space);
 }
 
-// By the conventions of NetCDF these attributes make other numbers of those in the file, or none.
-// NaN is none either way.
+// By the conventions of NetCDF, attributes say that the numbers in the file are packed
+// (scale_factor, add_offset) or that a number means a missing value. Such datasets are refused,
+// unless the attribute has no effect: a factor of 1, an offset of 0, or NaN for missing values.
 TEST_F(VolumeFile, PackedNumbersAreRefused) {
-  const HeldTraps held; // NaN is compared, as a value for what is missing
+  const HeldTraps noTraps; // NaN, a mark of missing values, is compared
   const double nan = std::nan("");
   struct Case {
     const char *attribute, *set;
@@ -233,7 +250,7 @@ TEST_F(VolumeFile, PackedNumbersAreRefused) {
       Hdf5Dataset(world(), path, one.set, "");
 }
 
-// HDF5 itself crashes where a type has more bits than a number can have.
+// HDF5 itself crashes if a type in a damaged file has more bits than its conversions support.
 TEST_F(VolumeFile, OnlyNumbersOfUsualSizesAreRead) {
   const std::string path = folder_ / "types.h5";
   if (world()->rank() == 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Without HDF5 there are no checkpoints, series of fields and datasets from HDF5, and the error
-// says how to get them.
+// In a build without HDF5, the calls that create checkpoints, series of fields and datasets must
+// return TENON_ERR_SUPPORT, with a message that names the CMake option -DTENON_HDF5=ON.
 #include <tenon.h>
 
 #include <gtest/gtest.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Training of an imported network goes on from a checkpoint on fewer ranks: a model's parameters
-// are those of its layers, and the file that it came from is not asked for them.
+// Training of an imported network continues from a checkpoint on fewer ranks. Three ranks train,
+// write a checkpoint and continue; two ranks read it and continue. The state after reading must be
+// equal, and the state after three further steps equal to 1e-10. The parameters of a model belong
+// to its layers, so the file that it was imported from is not needed for them.
 #include "training_run.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -20,7 +22,8 @@ struct ModelCase {
   const char *properties, *optimizer;
 };
 
-// A loss of half the sum of squares: its cotangent is the output itself.
+// Training of a model. The loss is half the sum of squares of the output, whose cotangent is the
+// output itself.
 class ModelRun {
 public:
   ModelRun(const CommPtr& comm, const ModelCase& c)
@@ -63,8 +66,6 @@ private:
   Ref<Checkpoint> checkpoint_;
 };
 
-// Three ranks write, two read; what the two have after further steps is what the three would have
-// had.
 TEST(CheckpointOfAModel, GoesOnOnFewerRanks) {
   ASSERT_EQ(world()->size(), 3);
   const SharedFolder folder("checkpoint_model");
@@ -78,7 +79,7 @@ TEST(CheckpointOfAModel, GoesOnOnFewerRanks) {
     const test::WholeState first = writer.state(), written = writer.steps(3);
     EXPECT_NE(first, written);
     writer.checkpoint().write(path);
-    const test::WholeState wanted = writer.steps(3);
+    const test::WholeState expected = writer.steps(3);
     MPI_Barrier(MPI_COMM_WORLD);
     const CommPtr two = test::firstRanks(2);
     if (two) {
@@ -87,8 +88,8 @@ TEST(CheckpointOfAModel, GoesOnOnFewerRanks) {
       reader.checkpoint().read(path);
       EXPECT_EQ(reader.state(), written);
       const test::WholeState found = reader.steps(3);
-      ASSERT_EQ(found.size(), wanted.size());
-      for (const auto& [name, numbers] : wanted) {
+      ASSERT_EQ(found.size(), expected.size());
+      for (const auto& [name, numbers] : expected) {
         double largest = 1e-300;
         for (const double number : numbers)
           largest = std::max(largest, std::abs(number));

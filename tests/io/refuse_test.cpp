@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Files that are damaged, foreign or do not fit, and places where none can be written: an error
-// that names the file and the reason, on all ranks, and the state as it was.
+// Checkpoints that cannot be read or written: damaged, truncated and foreign files, files that do
+// not match the objects, and places where no file can be written. Each must give the same error on
+// all ranks, with the file's name and the reason, and must leave the state of the run as it was.
+// The state is compared before and after, element by element (training_run.hpp).
 #include "training_run.hpp"
 
 #include "comm/mpi.hpp"
@@ -32,7 +34,7 @@ std::string bytesOf(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// By rank 0 of the world.
+// Replaces a file by one with these bytes. Rank 0 writes it; collective on the world.
 void replace(const std::string& path, const std::string& bytes) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (world()->rank() == 0) {
@@ -42,6 +44,7 @@ void replace(const std::string& path, const std::string& bytes) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+// Returns the error of a call; none if it succeeds.
 template <class Call>
 std::optional<Error> errorOf(Call call) {
   try {
@@ -52,7 +55,7 @@ std::optional<Error> errorOf(Call call) {
   return std::nullopt;
 }
 
-// The same error on all ranks, with these words, and the state as it was.
+// Expects an error with this code, whose text contains all words, and an unchanged state.
 template <class Call>
 void expectRefused(TrainingRun& run, TenonErrorCode code, const std::vector<std::string>& words,
                    Call call) {
@@ -65,6 +68,7 @@ void expectRefused(TrainingRun& run, TenonErrorCode code, const std::vector<std:
   EXPECT_EQ(run.state(), before) << error->text();
 }
 
+// A run that has written a valid checkpoint after two steps, and has then made a third step.
 class Refuse : public ::testing::Test {
 protected:
   Refuse() : folder_("refuse"), path_(folder_ / "run.h5"), run_(world(), {"S0,B", "adam"}) {
@@ -75,6 +79,7 @@ protected:
   }
   void read() { run_.checkpoint().read(path_); }
 
+  // Expects that the checkpoint is refused if its file has these bytes; `what` is the change.
   void readChanged(const std::string& bytes, const std::string& what) {
     replace(path_, bytes);
     const auto before = run_.state();
@@ -90,12 +95,13 @@ protected:
   TrainingRun run_;
 };
 
+// The bits are pseudo-random, the same in each run.
 TEST_F(Refuse, FlippedBits) {
-  const std::string whole = bytesOf(path_);
-  // On several ranks a few, since each takes longer.
+  const std::string undamaged = bytesOf(path_);
+  // Fewer on several ranks, where each takes longer.
   const int count = world()->size() == 1 ? 500 : 20;
   for (int i = 0; i < count; ++i) {
-    std::string bytes = whole;
+    std::string bytes = undamaged;
     const std::uint64_t bit = bitsAt(7, 1, static_cast<std::uint64_t>(i)) % (8 * bytes.size());
     bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << bit % 8));
     readChanged(bytes, "bit " + std::to_string(bit));
@@ -103,17 +109,17 @@ TEST_F(Refuse, FlippedBits) {
 }
 
 TEST_F(Refuse, TruncatedFiles) {
-  const std::string whole = bytesOf(path_);
+  const std::string undamaged = bytesOf(path_);
   const std::size_t count = world()->size() == 1 ? 50 : 10;
   for (std::size_t i = 0; i < count; ++i)
-    readChanged(whole.substr(0, whole.size() * i / count), "part " + std::to_string(i));
+    readChanged(undamaged.substr(0, undamaged.size() * i / count), "part " + std::to_string(i));
 }
 
 TEST_F(Refuse, ForeignAndNewerFiles) {
   std::string newer = bytesOf(path_);
   const std::string first = "tenon-checkpoint 1\n";
   ASSERT_TRUE(newer.starts_with(first));
-  newer[first.size() - 2] = '2';
+  newer[first.size() - 2] = '2'; // the version of the format
   replace(path_, newer);
   expectRefused(run_, TENON_ERR_FORMAT, {path_, "has format 2", "reads format 1"}, [&] { read(); });
   replace(path_, "a text");
@@ -127,7 +133,7 @@ TEST_F(Refuse, ForeignAndNewerFiles) {
                 [&] { run_.checkpoint().read(folder_ / "nothing.h5"); });
 }
 
-// The file would wait for a writer that never comes.
+// Opening a pipe would wait for a writer forever.
 TEST_F(Refuse, Pipes) {
   const std::string pipe = folder_ / "pipe";
   MPI_Barrier(MPI_COMM_WORLD);
@@ -141,21 +147,23 @@ TEST_F(Refuse, Pipes) {
               [&] { Hdf5Samples(pipe, "x"); });
 }
 
-// The right digest, and metadata without checksums: of another's making.
+// A file with a valid header, but with HDF5's older metadata without checksums, which Tenon does
+// not write.
 TEST_F(Refuse, OldMetadataOfHdf5) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (world()->rank() == 0) {
-    const hid_t whole = H5Pcreate(H5P_FILE_CREATE);
-    H5Pset_userblock(whole, 512);
-    H5Fclose(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, whole, H5P_DEFAULT));
-    H5Pclose(whole);
-    writeHeader(path_, 512, {});
+    constexpr Index kHeaderBytes = 512;
+    const hid_t creation = H5Pcreate(H5P_FILE_CREATE);
+    H5Pset_userblock(creation, kHeaderBytes);
+    H5Fclose(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, creation, H5P_DEFAULT));
+    H5Pclose(creation);
+    writeHeader(path_, kHeaderBytes, /*data=*/{});
   }
   MPI_Barrier(MPI_COMM_WORLD);
   expectRefused(run_, TENON_ERR_FORMAT, {path_, "superblock", "version 0"}, [&] { read(); });
 }
 
-// Changes a checkpoint by HDF5 and gives it the right header again.
+// Changes a checkpoint with HDF5, by change(file), and writes a header with the right digest again.
 template <class Change>
 void changeFile(const std::string& path, Change change) {
   MPI_Barrier(MPI_COMM_WORLD);
@@ -185,7 +193,8 @@ void putAttribute(hid_t object, const char* name, hid_t type, const void* value)
   H5Sclose(space);
 }
 
-// 20,000 names of one group with a text of 16,000 bytes, which a small file holds.
+// One group with a text of 16,000 bytes that has 20,000 names (hard links): a file of less than 4
+// MiB, of which 320 MB would have to be read.
 TEST_F(Refuse, ASmallFileThatSaysMuch) {
   changeFile(path_, [](hid_t file) {
     const hid_t group = H5Gcreate2(file, "network/many", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
@@ -230,7 +239,7 @@ TEST_F(Refuse, FilesThatDoNotFitTheObjects) {
       sgd, TENON_ERR_SHAPE,
       {path_, "lacks optimizer/optimizer/velocity/conv/weight", "have no optimizer/optimizer/mean"},
       [&] { sgd.checkpoint().read(path_); });
-  // The layers alone, for a run that does not train.
+  // A checkpoint with only the layers can be read, for a run that does not train.
   Checkpoint alone(world());
   alone.addLayer(sgd.net(), "net");
   alone.read(path_);
@@ -245,9 +254,9 @@ TEST_F(Refuse, TheDamagedFileOfAFolderForTheOneBefore) {
   replace(last, whole.substr(0, whole.size() / 2));
   testing::internal::CaptureStderr();
   EXPECT_EQ(run_.checkpoint().readLatest(folder_.path()), 1);
-  const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(said.find("file '" + last + "': it has") != std::string::npos, world()->rank() == 0)
-      << said;
+  const std::string warnings = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(warnings.find("file '" + last + "': it has") != std::string::npos, world()->rank() == 0)
+      << warnings;
   EXPECT_EQ(run_.state(), first);
   replace(folder_ / "step-1.h5", "");
   expectRefused(run_, TENON_ERR_FORMAT, {"step-1.h5"},
@@ -276,7 +285,8 @@ TEST_F(Refuse, PlacesWhereNothingCanBeWritten) {
   EXPECT_EQ(folder_.names(), std::vector<std::string>{"run.h5"});
 }
 
-// Where a disk can be mounted.
+// Writes to a file system that is full or read-only. Skipped where none can be mounted (without
+// root).
 class RefuseDisk : public Refuse {
 protected:
   void expectNothingWritten(unsigned long flags, const char* size, const char* reason) {

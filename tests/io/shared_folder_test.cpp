@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Two programs that write into one folder: what the other one is writing stays, and a warning says
-// who it is. Once it has been killed, the next write removes what it has left.
+// Two programs that write into one folder. A temporary file (.NAME.part.RANDOM) of a running
+// program must not be removed by the other one, which prints a warning with the process and the
+// host. After a program has been killed, the next write of another one removes the temporary files
+// that it has left. The second program is a forked process here.
 #include "training_run.hpp"
 
 #include "io/checkpoint_files.hpp"
@@ -22,7 +24,7 @@ namespace {
 using test::SharedFolder;
 using test::world;
 
-// Another process that has begun to write a file, and waits.
+// Another process that has begun to write a file, and then waits until it is killed.
 class OtherWriter {
 public:
   explicit OtherWriter(const std::string& path) {
@@ -61,6 +63,7 @@ private:
   pid_t process_ = 0;
 };
 
+// Returns the number of temporary files in a folder, those with the name of the writer included.
 std::size_t partsIn(const SharedFolder& folder) {
   std::size_t parts = 0;
   for (const std::string& name : folder.names())
@@ -75,7 +78,8 @@ TEST(SharedFolders, WhatAnotherProgramWritesStaysUntilItIsGone) {
   if (isFirst) {
     other.emplace(folder / "step-3.h5");
     ASSERT_TRUE(other->begun);
-    // What was left by a program of before, by one of another host, and a lone owner.
+    // Temporary files of earlier programs, one of them with an owner on another host, and an owner
+    // file alone.
     for (const char* name : {".step-7.h5.part.0123", ".step-8.h5.part.4567",
                              ".step-8.h5.part.4567.owner", ".step-9.h5.part.89ab.owner"})
       std::ofstream(folder / name) << "812 elsewhere\n";
@@ -88,13 +92,13 @@ TEST(SharedFolders, WhatAnotherProgramWritesStaysUntilItIsGone) {
     checkpoint.writeStep(folder / "", step);
     return testing::internal::GetCapturedStderr();
   };
-  const std::string said = written(5);
+  const std::string warning = written(5);
   if (isFirst) {
-    EXPECT_NE(said.find(other->text()), said.npos) << said;
-    EXPECT_NE(said.find("a folder of its own"), said.npos) << said;
+    EXPECT_NE(warning.find(other->text()), warning.npos) << warning;
+    EXPECT_NE(warning.find("a folder of its own"), warning.npos) << warning;
     EXPECT_EQ(partsIn(folder), 2u); // the part and its owner
   }
-  EXPECT_EQ(written(6), ""); // it is said once
+  EXPECT_EQ(written(6), ""); // the warning is printed once
   if (isFirst) {
     EXPECT_EQ(partsIn(folder), 2u);
     other->kill();

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A small network in training on some ranks of the world: convolution, dropout, affine layers,
-// batch normalisation.
+// A small network in training on some ranks of the world, for tests of checkpoints: convolution,
+// dropout, affine layers, batch normalisation, and a cross entropy as loss. TrainingRun has the
+// network, an optimizer, and a checkpoint with both. Samples are random numbers that depend on the
+// optimizer's step count only, so a run that continues from a file has the same losses as the run
+// that wrote it.
 #pragma once
 
 #include "dtensor/fill.hpp"
@@ -20,7 +23,7 @@
 
 namespace tenon::test {
 
-// The first `ranks` ranks; on the others there is no communicator.
+// Returns a communicator of the first `ranks` ranks of the world; null on the others. Collective.
 inline CommPtr firstRanks(int ranks) {
   MPI_Comm part = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, world()->rank() < ranks ? 0 : MPI_UNDEFINED, world()->rank(),
@@ -32,12 +35,14 @@ inline CommPtr firstRanks(int ranks) {
   return comm;
 }
 
+// All elements of each tensor of the state, and each number, by path.
 using WholeState = std::map<std::string, std::vector<double>>;
 
-// All that training carries, whole, by name; the same on all ranks of the run.
+// Returns the complete state of a network and its optimizer, the same on all ranks. Collective.
+// Each rank stores the elements that it would write to a file; the sum over ranks has all of them.
 inline WholeState wholeState(Layer& net, Optimizer& optimizer) {
   struct Collect final : StateVisitor {
-    WholeState all;
+    WholeState collected;
     void tensor(const std::string& path, DTensor& value) override {
       const Shape& shape = value.layout().shape();
       const Shape strides = rowMajorStrides(shape);
@@ -56,19 +61,20 @@ inline WholeState wholeState(Layer& net, Optimizer& optimizer) {
       }
       MPI_Allreduce(MPI_IN_PLACE, whole.data(), static_cast<int>(whole.size()), MPI_DOUBLE, MPI_SUM,
                     value.comm()->mpi());
-      all[path] = whole;
+      collected[path] = whole;
     }
     void number(const std::string& path, std::uint64_t& value) override {
-      all[path] = {static_cast<double>(value)};
+      collected[path] = {static_cast<double>(value)};
     }
   } collect;
   visitState(net, "net", collect);
   optimizer.visitState("optimizer", collect);
-  return collect.all;
+  return collect.collected;
 }
 
+// Variants of a run.
 struct Kind {
-  std::string storage = "use"; // of the layers with parameters
+  std::string storage = "use"; // setting `storage` (layout) of the layers with parameters
   std::string optimizer = "adam";
   Space space = Space::Host;
 };
@@ -78,6 +84,7 @@ public:
   TrainingRun(CommPtr comm, const Kind& kind, std::uint64_t seed = 3)
       : comm_(std::move(comm)), net_(newLayer(comm_, "sequential")),
         loss_(newLayer(comm_, "crossentropy")) {
+    // A layer with parameters gets the storage of this kind.
     const auto add = [&](Ref<Layer> layer, const char* name, bool hasParameters = false) {
       layer->setName(name);
       if (hasParameters)
@@ -85,15 +92,15 @@ public:
       appendLayer(*net_, layer);
     };
     add(newConv(comm_, 1, 3, std::vector<Window>(2, {.kernel = 3, .padLow = 1, .padHigh = 1})),
-        "conv", true);
+        "conv", /*hasParameters=*/true);
     add(newDropout(comm_, 0.25), "drop");
     add(newLayer(comm_, "flatten"), "flatten");
-    add(newAffine(comm_, 75, 20), "first", true);
+    add(newAffine(comm_, 75, 20), "first", /*hasParameters=*/true);
     add(newPointwise(comm_, "tanh"), "tanh");
     const Ref<Layer> norm = newLayer(comm_, "batchnorm");
     norm->set("channels", Index(20));
-    add(norm, "norm", true);
-    add(newAffine(comm_, 20, 10), "second", true);
+    add(norm, "norm", /*hasParameters=*/true);
+    add(newAffine(comm_, 20, 10), "second", /*hasParameters=*/true);
     add(loss_, "loss");
     net_->setDataType(TENON_FLOAT64);
     net_->setSpace(kind.space);
@@ -123,7 +130,7 @@ public:
   Optimizer& optimizer() { return *optimizer_; }
   const Ref<Layer>& net() const { return net_; }
 
-  // The loss before the step, on every rank.
+  // Trains one batch; returns the loss before the step, the same on all ranks. Collective.
   double step() {
     const auto batch = static_cast<std::uint64_t>(optimizer_->steps());
     fillUniform(*x_, 5, 100 + batch, 0, 1);
@@ -131,6 +138,7 @@ public:
     net_->apply(*x_, *y_);
     net_->applyAdjoint(*seed_, nullptr);
     optimizer_->step();
+    // Ranks without the loss contribute -1 to the maximum; a cross entropy is positive.
     double loss = y_->localElements() > 0 ? numberOf(*y_) : -1;
     MPI_Allreduce(MPI_IN_PLACE, &loss, 1, MPI_DOUBLE, MPI_MAX, comm_->mpi());
     return loss;
@@ -152,7 +160,8 @@ private:
   Ref<Checkpoint> checkpoint_;
 };
 
-// A folder of all ranks, empty at first and removed at last.
+// A temporary folder with the same path on all ranks. It is empty at first, and the destructor
+// removes it. The constructor and the destructor are collective on the world.
 class SharedFolder {
 public:
   explicit SharedFolder(const std::string& name) {

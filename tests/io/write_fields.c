@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* usage: write_fields FOLDER STEP... Writes four series of fields at these steps, time being a
- * quarter of the step, with values that check_fields.py computes: "plane", u and v in an array with
- * ghost cells and p, and "volume", T at grid points; and the mesh of the plane's cells, whose
- * owners and ids are in disorder, with nodes ("mesh") and without ("loose"). */
+/* usage: write_fields FOLDER STEP...
+ *
+ * Writes four series of fields at the given steps, at time step / 4. check_fields.py then reads the
+ * files as ParaView would and computes the same values. The series are:
+ *
+ *   plane    u and v, in a column-major array with ghost cells, and p, which rank 0 has alone
+ *   volume   T at the points of a grid of 4 x 5 x 7
+ *   mesh     a flux in the cells and T at the nodes of a mesh, which consists of the plane's cells
+ *            with owners and ids in a scattered order
+ *   loose    the same cells, each with its own corner points, without nodes */
 #include <tenon.h>
 
 #include <stdio.h>
@@ -10,6 +16,7 @@
 
 enum { kNy = 5, kNx = 7, kNz = 4, kGhosts = 2 };
 
+/* The value of a component at a grid point. */
 static double Value(TenonInt step, TenonInt component, TenonInt z, TenonInt y, TenonInt x) {
   return (double)(1000 * component + step + 100 * z + 10 * y) + 0.5 * (double)x;
 }
@@ -33,7 +40,7 @@ static TenonErrorCode WritePlane(const char* folder, int count, char** steps) {
   TenonCall(TenonDTensorCreate(layout, TENON_FLOAT64, &velocity));
   TenonCall(TenonDTensorCreate(flat, TENON_FLOAT32, &pressure));
   TenonCall(TenonLayoutGetOwnedBox(layout, low, high));
-  /* Columns one after the other, as Fortran has u(-1:ny+2, -1:nx+2, 2). */
+  /* Column-major, as the Fortran array u(-1:ny+2, -1:nx+2, 2). */
   strides[2] = 1;
   strides[3] = kNy + 2 * kGhosts;
   strides[1] = strides[0] = strides[3] * (high[3] - low[3] + 2 * kGhosts);
@@ -49,7 +56,7 @@ static TenonErrorCode WritePlane(const char* folder, int count, char** steps) {
     const TenonInt step = atoll(steps[i]);
 
     for (c = 0; c < 2 * strides[1]; ++c)
-      u[c] = -1; /* the ghost cells, which are not written */
+      u[c] = -1; /* remains in the ghost cells, which are not written to the file */
     for (c = 0; c < 2; ++c)
       for (y = 0; y < kNy; ++y)
         for (x = low[3]; x < high[3]; ++x)
@@ -112,33 +119,38 @@ static TenonErrorCode WriteVolume(const char* folder, int count, char** steps) {
 
 enum { kCells = kNy * kNx, kNodes = (kNy + 1) * (kNx + 1), kCorners = 4 };
 
-/* Corner k of a cell, counterclockwise. */
+/* The node at corner k of a cell: 0 lower left, then counterclockwise. Cells and nodes are numbered
+ * by rows. */
 static TenonInt NodeOf(TenonInt cell, int k) {
   const int right = k == 1 || k == 2, up = k >= 2;
 
   return (cell / kNx + up) * (kNx + 1) + cell % kNx + right;
 }
 
-/* What a rank has of the mesh: its cells, and its nodes with those of others that its cells have.
- */
+/* The mesh on one rank: `cells` cells, and `nodes` nodes, of which the first `owned` belong to this
+ * rank and the others are corners of its cells on other ranks. For each there is the number by rows
+ * (cell, node) and the id that the library gets. `corner` has the positions of the cells' corners
+ * in `node`. */
 typedef struct Mesh {
   TenonInt cells, owned, nodes;
   TenonInt cell[kCells], cellIds[kCells], node[kNodes], nodeIds[kNodes], corner[kCells * kCorners];
   TenonIndexMap ofCells, ofNodes;
 } Mesh;
 
-static TenonInt PlaceOf(Mesh* m, TenonInt node) {
-  TenonInt at = 0;
+/* The position of a node in m->node; a node that is not in the list is appended. */
+static TenonInt PositionOf(Mesh* m, TenonInt node) {
+  TenonInt position = 0;
 
-  while (at < m->nodes && m->node[at] != node)
-    ++at;
-  if (at == m->nodes) {
-    m->node[at] = node;
+  while (position < m->nodes && m->node[position] != node)
+    ++position;
+  if (position == m->nodes) {
+    m->node[position] = node;
     m->nodeIds[m->nodes++] = 5 * node - 40;
   }
-  return at;
+  return position;
 }
 
+/* Assigns nodes and cells to ranks in a scattered order, which a formula gives. */
 static TenonErrorCode CreateMesh(Mesh* m) {
   TenonInt n;
   int rank, ranks, k;
@@ -148,12 +160,12 @@ static TenonErrorCode CreateMesh(Mesh* m) {
   m->cells = m->nodes = 0;
   for (n = 0; n < kNodes; ++n)
     if ((2 * n + 1) % ranks == rank)
-      PlaceOf(m, n);
+      PositionOf(m, n);
   m->owned = m->nodes;
   for (n = 0; n < kCells; ++n)
     if (n * n % ranks == rank) {
       for (k = 0; k < kCorners; ++k)
-        m->corner[m->cells * kCorners + k] = PlaceOf(m, NodeOf(n, k));
+        m->corner[m->cells * kCorners + k] = PositionOf(m, NodeOf(n, k));
       m->cell[m->cells] = n;
       m->cellIds[m->cells++] = 100 - 7 * n; /* the last cell first */
     }
@@ -164,32 +176,33 @@ static TenonErrorCode CreateMesh(Mesh* m) {
   return TENON_SUCCESS;
 }
 
-/* Node (y, x) lies at (x, 2 y). */
-static void PutPlace(TenonInt node, double* place) {
-  place[0] = (double)(node % (kNx + 1));
-  place[1] = 2 * (double)(node / (kNx + 1));
+/* The coordinates of the node in row y and column x are (x, 2 y). */
+static void PutCoordinates(TenonInt node, double* coordinates) {
+  coordinates[0] = (double)(node % (kNx + 1));
+  coordinates[1] = 2 * (double)(node / (kNx + 1));
 }
 
+/* Without m->ofNodes each cell has its own four corner points. */
 static TenonErrorCode CreateMeshSeries(const char* path, Mesh* m, TenonFieldSeries* series) {
-  double places[kCells * kCorners * 2];
+  double coordinates[kCells * kCorners * 2];
   TenonInt n;
 
   TenonCall(TenonFieldSeriesCreate(MPI_COMM_WORLD, path, 2, series));
   if (m->ofNodes) {
     for (n = 0; n < m->owned; ++n)
-      PutPlace(m->node[n], places + 2 * n);
+      PutCoordinates(m->node[n], coordinates + 2 * n);
     TenonCall(TenonFieldSeriesSetMesh(*series, m->ofCells, "quadrilateral", m->ofNodes,
-                                      m->cells * kCorners, m->corner, 2 * m->owned, places));
+                                      m->cells * kCorners, m->corner, 2 * m->owned, coordinates));
     return TENON_SUCCESS;
   }
   for (n = 0; n < m->cells * kCorners; ++n)
-    PutPlace(m->node[m->corner[n]], places + 2 * n);
+    PutCoordinates(m->node[m->corner[n]], coordinates + 2 * n);
   TenonCall(TenonFieldSeriesSetMesh(*series, m->ofCells, "quadrilateral", NULL, 0, NULL,
-                                    2 * m->cells * kCorners, places));
+                                    2 * m->cells * kCorners, coordinates));
   return TENON_SUCCESS;
 }
 
-/* A tensor [rows, ...] on the array. */
+/* A tensor with one row per cell or node of this rank, in the array of the program. */
 static TenonErrorCode CreateRows(TenonIndexMap map, int ndim, double* array, TenonInt length,
                                  TenonDTensor* rows) {
   const TenonInt shape[2] = {0, 2};
@@ -203,7 +216,7 @@ static TenonErrorCode CreateRows(TenonIndexMap map, int ndim, double* array, Ten
   return TENON_SUCCESS;
 }
 
-/* Both components on the cells, and one number on the nodes if the series knows them. */
+/* Writes the flux, two components in the cells, and T at the nodes if hasNodes. */
 static TenonErrorCode WriteMesh(const char* folder, const char* name, TenonBool hasNodes, int count,
                                 char** steps) {
   double onCells[2 * kCells], onNodes[kNodes];

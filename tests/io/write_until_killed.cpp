@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// usage: write_until_killed FOLDER SEED Trains and writes a file after each step until one rank is
-// killed at a random moment; SEED draws rank and moment. Before, the latest file of the folder is
-// read, whose digests must be right, and must not be older than the last write that the run before
-// has said to be done. With SEED 0 that is all.
+// usage: write_until_killed FOLDER SEED Used by kills.sh, which runs it again and again in one
+// folder. It reads the latest checkpoint of the folder, then trains and writes a checkpoint after
+// each step, until one rank is killed at a random moment; SEED determines rank and moment. The file
+// FOLDER/done has the step of the last checkpoint whose write was complete. The checkpoint that is
+// read must be valid and not older than that, and its optimizer must have made as many steps as its
+// name says. With SEED 0 it only reads and checks.
 #include "training_run.hpp"
 
 #include "comm/session/session.hpp"
@@ -16,8 +18,9 @@ namespace {
 using namespace tenon;
 
 constexpr std::uint64_t kMaxMicroseconds = 1000000;
+constexpr Index kNoFile = -1;
 
-// A child ends this process.
+// Starts a child process that kills this process at a random moment within one second.
 void endAtRandom(std::uint64_t seed) {
   if (fork() != 0)
     return;
@@ -28,9 +31,9 @@ void endAtRandom(std::uint64_t seed) {
 
 int run(const std::string& folder, std::uint64_t seed) {
   test::TrainingRun training(test::world(), {"S0,B", "adam"});
-  const Index found = training.checkpoint().readLatest(folder).value_or(-1);
+  const Index found = training.checkpoint().readLatest(folder).value_or(kNoFile);
   const int rank = test::world()->rank();
-  Index done = -1;
+  Index done = kNoFile;
   std::ifstream(folder + "/done") >> done;
   if (found < done || (found >= 0 && found != training.optimizer().steps())) {
     std::printf("rank %d: found step %lld, but step %lld was written\n", rank, (long long)found,

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which tensor each parameter takes: by name, by position, by a map; and what is refused.
+// Tests of assignTensors(): which tensor of a weights file each parameter of a network gets, by
+// name, by position and by a map, and the errors if they do not fit. The files are safetensors
+// files that class Tensors builds in memory; the expected assignments are written out in each test.
+//
+//   Tensors({{"c1.bias"}, {"c1.weight"}}).assign({{"c1", "weight", {2}}, {"c1", "bias", {2}}})
+//       == "c1.weight c1.bias "    // the tensor of the first parameter, that of the second
 #include "weights/assignment.hpp"
 
 #include "file_bytes.hpp"
@@ -22,7 +27,9 @@ struct Tensor {
   std::string dtype = "F32";
 };
 
-// A file of these tensors; `order` is written as its metadata.
+// A safetensors file with the given tensors, whose elements are all 0. With `tellsOrder`, the
+// file's metadata "tenon.order" lists the names in the order of `tensors`. Without it, the file
+// does not say in which order the tensors are to be assigned.
 class Tensors {
 public:
   explicit Tensors(const std::vector<Tensor>& tensors, bool tellsOrder = true) {
@@ -44,7 +51,10 @@ public:
                                      tellsOrder ? "\"tenon.order\":\"" + order + "\"" : "", json),
                          data);
   }
-  // "file's tensor for each parameter", axes behind it.
+  // The name of the tensor that each parameter gets ("none": no tensor), in the order of `wanted`.
+  // If a dimension of the parameter has none in the tensor, the tensor's dimension for each
+  // dimension of the parameter follows, with -1 for the absent one. `map` is the text of a weights
+  // map.
   std::string assign(const std::vector<WantedTensor>& wanted, const char* map = nullptr) const {
     const WeightsFile file = openFile(bytes_);
     const WeightsMap rules = map ? parseWeightsMap(map, "some.json") : WeightsMap();
@@ -61,15 +71,16 @@ private:
   std::string bytes_;
 };
 
-const std::vector<WantedTensor> kTwo = {
+// The parameters of a network of two layers, c1 and a/c2: layer, name, shape.
+const std::vector<WantedTensor> kTwoLayers = {
     {"c1", "weight", {2}}, {"c1", "bias", {2}}, {"a/c2", "weight", {2}}, {"a/c2", "bias", {2}}};
 
 TEST(Assignment, ByNameWhateverTheOrder) {
-  EXPECT_EQ("c1.weight c1.bias a.c2.weight a.c2.bias ",
-            Tensors({{"a.c2.bias"}, {"a.c2.weight"}, {"c1.bias"}, {"c1.weight"}}).assign(kTwo));
   EXPECT_EQ(
-      "weight bias ",
-      Tensors({{"bias"}, {"weight"}}, false).assign({{"", "weight", {2}}, {"", "bias", {2}}}));
+      "c1.weight c1.bias a.c2.weight a.c2.bias ",
+      Tensors({{"a.c2.bias"}, {"a.c2.weight"}, {"c1.bias"}, {"c1.weight"}}).assign(kTwoLayers));
+  EXPECT_EQ("weight bias ", Tensors({{"bias"}, {"weight"}}, /*tellsOrder=*/false)
+                                .assign({{"", "weight", {2}}, {"", "bias", {2}}}));
 }
 
 // A parameter as a value has the name of its layer; older files have ".value" behind it.
@@ -81,11 +92,14 @@ TEST(Assignment, AParameterAsAValueHasItsOwnName) {
   EXPECT_EQ("cls.value a.pos.value ", Tensors({{"a.pos.value"}, {"cls.value"}}).assign(wanted));
 }
 
-// PyTorch's weight of a linear layer on the points of a field is a matrix, and has the name that
-// the layer's setting says; a constant of a model needs no tensor.
+// A linear layer on the points of a field has a weight of shape [2,3,1,1]. PyTorch stores it as a
+// matrix [2,3], here under a name that a setting of the layer gives ("a.in_proj_weight"). The
+// second parameter is a constant that an imported model has defined (isOptional), so it needs no
+// tensor.
 TEST(Assignment, ExtentsOfOneAndKnownConstantsMayLack) {
-  const std::vector<WantedTensor> wanted = {{"a", "weight", {2, 3, 1, 1}, "a.in_proj_weight"},
-                                            {"constant3", "value", {2}, "", true}};
+  const std::vector<WantedTensor> wanted = {
+      {"a", "weight", {2, 3, 1, 1}, "a.in_proj_weight"},
+      {.layer = "constant3", .name = "value", .shape = {2}, .isOptional = true}};
   EXPECT_EQ("a.in_proj_weight [0,1,-1,-1] none ",
             Tensors({{"a.in_proj_weight", {2, 3}}}).assign(wanted));
   expectError(TENON_ERR_FORMAT, {"a/weight has shape [2,3,1,1], but 'a.in_proj_weight' has [3,2]"},
@@ -95,29 +109,36 @@ TEST(Assignment, ExtentsOfOneAndKnownConstantsMayLack) {
 }
 
 TEST(Assignment, ByPositionInTheOrderOfTheFile) {
-  EXPECT_EQ("enc.weight enc.bias dec.weight dec.bias ",
-            Tensors({{"enc.bias"}, {"enc.weight"}, {"dec.weight"}, {"dec.bias"}}).assign(kTwo));
+  EXPECT_EQ(
+      "enc.weight enc.bias dec.weight dec.bias ",
+      Tensors({{"enc.bias"}, {"enc.weight"}, {"dec.weight"}, {"dec.bias"}}).assign(kTwoLayers));
 }
 
-// Where the file does not tell its order, numbers in names do, as numbers.
+// If the file does not list an order, the numbers in the names give it. They are compared as
+// numbers: 2 comes before 10. Names without numbers are refused.
 TEST(Assignment, ByPositionInTheOrderOfNumbers) {
   const std::vector<Tensor> sequential = {
       {"net.10.bias"}, {"net.10.weight"}, {"net.2.bias"}, {"net.2.weight"}};
   EXPECT_EQ("net.2.weight net.2.bias net.10.weight net.10.bias ",
-            Tensors(sequential, false).assign(kTwo));
+            Tensors(sequential, /*tellsOrder=*/false).assign(kTwoLayers));
   EXPECT_EQ("net.10.weight net.10.bias net.2.weight net.2.bias ",
-            Tensors(sequential, true).assign(kTwo));
+            Tensors(sequential, /*tellsOrder=*/true).assign(kTwoLayers));
   expectError(TENON_ERR_FORMAT, {"does not tell the order", "map", "export_weights.py"}, [] {
-    Tensors({{"dec.bias"}, {"dec.weight"}, {"enc.bias"}, {"enc.weight"}}, false).assign(kTwo);
+    Tensors({{"dec.bias"}, {"dec.weight"}, {"enc.bias"}, {"enc.weight"}}, /*tellsOrder=*/false)
+        .assign(kTwoLayers);
   });
 }
 
+// The normalization layers of this library have "scale" and "shift"; PyTorch's have "weight" and
+// "bias".
 TEST(Assignment, ScaleAndShiftAreWeightAndBias) {
   const std::vector<WantedTensor> wanted = {{"n", "scale", {2}}, {"n", "shift", {2}}};
   EXPECT_EQ("0.weight 0.bias ", Tensors({{"0.weight"}, {"0.bias"}}).assign(wanted));
   EXPECT_EQ("0.scale 0.shift ", Tensors({{"0.scale"}, {"0.shift"}}).assign(wanted));
 }
 
+// One layer of two affine maps gets PyTorch's modules 0 and 2 of nn.Sequential (1 is an activation
+// without tensors).
 TEST(Assignment, NumberedParametersTakeAModuleEach) {
   const std::vector<WantedTensor> wanted = {{"mlp", "weight0", {3, 2}},
                                             {"mlp", "bias0", {3}},
@@ -128,7 +149,8 @@ TEST(Assignment, NumberedParametersTakeAModuleEach) {
                 .assign(wanted));
 }
 
-// PyTorch's counter beside running means is left over.
+// PyTorch stores "num_batches_tracked" next to the running mean and variance. No parameter needs
+// it; this is no error if the module's running mean is used.
 TEST(Assignment, RunningStatisticsAreTakenAndTheirCounterIsSkipped) {
   const std::vector<WantedTensor> wanted = {{"n", "running_mean", {2}}, {"n", "running_var", {2}}};
   const std::vector<Tensor> norm = {
@@ -143,6 +165,8 @@ TEST(Assignment, RunningStatisticsAreTakenAndTheirCounterIsSkipped) {
   });
 }
 
+// Layer c1 gets module "f.0", dense/weight gets the transpose of "d.kernel", own/weight is not in
+// the map and gets the tensor of its own name, "n" is listed as unused.
 TEST(Assignment, ByMap) {
   const Tensors file(
       {{"f.0.weight", {2}}, {"f.0.bias"}, {"d.kernel", {4, 3}}, {"n", {1}, "I64"}, {"own.weight"}});
@@ -164,12 +188,13 @@ TEST(Assignment, ListsAllThatDoesNotFit) {
        "no parameter takes 'b.running_mean'"},
       [] {
         Tensors({{"a.weight", {3, 1}}, {"a.bias", {2}, "I64"}, {"b.weight"}, {"b.running_mean"}})
-            .assign(kTwo);
+            .assign(kTwoLayers);
       });
   expectError(TENON_ERR_FORMAT,
               {"has 1 module (a.weight), but net takes 2 (c1/weight; a/c2/weight)"}, [] {
-                Tensors({{"a.weight"}, {"a.bias"}}).assign(kTwo);
+                Tensors({{"a.weight"}, {"a.bias"}}).assign(kTwoLayers);
               });
+  // 40 superfluous tensors: an error lists 12 of them.
   expectError(TENON_ERR_FORMAT, {"and 28 more"}, [] {
     std::vector<Tensor> many;
     for (int i = 0; i < 40; ++i)
@@ -181,9 +206,11 @@ TEST(Assignment, ListsAllThatDoesNotFit) {
 
 TEST(Assignment, RefusesAMapThatDoesNotFit) {
   const Tensors file({{"a.weight"}, {"a.bias"}, {"b.weight"}, {"b.bias"}});
+  // `rest` is the text of the map from the value of "parameters" on; the error contains `parts`.
   const auto refused = [&](std::initializer_list<const char*> parts, const std::string& rest) {
     expectError(TENON_ERR_FORMAT, parts, [&] {
-      file.assign(kTwo, (R"({"format": "tenon-weights-map-1", "parameters": )" + rest).c_str());
+      file.assign(kTwoLayers,
+                  (R"({"format": "tenon-weights-map-1", "parameters": )" + rest).c_str());
     });
   };
   refused({"the map names 'c3', which is no layer"}, R"({"c1": "a", "a/c2": "b", "c3": "a"}})");
@@ -199,6 +226,7 @@ TEST(Assignment, RefusesAMapThatDoesNotFit) {
       R"({"c1/weight": {"name": "a.weight", "transpose": [1, 0]}, "c1/bias": "a.bias", "a/c2": "b"}})");
 }
 
+// The text of a map that is not JSON, has unknown keys or values of a wrong type.
 TEST(WeightsMap, RefusesWhatItIsNot) {
   const auto refused = [](std::initializer_list<const char*> parts, const std::string& text) {
     expectError(TENON_ERR_FORMAT, parts, [&] { parseWeightsMap(text, "some.json"); });

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Damaged files by the thousand: each is refused with TENON_ERR_FORMAT, or gives only what is in
-// it.
+// Reads damaged weights files. Five sample files (safetensors, and npz in four variants of the zip
+// format) are truncated at each byte, have each bit flipped, extreme integers written over each
+// position, and bytes swapped, erased or doubled. Each damaged file must be refused with
+// TENON_ERR_FORMAT and the file's name, or be read; an npz file has checksums, so if it is read at
+// all it must give exactly what the undamaged file gives. Reads out
+// of bounds are found when these tests run with the sanitizers.
+//
+// Then files with one contradiction each, which must be refused with the reason; and files of other
+// programs, whose error says how to convert them.
 #include "file_bytes.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/traps.hpp"
@@ -18,10 +25,11 @@ const std::string kNumbers = rawBytes<float>({0, 1, 2, 3, 4, 5});
 const std::string kArray =
     npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n", kNumbers);
 
+// An undamaged file.
 struct Sample {
   const char* name;
   std::string bytes;
-  bool hasChecksum;
+  bool hasChecksum; // each member of an npz file has a CRC-32
 };
 
 std::vector<Sample> samples() {
@@ -33,21 +41,32 @@ std::vector<Sample> samples() {
            kNumbers + "abcd"),
        false},
       {"npz", zip({{"a.npy", kArray}, {"b.npy", kArray}}), true},
-      {"npz, deflated", zip({{"a.npy", kArray, true}, {"b.npy", kArray, true}}, "a comment"), true},
-      {"npz, zip64", zip({{"a.npy", kArray, false, true}, {"b.npy", kArray, true, true}}, "", true),
+      {"npz, deflated",
+       zip({{.name = "a.npy", .bytes = kArray, .isDeflated = true},
+            {.name = "b.npy", .bytes = kArray, .isDeflated = true}},
+           "a comment"),
        true},
-      {"npz, descriptors", zip({{"a.npy", kArray, true, false, true}, {"b.npy", kArray}}), true},
+      {"npz, zip64",
+       zip({{.name = "a.npy", .bytes = kArray, .isZip64 = true},
+            {.name = "b.npy", .bytes = kArray, .isDeflated = true, .isZip64 = true}},
+           "", /*endIsZip64=*/true),
+       true},
+      {"npz, descriptors",
+       zip({{.name = "a.npy", .bytes = kArray, .isDeflated = true, .hasDescriptor = true},
+            {.name = "b.npy", .bytes = kArray}}),
+       true},
   };
 }
 
-// What a file gives: each tensor and its numbers; "" where it is refused.
+// What the library reads from a file: the list of its tensors, then the bytes of their values; ""
+// if it refuses the file.
 std::string contents(const std::string& bytes) {
   try {
     const WeightsFile file = openFile(bytes);
     std::string text = file.describe();
     for (const StoredTensor& tensor : file.tensors())
       if (isReal(tensor.type))
-        text += rawBytes(allOf(file, tensor));
+        text += rawBytes(readAll(file, tensor));
     return text;
   } catch (const Error& error) {
     EXPECT_EQ(TENON_ERR_FORMAT, error.code()) << error.text();
@@ -61,15 +80,16 @@ TEST(DamagedFile, TruncatedAtEachByteIsRefused) {
     ASSERT_NE("", contents(sample.bytes)) << sample.name;
     for (std::size_t n = 0; n < sample.bytes.size(); ++n)
       ASSERT_EQ("", contents(sample.bytes.substr(0, n))) << sample.name << " after " << n;
-    EXPECT_EQ("", contents(sample.bytes + '\0')) << sample.name;
+    EXPECT_EQ("", contents(sample.bytes + '\0')) << sample.name << " and one byte more";
   }
 }
 
-// Of formats with a checksum nothing wrong is ever read.
+// A file with checksums must never give wrong values. At least two of the eight flips of a byte, on
+// average, must be refused.
 TEST(DamagedFile, EachFlippedBitIsRefusedOrHarmless) {
-  const HeldTraps held; // likewise
+  const HeldTraps noTraps; // damaged values may overflow, or be NaN, in a conversion
   for (const Sample& sample : samples()) {
-    const std::string good = contents(sample.bytes);
+    const std::string undamaged = contents(sample.bytes);
     std::size_t refused = 0;
     for (std::size_t bit = 0; bit < 8 * sample.bytes.size(); ++bit) {
       std::string bytes = sample.bytes;
@@ -77,18 +97,19 @@ TEST(DamagedFile, EachFlippedBitIsRefusedOrHarmless) {
       const std::string found = contents(bytes);
       refused += found.empty();
       if (sample.hasChecksum && !found.empty()) {
-        ASSERT_EQ(good, found) << sample.name << ", bit " << bit;
+        ASSERT_EQ(undamaged, found) << sample.name << ", bit " << bit;
       }
     }
     EXPECT_GT(refused, 2 * sample.bytes.size()) << sample.name;
   }
 }
 
-// Each run of 1, 2, 4 and 8 bytes becomes the largest, the largest signed, or the least number.
+// Overwrites each 1, 2, 4 and 8 consecutive bytes with the largest unsigned integer, the largest
+// signed one, and 0. These are sizes, offsets and extents at some of the positions.
 TEST(DamagedFile, ExtremeNumbersAnywhereDoNoHarm) {
-  const HeldTraps held; // damaged numbers are too large for their type, or signal
+  const HeldTraps noTraps; // damaged values may overflow, or be NaN, in a conversion
   for (const Sample& sample : samples()) {
-    const std::string good = contents(sample.bytes);
+    const std::string undamaged = contents(sample.bytes);
     for (const std::size_t count : {1, 2, 4, 8})
       for (const std::uint64_t value :
            {~std::uint64_t(0), ~std::uint64_t(0) >> 1, std::uint64_t(0)})
@@ -97,13 +118,14 @@ TEST(DamagedFile, ExtremeNumbersAnywhereDoNoHarm) {
           bytes.replace(at, count, number(value >> (64 - 8 * count) % 64, static_cast<int>(count)));
           const std::string found = contents(bytes);
           if (sample.hasChecksum && !found.empty()) {
-            ASSERT_EQ(good, found) << sample.name << " at " << at;
+            ASSERT_EQ(undamaged, found) << sample.name << " at " << at;
           }
         }
   }
 }
 
-// Two neighbouring bytes change places, a byte is missing, a byte is there twice.
+// Swaps two neighbouring bytes, erases a byte, doubles a byte. contents() expects that a refusal is
+// TENON_ERR_FORMAT; whether the file is refused does not matter.
 TEST(DamagedFile, ShiftedBytesDoNoHarm) {
   for (const Sample& sample : samples())
     for (std::size_t at = 0; at + 1 < sample.bytes.size(); ++at) {
@@ -119,12 +141,13 @@ void expectRefused(std::initializer_list<const char*> parts, const std::string& 
   expectError(TENON_ERR_FORMAT, parts, [&] {
     const WeightsFile file = openFile(bytes);
     for (const StoredTensor& tensor : file.tensors())
-      allOf(file, tensor);
+      readAll(file, tensor);
   });
 }
 
-std::string one(const std::string& dtype, const std::string& shape, const std::string& offsets,
-                const std::string& data = kNumbers) {
+// A safetensors file with one tensor "a", whose header has the given values.
+std::string withTensor(const std::string& dtype, const std::string& shape,
+                       const std::string& offsets, const std::string& data = kNumbers) {
   return safetensors(fmt::format(R"({{"a":{{"dtype":"{}","shape":{},"data_offsets":{}}}}})", dtype,
                                  shape, offsets),
                      data);
@@ -138,22 +161,24 @@ TEST(DamagedSafetensors, IsRefusedWithTheReason) {
   expectRefused({"does not begin with '{'"}, safetensors(" {}", ""));
   expectRefused({"byte 62", "key 'a' is given twice"},
                 safetensors(R"({"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"a":{}})", ""));
-  expectRefused({"a.dtype", "'F33' is no type"}, one("F33", "[6]", "[0,24]"));
-  expectRefused({"a.shape[0]", "integer >= 0"}, one("F32", "[-6]", "[0,24]"));
-  expectRefused({"a.shape[1]", "is 3.5"}, one("F32", "[2,3.5]", "[0,24]"));
-  expectRefused(
-      {"a.shape", "33 dimensions; at most 32"},
-      one("F32", "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,6]", "[0,24]"));
-  expectRefused({"a.data_offsets", "two numbers"}, one("F32", "[6]", "[0,24,48]"));
-  expectRefused({"a.data_offsets[1]", "integer >= 24"}, one("F32", "[6]", "[24,0]"));
+  expectRefused({"a.dtype", "'F33' is no type"}, withTensor("F33", "[6]", "[0,24]"));
+  expectRefused({"a.shape[0]", "integer >= 0"}, withTensor("F32", "[-6]", "[0,24]"));
+  expectRefused({"a.shape[1]", "is 3.5"}, withTensor("F32", "[2,3.5]", "[0,24]"));
+  expectRefused({"a.shape", "33 dimensions; at most 32"},
+                withTensor("F32",
+                           "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,6]",
+                           "[0,24]"));
+  expectRefused({"a.data_offsets", "two numbers"}, withTensor("F32", "[6]", "[0,24,48]"));
+  expectRefused({"a.data_offsets[1]", "integer >= 24"}, withTensor("F32", "[6]", "[24,0]"));
   expectRefused({"a.data_offsets[1]", "is 28, but only 24 bytes follow"},
-                one("F32", "[7]", "[0,28]"));
+                withTensor("F32", "[7]", "[0,28]"));
   expectRefused({"'a'", "2 x 2 elements of type F32 do not have the 24 bytes"},
-                one("F32", "[2,2]", "[0,24]"));
+                withTensor("F32", "[2,2]", "[0,24]"));
   expectRefused({"'a'", "4611686018427387904 x 4611686018427387904 elements"},
-                one("F32", "[4611686018427387904,4611686018427387904]", "[0,0]"));
-  expectRefused({"2 bytes after the last tensor"}, one("F32", "[6]", "[0,24]", kNumbers + "xy"));
-  expectRefused({"'a'", "begins at byte", "leave a hole"}, one("F32", "[5]", "[4,24]"));
+                withTensor("F32", "[4611686018427387904,4611686018427387904]", "[0,0]"));
+  expectRefused({"2 bytes after the last tensor"},
+                withTensor("F32", "[6]", "[0,24]", kNumbers + "xy"));
+  expectRefused({"'a'", "begins at byte", "leave a hole"}, withTensor("F32", "[5]", "[4,24]"));
   expectRefused(
       {"'b'", "overlap"},
       safetensors(
@@ -185,6 +210,7 @@ TEST(DamagedSafetensors, IsRefusedWithTheReason) {
                                                   ""));
 }
 
+// An npz file with one array, whose npy header is `text`.
 std::string withHeader(const std::string& text) {
   return zip({{"a.npy", npy(text, kNumbers)}});
 }
@@ -192,21 +218,21 @@ std::string withHeader(const std::string& text) {
 TEST(DamagedNpz, IsRefusedWithTheReason) {
   expectRefused({"no directory at its end"}, "PK\3\4 and nothing of an archive any more");
   Member member{"a.npy", kArray};
-  member.flags = 1;
+  member.flags = 1; // bit 0 of a zip member's flags: encrypted
   expectRefused({"'a.npy'", "encrypted"}, zip({member}));
   member = {"a.txt", kArray};
   expectRefused({"'a.txt'", "no array"}, zip({member}));
   expectRefused({"'a'", "given twice"}, zip({{"a.npy", kArray}, {"a.npy", kArray}}));
-  member = {"a.npy", kArray, true};
+  member = {.name = "a.npy", .bytes = kArray, .isDeflated = true};
   member.claimedBytes = 1 << 30;
   expectRefused({"'a.npy'", "1073741824 bytes cannot be stored in"}, zip({member}));
   member = {"a.npy", kArray};
-  member.before = "hidden";
+  member.before = "hidden"; // the first 4 of its 6 bytes become the signature of a zip file
   expectRefused({"'a.npy'", "begins at byte 6", "leave a hole"},
                 "PK\3\4" + zip({member}).substr(4));
   expectRefused({"'a.npy'", "no npy file"}, zip({{"a.npy", std::string(128, 'x')}}));
   expectRefused({"'a.npy'", "ends before"}, zip({{"a.npy", "\x93NUMPY"}}));
-  expectRefused({"'a.npy'", "version 4.0"}, zip({{"a.npy", npy("{}", kNumbers, 4)}}));
+  expectRefused({"'a.npy'", "version 4.0"}, zip({{"a.npy", npy("{}", kNumbers, /*version=*/4)}}));
   expectRefused({"'a.npy'", "lacks 'descr'"}, withHeader("{ }         \n"));
   expectRefused({"'a.npy'", "header is damaged"}, withHeader("{'descr': '<f4', 'descr': '<f4'}"));
   expectRefused({"'a.npy'", "structures"}, withHeader("{'descr': [('x', '<f4')]}"));
@@ -216,14 +242,14 @@ TEST(DamagedNpz, IsRefusedWithTheReason) {
   expectRefused(
       {"'a.npy'", "header is damaged"},
       withHeader("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}"));
-  // A number changed after it was packed.
+  // One bit of the array is changed, but the checksum is not.
   std::string bytes = zip({{"a.npy", kArray}});
   bytes[bytes.find(kNumbers) + 5] ^= 1;
   expectRefused({"'a.npy'", "checksum", "damaged"}, bytes);
 }
 
-// As numpy.savez(path, a=numbers, objects=numpy.array([os.system], dtype=object)) writes it: a
-// pickle that would run a program is behind a good array.
+// numpy.savez(path, a=numbers, objects=numpy.array([os.system], dtype=object)) writes such a file:
+// after a valid array, one of Python objects, whose pickle would run a program if it were loaded.
 TEST(DamagedNpz, PythonObjectsAreNeverUnpickled) {
   const std::string pickle = "\x80\4cposix\nsystem\n(S'exit 1'\ntR.";
   for (const char* type : {"|O", "O"}) {
@@ -235,14 +261,16 @@ TEST(DamagedNpz, PythonObjectsAreNeverUnpickled) {
 }
 
 TEST(DamagedNpz, MembersMayNotOverlap) {
-  // The directory names the first member twice, under two names of equal length.
+  // The directory's second entry, for b.npy, gets the offset of the first member, a.npy.
+  constexpr std::size_t kHeaderOffset = 42; // in a directory entry: the offset of the local header
   std::string bytes = zip({{"a.npy", kArray}, {"b.npy", kArray}});
   const std::size_t directory = bytes.find("PK\1\2"), second = bytes.find("PK\1\2", directory + 4);
-  bytes.replace(second + 42, 4, number(0, 4));
+  bytes.replace(second + kHeaderOffset, 4, number(0, 4));
   expectRefused({"'b.npy'", "the name differs"}, bytes);
 }
 
-// Weights in other programs' formats are named, with what makes a file of them that can be read.
+// Each pair: the beginning of a file of another program, and words of the error, which names the
+// format and says how to convert the file.
 TEST(ForeignFile, IsNamedWithWhatToDo) {
   const std::string rest(100, '\0');
   const std::pair<std::string, std::vector<const char*>> files[] = {

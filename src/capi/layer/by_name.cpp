@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Calls that refer to layers by name: layer types, network files, models in files of other formats,
 // and the children and parameters of a container by path, such as "encoder/conv1/weight".
+//
 // A signature says how a layer's inputs, parameters and outputs are distributed over a grid axis.
 // The signatures of a layer depend on its shapes and settings. The call that lists the signatures
 // of a type therefore uses an example: random valid settings and shapes for the type.
@@ -24,14 +25,14 @@ using namespace tenon;
 
 namespace {
 
-// The example of this seed: the same on all ranks and at each call.
+// Returns the example of this seed: the same on all ranks and at each call.
 Example exampleOf(const Layer& layer, TenonInt seed) {
   ExampleDraw draw(static_cast<std::uint64_t>(seed));
   return layer.declaration().example(draw);
 }
 
-// The first example of a type whose first input has `ndim` dimensions. If ndim is 0: the first one
-// with the fewest dimensions.
+// Returns the first example of a type whose first input has `ndim` dimensions. If ndim is 0: the
+// first one with the fewest dimensions.
 std::optional<Example> exampleWith(const Declaration& declaration, int ndim) {
   // Enough for each type to draw every number of dimensions that it accepts.
   constexpr TenonInt kExamples = 200;
@@ -47,6 +48,7 @@ std::optional<Example> exampleWith(const Declaration& declaration, int ndim) {
   return first;
 }
 
+// Returns all signatures of a type for an input of `ndim` dimensions; 0 means any number.
 SignatureTable tableOfType(const std::string& type, int ndim) {
   const auto declaration = makeDeclaration(type);
   if (!declaration)
@@ -173,17 +175,16 @@ TenonErrorCode TenonLayerSaveNetwork(TenonLayer layer, const char* path) noexcep
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr comm = commOf("layer", layer);
-    collectively(*comm, [&] {
+    runCollectively(*comm, [&] {
       // All ranks compose the text, so a network that cannot be written is an error on all of them;
       // rank 0 writes the file.
       const Layer& l = deref(layer, "layer");
-      const std::string text = networkText(describeNetwork(l)), place = textOf(path, "path");
+      const std::string text = networkText(describeNetwork(l)), target = textOf(path, "path");
       if (comm->rank() != 0)
-        return 0;
-      NewFile file(place);
+        return;
+      NewFile file(target);
       file.write(text);
       file.commit();
-      return 0;
     });
   });
 }

@@ -21,11 +21,12 @@ TenonErrorCode createLayer(const char* function, MPI_Comm comm, TenonLayer* laye
     const CommPtr communicator = Communicator::of(comm);
     createCollectively(
         *communicator, layer, "layer", "the layer", [&] { return make(communicator); },
-        [](const auto& made) { return made->agreedText(); });
+        [](const auto& created) { return created->agreedText(); });
   });
 }
 
-// Element `index` of a list of the layer's inputs or outputs; `what` is "input" or "output".
+// Returns element `index` of a list of the layer's inputs or outputs; `what` is "input" or
+// "output".
 template <class T>
 const T& oneOf(const Layer& layer, const std::vector<T>& all, int index, const char* what) {
   if (index < 0 || index >= static_cast<int>(all.size()))

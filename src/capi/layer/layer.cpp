@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The use of a TenonLayer, from set-up to derivatives:
 //   SetUp                                 fixes layouts, creates parameters
-//   CreateOutput, ...Cotangent            tensors in the layouts of outputs and cotangents
+//   CreateOutput, ...Cotangent            tensors in the layouts of outputs and cotangents (the
+//                                         derivatives of a loss with respect to an output or input)
 //   Initialize, LoadWeights, SaveWeights  values of the parameters
 //   Apply                                 y <- f(x)
 //   ApplyTangent                          dy <- f'(x) dx
 //   ApplyAdjoint                          dx <- f'(x)* dy, and adds to the parameters' gradients
 //   TestAdjoint, TestTaylor               checks of the derivatives
-// In the three Apply calls, which are part of a time step, the ranks do not exchange whether one
-// failed: an error is returned if there is one rank, and is fatal otherwise. In the other
-// collective calls, an error on one rank is returned on all ranks.
+//   Get...                                parameters, gradients and states; local
+// For a layer f, f' is its Jacobian at the last x, and f'* the transpose of f'. In the three Apply
+// calls, which are part of a time step, the ranks do not exchange whether one failed: an error is
+// returned if there is one rank, and is fatal otherwise. In the other collective calls, an error on
+// one rank is returned on all ranks.
 #include "layer/core/layer.hpp"
 
 #include "capi/layer/create.hpp"
@@ -41,10 +44,11 @@ TenonErrorCode createTensor(const char* function, TenonLayer handle, TenonDTenso
         [&] {
           return makeRef<DTensor>(layer.comm(), layoutOf(layer), layer.dataType(), layer.space());
         },
-        [](const Ref<DTensor>& made) { return made->layout().describe(); });
+        [](const Ref<DTensor>& created) { return created->layout().describe(); });
   });
 }
 
+// Returns parameter `number` of a layer. Throws TENON_ERR_ARG if there is none.
 Parameter& parameterOf(const Layer& layer, int number) {
   const auto parameters = layer.parameters();
   if (number < 0 || number >= static_cast<int>(parameters.size()))
@@ -217,10 +221,8 @@ TenonErrorCode TenonLayerLoadWeights(TenonLayer layer, const char* path, const c
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr comm = commOf("layer", layer);
-    collectively(*comm, [&] {
-      loadWeights(deref(layer, "layer"), textOf(path, "path"), textOrEmpty(map));
-      return 0;
-    });
+    runCollectively(
+        *comm, [&] { loadWeights(deref(layer, "layer"), textOf(path, "path"), textOrEmpty(map)); });
   });
 }
 
@@ -228,10 +230,7 @@ TenonErrorCode TenonLayerSaveWeights(TenonLayer layer, const char* path) noexcep
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr comm = commOf("layer", layer);
-    collectively(*comm, [&] {
-      saveWeights(deref(layer, "layer"), textOf(path, "path"));
-      return 0;
-    });
+    runCollectively(*comm, [&] { saveWeights(deref(layer, "layer"), textOf(path, "path")); });
   });
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Containers (sequential, graph), and the calls for layers with several inputs and outputs, such as
-// TenonLayerApplyMany(). Apply does not allocate memory, so the lists of its tensors are arrays on
-// the stack, with a maximum length.
+// TenonLayerApplyMany(). An evaluation must not allocate memory, so the lists of its tensors are
+// arrays on the stack, with a maximum length. It exchanges messages without comparing the arguments
+// of the ranks, so its errors are fatal if there are several ranks (guardApply()).
 #include "layer/networks/network.hpp"
 
 #include "capi/layer/create.hpp"
@@ -39,8 +40,8 @@ public:
   }
 
 private:
-  static constexpr int kMax = 64;
-  std::array<Tensor*, kMax> tensors_;
+  static constexpr int kMax = 64;     // maximal number of tensors
+  std::array<Tensor*, kMax> tensors_; // the first count_ are set
   int count_;
 };
 
@@ -79,9 +80,9 @@ Layout boundaryLayout(const Layer& layer, const Layout& input) {
   return layer.form({input}).uses.front();
 }
 
-// The body of a call during which other ranks wait: call(layer).
+// The body of an evaluation: call(layer).
 template <class Call>
-TenonErrorCode applyTogether(const char* function, TenonLayer layer, Call call) {
+TenonErrorCode guardApplyMany(const char* function, TenonLayer layer, Call call) {
   return guardApply(
       function, [&] { call(derefToApply(layer, "layer")); }, isAlone(layer));
 }
@@ -141,25 +142,25 @@ TenonErrorCode TenonLayerSetUpMany(TenonLayer layer, int count,
 
 TenonErrorCode TenonLayerApplyMany(TenonLayer layer, int inputs, const TenonDTensor x[],
                                    int outputs, const TenonDTensor y[]) noexcept {
-  return applyTogether(__func__, layer, [&](Layer& l) {
-    l.apply(Tensors<const DTensor>(x, inputs, "x", false).list(),
-            Tensors<DTensor>(y, outputs, "y", false).list());
+  return guardApplyMany(__func__, layer, [&](Layer& l) {
+    l.apply(Tensors<const DTensor>(x, inputs, "x", /*optional=*/false).list(),
+            Tensors<DTensor>(y, outputs, "y", /*optional=*/false).list());
   });
 }
 
 TenonErrorCode TenonLayerApplyTangentMany(TenonLayer layer, int inputs, const TenonDTensor dx[],
                                           int outputs, const TenonDTensor dy[]) noexcept {
-  return applyTogether(__func__, layer, [&](Layer& l) {
-    l.applyTangent(Tensors<const DTensor>(dx, inputs, "dx", true).list(),
-                   Tensors<DTensor>(dy, outputs, "dy", false).list());
+  return guardApplyMany(__func__, layer, [&](Layer& l) {
+    l.applyTangent(Tensors<const DTensor>(dx, inputs, "dx", /*optional=*/true).list(),
+                   Tensors<DTensor>(dy, outputs, "dy", /*optional=*/false).list());
   });
 }
 
 TenonErrorCode TenonLayerApplyAdjointMany(TenonLayer layer, int outputs, const TenonDTensor dy[],
                                           int inputs, const TenonDTensor dx[]) noexcept {
-  return applyTogether(__func__, layer, [&](Layer& l) {
-    l.applyAdjoint(Tensors<const DTensor>(dy, outputs, "dy", true).list(),
-                   Tensors<DTensor>(dx, inputs, "dx", true).list());
+  return guardApplyMany(__func__, layer, [&](Layer& l) {
+    l.applyAdjoint(Tensors<const DTensor>(dy, outputs, "dy", /*optional=*/true).list(),
+                   Tensors<DTensor>(dx, inputs, "dx", /*optional=*/true).list());
   });
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Creates linear operators from layouts (conversions, casts, boundary values) and from operators
-// (compositions, sums, adjoints, multiples). A conversion redistributes a tensor from one layout to
-// another. A halo exchange is the conversion to the same layout with ghost cells:
-// TenonLinearOpCreateHalo() creates the operator of TenonLinearOpCreateConversion(), but checks
-// first that the layouts differ in their halos only. A mistake in a layout is then an error instead
-// of an expensive redistribution.
+// The calls that create linear operators from layouts (conversions, casts, boundary values) and
+// from operators (compositions, sums, adjoints, multiples). All are collective: create.hpp has
+// their bodies, in which the ranks agree on layouts and data types. A conversion redistributes a
+// tensor from one layout to another. A halo exchange is the conversion to the same layout with
+// ghost cells: TenonLinearOpCreateHalo() creates the operator of TenonLinearOpCreateConversion(),
+// but checks first that the layouts differ in their halos only. A mistake in a layout is then an
+// error instead of an expensive redistribution.
 #include "capi/linearop/create.hpp"
 
 #include "geometry/layout/layout.hpp"
@@ -30,6 +31,7 @@ bool holdsPartialSums(const Layout& layout) {
   return false;
 }
 
+// Throws unless the layouts are equal apart from a halo of `to`.
 void checkHalo(const Layout& from, const Layout& to) {
   if (!to.hasHalos())
     throw Error(TENON_ERR_LAYOUT, fmt::format("a halo exchange fills the halo of `to`, but `to` is "
@@ -47,6 +49,7 @@ void checkHalo(const Layout& from, const Layout& to) {
                                               from.describe(), to.describe()));
 }
 
+// The body of CreateConversion and CreateHalo; check(from, to) throws for layouts that do not fit.
 template <class Check>
 void createConversion(TenonLayout from, TenonLayout to, TenonDataType type, TenonLinearOp* op,
                       Check check) {
@@ -56,6 +59,7 @@ void createConversion(TenonLayout from, TenonLayout to, TenonDataType type, Teno
   });
 }
 
+// Returns references to the operators of a list, each handle checked.
 std::vector<LinearOpRef> refsOf(const TenonLinearOp* ops, int count) {
   std::vector<LinearOpRef> refs;
   for (TenonLinearOp op : listOf(ops, count, "ops"))

@@ -14,7 +14,7 @@ namespace tenon {
 template <class Make>
 void createOp(Communicator& comm, TenonLinearOp* op, const char* name, Make make) {
   createCollectively(comm, op, name, "layouts and data types", make,
-                     [](const LinearOpRef& made) { return made->agreedText(); });
+                     [](const LinearOpRef& created) { return created->agreedText(); });
 }
 
 // An operator on one layout: make(comm, layout).

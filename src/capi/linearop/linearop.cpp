@@ -4,7 +4,8 @@
 //   ApplyBegin ... ApplyEnd         ApplyAdd in two halves, with communication in flight between
 //   Bind, Unbind                    prepares the operator for two fixed tensors
 //   TestAdjoint                     compares <F x, y> with <x, F* y> for random x and y
-// An application exchanges messages without a preceding check that all ranks are able to. If one
+// All of these are collective, except Unbind; the queries (Get...) are local. F* is the adjoint of
+// F. An application exchanges messages without a preceding check that all ranks are able to. If one
 // rank fails, the others wait forever, so an error is fatal unless there is one rank (applying()).
 #include "linop/linear_op.hpp"
 
@@ -23,13 +24,15 @@ using namespace tenon;
 
 namespace {
 
-// The body of a call during which other ranks wait: use(operator).
+// The body of a call during which other ranks wait: use(operator). isAlone(op) says whether there
+// are other ranks.
 template <class Use>
 TenonErrorCode applying(const char* function, TenonLinearOp op, Use use) {
   return guardApply(
       function, [&] { use(derefToApply(op, "op")); }, isAlone(op));
 }
 
+// Returns the operator as a Jacobian. Throws TENON_ERR_TYPE if it is another operator.
 Jacobian& jacobianOf(LinearOp& op) {
   if (auto* jacobian = dynamic_cast<Jacobian*>(&op))
     return *jacobian;

@@ -28,9 +28,12 @@ Box boxOf(const TenonInt* low, const TenonInt* high, int rank) {
   return box;
 }
 
+// A function that makes an operator from a box to a second box of equal extents, given by its first
+// index.
 using FromBoxToBox = Ref<MemoryOp>(CommPtr, const Layout&, const Box&, const std::vector<Index>&,
                                    TenonDataType);
 
+// The operators between two boxes by their names in TenonLinearOpCreateMemory().
 struct NamedOperator {
   const char* name;
   FromBoxToBox* make;

@@ -3,7 +3,7 @@
 // layouts. The user passes the layout of x (domain), an axis of the process grid and, for some, a
 // dimension of the tensor; the layout of y (range) follows. Example: "allgather" along an axis that
 // splits dimension 0 has as its range the layout with copies on that axis. makeConversion() then
-// chooses the messages, as for any pair of layouts.
+// chooses the messages, as for any pair of layouts. All calls are collective.
 #include "capi/linearop/create.hpp"
 
 #include "linop/algebra/primitive.hpp"
@@ -39,6 +39,7 @@ constexpr NamedPrimitive kPrimitives[] = {
     {"zeropad", Primitive::ZeroPad, false},
 };
 
+// Throws TENON_ERR_TYPE for an unknown name, with the nearest one.
 const NamedPrimitive& primitiveNamed(const std::string& name) {
   std::vector<std::string> names;
   for (const NamedPrimitive& entry : kPrimitives) {

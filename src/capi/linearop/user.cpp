@@ -29,6 +29,7 @@ Shell::Map mapOf(TenonLinearOpMap map, const char* what, void* context) {
   };
 }
 
+// Wraps the two functions of an operator; applyAdjoint may be NULL.
 Shell::Functions mapsOf(TenonLinearOpMap apply, TenonLinearOpMap applyAdjoint, void* context) {
   if (!apply)
     throw Error(TENON_ERR_NULL, "apply is NULL; pass the function that computes F x");
@@ -44,8 +45,8 @@ void callOnDestroy(Shell& shell, TenonLinearOpDestroyer destroy, void* context) 
     shell.onDestroy([destroy, context] { callDestroyer(destroy, context); });
 }
 
-// The context of a new operator of a registered type: that of its create function, or the caller's
-// parameters if it has none.
+// Returns the context of a new operator of a registered type: the one that its create function
+// returns, or the caller's parameters if the type has no such function.
 void* makeContext(const TenonLinearOpFunctions& functions, const LinearOpSignature& s,
                   void* parameters) {
   if (!functions.create)
@@ -60,6 +61,7 @@ void* makeContext(const TenonLinearOpFunctions& functions, const LinearOpSignatu
   return context;
 }
 
+// Makes an operator of a registered type on this rank. The caller agrees with the other ranks.
 LinearOpRef makeRegistered(const std::string& name, const TenonLinearOpFunctions& functions,
                            const LinearOpSignature& s, void* parameters) {
   checkDataType(s.domainType);

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Attention, softmax(q k^T scale + mask) v, as one value of the canonical graph. It is also
-// recognised where a model writes it as products and a softmax (spelledAttention()). A mask is
-// added to the scores: -infinity hides a key from a query. Huge negative numbers in masks are
-// treated as -infinity, unless a query would then see no key.
+// Attention, softmax(q k^T scale + mask) v, as one value of the canonical graph. The methods are
+// members of ModelBuilder. Queries q, keys k and values v are [..., sequence, features], where a
+// dimension of heads (independent attentions) can precede the sequence; scores q k^T are [...,
+// queries, keys].
+//   attention()          appends the value, for a model that calls an attention operator
+//   spelledAttention()   recognises products and a softmax that together are an attention
+// A mask is added to the scores: -infinity hides a key from a query. A causal attention hides all
+// keys after the query. Huge negative numbers in masks are treated as -infinity, unless a query
+// would then see no key.
 #include "import/canonical/model_builder.hpp"
 
 #include <algorithm>
@@ -14,7 +19,7 @@ namespace tenon {
 namespace {
 
 constexpr Index kMaxHeads = 4096; // heads of queries that share keys and values
-constexpr double kNever = -std::numeric_limits<double>::infinity();
+constexpr double kHidden = -std::numeric_limits<double>::infinity();
 
 // Whether the mask is -infinity above the diagonal and 0 elsewhere: the layer computes that without
 // a mask.
@@ -25,7 +30,7 @@ bool isCausalMask(const ModelConstant& mask) {
     return false;
   for (Index i = 0; i < queries; ++i)
     for (Index j = 0; j < keys; ++j)
-      if (mask.numbers()[static_cast<std::size_t>(i * keys + j)] != (j > i ? kNever : 0))
+      if (mask.numbers()[static_cast<std::size_t>(i * keys + j)] != (j > i ? kHidden : 0))
         return false;
   return true;
 }
@@ -36,7 +41,7 @@ bool leavesAllKeys(const ModelConstant& mask) {
   for (std::size_t row = 0; keys > 0 && row < mask.numbers().size(); row += keys) {
     const auto first = mask.numbers().begin() + static_cast<std::ptrdiff_t>(row);
     if (std::all_of(first, first + static_cast<std::ptrdiff_t>(keys),
-                    [](double number) { return number == kNever; }))
+                    [](double number) { return number == kHidden; }))
       return false;
   }
   return true;
@@ -45,10 +50,10 @@ bool leavesAllKeys(const ModelConstant& mask) {
 // Replaces numbers below -1e37, which make any score vanish, by -infinity. A query that would then
 // see no key gets NaN instead of a mean, so in that case the mask is left alone.
 ModelConstant withoutHugeNumbers(const ModelConstant& mask) {
-  constexpr double kMin = -1e37;
+  constexpr double kHuge = -1e37;
   std::vector<double> numbers = mask.numbers();
   std::ranges::replace_if(
-      numbers, [](double number) { return number < kMin; }, kNever);
+      numbers, [](double number) { return number < kHuge; }, kHidden);
   const ModelConstant result =
       ModelConstant::ofNumbers(mask.shape(), std::move(numbers)).fixed(mask.isFixed());
   return leavesAllKeys(result) ? result : mask;
@@ -57,7 +62,7 @@ ModelConstant withoutHugeNumbers(const ModelConstant& mask) {
 } // namespace
 
 ModelBuilder::Value ModelBuilder::addedMask(Value flags) {
-  return where(flags, number(0), number(kNever));
+  return where(flags, number(0), number(kHidden));
 }
 
 // Returns the mask with as many dimensions as the scores, with extent 1 where it is broadcast.
@@ -84,21 +89,21 @@ ModelBuilder::Value ModelBuilder::attention(Value q, Value k, Value v, double sc
                                             bool isCausal) {
   check(q->rank() >= 3 && k->rank() == q->rank() && v->rank() == q->rank(),
         "an attention needs queries, keys and values [..., sequence, features]");
-  const Shape leads(q->shape.begin(), q->shape.end() - 2);
-  const auto isLed = [&](Value x) {
-    return std::equal(leads.begin(), leads.end(), x->shape.begin());
+  const Shape leading(q->shape.begin(), q->shape.end() - 2); // batch and heads
+  const auto hasLeading = [&](Value x) {
+    return std::equal(leading.begin(), leading.end(), x->shape.begin());
   };
   // Heads of keys and values that several heads of queries share are repeated.
   for (Value* x : {&k, &v})
-    if (const Index storedHeads = (*x)->shape[leads.size() - 1];
-        q->rank() > 3 && storedHeads > 0 && storedHeads < leads.back() &&
-        leads.back() % storedHeads == 0 && leads.back() < kMaxHeads)
-      *x = repeatedHeads(*x, leads.back());
-  Shape scored = q->shape;
-  scored.back() = k->shape[leads.size()];
-  const Value fitting = mask ? maskFor(mask, scored) : nullptr;
-  if (isLed(k) && isLed(v) && (fitting || !mask)) {
-    mask = fitting;
+    if (const Index storedHeads = (*x)->shape[leading.size() - 1];
+        q->rank() > 3 && storedHeads > 0 && storedHeads < leading.back() &&
+        leading.back() % storedHeads == 0 && leading.back() < kMaxHeads)
+      *x = repeatedHeads(*x, leading.back());
+  Shape scoresShape = q->shape;
+  scoresShape.back() = k->shape[leading.size()];
+  const Value reshapedMask = mask ? maskFor(mask, scoresShape) : nullptr;
+  if (hasLeading(k) && hasLeading(v) && (reshapedMask || !mask)) {
+    mask = reshapedMask;
     if (mask && mask->isKnown()) {
       const ModelConstant numbers = withoutHugeNumbers(fold(mask));
       mask = constant(numbers);
@@ -107,7 +112,8 @@ ModelBuilder::Value ModelBuilder::attention(Value q, Value k, Value v, double sc
         isCausal = true;
       }
     }
-    check(k->shape.back() == q->shape.back() && k->shape[leads.size()] == v->shape[leads.size()],
+    check(k->shape.back() == q->shape.back() &&
+              k->shape[leading.size()] == v->shape[leading.size()],
           "the queries, keys and values of an attention do not fit each other");
     Shape shape = q->shape;
     shape.back() = v->shape.back();
@@ -131,7 +137,7 @@ ModelBuilder::Value ModelBuilder::writtenOutAttention(Value q, Value k, Value v,
     std::vector<double> numbers;
     for (Index i = 0; i < rows; ++i)
       for (Index j = 0; j < columns; ++j)
-        numbers.push_back(j > i ? kNever : 0);
+        numbers.push_back(j > i ? kHidden : 0);
     scores = binary("add", scores, constant(ModelConstant::ofNumbers({rows, columns}, numbers)));
   }
   if (mask)
@@ -157,8 +163,8 @@ ModelBuilder::Scores ModelBuilder::scoresOf(Value scores) {
   const auto productOf = [&](Value x) {
     const bool isScaled = x->op == ModelOp::Affine && x->dim < 0 && x->shift[0] == 0;
     const Value product = isScaled ? x->inputs[0] : x;
-    const bool isOne = product->op == ModelOp::Matmul && x->shape == scores->shape;
-    return std::pair(isOne ? product : nullptr, isScaled ? x->scale[0] : 1.0);
+    const bool isProduct = product->op == ModelOp::Matmul && x->shape == scores->shape;
+    return std::pair(isProduct ? product : nullptr, isScaled ? x->scale[0] : 1.0);
   };
   Value mask = nullptr;
   auto [product, scale] = productOf(scores);
@@ -172,7 +178,7 @@ ModelBuilder::Scores ModelBuilder::scoresOf(Value scores) {
   if (scores->op == ModelOp::Where && scores->inputs[0]->isKnown())
     for (const auto& [p, q] : {std::pair(scores->inputs[1], scores->inputs[2]),
                                std::pair(scores->inputs[2], scores->inputs[1])})
-      if (!product && productOf(p).first && isFilledWith(q, kNever)) {
+      if (!product && productOf(p).first && isFilledWith(q, kHidden)) {
         std::tie(product, scale) = productOf(p);
         const Value flags = scores->inputs[0];
         mask = addedMask(p == scores->inputs[1] ? flags : unary("not", flags));
@@ -180,9 +186,9 @@ ModelBuilder::Scores ModelBuilder::scoresOf(Value scores) {
   return {product, scale, mask};
 }
 
-// Recognises p v, where p is a softmax of scores with an added mask, or with -infinity chosen by a
-// constant. A query that sees no key is NaN in such a softmax but 0 in the layer, so each query
-// must see a key unless the model itself replaces NaN by 0.
+// Recognises a b = p v, where p is a softmax of scores with an added mask, or with -infinity chosen
+// by a constant. A query that sees no key is NaN in such a softmax but 0 in the layer, so each
+// query must see a key unless the model itself replaces NaN by 0.
 ModelBuilder::Value ModelBuilder::spelledAttention(Value a, Value b) {
   const auto isSoftmax = [this](Value x) {
     x = withoutNaN(x);
@@ -202,7 +208,8 @@ ModelBuilder::Value ModelBuilder::spelledAttention(Value a, Value b) {
   const bool isKnown = mask && mask->isKnown();
   if (!product || (!isZeroForNaN && isKnown && !leavesAllKeys(fold(mask))))
     return nullptr;
-  return attention(product->inputs[0], turned(product->inputs[1]), b, scale, mask, false);
+  return attention(product->inputs[0], turned(product->inputs[1]), b, scale, mask,
+                   /*isCausal=*/false);
 }
 
 } // namespace tenon

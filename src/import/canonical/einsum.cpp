@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// einsum, such as "nij,njk->nik" (sum over j of a[n,i,j] b[n,j,k]), as matrix products. Factors are
-// multiplied from left to right. A label that occurs in one factor only, and not in the result, is
-// summed first; labels of both factors and the result (n) become batch dimensions of the matrix
-// product.
+// einsum, such as "nij,njk->nik" (sum over j of a[n,i,j] b[n,j,k]), as matrix products. A label,
+// such as n, names a dimension of each factor that has it. Factors are multiplied from left to
+// right. A label that occurs in one factor only, and not in the result, is summed first; labels of
+// both factors and the result (n) become batch dimensions of the matrix product. In the example,
+// product() computes
+//   reshape a to [n, i, j] and b to [n, j, k]; matmul gives [n, i, k]
+// The methods are members of ModelBuilder, which append operators to the canonical graph.
 #include "import/canonical/model_builder.hpp"
 
 #include "sys/text/text.hpp"
@@ -26,28 +29,28 @@ ModelBuilder::Value ModelBuilder::einsum(const std::string& equation, ModelValue
   const std::vector<std::string> factorLabels = split(text.substr(0, arrow), ',');
   std::string result = arrow == text.npos ? "" : text.substr(arrow + 2);
   // Equations without "->", ellipses and repeated labels in one factor are refused.
-  bool isKnown = arrow != text.npos && text.find('.') == text.npos &&
-                 factorLabels.size() == factors.size() && !factors.empty();
+  bool isSupported = arrow != text.npos && text.find('.') == text.npos &&
+                     factorLabels.size() == factors.size() && !factors.empty();
   std::map<char, Index> extents;
-  for (std::size_t i = 0; isKnown && i < factorLabels.size(); ++i) {
+  for (std::size_t i = 0; isSupported && i < factorLabels.size(); ++i) {
     check(static_cast<int>(factorLabels[i].size()) == factors[i]->rank(),
           "an equation has another number of labels than a factor dimensions");
     for (std::size_t d = 0; d < factorLabels[i].size(); ++d) {
       const char label = factorLabels[i][d];
-      isKnown = isKnown && std::isalpha(static_cast<unsigned char>(label)) &&
-                factorLabels[i].find(label) == d;
+      isSupported = isSupported && std::isalpha(static_cast<unsigned char>(label)) &&
+                    factorLabels[i].find(label) == d;
       check(extents.emplace(label, factors[i]->shape[d]).first->second == factors[i]->shape[d],
             "the factors of an equation do not fit each other");
     }
   }
-  for (std::size_t d = 0; isKnown && d < result.size(); ++d)
-    isKnown = extents.contains(result[d]) && result.find(result[d]) == d;
-  if (!isKnown)
+  for (std::size_t d = 0; isSupported && d < result.size(); ++d)
+    isSupported = extents.contains(result[d]) && result.find(result[d]) == d;
+  if (!isSupported)
     return refuse(fmt::format("einsum {}", equation),
                   "an equation with a result, and each label once in a factor", {1});
   Labelled partial{factors[0], factorLabels[0]};
   for (std::size_t i = 0; i < factors.size(); ++i) {
-    std::string later = result;
+    std::string later = result; // labels that are still needed after factor i
     for (std::size_t j = i + 1; j < factorLabels.size(); ++j)
       later += factorLabels[j];
     if (i > 0)
@@ -66,9 +69,10 @@ ModelBuilder::Labelled ModelBuilder::summed(const Labelled& x, const std::string
       dims.push_back(static_cast<int>(d));
     else
       labels += x.labels[d];
-  return {dims.empty() ? x.value : reduce("sum", x.value, dims, false), labels};
+  return {dims.empty() ? x.value : reduce("sum", x.value, dims, /*keeps=*/false), labels};
 }
 
+// Returns the value with its dimensions in the order of `labels`.
 ModelBuilder::Value ModelBuilder::ordered(const Labelled& x, const std::string& labels) {
   std::vector<int> permutation;
   for (const char label : labels)

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Constant folding: an operation whose inputs are all constants is computed at import, in float64,
-// and its result is a constant instead of a layer. Results of integers remain integers, because
-// they are used as sizes and indices.
+// Constant folding: an operation whose inputs are all known constants (training does not change
+// them) is computed at import, in float64, and its result is a constant instead of a layer. Results
+// of integers remain integers, because they are used as sizes and indices. The methods are members
+// of ModelBuilder and are called by unary(), binary(), where(), reduce() and matmul(); fold(x)
+// returns the numbers of a constant, read from the file if necessary.
+//
+// Each constant also has a mark isFixed(): no tensor from which it was computed is a parameter, so
+// a layer with it as a weight is frozen. It is passed on by .fixed(...).
 #include "import/canonical/model_builder.hpp"
 
 #include "sys/errors/error.hpp"
@@ -21,6 +26,8 @@ namespace tenon {
 namespace {
 
 using Function = double (*)(double);
+
+// The functions of one number by their names in the canonical graph.
 
 const std::map<std::string, Function>& foldedFunctions() {
   static const std::map<std::string, Function> functions = {
@@ -45,6 +52,8 @@ const std::map<std::string, Function>& foldedFunctions() {
 }
 
 using Operation = double (*)(double, double);
+
+// The operations of two numbers. Truth values are the numbers 1 and 0.
 
 const std::map<std::string, Operation>& foldedOperations() {
   static const std::map<std::string, Operation> operations = {
@@ -100,10 +109,10 @@ ModelBuilder::foldedUnary(const std::string& function, Value x,
     return refuse(fmt::format("the function {} of a constant", function), "its values", x->shape);
   std::transform(numbers.begin(), numbers.end(), numbers.begin(), found->second);
   // Most functions of integers have real results.
-  static const std::set<std::string, std::less<>> whole = {"abs", "ceil", "floor",
-                                                           "neg", "not",  "relu"};
+  static const std::set<std::string, std::less<>> keepIntegers = {"abs", "ceil", "floor",
+                                                                  "neg", "not",  "relu"};
   return constant(ModelConstant::ofNumbers(x->shape, std::move(numbers),
-                                           source.isInteger() && whole.contains(function))
+                                           source.isInteger() && keepIntegers.contains(function))
                       .fixed(source.isFixed()));
 }
 
@@ -147,18 +156,17 @@ ModelBuilder::Value ModelBuilder::foldedReduction(const std::string& method, Val
   const auto found = foldedOperations().find(isExtreme             ? method
                                              : method == "product" ? "mul"
                                                                    : "add");
-  // Neutral element of the reduction.
-  const double first = method == "product" ? 1
-                       : method == "max"   ? -std::numeric_limits<double>::infinity()
-                       : method == "min"   ? std::numeric_limits<double>::infinity()
-                                           : 0;
-  std::vector<double> numbers(static_cast<std::size_t>(elements(reducedShape)), first);
+  const double neutral = method == "product" ? 1
+                         : method == "max"   ? -std::numeric_limits<double>::infinity()
+                         : method == "min"   ? std::numeric_limits<double>::infinity()
+                                             : 0;
+  std::vector<double> numbers(static_cast<std::size_t>(elements(reducedShape)), neutral);
   forEachPlace(source.shape(), [&](const std::vector<Index>& index, Index place) {
     Index target = 0;
     for (std::size_t d = 0; d < index.size(); ++d)
       target = target * reducedShape[d] + (reducedShape[d] == 1 ? 0 : index[d]);
-    double& sum = numbers[static_cast<std::size_t>(target)];
-    sum = found->second(sum, source.numbers()[static_cast<std::size_t>(place)]);
+    double& partial = numbers[static_cast<std::size_t>(target)];
+    partial = found->second(partial, source.numbers()[static_cast<std::size_t>(place)]);
   });
   if (method == "mean")
     for (double& number : numbers)
@@ -171,7 +179,7 @@ ModelBuilder::Value ModelBuilder::foldedReduction(const std::string& method, Val
 ModelBuilder::Value ModelBuilder::foldedMatmul(Value a, Value b) {
   const Index rows = a->shape[0], inner = a->shape[1], columns = b->shape[1];
   for (const Index extent : {rows, inner, columns})
-    spend(extent); // checked separately, so the products below cannot overflow
+    spend(extent); // throws for a large extent, so the products below cannot overflow
   spend(rows * columns);
   spend(rows * columns * inner);
   const ModelConstant p = fold(a), q = fold(b);

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operations on elements of a dimension by index: prefix sums, reversal, gather, scatter. The
-// dimension may be distributed over ranks, where no rank can index all of it. So the operations are
-// expressed as products with a fixed matrix along the dimension (along()), for example y = L x with
-// a lower triangle L of ones for prefix sums, or by slices if the indices are consecutive.
+// Operations on elements of a dimension by index: prefix sums, reversal, rotation, gather, scatter.
+// These are methods of ModelBuilder (explained in its header), which append values to a canonical
+// graph. A "known" value is a constant that training does not change; its result is computed at
+// once.
+//
+// The dimension may be distributed over ranks, where no rank can index all of it. So the operations
+// are expressed as products with a fixed matrix along the dimension (along()), or by slices if the
+// indices are consecutive. Examples for a dimension of 3 elements:
+//   prefix sums      y = L x with the rows 1 0 0 | 1 1 0 | 1 1 1
+//   reversal         y = R x with the rows 0 0 1 | 0 1 0 | 1 0 0
+//   gather 2, 0, 1   concatenation of the slices x[2:3] and x[0:2]
 #include "import/canonical/model_builder.hpp"
 
 #include <fmt/format.h>
@@ -15,8 +22,8 @@ namespace tenon {
 
 namespace {
 
-constexpr std::size_t kMaxRuns = 256; // slices that a list of indices becomes
-constexpr Index kMaxRows = 1024;      // rows of a matrix that expresses a sum or a new order
+constexpr std::size_t kMaxRuns = 256; // number of slices that a list of indices becomes
+constexpr Index kMaxRows = 1024;      // extents of a matrix that multiplies a field
 
 } // namespace
 
@@ -91,7 +98,8 @@ ModelBuilder::Value ModelBuilder::triangle(Value x, bool isUpper, double diagona
                number(0, isInteger));
 }
 
-// A periodic padding by `by` at one end and -by at the other.
+// Represented as a periodic padding by `by` elements at one end, which removes as many at the other
+// (-by).
 ModelBuilder::Value ModelBuilder::roll(Value x, int dim, Index by) {
   const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
   const Index n = x->shape[d];
@@ -106,7 +114,7 @@ ModelBuilder::Value ModelBuilder::roll(Value x, int dim, Index by) {
     return constant(joinedNumbers({part(n - by, n), part(0, n - by)}, static_cast<int>(d)));
   }
   if (by > n - by)
-    by -= n;
+    by -= n; // the shorter way round
   ModelValue* result = make(ModelOp::Pad, {x}, x->shape);
   result->dim = static_cast<int>(d);
   result->low = {by};
@@ -130,15 +138,15 @@ ModelBuilder::Value ModelBuilder::gather(Value x, int dim, Value places) {
   if (x->isKnown() && x->constant->isNumbers())
     spend(static_cast<Index>(order.size()) * (elements(x->shape) / n));
   // Runs of consecutive indices become slices.
-  ModelValues runs;
+  ModelValues slices;
   for (std::size_t i = 0; i < order.size();) {
-    std::size_t end = i + 1;
+    std::size_t end = i + 1; // of the run that begins at i
     while (end < order.size() && order[end] == order[end - 1] + 1)
       ++end;
-    runs.push_back(slice(x, static_cast<int>(d), order[i], order[end - 1] + 1));
+    slices.push_back(slice(x, static_cast<int>(d), order[i], order[end - 1] + 1));
     i = end;
-    if (!x->isKnown() && runs.size() > kMaxRuns) {
-      // A table can be multiplied by a 0-1 matrix instead.
+    if (!x->isKnown() && slices.size() > kMaxRuns) {
+      // A table of parameters can be multiplied by a 0-1 matrix instead.
       const auto count = static_cast<Index>(order.size());
       if (x->isOfParameters() && !isTooLarge(x, count, n))
         return along(x, static_cast<int>(d), count, [&](Index to, Index from) {
@@ -151,7 +159,7 @@ ModelBuilder::Value ModelBuilder::gather(Value x, int dim, Value places) {
                     shape);
     }
   }
-  return concatenate(runs, static_cast<int>(d));
+  return concatenate(slices, static_cast<int>(d));
 }
 
 ModelBuilder::Value ModelBuilder::scatterAdd(Value x, int dim, Value places, Value source) {
@@ -189,6 +197,8 @@ ModelBuilder::Value ModelBuilder::scatter(Value x, int dim, Value places, Value 
   if (targets == sorted &&
       targets.back() - targets.front() + 1 == static_cast<Index>(targets.size()))
     return replaced(x, static_cast<int>(d), targets.front(), targets.back() + 1, source);
+  // Otherwise: the source where a flag is 1, x elsewhere. The flags have extent 1 in later
+  // dimensions.
   Shape shape(x->shape.size() - d, 1);
   shape[0] = n;
   std::vector<double> flags(static_cast<std::size_t>(n), 0);
@@ -204,16 +214,16 @@ ModelBuilder::Value ModelBuilder::placesAlong(Value places, int dim) {
   const auto d = static_cast<std::size_t>(dimension(dim, places->rank()));
   const ModelConstant allPlaces = fold(places);
   std::vector<Index> list(static_cast<std::size_t>(allPlaces.shape()[d]), 0);
-  bool isOne = true;
+  bool isConstantElsewhere = true; // along all other dimensions
   forEachPlace(allPlaces.shape(), [&](const std::vector<Index>& index, Index place) {
     Index& first = list[static_cast<std::size_t>(index[d])];
     const auto number = static_cast<Index>(allPlaces.numbers()[static_cast<std::size_t>(place)]);
     // This is the first element with its index along the dimension if all other indices are 0.
     const bool isFirst = std::accumulate(index.begin(), index.end(), Index(0)) == index[d];
-    isOne = isOne && (isFirst || first == number);
+    isConstantElsewhere = isConstantElsewhere && (isFirst || first == number);
     first = isFirst ? number : first;
   });
-  return isOne ? integers(list) : nullptr;
+  return isConstantElsewhere ? integers(list) : nullptr;
 }
 
 } // namespace tenon

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Creates values of the canonical graph, with checks, because the file is not trusted. Each value
-// has a shape of bounded size, and so does all arithmetic on constants.
+// The basis of ModelBuilder: creation of values of the canonical graph (make()), constants, errors
+// and refusals, shapes. The file is not trusted, so each value has a shape of bounded size, and so
+// does all arithmetic on constants. There are three kinds of failure:
+//   fail()     the file contradicts itself
+//   misfit()   the extents of this run may not fit the model
+//   refuse()   Tenon has no layer for the operator; the import continues, to report all of them
 #include "import/canonical/model_builder.hpp"
 
 #include "sys/errors/error.hpp"
@@ -105,7 +109,8 @@ std::vector<std::string> ModelBuilder::parametersOf(const ModelValues& values) {
 
 ModelValue* ModelBuilder::make(ModelOp op, ModelValues inputs, Shape shape) {
   checkShape(shape);
-  if (graph_.values.size() >= 8 * kMaxOperations)
+  constexpr std::size_t kValuesPerOperation = 8; // on average
+  if (graph_.values.size() >= kValuesPerOperation * kMaxOperations)
     fail("the network has too many operations");
   ModelValue& value = graph_.values.emplace_back();
   value.op = op;
@@ -182,7 +187,7 @@ ModelBuilder::Value ModelBuilder::number(double value, bool isInteger) {
 
 ModelBuilder::Value ModelBuilder::integers(const std::vector<Index>& values) {
   return constant(ModelConstant::ofNumbers({static_cast<Index>(values.size())},
-                                           {values.begin(), values.end()}, true));
+                                           {values.begin(), values.end()}, /*isInteger=*/true));
 }
 
 ModelConstant ModelBuilder::numbersOf(Value value, const char* what) const {
@@ -200,6 +205,7 @@ std::vector<Index> ModelBuilder::integersOf(Value value, const char* what) const
   std::vector<Index> result;
   const ModelConstant numbers = numbersOf(value, what);
   for (const double number : numbers.numbers()) {
+    // Only NaN differs from itself.
     check(number == number, "a size is no number");
     // The largest integers of the format mean "to the end".
     result.push_back(static_cast<Index>(std::clamp(number, -4e18, 4e18)));

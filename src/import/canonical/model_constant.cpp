@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Constants as numbers or as recipes (blocks of tensors of the file). Transposing, slicing or
+// Class ModelConstant: a constant as numbers or as a recipe (pieces, which are blocks of tensors of
+// the file, concatenated along dimension dim_; example in the header). Transposing, slicing or
 // joining recipes yields a recipe where possible, so a weight that is only rearranged is not read
-// at import. If the result is not expressible as a recipe, the functions return none, and the
-// caller reads the numbers.
+// at import. If the result cannot be expressed as a recipe, the functions return none, and the
+// caller reads the numbers (ModelWeights::folded()). No function modifies the constant itself.
 #include "import/canonical/model_constant.hpp"
 
 #include "sys/errors/error.hpp"
@@ -79,20 +80,21 @@ ModelConstant ModelConstant::rounded(Index type) const {
   constexpr Index kHalf = 6, kSingle = 7, kBrain = 13; // PyTorch's type numbers
   // Significant bits of the type, including the implicit one.
   const int digits = type == kSingle ? 24 : type == kHalf ? 11 : type == kBrain ? 8 : 53;
-  const int smallest = type == kHalf ? -24 : -149; // exponent of the smallest positive number
+  const int smallest = type == kHalf ? -24 : -149; // the smallest positive number is 2^smallest
   ModelConstant result = *this;
   for (double& number : result.numbers_) {
     if (!isNumbers_ || digits == 53 || number == 0 || !std::isfinite(number))
       continue;
     int exponent = 0;
     std::frexp(number, &exponent);
-    const int unit = std::max(exponent - digits, smallest);
+    const int unit = std::max(exponent - digits, smallest); // the result is a multiple of 2^unit
     number = std::ldexp(std::nearbyint(std::ldexp(number, -unit)), unit);
   }
   return result;
 }
 
-// The pieces of a recipe are transposed; numbers are copied in the new order.
+// Dimension d of the result is dimension permutation[d] of this constant. In a recipe, only the
+// lists axes and begin of the pieces are permuted; numbers are copied in the new order.
 ModelConstant ModelConstant::transposed(const std::vector<int>& permutation) const {
   ModelConstant result = *this;
   for (std::size_t d = 0; d < permutation.size(); ++d) {
@@ -133,6 +135,8 @@ std::optional<ModelConstant> ModelConstant::reshaped(const std::vector<Index>& s
   if (isNumbers_)
     return result;
   // A recipe can gain and lose extents of 1; the other extents must be the same, in order.
+  // Dimension largerDims[at] of this constant becomes the next dimension of the result whose extent
+  // is not 1.
   std::vector<std::size_t> largerDims;
   for (std::size_t d = 0; d < shape_.size(); ++d)
     if (shape_[d] != 1)
@@ -142,7 +146,7 @@ std::optional<ModelConstant> ModelConstant::reshaped(const std::vector<Index>& s
     piece.axes.assign(shape.size(), -1);
     piece.begin.assign(shape.size(), 0);
   }
-  const int dim = dim_;
+  const int dim = dim_; // of concatenation, in this constant
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == 1)
       continue;
@@ -173,7 +177,7 @@ std::optional<ModelConstant> ModelConstant::reshaped(const std::vector<Index>& s
   return result;
 }
 
-// A block of a recipe; none if it is empty.
+// Returns the indices [begin, end) of dimension dim of a recipe; none if no piece has any of them.
 std::optional<ModelConstant> ModelConstant::block(int dim, Index begin, Index end) const {
   const auto d = static_cast<std::size_t>(dim);
   ModelConstant result = *this;
@@ -186,8 +190,9 @@ std::optional<ModelConstant> ModelConstant::block(int dim, Index begin, Index en
       result.pieces_[0].extent = result.shape_[static_cast<std::size_t>(dim_)];
     return result;
   }
+  // Along the dimension of concatenation, each piece contributes the part of the block that it has.
   result.pieces_.clear();
-  Index before = 0;
+  Index before = 0; // extent of the pieces before
   for (Piece piece : pieces_) {
     const Index first = std::clamp(begin - before, Index(0), piece.extent),
                 last = std::clamp(end - before, Index(0), piece.extent);
@@ -207,10 +212,10 @@ std::optional<ModelConstant> ModelConstant::sliced(int dim, Index begin, Index e
   ModelConstant result = *this;
   if (!isNumbers_)
     return step == 1 ? block(dim, begin, end) : std::nullopt;
-  std::vector<Index> places;
+  std::vector<Index> indices;
   for (Index i = begin; step > 0 ? i < end : i > end; i += step)
-    places.push_back(i);
-  result.shape_[d] = static_cast<Index>(places.size());
+    indices.push_back(i);
+  result.shape_[d] = static_cast<Index>(indices.size());
   const auto product = [](auto first, auto last) {
     return std::accumulate(first, last, Index(1), std::multiplies<>());
   };
@@ -218,7 +223,7 @@ std::optional<ModelConstant> ModelConstant::sliced(int dim, Index begin, Index e
   const Index outer = product(shape_.begin(), shape_.begin() + dim);
   result.numbers_.clear();
   for (Index o = 0; o < outer; ++o)
-    for (const Index i : places) {
+    for (const Index i : indices) {
       const auto first = numbers_.begin() + (o * shape_[d] + i) * inner;
       result.numbers_.insert(result.numbers_.end(), first, first + inner);
     }
@@ -269,7 +274,8 @@ std::optional<ModelConstant> ModelConstant::concatenated(const std::vector<Model
 
 namespace {
 
-ModelConstant present(std::optional<ModelConstant> result) {
+// Returns the result of a function that cannot fail for numbers.
+ModelConstant valueOf(std::optional<ModelConstant> result) {
   if (!result)
     throw Error(TENON_ERR_INTERNAL, "a constant is moved about that has no numbers");
   return *std::move(result);
@@ -278,16 +284,16 @@ ModelConstant present(std::optional<ModelConstant> result) {
 } // namespace
 
 ModelConstant reshapedNumbers(const ModelConstant& numbers, const std::vector<Index>& shape) {
-  return present(numbers.reshaped(shape));
+  return valueOf(numbers.reshaped(shape));
 }
 
 ModelConstant slicedNumbers(const ModelConstant& numbers, int dim, Index begin, Index end,
                             Index step) {
-  return present(numbers.sliced(dim, begin, end, step));
+  return valueOf(numbers.sliced(dim, begin, end, step));
 }
 
 ModelConstant joinedNumbers(const std::vector<ModelConstant>& parts, int dim) {
-  return present(ModelConstant::concatenated(parts, dim));
+  return valueOf(ModelConstant::concatenated(parts, dim));
 }
 
 } // namespace tenon

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the elements of constants from the model's file or files beside it: the block that a
-// process needs, or all elements of a small constant. Numbers in memory are bounded in total.
+// Class ModelWeights: reads the elements of constants (model_constant.hpp) from the model's file or
+// from files beside it: read() the box that a process needs, folded() all elements of a small
+// constant that the import computes with. All numbers that folded() reads are bounded in total (64
+// MiB), because the file is not trusted.
+//
+// A constant is either numbers in memory, or pieces that are concatenated along one dimension, each
+// a block of a tensor in the file with its dimensions permuted. read() therefore translates the box
+// of the constant to one block per piece, and reads it with the strides of the result. No
+// communication.
 #include "import/canonical/model_constant.hpp"
 
 #include "sys/errors/error.hpp"
@@ -18,7 +25,8 @@ namespace {
 
 constexpr Index kMaxFoldedBytes = Index(64) << 20;
 
-// Reads integers and booleans; readBlock(), which reads weights, supports real types only.
+// Reads all elements of a tensor of integers or booleans, in the order of the file. readBlock(),
+// which reads weights, supports real types only.
 std::vector<double> readIntegers(const ByteSource& file, const StoredTensor& tensor) {
   const auto stream = tensor.member ? streamMember(file, *tensor.member)
                                     : streamBytes(file, tensor.begin, tensor.bytes);
@@ -32,7 +40,7 @@ std::vector<double> readIntegers(const ByteSource& file, const StoredTensor& ten
     std::byte bytes[8];
     stream->read(bytes, size);
     const std::uint64_t bits = littleEndian(bytes, size);
-    const int shift = 64 - 8 * size;
+    const int shift = 64 - 8 * size; // extends the sign to 64 bits
     number = isSigned ? static_cast<double>(static_cast<std::int64_t>(bits << shift) >> shift)
                       : static_cast<double>(bits);
   }
@@ -40,7 +48,8 @@ std::vector<double> readIntegers(const ByteSource& file, const StoredTensor& ten
   return numbers;
 }
 
-// Copies a block of numbers in memory, as readBlock() does for those in a file.
+// Copies a block of numbers in memory, as readBlock() does for those in a file: parts[d] has the
+// range of indices in dimension d of `shape`, and the stride of that dimension in `to`.
 template <class T>
 void copyBlock(const std::vector<double>& numbers, const std::vector<Index>& shape,
                const std::vector<WeightsFile::Part>& parts, T* to) {
@@ -83,7 +92,7 @@ const ByteSource& ModelWeights::sourceOf(const ModelTensor& tensor) const {
 template <class T>
 void ModelWeights::read(const ModelConstant& constant, const Box& box, T* to) const {
   const std::vector<Index>& shape = constant.shape();
-  std::vector<Index> strides(shape.size(), 1);
+  std::vector<Index> strides(shape.size(), 1); // of the result, a row-major array of the box
   for (std::size_t d = shape.size(); d-- > 1;)
     strides[d - 1] = strides[d] * box[d].size();
   // Numbers in memory: copy the box.
@@ -152,7 +161,8 @@ ModelConstant ModelWeights::folded(const ModelConstant& constant) const {
     if (constant.pieces().size() > 1 || constant.shape() != tensor.shape())
       throw Error(TENON_ERR_INTERNAL, "a part of a tensor of integers is folded");
     return ModelConstant::ofNumbers(tensor.stored.shape,
-                                    readIntegers(sourceOf(tensor), tensor.stored), true)
+                                    readIntegers(sourceOf(tensor), tensor.stored),
+                                    /*isInteger=*/true)
         .transposed(tensor.axes)
         .renamed(constant.name())
         .fixed(constant.isFixed());

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators that rearrange or join elements by whole dimensions: transpose, reshape, slice, pad,
-// concatenate, expand. Two of the same kind in a row are merged into one. For a constant only its
+// concatenate, expand, tile. The methods are members of ModelBuilder, which append values to the
+// canonical graph. Two of the same kind in a row are merged into one. For a constant only its
 // recipe changes (how it is assembled from tensors of the file, model_constant.hpp), so the numbers
-// need not be read.
+// need not be read. Most methods therefore have the same cases in the same order: nothing to do, a
+// constant, a value of zeros, a complex value (which is stored as pairs of real numbers), a merge,
+// a new value.
+//
+// make() appends a value to the graph, fold() reads the numbers of a constant, and the functions
+// that patterns.cpp defines (groupedNorm(), paddedByZeros(), ...) recognize several operators that
+// are one.
 #include "import/canonical/model_builder.hpp"
 
 #include <fmt/format.h>
@@ -19,6 +26,7 @@ constexpr Index kMaxCopies = 4096; // repetitions of a dimension whose extent is
 
 } // namespace
 
+// Dimension i of the result is dimension permutation[i] of x, as in numpy.
 ModelBuilder::Value ModelBuilder::transpose(Value x, std::vector<int> permutation) {
   check(static_cast<int>(permutation.size()) == x->rank(),
         "it permutes another number of dimensions");
@@ -49,6 +57,7 @@ ModelBuilder::Value ModelBuilder::transpose(Value x, std::vector<int> permutatio
   return result;
 }
 
+// One extent may be -1: it follows from the number of elements.
 ModelBuilder::Value ModelBuilder::reshape(Value x, std::vector<Index> shape) {
   check(std::count(shape.begin(), shape.end(), -1) <= 1, "a reshape has two open extents");
   if (const auto unknownExtent = std::find(shape.begin(), shape.end(), -1);
@@ -85,6 +94,8 @@ ModelBuilder::Value ModelBuilder::reshape(Value x, std::vector<Index> shape) {
   return make(ModelOp::Reshape, {x}, shape);
 }
 
+// x[begin:end:step] of one dimension as in numpy: negative positions count from the end, and
+// positions outside the dimension are clamped.
 ModelBuilder::Value ModelBuilder::slice(Value x, int dim, Index begin, Index end, Index step) {
   const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
   const Index n = x->shape[d];
@@ -92,11 +103,13 @@ ModelBuilder::Value ModelBuilder::slice(Value x, int dim, Index begin, Index end
   if (step < 0) {
     check(step > -kMaxModelWindow, "a slice has a step that is too large");
     begin = std::clamp(begin < 0 ? begin + n : begin, Index(-1), n - 1);
+    // As in numpy, an end below -n means "down to and including element 0".
     end = std::clamp(end < 0 && end >= -n ? end + n : end, Index(-1), n);
     if (x->isKnown())
       return constant(slicedNumbers(fold(x), static_cast<int>(d), begin, end, step));
     if (begin <= end)
       return slice(x, dim, 0, 0);
+    // The same elements with a positive step, then reversed.
     return flip(slice(x, dim, begin + (begin - end - 1) / -step * step, begin + 1, -step), dim);
   }
   check(step < kMaxModelWindow, "a slice has a step that is too large");
@@ -167,6 +180,7 @@ ModelBuilder::Value ModelBuilder::zeros(const Shape& shape) {
   return make(ModelOp::Zeros, {}, shape);
 }
 
+// x with elements [begin, end) of one dimension replaced by `part`.
 ModelBuilder::Value ModelBuilder::replaced(Value x, int dim, Index begin, Index end, Value part) {
   const Index n = x->shape[static_cast<std::size_t>(dimension(dim, x->rank()))];
   ModelValues parts;
@@ -180,6 +194,8 @@ ModelBuilder::Value ModelBuilder::replaced(Value x, int dim, Index begin, Index 
   return result;
 }
 
+// Adds `low` elements in front of one dimension and `high` after it. Their values are `value` in
+// mode "values", otherwise the mode is that of a boundary, such as "periodic" or "reflect".
 ModelBuilder::Value ModelBuilder::pad(Value x, int dim, Index low, Index high,
                                       const std::string& mode, double value) {
   const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
@@ -210,7 +226,7 @@ ModelBuilder::Value ModelBuilder::concatenate(ModelValues values, int dim) {
   const auto d = static_cast<std::size_t>(dimension(dim, values[0]->rank()));
   Shape shape = values[0]->shape;
   shape[d] = 0;
-  for (const Value value : values) {
+  for (const Value value : values) { // the extents in the other dimensions must be equal
     Shape partShape = value->shape;
     check(partShape.size() == shape.size(), "it concatenates values of different dimensions");
     shape[d] += partShape[d];
@@ -251,35 +267,36 @@ ModelBuilder::Value ModelBuilder::concatenate(ModelValues values, int dim) {
 ModelBuilder::Value ModelBuilder::expand(Value x, std::vector<Index> shape) {
   for (Index& extent : shape)
     extent = extent < 0 ? 1 : extent;
-  const Shape wanted = broadcast(x->shape, shape);
-  checkShape(wanted);
-  if (wanted == x->shape)
+  const Shape expanded = broadcast(x->shape, shape);
+  checkShape(expanded);
+  if (expanded == x->shape)
     return x;
   // A value that is trained stays a value: a class token for all samples of a batch, for example.
   if (!x->isKnown())
-    return make(ModelOp::Expand, {x}, wanted);
+    return make(ModelOp::Expand, {x}, expanded);
   const ModelConstant source = fold(x);
   const Shape& from = source.shape();
-  const std::size_t extra = wanted.size() - from.size();
+  const std::size_t extra = expanded.size() - from.size();
   std::vector<double> numbers;
-  check(elements(wanted) <= Index(1) << 23, "an enlarged constant is too large");
-  forEachPlace(wanted, [&](const std::vector<Index>& index, Index) {
-    Index at = 0;
+  check(elements(expanded) <= Index(1) << 23, "an enlarged constant is too large");
+  forEachPlace(expanded, [&](const std::vector<Index>& index, Index) {
+    Index position = 0; // in x: dimensions of extent 1 are repeated
     for (std::size_t d = 0; d < from.size(); ++d)
-      at = at * from[d] + (from[d] == 1 ? 0 : index[d + extra]);
-    numbers.push_back(source.numbers()[static_cast<std::size_t>(at)]);
+      position = position * from[d] + (from[d] == 1 ? 0 : index[d + extra]);
+    numbers.push_back(source.numbers()[static_cast<std::size_t>(position)]);
   });
-  return constant(ModelConstant::ofNumbers(wanted, std::move(numbers), source.isInteger())
+  return constant(ModelConstant::ofNumbers(expanded, std::move(numbers), source.isInteger())
                       .fixed(source.isFixed()));
 }
 
+// Dimensions that `times` has in addition are added in front, as in numpy.
 ModelBuilder::Value ModelBuilder::tile(Value x, const std::vector<Index>& times) {
   check(static_cast<int>(times.size()) >= x->rank(), "it repeats fewer dimensions than there are");
   std::vector<Index> shape(times.size() - x->shape.size(), 1);
   shape.insert(shape.end(), x->shape.begin(), x->shape.end());
   x = reshape(x, shape);
   if (x->isConstant()) {
-    Index copiedElements = elements(x->shape);
+    Index copiedElements = elements(x->shape); // counted before the copies are made
     for (const Index count : times)
       spend(copiedElements *= std::clamp(count, Index(1), kMaxCopies));
   }

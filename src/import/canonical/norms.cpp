@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Normalisations and reductions over dimensions. A weight of 1 and a bias of 0 that are not
-// parameters of the model are dropped. If only one of weight and bias exists, and the layer needs
-// both, the other one is added as a constant.
+// Normalisations and reductions over dimensions: members of ModelBuilder, which append operators to
+// the canonical graph. Exporters write weights of 1 and biases of 0 that are not parameters of the
+// model; these are dropped. If only one of weight and bias exists, and the layer needs both, the
+// other one is added as a constant. A weight that is computed from inputs cannot be a parameter of
+// the layer; the norm is then followed by a product and a sum.
 #include "import/canonical/model_builder.hpp"
 
 #include <algorithm>
@@ -15,7 +17,7 @@ ModelBuilder::Value ModelBuilder::reduce(const std::string& method, Value x, std
     d = dimension(d, x->rank());
   std::sort(dims.begin(), dims.end());
   dims.erase(std::unique(dims.begin(), dims.end()), dims.end());
-  Shape withOnes = x->shape, withoutDims;
+  Shape withOnes = x->shape, withoutDims; // the result's shape with `keeps`, and without
   for (int d = 0; d < x->rank(); ++d)
     if (std::find(dims.begin(), dims.end(), d) == dims.end())
       withoutDims.push_back(x->shape[static_cast<std::size_t>(d)]);
@@ -37,6 +39,7 @@ ModelBuilder::Value ModelBuilder::reduce(const std::string& method, Value x, std
   return keeps ? result : reshape(result, withoutDims);
 }
 
+// Reshapes one number per channel to [1, channels, 1, ...], which is broadcast to a field.
 ModelBuilder::Value ModelBuilder::perChannel(Value x, int rank) {
   Shape shape(static_cast<std::size_t>(rank), 1);
   shape[1] = elements(x->shape);
@@ -60,14 +63,15 @@ ModelBuilder::Value ModelBuilder::batchNorm(Value x, Value weight, Value bias, V
   for (const Value value : {weight, bias, mean, variance})
     check(value->shape == channels,
           "the weights and statistics of a batch norm must have one number per channel");
-  const auto of = [&](Value value) { return perChannel(value, x->rank()); };
+  const auto broadcastable = [&](Value value) { return perChannel(value, x->rank()); };
   // Weights that are computed, or statistics that are trained, are ordinary values: use arithmetic.
   if (!weight->isConstant() || !bias->isConstant() || !mean->isKnown() || !variance->isKnown()) {
     const bool isPlain = mean->isKnown() && variance->isKnown();
-    const Value normed = isPlain ? batchNorm(x, nullptr, nullptr, mean, variance, epsilon)
-                                 : binary("div", binary("sub", x, of(mean)),
-                                          unary("sqrt", affine(of(variance), {1}, {epsilon})));
-    return binary("add", binary("mul", normed, of(weight)), of(bias));
+    const Value normed =
+        isPlain ? batchNorm(x, nullptr, nullptr, mean, variance, epsilon)
+                : binary("div", binary("sub", x, broadcastable(mean)),
+                         unary("sqrt", affine(broadcastable(variance), {1}, {epsilon})));
+    return binary("add", binary("mul", normed, broadcastable(weight)), broadcastable(bias));
   }
   ModelValue* result = make(ModelOp::BatchNorm, {x, weight, bias, mean, variance}, x->shape);
   result->epsilon = epsilon;
@@ -78,7 +82,7 @@ ModelBuilder::Value ModelBuilder::norm(ModelOp op, Value x, Value weight, Value 
                                        double epsilon, Index detail) {
   check(x->rank() >= (op == ModelOp::LayerNorm ? 1 : 2),
         "a norm needs an input [batch, channels, ...]");
-  Shape shape;
+  Shape shape; // of the weight and the bias
   if (op == ModelOp::LayerNorm) {
     check(detail >= 1 && detail <= x->rank(), "a layer norm has too many dimensions");
     shape.assign(x->shape.end() - detail, x->shape.end());
@@ -97,12 +101,13 @@ ModelBuilder::Value ModelBuilder::norm(ModelOp op, Value x, Value weight, Value 
     for (const Value value : {weight, bias})
       check(value->shape == shape, "the weights of a norm must have the shape that it normalises");
     if (!weight->isConstant() || !bias->isConstant()) {
-      const auto of = [&](Value value) {
+      const auto broadcastable = [&](Value value) {
         return op == ModelOp::LayerNorm ? value : perChannel(value, x->rank());
       };
-      return binary("add",
-                    binary("mul", norm(op, x, nullptr, nullptr, epsilon, detail), of(weight)),
-                    of(bias));
+      return binary(
+          "add",
+          binary("mul", norm(op, x, nullptr, nullptr, epsilon, detail), broadcastable(weight)),
+          broadcastable(bias));
     }
     // Exporters add weights of 1 and biases of 0, which are not parameters of the model.
     if (weight->constant->name().empty() && isFilledWith(weight, 1) && isFilledWith(bias, 0))

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Looks up arguments of an operation by name or position. A size can be a value that the model
-// computed from extents of the run; it is a constant of the graph at this point.
+// Class Operands: looks up the arguments of one operation of a model file by name or position. An
+// argument is a number or text in the file, or the name of a value that an earlier operation has
+// computed. value(), input() and values() return values of the canonical graph, in which a number
+// becomes a constant. integer(), real(), text(), ... return plain numbers and texts; they also
+// accept a value that is a constant of the graph, such as a size that the model computes from
+// extents of the run. A malformed argument is an error of the file (builder_.fail(), which does not
+// return).
 #include "import/canonical/operands.hpp"
 
 #include "sys/errors/error.hpp"
@@ -49,7 +54,7 @@ Operands::Value Operands::valueOf(const ModelArgument* argument) const {
   }
   case ModelArgument::Kind::Integer:
   case ModelArgument::Kind::Flag:
-    return builder_.number(static_cast<double>(argument->integer), true);
+    return builder_.number(static_cast<double>(argument->integer), /*isInteger=*/true);
   case ModelArgument::Kind::Real:
     return builder_.number(argument->real);
   // Texts and lists are read by text(), integers() and values() instead.

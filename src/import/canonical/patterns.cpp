@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Recognises operators that exporters write as several, such as GELU, so the imported network has
 // the layers that its author wrote. A pattern that does not match exactly is left as it is.
+//
+// These are methods of ModelBuilder, which appends the values of a canonical graph
+// (model_graph.hpp): a Value has an operator, inputs and a shape. A method is called when the last
+// value of its pattern is about to be appended, with that value's inputs; it returns a value for
+// the whole pattern, or null if the inputs are not the pattern. The earlier values stay in the
+// graph; values that nothing reads are dropped later. Called by
+//   productOf(), for p q               gelu(), silu(), weightedNorm()
+//   sumOf(), for x + c                 weightedNorm()
+//   quotientOf(), for x / y            softsign(), decomposedNorm()
+//   where(condition, a, b)             softplus()
+//   reshape(x, shape)                  groupedNorm()
+//   concatenate(values, dim)           paddedByZeros(), foldedPadding(), foldedRoll()
 #include "import/canonical/model_builder.hpp"
 
 #include <algorithm>
@@ -12,7 +24,7 @@ namespace tenon {
 namespace {
 
 // Tolerance for constants such as sqrt(2), which may have been rounded to float32.
-constexpr double kRounded = 1e-7;
+constexpr double kRoundingTolerance = 1e-7;
 
 // A value x as scale * value + shift with two numbers. If x is not such an affine function of
 // another value, it is 1 * x + 0.
@@ -33,16 +45,17 @@ bool isFunction(const ModelValue* x, const char* function) {
 
 } // namespace
 
-// GELU: p = a x and q = s erf(x / sqrt 2) + s.
+// GELU(x) = x / 2 (1 + erf(x / sqrt 2)). The product of p = a x and q = s erf(x / sqrt 2) + s is
+// 2 a s GELU(x).
 ModelBuilder::Value ModelBuilder::gelu(Value p, Value q) {
-  const Stem e = stemOf(q);
-  if (!isFunction(e.value, "erf") || e.scale != e.shift)
+  const Stem error = stemOf(q);
+  if (!isFunction(error.value, "erf") || error.scale != error.shift)
     return nullptr;
-  const Stem argument = stemOf(e.value->inputs[0]), factor = stemOf(p);
+  const Stem argument = stemOf(error.value->inputs[0]), factor = stemOf(p);
   if (factor.value != argument.value || argument.shift != 0 || factor.shift != 0 ||
-      std::abs(argument.scale - std::sqrt(0.5)) > kRounded)
+      std::abs(argument.scale - std::sqrt(0.5)) > kRoundingTolerance)
     return nullptr;
-  return affine(unary("gelu", argument.value), {2 * e.scale * factor.scale}, {0});
+  return affine(unary("gelu", argument.value), {2 * error.scale * factor.scale}, {0});
 }
 
 // SiLU: x sigmoid(x).
@@ -83,8 +96,9 @@ ModelBuilder::Value ModelBuilder::decomposedNorm(Value difference, Value deviati
   const Value square = variance.value->inputs[0];
   if (square->op != ModelOp::Multiply || square->inputs[0] != square->inputs[1])
     return nullptr;
-  const Value d = square->inputs[0];
-  if (d->op != ModelOp::Subtract || d->inputs != difference->inputs)
+  // The factor of the square can be another value with the same inputs as `difference`.
+  const Value squared = square->inputs[0];
+  if (squared->op != ModelOp::Subtract || squared->inputs != difference->inputs)
     return nullptr;
   ModelValue* result = make(ModelOp::DimensionNorm, {x}, x->shape);
   result->dim = mean->dims[0];
@@ -92,7 +106,8 @@ ModelBuilder::Value ModelBuilder::decomposedNorm(Value difference, Value deviati
   return result;
 }
 
-// Group norm: [n, c, ...] -> [n, groups, -1] -> instance norm -> [n, c, ...].
+// Group norm: [n, c, ...] is reshaped to [n, groups, -1], normalised by an instance norm x (over
+// the last dimension), and reshaped back to `shape`.
 ModelBuilder::Value ModelBuilder::groupedNorm(Value x, const Shape& shape) {
   if (x->op != ModelOp::InstanceNorm || x->inputs[0]->op != ModelOp::Reshape ||
       x->inputs[0]->inputs[0]->shape != shape || x->shape.size() != 3 || shape.size() < 3 ||
@@ -109,10 +124,13 @@ ModelBuilder::Value ModelBuilder::groupedNorm(Value x, const Shape& shape) {
 // Recognises a group norm without weights that is multiplied by, or added to, one number per
 // channel (`function`: "mul" or "add"): the numbers become the norm's weight or bias.
 ModelBuilder::Value ModelBuilder::weightedNorm(const std::string& function, Value x, Value c) {
+  // Dimension of c that is broadcast to the channels, dimension 1 of x.
   const int dim = 1 - (x->rank() - c->rank());
   if (x->op != ModelOp::GroupNorm || dim < 0 || c->rank() <= dim ||
       c->shape[static_cast<std::size_t>(dim)] != x->shape[1] || elements(c->shape) != x->shape[1])
     return nullptr;
+  // Inputs 1 and 2 of a norm, if it has them, are weight and bias. Numbers can be added to a weight
+  // of 1 and a bias of 0 that the exporter has made up, not to parameters of the model.
   const bool isPlain = x->inputs.size() == 1;
   const auto isFilled = [&](std::size_t i, double number) {
     return isPlain || (isFilledWith(x->inputs[i], number) && x->inputs[i]->constant &&
@@ -136,7 +154,7 @@ ModelBuilder::Value ModelBuilder::weightedNorm(const std::string& function, Valu
   return result;
 }
 
-// Zero padding: zeros before and after one value.
+// Zero padding: [zeros, x, zeros] along a dimension, in which values of zeros are optional.
 ModelBuilder::Value ModelBuilder::paddedByZeros(const ModelValues& values, int dim) {
   const auto d = static_cast<std::size_t>(dim);
   const auto isOther = [](Value value) { return value->op != ModelOp::Zeros; };
@@ -156,13 +174,13 @@ ModelBuilder::Value ModelBuilder::paddedByZeros(const ModelValues& values, int d
              "values");
 }
 
-// Periodic padding: [end of x, x, begin of x].
+// Periodic padding: [end of x, x, begin of x] along a dimension, in which one part can be missing.
 ModelBuilder::Value ModelBuilder::foldedPadding(const ModelValues& values, int dim) {
   if (values.size() > 3)
     return nullptr;
   const auto d = static_cast<std::size_t>(dim);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const Value base = values[i];
+    const Value base = values[i]; // the candidate for x
     const Index n = base->shape[d];
     const auto isPart = [&](std::size_t at, bool isEnd) {
       const Value part = values[at];

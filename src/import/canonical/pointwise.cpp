@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elementwise functions and arithmetic. Arithmetic with a constant becomes a layer with that
-// constant as its weight; patterns of exporters become one function again (patterns.cpp).
+// Elementwise functions, arithmetic and comparisons: members of ModelBuilder, which append values
+// to the canonical graph. In order of preference, an operation becomes
+//   a constant         if all inputs are known constants (folding.cpp)
+//   one function       if it completes a pattern of exporters, such as GELU (patterns.cpp)
+//   an affine value    scale x + shift, if one input is a known constant (asAffine())
+//   a binary operator  Add, Subtract, Multiply, Divide, Compare, Where
+// A "known" constant is one that training does not change. Shapes are broadcast as in numpy.
 #include "import/canonical/model_builder.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +18,7 @@ namespace tenon {
 
 namespace {
 
-// f(a, b) element by element, where a list of one number is broadcast.
+// Returns f(a, b) element by element, where a list of one number is broadcast.
 std::vector<double> elementwise(std::vector<double> a, const std::vector<double>& b,
                                 double (*f)(double, double)) {
   const std::size_t count = std::max(a.size(), b.size());
@@ -85,7 +90,7 @@ ModelBuilder::Value ModelBuilder::asAffine(const std::string& function, Value x,
   if (!c->isKnown() || broadcast(x->shape, c->shape) != x->shape)
     return nullptr;
   int dim = -1;
-  const int extra = x->rank() - c->rank();
+  const int extra = x->rank() - c->rank(); // dimensions that c does not have, in front
   for (int d = 0; d < c->rank(); ++d) {
     if (c->shape[static_cast<std::size_t>(d)] == 1)
       continue;
@@ -118,12 +123,13 @@ ModelBuilder::Value ModelBuilder::withoutExpansion(Value x) {
 ModelBuilder::Value ModelBuilder::binary(const std::string& function, Value a, Value b) {
   if (a->isKnown() && b->isKnown())
     return foldedBinary(function, a, b);
-  using Make = Value (ModelBuilder::*)(Value, Value);
-  static const std::map<std::string, Make> operations = {
+  using Method = Value (ModelBuilder::*)(Value, Value);
+  static const std::map<std::string, Method> operations = {
       {"add", &ModelBuilder::sumOf},     {"sub", &ModelBuilder::differenceOf},
       {"mul", &ModelBuilder::productOf}, {"div", &ModelBuilder::quotientOf},
       {"pow", &ModelBuilder::powerOf},   {"truediv", &ModelBuilder::quotientOf},
       {"max", &ModelBuilder::maximumOf}, {"min", &ModelBuilder::minimumOf}};
+  // An explicit broadcast of an input is omitted where the operation itself gives the same shape.
   const Shape shape = broadcast(a->shape, b->shape);
   for (Value* value : {&a, &b}) {
     const Value unexpanded = withoutExpansion(*value), partner = value == &a ? b : a;
@@ -228,6 +234,7 @@ ModelBuilder::Value ModelBuilder::minimumOf(Value a, Value b) {
 // Maximum or minimum of two tensors. Where neither is strictly larger, the result is their mean. If
 // they are equal, the mean has the gradient 1/2 for each, as in PyTorch; if one is NaN, so is the
 // mean.
+// A maximum has the relations "gt", "lt" and is the lower bound of a clamp, a minimum the reverse.
 ModelBuilder::Value ModelBuilder::extremeOf(Value a, Value b,
                                             std::pair<const char*, const char*> relations,
                                             const char* bound) {

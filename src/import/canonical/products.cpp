@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Matrix products and linear layers. A factor that is a parameter becomes the weight of a linear
-// layer; only the other factor is then a distributed field.
+// Matrix products and linear layers: members of ModelBuilder, which append operators to the
+// canonical graph. A factor that is a weight (a constant, or computed from parameters) becomes the
+// weight of a linear layer, y = x W^T along the last dimension; only the other factor is then a
+// distributed field:
+//   matmul(x, W)    linear(x, W^T)
+//   matmul(W, x)    (linear(x^T, W))^T
+//   matmul(a, b)    an attention, if a is a softmax of scores, otherwise a Matmul of two fields
+// A product of two constants is computed at import.
 #include "import/canonical/model_builder.hpp"
 
 #include <fmt/format.h>
@@ -68,11 +74,12 @@ ModelBuilder::Value ModelBuilder::matmul(Value a, Value b) {
   // A weight on the right is a linear layer.
   if (isWeight(b) && b->rank() == 2)
     return linear(a, transpose(b, {1, 0}), nullptr);
-  // A weight on the left: (b^T a^T)^T.
+  // A weight on the left: a b = (b^T a^T)^T.
   if (isWeight(a) && a->rank() == 2)
     return turned(linear(turned(b), a, nullptr));
   if (const Value result = spelledAttention(a, b))
     return result;
+  // Otherwise the dimensions before the matrices are broadcast to equal extents.
   const Shape leading =
       broadcast({a->shape.begin(), a->shape.end() - 2}, {b->shape.begin(), b->shape.end() - 2});
   const auto enlarged = [&](Value x) {

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Recurrent networks, unrolled: each step is a set of layers that share their weights. Gates are in
-// PyTorch's order: reset, update, new for a GRU; input, forget, cell, output for an LSTM.
+// Recurrent networks (GRU and LSTM), unrolled: each time step becomes a set of canonical operators,
+// which share their weights with all other steps. The gates are slices of one matrix product, in
+// PyTorch's order:
+//   GRU    0 reset r, 1 update z, 2 new n          h' = n + z (h - n), n = tanh(x_n + r h_n)
+//   LSTM   0 input i, 1 forget f, 2 cell g, 3 output o    c' = f c + i g, h' = o tanh(c')
+// Here x_n and h_n are slice 2 of the products of the input x and the state h with the weights
+// (biases included), and r, z, i, f, o are sigmoids of the sums of their slices. The methods are
+// members of ModelBuilder: binary(), unary(), slice(), ... append operators to the graph.
 #include "import/canonical/model_builder.hpp"
 
 #include <fmt/format.h>
@@ -15,13 +21,14 @@ constexpr Index kMaxSteps = 512; // bounds the size of the unrolled network
 
 ModelBuilder::State ModelBuilder::advanced(const Cell& cell, Value inputPart, const State& state) {
   const Value statePart = linear(state.h, cell.hidden, cell.hiddenBias);
-  const Index n = state.h->shape.back();
+  const Index features = state.h->shape.back();
   const int last = statePart->rank() - 1;
-  const auto gate = [&](Value x, Index i) { return slice(x, last, i * n, (i + 1) * n); };
-  check(n > 0 && inputPart->shape == statePart->shape &&
-            statePart->shape.back() == (cell.isLstm ? 4 : 3) * n,
+  const auto gate = [&](Value x, Index i) {
+    return slice(x, last, i * features, (i + 1) * features);
+  };
+  check(features > 0 && inputPart->shape == statePart->shape &&
+            statePart->shape.back() == (cell.isLstm ? 4 : 3) * features,
         "the weights of a recurrent network do not fit its state");
-  // c' = f c + i g, h' = o tanh(c').
   if (cell.isLstm) {
     const Value gates = binary("add", inputPart, statePart);
     const auto sigmoidGate = [&](Index i) { return unary("sigmoid", gate(gates, i)); };
@@ -32,11 +39,10 @@ ModelBuilder::State ModelBuilder::advanced(const Cell& cell, Value inputPart, co
   const auto sigmoidGate = [&](Index i) {
     return unary("sigmoid", binary("add", gate(inputPart, i), gate(statePart, i)));
   };
-  // n = tanh(x_n + r h_n), h' = n + z (h - n).
   const Value fresh = unary(
       "tanh", binary("add", gate(inputPart, 2), binary("mul", sigmoidGate(0), gate(statePart, 2))));
   return {binary("add", fresh, binary("mul", sigmoidGate(1), binary("sub", state.h, fresh))),
-          nullptr};
+          /*c=*/nullptr};
 }
 
 ModelBuilder::State ModelBuilder::step(const Cell& cell, const State& state, Value x) {
@@ -59,8 +65,8 @@ ModelBuilder::Sequence ModelBuilder::recurrence(const Cell& cell, Value x, State
   ModelValues outputs(static_cast<std::size_t>(steps));
   for (Index i = 0; i < steps; ++i) {
     const Index position = isFromEnd ? steps - 1 - i : i;
-    const Value now = slice(inputParts, 0, position, position + 1);
-    state = advanced(cell, reshape(now, {now->shape[1], now->shape[2]}), state);
+    const Value inputPart = slice(inputParts, 0, position, position + 1);
+    state = advanced(cell, reshape(inputPart, {inputPart->shape[1], inputPart->shape[2]}), state);
     outputs[static_cast<std::size_t>(position)] =
         reshape(state.h, {1, state.h->shape[0], state.h->shape[1]});
   }

@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Recognises spectral convolutions: Fourier transform of x, products of the lowest modes with
 // complex weights, inverse transform. A model writes them as separate operations, which are not
-// layers of Tenon. When inverseFourier() is called, it searches its input for the products
-// (findProducts()) and their inputs for the transform and the weights (addProduct()), and appends
-// one value, the whole spectral convolution.
+// layers of Tenon:
+//   X = fourier(x)                      [n, i, k...], the coefficients of all modes
+//   P = modes(X[low block], complex(w)) sum over channels i of X[n, i, k] w[i, o, k]
+//   Z = zeros with each P placed at the block of its modes    (concatenate() or pad())
+//   y = inverseFourier(Z)
+// When inverseFourier() is called, it searches Z for the products (findProducts()) and their inputs
+// for the transform and the weights (addProduct()), and appends one value, the whole spectral
+// convolution.
+//
+// In two dimensions of space there are two blocks: in the last dimension modes 0 ... m - 1, in the
+// other one either 0 ... m - 1 or the negative modes n - m ... n - 1. Bit s of the index of a
+// weight says that its block has the negative modes of spatial dimension s.
 #include "import/canonical/model_builder.hpp"
 
 namespace tenon {
 
 namespace {
 
-// Box that a chain of slices selects from its base; none if a slice has a step.
+// Returns the box that a chain of slices selects from its base; none if a slice has a step.
 std::optional<Box> blockOf(const ModelValue* part) {
   if (part->op != ModelOp::Slice) {
     Box box;
@@ -26,14 +35,15 @@ std::optional<Box> blockOf(const ModelValue* part) {
   return box;
 }
 
-// The value that a chain of slices is taken from.
+// Returns the value that a chain of slices is taken from.
 const ModelValue* baseOf(const ModelValue* part) {
   return part->op == ModelOp::Slice ? baseOf(part->inputs[0]) : part;
 }
 
 } // namespace
 
-// The transform of real numbers: the last dimension has n / 2 + 1 coefficients.
+// The transform of real numbers: the last dimension has n / 2 + 1 coefficients, since those of
+// negative modes are the complex conjugates.
 ModelBuilder::Value ModelBuilder::fourier(Value x, std::size_t dims, const std::string& norm) {
   check(dims >= 1 && dims <= 3 && static_cast<std::size_t>(x->rank()) == dims + 2,
         "a Fourier transform needs an input [batch, channels, space...] and all of its space");
@@ -59,6 +69,8 @@ ModelBuilder::Value ModelBuilder::modes(Value coefficients, Value weight) {
   return make(ModelOp::Modes, {coefficients, weight}, shape);
 }
 
+// Appends to `products` each product of modes that z is assembled from; `begin` is the position of
+// z's first element in the whole spectrum. Returns false if z contains anything else but zeros.
 bool ModelBuilder::findProducts(Value z, std::vector<Index> begin,
                                 std::vector<PlacedProduct>& products) const {
   constexpr std::size_t kMaxProducts = 8;
@@ -105,18 +117,19 @@ bool ModelBuilder::addProduct(const PlacedProduct& placed, Value z, const std::s
   if (!weights.counts.empty() && weights.counts != modes)
     return false;
   weights.counts = modes;
+  // Boxes of the product in z, and of its input in the spectrum: equal except for the channels.
   Box expected = {to[0], {0, z->shape[1]}};
-  std::size_t place = 0;
+  std::size_t signs = 0; // bit s: negative modes of spatial dimension s
   for (std::size_t s = 0; s < modes.size(); ++s) {
     const bool isHigh = s + 1 < modes.size() && to[s + 2].begin != 0;
     const Index n = spectrum->shape[s + 2];
     expected.push_back(isHigh ? Interval{n - modes[s], n} : Interval{0, modes[s]});
-    place |= isHigh ? std::size_t(1) << s : 0;
+    signs |= isHigh ? std::size_t(1) << s : 0;
   }
-  if (to != expected || weights.weights[place])
+  if (to != expected || weights.weights[signs])
     return false;
   expected[1] = {0, spectrum->shape[1]};
-  weights.weights[place] = weight;
+  weights.weights[signs] = weight;
   return *from == expected;
 }
 

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions, poolings and changes of resolution. If the input of a convolution is the result of
-// a Pad, the convolution reads the unpadded value instead, and the padding becomes its boundary
-// condition (withoutPadding()).
+// Convolutions, poolings and changes of resolution: members of ModelBuilder, which append operators
+// to the canonical graph. Fields are [batch, channels, space...]; Windows has one number per
+// spatial dimension s, which is dimension s + 2 of the field. If the input of a convolution is the
+// result of a Pad, the convolution reads the unpadded value instead, and the padding becomes its
+// boundary condition (withoutPadding()). With kernel k, stride t, dilation d and paddings low and
+// high, n elements give
+//   convolution, pooling      floor((n + low + high - d (k - 1) - 1) / t) + 1    (pooling: or ceil)
+//   transposed convolution    (n - 1) t - low - high + d (k - 1) + 1 + outputPadding
 #include "import/canonical/model_builder.hpp"
 
 #include <fmt/format.h>
@@ -24,6 +29,7 @@ void setWindows(ModelValue& result, const ModelBuilder::Windows& w) {
 
 } // namespace
 
+// Returns the spatial extents of the result.
 std::vector<Index> ModelBuilder::outputs(Value x, const Windows& w, bool ceil) const {
   const auto spatial = static_cast<std::size_t>(x->rank() - 2);
   for (const auto* list : {&w.kernel, &w.stride, &w.dilation, &w.low, &w.high})
@@ -36,7 +42,6 @@ std::vector<Index> ModelBuilder::outputs(Value x, const Windows& w, bool ceil) c
     for (const Index size : {w.low[s], w.high[s]})
       check(size >= 0 && size < kMaxModelWindow, "a window's padding is out of range");
     const Index n = x->shape[s + 2], span = n + w.low[s] + w.high[s] - spacing * (k - 1) - 1;
-    // A transposed convolution: the inverse of the formula below.
     if (w.isTransposed) {
       const Index extra = w.outputPadding.empty() ? 0 : w.outputPadding[s];
       check(extra >= 0 && extra < kMaxModelWindow, "a window's padding is out of range");
@@ -55,7 +60,9 @@ std::vector<Index> ModelBuilder::outputs(Value x, const Windows& w, bool ceil) c
   return extents;
 }
 
-// Removes paddings before a convolution and adds them to its window, with their modes and value.
+// Removes the paddings that compute x and adds them to the window of the convolution that reads x,
+// with their modes and value: modes[s] is "none" in a dimension without padding. Returns the
+// unpadded value.
 ModelBuilder::Value ModelBuilder::withoutPadding(Value x, Windows& w,
                                                  std::vector<std::string>& modes,
                                                  std::optional<double>& value) const {
@@ -63,12 +70,12 @@ ModelBuilder::Value ModelBuilder::withoutPadding(Value x, Windows& w,
     const auto s = static_cast<std::size_t>(x->dim - 2);
     check(w.low.size() == modes.size() && w.high.size() == modes.size(),
           "its windows have another number of dimensions than its input");
-    bool fits = w.low[s] == 0 && w.high[s] == 0 && x->low[0] >= 0 && x->high[0] >= 0;
+    bool canMerge = w.low[s] == 0 && w.high[s] == 0 && x->low[0] >= 0 && x->high[0] >= 0;
     // The window's own padding is by zeros and surrounds the earlier one, so it must be absent.
     for (std::size_t e = 0; e < modes.size(); ++e)
-      fits = fits && !(modes[e] == "none" && (w.low[e] != 0 || w.high[e] != 0));
+      canMerge = canMerge && !(modes[e] == "none" && (w.low[e] != 0 || w.high[e] != 0));
     const bool hasValue = x->modes[0] == "values" && x->padValue != 0.0;
-    if (!fits || (hasValue && value && value != x->padValue))
+    if (!canMerge || (hasValue && value && value != x->padValue))
       break;
     w.low[s] = x->low[0];
     w.high[s] = x->high[0];
@@ -99,7 +106,7 @@ ModelBuilder::Value ModelBuilder::convolution(Value x, Value weight, Value bias,
   if (!w.isTransposed)
     x = withoutPadding(x, w, modes, value);
   Shape shape = {x->shape[0], channels};
-  for (const Index extent : outputs(x, w, false))
+  for (const Index extent : outputs(x, w, /*ceil=*/false))
     shape.push_back(extent);
   // The layer's weight must be a parameter or computed from parameters only.
   if (!isWeight(weight) || (bias && !isWeight(bias)))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Emits the transposes and reshapes that bring a node's dimensions into the order that a layer
-// needs (an order lists, for each dimension of the node, the dimension of the value; mapper.hpp).
+// Methods of Mapper that emit the transposes and reshapes which bring a node's dimensions into the
+// order that a layer needs. An order lists, for each dimension of the node, the dimension of the
+// value, or kAdded for an added dimension of extent 1 (mapper.hpp). A node [c, h, n, w] of a value
+// [n, c, h, w] has the order {1, 2, 0, 3}.
 //   the same dimensions in another sequence                   transpose
 //   the same sequence, but other dimensions of extent 1       reshape
 //   both differ                                               transpose, reshape, transpose
@@ -59,6 +61,7 @@ int Mapper::reorderedNode(int node, const Order& currentOrder, const Shape& shap
     return reshapedNode(node, extentsIn(shape, currentOrder), extentsIn(shape, order));
   // General case: transpose the common dimensions into their new sequence with dropped ones last,
   // reshape to drop those and append added ones, transpose those to their positions.
+  // Example: {0, kAdded, 1} to {1, 2, 0} has common {1, 0}, dropped {kAdded}, added {2}.
   Order dropped = currentOrder, common, added;
   for (const int o : order)
     if (const auto found = std::find(dropped.begin(), dropped.end(), o); found != dropped.end()) {
@@ -189,7 +192,8 @@ Mapper::JoinInputs Mapper::joinInputs(const ModelValue& v) {
   JoinInputs result{.nodes = {}, .order = plainOrder(v.rank())};
   // Use the order of the first input that has all dimensions of the result whose extent is not 1.
   bool isFound = false;
-  int like = -1;
+  int like = -1; // node whose layout constants get
+  // Dimension d of an input corresponds to dimension d + offset of the result (numpy's rule).
   const auto offsetOf = [&](Value input) { return v.rank() - input->rank(); };
   for (const Value input : v.inputs) {
     if (input->isConstant())
@@ -249,10 +253,11 @@ int Mapper::constantNode(const ModelConstant& constant, int like) {
   if (constant.isNumbers() && constant.name().empty() && !constant.numbers().empty()) {
     const std::vector<double>& numbers = constant.numbers();
     if (std::isfinite(numbers[0]) && isAllOf(numbers, numbers[0]))
-      return emit({like}, "constant", {{"shape", constant.shape()}, {"value", numbers[0]}}, "", {},
-                  true);
+      return emit({like}, "constant", {{"shape", constant.shape()}, {"value", numbers[0]}},
+                  /*name=*/"", /*parameters=*/{}, /*isFrozen=*/true);
   }
-  return emit({like}, "constant", {{"shape", constant.shape()}}, "", {{"value", constant}}, true);
+  return emit({like}, "constant", {{"shape", constant.shape()}}, /*name=*/"", {{"value", constant}},
+              /*isFrozen=*/true);
 }
 
 ModelConstant Mapper::shaped(const ModelConstant& constant, const Shape& shape) const {

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of canonical operators with the method that maps each, and the nodes of the network.
-// Values are mapped in the order of the graph, so recursion is shallow, and only values that an
-// output depends on are mapped.
+// Class Mapper: the table of canonical operators with the method that maps each, the steps of
+// run(), and the emission of nodes. Values of the graph are mapped in the order of the graph, so
+// recursion is shallow, and only values that an output depends on are mapped. In lists of what a
+// node reads, n >= 0 is the result of node n, and -1 - i is input i of the network. mapper.hpp
+// explains orders: a node may have the dimensions of a value in another order.
+//
+// emit() returns an existing node instead of a new one in two cases. An equal layer without
+// parameters on the same inputs is the same node. A layer with the same weights as an earlier one
+// is a call of the same layer: the new node refers to it by `sameAs`.
 #include "import/lowering/model_layers.hpp"
 
 #include "import/lowering/mapper.hpp"
@@ -89,7 +95,8 @@ ImportedNetwork Mapper::run() {
 // Removes nodes that nothing reads: reorders that were merged into later ones.
 void Mapper::dropUnreadNodes(std::vector<int>& outputs) {
   auto& nodes = network_.graph.nodes;
-  std::vector<int> number(nodes.size(), kNoNode);
+  std::vector<int> number(nodes.size(), kNoNode); // new number of each node
+  // Marks a node that is read: the loop below runs backwards, since nodes read earlier ones.
   const auto need = [&](int node) {
     if (node >= 0)
       number[at(node)] = 0;
@@ -172,11 +179,12 @@ std::set<Mapper::Value> Mapper::neededValues() const {
 
 void Mapper::checkInputsRead() {
   for (std::size_t i = 0; i < graph_.inputs.size(); ++i) {
-    const int name = -1 - static_cast<int>(i);
+    const int number = -1 - static_cast<int>(i); // of input i in `reads`
     bool isRead = std::find(graph_.outputs.begin(), graph_.outputs.end(), graph_.inputs[i]) !=
                   graph_.outputs.end();
     for (const auto& node : network_.graph.nodes)
-      isRead = isRead || std::find(node.reads.begin(), node.reads.end(), name) != node.reads.end();
+      isRead =
+          isRead || std::find(node.reads.begin(), node.reads.end(), number) != node.reads.end();
     if (!isRead && graph_.refusals.empty())
       graph_.refusals.push_back({graph_.inputNames[i], "", "an input that no output depends on",
                                  "the model without this input"});
@@ -200,6 +208,7 @@ Mapper::OrderedNode Mapper::refused(const ModelValue& v) const {
 
 namespace {
 
+// Returns all settings as a text, for keys.
 std::string described(const std::vector<std::pair<std::string, SettingValue>>& settings) {
   std::string text;
   for (const auto& [name, value] : settings)

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Assigns parameters to layers. A tensor of the file that training changes must become exactly one
-// parameter of the network. If it is read only as the weight of one layer, possibly in several
-// calls of that layer, the layer owns it. Otherwise, for example if two different layers read it,
-// it becomes a node of type "constant", and the layers read that node as an input.
+// Methods of Mapper that assign parameters to layers. A tensor of the file that training changes
+// must become exactly one parameter of the network:
+//   read as the weight of one layer, possibly in several calls of it    the layer owns it
+//   read by two different layers, or otherwise than as a weight         a node of type "constant"
+//                                                                       owns it, and others read it
+// assignParameters() decides this before any node is emitted, and lists the second kind in
+// sources_. A layer whose weights are inputs is emitted by the methods ...WithWeightInput() below.
 #include "import/lowering/mapper.hpp"
 
 #include <fmt/format.h>
@@ -96,12 +99,12 @@ bool Mapper::hasWeightInputs(const ModelValue& v) const {
 
 void Mapper::assignParameters(const std::set<Value>& needed) {
   std::map<Tensor, std::string> layers; // layer and position of a tensor that is read as a weight
-  std::map<std::string, std::vector<Value>> shared;
+  std::map<std::string, std::vector<Value>> shared; // values by the layer that computes them
   // A complex weight can consist of blocks of one tensor, at several positions.
   const auto place = [](const ModelValue& v, std::size_t i) {
     return layerOf(v) + (v.op == ModelOp::Spectral ? "" : fmt::format(" at {}", i));
   };
-  const auto read = [&](const ModelValue& v, std::size_t i, const ModelConstant& constant) {
+  const auto noteReading = [&](const ModelValue& v, std::size_t i, const ModelConstant& constant) {
     if (!isWeightOf(v, i) || (v.op != ModelOp::Spectral && !isWhole(constant)))
       addSources(constant);
     for (const ModelConstant::Piece& piece : constant.pieces())
@@ -114,7 +117,7 @@ void Mapper::assignParameters(const std::set<Value>& needed) {
       continue;
     for (std::size_t i = 0; i < v.inputs.size(); ++i)
       if (isTrained(*v.inputs[i]))
-        read(v, i, v.inputs[i]->asConstant());
+        noteReading(v, i, v.inputs[i]->asConstant());
     if (v.op == ModelOp::Linear || v.op == ModelOp::LayerNorm)
       shared[layerOf(v)].push_back(&v);
   }
@@ -153,13 +156,13 @@ int Mapper::sourceNode(Tensor tensor) {
     return existing->second;
   const ModelConstant constant = ModelConstant::ofTensor(weights_.program(), tensor);
   const Shape shape = constant.rank() > 0 ? constant.shape() : Shape{1};
-  const int node = emit({-1}, "constant", {{"shape", shape}}, layerName(constant.name()),
-                        {{"value", shaped(constant, shape)}});
+  const int node = emit({/*input 0=*/-1}, "constant", {{"shape", shape}},
+                        layerName(constant.name()), {{"value", shaped(constant, shape)}});
   tensorNodes_[tensor] = node;
   return node;
 }
 
-// Concatenates blocks of tensors.
+// Emits the slices and the concatenation of a recipe: blocks of tensors of the file.
 Mapper::OrderedNode Mapper::makeRecipe(const ModelConstant& constant) {
   const auto along = static_cast<std::size_t>(constant.dim());
   const Order plain = plainOrder(constant.rank());

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elementwise functions, constants, and elementwise operations of several inputs. The layers
-// broadcast extents of 1 themselves, so no input is copied to the full shape.
+// Methods of Mapper for elementwise functions, constants, and elementwise operations of several
+// inputs. Each make...() emits layers that compute a value of the canonical graph, and returns the
+// node and the order of its dimensions there (mapper.hpp); refused(v) is returned if an input could
+// not be imported. The layers broadcast extents of 1 themselves, so no input is copied to the full
+// shape.
 #include "import/lowering/mapper.hpp"
 
 #include "sys/text/text.hpp"
@@ -15,7 +18,7 @@ namespace tenon {
 
 namespace {
 
-// Formats at most 8 numbers.
+// Formats at most 8 numbers, for the report of an import.
 std::string listed(const std::vector<double>& numbers) {
   constexpr std::size_t kMaxShown = 8;
   std::vector<std::string> words;
@@ -48,7 +51,7 @@ Mapper::OrderedNode Mapper::makeConstant(const ModelValue& v) {
   if (constant.isTrained())
     return makeRecipe(constant);
   const Order order = v.rank() > 0 ? plainOrder(v.rank()) : Order{kAdded};
-  return {constantNode(v.rank() > 0 ? constant : shaped(constant, {1}), -1), order};
+  return {constantNode(v.rank() > 0 ? constant : shaped(constant, {1}), /*like=*/-1), order};
 }
 
 // The function is elementwise, so the order of the input is kept.
@@ -137,13 +140,15 @@ Mapper::OrderedNode Mapper::makePRelu(const ModelValue& v) {
           x.order};
 }
 
-// Returns none if all constants of zeros together would be too large.
+// Emits zeros with a layout like that of node `like`. Returns none if all constants of zeros
+// together would be too large.
 std::optional<int> Mapper::zerosNode(const Shape& shape, int like) {
   constexpr Index kMaxZeros = Index(1) << 23;
   zeros_ += elements(shape);
   if (zeros_ > kMaxZeros)
     return std::nullopt;
-  return emit({like}, "constant", {{"shape", shape}, {"value", 0.0}}, "", {}, true);
+  return emit({like}, "constant", {{"shape", shape}, {"value", 0.0}}, /*name=*/"",
+              /*parameters=*/{}, /*isFrozen=*/true);
 }
 
 Mapper::OrderedNode Mapper::makeZeros(const ModelValue& v) {

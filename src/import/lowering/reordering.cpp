@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators that rearrange elements without arithmetic. A transpose changes the order of a value
-// only, and so does a reshape that only adds or drops extents of 1; other reshapes are layers.
+// Methods of Mapper for operators that rearrange or join elements without arithmetic. A value of
+// the graph is represented by a node of the network and an order: entry k is the value's dimension
+// that is dimension k of the node, or kAdded for an added dimension of extent 1 (mapper.hpp). A
+// transpose therefore changes the order of a value only, and so does a reshape that only adds or
+// drops extents of 1; other reshapes, slices, concatenations and paddings are layers.
 #include "import/lowering/mapper.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +13,8 @@
 
 namespace tenon {
 
+// Dimension d of the result is dimension v.dims[d] of the input, so the input's dimensions in the
+// order are renamed by the inverse permutation.
 Mapper::OrderedNode Mapper::makeTranspose(const ModelValue& v) {
   OrderedNode x = nodeOf(v.inputs[0]);
   std::vector<int> inverse(v.dims.size());
@@ -67,11 +72,12 @@ Mapper::OrderedNode Mapper::makeReshape(const ModelValue& v) {
   const Order plain = plainOrder(v.rank()), sourceOrder = plainOrder(source->rank());
   // Reshape the node as it is if its extents of 1 are the only difference in order, and the setting
   // does not fix more extents than a reshape from the plain order.
-  const auto longOnes = [&](Order order) {
+  const auto withoutUnits = [&](Order order) {
     std::erase_if(order, [&](int o) { return o == kAdded || source->shape[at(o)] == 1; });
     return order;
   };
-  if (v.rank() > 0 && longOnes(x.order) == longOnes(sourceOrder) && x.order != sourceOrder) {
+  if (v.rank() > 0 && withoutUnits(x.order) == withoutUnits(sourceOrder) &&
+      x.order != sourceOrder) {
     const Shape from = extentsIn(source->shape, x.order);
     if (fixedExtents(reshapeSetting(from, v.shape)) <=
         fixedExtents(reshapeSetting(source->shape, v.shape)))
@@ -120,7 +126,7 @@ Mapper::OrderedNode Mapper::makeConcatenate(const ModelValue& v) {
 // The layer pads dimensions of space; extents of 1 in front make any dimension one of space.
 Mapper::OrderedNode Mapper::makePad(const ModelValue& v) {
   Order order = plainOrder(v.rank());
-  while (order.size() < 3 || positionOf({0, order}, v.dim) < 2)
+  while (order.size() < 3 || positionOf({/*node=*/0, order}, v.dim) < 2)
     order.insert(order.begin(), kAdded);
   if (order.size() > kMaxWindowed)
     return refuse(
@@ -130,7 +136,7 @@ Mapper::OrderedNode Mapper::makePad(const ModelValue& v) {
   const int x = nodeInOrder(v.inputs[0], order);
   if (x == kNoNode)
     return refused(v);
-  const std::size_t spatial = order.size() - 2, s = at(positionOf({0, order}, v.dim)) - 2;
+  const std::size_t spatial = order.size() - 2, s = at(positionOf({/*node=*/0, order}, v.dim)) - 2;
   std::vector<Index> low(spatial, 0), high(spatial, 0);
   std::vector<std::string> modes(spatial, "none");
   low[s] = v.low[0];

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Divides a network into sections. The result of a node leaves its section if it is an output of
-// the network or if any later section reads it.
+// Divides a network into sections, which are run one after the other (sections.hpp). A network is a
+// list of nodes, each a layer that reads inputs of the network or results of earlier nodes. A
+// section is a network of its own: what it reads from outside becomes its inputs, and the result of
+// a node becomes an output if it is an output of the whole network or if a later section reads it.
+//
+// Two ways to number are in use. In `reads` of a node, n >= 0 is the result of node n and -1 - i is
+// input i. Values count from 0: inputs first, then one per node. Example with 2 inputs, 4 nodes and
+// sections [0, 2), [2, 4): if node 3 reads node 1, then value 2 + 1 = 3 is in `gives` of the first
+// section and in `reads` of the second, where it is input 0, so node 1 of that section reads -1.
 #include "import/lowering/sections.hpp"
 
 #include <fmt/format.h>
@@ -13,9 +20,9 @@ namespace tenon {
 
 namespace {
 
-constexpr int kMaxInputs = 64; // inputs of a graph
+constexpr int kMaxInputs = 64; // inputs that a layer of type "graph" can have
 
-// Number of inputs of a network.
+// Returns the number of inputs of a network.
 int inputsOf(const ImportedNetwork& network) {
   for (const auto& [name, value] : network.graph.settings)
     if (name == "input_count")
@@ -28,7 +35,8 @@ int valueOf(int name, int inputs) {
   return name < 0 ? -1 - name : inputs + name;
 }
 
-// Returns the last node that reads each value, or the number of nodes for outputs of the network.
+// Returns, for each value, the last node that reads it; -1 if none does, and the number of nodes
+// for outputs of the network.
 std::vector<int> lastReaders(const ImportedNetwork& network) {
   const int inputs = inputsOf(network), nodes = static_cast<int>(network.graph.nodes.size());
   std::vector<int> last(static_cast<std::size_t>(inputs + nodes), -1);
@@ -71,10 +79,12 @@ std::vector<int> sectionStarts(const ImportedNetwork& network, Index mostElement
   for (int n = 0; n < nodes; ++n) {
     const int owner = ownerOf(network, n);
     const Index layerElements = elementsOf[static_cast<std::size_t>(owner)];
-    const auto isRead = [&](int reader) { return reader >= n; };
+    const auto isReadLater = [&](int reader) { return reader >= n; };
+    // A new section begins at node n, if the old one would become too large, and if few enough
+    // values are read across the boundary.
     if (sectionElements > 0 && !owners.contains(owner) &&
         sectionElements + layerElements > mostElements &&
-        std::count_if(last.begin(), last.begin() + inputs + n, isRead) <= kMaxInputs) {
+        std::count_if(last.begin(), last.begin() + inputs + n, isReadLater) <= kMaxInputs) {
       starts.push_back(n);
       owners.clear();
       sectionElements = 0;
@@ -112,7 +122,7 @@ NetworkSection makeSection(const ImportedNetwork& network, int first, int end) {
       if (position == section.reads.end())
         section.reads.push_back(value);
     }
-    // Read after this section, or an output.
+    // The value is read after this section, or is an output of the network.
     if (last[static_cast<std::size_t>(inputs + n)] >= end) {
       section.gives.push_back(inputs + n);
       section.network.outputs.push_back({fmt::format("v{}", n), n - first});

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Maps operators with weights, sliding windows, norms and reductions to layers. Convolutions and
-// other layers on fields need their input in the order [batch, channels, space...]; a transpose is
-// emitted if the node has another one. Other layers accept the order of the input's node.
+// Methods of Mapper for operators with weights, sliding windows, norms and reductions. Each
+// make...() emits layers that compute a value v of the canonical graph, and returns the node and
+// the order of its dimensions there (mapper.hpp); refused(v) is returned if an input could not be
+// imported. Convolutions and other layers on fields need their input in the order [batch, channels,
+// space...]; a transpose is emitted if the node has another one. Other layers accept the order of
+// the input's node.
+//
+// Settings of a layer are listed only where they differ from its defaults. If the weights of a
+// layer are values of other nodes (hasWeightInputs()), they are read as inputs instead of being
+// parameters.
 #include "import/lowering/mapper.hpp"
 
 #include <fmt/format.h>
@@ -233,16 +240,17 @@ Mapper::NodeParameters Mapper::weightsOf(const ModelValue& v) {
 Mapper::OrderedNode Mapper::makeLayerNorm(const ModelValue& v) {
   OrderedNode x = nodeOf(v.inputs[0]);
   const int first = positionOf(x, v.rank() - v.count);
-  bool isTogether = first >= 0 && !formRanks_.contains(&v);
-  for (int i = 0; isTogether && i < v.count; ++i)
-    isTogether = at(first + i) < x.order.size() && x.order[at(first + i)] == v.rank() - v.count + i;
-  if (!isTogether)
+  bool areAdjacent = first >= 0 && !formRanks_.contains(&v);
+  for (int i = 0; areAdjacent && i < v.count; ++i)
+    areAdjacent =
+        at(first + i) < x.order.size() && x.order[at(first + i)] == v.rank() - v.count + i;
+  if (!areAdjacent)
     x = {nodeInOrder(v.inputs[0]), plainOrder(v.rank())};
   if (x.isRefused())
     return refused(v);
   const bool hasWeights = v.inputs.size() > 1 && !hasWeightInputs(v);
   NodeSettings settings = {{"shape", Shape(v.shape.end() - v.count, v.shape.end())}};
-  if (isTogether && at(first + v.count) != x.order.size())
+  if (areAdjacent && at(first + v.count) != x.order.size())
     settings.emplace_back("dim", static_cast<Index>(first));
   settings.emplace_back("epsilon", v.epsilon);
   settings.emplace_back("affine", hasWeights);
@@ -289,6 +297,7 @@ Mapper::OrderedNode Mapper::makeSpectral(const ModelValue& v) {
   // The model has one weight per combination of signs of the modes. The layer has a single one:
   // concatenate those of positive and negative modes in each dimension but the last.
   std::vector<ModelConstant> parts;
+  // If the parts cannot be concatenated as blocks of the file, their numbers are read and folded.
   bool isFolded = v.inputs.size() > 3;
   for (std::size_t i = 1; i < v.inputs.size(); ++i)
     isFolded = isFolded || (v.inputs.size() > 2 && v.inputs[i]->asConstant().pieces().size() != 1);

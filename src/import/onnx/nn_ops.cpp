@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // ONNX operators: layers with weights, sliding windows, norms, attention, reductions, and changes
-// of resolution. ONNX lists paddings by side: the low sides of all dimensions, then the high sides.
+// of resolution. Each function reads the inputs and attributes of a node (OnnxCall c: c.x() is
+// input 0, c.at(i) input i or null, c.operands has the attributes) and appends values to the
+// canonical graph by the builder c.b. The table at the end has a row per operator: name, function,
+// an argument of the function, maximal number of inputs, and the accepted attributes
+// (operator_rows.hpp). ONNX lists paddings by side: the low sides of all dimensions, then the high
+// sides.
 #include "import/onnx/operator_rows.hpp"
 
 #include "sys/text/plain_text.hpp"
@@ -20,7 +25,8 @@ namespace {
 
 using Value = ModelBuilder::Value;
 
-// ONNX has two kinds of padding: explicit numbers, or auto_pad.
+// Returns the settings of sliding windows. ONNX has two kinds of padding: explicit numbers, or
+// auto_pad.
 ModelBuilder::Windows onnxWindows(const OnnxCall& c, std::vector<Index> kernel) {
   const int spatial = c.spatial();
   ModelBuilder::Windows w;
@@ -76,10 +82,10 @@ ModelValues onnxConv(const OnnxCall& c, bool isTransposed) {
   return {c.b.convolution(c.x(), weight, c.at(2), w)};
 }
 ModelValues onnxConvolution(const OnnxCall& c) {
-  return onnxConv(c, false);
+  return onnxConv(c, /*isTransposed=*/false);
 }
 ModelValues onnxTransposedConvolution(const OnnxCall& c) {
-  return onnxConv(c, true);
+  return onnxConv(c, /*isTransposed=*/true);
 }
 // Only the case that is a linear layer: no transA, alpha = beta = 1.
 ModelValues onnxGemm(const OnnxCall& c) {
@@ -146,7 +152,7 @@ ModelValues onnxAveragePool(const OnnxCall& c) {
 ModelValues onnxGlobalPool(const OnnxCall& c) {
   std::vector<int> dims(static_cast<std::size_t>(c.spatial()));
   std::iota(dims.begin(), dims.end(), 2);
-  return {c.b.reduce(c.function, c.x(), dims, true)};
+  return {c.b.reduce(c.function, c.x(), dims, /*keeps=*/true)};
 }
 // The dimensions of a reduction; all of them if none is listed, unless noop_with_empty_axes is set.
 std::vector<int> onnxDims(const OnnxCall& c) {
@@ -221,8 +227,8 @@ struct ResizedShape {
   Shape shape;
   bool isExact = true;
 };
-// One factor p / q for all dimensions: the smallest (none becomes larger than its size) or the
-// largest (none becomes smaller).
+// Resizes all dimensions by one factor p / q of the requested factors sizes[i] / n: the smallest
+// (none becomes larger than its size) or the largest (none becomes smaller).
 void keepAspectRatio(const OnnxCall& c, bool isSmallest, const std::vector<int>& axes,
                      const std::vector<Index>& sizes, ResizedShape& result) {
   constexpr Index kMax = Index(1) << 30;
@@ -230,7 +236,7 @@ void keepAspectRatio(const OnnxCall& c, bool isSmallest, const std::vector<int>&
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const Index n = c.x()->shape[static_cast<std::size_t>(axes[i])];
     c.b.check(n >= 1 && n <= kMax && sizes[i] >= 1 && sizes[i] <= kMax, "a size is out of range");
-    const bool isLess = sizes[i] * q < p * n;
+    const bool isLess = sizes[i] * q < p * n; // sizes[i] / n < p / q
     if (i == 0 || isLess == isSmallest) {
       p = sizes[i];
       q = n;
@@ -243,6 +249,7 @@ void keepAspectRatio(const OnnxCall& c, bool isSmallest, const std::vector<int>&
     extent = (2 * p * extent + q) / (2 * q);
   }
 }
+// Returns the output extents by the inputs "sizes" or "scales" of a Resize.
 ResizedShape resizedShape(const OnnxCall& c) {
   const Value x = c.x();
   ResizedShape result = {x->shape};

@@ -7,6 +7,15 @@
 //   value_kinds.cpp     which values are integers or booleans instead of real numbers
 //   operator_table.cpp  finds the row of an operator (operator_rows.hpp)
 //   *_ops.cpp           the rows, by family
+//
+// A file is one message of protocol buffers, a model, with a graph in it. The fields of the graph
+// can be in any order in the file, and are read in this order:
+//
+//   metadata       names of PyTorch's parameters, and which tensors are parameters
+//   initializers   constant tensors: their positions in the file, not their bytes
+//   inputs         those that are not initializers; older files list initializers as inputs too
+//   nodes          operations, each of which may read only values that are defined before
+//   outputs
 #pragma once
 
 #include "import/canonical/operands.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Finds the row of an ONNX operator, and checks a node against it. An operator without a row, or a
 // node with attributes or inputs that the row does not list, is refused; the import continues, so
-// one error lists all refusals.
+// one error lists all refusals. A row is described in operator_rows.hpp; example: the row of Resize
+// has "antialias=0", so a node with antialias = 1 is refused with the advice "antialias = 0".
 #include "import/onnx/onnx.hpp"
 
 #include "import/onnx/operator_rows.hpp"
@@ -43,9 +44,9 @@ std::string whatWorks(const OnnxRow& row, const std::string& name, const std::st
     const std::size_t equals = word.find('=');
     if (word.substr(0, equals) != name)
       continue;
-    const bool fits =
+    const bool isAccepted =
         equals == word.npos || word[equals + 1] == '*' || word.substr(equals + 1) == text;
-    return fits ? "" : fmt::format("{} = {}", name, word.substr(equals + 1));
+    return isAccepted ? "" : fmt::format("{} = {}", name, word.substr(equals + 1));
   }
   return fmt::format("{} without this attribute", row.name);
 }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ONNX operators: elementwise functions, arithmetic, comparisons, casts. Attributes are float32 in
-// the file and were converted to the shortest decimal that rounds to them.
+// ONNX operators: elementwise functions, arithmetic, comparisons, casts. Each function reads the
+// inputs and attributes of a node (OnnxCall c: c.x() is input 0, c.operands has the attributes) and
+// appends values to the canonical graph by the builder c.b. The table at the end has a row per
+// operator: name, function, an argument of the function (c.function), maximal number of inputs, and
+// the accepted attributes (operator_rows.hpp). Attributes are float32 in the file and were
+// converted to the shortest decimal that rounds to them.
 #include "import/onnx/onnx.hpp"
 #include "import/onnx/operator_rows.hpp"
 
@@ -21,7 +25,8 @@ ModelValues onnxFunction(const OnnxCall& c) {
 ModelValues onnxArithmetic(const OnnxCall& c) {
   return {c.b.binary(c.function, c.x(), c.operands.neededInput(1))};
 }
-// A quotient of integers is truncated in ONNX; fields cannot do that.
+// A quotient of integers is truncated in ONNX. Layers do not truncate, so only constants can be
+// divided.
 ModelValues onnxQuotient(const OnnxCall& c) {
   const Value a = c.x(), b = c.operands.neededInput(1);
   const bool areConstant = a->isConstant() && b->isConstant();
@@ -117,7 +122,10 @@ ModelValues onnxWhere(const OnnxCall& c) {
 ModelValues onnxCast(const OnnxCall& c) {
   const Index target = c.operands.integer("to");
   const bool isInteger = isOnnxInteger(target) || target == kOnnxFlags;
-  if (!isInteger && target != 1 && target != 10 && target != 11 && target != 16)
+  // ONNX's numbers of element types.
+  constexpr Index kFloat32 = 1, kFloat16 = 10, kFloat64 = 11, kBfloat16 = 16;
+  if (!isInteger && target != kFloat32 && target != kFloat16 && target != kFloat64 &&
+      target != kBfloat16)
     return {c.b.refuse(fmt::format("a Cast to ONNX's type of elements {}", target),
                        "numbers of 16, 32 or 64 bits, integers and flags", c.x()->shape)};
   if (target == kOnnxFlags && !c.x()->isKnown())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the messages of an ONNX file that a network needs: model, graph, node, attribute, tensor,
-// shapes of inputs. The numbers of fields are those of onnx.proto; other fields are skipped.
+// Reads an ONNX file as a ModelProgram; onnx.hpp describes the messages and the order of reading.
+// All names and sizes are checked, because the file is not trusted: fail() throws TENON_ERR_FORMAT
+// if it is damaged, refuse() throws TENON_ERR_SUPPORT if it cannot be imported.
 #include "import/onnx/onnx.hpp"
 
 #include "import/onnx/wire.hpp"
@@ -14,7 +15,6 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -25,11 +25,12 @@ namespace tenon {
 
 namespace {
 
-constexpr Index kMinOpset = 13, kMaxOpset = 23;
-constexpr std::size_t kMaxListed = 1 << 16;  // numbers of an attribute
-constexpr std::size_t kMaxLiteral = 1 << 20; // elements that are not stored as raw bytes
-constexpr std::size_t kMaxDomains = 8;       // operator sets listed in a message
-constexpr std::size_t kMaxNames = std::size_t(1) << 22;
+using namespace onnx;                           // numbers of fields
+constexpr Index kMinOpset = 13, kMaxOpset = 23; // versions of the operator set that can be read
+constexpr std::size_t kMaxListed = 1 << 16;     // numbers of an attribute
+constexpr std::size_t kMaxLiteral = 1 << 20;    // elements that are not stored as raw bytes
+constexpr std::size_t kMaxDomains = 8;          // operator sets listed in a message
+constexpr std::size_t kMaxNames = std::size_t(1) << 22; // values of the graph
 
 // Converts ONNX's number of an element type.
 std::optional<ElementType> onnxType(Index code) {
@@ -69,15 +70,15 @@ public:
     std::vector<std::string> domains; // domains of other operator sets
     for (WireMessage model(bytes_); model.next();)
       switch (model.number()) {
-      case 7: // the graph
+      case kModelGraph:
         if (graph)
           model.fail("there are two graphs");
         graph = model.message();
         break;
-      case 8: // version of an operator set
+      case kModelOpset:
         readOpset(model.message(), opset, domains);
         break;
-      case 25: // functions
+      case kModelFunctions:
         refuse("it has functions of its own; export the model without them");
       default:
         break;
@@ -114,9 +115,9 @@ private:
     std::string domain;
     Index number = 0;
     while (opset.next())
-      if (opset.number() == 1)
+      if (opset.number() == kOpsetDomain)
         domain = nameIn(opset);
-      else if (opset.number() == 2)
+      else if (opset.number() == kOpsetVersion)
         number = opset.integer();
     if (domain.empty() || domain == "ai.onnx")
       version = number;
@@ -138,30 +139,30 @@ private:
     return ModelArgument::ofValue(name);
   }
 
-  // Tensors and inputs are read before nodes, whatever their order in the file.
+  // One pass over the fields per kind: constants and inputs are defined before the nodes use them.
   void readGraph(const WireMessage& graph) {
     for (WireMessage field = graph; field.next();)
-      if (field.number() == 13) // type of a value, 16: metadata (key and text)
+      if (field.number() == kGraphValueInfo)
         noteRole(field.message());
-      else if (field.number() == 16)
+      else if (field.number() == kGraphMetadata)
         if (const auto [key, text] = pairOf(field.message()); key.ends_with("graph_signature"))
           noteTargets(text);
     for (WireMessage field = graph; field.next();) {
-      if (field.number() == 15)
+      if (field.number() == kGraphSparse)
         refuse("it has sparse tensors");
-      if (field.number() == 5) // a tensor
-        addConstant(field, "");
+      if (field.number() == kGraphInitializer)
+        addConstant(field, /*unnamed=*/"");
     }
     for (WireMessage field = graph; field.next();)
-      if (field.number() == 11) // an input
+      if (field.number() == kGraphInput)
         readInput(field);
     if (program_.inputs.empty())
       refuse("the model has no inputs");
     for (WireMessage field = graph; field.next();)
-      if (field.number() == 1) // a node
+      if (field.number() == kGraphNode)
         readNode(field);
     for (WireMessage field = graph; field.next();)
-      if (field.number() == 12) { // an output
+      if (field.number() == kGraphOutput) {
         const std::string name = valueName(field.message());
         if (name.empty() || !definedNames_.contains(name))
           field.fail(fmt::format("the output '{}' is not computed", name));
@@ -175,9 +176,9 @@ private:
   void noteRole(WireMessage value) {
     std::string name, kind;
     while (value.next())
-      if (value.number() == 1)
+      if (value.number() == kValueName)
         name = value.text();
-      else if (value.number() == 4)
+      else if (value.number() == kValueMetadata)
         if (const auto [key, text] = pairOf(value.message()); key.ends_with("InputSpec.kind"))
           kind = text;
     if (kind == "PARAMETER" || kind == "BUFFER")
@@ -187,7 +188,7 @@ private:
   std::string valueName(WireMessage value) const {
     std::string name;
     while (value.next())
-      if (value.number() == 1)
+      if (value.number() == kValueName)
         name = nameIn(value);
     return name;
   }
@@ -196,14 +197,14 @@ private:
     ModelInput input;
     Index elements = 0;
     for (WireMessage value = field.message(); value.next();)
-      if (value.number() == 1)
+      if (value.number() == kValueName)
         input.name = nameIn(value);
-      else if (value.number() == 2)
+      else if (value.number() == kValueType)
         for (WireMessage type = value.message(); type.next();) {
-          if (type.number() == 1)
+          if (type.number() == kTypeTensor)
             elements = readTensorType(type.message(), input);
-          else if (type.number() == 4 || type.number() == 5 || type.number() == 8 ||
-                   type.number() == 9)
+          else if (type.number() == kTypeSequence || type.number() == kTypeMap ||
+                   type.number() == kTypeSparse || type.number() == kTypeOptional)
             refuse(fmt::format("input '{}' is no tensor, but a sequence, a map, or optional or "
                                "sparse; export the model with tensors",
                                input.name));
@@ -225,14 +226,14 @@ private:
   Index readTensorType(WireMessage type, ModelInput& input) const {
     Index elements = 0;
     while (type.next())
-      if (type.number() == 1)
+      if (type.number() == kTensorTypeElements)
         elements = type.integer();
-      else if (type.number() == 2)
+      else if (type.number() == kTensorTypeShape)
         for (WireMessage shape = type.message(); shape.next();)
-          if (shape.number() == 1) {
-            std::optional<Index> extent;
+          if (shape.number() == kShapeDim) {
+            std::optional<Index> extent; // none: free, set by each run
             for (WireMessage dim = shape.message(); dim.next();)
-              if (dim.number() == 1)
+              if (dim.number() == kDimExtent)
                 extent = dim.integer();
             if (input.shape.size() == kMaxModelDimensions || (extent && *extent < 0))
               shape.fail("an input has an impossible shape");
@@ -241,14 +242,14 @@ private:
     return elements;
   }
 
-  // Fields of a tensor message.
+  // Fields of a tensor message. Its elements are raw bytes, a list (literal), or in another file.
   struct Fields {
     std::string name;
     std::vector<Index> dims;
     Index type = 0, location = 0;
     std::optional<std::pair<Index, Index>> raw; // offset and size in bytes
     std::vector<double> literal;
-    std::vector<std::pair<std::string, std::string>> external;
+    std::vector<std::pair<std::string, std::string>> external; // "location", "offset", "length"
   };
 
   Fields fieldsOf(WireMessage tensor) const {
@@ -260,39 +261,39 @@ private:
     };
     while (tensor.next())
       switch (tensor.number()) {
-      case 1:
+      case kTensorDims:
         tensor.integers([&](Index extent) {
           if (fields.dims.size() == kMaxModelDimensions || extent < 0)
             tensor.fail("a tensor has an impossible shape");
           fields.dims.push_back(extent);
         });
         break;
-      case 2:
+      case kTensorType:
         fields.type = tensor.integer();
         break;
-      case 3:
+      case kTensorSegment:
         tensor.fail("a tensor is in segments");
-      case 4:
+      case kTensorFloats:
         tensor.reals32([&](float number) { addLiteral(static_cast<double>(number)); });
         break;
-      case 5:
-      case 7:
+      case kTensorInts32:
+      case kTensorInts64:
         tensor.integers([&](Index number) { addLiteral(static_cast<double>(number)); });
         break;
-      case 8:
+      case kTensorName:
         fields.name = nameIn(tensor);
         break;
-      case 9:
+      case kTensorRaw:
         tensor.message(); // throws if the field is of another kind
         fields.raw = {tensor.begin(), tensor.length()};
         break;
-      case 10:
+      case kTensorDoubles:
         addDoubles(tensor, addLiteral);
         break;
-      case 13:
+      case kTensorExternal:
         fields.external.push_back(pairOf(tensor.message()));
         break;
-      case 14:
+      case kTensorLocation:
         fields.location = tensor.integer();
         break;
       default:
@@ -314,9 +315,9 @@ private:
   std::pair<std::string, std::string> pairOf(WireMessage pair) const {
     std::pair<std::string, std::string> result;
     while (pair.next())
-      if (pair.number() == 1)
+      if (pair.number() == kPairKey)
         result.first = pair.text();
-      else if (pair.number() == 2)
+      else if (pair.number() == kPairValue)
         result.second = pair.text();
     return result;
   }
@@ -342,7 +343,7 @@ private:
     if (!length)
       source_.fail(name, "its number of elements is too large");
     tensor.stored.bytes = *length;
-    if (fields.location == 1)
+    if (fields.location == kLocationExternal)
       readExternal(field, fields, tensor);
     else if (fields.raw)
       readRaw(*fields.raw, tensor);
@@ -369,7 +370,7 @@ private:
       const bool isInRange = std::abs(number) <= std::numeric_limits<float>::max();
       if (isInRange && double(static_cast<float>(number)) == number) {
         tensor.numbers = {shortestDecimal(static_cast<float>(number))};
-        constexpr double kDigits = 1e6;
+        constexpr double kDigits = 1e6; // more digits: rounded from a constant such as 2 pi
         const double decimal = tensor.numbers->front(),
                      unit = std::pow(10, std::floor(std::log10(std::abs(decimal)))) / kDigits;
         if (decimal != 0 &&
@@ -425,25 +426,25 @@ private:
     std::string domain, module; // "": not in the file
     for (WireMessage node = field.message(); node.next();)
       switch (node.number()) {
-      case 1:
+      case kNodeInput:
         operation.inputs.push_back(reference(node, node.text()));
         break;
-      case 2:
+      case kNodeOutput:
         operation.results.push_back(node.text());
         break;
-      case 3:
+      case kNodeName:
         operation.label = nameIn(node);
         break;
-      case 4:
+      case kNodeOperator:
         operation.type = nameIn(node);
         break;
-      case 5:
+      case kNodeAttribute:
         readAttribute(node, operation);
         break;
-      case 7:
+      case kNodeDomain:
         domain = nameIn(node);
         break;
-      case 9:
+      case kNodeMetadata:
         if (const auto [key, value] = pairOf(node.message()); key.ends_with("stack_trace"))
           operation.where = sourceLine(value);
         else if (key.ends_with("name_scopes"))
@@ -533,7 +534,7 @@ private:
     return alias;
   }
 
-  // Adds a tensor as a constant of the graph, under its name.
+  // Adds a tensor as a constant of the graph, under its name, or under `unnamed` if it has none.
   std::string addConstant(const WireMessage& field, const std::string& unnamed) {
     std::string name = addTensor(field, unnamed);
     define(field, name);
@@ -560,42 +561,41 @@ private:
     };
     for (WireMessage attribute = field.message(); attribute.next();)
       switch (attribute.number()) {
-      case 1:
+      case kAttributeName:
         name = nameIn(attribute);
         break;
-      case 2: // one number, text or tensor
+      case kAttributeFloat:
         value = ModelArgument::ofReal(shortestDecimal(attribute.real32()));
         break;
-      case 3:
+      case kAttributeInt:
         value = ModelArgument::ofInteger(attribute.integer());
         break;
-      case 4:
+      case kAttributeString:
         value = ModelArgument::ofText(attribute.text());
         break;
-      case 5: {
+      case kAttributeTensor:
         value = ModelArgument::ofValue(addConstant(attribute, tensorName));
         break;
-      }
-      case 7: // lists
+      case kAttributeFloats:
         attribute.reals32(
             [&](float number) { add(ModelArgument::ofReal(shortestDecimal(number))); });
         break;
-      case 8:
+      case kAttributeInts:
         attribute.integers([&](Index number) { add(ModelArgument::ofInteger(number)); });
         break;
-      case 9:
+      case kAttributeStrings:
         add(ModelArgument::ofText(attribute.text()));
         break;
-      case 6:
-      case 10:
-      case 11:
-      case 14:
-      case 15:
-      case 22:
-      case 23:
+      case kAttributeGraph:
+      case kAttributeTensors:
+      case kAttributeGraphs:
+      case kAttributeType:
+      case kAttributeTypes:
+      case kAttributeSparse:
+      case kAttributeSparseTensors:
         value = ModelArgument::ofText("a graph, a type, or several or sparse tensors");
         break;
-      case 21:
+      case kAttributeReference:
         refuse("an attribute refers to that of a function; export the model without functions");
       default:
         break;
@@ -606,10 +606,10 @@ private:
 
   const ByteSource& source_;
   PagedBytes bytes_;
-  std::set<std::string> definedNames_; // names of the values that have been read
-  std::map<std::string, ModelTensor::Role> roles_;
-  std::map<std::string, std::size_t> tensorOf_; // by name of the constant
-  std::set<std::string> targets_;               // names of all parameters of the model
+  std::set<std::string> definedNames_;             // names of the values that have been read
+  std::map<std::string, ModelTensor::Role> roles_; // of tensors, by name, if the file states them
+  std::map<std::string, std::size_t> tensorOf_;    // index in program_.tensors, by name
+  std::set<std::string> targets_;                  // names of all parameters of the model
   ModelProgram program_;
 };
 

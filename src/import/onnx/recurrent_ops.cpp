@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // ONNX operators: GRU and LSTM of one layer, in one or both directions. The weights of all gates
-// are stacked in one tensor; ONNX stacks the gates in another order than PyTorch. ModelBuilder uses
-// PyTorch's order, so the blocks are reordered here (weightOf()).
+// are stacked in one tensor [directions, gates * n, ...]; ONNX stacks the gates in another order
+// than PyTorch. ModelBuilder uses PyTorch's order, so the blocks are reordered here (weightOf()):
+//   LSTM   ONNX i o f c   PyTorch i f g o (g is ONNX's c)   blocks 0 2 3 1
+//   GRU    ONNX z r h     PyTorch r z n (n is ONNX's h)     blocks 1 0 2
 #include "import/onnx/operator_rows.hpp"
 
 #include <span>
@@ -26,16 +28,16 @@ Value weightOf(const OnnxCall& c, Value stacked, Index i, std::initializer_list<
 // Whether the activations are the default ones, which a file can state explicitly.
 bool hasUsualActivations(const OnnxCall& c, Index directions, bool isLstm) {
   const std::vector<std::string> names = c.operands.texts("activations");
-  const std::size_t period = isLstm ? 3 : 2;
+  const std::size_t period = isLstm ? 3 : 2; // activations of one direction
   bool areUsual = names.empty() || names.size() == period * static_cast<std::size_t>(directions);
   for (std::size_t i = 0; i < names.size(); ++i)
     areUsual = areUsual && names[i] == (i % period == 0 ? "Sigmoid" : "Tanh");
   return areUsual;
 }
-// ONNX orders gates as input, output, forget, cell (LSTM) and update, reset, new (GRU). Missing
-// initial states are 0.
+// Inputs 0 to 7: x, W, R (weights of x and of the state), biases, lengths of the sequences, initial
+// h, initial c, peepholes. Missing initial states are 0. x is [steps, batch, features].
 ModelValues onnxSequence(const OnnxCall& c) {
-  const bool isLstm = c.function[0] == 'l';
+  const bool isLstm = c.function[0] == 'l'; // "lstm" or "gru"
   const std::string direction = c.operands.text("direction", "forward");
   c.b.check(direction == "forward" || direction == "reverse" || direction == "bidirectional",
             "its direction is not known");
@@ -61,7 +63,7 @@ ModelValues onnxSequence(const OnnxCall& c) {
     c.b.check(states->shape == stateShape, "its first state has another shape");
     return c.b.reshape(c.b.slice(states, 0, i, i + 1), {stateShape[1], n});
   };
-  ModelValues outputs, h, last;
+  ModelValues outputs, lastH, lastC;
   for (Index i = 0; i < directions; ++i) {
     const auto part = [&](Value stacked) {
       return isLstm ? weightOf(c, stacked, i, {0, 2, 3, 1}) : weightOf(c, stacked, i, {1, 0, 2});
@@ -76,13 +78,13 @@ ModelValues onnxSequence(const OnnxCall& c) {
     const ModelBuilder::Sequence sequence =
         c.b.recurrence(cell, x, {initial(5, i), isLstm ? initial(6, i) : nullptr}, isFromEnd);
     outputs.push_back(c.b.reshape(sequence.outputs, {x->shape[0], 1, x->shape[1], n}));
-    h.push_back(c.b.reshape(sequence.last.h, {1, x->shape[1], n}));
+    lastH.push_back(c.b.reshape(sequence.last.h, {1, x->shape[1], n}));
     if (isLstm)
-      last.push_back(c.b.reshape(sequence.last.c, {1, x->shape[1], n}));
+      lastC.push_back(c.b.reshape(sequence.last.c, {1, x->shape[1], n}));
   }
-  ModelValues results = {c.b.concatenate(outputs, 1), c.b.concatenate(h, 0)};
+  ModelValues results = {c.b.concatenate(outputs, 1), c.b.concatenate(lastH, 0)};
   if (isLstm)
-    results.push_back(c.b.concatenate(last, 0));
+    results.push_back(c.b.concatenate(lastC, 0));
   return results;
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ONNX operators: constants, extents, reshapes and transposes. A graph is built for fixed extents
-// of its inputs, so Shape returns a constant, and shapes computed from it are constants too.
+// ONNX operators: constants, extents, reshapes and transposes. Each function reads the inputs and
+// attributes of a node (OnnxCall c: c.x() is input 0, c.operands has the attributes) and appends
+// values to the canonical graph by the builder c.b. The table at the end has a row per operator
+// (operator_rows.hpp). A graph is built for fixed extents of its inputs, so Shape returns a
+// constant, and shapes computed from it are constants too.
 #include "import/onnx/operator_rows.hpp"
 
 #include <algorithm>
@@ -57,7 +60,7 @@ ModelValues onnxShape(const OnnxCall& c) {
                                    : std::vector<Index>())};
 }
 ModelValues onnxSize(const OnnxCall& c) {
-  return {c.b.number(static_cast<double>(elements(c.x()->shape)), true)};
+  return {c.b.number(static_cast<double>(elements(c.x()->shape)), /*isInteger=*/true)};
 }
 ModelValues onnxReshape(const OnnxCall& c) {
   std::vector<Index> shape = c.integersAt(1, "a shape");

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ONNX operators: slices, concatenation, gather and scatter. Only constant indices can be imported.
+// ONNX operators: padding, slices, concatenation, gather and scatter. Each function reads the
+// inputs and attributes of a node (OnnxCall c: c.x() is input 0, c.at(i) input i or null,
+// c.operands has the attributes) and appends values to the canonical graph by the builder c.b. The
+// table at the end has a row per operator (operator_rows.hpp). Only constant indices can be
+// imported: a layer has the same indices in every run.
 #include "import/onnx/operator_rows.hpp"
 
 #include <fmt/format.h>
@@ -146,6 +150,7 @@ ModelValues onnxGatherND(const OnnxCall& c) {
              ? ModelValues{c.b.gather(c.x(), 0, list)}
              : onnxIndexed(c);
 }
+// Writes or adds slices of input 2 at a list of indices of one dimension; refuses a null list.
 ModelValues scattered(const OnnxCall& c, int dim, Value list) {
   const std::string reduction = c.operands.text("reduction", "none");
   if (!list || c.x()->rank() == 0 || (reduction != "none" && reduction != "add"))

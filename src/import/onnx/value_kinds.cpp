@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Infers which values of an ONNX file are booleans or integers. Tenon's layers compute with real
+// Infers which values of an ONNX file are booleans or integers. The file states this for inputs and
+// constants only; here it follows for results of operators. Tenon's layers compute with real
 // numbers only, so an operator whose result ONNX rounds for integers must be treated separately.
+// The reader calls these functions for each node in order, and collects the names in
+// ModelProgram::flags and ModelProgram::integers. An operator that is not listed returns the type
+// of its first input.
 #include "import/onnx/onnx.hpp"
 
 #include <algorithm>
@@ -11,6 +15,7 @@ namespace tenon {
 
 namespace {
 
+// Whether an operator returns booleans.
 bool isOnnxRelation(const std::string& type) {
   static const std::set<std::string, std::less<>> relations = {
       "And", "Equal", "Greater", "GreaterOrEqual", "IsNaN", "Less", "LessOrEqual", "Not", "Or"};
@@ -40,12 +45,14 @@ bool givesOnnxFlags(const ModelProgram& program, const ModelOperation& operation
     return castTo(operation) == kOnnxFlags;
   if (operation.type == "Where")
     return operation.inputs.size() > 1 && isAmong(program.flags, operation.inputs[1]);
-  const bool ofValue = std::ranges::any_of(operation.arguments, [&](const auto& argument) {
+  // The constant of Constant and ConstantOfShape is the attribute "value".
+  const bool hasFlagValue = std::ranges::any_of(operation.arguments, [&](const auto& argument) {
     return argument.first == "value" && isAmong(program.flags, argument.second);
   });
   return isOnnxRelation(operation.type) ||
          (moves.contains(operation.type) &&
-          (ofValue || (!operation.inputs.empty() && isAmong(program.flags, operation.inputs[0]))));
+          (hasFlagValue ||
+           (!operation.inputs.empty() && isAmong(program.flags, operation.inputs[0]))));
 }
 
 // Most operators return the type of their first input.
@@ -59,7 +66,7 @@ bool givesOnnxIntegers(const ModelProgram& program, const ModelOperation& operat
     return std::ranges::any_of(operation.arguments, [&](const auto& argument) {
       return isAmong(program.integers, argument.second) || argument.first.starts_with("value_int");
     });
-  const std::size_t place = type == "Where" ? 1 : 0;
+  const std::size_t place = type == "Where" ? 1 : 0; // input 0 of Where is the condition
   return !isOnnxRelation(type) && operation.inputs.size() > place &&
          isAmong(program.integers, operation.inputs[place]);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads fields of protocol buffers. Every length is checked against the remaining bytes of the
-// message before it is used.
+// Reads fields of protocol buffers, the encoding of ONNX files. A field is a key, which is the
+// varint (field number << 3) | kind, followed by a value: a varint (kind 0), 8 bytes (1), a length
+// and bytes (2), or 4 bytes (5). A text, a list of numbers and a nested message are bytes. Every
+// length is checked against the remaining bytes of the message before it is used.
 #include "import/onnx/wire.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +13,7 @@ namespace tenon {
 
 namespace {
 
-constexpr Index kMaxText = Index(1) << 20;
+constexpr Index kMaxText = Index(1) << 20; // bytes of a text
 
 } // namespace
 

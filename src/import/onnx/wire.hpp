@@ -4,7 +4,7 @@
 // the caller does not read are skipped, so weights are not read with the graph.
 //
 //   for (WireMessage fields = file; fields.next();)
-//     if (fields.number() == 7)
+//     if (fields.number() == onnx::kModelGraph)
 //       readGraph(fields.message());
 #pragma once
 
@@ -14,6 +14,40 @@
 #include <cstdint>
 
 namespace tenon {
+
+namespace onnx {
+
+// Numbers of fields in onnx.proto, by message:
+//   Model              the file: graph, and versions of the operator sets
+//     Graph            nodes, constant tensors (initializers), inputs, outputs
+//       Node           operator, names of inputs and results, attributes
+//         Attribute    name, and a number, text, tensor or list
+//       Tensor         shape, type and values
+//       Value, Type    name, type and shape of an input
+// A Pair (StringStringEntryProto) has a key and a value, for metadata.
+inline constexpr int kModelGraph = 7, kModelOpset = 8, kModelFunctions = 25;
+inline constexpr int kOpsetDomain = 1, kOpsetVersion = 2;
+inline constexpr int kGraphNode = 1, kGraphInitializer = 5, kGraphInput = 11, kGraphOutput = 12,
+                     kGraphValueInfo = 13, kGraphSparse = 15, kGraphMetadata = 16;
+inline constexpr int kNodeInput = 1, kNodeOutput = 2, kNodeName = 3, kNodeOperator = 4,
+                     kNodeAttribute = 5, kNodeDomain = 7, kNodeMetadata = 9;
+inline constexpr int kAttributeName = 1, kAttributeFloat = 2, kAttributeInt = 3,
+                     kAttributeString = 4, kAttributeTensor = 5, kAttributeGraph = 6,
+                     kAttributeFloats = 7, kAttributeInts = 8, kAttributeStrings = 9,
+                     kAttributeTensors = 10, kAttributeGraphs = 11, kAttributeType = 14,
+                     kAttributeTypes = 15, kAttributeReference = 21, kAttributeSparse = 22,
+                     kAttributeSparseTensors = 23;
+inline constexpr int kValueName = 1, kValueType = 2, kValueMetadata = 4;
+inline constexpr int kTypeTensor = 1, kTypeSequence = 4, kTypeMap = 5, kTypeSparse = 8,
+                     kTypeOptional = 9;
+inline constexpr int kTensorTypeElements = 1, kTensorTypeShape = 2, kShapeDim = 1, kDimExtent = 1;
+inline constexpr int kTensorDims = 1, kTensorType = 2, kTensorSegment = 3, kTensorFloats = 4,
+                     kTensorInts32 = 5, kTensorInts64 = 7, kTensorName = 8, kTensorRaw = 9,
+                     kTensorDoubles = 10, kTensorExternal = 13, kTensorLocation = 14;
+inline constexpr int kPairKey = 1, kPairValue = 2;
+inline constexpr Index kLocationExternal = 1; // of kTensorLocation: bytes are in another file
+
+} // namespace onnx
 
 // Bytes of a file, read through a buffer of one page.
 class PagedBytes {

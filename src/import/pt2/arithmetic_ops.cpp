@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PyTorch operators: arithmetic, comparisons, selections and type conversions. Comparisons return 0
-// and 1, because layers have real numbers only.
+// PyTorch operators: arithmetic, comparisons, selections and type conversions. Each function reads
+// the arguments of an operation by name (Operands) and appends values to the canonical graph by the
+// builder b; self() is the first argument. The table at the end has a row per family of operators:
+// name, function, and the function's last argument `variant`, which selects what a shared function
+// computes (operator_rows.hpp). Comparisons return 0 and 1, because layers have real numbers only.
 #include "import/pt2/operator_rows.hpp"
 
 #include <span>
@@ -22,25 +25,25 @@ Value flagsOf(ModelBuilder& b, const Operands& operands, const char* name) {
 // Converts the element type. Between real types this changes nothing, because a run has one type.
 ModelValues converted(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
-  // PyTorch's type number: 6, 7, 8 and 13 are real types.
-  const Index type = operands.integer("dtype", 7);
-  if (type == 6 || type == 7 || type == 8 || type == 13 ||
+  // PyTorch's type numbers.
+  constexpr Index kFloat16 = 6, kFloat32 = 7, kFloat64 = 8, kBool = 12, kBfloat16 = 13;
+  const Index type = operands.integer("dtype", kFloat32);
+  if (type == kFloat16 || type == kFloat32 || type == kFloat64 || type == kBfloat16 ||
       (x->isConstant() && x->asConstant().isInteger()))
     return {x};
-  constexpr Index kBool = 12;
   if (type == kBool)
     return {flagsOf(b, operands, "self")};
   return {b.refuse("a conversion to integers or flags", "real numbers", x->shape)};
 }
 // `alpha` is a factor of the second operand.
-ModelValues arithmetic(ModelBuilder& b, const Operands& operands, const char* of) {
+ModelValues arithmetic(ModelBuilder& b, const Operands& operands, const char* variant) {
   Value other = operands.needed("other");
   if (operands.has("alpha"))
     other = b.binary("mul", other, operands.value("alpha"));
   if (operands.has("rounding_mode"))
     return {
         b.refuse("a division that rounds", "a division of real numbers", self(operands)->shape)};
-  return {b.binary(of, self(operands), other)};
+  return {b.binary(variant, self(operands), other)};
 }
 // other - self.
 ModelValues reversedSub(ModelBuilder& b, const Operands& operands, const char*) {
@@ -50,15 +53,15 @@ ModelValues reversedSub(ModelBuilder& b, const Operands& operands, const char*) 
 ModelValues power(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.binary("pow", self(operands), operands.needed("exponent"))};
 }
-ModelValues logic(ModelBuilder& b, const Operands& operands, const char* of) {
-  return {b.compare(of, flagsOf(b, operands, "self"), flagsOf(b, operands, "other"))};
+ModelValues logic(ModelBuilder& b, const Operands& operands, const char* variant) {
+  return {b.compare(variant, flagsOf(b, operands, "self"), flagsOf(b, operands, "other"))};
 }
 // Logical negation.
 ModelValues inverse(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.unary("not", flagsOf(b, operands, "self"))};
 }
-ModelValues comparison(ModelBuilder& b, const Operands& operands, const char* of) {
-  return {b.compare(of, self(operands), operands.needed("other"))};
+ModelValues comparison(ModelBuilder& b, const Operands& operands, const char* variant) {
+  return {b.compare(variant, self(operands), operands.needed("other"))};
 }
 // Only NaN differs from itself.
 ModelValues isNaN(ModelBuilder& b, const Operands& operands, const char*) {
@@ -78,8 +81,8 @@ ModelValues threshold(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.where(b.compare("le", x, operands.needed("threshold")), operands.needed("value"), x)};
 }
 // self + value * tensor1 op tensor2, where op is * or /.
-ModelValues addProduct(ModelBuilder& b, const Operands& operands, const char* of) {
-  Value term = b.binary(of, operands.needed("tensor1"), operands.needed("tensor2"));
+ModelValues addProduct(ModelBuilder& b, const Operands& operands, const char* variant) {
+  Value term = b.binary(variant, operands.needed("tensor1"), operands.needed("tensor2"));
   if (operands.has("value"))
     term = b.binary("mul", term, operands.value("value"));
   return {b.binary("add", self(operands), term)};

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PyTorch operators that create constants. A shape can be computed from the extents of the run, so
-// sizes are bounded.
+// PyTorch operators that create constants, and weight normalisation. Each function reads the
+// arguments of an operation by name (Operands) and appends values to the canonical graph by the
+// builder b; self() is the first argument. The table at the end has a row per family of operators:
+// name, function, and the function's last argument `variant`, which selects what a shared function
+// computes (operator_rows.hpp). A shape can be computed from the extents of the run, so sizes are
+// bounded.
 #include "import/pt2/operator_rows.hpp"
 
 #include <cmath>
@@ -34,7 +38,7 @@ ModelValues identity(ModelBuilder& b, const Operands& operands, const char*) {
   b.check(rows >= 0 && columns >= 0 && rows <= kMaxRows && columns <= kMaxRows,
           "an identity is too large");
   const Value square = b.expand(b.number(1), {rows, columns});
-  return {b.triangle(b.triangle(square, true, 0), false, 0)};
+  return {b.triangle(b.triangle(square, /*isUpper=*/true, 0), /*isUpper=*/false, 0)};
 }
 ModelValues scalarTensor(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.number(operands.real("s"))};
@@ -51,10 +55,13 @@ ModelValues range(ModelBuilder& b, const Operands& operands, const char*) {
     numbers.push_back(first + i * step);
     areIntegers = areIntegers && numbers.back() == std::floor(numbers.back());
   }
-  // The type is that of the arguments, unless one is requested.
-  const Index type = operands.integer("dtype", areIntegers ? 5 : 7);
-  return {b.constant(ModelConstant::ofNumbers({static_cast<Index>(numbers.size())}, numbers,
-                                              type >= 1 && type <= 5))};
+  // The type is that of the arguments, unless one is requested. PyTorch's numbers of integer types
+  // are 1 (uint8) to 5 (int64).
+  constexpr Index kFirstInteger = 1, kInt64 = 5, kFloat32 = 7;
+  const Index type = operands.integer("dtype", areIntegers ? kInt64 : kFloat32);
+  return {
+      b.constant(ModelConstant::ofNumbers({static_cast<Index>(numbers.size())}, numbers,
+                                          /*isInteger=*/type >= kFirstInteger && type <= kInt64))};
 }
 // Equidistant numbers including both ends.
 ModelValues linspace(ModelBuilder& b, const Operands& operands, const char*) {

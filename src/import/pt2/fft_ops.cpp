@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // PyTorch operators: Fourier transforms and complex numbers, which the builder combines to a
-// spectral convolution. einsum is implemented here as well, because it can be the product of modes
-// in one.
+// spectral convolution (canonical/spectral.cpp). Each function reads the arguments of an operation
+// by name (Operands) and appends values to the canonical graph by the builder b; self() is the
+// first argument. The table at the end has a row per family of operators: name, function, and the
+// function's last argument `variant`, which selects what a shared function computes
+// (operator_rows.hpp). einsum is implemented here as well, because it can be the product of modes
+// in a spectral convolution.
 #include "import/pt2/operator_rows.hpp"
 
 #include <algorithm>

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators of PyTorch that write in place, and views of the same memory. The values of the graph
-// are immutable. So a write to a view creates a new value of the view, and a new value of the
-// viewed tensor in which the view's elements are replaced (whole()), up to the owner of the memory.
+// Class InPlace: operators of PyTorch that write in place, and views of the same memory (example in
+// pt2.hpp). The values of the graph are immutable. So a write to a view creates a new value of the
+// view, and a new value of the viewed tensor in which the view's elements are replaced (whole()),
+// up to the owner of the memory. For v = x[0]; v.relu_():
+//   note(select)   v is a view of x, by the operation select
+//   write(v, r)    the name v now has the value r, the result of relu; the name x has
+//                  replaced(x, dim 0, index 0, r); all other views of x are stale
+// A view whose operation cannot be inverted, such as a transpose, leaves the owner stale.
 #include "import/pt2/pt2.hpp"
 
 #include <algorithm>
@@ -13,7 +18,7 @@ namespace tenon {
 
 namespace {
 
-// The name of the first argument, if it is a tensor.
+// Returns the name of the first argument; null if that is not a tensor.
 const std::string* selfName(const ModelOperation& operation) {
   for (const auto& [name, argument] : operation.arguments)
     if (name == "self" || name == "input")
@@ -22,7 +27,7 @@ const std::string* selfName(const ModelOperation& operation) {
   return nullptr;
 }
 
-// PyTorch's operators that can return a view of their argument's memory.
+// Whether an operator of PyTorch can return a view of its argument's memory.
 bool makesView(const std::string& type) {
   static const std::set<std::string, std::less<>> views = {"alias",
                                                            "alpha_dropout",
@@ -60,7 +65,7 @@ bool makesView(const std::string& type) {
                                                            "view_as",
                                                            "view_as_complex",
                                                            "view_as_real"};
-  constexpr std::size_t kAten = 5;
+  constexpr std::size_t kAten = 5; // length of "aten."
   return type.starts_with("aten.") &&
          views.contains(type.substr(kAten, type.find('.', kAten) - kAten));
 }
@@ -129,8 +134,8 @@ void InPlace::write(ModelBuilder& builder, Operands::Names& names, std::string n
 
 ModelBuilder::Value InPlace::whole(ModelBuilder& b, const ModelOperation& by,
                                    const Operands::Names& names, ModelBuilder::Value part) {
-  static const Operands::Flags none;
-  const Operands operands(b, by, names, none);
+  static const Operands::Flags noFlags;
+  const Operands operands(b, by, names, noFlags);
   // Views that only relabel elements are inverted by a reshape, slices by replacing the slice.
   const auto isType = [&](const char* type) { return by.type.starts_with(type); };
   if (changed(by) || isType("aten.alias.") || isType("aten.detach."))

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PyTorch operators with tensors of indices. Only constant indices along one dimension can be
-// imported.
+// PyTorch operators with tensors of indices. Each function reads the arguments of an operation by
+// name (Operands) and appends values to the canonical graph by the builder b; self() is the first
+// argument. The table at the end has a row per family of operators: name, function, and the
+// function's last argument `variant`, which selects what a shared function computes
+// (operator_rows.hpp). Only constant indices along one dimension can be imported: a layer has the
+// same indices in every run.
 #include "import/pt2/operator_rows.hpp"
 
 #include <fmt/format.h>

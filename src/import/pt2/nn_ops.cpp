@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // PyTorch operators: layers with weights, sliding windows, norms, attention, and changes of
-// resolution. A single number for a window's size applies to all of its dimensions.
+// resolution. Each function reads the arguments of an operation by name (Operands) and appends
+// values to the canonical graph by the builder b; self() is the first argument. The table at the
+// end has a row per family of operators: name, function, and the function's last argument
+// `variant`, which selects what a shared function computes (operator_rows.hpp). A single number for
+// a window's size applies to all of its dimensions.
 #include "import/pt2/operator_rows.hpp"
 
 #include <algorithm>
@@ -64,9 +68,9 @@ ModelValues linear(ModelBuilder& b, const Operands& operands, const char*) {
 ModelValues addmm(ModelBuilder& b, const Operands& operands, const char*) {
   b.check(operands.real("beta", 1) == 1 && operands.real("alpha", 1) == 1,
           "it has factors alpha or beta");
-  const bool isOne = operands.has("mat1");
-  const Value product = b.matmul(operands.needed(isOne ? "mat1" : "batch1"),
-                                 operands.needed(isOne ? "mat2" : "batch2"));
+  const bool isMatrix = operands.has("mat1"); // otherwise a batch of matrices
+  const Value product = b.matmul(operands.needed(isMatrix ? "mat1" : "batch1"),
+                                 operands.needed(isMatrix ? "mat2" : "batch2"));
   return {b.binary("add", product, operands.needed("self"))};
 }
 ModelValues matmul(ModelBuilder& b, const Operands& operands, const char*) {
@@ -210,7 +214,8 @@ ModelValues pixelShuffle(ModelBuilder& b, const Operands& operands, const char*)
   return {b.pixelShuffle(self(operands), operands.integer("upscale_factor"))};
 }
 ModelValues pixelUnshuffle(ModelBuilder& b, const Operands& operands, const char*) {
-  return {b.spaceToDepth(self(operands), operands.integer("downscale_factor"), false)};
+  return {b.spaceToDepth(self(operands), operands.integer("downscale_factor"),
+                         /*blockFirst=*/false)};
 }
 
 } // namespace

@@ -14,12 +14,12 @@ namespace tenon {
 
 // One family of operators.
 struct Pt2Row {
-  // `of` is the row's last member. It selects the function, operation, relation or method where
-  // several families share one Build.
-  using Build = ModelValues (*)(ModelBuilder&, const Operands&, const char* of);
+  // `variant` is the row's last member. It selects the function, operation, relation or method
+  // where several families share one Build.
+  using Build = ModelValues (*)(ModelBuilder&, const Operands&, const char* variant);
   std::string_view name;
   Build build;
-  const char* of = "";
+  const char* variant = "";
 };
 
 // The rows of each source file.
@@ -39,6 +39,7 @@ inline ModelBuilder::Value self(const Operands& operands) {
   const ModelBuilder::Value x = operands.value("self");
   return x ? x : operands.needed("input");
 }
+// Returns the number of spatial dimensions of a field [batch, channels, space...].
 inline int spatialOf(ModelBuilder::Value x) {
   return std::max(x->rank() - 2, 0);
 }

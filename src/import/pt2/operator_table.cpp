@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the row of a PyTorch operator in all tables, including Python's operators on numbers. relu_
-// and conv2d are found in the rows "relu" and "conv"; that relu_ writes to its argument is handled
-// by the caller (in_place.cpp).
+// Finds the row of a PyTorch operator in all tables, including Python's operators on numbers, and
+// calls the row's function. Names in a file and the rows that are found:
+//   aten.add.Tensor        "add"              (without the overload)
+//   aten.conv2d.default    "conv"             (without the number of dimensions)
+//   aten.relu_.default     "relu"             (that it writes to its argument is handled by the
+//                                             caller, see in_place.cpp)
+//   _operator.add          "_operator.add"    arithmetic on extents
+// An operator without a row is refused; the import continues, so one error lists all refusals.
 #include "import/pt2/pt2.hpp"
 
 #include "import/pt2/operator_rows.hpp"
@@ -16,11 +21,12 @@ namespace tenon {
 
 namespace {
 
-// Arithmetic on extents, by Python's operators.
-ModelValues scalar(ModelBuilder& b, const Operands& operands, const char* of) {
+// Arithmetic on two numbers, such as extents, by Python's operators.
+ModelValues scalar(ModelBuilder& b, const Operands& operands, const char* variant) {
   const auto& arguments = operands.operation().arguments;
   b.check(arguments.size() == 2, "it needs two numbers");
-  return {b.binary(of, operands.needed(arguments[0].first), operands.needed(arguments[1].first))};
+  return {
+      b.binary(variant, operands.needed(arguments[0].first), operands.needed(arguments[1].first))};
 }
 
 constexpr Pt2Row kPythonRows[] = {
@@ -83,7 +89,7 @@ ModelValues buildPt2(ModelBuilder& b, const Operands& operands, bool isWritten) 
       isWritten && (name == "zeros" || name == "zeros_like" || name == "new_zeros"))
     return {b.zeros(name == "zeros_like" ? self(operands)->shape : operands.integers("size", {}))};
   if (const Pt2Row* row = rowOfType(type))
-    return row->build(b, operands, row->of);
+    return row->build(b, operands, row->variant);
   // Assertions about shapes have no results and are ignored.
   if (operation.results.empty() && !atenName(type).ends_with('_'))
     return {};

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PyTorch operators: elementwise functions. Dropout is the identity, because a network is imported
-// in eval mode.
+// PyTorch operators: elementwise functions. Each function reads the arguments of an operation by
+// name (Operands) and appends values to the canonical graph by the builder b; self() is the first
+// argument. The table at the end has a row per family of operators: name, function, and the
+// function's last argument `variant`, which selects what a shared function computes
+// (operator_rows.hpp). Dropout is the identity, because a network is imported in eval mode.
 #include "import/pt2/operator_rows.hpp"
 
 #include <span>
@@ -11,8 +14,8 @@ namespace {
 
 using Value = ModelBuilder::Value;
 
-ModelValues function(ModelBuilder& b, const Operands& operands, const char* of) {
-  return {b.unary(of, self(operands))};
+ModelValues function(ModelBuilder& b, const Operands& operands, const char* variant) {
+  return {b.unary(variant, self(operands))};
 }
 // In training mode it would draw random numbers.
 ModelValues dropout(ModelBuilder& b, const Operands& operands, const char*) {

@@ -3,6 +3,27 @@
 // JSON, and the bytes of each weight as a separate member ("PT2 Archive Spec"). Members that are
 // pickles are never read, because unpickling executes code.
 //
+// Members that are read, all below one folder with the name of the archive:
+//   archive_format, archive_version, byteorder     checked first
+//   models/model.json                              types of values, inputs, nodes, outputs
+//   data/weights/model_weights_config.json         name, type, shape and strides of each parameter,
+//                                                  and the member with its bytes
+//   data/constants/model_constants_config.json     the same for constants
+//   tenon/test.json, tenon/*.npy                   results of PyTorch (ModelTest), if they were
+//                                                  added by share/tenon/export_torch.py
+//
+// Example: models/model.json of y = relu(x), for inputs of shape [2, 3].
+//
+//   {"schema_version": {"major": 8, "minor": 14},
+//    "graph_module": {
+//      "signature": {"input_specs": [{"user_input": {"arg": {"as_tensor": {"name": "x"}}}}],
+//                    "output_specs": [{"user_output": {"arg": {"as_tensor": {"name": "relu"}}}}]},
+//      "graph": {
+//        "tensor_values": {"x": {"dtype": 7, "sizes": [{"as_int": 2}, {"as_int": 3}], ...}, ...},
+//        "nodes": [{"target": "torch.ops.aten.relu.default",
+//                   "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "x"}}}],
+//                   "outputs": [{"as_tensor": {"name": "relu"}}], "metadata": {...}}]}}}
+//
 //   reader.cpp          the archive, as a ModelProgram
 //   in_place.cpp        operators that write in place, and views of memory
 //   operator_table.cpp  finds the row of an operator (operator_rows.hpp)
@@ -48,7 +69,7 @@ public:
   bool isStale(const std::string& name) const { return stale_.contains(name); }
   // Assigns a new value to a tensor, and to the tensors of which it is a view.
   void write(ModelBuilder& builder, Operands::Names& names, std::string name,
-             ModelBuilder::Value made);
+             ModelBuilder::Value value);
 
 private:
   struct View {

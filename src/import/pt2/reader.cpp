@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads an archive of torch.export.save(), a zip file. The checksums of all members are verified.
-// Nodes may read only values that are defined before, so the returned program has no cycle.
+// Reads an archive of torch.export.save() as a ModelProgram. pt2.hpp lists its members and has an
+// example of the graph. The file is not trusted: all checksums are verified, and nodes may read
+// only values that are defined before, so the program has no cycle. source_.fail() throws
+// TENON_ERR_FORMAT if the file is damaged, refuse() throws TENON_ERR_SUPPORT if it cannot be
+// imported.
 #include "import/pt2/pt2.hpp"
 
 #include "sys/errors/error.hpp"
@@ -26,34 +29,18 @@ namespace {
 constexpr int kSchema = 8;                               // major version of PyTorch's schema
 constexpr Index kComplexFloat = 10, kComplexDouble = 11; // type numbers of complex elements
 constexpr Index kMaxStride = Index(1) << 60;
-constexpr Index kMaxTextBytes = Index(256) << 20;
+constexpr Index kMaxTextBytes = Index(256) << 20; // size of a member with a text
 
-// Converts PyTorch's number of an element type.
+// Converts the number of an element type in PyTorch's schema. Complex types are not in the table.
 std::optional<ElementType> torchType(Index code) {
-  switch (code) {
-  case 1:
-    return ElementType::U8;
-  case 2:
-    return ElementType::I8;
-  case 3:
-    return ElementType::I16;
-  case 4:
-    return ElementType::I32;
-  case 5:
-    return ElementType::I64;
-  case 6:
-    return ElementType::F16;
-  case 7:
-    return ElementType::F32;
-  case 8:
-    return ElementType::F64;
-  case 12:
-    return ElementType::Bool;
-  case 13:
-    return ElementType::BF16;
-  default:
-    return std::nullopt;
-  }
+  constexpr std::pair<Index, ElementType> kTypes[] = {
+      {1, ElementType::U8},    {2, ElementType::I8},   {3, ElementType::I16}, {4, ElementType::I32},
+      {5, ElementType::I64},   {6, ElementType::F16},  {7, ElementType::F32}, {8, ElementType::F64},
+      {12, ElementType::Bool}, {13, ElementType::BF16}};
+  for (const auto& [number, type] : kTypes)
+    if (number == code)
+      return type;
+  return std::nullopt;
 }
 
 // Returns the innermost module, for operations of PyTorch's own modules, which have no source line:
@@ -144,6 +131,8 @@ private:
       refuse("its numbers are not little-endian; export the model on another machine");
   }
 
+  // Reads the list of tensors in `folder` + `config`, with the position of their bytes in the
+  // archive.
   void readTensors(const std::string& folder, const std::string& config) {
     const std::string file = source_.name() + ": " + folder + config;
     const JsonNode tree = parseJson(text(folder + config), file);
@@ -169,7 +158,9 @@ private:
     return numbers;
   }
 
-  // PyTorch stores a tensor's bytes in its order in memory: ModelTensor::axes is its permutation.
+  // PyTorch stores the bytes of a tensor in its order in memory, such as a transposed matrix column
+  // by column. The dimensions are therefore sorted by decreasing stride: stored.shape has the
+  // extents in this order, and axes[d] is the position of dimension d in it.
   ModelTensor readTensor(const std::string& name, const ZipMember& bytes, const JsonView& meta) {
     std::vector<Index> sizes = extents(meta.at("sizes")), strides = extents(meta.at("strides"));
     const Index code = meta.at("dtype").integer(0);
@@ -186,7 +177,7 @@ private:
         refuse(fmt::format("the complex tensor '{}' has too many dimensions", name));
       for (Index& stride : strides)
         stride = 2 * std::min(stride, kMaxStride);
-      sizes.push_back(2);
+      sizes.push_back(2); // real and imaginary part
       strides.push_back(1);
     }
     ModelTensor tensor{.name = name, .stored = {.name = name, .type = *type}, .axes = {}};
@@ -208,7 +199,7 @@ private:
     const std::optional<Index> length = bytesOf(tensor.stored.shape, *type);
     const Index size = elementSize(*type) * (isComplex ? 2 : 1), // unit of offsets
         offset = meta.at("storage_offset").at("as_int").integer(0);
-    Index inner = 1;
+    Index inner = 1; // stride of the next dimension in a contiguous tensor
     for (std::size_t place = order.size(); length && *length > 0 && place-- > 0;) {
       const auto d = static_cast<std::size_t>(order[place]);
       if (sizes[d] > 1 && strides[d] != inner)
@@ -227,6 +218,7 @@ private:
     return tensor;
   }
 
+  // The shape of a value. Extents that each run chooses are nullopt.
   std::vector<std::optional<Index>> shapeOf(const JsonView& value) const {
     std::vector<std::optional<Index>> shape;
     for (const JsonView& size : value.at("sizes").list()) {
@@ -248,8 +240,9 @@ private:
     }
     return shape;
   }
+  // Records which values are booleans, and which have less precision than float64.
   void noteTypes(const JsonView& values) {
-    constexpr Index kHalf = 6, kSingle = 7, kBool = 12, kBrain = 13;
+    constexpr Index kHalf = 6, kSingle = 7, kBool = 12, kBrain = 13; // numbers as in torchType()
     for (const auto& [name, value] : values.members()) {
       const Index type = value.has("dtype") ? value.at("dtype").integer(0) : 0;
       if (type == kBool)
@@ -259,6 +252,8 @@ private:
     }
   }
 
+  // Inputs of the graph are the model's inputs ("user_input"), and its parameters, buffers and
+  // other stored tensors, which become constants of the program.
   void readInputs(const JsonView& specs, const JsonView& values) {
     for (const JsonView& spec : specs.list()) {
       if (spec.has("user_input")) {
@@ -270,6 +265,7 @@ private:
         define(spec, name);
         continue;
       }
+      // Adds the input as a constant if it is of this kind; returns whether it is.
       const auto stored = [&](const char* kind, const char* key) {
         if (!spec.has(kind))
           return false;
@@ -288,6 +284,7 @@ private:
       refuse("the model has no inputs");
   }
 
+  // Defines the value named `value` as the stored tensor named `name`.
   void constant(const JsonView& view, const std::string& value, const std::string& name,
                 const JsonView& values) {
     define(view, value);
@@ -309,6 +306,7 @@ private:
     program_.constants.emplace_back(value, found->second);
   }
 
+  // `at` is the position in the file, for the error.
   void define(const JsonView& at, const std::string& name) {
     if (!definedNames_.insert(name).second)
       at.fail(fmt::format("defines the value '{}' a second time", name));
@@ -333,7 +331,7 @@ private:
     return value.real();
   }
 
-  // An argument is an object with one key, which is its kind.
+  // Converts an argument of a node, an object with one key, which is its kind: {"as_int": 3}.
   ModelArgument argument(const JsonView& view) const {
     const auto members = view.members();
     if (members.size() != 1)
@@ -492,10 +490,10 @@ private:
 
   const ByteSource& source_;
   std::vector<ZipMember> members_;
-  std::map<std::string, const ZipMember*> byName_;
-  std::string root_;
-  std::map<std::string, std::size_t> tensors_;
-  std::set<std::string> pickled_, definedNames_; // members that are pickles; names of values
+  std::map<std::string, const ZipMember*> byName_; // members_ by name
+  std::string root_;                               // the folder that contains all members
+  std::map<std::string, std::size_t> tensors_;     // index in program_.tensors, by name
+  std::set<std::string> pickled_, definedNames_;   // members that are pickles; names of values
   ModelProgram program_;
 };
 

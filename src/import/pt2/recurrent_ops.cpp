@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // PyTorch operators: recurrent cells, and recurrent networks of one or more layers in one or both
-// directions. Weights are listed by layer, and by direction in each layer.
+// directions. Each function reads the arguments of an operation by name (Operands) and appends
+// values to the canonical graph by the builder b; self() is the first argument. The table at the
+// end has a row per family of operators: name, function, and the function's last argument
+// `variant`, which selects what a shared function computes (operator_rows.hpp). The weights of a
+// network are a list, by layer, and by direction in each layer: W (for the input), R (for the
+// state), and the two biases if there are any.
 #include "import/pt2/operator_rows.hpp"
 
 #include <algorithm>
@@ -17,7 +22,9 @@ ModelBuilder::Cell cellOf(const Operands& operands, bool isLstm) {
           operands.value("b_hh"), isLstm};
 }
 ModelValues gruCell(ModelBuilder& b, const Operands& operands, const char*) {
-  return {b.step(cellOf(operands, false), {operands.needed("hx"), nullptr}, self(operands)).h};
+  return {
+      b.step(cellOf(operands, /*isLstm=*/false), {operands.needed("hx"), nullptr}, self(operands))
+          .h};
 }
 // Reads a list of exactly `count` values, none of them absent.
 ModelValues listed(ModelBuilder& b, const Operands& operands, const char* name, std::size_t count) {
@@ -30,7 +37,7 @@ ModelValues listed(ModelBuilder& b, const Operands& operands, const char* name, 
 ModelValues lstmCell(ModelBuilder& b, const Operands& operands, const char*) {
   const ModelValues state = listed(b, operands, "hx", 2);
   const ModelBuilder::State next =
-      b.step(cellOf(operands, true), {state[0], state[1]}, self(operands));
+      b.step(cellOf(operands, /*isLstm=*/true), {state[0], state[1]}, self(operands));
   return {next.h, next.c};
 }
 
@@ -58,6 +65,7 @@ struct Network {
     return {first[0], first[1], hasBiases ? first[2] : nullptr, hasBiases ? first[3] : nullptr,
             isLstm};
   }
+  // Returns the initial state of a layer and direction.
   ModelBuilder::State beginning(ModelBuilder& b, std::size_t i) const {
     const auto part = [&](Value stacked) -> Value {
       if (!stacked)
@@ -71,8 +79,8 @@ struct Network {
   }
 };
 
-ModelValues recurrent(ModelBuilder& b, const Operands& operands, const char* of) {
-  const bool isLstm = *of == 'l', isBatchFirst = operands.flag("batch_first", false);
+ModelValues recurrent(ModelBuilder& b, const Operands& operands, const char* variant) {
+  const bool isLstm = *variant == 'l', isBatchFirst = operands.flag("batch_first", false);
   Value x = self(operands);
   if (!operands.has("hx") || x->rank() != 3 || operands.flag("train", false))
     return ModelValues(isLstm ? 3 : 2,
@@ -90,7 +98,8 @@ ModelValues recurrent(ModelBuilder& b, const Operands& operands, const char* of)
     for (std::size_t direction = 0; direction < network.directions; ++direction) {
       const std::size_t i = layer * network.directions + direction;
       const ModelBuilder::Sequence sequence =
-          b.recurrence(network.cell(i), x, network.beginning(b, i), direction == 1);
+          b.recurrence(network.cell(i), x, network.beginning(b, i),
+                       /*isFromEnd=*/direction == 1);
       outputs.push_back(sequence.outputs);
       h.push_back(stacked(sequence.last.h));
       if (isLstm)

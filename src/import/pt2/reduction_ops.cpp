@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PyTorch operators: reductions and softmax. A reduction without dimensions is over all of them.
+// PyTorch operators: reductions and softmax. Each function reads the arguments of an operation by
+// name (Operands) and appends values to the canonical graph by the builder b; self() is the first
+// argument. The table at the end has a row per family of operators: name, function, and the
+// function's last argument `variant`, which selects what a shared function computes
+// (operator_rows.hpp). A reduction without dimensions is over all of them.
 #include "import/pt2/operator_rows.hpp"
 
 #include <span>
@@ -28,22 +32,22 @@ std::vector<int> dimsOf(ModelBuilder& b, const Operands& operands, Value x) {
     dims.push_back(d);
   return dims;
 }
-ModelValues reduction(ModelBuilder& b, const Operands& operands, const char* of) {
+ModelValues reduction(ModelBuilder& b, const Operands& operands, const char* variant) {
   const Value x = self(operands);
-  return {b.reduce(of, x, dimsOf(b, operands, x), operands.flag("keepdim", false))};
+  return {b.reduce(variant, x, dimsOf(b, operands, x), operands.flag("keepdim", false))};
 }
 // Reductions of booleans: any (maximum) and all (minimum).
-ModelValues holds(ModelBuilder& b, const Operands& operands, const char* of) {
+ModelValues holds(ModelBuilder& b, const Operands& operands, const char* variant) {
   const Value x = self(operands),
               flags = operands.isFlag("self") ? x : b.compare("ne", x, b.number(0));
-  return {b.reduce(of, flags, dimsOf(b, operands, x), operands.flag("keepdim", false))};
+  return {b.reduce(variant, flags, dimsOf(b, operands, x), operands.flag("keepdim", false))};
 }
 // Maximum or minimum of all elements, along a dimension (values only, not their indices), or of two
 // tensors.
-ModelValues extreme(ModelBuilder& b, const Operands& operands, const char* of) {
+ModelValues extreme(ModelBuilder& b, const Operands& operands, const char* variant) {
   if (operands.has("other"))
-    return {b.binary(of, self(operands), operands.value("other"))};
-  return reduction(b, operands, of);
+    return {b.binary(variant, self(operands), operands.value("other"))};
+  return reduction(b, operands, variant);
 }
 // sum((x - mean)^2) / (n - correction); the correction is 1 by default.
 Value variance(ModelBuilder& b, const Operands& operands) {
@@ -67,9 +71,9 @@ ModelValues deviationOf(ModelBuilder& b, const Operands& operands, const char*) 
   return {b.unary("sqrt", variance(b, operands))};
 }
 // Returns the variance or standard deviation, and the mean.
-ModelValues meanAnd(ModelBuilder& b, const Operands& operands, const char* of) {
+ModelValues meanAnd(ModelBuilder& b, const Operands& operands, const char* variant) {
   const Value x = self(operands), v = variance(b, operands);
-  return {std::string_view(of) == "std" ? b.unary("sqrt", v) : v,
+  return {std::string_view(variant) == "std" ? b.unary("sqrt", v) : v,
           b.reduce("mean", x, dimsOf(b, operands, x), operands.flag("keepdim", false))};
 }
 ModelValues logSumExp(ModelBuilder& b, const Operands& operands, const char*) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PyTorch operators: reshapes, transposes, and extents. Negative dimensions are counted from the
-// end.
+// PyTorch operators: reshapes, transposes, and extents. Each function reads the arguments of an
+// operation by name (Operands) and appends values to the canonical graph by the builder b; self()
+// is the first argument. The table at the end has a row per family of operators: name, function,
+// and the function's last argument `variant`, which selects what a shared function computes
+// (operator_rows.hpp). Negative dimensions are counted from the end.
 #include "import/pt2/operator_rows.hpp"
 
 #include <algorithm>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PyTorch operators that slice, join or shift tensors along a dimension. Bounds of a slice can be
-// out of range, an index cannot.
+// PyTorch operators that slice, join or shift tensors along a dimension. Each function reads the
+// arguments of an operation by name (Operands) and appends values to the canonical graph by the
+// builder b; self() is the first argument. The table at the end has a row per family of operators:
+// name, function, and the function's last argument `variant`, which selects what a shared function
+// computes (operator_rows.hpp). Bounds of a slice can be out of range, an index cannot.
 #include "import/pt2/operator_rows.hpp"
 
 #include "sys/text/text.hpp"
@@ -14,10 +17,10 @@ namespace {
 
 using Value = ModelBuilder::Value;
 
-// `of`: the mode, for operators that have only one.
-ModelValues pad(ModelBuilder& b, const Operands& operands, const char* of) {
+// `variant`: the mode, for operators that have only one.
+ModelValues pad(ModelBuilder& b, const Operands& operands, const char* variant) {
   Value x = self(operands);
-  const std::string mode = *of ? of : operands.text("mode", "constant");
+  const std::string mode = *variant ? variant : operands.text("mode", "constant");
   const char* boundary = mode == "constant"    ? "values"
                          : mode == "circular"  ? "periodic"
                          : mode == "reflect"   ? "reflect"
@@ -181,9 +184,9 @@ ModelValues diagonal(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.reduce("sum", b.binary("mul", b.transpose(x, order), identityMatrix), {x->rank() - 1},
                    false)};
 }
-// `of` is "upper" or "lower".
-ModelValues triangle(ModelBuilder& b, const Operands& operands, const char* of) {
-  return {b.triangle(self(operands), *of == 'u', operands.real("diagonal", 0))};
+// `variant` is "upper" or "lower".
+ModelValues triangle(ModelBuilder& b, const Operands& operands, const char* variant) {
+  return {b.triangle(self(operands), *variant == 'u', operands.real("diagonal", 0))};
 }
 // Fewer repeats than dimensions apply to the last dimensions.
 ModelValues tile(ModelBuilder& b, const Operands& operands, const char*) {

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Any bytes as a trained network, an archive of PyTorch or ONNX: read, mapped to layers, its
-// parameters read, and divided into sections. The checksums of an archive would refuse nearly all
-// changes of its members; so most of them are made in a member, and the archive is written anew
-// around it.
+// Fuzz target of trained models (PyTorch's .pt2 archives and ONNX files). libFuzzer calls
+//
+//   LLVMFuzzerCustomMutator  to change an input
+//   LLVMFuzzerTestOneInput   to read the input, map it to layers, read the parameters and divide
+//                            the layers into sections
+//
+// The only errors allowed are refusals of the input; TENON_ERR_INTERNAL and TENON_ERR_MEMORY count
+// as crashes. Members of a .pt2 archive have checksums, so nearly every change of the archive's
+// bytes would be refused at once. Seven of eight changes are therefore made within one member, and
+// the archive is written with new checksums around it.
 #include "import/lowering/sections.hpp"
 #include "import/model_file.hpp"
 #include "sys/errors/error.hpp"
@@ -15,26 +21,29 @@
 #include <cstdlib>
 #include <cstring>
 
-extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t maxSize);
 
 namespace {
 
+// At most this many elements of a parameter are read: a small file can claim huge shapes.
 constexpr tenon::Index kMaxNumbers = 1 << 16;
 
 void readParameter(const tenon::ModelWeights& weights, const tenon::ModelConstant& value) {
   tenon::Box box;
-  tenon::Index all = 1;
+  tenon::Index elements = 1;
   for (const tenon::Index extent : value.shape()) {
-    box.push_back({0, std::min(extent, kMaxNumbers / std::max<tenon::Index>(all, 1))});
-    all *= box.back().end;
+    box.push_back({0, std::min(extent, kMaxNumbers / std::max<tenon::Index>(elements, 1))});
+    elements *= box.back().end;
   }
-  std::vector<double> numbers(static_cast<std::size_t>(all));
+  std::vector<double> numbers(static_cast<std::size_t>(elements));
   weights.read(value, box, numbers.data());
 }
 
-// The archive with one member changed, as often as not one of JSON; "" if one is packed or none is
-// there.
-std::string withChangedMember(const tenon::ByteSource& archive, std::size_t most, unsigned chance) {
+// The archive with one member mutated, of at most maxSize bytes if the member can shrink; "" if the
+// archive has no members, or packed ones. The lowest bit of `random` decides whether the member is
+// any one or one of the JSON files, the other bits choose it.
+std::string withChangedMember(const tenon::ByteSource& archive, std::size_t maxSize,
+                              unsigned random) {
   std::vector<tenon::ZipMember> members = tenon::readZip(archive);
   if (members.empty())
     return "";
@@ -45,8 +54,8 @@ std::string withChangedMember(const tenon::ByteSource& archive, std::size_t most
     if (members[i].name.ends_with(".json"))
       json.push_back(i);
   }
-  const bool isAny = chance % 2 == 0 || json.empty();
-  const std::size_t number = chance / 2, free = most - static_cast<std::size_t>(archive.size());
+  const bool isAny = random % 2 == 0 || json.empty();
+  const std::size_t number = random / 2, free = maxSize - static_cast<std::size_t>(archive.size());
   const std::size_t changed = isAny ? number % members.size() : json[number % json.size()];
   std::string text, directory;
   for (std::size_t i = 0; i < members.size(); ++i) {
@@ -72,20 +81,20 @@ std::string withChangedMember(const tenon::ByteSource& archive, std::size_t most
 } // namespace
 
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
-                                               std::size_t most, unsigned chance) {
+                                               std::size_t maxSize, unsigned random) {
   const auto source = tenon::bytesAt(reinterpret_cast<const std::byte*>(data),
                                      static_cast<tenon::Index>(size), "fuzz");
   try {
-    if (chance % 8 != 0 && tenon::isZip(*source))
-      if (const std::string made = withChangedMember(*source, most, chance / 8);
-          !made.empty() && made.size() <= most) {
-        std::memcpy(data, made.data(), made.size());
-        return made.size();
+    if (random % 8 != 0 && tenon::isZip(*source))
+      if (const std::string archive = withChangedMember(*source, maxSize, random / 8);
+          !archive.empty() && archive.size() <= maxSize) {
+        std::memcpy(data, archive.data(), archive.size());
+        return archive.size();
       }
   } catch (const tenon::Error&) {
-    // It is no archive any more.
+    // An earlier change has damaged the archive: its bytes are changed instead.
   }
-  return LLVMFuzzerMutate(data, size, most);
+  return LLVMFuzzerMutate(data, size, maxSize);
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -98,14 +107,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const ModelInput& input : program.inputs) {
       Shape shape;
       for (const auto& extent : input.shape)
-        shape.push_back(std::min<Index>(extent.value_or(16), 1 << 20));
+        shape.push_back(std::min<Index>(extent.value_or(16), 1 << 20)); // 16: the user's choice
       inputs.push_back(shape);
     }
     const ImportedNetwork network = importNetwork(program, *source, inputs);
     const ModelWeights weights(program, *source);
     for (const ImportedNetwork::Parameter& parameter : network.parameters)
       readParameter(weights, parameter.value);
-    const std::vector<int> starts = sectionStarts(network, 64);
+    const std::vector<int> starts = sectionStarts(network, /*mostElements=*/64);
     for (std::size_t i = 0; i + 1 < starts.size(); ++i)
       makeSection(network, starts[i], starts[i + 1]);
   } catch (const Error& error) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Network files: what is read is written again as a text that is read as the same.
+// Fuzz target of network files (JSON). An input that can be parsed is written as text; this text
+// must be parsed without an error, and written as the same text again.
 #include "declaration/core/network_file.hpp"
 #include "read_everything.hpp"
 
@@ -9,6 +10,7 @@ namespace {
 
 constexpr tenon::Index kProcesses = 1024;
 
+// Layer types that the library does not have are unknown here.
 std::unique_ptr<tenon::Declaration> nobodyKnows(const std::string&) {
   return nullptr;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Opens bytes as a weights file and reads all that a parameter could take from it. The only way out
-// but success is TENON_ERR_FORMAT.
+// The body of the fuzz targets of weights files: opens the input as a weights file, reads each
+// tensor of real numbers, and assigns the tensors to two parameters. libFuzzer supplies the inputs.
+// An input may be refused with TENON_ERR_FORMAT; any other error ends the program, which counts as
+// a crash.
 #pragma once
 
 #include "sys/errors/error.hpp"
@@ -12,9 +14,10 @@
 
 namespace tenon::test {
 
-// At most so many numbers are requested: a file of few bytes may describe more.
+// At most this many elements of a tensor are read: a file of a few bytes can claim huge shapes.
 inline constexpr Index kMaxNumbers = 1 << 16;
 
+// Reads the first block of a tensor that has at most kMaxNumbers elements, row-major.
 inline void readTensor(const WeightsFile& file, const StoredTensor& tensor) {
   std::vector<WeightsFile::Part> parts;
   Index elements = 1;
@@ -27,6 +30,7 @@ inline void readTensor(const WeightsFile& file, const StoredTensor& tensor) {
   file.read(tensor, parts, numbers.data());
 }
 
+// Runs `body`, which may throw TENON_ERR_FORMAT. Returns 0, the result that libFuzzer expects.
 template <class Body>
 int refusedOrFine(Body&& body) {
   try {
