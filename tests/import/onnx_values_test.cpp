@@ -80,6 +80,22 @@ TEST(OnnxValues, AClipWithoutBoundsIsNothing) {
                  [](double x) { return std::abs(x); });
 }
 
+// A constant of one float64 number, in the field raw_data = 9.
+std::string numberOf(const std::string& name, double number) {
+  return tensor(name, {}, field(9, std::string(reinterpret_cast<const char*>(&number), 8)));
+}
+
+// where(c, x, softplus(x)) is softplus only if c says that x is so large that both are equal.
+TEST(OnnxValues, WhereOfXAndSoftplusKeepsItsCondition) {
+  const std::string rest = node("Softplus", {"x"}, "s") + node("Where", {"c", "x", "s"}, "y");
+  const auto softplus = [](double x) { return std::log1p(std::exp(x)); };
+  expectFunction(numberOf("n", 0) + node("Less", {"x", "n"}, "c") + rest,
+                 [&](double x) { return x < 0 ? x : softplus(x); });
+  for (const double threshold : {0.5, 20.0})
+    expectFunction(numberOf("n", threshold) + node("Greater", {"x", "n"}, "c") + rest,
+                   [&](double x) { return x > threshold ? x : softplus(x); });
+}
+
 // Linear interpolation between centres of cells; positions beyond the first and last centre have
 // the values there.
 std::vector<double> interpolated(const Shape& from, const Shape& to) {

@@ -217,7 +217,7 @@ private:
   // -- patterns: null if the pattern is not found
   Value gelu(Value p, Value q);
   Value silu(Value p, Value q);
-  static Value softplus(Value a, Value b);
+  Value softplus(Value condition, Value a, Value b);
   Value softsign(Value x, Value divisor);
   Value decomposedNorm(Value difference, Value deviation);
   Value groupedNorm(Value x, const Shape& shape);

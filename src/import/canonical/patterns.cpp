@@ -43,6 +43,11 @@ bool isFunction(const ModelValue* x, const char* function) {
   return x->op == ModelOp::Unary && x->function == function;
 }
 
+// Whether softplus(x) is x, to rounding, above this threshold.
+bool isSmoothAbove(double threshold) {
+  return std::log1p(std::exp(-threshold)) <= kRoundingTolerance * threshold;
+}
+
 } // namespace
 
 // GELU(x) = x / 2 (1 + erf(x / sqrt 2)). The product of p = a x and q = s erf(x / sqrt 2) + s is
@@ -64,12 +69,17 @@ ModelBuilder::Value ModelBuilder::silu(Value p, Value q) {
 }
 
 // Softplus as PyTorch exports it, with a threshold above which it is x: where(x > threshold, x,
-// softplus(x)).
-ModelBuilder::Value ModelBuilder::softplus(Value a, Value b) {
-  for (const auto& [p, q] : {std::pair(a, b), std::pair(b, a)})
-    if (isFunction(q, "softplus") && q->inputs[0] == p)
-      return q;
-  return nullptr;
+// softplus(x)). It is left as it is if the difference between x and softplus(x), which is
+// log(1 + exp(-x)), is not yet small at the threshold.
+ModelBuilder::Value ModelBuilder::softplus(Value condition, Value a, Value b) {
+  if (!isFunction(b, "softplus") || b->inputs[0] != a || condition->op != ModelOp::Compare ||
+      condition->function != "greater" || condition->inputs[0] != a)
+    return nullptr;
+  const Value threshold = condition->inputs[1];
+  return threshold->isKnown() && elements(threshold->shape) == 1 &&
+                 isSmoothAbove(fold(threshold).numbers().front())
+             ? b
+             : nullptr;
 }
 
 // Softsign: x / (1 + |x|).

@@ -273,7 +273,7 @@ ModelBuilder::Value ModelBuilder::where(Value condition, Value a, Value b) {
   const Shape shape = broadcast(condition->shape, broadcast(a->shape, b->shape));
   if (condition->isKnown() && a->isKnown() && b->isKnown())
     return foldedWhere(expand(condition, shape), expand(a, shape), expand(b, shape));
-  if (const Value result = softplus(a, b))
+  if (const Value result = softplus(condition, a, b))
     return result;
   return make(ModelOp::Where, {condition, a, b}, shape);
 }

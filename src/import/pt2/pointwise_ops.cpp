@@ -38,12 +38,16 @@ ModelValues elu(ModelBuilder& b, const Operands& operands, const char*) {
 ModelValues celu(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.unary("celu", self(operands), {{"alpha", operands.real("alpha", 1)}})};
 }
-// softplus(beta x) / beta; the threshold of PyTorch's implementation only avoids overflow.
+// softplus(beta x) / beta, or x where beta x > threshold. The default threshold of 20 only avoids
+// overflow; a low one makes another function.
 ModelValues softplus(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
-  const double beta = operands.real("beta", 1);
+  const double beta = operands.real("beta", 1), threshold = operands.real("threshold", 20);
   b.check(beta != 0, "its beta is 0");
-  return {b.affine(b.unary("softplus", b.affine(x, {beta}, {0})), {1 / beta}, {0})};
+  const Value scaled = b.affine(x, {beta}, {0});
+  return {b.affine(
+      b.where(b.compare("gt", scaled, b.number(threshold)), scaled, b.unary("softplus", scaled)),
+      {1 / beta}, {0})};
 }
 Value clamp(ModelBuilder& b, Value x, std::optional<double> low, std::optional<double> high) {
   std::vector<std::pair<std::string, double>> bounds;
