@@ -242,8 +242,7 @@ ModelBuilder::Value ModelBuilder::concatenate(ModelValues values, int dim) {
   if (std::all_of(values.begin(), values.end(), [](Value v) { return v->isConstant(); })) {
     std::vector<ModelConstant> parts;
     for (const Value value : values)
-      if (value->constant)
-        parts.push_back(*value->constant);
+      parts.push_back(value->asConstant());
     if (const auto result = ModelConstant::concatenated(parts, static_cast<int>(d)))
       return constant(*result);
     if (std::all_of(values.begin(), values.end(), [](Value v) { return v->isKnown(); })) {
