@@ -76,7 +76,8 @@ def subroutines(headers, calls):
 def communicators(calls):
     lines = ['/* SPDX-License-Identifier: BSD-2-Clause */', f'/* {NOTE} */', '/* clang-format off */',
              '#include <tenon.h>', '#include <tenon/ext/fortran.h>', '#include <tenon/ext/layer.h>',
-             '#include <tenon/ext/linearop.h>', '#include <tenon/ext/machine.h>', '#include <tenon/ext/reduction.h>']
+             '#include <tenon/ext/linearop.h>', '#include <tenon/ext/machine.h>', '#include <tenon/ext/options.h>',
+             '#include <tenon/ext/reduction.h>']
     for call in calls:
         lines += call.communicator_function()
     return lines

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tenon.h>
+#include <tenon/ext/options.h>
 #include <tenon/ext/reduction.h>
 
 #include <sstream>

@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <tenon/ext/layer.h>
 
 #include <algorithm>
 #include <cstdio>
