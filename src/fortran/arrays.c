@@ -443,9 +443,8 @@ void TenonFPlaceComponents(TenonDTensor* x, CFI_cdesc_t* u, CFI_cdesc_t* u_array
                 "%d components were passed, but this rank has %ld channels; pass one for each",
                 components.count, (long)placing.channels);
   if (code == TENON_SUCCESS)
-    code =
-        TenonDTensorPlaceComponents(*x, 1, components.count, components.first, components.strides,
-                                    components.before, components.after, NULL);
+    code = TenonDTensorPlaceArrays(*x, 1, components.count, components.first, components.count,
+                                   components.strides, components.before, components.after, NULL);
   Finish(code, ierr);
 }
 

@@ -20,7 +20,6 @@ from names import class_name, wrap
 # C functions without a subroutine in Fortran, and why.
 LEFT_OUT = {
     'TenonCommFromFortran': 'communicators of Fortran are passed as they are',
-    'TenonDTensorPlaceComponents': 'tenon_place_components takes the arrays themselves',
     'TenonLayerShellGetContext': 'the context is an argument of the procedures',
     'TenonLayerShellSetContext': 'tenon_layer_shell_set_functions takes the context',
     'TenonNoteCaller': 'Fortran has neither the name nor the line of the caller',
