@@ -101,7 +101,7 @@ static TenonErrorCode Diffuse(TenonLayer layer, TenonDTensor x, TenonDTensor y, 
   TenonDTensor parameter;
   double kappa;
 
-  TenonCall(TenonLayerShellGetValue(layer, 0, &parameter));
+  TenonCall(TenonLayerShellGetTensor(layer, TENON_SHELL_PARAMETER, 0, &parameter));
   TenonCall(Scalar(parameter, &kappa));
   TenonCall(TenonDTensorCopy(x, y));
   TenonCall(TenonLinearOpApply(d->laplacian, x, d->change));
@@ -121,8 +121,8 @@ static TenonErrorCode DiffuseAdjoint(TenonLayer layer, TenonDTensor x, TenonDTen
   void* array;
 
   (void)y;
-  TenonCall(TenonLayerShellGetValue(layer, 0, &parameter));
-  TenonCall(TenonLayerShellGetGradient(layer, 0, &gradient));
+  TenonCall(TenonLayerShellGetTensor(layer, TENON_SHELL_PARAMETER, 0, &parameter));
+  TenonCall(TenonLayerShellGetTensor(layer, TENON_SHELL_PARAMETER_GRADIENT, 0, &gradient));
   TenonCall(Scalar(parameter, &kappa));
   TenonCall(TenonLinearOpApply(d->laplacian, x, d->change));
   TenonCall(TenonDTensorGetLocalSize(dy, &count));

@@ -147,31 +147,41 @@ TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrayRead(TenonDTensor x, const voi
  *
  *  For fields stored as separate arrays, such as species or velocity components. The tensor works
  *  on an array owned by Tenon; TenonDTensorGatherArrays() and TenonDTensorScatterArrays() copy
- *  between it and the user arrays, once per call. The tensor keeps its value until the first
- *  gather. If the call fails, the tensor keeps its previous array.
+ *  between it and the user arrays, once per call. TenonObjectView() shows that, and the log has the
+ *  copies as DTensorGather and DTensorScatter. The tensor keeps its value until the first gather.
+ *  If the call fails, the tensor keeps its previous array.
+ *
+ *  The arrays have one form, or each its own extents and ghost cells, as the components on a
+ *  staggered grid have: u may have a row of faces more than p, and other ghost cells. What an array
+ *  has beside the elements of its index are ghost cells. Each array is checked as
+ *  TenonDTensorPlaceArray() checks one.
  *
  *  Arrays at equal spacing in one block need no copies: pass their spacing as the stride of the
- *  dimension to TenonDTensorPlaceArray(). TenonObjectView() shows which of the two is in use.
+ *  dimension to TenonDTensorPlaceArray().
  *
  *  @param[in] x           tensor
- *  @param[in] dim         dimension that the arrays enumerate
+ *  @param[in] dim         dimension that the arrays enumerate, such as 1 for channels
  *  @param[in] count       number of arrays; must be the number of indices of dim that this rank
  *                         holds
  *  @param[in] firstOwned  [count] address of the first owned element of each array, in order of the
  *                         index; an address is required where this rank holds elements. The arrays
  *                         must stay valid as in TenonDTensorPlaceArray().
- *  @param[in] strides     [ndim] distance in elements between neighbours, the same for all arrays;
- *                         the entry of dim is ignored. May be NULL, in which case each array is
- *                         row-major over the owned elements and the ghost cells of the other
- *                         dimensions.
- *  @param[in] ghostsLow, ghostsHigh  [ndim] numbers of ghost cells before and after the local
- *                         block; must be >= 0. May be NULL, in which case there are none.
- *  @param[in] length      number of elements of each array, see TenonDTensorPlaceArray(); 0: not
- *                         checked
- *  @return TENON_ERR_ARG    there is no such dimension, a ghost width or the length is negative,
- *                           two elements coincide, or an array is given twice
+ *  @param[in] forms       number of forms in the lists that follow: 1, of all arrays, or count, of
+ *                         one array after the other
+ *  @param[in] strides     [forms * ndim] distance in elements between neighbours; the entries of
+ *                         dim are ignored. May be NULL, in which case each array is row-major over
+ *                         the owned elements and the ghost cells of the other dimensions.
+ *  @param[in] ghostsLow   [forms * ndim] numbers of ghost cells before the local block; must be
+ *                         >= 0. May be NULL, in which case there are none.
+ *  @param[in] ghostsHigh  [forms * ndim] numbers of ghost cells after the local block; must be
+ *                         >= 0. May be NULL, in which case there are none.
+ *  @param[in] lengths     [forms] number of elements of an array, see TenonDTensorPlaceArray(); 0:
+ *                         not checked. May be NULL, in which case none is checked.
+ *  @return TENON_ERR_ARG    there is no such dimension, forms is neither 1 nor count, a ghost width
+ *                           or a length is negative, two elements coincide, or an array is given
+ *                           twice
  *  @return TENON_ERR_SHAPE  count is wrong, the ghost cells are narrower than the halo, dim has a
- *                           halo, or an array spans more elements than length
+ *                           halo, or an array spans more elements than its length
  *  @return TENON_ERR_NULL   an array is NULL, but this rank holds elements of it
  *  @note   A layer or operator that reads the tensor returns TENON_ERR_STATE if it has no values
  *          yet: it was neither gathered nor written since it was created. One that is only written,
@@ -179,9 +189,12 @@ TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrayRead(TenonDTensor x, const voi
  *  @note   Layers copy the input that they save for the adjoint, so new values can be gathered
  *          between TenonLayerApply() and its adjoint.
  */
-TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrays(
-    TenonDTensor x, int dim, int count, void* const firstOwned[], const TenonInt strides[],
-    const TenonInt ghostsLow[], const TenonInt ghostsHigh[], TenonInt length) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrays(TenonDTensor x, int dim, int count,
+                                                    void* const firstOwned[], int forms,
+                                                    const TenonInt strides[],
+                                                    const TenonInt ghostsLow[],
+                                                    const TenonInt ghostsHigh[],
+                                                    const TenonInt lengths[]) TENON_NOEXCEPT;
 
 /** @brief Associates constant user arrays with the indices of a dimension. Not collective.
  *
@@ -193,49 +206,18 @@ TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrays(
  *  @param[in] count       number of arrays; must be the number of indices of dim that this rank
  *                         holds
  *  @param[in] firstOwned  [count] address of the first owned element of each array
- *  @param[in] strides     [ndim] distance in elements between neighbours. May be NULL, in which
- *                         case each array is row-major over the owned elements and the ghost cells
- *                         of the other dimensions.
- *  @param[in] ghostsLow, ghostsHigh  [ndim] numbers of ghost cells before and after the local
- *                         block; must be >= 0. May be NULL, in which case there are none.
- *  @param[in] length      number of elements of each array; 0: not checked
+ *  @param[in] forms       number of forms in the lists that follow: 1, of all arrays, or count, of
+ *                         one array after the other
+ *  @param[in] strides     [forms * ndim] distance in elements between neighbours. May be NULL, in
+ *                         which case each array is row-major over the owned elements and the ghost
+ *                         cells of the other dimensions.
+ *  @param[in] ghostsLow, ghostsHigh  [forms * ndim] numbers of ghost cells before and after the
+ *                         local block; must be >= 0. May be NULL, in which case there are none.
+ *  @param[in] lengths     [forms] number of elements of an array; 0: not checked. May be NULL, in
+ *                         which case none is checked.
  */
-TENON_EXTERN TenonErrorCode TenonDTensorPlaceArraysRead(
-    TenonDTensor x, int dim, int count, const void* const firstOwned[], const TenonInt strides[],
-    const TenonInt ghostsLow[], const TenonInt ghostsHigh[], TenonInt length) TENON_NOEXCEPT;
-
-/** @brief Associates separate user arrays, each with extents and ghost cells of its own, with the
- *         indices of a dimension. Not collective.
- *
- *  For the components of a field on a staggered grid, whose arrays differ in size: u may have a row
- *  of faces more than p, and other ghost cells. What an array has beside the elements of its
- *  component are ghost cells. Each array is checked as TenonDTensorPlaceArray() checks one. As with
- *  TenonDTensorPlaceArrays() the tensor works on an array owned by Tenon, which
- *  TenonDTensorGatherArrays() fills from the components and TenonDTensorScatterArrays() writes
- *  back: that copy is the whole price, TenonObjectView() shows it, and the log has it as
- *  DTensorGather and DTensorScatter.
- *
- *  @param[in] x           tensor
- *  @param[in] dim         dimension that the arrays enumerate, such as 1 for channels
- *  @param[in] count       number of arrays; must be the number of indices of dim that this rank
- *                         holds
- *  @param[in] firstOwned  [count] address of the first owned element of each array, which must stay
- *                         valid as in TenonDTensorPlaceArray()
- *  @param[in] strides     [count * ndim] distances in elements between neighbours, ndim for each
- *                         array, one array after the other; entries of dim are ignored. May be
- *                         NULL, in which case each array is row-major over the owned elements and
- *                         its ghost cells.
- *  @param[in] ghostsLow   [count * ndim] numbers of ghost cells before the local block, likewise;
- *                         must be >= 0. May be NULL, in which case there are none.
- *  @param[in] ghostsHigh  [count * ndim] numbers of ghost cells after the local block, likewise;
- *                         must be >= 0. May be NULL, in which case there are none.
- *  @param[in] lengths     [count] numbers of elements of the arrays, see TenonDTensorPlaceArray();
- *                         0: not checked. May be NULL, in which case none is checked.
- *  @return TENON_ERR_ARG, TENON_ERR_SHAPE, TENON_ERR_NULL  as for TenonDTensorPlaceArrays()
- *  @see    TenonDTensorPlaceArrays(), where all arrays have one form
- */
-TENON_EXTERN TenonErrorCode TenonDTensorPlaceComponents(TenonDTensor x, int dim, int count,
-                                                        void* const firstOwned[],
+TENON_EXTERN TenonErrorCode TenonDTensorPlaceArraysRead(TenonDTensor x, int dim, int count,
+                                                        const void* const firstOwned[], int forms,
                                                         const TenonInt strides[],
                                                         const TenonInt ghostsLow[],
                                                         const TenonInt ghostsHigh[],

@@ -429,28 +429,6 @@ TENON_EXTERN TenonErrorCode TenonLayerGetTypes(char types[], TenonInt length,
 TENON_EXTERN TenonErrorCode TenonLayerGetLabels(TenonLayer layer, int ndim, const TenonInt shape[],
                                                 char labels[], TenonInt length,
                                                 TenonInt* needed) TENON_NOEXCEPT;
-
-/** @brief Returns the signature table of a type of layers: which properties of the parameters and
- *  of the output follow from which properties of the inputs along a grid axis. Not collective.
- *
- *  One line for each index label, "k: S1,S0 -> P" or, with parameters in brackets,
- *  "o: B [S0,S0] -> S1", the preferred label first (DistPar, Table 1). The settings are those of
- *  an example; groups of a convolution, for instance, have another label.
- *
- *  @param[in]  type        type of the library, as for TenonLayerCreateType()
- *  @param[in]  ndim        number of dimensions of the first input; 0: the fewest that the type
- *                          takes
- *  @param[out] signatures  [length] lines. May be NULL, in which case only needed is returned.
- *  @param[in]  length      size of the buffer in characters
- *  @param[out] needed      size that the lines need. May be NULL, in which case it is not returned.
- *  @return TENON_ERR_TYPE     the name is unknown; the message names the nearest
- *  @return TENON_ERR_SHAPE    the type has no inputs of so many dimensions
- *  @return TENON_ERR_SUPPORT  the type is a container, whose layers have tables
- *  @return TENON_ERR_ARG      the lines do not fit into the buffer
- *  @see    TenonLayerGetLabels() */
-TENON_EXTERN TenonErrorCode TenonLayerGetTypeSignatures(const char* type, int ndim,
-                                                        char signatures[], TenonInt length,
-                                                        TenonInt* needed) TENON_NOEXCEPT;
 /**@}*/
 
 #endif

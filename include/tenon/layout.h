@@ -214,7 +214,8 @@ TENON_EXTERN TenonErrorCode TenonLayoutSetCuts(TenonLayout layout, int dim, int 
 /** @brief Sets a halo of uniform width in one dimension. Local; call on all ranks.
  *
  *  Applies to every local block, whether or not the dimension is split. Empty blocks have no halo.
- *  Call TenonLayoutSetShape() first.
+ *  The halo holds values; for one of partial sums see TenonLayoutGetDual(). Call
+ *  TenonLayoutSetShape() first.
  *
  *  @param[in] layout    layout
  *  @param[in] dim       tensor dimension, counted from 0
@@ -231,7 +232,7 @@ TENON_EXTERN TenonErrorCode TenonLayoutSetHalo(TenonLayout layout, int dim, Teno
 
 /** @brief Sets the halo of a dimension by the range of each block. Local; call on all ranks.
  *
- *  Call TenonLayoutSetShape() first.
+ *  As with TenonLayoutSetHalo() the halo holds values. Call TenonLayoutSetShape() first.
  *
  *  @param[in] layout    layout
  *  @param[in] dim       tensor dimension, counted from 0
@@ -247,20 +248,6 @@ TENON_EXTERN TenonErrorCode TenonLayoutSetHaloBoxes(TenonLayout layout, int dim,
                                                     const TenonInt low[], const TenonInt high[],
                                                     TenonBoundary lowMode,
                                                     TenonBoundary highMode) TENON_NOEXCEPT;
-
-/** @brief Sets whether the halo of a dimension holds partial sums. Local; call on all ranks.
- *
- *  With partial sums, as in the dual of a layout with a halo, the value of an element is the sum
- *  over all boxes that contain it. Set the halo first.
- *
- *  @param[in] layout   layout
- *  @param[in] dim      tensor dimension, counted from 0
- *  @param[in] partial  TENON_TRUE for partial sums, TENON_FALSE for values (default)
- *  @return TENON_ERR_ARG    there is no such dimension, or it has no halo
- *  @return TENON_ERR_STATE  the shape is not set
- */
-TENON_EXTERN TenonErrorCode TenonLayoutSetHaloPartial(TenonLayout layout, int dim,
-                                                      TenonBool partial) TENON_NOEXCEPT;
 
 /** @brief Completes the layout. Collective on the partition.
  *
@@ -280,6 +267,10 @@ TENON_EXTERN TenonErrorCode TenonLayoutSetUp(TenonLayout layout) TENON_NOEXCEPT;
  *  In the dual, B and P are exchanged, and so are halos of values and halos of partial sums. The
  *  pairing of a tensor with one in the dual layout is the sum over all ranks of the dot products of
  *  their local arrays, see TenonDTensorPairing().
+ *
+ *  In a halo of partial sums the value of an element is the sum over all boxes that contain it. To
+ *  make a layout with such halos, take the dual of one whose halos hold values. For halos of both
+ *  kinds, add those of values to a copy of that dual (TenonLayoutCreateLike()).
  *
  *  @param[in]  layout  layout that is set up
  *  @param[out] dual    new handle; destroy it with TenonLayoutDestroy()

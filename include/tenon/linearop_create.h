@@ -78,39 +78,32 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateHalo(TenonLayout from, TenonLayou
                                                     TenonDataType type,
                                                     TenonLinearOp* op) TENON_NOEXCEPT;
 
-/** @brief Creates the mask of user-supplied boundary values: y <- M v. Collective on the layout.
+/** @brief Creates the map to user-supplied boundary values: y <- M v. Collective on the layout.
  *
- *  M keeps the elements beyond sides of TENON_BOUNDARY_VALUES, corners included, and sets all
- *  others to zero. A halo exchange E leaves zeros in these elements, so E x + M v is
- *  TenonLinearOpApply() of E, followed by TenonLinearOpApplyAdd() of M with factors 1 and 1. M does
- *  not communicate and is self-adjoint: the cotangent of the values is that part of the cotangent
- *  of y.
+ *  Without constant, M is a mask: it keeps the elements beyond sides of TENON_BOUNDARY_VALUES,
+ *  corners included, and sets all others to zero. It does not communicate and is self-adjoint: the
+ *  cotangent of the values is that part of the cotangent of y.
  *
- *  @param[in]  layout  layout of domain and range, with a halo of values or of partial sums
- *  @param[in]  type    element type
- *  @param[out] op      new operator
- *  @return TENON_ERR_LAYOUT  no side of the layout has the boundary mode values
+ *  With constant, all these elements get one number. The domain, see TenonLinearOpGetDomain(), has
+ *  shape [1] on the same process grid, with property B on axes that split the layout, and the
+ *  property of the layout on the others. The adjoint gives each rank the sum over its boundary
+ *  elements, in the dual of the domain.
+ *
+ *  A halo exchange E leaves zeros in these elements, so E x + M v is TenonLinearOpApply() of E,
+ *  followed by TenonLinearOpApplyAdd() of M with factors 1 and 1.
+ *
+ *  @param[in]  layout    layout of the range, and of the domain without constant, with a halo of
+ *                        values, or without constant also of partial sums
+ *  @param[in]  type      element type
+ *  @param[in]  constant  TENON_FALSE for a value for each element, TENON_TRUE for one number
+ *  @param[out] op        new operator
+ *  @return TENON_ERR_LAYOUT  no side of the layout has the boundary mode values, or the halo holds
+ *                            partial sums, with constant
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateBoundaryValues(TenonLayout layout,
                                                               TenonDataType type,
+                                                              TenonBool constant,
                                                               TenonLinearOp* op) TENON_NOEXCEPT;
-
-/** @brief Creates the map from one number to all boundary values. Collective on the layout.
- *
- *  The domain, see TenonLinearOpGetDomain(), has shape [1] on the same process grid, with property
- *  B on axes that split the layout, and the property of the layout on the others. The adjoint gives
- *  each rank the sum over its boundary elements, in the dual of the domain.
- *
- *  @param[in]  layout  layout of the range, with a halo of values
- *  @param[in]  type    element type
- *  @param[out] op      new operator
- *  @return TENON_ERR_LAYOUT  no side of the layout has the boundary mode values, or a halo holds
- *                            partial sums
- *  @see    TenonLinearOpCreateBoundaryValues()
- */
-TENON_EXTERN TenonErrorCode TenonLinearOpCreateBoundaryConstant(TenonLayout layout,
-                                                                TenonDataType type,
-                                                                TenonLinearOp* op) TENON_NOEXCEPT;
 
 /**@}*/
 

@@ -108,26 +108,6 @@ TENON_EXTERN TenonErrorCode TenonMachineGetLevel(TenonMachine machine, int level
                                                  TenonInt length, TenonInt* needed,
                                                  TenonInt* size) TENON_NOEXCEPT;
 
-/** @brief Returns name, level and rates of a link. Not collective.
- *  @param[in]  machine    machine
- *  @param[in]  link       index of the link, counted from 0
- *  @param[out] name       [length] name. May be NULL, in which case only the others are returned.
- *  @param[in]  length     size of the buffer in characters
- *  @param[out] needed     size that the name needs. May be NULL, in which case it is not returned.
- *  @param[out] level      level whose units share an instance. May be NULL, in which case it is not
- *                         returned.
- *  @param[out] units      number of units that share an instance. May be NULL, in which case it is
- *                         not returned.
- *  @param[out] bandwidth  bandwidth in bytes per second and direction. May be NULL, in which case
- *                         it is not returned.
- *  @param[out] latency    latency in seconds. May be NULL, in which case it is not returned.
- *  @return TENON_ERR_ARG  there is no such link, or the name does not fit into the buffer
- */
-TENON_EXTERN TenonErrorCode TenonMachineGetLink(TenonMachine machine, int link, char name[],
-                                                TenonInt length, TenonInt* needed, int* level,
-                                                TenonInt* units, double* bandwidth,
-                                                double* latency) TENON_NOEXCEPT;
-
 /** @brief Returns the ranks of the devices, or the cores of this computer. Not collective.
  *  @param[in]  machine  machine
  *  @param[out] ranks    [devices] rank or core of each device; i for device i if the machine was

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Creation of TenonDTensor, and access to its local array:
 //   PlaceArray ... ResetArray         the tensor uses the caller's array
-//   PlaceArrays, PlaceComponents      the tensor consists of several arrays of the caller
+//   PlaceArrays                       the tensor consists of several arrays of the caller
 //   GatherArrays, ScatterArrays       copy between these arrays and the tensor's own array
 //   GetArray ... RestoreArray         the caller reads or writes the tensor's array
 // GetArray counts as a change of the tensor, since the writes that follow it are invisible to the
@@ -73,18 +73,51 @@ std::vector<Index> denseStridesOfOne(const DTensor& x, int dim, const std::vecto
   return rowMajorStrides(extent);
 }
 
-// Places several arrays of equal shape: array number i is element i of this rank's block along
-// dimension `dim`, such as one field of a solver per channel.
+// The forms of several arrays: lists with an entry per dimension, one form after the other.
+struct Forms {
+  int count;
+  const TenonInt *strides, *ghostsLow, *ghostsHigh, *lengths;
+};
+
+// An array that is stacked along dimension `dim`, of form number `form`.
+Component componentOf(const DTensor& x, int dim, void* firstOwned, const Forms& forms,
+                      std::size_t form) {
+  const auto rowOf = [&](const TenonInt* list) {
+    return list ? list + form * static_cast<std::size_t>(x.rank()) : nullptr;
+  };
+  Component component{.firstOwned = firstOwned,
+                      .strides = {},
+                      .ghostsLow = ghostsOf(rowOf(forms.ghostsLow), x.rank(), "ghostsLow"),
+                      .ghostsHigh = ghostsOf(rowOf(forms.ghostsHigh), x.rank(), "ghostsHigh"),
+                      .length = forms.lengths ? forms.lengths[form] : 0};
+  component.strides = forms.strides
+                          ? listOf(rowOf(forms.strides), x.rank(), "strides")
+                          : denseStridesOfOne(x, dim, component.ghostsLow, component.ghostsHigh);
+  return component;
+}
+
+// Places several arrays: array number i is element i of this rank's block along dimension `dim`,
+// such as one field of a solver per channel.
 void placeEach(TenonDTensor handle, int dim, const std::vector<void*>& firstOwned,
-               const TenonInt* strides, const TenonInt* ghostsLow, const TenonInt* ghostsHigh,
-               TenonInt length, bool readOnly) {
+               const Forms& forms, bool readOnly) {
   DTensor& x = deref(handle, "x");
-  const auto low = ghostsOf(ghostsLow, x.rank(), "ghostsLow");
-  const auto high = ghostsOf(ghostsHigh, x.rank(), "ghostsHigh");
-  x.placeArrays(dim, firstOwned,
-                strides ? listOf(strides, x.rank(), "strides")
-                        : denseStridesOfOne(x, dim, low, high),
-                low, high, readOnly, length);
+  if (forms.count == 1) {
+    const Component one = componentOf(x, dim, nullptr, forms, 0);
+    x.placeArrays(dim, firstOwned, one.strides, one.ghostsLow, one.ghostsHigh, readOnly,
+                  one.length);
+    return;
+  }
+  if (forms.count != static_cast<int>(firstOwned.size()))
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("forms is {}, but {} passed; pass 1 if all arrays have one form, "
+                    "otherwise the number of arrays",
+                    forms.count,
+                    counted(static_cast<Index>(firstOwned.size()), "array was", "arrays were")));
+  std::vector<Component> components;
+  for (void* first : firstOwned)
+    components.push_back(componentOf(x, dim, first, forms, components.size()));
+  x.placeComponents(dim, components, readOnly);
 }
 
 // The bodies of GetArray and GetArrayRead; `values` is DTensor::hostValues or deviceValues. Until
@@ -141,50 +174,27 @@ TenonErrorCode TenonDTensorPlaceArrayRead(TenonDTensor x, const void* firstOwned
 }
 
 TenonErrorCode TenonDTensorPlaceArrays(TenonDTensor x, int dim, int count, void* const firstOwned[],
-                                       const TenonInt strides[], const TenonInt ghostsLow[],
-                                       const TenonInt ghostsHigh[], TenonInt length) noexcept {
+                                       int forms, const TenonInt strides[],
+                                       const TenonInt ghostsLow[], const TenonInt ghostsHigh[],
+                                       const TenonInt lengths[]) noexcept {
   return guard(__func__, [&] {
-    placeEach(x, dim, listOf(firstOwned, count, "firstOwned"), strides, ghostsLow, ghostsHigh,
-              length, /*readOnly=*/false);
+    placeEach(x, dim, listOf(firstOwned, count, "firstOwned"),
+              {forms, strides, ghostsLow, ghostsHigh, lengths},
+              /*readOnly=*/false);
   });
 }
 
 TenonErrorCode TenonDTensorPlaceArraysRead(TenonDTensor x, int dim, int count,
-                                           const void* const firstOwned[], const TenonInt strides[],
-                                           const TenonInt ghostsLow[], const TenonInt ghostsHigh[],
-                                           TenonInt length) noexcept {
+                                           const void* const firstOwned[], int forms,
+                                           const TenonInt strides[], const TenonInt ghostsLow[],
+                                           const TenonInt ghostsHigh[],
+                                           const TenonInt lengths[]) noexcept {
   return guard(__func__, [&] {
     // As in place(): a tensor placed with readOnly rejects every write.
     auto* arrays = const_cast<void* const*>(firstOwned);
-    placeEach(x, dim, listOf(arrays, count, "firstOwned"), strides, ghostsLow, ghostsHigh, length,
+    placeEach(x, dim, listOf(arrays, count, "firstOwned"),
+              {forms, strides, ghostsLow, ghostsHigh, lengths},
               /*readOnly=*/true);
-  });
-}
-
-TenonErrorCode TenonDTensorPlaceComponents(TenonDTensor x, int dim, int count,
-                                           void* const firstOwned[], const TenonInt strides[],
-                                           const TenonInt ghostsLow[], const TenonInt ghostsHigh[],
-                                           const TenonInt lengths[]) noexcept {
-  return guard(__func__, [&] {
-    DTensor& tensor = deref(x, "x");
-    const int rank = tensor.rank();
-    std::vector<Component> components;
-    for (void* first : listOf(firstOwned, count, "firstOwned")) {
-      // The lists are [count][rank]: an entry per dimension, one array after the other.
-      const auto rowOf = [&](const TenonInt* list) {
-        return list ? list + components.size() * static_cast<std::size_t>(rank) : nullptr;
-      };
-      Component component{.firstOwned = first,
-                          .strides = {},
-                          .ghostsLow = ghostsOf(rowOf(ghostsLow), rank, "ghostsLow"),
-                          .ghostsHigh = ghostsOf(rowOf(ghostsHigh), rank, "ghostsHigh"),
-                          .length = lengths ? lengths[components.size()] : 0};
-      component.strides =
-          strides ? listOf(rowOf(strides), rank, "strides")
-                  : denseStridesOfOne(tensor, dim, component.ghostsLow, component.ghostsHigh);
-      components.push_back(std::move(component));
-    }
-    tensor.placeComponents(dim, components, /*readOnly=*/false);
   });
 }
 

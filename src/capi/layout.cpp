@@ -213,11 +213,6 @@ TenonErrorCode TenonLayoutSetHaloBoxes(TenonLayout layout, int dim, int count, c
   });
 }
 
-TenonErrorCode TenonLayoutSetHaloPartial(TenonLayout layout, int dim, TenonBool partial) noexcept {
-  return specifyDim(__func__, layout, dim,
-                    [&](LayoutDraft& draft) { draft.setHaloPartial(dim, partial != TENON_FALSE); });
-}
-
 TenonErrorCode TenonLayoutSetUp(TenonLayout layout) noexcept {
   return guard(__func__, [&] {
     checkInitialized();

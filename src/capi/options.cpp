@@ -17,7 +17,7 @@
 #include "sys/errors/guard.hpp"
 #include "sys/text/output.hpp"
 
-#include <tenon/options.h>
+#include <tenon/ext/options.h>
 
 #include <algorithm>
 #include <optional>

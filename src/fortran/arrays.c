@@ -445,8 +445,8 @@ void TenonFPlaceComponents(TenonDTensor* x, CFI_cdesc_t* u, CFI_cdesc_t* u_array
                 "%d components were passed, but this rank has %ld channels; pass one for each",
                 list.count, (long)placing.channels);
   if (code == TENON_SUCCESS)
-    code = TenonDTensorPlaceComponents(*x, 1, list.count, list.first, list.strides, list.before,
-                                       list.after, NULL);
+    code = TenonDTensorPlaceArrays(*x, 1, list.count, list.first, list.count, list.strides,
+                                   list.before, list.after, NULL);
   Finish(code, ierr);
 }
 

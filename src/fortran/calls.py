@@ -43,11 +43,15 @@ class Call:
 
     def find_lengths(self):
         """Sets the source of the length of each list; a scalar that is only a length becomes
-        implicit."""
+        implicit, unless all lists that could tell it may be left out."""
         by_name = {kind.c_name: kind for kind in self.kinds}
         for kind in self.kinds:
             argument = kind.argument
             kind.implied_by = [by_name[other.name] for other in argument.lists]
+            if kind.implied_by and all(other.argument.is_nullable for other in kind.implied_by):
+                for other in kind.implied_by:
+                    other.length = kind.name
+                kind.implied_by = []
             factors = [by_name[factor.name] for factor in argument.factors]
             if factors and factors[0].is_list:
                 kind.length = f'product({factors[0].name})'
@@ -55,6 +59,8 @@ class Call:
                 kind.length = ' * '.join(factor.name for factor in factors)
             elif argument.length and not any(argument in other.lists for other in self.function.arguments):
                 kind.count = self.count_of(argument.length)
+            if kind.is_of_forms:
+                kind.length, kind.count = 'forms * c_extent', self.count_of('ndim')
             if kind.is_dimension:
                 kind.count = self.count_of('ndim')
                 if not kind.count:

@@ -20,7 +20,6 @@ from names import class_name, wrap
 # C functions without a subroutine in Fortran, and why.
 LEFT_OUT = {
     'TenonCommFromFortran': 'communicators of Fortran are passed as they are',
-    'TenonDTensorPlaceComponents': 'tenon_place_components takes the arrays themselves',
     'TenonLayerShellGetContext': 'the context is an argument of the procedures',
     'TenonLayerShellSetContext': 'tenon_layer_shell_set_functions takes the context',
     'TenonNoteCaller': 'Fortran has neither the name nor the line of the caller',
@@ -77,7 +76,8 @@ def subroutines(headers, calls):
 def communicators(calls):
     lines = ['/* SPDX-License-Identifier: BSD-2-Clause */', f'/* {NOTE} */', '/* clang-format off */',
              '#include <tenon.h>', '#include <tenon/ext/fortran.h>', '#include <tenon/ext/layer.h>',
-             '#include <tenon/ext/linearop.h>', '#include <tenon/ext/machine.h>', '#include <tenon/ext/reduction.h>']
+             '#include <tenon/ext/linearop.h>', '#include <tenon/ext/machine.h>', '#include <tenon/ext/options.h>',
+             '#include <tenon/ext/reduction.h>']
     for call in calls:
         lines += call.communicator_function()
     return lines

@@ -110,6 +110,11 @@ class Kind:
         return self.argument.length in TENSOR_LENGTHS or (
             self.needed and self.needed.c_name in TENSOR_LENGTHS)
 
+    @property
+    def is_of_forms(self):
+        """Whether the list has an entry for each dimension, one form of an array after the other."""
+        return self.argument.length == 'forms * ndim'
+
     def allocated_with(self, length, needed):
         self.needed, length.owner = needed, self
         length.is_consumed = needed.is_consumed = True
@@ -231,8 +236,6 @@ class Scalar(Kind):
 
     def prepare_count(self, parts, public):
         lists = sorted(self.implied_by, key=lambda kind: kind.is_optional)
-        if lists[0].is_optional:
-            raise SystemExit(f'{self.function.name}: no list tells {self.name}, since all may be NULL')
         parts.before.append(f'    c_{self.name} = {lists[0].extent()}')
         for other in lists[1:]:
             other.check(parts, public, f'c_{self.name}')
@@ -366,6 +369,8 @@ class List(Kind):
         if (self.function.name, self.c_name) in NODES:
             return f'c_nodes({self.name})'
         value = f'reverse({self.name})' if self.is_reversed else self.name
+        if self.is_of_forms:
+            value = f'reverse_each({self.name}, c_extent)'
         if self.is_long:
             value = f'int({value}, c_int64_t)'
         if self.is_setting:

@@ -14,7 +14,8 @@ module tenon_convert
   use tenon_c
   implicit none
   private
-  public :: reverse, turned_setting, turned_text, give, check_length, check_counted, check_nodes, explain_counted, finish, fail
+  public :: reverse, reverse_each, turned_setting, turned_text, give, check_length, check_counted
+  public :: check_nodes, explain_counted, finish, fail
   public :: c_bool_of, c_dimension, c_nodes
   public :: text_at, give_text, terminated, addresses
   public :: layout_dimensions, tensor_dimensions, spatial_dimensions, &
@@ -54,6 +55,19 @@ contains
     integer(c_int64_t) :: reversed(size(list))
     reversed = list(size(list):1:-1)
   end function reverse_int64
+
+  ! The same for several of them in one list, one after the other.
+  pure function reverse_each(list, ndim) result(reversed)
+    integer(c_int64_t), intent(in) :: list(:)
+    integer(c_int), intent(in) :: ndim
+    integer(c_int64_t) :: reversed(size(list))
+    integer :: first
+    reversed = list
+    if (ndim < 1) return
+    do first = 1, size(list) - ndim + 1, ndim
+      reversed(first:first + ndim - 1) = list(first + ndim - 1:first:-1)
+    end do
+  end function reverse_each
 
   pure function reverse_real64(list) result(reversed)
     real(c_double), intent(in) :: list(:)

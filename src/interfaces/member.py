@@ -105,7 +105,7 @@ class Member:
         self.verb = self.words[0]
         if self.verb != 'Apply' and self.words[1:] and self.words[1] in ('Get', 'Set', 'Add'):
             self.verb = self.words[1]  # the verb follows a type of object or of the process:
-                                       # ShellGetValue, OptionsGetFlag
+                                       # ShellGetTensor, OptionsGetFlag
         is_first = ours and self.function.arguments[0] is ours[0]
         if self.words[0] == 'Create' and not is_first:
             ours = []

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <tenon.h>
+#include <tenon/ext/options.h>
 #include <tenon/ext/reduction.h>
 
 #include <sstream>

@@ -346,8 +346,8 @@ TEST_F(BoundaryCApi, OperatorsCompleteAHaloExchange) {
   expectSuccess(TenonLayoutSetUp(wide));
   TenonLinearOp halo = nullptr, values = nullptr, constant = nullptr;
   expectSuccess(TenonLinearOpCreateHalo(line_, wide, TENON_FLOAT64, &halo));
-  expectSuccess(TenonLinearOpCreateBoundaryValues(wide, TENON_FLOAT64, &values));
-  expectSuccess(TenonLinearOpCreateBoundaryConstant(wide, TENON_FLOAT64, &constant));
+  expectSuccess(TenonLinearOpCreateBoundaryValues(wide, TENON_FLOAT64, TENON_FALSE, &values));
+  expectSuccess(TenonLinearOpCreateBoundaryValues(wide, TENON_FLOAT64, TENON_TRUE, &constant));
   TenonLayout number = nullptr;
   expectSuccess(TenonLinearOpGetDomain(constant, &number));
   TenonDTensor x = onLine(line_, [](TenonInt i) { return i + 1.0; });
@@ -360,8 +360,18 @@ TEST_F(BoundaryCApi, OperatorsCompleteAHaloExchange) {
     expectOnLine(g, [](TenonInt i) { return i < 0 ? 7 : i % kCells + 1.0; });
   }
   TenonLinearOp none = nullptr;
-  expectCommonCode(TENON_ERR_LAYOUT, TenonLinearOpCreateBoundaryValues(line_, TENON_FLOAT64, &none),
-                   {"no side"});
+  for (const TenonBool one : {TENON_FALSE, TENON_TRUE})
+    expectCommonCode(TENON_ERR_LAYOUT,
+                     TenonLinearOpCreateBoundaryValues(line_, TENON_FLOAT64, one, &none),
+                     {"no side"});
+  TenonLayout sums = nullptr;
+  expectSuccess(TenonLayoutGetDual(wide, &sums));
+  expectCommonCode(TENON_ERR_LAYOUT,
+                   TenonLinearOpCreateBoundaryValues(sums, TENON_FLOAT64, TENON_TRUE, &none),
+                   {"partial sums"});
+  expectSuccess(TenonLinearOpCreateBoundaryValues(sums, TENON_FLOAT64, TENON_FALSE, &none));
+  expectSuccess(TenonLinearOpDestroy(&none));
+  expectSuccess(TenonLayoutDestroy(&sums));
   destroy({x, v, c, g});
   for (TenonLinearOp* op : {&halo, &values, &constant})
     expectSuccess(TenonLinearOpDestroy(op));

@@ -241,6 +241,51 @@ TEST_F(Callbacks, LentTensorsAndLayoutsAreNotDestroyed) {
     expectSuccess(TenonLayerDestroy(one));
 }
 
+// Inside the functions; outside them there are no tensors.
+TEST_F(Callbacks, AShellHasTheTensorsThatWereAddedToIt) {
+  Deed deed{[] {}};
+  TenonLayer layer = shell(deed, false);
+  const TenonInt one = 1;
+  expectSuccess(TenonLayerShellAddParameter(layer, "factor", 1, &one, 1, 1));
+  for (const char* name : {"count", "mean"})
+    expectSuccess(TenonLayerShellAddState(layer, name, 1, &one, name[0] == 'm' ? 7 : 3));
+  bool isAdjoint = false;
+  deed.act = [&] {
+    TenonDTensor found = nullptr;
+    const auto get = [&](TenonShellTensor which, int index) {
+      return TenonLayerShellGetTensor(layer, which, index, &found);
+    };
+    expectSuccess(get(TENON_SHELL_STATE, 1));
+    expectMaximum(found, 7);
+    expectSuccess(get(TENON_SHELL_PARAMETER, 0));
+    expectMaximum(found, 5);
+    expectSuccess(get(TENON_SHELL_PARAMETER_GRADIENT, 0));
+    EXPECT_EQ(found != nullptr, isAdjoint);
+    expectSuccess(get(TENON_SHELL_PARAMETER_TANGENT, 0));
+    EXPECT_EQ(found, nullptr);
+    for (const int index : {-1, 2})
+      expectCode(TENON_ERR_ARG, get(TENON_SHELL_STATE, index), {"state index", "has 2 states"});
+    for (const auto which :
+         {TENON_SHELL_PARAMETER, TENON_SHELL_PARAMETER_TANGENT, TENON_SHELL_PARAMETER_GRADIENT})
+      expectCode(TENON_ERR_ARG, get(which, 1), {"parameter index 1", "has 1 parameters"});
+    expectCode(TENON_ERR_ARG, get(static_cast<TenonShellTensor>(4), 0), {"which is 4"});
+    expectCode(TENON_ERR_NULL, TenonLayerShellGetTensor(layer, TENON_SHELL_STATE, 0, nullptr),
+               {"tensor is NULL"});
+  };
+  expectSuccess(TenonLayerSetUp(layer, rows_));
+  TenonDTensor factor = nullptr, none = nullptr;
+  expectSuccess(TenonLayerGetParameter(layer, 0, &factor));
+  expectSuccess(TenonDTensorFillConstant(factor, 5));
+  expectSuccess(TenonLayerApply(layer, x_, y_));
+  isAdjoint = true;
+  expectSuccess(TenonLayerApplyAdjoint(layer, y_, other_));
+  expectMaximum(other_, 4);
+  expectCode(TENON_ERR_STATE, TenonLayerShellGetTensor(layer, TENON_SHELL_STATE, 0, &none),
+             {"inside the user functions"});
+  expectSuccess(TenonDTensorDestroy(&factor));
+  expectSuccess(TenonLayerDestroy(&layer));
+}
+
 TEST_F(Callbacks, AnOperatorThatIsDestroyedInItsFunctionLivesUntilItReturns) {
   for (const bool isSplit : {false, true}) { // into ApplyBegin and ApplyEnd
     Context context{[] {}};

@@ -105,6 +105,7 @@ static TenonErrorCode placeArrays(TenonLayout layout) {
   TenonDTensor owner = NULL, x = NULL, parts = NULL, host = NULL;
   void *array = NULL, *fields[COMPONENTS];
   double cells[COMPONENTS * CELLS] = {0};
+  const TenonInt length = CELLS;
   TenonCall(create(layout, TENON_MEMORY_DEVICE, &owner));
   TenonCall(create(layout, TENON_MEMORY_DEVICE, &x));
   TenonCall(create(layout, TENON_MEMORY_DEVICE, &parts));
@@ -115,7 +116,7 @@ static TenonErrorCode placeArrays(TenonLayout layout) {
 
   TenonCall(TenonDTensorPlaceArray(x, array, NULL, NULL, NULL, COMPONENTS * CELLS));
   TenonCall(TenonDTensorFillConstant(x, 4));
-  TenonCall(TenonDTensorPlaceArrays(parts, 1, COMPONENTS, fields, NULL, NULL, NULL, CELLS));
+  TenonCall(TenonDTensorPlaceArrays(parts, 1, COMPONENTS, fields, 1, NULL, NULL, NULL, &length));
   TenonCall(TenonDTensorGatherArrays(parts));
   TenonCall(expectAll(parts, 4));
   TenonCall(TenonDTensorFillConstant(parts, 5));
@@ -127,8 +128,8 @@ static TenonErrorCode placeArrays(TenonLayout layout) {
   REFUSED(TenonDTensorPlaceArray(x, cells, NULL, NULL, NULL, 0), TENON_ERR_ARG,
           "on the device, but the array is memory of the host");
   fields[0] = cells;
-  REFUSED(TenonDTensorPlaceArrays(parts, 1, COMPONENTS, fields, NULL, NULL, NULL, 0), TENON_ERR_ARG,
-          "on the device, but the array is memory of the host");
+  REFUSED(TenonDTensorPlaceArrays(parts, 1, COMPONENTS, fields, 1, NULL, NULL, NULL, NULL),
+          TENON_ERR_ARG, "on the device, but the array is memory of the host");
   TenonCall(expectAll(x, 5)); /* a refused placement does not change the tensor */
   TenonCall(TenonDTensorDestroy(&x));
   TenonCall(TenonDTensorDestroy(&parts));

@@ -26,6 +26,9 @@ Placement placeArrays(DTensor& x, double* u, double* v) {
 Placement placeConstantArrays(DTensor& x, const double* u, const double* v) {
   return x.placeArrays<const double>(1, {u, v});
 }
+Placement placeConstantComponents(DTensor& x, const double* u, const double* v) {
+  return x.placeComponents<const double>(1, {u, v}, {{}, {{}, {0, 0, 1}, {0, 0, 2}}});
+}
 Placement placeComponents(DTensor& x, double* u, double* v) {
   return x.placeComponents<double>(1, {u, v}, {{}, {{}, {0, 0, 1}, {0, 0, 2}}});
 }

@@ -156,26 +156,48 @@ TEST_F(LayerByName, ExamplesFitTheirType) {
     EXPECT_NE(types.find(std::string(",") + type + ","), std::string::npos) << types;
   int inputs = 0, ndim = -1;
   TenonInt classes = -1, features = 0, x[2] = {}, target[1] = {};
+  double low = 0, high = 0;
   create("affine");
   expectSuccess(TenonLayerSetExample(layer_, 5, &inputs, &classes));
   EXPECT_EQ(inputs, 1);
   EXPECT_EQ(classes, 0);
-  expectSuccess(TenonLayerGetExampleShape(layer_, 5, 0, 2, x, &ndim));
+  expectSuccess(TenonLayerGetExampleTensor(layer_, 5, 0, 2, x, &ndim, &low, &high));
   EXPECT_EQ(ndim, 2);
+  EXPECT_EQ(low, -1);
+  EXPECT_EQ(high, 1);
   expectSuccess(TenonObjectGetIntegers(objectOf(layer_), "inputs", 1, &features, nullptr));
   EXPECT_EQ(features, x[1]);
-  expectSuccess(TenonLayerGetExampleShape(layer_, 5, 1, 0, nullptr, &ndim));
+  expectSuccess(TenonLayerGetExampleTensor(layer_, 5, 1, 0, nullptr, &ndim, nullptr, nullptr));
   EXPECT_EQ(ndim, 0); // takes no target
-  expectCode(TENON_ERR_ARG, TenonLayerGetExampleShape(layer_, 5, 2, 2, x, &ndim), {"tensor is 2"});
-  expectCode(TENON_ERR_ARG, TenonLayerGetExampleShape(layer_, 5, 0, 1, x, &ndim), {"2 values"});
+  for (const int wrong : {-1, 2})
+    expectCode(TENON_ERR_ARG,
+               TenonLayerGetExampleTensor(layer_, 5, wrong, 2, x, &ndim, &low, &high),
+               {"tensor is", "pass 0 to 1"});
+  expectCode(TENON_ERR_ARG, TenonLayerGetExampleTensor(layer_, 5, 0, 1, x, &ndim, &low, &high),
+             {"2 values"});
+  create("log");
+  expectSuccess(TenonLayerGetExampleTensor(layer_, 5, 0, 0, nullptr, nullptr, &low, &high));
+  EXPECT_GT(low, 0);
+  EXPECT_GT(high, low);
   create("crossentropy");
   expectSuccess(TenonLayerSetExample(layer_, 5, &inputs, &classes));
-  expectSuccess(TenonLayerGetExampleShape(layer_, 5, 0, 2, x, nullptr));
-  expectSuccess(TenonLayerGetExampleShape(layer_, 5, inputs, 1, target, nullptr));
+  expectSuccess(TenonLayerGetExampleTensor(layer_, 5, 0, 2, x, nullptr, nullptr, nullptr));
+  expectSuccess(TenonLayerGetExampleTensor(layer_, 5, inputs, 1, target, nullptr, &low, &high));
   EXPECT_EQ(classes, x[1]);
+  EXPECT_EQ(low, 0);
+  EXPECT_EQ(high, static_cast<double>(classes - 1));
   EXPECT_EQ(target[0], x[0]);
+  create("meansquarederror");
+  expectSuccess(TenonLayerSetExample(layer_, 5, &inputs, &classes));
+  expectSuccess(TenonLayerGetExampleTensor(layer_, 5, inputs, 0, nullptr, &ndim, &low, &high));
+  EXPECT_GT(ndim, 0);
+  EXPECT_EQ(low, -1);
+  EXPECT_EQ(high, 1);
   create("sequential");
   expectCode(TENON_ERR_SUPPORT, TenonLayerSetExample(layer_, 5, &inputs, &classes),
+             {"sequential", "no examples"});
+  expectCode(TENON_ERR_SUPPORT,
+             TenonLayerGetExampleTensor(layer_, 5, 0, 0, nullptr, &ndim, &low, &high),
              {"sequential", "no examples"});
 }
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace tenon::test {
@@ -84,6 +85,51 @@ TEST_F(CApi, TheDualOfTheDualIsTheLayout) {
   expectSuccess(TenonLayoutGetProperties(dual, properties, sizeof properties, nullptr));
   EXPECT_STREQ(properties, "P");
   for (TenonLayout* one : {&created, &dual, &again})
+    expectSuccess(TenonLayoutDestroy(one));
+}
+
+// Of ones, an element is the number of boxes that contain it where the halo holds partial sums.
+TEST_F(CApi, AHaloOfPartialSumsIsThatOfADual) {
+  const TenonInt shape[2] = {2 * worldSize(), 4};
+  TenonLayout values = nullptr, sums = nullptr, both = nullptr;
+  TenonLayout plain = layout({shape[0], shape[1]}, "S0");
+  expectSuccess(TenonLayoutCreateLike(plain, &values));
+  expectSuccess(TenonLayoutSetHalo(values, 0, 1, 1, TENON_BOUNDARY_NONE, TENON_BOUNDARY_NONE));
+  expectSuccess(TenonLayoutSetUp(values));
+  expectSuccess(TenonLayoutGetDual(values, &sums));
+  expectSuccess(TenonLayoutCreateLike(sums, &both));
+  expectSuccess(TenonLayoutSetHalo(both, 1, 1, 0, TENON_BOUNDARY_ZERO, TENON_BOUNDARY_NONE));
+  expectSuccess(TenonLayoutSetUp(both));
+  const auto largest = [&](TenonLayout from) {
+    TenonDTensor x = tensor(from, TENON_FLOAT64), y = tensor(plain, TENON_FLOAT64);
+    TenonLinearOp convert = nullptr;
+    double found = 0;
+    void* array = nullptr;
+    TenonInt elements = 0;
+    expectSuccess(TenonDTensorGetLocalSize(x, &elements));
+    expectSuccess(TenonDTensorGetArray(x, TENON_FLOAT64, &array));
+    std::fill_n(static_cast<double*>(array), elements, 1.0); // in every box, as it is
+    expectSuccess(TenonDTensorRestoreArray(x, &array));
+    expectSuccess(TenonLinearOpCreateConversion(from, plain, TENON_FLOAT64, &convert));
+    expectSuccess(TenonLinearOpApply(convert, x, y));
+    expectSuccess(TenonDTensorMaxAbs(y, &found));
+    expectSuccess(TenonLinearOpDestroy(&convert));
+    expectSuccess(TenonDTensorDestroy(&x));
+    expectSuccess(TenonDTensorDestroy(&y));
+    return found;
+  };
+  const double neighbours = worldSize() > 1 ? 2 : 1;
+  EXPECT_EQ(largest(values), 1);
+  EXPECT_EQ(largest(sums), neighbours);
+  EXPECT_EQ(largest(both), neighbours); // the halo of values adds nothing
+  TenonBool equal = TENON_TRUE;
+  TenonLayout again = nullptr;
+  expectSuccess(TenonLayoutCreateLike(sums, &again));
+  expectSuccess(TenonLayoutSetHalo(again, 0, 1, 1, TENON_BOUNDARY_NONE, TENON_BOUNDARY_NONE));
+  expectSuccess(TenonLayoutSetUp(again));
+  expectSuccess(TenonLayoutIsEqual(again, values, &equal)); // set again, it holds values
+  EXPECT_EQ(equal, TENON_TRUE);
+  for (TenonLayout* one : {&values, &sums, &both, &plain, &again})
     expectSuccess(TenonLayoutDestroy(one));
 }
 

@@ -4,6 +4,7 @@
 #include "capi/expect_code.hpp"
 
 #include <tenon/ext/fortran.h>
+#include <tenon/ext/options.h>
 #include <tenon/ext/reduction.h>
 
 #include <cstdio>

@@ -45,9 +45,9 @@ static TenonErrorCode writable(TenonDTensor tensor, double** array) {
 static TenonErrorCode arraysOf(TenonLayer layer, TenonDTensor x, TenonDTensor in, TenonDTensor out,
                                Arrays* a) {
   TenonDTensor rate = NULL, tangent = NULL, gradient = NULL;
-  TenonCall(TenonLayerShellGetValue(layer, 0, &rate));
-  TenonCall(TenonLayerShellGetTangent(layer, 0, &tangent));
-  TenonCall(TenonLayerShellGetGradient(layer, 0, &gradient));
+  TenonCall(TenonLayerShellGetTensor(layer, TENON_SHELL_PARAMETER, 0, &rate));
+  TenonCall(TenonLayerShellGetTensor(layer, TENON_SHELL_PARAMETER_TANGENT, 0, &tangent));
+  TenonCall(TenonLayerShellGetTensor(layer, TENON_SHELL_PARAMETER_GRADIENT, 0, &gradient));
   TenonCall(readable(x, &a->x));
   TenonCall(readable(in, &a->in));
   TenonCall(readable(rate, &a->rate));

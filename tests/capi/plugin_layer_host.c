@@ -118,7 +118,7 @@ static TenonErrorCode checkRefusals(void) {
   CHECK(TenonLayerRegister("tanh", NULL) == TENON_ERR_NULL);
   CHECK(layer == NULL);
   CHECK(TenonLayerCreateType(MPI_COMM_WORLD, "reaction", &layer) == TENON_SUCCESS);
-  CHECK(TenonLayerShellGetValue(layer, 0, &value) == TENON_ERR_STATE);
+  CHECK(TenonLayerShellGetTensor(layer, TENON_SHELL_PARAMETER, 0, &value) == TENON_ERR_STATE);
   CHECK(TenonLayerDestroy(&layer) == TENON_SUCCESS);
   CHECK(TenonLayerCreateType(MPI_COMM_WORLD, "tanh", &layer) == TENON_SUCCESS);
   CHECK(TenonLayerShellSetWorkspace(layer, 8) == TENON_ERR_TYPE);

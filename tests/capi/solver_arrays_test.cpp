@@ -140,12 +140,13 @@ TEST_F(SolverArrays, OfOneChannelEachAreGatheredAndScattered) {
     separate[c].memory = whole.memory;
     from[c] = &separate[c].at(c, 0, 0);
   }
-  expectSuccess(
-      TenonDTensorPlaceArraysRead(x_, 0, kChannels, from, whole.strides, ghosts_, ghosts_, 0));
+  expectSuccess(TenonDTensorPlaceArraysRead(x_, 0, kChannels, from, 1, whole.strides, ghosts_,
+                                            ghosts_, nullptr));
   Field result[kChannels] = {fields()[1], fields()[1]};
   for (TenonInt c = 0; c < kChannels; ++c)
     to[c] = &result[c].at(0, 0, 0);
-  expectSuccess(TenonDTensorPlaceArrays(y_, 0, kChannels, to, whole.strides, ghosts_, ghosts_, 0));
+  expectSuccess(
+      TenonDTensorPlaceArrays(y_, 0, kChannels, to, 1, whole.strides, ghosts_, ghosts_, nullptr));
   if (worldSize() == 1) // on several ranks an error of Apply ends the program
     expectCode(TENON_ERR_STATE, TenonLinearOpApply(halo_, x_, y_), {"TenonDTensorGatherArrays()"});
   expectSuccess(TenonDTensorGatherArrays(x_));
@@ -169,7 +170,8 @@ TEST_F(SolverArrays, OfOneChannelEachNeedNoStrides) {
     memory[c].resize((kRows + 2) * (kColumns + 2));
     first[c] = &memory[c][(kColumns + 2) + 1];
   }
-  expectSuccess(TenonDTensorPlaceArrays(y_, 0, kChannels, first, nullptr, ghosts_, ghosts_, 0));
+  expectSuccess(
+      TenonDTensorPlaceArrays(y_, 0, kChannels, first, 1, nullptr, ghosts_, ghosts_, nullptr));
   expectSuccess(TenonDTensorFillConstant(x_, 1));
   expectSuccess(TenonLinearOpApply(halo_, x_, y_));
   expectSuccess(TenonDTensorScatterArrays(y_));
@@ -181,6 +183,64 @@ TEST_F(SolverArrays, OfOneChannelEachNeedNoStrides) {
     }
 }
 
+// The second array has a row and two columns of ghost cells more than the first one.
+TEST_F(SolverArrays, OfOneChannelEachCanHaveFormsOfTheirOwn) {
+  const TenonInt low[] = {0, 1, 1, 0, 2, 2}, high[] = {0, 1, 1, 0, 1, 2};
+  const TenonInt columns[] = {kColumns + 2, kColumns + 4}, rows[] = {kRows + 2, kRows + 3};
+  const TenonInt strides[] = {0, columns[0], 1, 0, columns[1], 1};
+  std::vector<double> memory[kChannels];
+  const void* from[kChannels];
+  void* to[kChannels];
+  TenonInt lengths[kChannels];
+  for (int c = 0; c < kChannels; ++c) {
+    lengths[c] = rows[c] * columns[c];
+    memory[c].assign(static_cast<std::size_t>(lengths[c]), -7);
+    to[c] = &memory[c][static_cast<std::size_t>(low[3 * c + 1] * columns[c] + low[3 * c + 2])];
+    from[c] = to[c];
+  }
+  for (const TenonInt* given : {static_cast<const TenonInt*>(nullptr), strides}) {
+    expectSuccess(
+        TenonDTensorPlaceArrays(x_, 0, kChannels, to, kChannels, given, low, high, lengths));
+    expectSuccess(TenonDTensorFillConstant(x_, 3));
+    expectSuccess(TenonDTensorScatterArrays(x_));
+    for (int c = 0; c < kChannels; ++c) {
+      TenonInt written = 0;
+      for (TenonInt i = 0; i < rows[c]; ++i)
+        for (TenonInt j = 0; j < columns[c]; ++j) {
+          const bool isOwned = i >= low[3 * c + 1] && i < low[3 * c + 1] + kRows &&
+                               j >= low[3 * c + 2] && j < low[3 * c + 2] + kColumns;
+          double& value = memory[c][static_cast<std::size_t>(i * columns[c] + j)];
+          EXPECT_EQ(value, isOwned ? 3 : -7) << c << ": " << i << ", " << j;
+          written += isOwned;
+          value = isOwned ? c + 1 : -7;
+        }
+      EXPECT_EQ(written, kRows * kColumns);
+    }
+    expectSuccess(
+        TenonDTensorPlaceArraysRead(x_, 0, kChannels, from, kChannels, given, low, high, nullptr));
+    expectSuccess(TenonDTensorGatherArrays(x_));
+    double largest = 0;
+    expectSuccess(TenonDTensorMaxAbs(x_, &largest));
+    EXPECT_EQ(largest, 2);
+    expectCode(TENON_ERR_STATE, TenonDTensorScatterArrays(x_), {"constant"});
+    for (std::vector<double>& each : memory)
+      std::fill(each.begin(), each.end(), -7);
+  }
+  for (const int forms : {-1, 0, 3})
+    expectCode(TENON_ERR_ARG,
+               TenonDTensorPlaceArrays(x_, 0, kChannels, to, forms, strides, low, high, nullptr),
+               {"forms is", "2 arrays were passed"});
+  --lengths[1];
+  expectCode(TENON_ERR_SHAPE,
+             TenonDTensorPlaceArrays(x_, 0, kChannels, to, kChannels, strides, low, high, lengths),
+             {"length of"});
+  const TenonInt negative[] = {0, 1, 1, 0, -1, 2};
+  expectCode(
+      TENON_ERR_ARG,
+      TenonDTensorPlaceArrays(x_, 0, kChannels, to, kChannels, strides, negative, high, nullptr),
+      {"ghostsLow[1] is -1"});
+}
+
 TEST_F(SolverArrays, OfOneChannelEachAreShownAndChecked) {
   std::string text;
   expectSuccess(
@@ -189,7 +249,9 @@ TEST_F(SolverArrays, OfOneChannelEachAreShownAndChecked) {
                             &text));
   std::vector<double> memory(100);
   void* first[kChannels] = {memory.data(), memory.data() + 50};
-  expectSuccess(TenonDTensorPlaceArrays(x_, 0, kChannels, first, nullptr, nullptr, nullptr, 0));
+  const TenonInt tooShort = kRows * kColumns - 1;
+  expectSuccess(
+      TenonDTensorPlaceArrays(x_, 0, kChannels, first, 1, nullptr, nullptr, nullptr, nullptr));
   expectSuccess(TenonObjectView(objectOf(x_)));
   expectSuccess(
       TenonDTensorPlaceArray(x_, memory.data(), fields()[0].strides, ghosts_, ghosts_, 0));
@@ -200,20 +262,22 @@ TEST_F(SolverArrays, OfOneChannelEachAreShownAndChecked) {
       EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
   }
   expectCode(TENON_ERR_SHAPE,
-             TenonDTensorPlaceArrays(x_, 0, 1, first, nullptr, nullptr, nullptr, 0),
+             TenonDTensorPlaceArrays(x_, 0, 1, first, 1, nullptr, nullptr, nullptr, nullptr),
              {"1 array was", "holds 2"});
-  expectCode(TENON_ERR_SHAPE,
-             TenonDTensorPlaceArrays(y_, 1, kChannels, first, nullptr, ghosts_, ghosts_, 0),
-             {"halo in dimension 1"});
-  expectCode(TENON_ERR_ARG,
-             TenonDTensorPlaceArrays(x_, -1, kChannels, first, nullptr, nullptr, nullptr, 0),
-             {"dimension -1"});
-  expectCode(TENON_ERR_SHAPE,
-             TenonDTensorPlaceArrays(x_, 0, kChannels, first, nullptr, nullptr, nullptr,
-                                     kRows * kColumns - 1),
-             {"length of"});
+  expectCode(
+      TENON_ERR_SHAPE,
+      TenonDTensorPlaceArrays(y_, 1, kChannels, first, 1, nullptr, ghosts_, ghosts_, nullptr),
+      {"halo in dimension 1"});
+  expectCode(
+      TENON_ERR_ARG,
+      TenonDTensorPlaceArrays(x_, -1, kChannels, first, 1, nullptr, nullptr, nullptr, nullptr),
+      {"dimension -1"});
+  expectCode(
+      TENON_ERR_SHAPE,
+      TenonDTensorPlaceArrays(x_, 0, kChannels, first, 1, nullptr, nullptr, nullptr, &tooShort),
+      {"length of"});
   expectCode(TENON_ERR_NULL,
-             TenonDTensorPlaceArrays(x_, 0, 2, nullptr, nullptr, nullptr, nullptr, 0),
+             TenonDTensorPlaceArrays(x_, 0, 2, nullptr, 1, nullptr, nullptr, nullptr, nullptr),
              {"firstOwned is NULL"});
   expectCode(TENON_ERR_STATE, TenonDTensorGatherArrays(y_), {"no list of arrays"});
 }

@@ -268,8 +268,10 @@ void closuresReturnTheLoss() {
 TenonErrorCode scaleByWeight(TenonLayer layer, TenonDTensor x, TenonDTensor y, void* context) {
   tenon::Borrowed<tenon::Layer> self(layer);
   const tenon::Borrowed<tenon::DTensor> input(x);
-  tenon::Borrowed<tenon::DTensor> output(y), weight = self->shellValue(0), same = weight;
-  CHECK(weight && !self->shellGradient(0) && weight->references() == same->references());
+  tenon::Borrowed<tenon::DTensor> output(y), weight = self->shellTensor(TENON_SHELL_PARAMETER, 0),
+                                             same = weight;
+  CHECK(weight && !self->shellTensor(TENON_SHELL_PARAMETER_GRADIENT, 0) &&
+        weight->references() == same->references());
   output->copy(input);
   output->scale(weight->maxAbs());
   ++*static_cast<int*>(context);
@@ -291,7 +293,7 @@ void handlesAreBorrowed() {
   x.fill(2);
   shell.apply(x, y);
   CHECK(y.maxAbs() == 8 && calls == 1 && x.references() == 1);
-  CHECK(thrown([&] { shell.shellValue(0); }) == TENON_ERR_STATE);
+  CHECK(thrown([&] { shell.shellTensor(TENON_SHELL_PARAMETER, 0); }) == TENON_ERR_STATE);
 }
 
 void objectsAreLeftOut() {

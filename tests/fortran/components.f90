@@ -4,7 +4,8 @@
 program components
   use mpi_f08, only: MPI_Init, MPI_Finalize, MPI_Comm_rank, MPI_Comm_size, MPI_COMM_WORLD
   use tenon
-  use, intrinsic :: iso_fortran_env, only: real64
+  use, intrinsic :: iso_c_binding, only: c_loc
+  use, intrinsic :: iso_fortran_env, only: int64, real64
   implicit none
   integer, parameter :: nx = 6, ny = 3 ! of each rank: slabs in y
   type(tenon_layout) :: layout, on_faces, in_cells, wide
@@ -46,6 +47,7 @@ program components
   if (any(nint(u(1:nx, 1:ny)) /= 3) .or. any(nint(w(1:nx, 1:ny)) /= 3)) error stop 'a component was not scattered'
   if (nint(sum(w)) /= 2*(size(w) - nx*ny) + 3*nx*ny) error stop 'a ghost cell was written'
 
+  call forms_of_arrays()
   call fields_on_a_mesh()
 
   call tenon_place_components(x, u(1:nx, 1:ny), u, other(1:nx - 1, 1:ny), other, ierr=ierr)
@@ -104,6 +106,31 @@ program components
   call tenon_finalize()
   call MPI_Finalize()
 contains
+  ! The same arrays by the addresses of their first owned elements; lists have the order of Fortran in each form.
+  subroutine forms_of_arrays()
+    integer(int64), parameter :: strides(8) = [1, nx + 2, 0, 0, 1, nx + 4, 0, 0]
+    integer(int64), parameter :: low(8) = [1, 1, 0, 0, 2, 1, 0, 0], high(8) = [1, 1, 0, 0, 2, 2, 0, 0]
+    u = 1
+    w = 2
+    u(1:nx, 1:ny) = 5
+    w(1:nx, 1:ny) = 6
+    call tenon_dtensor_place_arrays(x, 3, [c_loc(u(1, 1)), c_loc(w(1, 1))], 2, strides, low, high, [size(u, kind=int64), &
+      size(w, kind=int64)])
+    call tenon_dtensor_gather_arrays(x)
+    call tenon_get_array(x, p)
+    if (any(nint(p(:, :, 1, 1)) /= 5) .or. any(nint(p(:, :, 2, 1)) /= 6)) error stop 'an array of its own form is another one'
+    p = 7
+    call tenon_restore_array(x, p)
+    call tenon_dtensor_scatter_arrays(x)
+    if (any(nint(u(1:nx, 1:ny)) /= 7) .or. any(nint(w(1:nx, 1:ny)) /= 7)) error stop 'an array was not scattered'
+    if (nint(sum(w)) /= 2*(size(w) - nx*ny) + 7*nx*ny) error stop 'a ghost cell of an array was written'
+    call tenon_dtensor_place_arrays_read(x, 3, [c_loc(other), c_loc(other)], 1)
+    call tenon_dtensor_place_arrays(x, 3, [c_loc(u(1, 1)), c_loc(w(1, 1))], 2, strides(1:4), ierr=ierr)
+    call expect(TENON_ERR_SHAPE, 'strides has 4 elements, but needs 8')
+    call tenon_dtensor_place_arrays(x, 3, [c_loc(u(1, 1)), c_loc(w(1, 1))], 3, ierr=ierr)
+    call expect(TENON_ERR_ARG, 'forms is 3')
+  end subroutine forms_of_arrays
+
   ! T and S of a mesh, each (levels, nodes), as the tensor (levels, variables, nodes): ghosts behind the nodes.
   subroutine fields_on_a_mesh()
     integer, parameter :: levels = 3, nodes = 4

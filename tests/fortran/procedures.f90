@@ -53,7 +53,7 @@ contains
     integer, intent(out) :: ierr
     type(tenon_dtensor) :: state
     real(real64), pointer :: count(:)
-    call tenon_layer_shell_get_state(layer, 1, state)
+    call tenon_layer_shell_get_tensor(layer, TENON_SHELL_STATE, 1, state)
     call tenon_get_array(state, count)
     count(1) = count(1) + 1
     last_count = count(1)
@@ -77,7 +77,7 @@ contains
     if (present(y) .or. .not. present(x)) return ! only the input is saved
     call tenon_dtensor_fill_constant(dy, 0.0_real64)
     if (present(dx)) call tenon_dtensor_axpby(parameter_of(layer), dx, 1.0_real64, dy)
-    call tenon_layer_shell_get_tangent(layer, 1, tangent)
+    call tenon_layer_shell_get_tensor(layer, TENON_SHELL_PARAMETER_TANGENT, 1, tangent)
     call tenon_get_array_read(tangent, kappa)
     call tenon_dtensor_axpby(kappa(1), x, 1.0_real64, dy, ierr)
     call tenon_restore_array_read(tangent, kappa)
@@ -93,7 +93,7 @@ contains
     real(real64), pointer :: kappa(:), input(:), cotangent(:)
     ierr = TENON_ERR_STATE
     if (present(y) .or. .not. present(x)) return
-    call tenon_layer_shell_get_gradient(layer, 1, gradient)
+    call tenon_layer_shell_get_tensor(layer, TENON_SHELL_PARAMETER_GRADIENT, 1, gradient)
     call tenon_get_array(gradient, kappa)
     call tenon_get_array_read(x, input)
     call tenon_get_array_read(dy, cotangent)
@@ -113,7 +113,7 @@ contains
     type(tenon_layer), intent(in) :: layer
     type(tenon_dtensor) :: parameter
     real(real64), pointer :: kappa(:)
-    call tenon_layer_shell_get_value(layer, 1, parameter)
+    call tenon_layer_shell_get_tensor(layer, TENON_SHELL_PARAMETER, 1, parameter)
     call tenon_get_array_read(parameter, kappa)
     parameter_of = kappa(1)
     call tenon_restore_array_read(parameter, kappa)

@@ -23,9 +23,7 @@ TEST(LayoutDraft, BuildsWhatASpecificationBuilds) {
   made.setSplitOrder(0, {1, 0});
   made.setCuts(0, {0, 1, 1, 4, 6});
   made.setHaloBoxes(1, {{-1, 7}}, Boundary::Zero, Boundary::Periodic);
-  made.setHaloPartial(1, true);
-  const Halo halo{
-      .boxes = {{-1, 7}}, .low = Boundary::Zero, .high = Boundary::Periodic, .isPartial = true};
+  const Halo halo{.boxes = {{-1, 7}}, .low = Boundary::Zero, .high = Boundary::Periodic};
   const Layout expected({.shape = {6, 5},
                          .grid = Grid::make({2, 2}),
                          .properties = parseProperties("S0,S0"),
@@ -73,7 +71,6 @@ TEST(LayoutDraft, RefusesWhatCannotBe) {
   LayoutDraft made = draft({2}, {4, 4}, "S0");
   expectError(TENON_ERR_ARG, {"dimension 2", "0 to 1"}, [&] { made.setCuts(2, {0, 4}); });
   expectError(TENON_ERR_ARG, {"dimension -1"}, [&] { made.setSplitOrder(-1, {0}); });
-  expectError(TENON_ERR_ARG, {"no halo"}, [&] { made.setHaloPartial(0, true); });
   expectError(TENON_ERR_LAYOUT, {"extent -3"}, [&] { made.setShape({4, -3}); });
   expectError(TENON_ERR_LAYOUT, {"1 to 8", "9"}, [&] { made.setShape(Shape(9, 1)); });
   made.setCuts(0, {0, 4}); // one part, but the grid makes two
@@ -98,6 +95,22 @@ TEST(LayoutDraft, ACopyOfALayoutBuildsTheSameAndTakesAHalo) {
   EXPECT_EQ(wide.build().withoutHalos(), model);
 }
 
+TEST(LayoutDraft, ACopyOfADualKeepsHalosOfPartialSumsUntilTheyAreSet) {
+  LayoutDraft first = draft({2, 2}, {9, 5}, "S0,P");
+  first.setHaloWidths(0, 1, 2, Boundary::Zero, Boundary::Zero);
+  const Layout dual = first.build().dual();
+  LayoutDraft copy(dual);
+  EXPECT_EQ(copy.build(), dual);
+  copy.setHaloWidths(1, 1, 1, Boundary::Periodic, Boundary::Periodic);
+  const Layout both = copy.build();
+  EXPECT_TRUE(both.spec().halos[0]->isPartial);
+  EXPECT_FALSE(both.spec().halos[1]->isPartial);
+  EXPECT_EQ(both.box(0, 0), dual.box(0, 0));
+  EXPECT_EQ(both.box(1, 0), (Interval{-1, 6}));
+  copy.setHaloWidths(0, 1, 2, Boundary::Zero, Boundary::Zero);
+  EXPECT_FALSE(copy.build().spec().halos[0]->isPartial);
+}
+
 TEST(LayoutDraft, AChangedExtentForgetsTheCutsOfItsDimensionOnly) {
   LayoutDraft made = draft({2, 2}, {9, 5}, "S0,S1");
   made.setCuts(0, {0, 7, 9});
@@ -113,13 +126,11 @@ TEST(LayoutDraft, AChangedExtentForgetsTheCutsOfItsDimensionOnly) {
 TEST(LayoutDraft, WidthsOfAHaloStayWhenTheExtentChanges) {
   LayoutDraft made = draft({2}, {10}, "S0");
   made.setHaloWidths(0, 1, 2, Boundary::Periodic, Boundary::Zero);
-  made.setHaloPartial(0, true);
   made.setShape({8});
   const Layout built = made.build();
   EXPECT_EQ(built.box(0, 0), (Interval{-1, 6}));
   EXPECT_EQ(built.box(0, 1), (Interval{3, 10}));
   EXPECT_EQ(built.spec().halos[0]->low, Boundary::Periodic);
-  EXPECT_TRUE(built.spec().halos[0]->isPartial);
 }
 
 TEST(LayoutDraft, ADimensionThatOtherAxesSplitForgetsItsCuts) {

@@ -138,6 +138,16 @@ class Placements(unittest.TestCase):
         x.scale(2)
         x.scatter_arrays()
         self.assertEqual((faces[2:-1, :n].min(), faces.sum()), (10.0, 5.0 * (6 * (n + 3) + 3 * n)))
+        fixed = [numpy.full([5, n + 2], 4.0), numpy.full([3, n], 8.0)]
+        for each in fixed:
+            each.flags.writeable = False
+        x.place_components(0, fixed, ghosts_low=[[0, 1, 1], [0, 0, 0]], ghosts_high=[[0, 1, 1], [0, 0, 0]])
+        x.gather_arrays()
+        self.assertTrue((x.numpy() == numpy.array([4.0, 8.0])[:, None, None]).all())
+        with self.assertRaises(tenon.Error):
+            x.scatter_arrays()
+        with self.assertRaisesRegex(ValueError, 'only one of array 1 and array 0 can be written'):
+            x.place_components(0, [u, fixed[1]], ghosts_low=[[0, 1, 1], [0, 0, 0]], ghosts_high=[[0, 1, 1], [0, 0, 0]])
         with self.assertRaisesRegex(ValueError, 'array 1 has other strides'):
             x.place_arrays(0, [u, numpy.zeros([n + 2, 5]).T], ghosts=[0, 1, 1])
 

@@ -229,7 +229,7 @@ static TenonErrorCode take(const Channel* ch, TenonDTensor x) {
       after[4 * f + 2 + d] = c->after[d];
     }
   }
-  TenonCall(TenonDTensorPlaceComponents(x, 1, FIELDS, first, strides, before, after, lengths));
+  TenonCall(TenonDTensorPlaceArrays(x, 1, FIELDS, first, FIELDS, strides, before, after, lengths));
   TenonCall(TenonDTensorGatherArrays(x));
   return TENON_SUCCESS;
 }

@@ -79,7 +79,7 @@ contains
     type(tenon_layer), intent(in) :: layer
     type(tenon_dtensor) :: parameter
     real(real64), pointer :: kappa(:)
-    call tenon_layer_shell_get_value(layer, 1, parameter)
+    call tenon_layer_shell_get_tensor(layer, TENON_SHELL_PARAMETER, 1, parameter)
     call tenon_get_array_read(parameter, kappa)
     conductivity = kappa(1)
     call tenon_restore_array_read(parameter, kappa)
@@ -114,7 +114,7 @@ contains
     ierr = TENON_SUCCESS
     select type (context)
     type is (diffusion)
-      call tenon_layer_shell_get_gradient(layer, 1, gradient)
+      call tenon_layer_shell_get_tensor(layer, TENON_SHELL_PARAMETER_GRADIENT, 1, gradient)
       call tenon_linearop_apply(context%laplacian, x, context%change)
       call tenon_get_array_read(context%change, change)
       call tenon_get_array_read(dy, cotangent)

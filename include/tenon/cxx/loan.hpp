@@ -234,11 +234,11 @@ public:
     const TenonInt *strides = orNull(a.strides), *low = orNull(a.ghostsLow),
                    *high = orNull(a.ghostsHigh);
     if constexpr (std::is_const_v<T>)
-      Call(where).check(TenonDTensorPlaceArraysRead(this->get(), dim, count, addresses.data(),
-                                                    strides, low, high, a.length));
+      Call(where).check(TenonDTensorPlaceArraysRead(this->get(), dim, count, addresses.data(), 1,
+                                                    strides, low, high, &a.length));
     else
-      Call(where).check(TenonDTensorPlaceArrays(this->get(), dim, count, addresses.data(), strides,
-                                                low, high, a.length));
+      Call(where).check(TenonDTensorPlaceArrays(this->get(), dim, count, addresses.data(), 1,
+                                                strides, low, high, &a.length));
     return Placement(this->retained(where));
   }
 
@@ -249,12 +249,13 @@ public:
   [[nodiscard]] Placement placeComponents(int dim, List<T*> firstOwned,
                                           const std::vector<Arrangement>& arrangements,
                                           const Where& where = Where::current()) {
-    static_assert(!std::is_const_v<T>, "components are written by scatterArrays()");
     const std::size_t dimensions = dimensionsOf(this->get(), where);
     checkLength("tenon::DTensor::placeComponents: arrangements", arrangements.size(),
                 firstOwned.size());
     const bool hasStrides = !arrangements.empty() && arrangements[0].strides.size() > 0;
-    std::vector<void*> addresses(firstOwned.data(), firstOwned.data() + firstOwned.size());
+    using Address = std::conditional_t<std::is_const_v<T>, const void*, void*>;
+    const std::vector<Address> addresses(firstOwned.data(), firstOwned.data() + firstOwned.size());
+    const auto count = static_cast<int>(addresses.size());
     std::vector<TenonInt> strides, low, high, lengths;
     for (const Arrangement& a : arrangements) {
       checkPlace(dataTypeOf<T>(), a, where);
@@ -265,9 +266,15 @@ public:
       append(a.ghostsHigh, dimensions, high);
       lengths.push_back(a.length);
     }
-    Call(where).check(TenonDTensorPlaceComponents(
-        this->get(), dim, static_cast<int>(addresses.size()), addresses.data(),
-        hasStrides ? strides.data() : nullptr, low.data(), high.data(), lengths.data()));
+    const TenonInt* stridesOrNull = hasStrides ? strides.data() : nullptr;
+    if constexpr (std::is_const_v<T>)
+      Call(where).check(TenonDTensorPlaceArraysRead(this->get(), dim, count, addresses.data(),
+                                                    count, stridesOrNull, low.data(), high.data(),
+                                                    lengths.data()));
+    else
+      Call(where).check(TenonDTensorPlaceArrays(this->get(), dim, count, addresses.data(), count,
+                                                stridesOrNull, low.data(), high.data(),
+                                                lengths.data()));
     return Placement(this->retained(where));
   }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
  *  @brief User-defined layers: a shell that calls user functions, and types registered under a
- *         name.
+ *         name; signature tables and examples of all types.
  *
  *  This header is experimental (doc/1.0.md).
  *
@@ -56,7 +56,7 @@ typedef TenonErrorCode (*TenonLayerShellApply)(TenonLayer layer, TenonDTensor x,
 /** @brief User function that evaluates the tangent at (x, y).
  *
  *  Computes dy <- J dx plus the derivative in the direction of the parameters' tangents, see
- *  TenonLayerShellGetTangent().
+ *  TENON_SHELL_PARAMETER_TANGENT.
  *
  *  @param[in]  layer    shell
  *  @param[in]  x        input of the evaluation. May be NULL, in which case it was not saved
@@ -73,7 +73,7 @@ typedef TenonErrorCode (*TenonLayerShellTangent)(TenonLayer layer, TenonDTensor 
 /** @brief User function that evaluates the adjoint at (x, y).
  *
  *  Computes dx <- J* dy and adds to the gradients of the parameters, see
- *  TenonLayerShellGetGradient().
+ *  TENON_SHELL_PARAMETER_GRADIENT.
  *
  *  @param[in]  layer    shell
  *  @param[in]  x        input of the evaluation. May be NULL, in which case it was not saved
@@ -185,7 +185,7 @@ TENON_EXTERN TenonErrorCode TenonLayerShellAddParameter(TenonLayer layer, const 
  *  @return TENON_ERR_ARG    there is a parameter or state of this name, or the name has a control
  *                           character or is not UTF-8
  *  @return TENON_ERR_SHAPE  the number of dimensions or an extent is out of range
- *  @see    TenonLayerShellGetState()
+ *  @see    TENON_SHELL_STATE
  */
 TENON_EXTERN TenonErrorCode TenonLayerShellAddState(TenonLayer layer, const char* name, int rank,
                                                     const TenonInt shape[],
@@ -210,43 +210,31 @@ TENON_EXTERN TenonErrorCode TenonLayerShellSetWorkspace(TenonLayer layer,
  */
 /**@{*/
 
-/** @brief Returns the value of a parameter, in full on every rank. Not collective.
- *  @param[in]  layer      shell
- *  @param[in]  index      index of the parameter, counted from 0
- *  @param[out] value      tensor with the value, which must not be destroyed
- *  @return TENON_ERR_ARG  there is no such parameter */
-TENON_EXTERN TenonErrorCode TenonLayerShellGetValue(TenonLayer layer, int index,
-                                                    TenonDTensor* value) TENON_NOEXCEPT;
+/** @brief Tensors of a shell that its user functions read and write, each in full on every rank. */
+typedef enum TenonShellTensor TENON_ENUM_INT {
+  TENON_SHELL_PARAMETER = 0,          /**< value of a parameter */
+  TENON_SHELL_PARAMETER_TANGENT = 1,  /**< tangent of a parameter; NULL if there is
+                                           none, and outside applyTangent */
+  TENON_SHELL_PARAMETER_GRADIENT = 2, /**< tensor to which applyAdjoint adds this
+                                           rank's contribution to the gradient of a
+                                           parameter; NULL outside applyAdjoint */
+  TENON_SHELL_STATE = 3,              /**< state. The function apply can modify it,
+                                           on all ranks and with the same values. The
+                                           others get what the last evaluation has
+                                           left. */
+  TENON_SHELL_TENSOR_MAX_ = 0x7fff
+} TenonShellTensor;
 
-/** @brief Returns the tangent of a parameter, in full on every rank. Not collective.
- *  @param[in]  layer      shell
- *  @param[in]  index      index of the parameter, counted from 0
- *  @param[out] tangent    tensor with the tangent, which must not be destroyed; NULL if there is
- *                         none, and outside applyTangent
- *  @return TENON_ERR_ARG  there is no such parameter */
-TENON_EXTERN TenonErrorCode TenonLayerShellGetTangent(TenonLayer layer, int index,
-                                                      TenonDTensor* tangent) TENON_NOEXCEPT;
-
-/** @brief Returns the tensor that collects this rank's gradient contributions. Not collective.
- *  @param[in]  layer      shell
- *  @param[in]  index      index of the parameter, counted from 0
- *  @param[out] gradient   tensor to add the contribution to, which must not be destroyed; NULL
- *                         outside applyAdjoint
- *  @return TENON_ERR_ARG  there is no such parameter */
-TENON_EXTERN TenonErrorCode TenonLayerShellGetGradient(TenonLayer layer, int index,
-                                                       TenonDTensor* gradient) TENON_NOEXCEPT;
-
-/** @brief Returns a state, in full on every rank. Not collective.
- *
- *  The function apply can modify it, on all ranks and with the same values. The others get what the
- *  last evaluation has left.
- *
- *  @param[in]  layer      shell
- *  @param[in]  index      index of the state, counted from 0
- *  @param[out] state      tensor with the state, which must not be destroyed
- *  @return TENON_ERR_ARG  there is no such state */
-TENON_EXTERN TenonErrorCode TenonLayerShellGetState(TenonLayer layer, int index,
-                                                    TenonDTensor* state) TENON_NOEXCEPT;
+/** @brief Returns a parameter, its tangent or gradient, or a state. Not collective.
+ *  @param[in]  layer   shell
+ *  @param[in]  which   which of the tensors
+ *  @param[in]  index   index of the parameter or state, counted from 0 in the order of
+ *                      TenonLayerShellAddParameter() or TenonLayerShellAddState()
+ *  @param[out] tensor  tensor, which must not be destroyed; NULL if there is none
+ *  @return TENON_ERR_ARG  there is no such parameter or state, or no such tensor */
+TENON_EXTERN TenonErrorCode TenonLayerShellGetTensor(TenonLayer layer, TenonShellTensor which,
+                                                     int index,
+                                                     TenonDTensor* tensor) TENON_NOEXCEPT;
 
 /** @brief Returns the workspace of the current evaluation. Not collective.
  *  @param[in]  layer      shell
@@ -279,6 +267,28 @@ typedef TenonErrorCode (*TenonLayerCreator)(TenonLayer shell);
 TENON_EXTERN TenonErrorCode TenonLayerRegister(const char* name,
                                                TenonLayerCreator create) TENON_NOEXCEPT;
 
+/** @brief Returns the signature table of a type of layers: which properties of the parameters and
+ *  of the output follow from which properties of the inputs along a grid axis. Not collective.
+ *
+ *  One line for each index label, "k: S1,S0 -> P" or, with parameters in brackets,
+ *  "o: B [S0,S0] -> S1", the preferred label first (DistPar, Table 1). The settings are those of
+ *  an example; groups of a convolution, for instance, have another label.
+ *
+ *  @param[in]  type        type of the library, as for TenonLayerCreateType()
+ *  @param[in]  ndim        number of dimensions of the first input; 0: the fewest that the type
+ *                          takes
+ *  @param[out] signatures  [length] lines. May be NULL, in which case only needed is returned.
+ *  @param[in]  length      size of the buffer in characters
+ *  @param[out] needed      size that the lines need. May be NULL, in which case it is not returned.
+ *  @return TENON_ERR_TYPE     the name is unknown; the message names the nearest
+ *  @return TENON_ERR_SHAPE    the type has no inputs of so many dimensions
+ *  @return TENON_ERR_SUPPORT  the type is a container, whose layers have tables
+ *  @return TENON_ERR_ARG      the lines do not fit into the buffer
+ *  @see    TenonLayerGetLabels() */
+TENON_EXTERN TenonErrorCode TenonLayerGetTypeSignatures(const char* type, int ndim,
+                                                        char signatures[], TenonInt length,
+                                                        TenonInt* needed) TENON_NOEXCEPT;
+
 /** @name Examples, for programs that try every type, as `tenon check` does */
 /**@{*/
 
@@ -298,32 +308,26 @@ TENON_EXTERN TenonErrorCode TenonLayerRegister(const char* name,
 TENON_EXTERN TenonErrorCode TenonLayerSetExample(TenonLayer layer, TenonInt seed, int* inputs,
                                                  TenonInt* classes) TENON_NOEXCEPT;
 
-/** @brief Returns where the numbers lie that the inputs of an example hold. Not collective.
+/** @brief Returns shape and range of an input, or of the target, of an example. Not collective.
  *
- *  Types that are defined everywhere have -1 and 1; others, such as log and divide, have positive
- *  numbers.
+ *  The range is where the numbers of the tensor lie. Inputs of types that are defined everywhere
+ *  have -1 to 1; others, such as log and divide, have positive numbers. Targets hold labels from 0
+ *  to classes - 1, see TenonLayerSetExample(), or real numbers from -1 to 1.
  *
- *  @param[in]  layer  layer of the type of the example
- *  @param[in]  seed   seed of TenonLayerSetExample()
- *  @param[out] low    least number
- *  @param[out] high   largest number
- *  @return TENON_ERR_SUPPORT  the type has no examples, see TenonLayerSetExample() */
-TENON_EXTERN TenonErrorCode TenonLayerGetExampleRange(TenonLayer layer, TenonInt seed, double* low,
-                                                      double* high) TENON_NOEXCEPT;
-
-/** @brief Returns the shape of an input, or of the target, of an example. Not collective.
  *  @param[in]  layer   layer of the type of the example
  *  @param[in]  seed    seed of TenonLayerSetExample()
  *  @param[in]  tensor  number of the input, counted from 0; the number of inputs for the target
  *  @param[in]  length  length of the array shape
- *  @param[out] shape   [length] shape. May be NULL, in which case only ndim is returned.
+ *  @param[out] shape   [length] shape. May be NULL, in which case only the others are returned.
  *  @param[out] ndim    number of dimensions; 0 for the target of a layer that takes none. May be
  *                      NULL, in which case it is not returned.
- *  @return TENON_ERR_SUPPORT  the type has no examples
+ *  @param[out] low     least number. May be NULL, in which case it is not returned.
+ *  @param[out] high    largest number. May be NULL, in which case it is not returned.
+ *  @return TENON_ERR_SUPPORT  the type has no examples, see TenonLayerSetExample()
  *  @return TENON_ERR_ARG      there is no such tensor, or the shape does not fit */
-TENON_EXTERN TenonErrorCode TenonLayerGetExampleShape(TenonLayer layer, TenonInt seed, int tensor,
-                                                      TenonInt length, TenonInt shape[],
-                                                      int* ndim) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonLayerGetExampleTensor(TenonLayer layer, TenonInt seed, int tensor,
+                                                       TenonInt length, TenonInt shape[], int* ndim,
+                                                       double* low, double* high) TENON_NOEXCEPT;
 /**@}*/
 
 #endif

@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <utility>
 
 using namespace tenon;
 
@@ -29,6 +30,13 @@ namespace {
 Example exampleOf(const Layer& layer, TenonInt seed) {
   ExampleDraw draw(static_cast<std::uint64_t>(seed));
   return layer.declaration().example(draw);
+}
+
+// The numbers that the target of an example holds.
+std::pair<double, double> targetRange(const Example& example) {
+  if (example.classes > 0)
+    return {0, static_cast<double>(example.classes - 1)};
+  return {-1, 1};
 }
 
 // Returns the first example of a type whose first input has `ndim` dimensions. If ndim is 0: the
@@ -119,17 +127,9 @@ TenonErrorCode TenonLayerSetExample(TenonLayer layer, TenonInt seed, int* inputs
   });
 }
 
-TenonErrorCode TenonLayerGetExampleRange(TenonLayer layer, TenonInt seed, double* low,
-                                         double* high) noexcept {
-  return guard(__func__, [&] {
-    const Example example = exampleOf(deref(layer, "layer"), seed);
-    required(low, "low") = example.low;
-    required(high, "high") = example.high;
-  });
-}
-
-TenonErrorCode TenonLayerGetExampleShape(TenonLayer layer, TenonInt seed, int tensor,
-                                         TenonInt length, TenonInt shape[], int* ndim) noexcept {
+TenonErrorCode TenonLayerGetExampleTensor(TenonLayer layer, TenonInt seed, int tensor,
+                                          TenonInt length, TenonInt shape[], int* ndim, double* low,
+                                          double* high) noexcept {
   return guard(__func__, [&] {
     const Example example = exampleOf(deref(layer, "layer"), seed);
     const int inputs = static_cast<int>(example.inputs.size());
@@ -139,9 +139,16 @@ TenonErrorCode TenonLayerGetExampleShape(TenonLayer layer, TenonInt seed, int te
           fmt::format("tensor is {}, but the example has {}; pass 0 to {}, the last for the "
                       "target",
                       tensor, counted(inputs, "input"), inputs));
-    const Shape& extents = tensor == inputs ? example.target : example.inputs[tensor];
+    const bool isTarget = tensor == inputs;
+    const Shape& extents = isTarget ? example.target : example.inputs[tensor];
+    const auto [least, largest] =
+        isTarget ? targetRange(example) : std::pair<double, double>(example.low, example.high);
     if (ndim)
       *ndim = static_cast<int>(extents.size());
+    if (low)
+      *low = least;
+    if (high)
+      *high = largest;
     copyUpTo(extents, length, shape, "the shape");
   });
 }

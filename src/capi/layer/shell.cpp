@@ -3,8 +3,8 @@
 // a program registers by name:
 //   TenonLayerRegister(name, create)   adds a type; create() configures each new layer of it
 //   ShellSetFunctions, ShellSetContext, ShellAddParameter, ...    configure a shell, before SetUp
-//   ShellGetValue, GetTangent, GetGradient, GetState, GetWorkspace
-//                                      tensors of the current call, inside the user's functions
+//   ShellGetTensor, ShellGetWorkspace  tensors and memory of the current call, inside the user's
+//                                      functions
 // The wrappers of the user's functions are stored in the layer's declaration (the object with its
 // type and settings), so the layer owns them. They refer to the layer by plain references: with
 // counted ones, layer and wrappers would keep each other alive forever.
@@ -81,22 +81,34 @@ ShellFunctions wrapped(Layer& layer, const TenonLayerShellFunctions& f) {
   return functions;
 }
 
-// The body of a Get call inside a user's function. select(call) returns a list of tensors of the
-// current call (values, gradients, ...); the result is a borrowed handle of tensor `number` in the
-// list. Throws TENON_ERR_STATE if none of the user's functions is running.
-template <class Select>
-TenonErrorCode giveBorrowed(const char* function, TenonLayer layer, int number,
-                            TenonDTensor* tensor, const char* name, Select select,
-                            const char* kind = "parameter") {
-  return guard(function, [&] {
-    ShellDeclaration& shell = shellOf(deref(layer, "layer"));
-    const auto& tensors = select(shell.call());
-    if (number < 0 || number >= static_cast<int>(tensors.size()))
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("{3} index {2} is out of range: {0} has {1} {3}s, numbered from 0",
-                              shell.title(), tensors.size(), number, kind));
-    required(tensor, name) = borrowed(tensors[number]);
-  });
+// The tensor of this number in a list of those of the current call. `kind` names what is numbered.
+template <class Tensor>
+const Tensor* numbered(const std::vector<Tensor*>& tensors, int number,
+                       const ShellDeclaration& shell, const char* kind) {
+  if (number < 0 || number >= static_cast<int>(tensors.size()))
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{3} index {2} is out of range: {0} has {1} {3}s, numbered from 0",
+                            shell.title(), tensors.size(), number, kind));
+  return tensors[number];
+}
+
+// A tensor of the current call, null if there is none. Throws TENON_ERR_STATE if none of the user's
+// functions is running.
+const DTensor* tensorOf(const ShellDeclaration& shell, TenonShellTensor which, int number) {
+  const ShellCall& call = shell.call();
+  switch (which) {
+  case TENON_SHELL_PARAMETER:
+    return numbered(call.values, number, shell, "parameter");
+  case TENON_SHELL_PARAMETER_TANGENT:
+    return numbered(call.tangents, number, shell, "parameter");
+  case TENON_SHELL_PARAMETER_GRADIENT:
+    return numbered(call.gradients, number, shell, "parameter");
+  case TENON_SHELL_STATE:
+    return numbered(call.states, number, shell, "state");
+  default:
+    throw Error(TENON_ERR_ARG, fmt::format("which is {}; use a TENON_SHELL_... constant",
+                                           static_cast<int>(which)));
+  }
 }
 
 } // namespace
@@ -174,30 +186,12 @@ TenonErrorCode TenonLayerShellSetWorkspace(TenonLayer layer, TenonInt bytes) noe
   return specifyLayer(__func__, layer, [&](Layer& l) { shellOf(l).setWorkspace(bytes); });
 }
 
-TenonErrorCode TenonLayerShellGetValue(TenonLayer layer, int index, TenonDTensor* value) noexcept {
-  return giveBorrowed(
-      __func__, layer, index, value, "value",
-      [](ShellCall & call) -> auto& { return call.values; });
-}
-
-TenonErrorCode TenonLayerShellGetTangent(TenonLayer layer, int index,
-                                         TenonDTensor* tangent) noexcept {
-  return giveBorrowed(
-      __func__, layer, index, tangent, "tangent",
-      [](ShellCall & call) -> auto& { return call.tangents; });
-}
-
-TenonErrorCode TenonLayerShellGetGradient(TenonLayer layer, int index,
-                                          TenonDTensor* gradient) noexcept {
-  return giveBorrowed(
-      __func__, layer, index, gradient, "gradient",
-      [](ShellCall & call) -> auto& { return call.gradients; });
-}
-
-TenonErrorCode TenonLayerShellGetState(TenonLayer layer, int index, TenonDTensor* state) noexcept {
-  return giveBorrowed(
-      __func__, layer, index, state, "state", [](ShellCall & call) -> auto& { return call.states; },
-      "state");
+TenonErrorCode TenonLayerShellGetTensor(TenonLayer layer, TenonShellTensor which, int index,
+                                        TenonDTensor* tensor) noexcept {
+  return guard(__func__, [&] {
+    const ShellDeclaration& shell = shellOf(deref(layer, "layer"));
+    required(tensor, "tensor") = borrowed(tensorOf(shell, which, index));
+  });
 }
 
 TenonErrorCode TenonLayerShellGetWorkspace(TenonLayer layer, void** workspace) noexcept {

@@ -99,17 +99,11 @@ TenonErrorCode TenonLinearOpCreateHalo(TenonLayout from, TenonLayout to, TenonDa
 }
 
 TenonErrorCode TenonLinearOpCreateBoundaryValues(TenonLayout layout, TenonDataType type,
-                                                 TenonLinearOp* op) noexcept {
+                                                 TenonBool constant, TenonLinearOp* op) noexcept {
   return guard(__func__, [&] {
-    createOn(layout, op,
-             [&](const CommPtr& comm, const Layout& on) { return boundaryValues(comm, on, type); });
-  });
-}
-
-TenonErrorCode TenonLinearOpCreateBoundaryConstant(TenonLayout layout, TenonDataType type,
-                                                   TenonLinearOp* op) noexcept {
-  return guard(__func__, [&] {
-    createOn(layout, op, [&](const CommPtr& comm, const Layout& on) {
+    createOn(layout, op, [&](const CommPtr& comm, const Layout& on) -> LinearOpRef {
+      if (constant == TENON_FALSE)
+        return boundaryValues(comm, on, type);
       return makeRef<BoundaryConstant>(comm, on, type);
     });
   });

@@ -123,16 +123,6 @@ void LayoutDraft::setHaloBoxes(int dim, std::vector<Interval> boxes, Boundary lo
   widths_[dim].reset();
 }
 
-void LayoutDraft::setHaloPartial(int dim, bool isPartial) {
-  checkDim(dim);
-  std::optional<Halo>& halo = spec_.halos[dim];
-  if (!halo)
-    throw Error(TENON_ERR_ARG, fmt::format("dimension {} has no halo that could hold partial sums; "
-                                           "call TenonLayoutSetHalo() first",
-                                           dim));
-  halo->isPartial = isPartial;
-}
-
 Layout LayoutDraft::build() const {
   if (spec_.shape.empty() || !hasProperties_)
     throw Error(

@@ -28,10 +28,9 @@ public:
   // Adds one element at the end of a dimension, in its last nonempty part: the points between and
   // around the cells, distributed like the cells.
   void stagger(int dim);
+  // Halos hold values; a draft of a dual layout keeps its halos of partial sums.
   void setHaloWidths(int dim, Index low, Index high, Boundary lowMode, Boundary highMode);
   void setHaloBoxes(int dim, std::vector<Interval> boxes, Boundary lowMode, Boundary highMode);
-  // Throws TENON_ERR_ARG if the dimension has no halo.
-  void setHaloPartial(int dim, bool isPartial);
 
   // Throws TENON_ERR_STATE if shape or properties are missing, and TENON_ERR_LAYOUT if the settings
   // are inconsistent.

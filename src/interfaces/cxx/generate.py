@@ -103,8 +103,8 @@ def classes_header(headers, calls):
     for call in of(calls, None):
         body += call.declarations('')
     includes = ['tenon/cxx/generated/object.hpp', 'tenon/cxx/loan.hpp', 'tenon/cxx/settings.hpp', 'tenon/ext/error.h',
-                'tenon/ext/fortran.h', 'tenon/ext/layer.h', 'tenon/ext/linearop.h', 'tenon/ext/machine.h', 'tenon/ext/reduction.h', '', 'string',
-                'string_view', 'vector']
+                'tenon/ext/fortran.h', 'tenon/ext/layer.h', 'tenon/ext/linearop.h', 'tenon/ext/machine.h', 'tenon/ext/options.h',
+                'tenon/ext/reduction.h', '', 'string', 'string_view', 'vector']
     return file('CLASSES', 'the classes, with a member for each function.', includes, body)
 
 

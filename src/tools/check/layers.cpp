@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The layers that `tenon check` draws. Each layer type of the library has random examples
-// (TenonLayerGetExampleShape() etc.) with valid settings and shapes, so a new type is checked
+// (TenonLayerGetExampleTensor() etc.) with valid settings and shapes, so a new type is checked
 // without an edit here. The exceptions are types that need more than settings, such as lists of a
 // mesh (mesh.cpp).
 #include "tools/check/kinds.hpp"
@@ -34,10 +34,17 @@ struct LayerExample {
   // The shape of an input, or of the target, whose number follows those of the inputs.
   Indices shape(TenonLayer layer, int tensor) const {
     int ndim = 0;
-    require(TenonLayerGetExampleShape(layer, seed, tensor, 0, nullptr, &ndim));
+    require(TenonLayerGetExampleTensor(layer, seed, tensor, 0, nullptr, &ndim, nullptr, nullptr));
     Indices shape(ndim);
-    require(TenonLayerGetExampleShape(layer, seed, tensor, ndim, shape.data(), nullptr));
+    require(TenonLayerGetExampleTensor(layer, seed, tensor, ndim, shape.data(), nullptr, nullptr,
+                                       nullptr));
     return shape;
+  }
+  // The least number of the inputs, all of which have the same range.
+  double least(TenonLayer layer) const {
+    double low = 0;
+    require(TenonLayerGetExampleTensor(layer, seed, 0, 0, nullptr, nullptr, &low, nullptr));
+    return low;
   }
 };
 
@@ -72,9 +79,7 @@ void checkExample(Case& c, const std::string& type) {
                  }};
   for (int i = 0; i < example.inputs; ++i)
     plan.inputs.push_back(example.shape(layer, i));
-  double low = 0, high = 0;
-  require(TenonLayerGetExampleRange(layer, example.seed, &low, &high));
-  plan.isPositive = low > 0;
+  plan.isPositive = example.least(layer) > 0;
   plan.targetShape = example.shape(layer, example.inputs);
   if (plan.targetShape.empty())
     changeExtents(c.draw, plan.inputs);

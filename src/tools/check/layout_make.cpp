@@ -162,7 +162,12 @@ void setHalo(TenonLayout layout, int dim, const HaloSpec& halo) {
     require(TenonLayoutSetHaloBoxes(layout, dim, static_cast<int>(low.size()), low.data(),
                                     high.data(), halo.low, halo.high));
   }
-  require(TenonLayoutSetHaloPartial(layout, dim, halo.isPartial));
+}
+
+void setHalos(TenonLayout layout, const LayoutSpec& spec) {
+  for (int d = 0; d < spec.ndim(); ++d)
+    if (const auto& halo = spec.halos[d])
+      setHalo(layout, d, *halo);
 }
 
 // Sets what differs from the defaults of a new layout.
@@ -176,9 +181,36 @@ void set(TenonLayout layout, const LayoutSpec& spec) {
     if (spec.cuts[d] != balancedCuts(spec, d))
       require(TenonLayoutSetCuts(layout, d, static_cast<int>(spec.cuts[d].size()),
                                  spec.cuts[d].data()));
-    if (const auto& halo = spec.halos[d])
-      setHalo(layout, d, *halo);
   }
+  setHalos(layout, spec);
+}
+
+// The specification with only its halos of partial sums, or with only those of values.
+LayoutSpec withSomeHalos(LayoutSpec spec, bool partial) {
+  for (auto& halo : spec.halos)
+    if (halo && halo->isPartial != partial)
+      halo.reset();
+  return spec;
+}
+
+Layout layoutOf(TenonPartition partition, const LayoutSpec& spec) {
+  const LayoutSpec sums = withSomeHalos(spec, true), values = withSomeHalos(spec, false);
+  Layout layout;
+  if (sums.hasHalos()) {
+    // Halos of partial sums are those of the dual of a layout whose halos hold values.
+    const Layout model = layoutOf(partition, sums.dual());
+    require(TenonLayoutGetDual(model, layout.out()));
+    if (!values.hasHalos())
+      return layout;
+    const Layout dual = std::move(layout);
+    require(TenonLayoutCreateLike(dual, layout.out()));
+    setHalos(layout, values);
+  } else {
+    require(TenonLayoutCreate(partition, layout.out()));
+    set(layout, spec);
+  }
+  require(TenonLayoutSetUp(layout));
+  return layout;
 }
 
 Box boxFrom(const Indices& low, const Indices& high) {
@@ -211,10 +243,7 @@ Layout makeLayout(MPI_Comm comm, const LayoutSpec& spec) {
   Partition partition;
   require(TenonPartitionCreateFromRanks(comm, spec.grid.axes(), spec.grid.extents.data(),
                                         spec.grid.ranks.data(), partition.out()));
-  Layout layout;
-  require(TenonLayoutCreate(partition, layout.out()));
-  set(layout, spec);
-  require(TenonLayoutSetUp(layout));
+  Layout layout = layoutOf(partition, spec);
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   const int position = spec.grid.positionOf(rank);

@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <tenon/ext/layer.h>
 
 #include <algorithm>
 #include <cstdio>

@@ -35,9 +35,8 @@ lenders: weakref.WeakSet[Lender] = weakref.WeakSet()  # of arrays that are still
 
 place_array = function('TenonDTensorPlaceArray', c_int, *[address] * 5, long)
 place_array_read = function('TenonDTensorPlaceArrayRead', c_int, *[address] * 5, long)
-place_arrays = function('TenonDTensorPlaceArrays', c_int, address, c_int, c_int, *[address] * 4, long)
-place_arrays_read = function('TenonDTensorPlaceArraysRead', c_int, address, c_int, c_int, *[address] * 4, long)
-place_components = function('TenonDTensorPlaceComponents', c_int, address, c_int, c_int, *[address] * 5)
+place_arrays = function('TenonDTensorPlaceArrays', c_int, address, c_int, c_int, address, c_int, *[address] * 4)
+place_arrays_read = function('TenonDTensorPlaceArraysRead', c_int, address, c_int, c_int, address, c_int, *[address] * 4)
 reset_array = function('TenonDTensorResetArray', c_int, address)
 references = function('TenonObjectGetReferences', c_int, address, address)
 ACCESS = {(is_device, is_read): function(f'TenonDTensorGet{"Device" * is_device}Array{"Read" * is_read}', c_int, address,
@@ -121,8 +120,8 @@ class Arrays(Object):
         first = (pointer * len(memories))(*[memory.address + offset * size for memory in memories])
         place = place_arrays_read if memories and memories[0].is_constant else place_arrays
         strides.insert(dim, 0)
-        check(place(self._handle, dim, len(memories), first, c_list(long, strides), c_list(long, low), c_list(long, high),
-                    max([span(memory) for memory in memories], default=0)))
+        check(place(self._handle, dim, len(memories), first, 1, c_list(long, strides), c_list(long, low),
+                    c_list(long, high), c_list(long, [max([span(memory) for memory in memories], default=0)])))
         self._keep([memory.owner for memory in memories])
         return self
 
@@ -131,7 +130,7 @@ class Arrays(Object):
         """The same for arrays that differ in extents, strides and ghost cells, as on a staggered grid: `ghosts_low` and
         `ghosts_high` have the widths of each array in all dimensions of the tensor. Not collective.
 
-        TenonDTensorPlaceComponents()
+        TenonDTensorPlaceArrays()
         """
         memories = [memory_of(array) for array in arrays]
         widths = [[self._ghosts(None, each[number] if each is not None else None) for number in range(len(memories))]
@@ -141,14 +140,15 @@ class Arrays(Object):
         first, strides, lengths = [], [], []
         for number, (memory, low, high) in enumerate(zip(memories, *widths)):
             self._check(memory, [low[d] for d in without], [high[d] for d in without], f'array {number}', without)
-            if memory.is_constant:
-                raise ValueError(f'array {number} cannot be written; place_arrays() takes constant arrays')
+            if memory.is_constant != memories[0].is_constant:
+                raise ValueError(f'only one of array {number} and array 0 can be written')
             first.append(memory.address + sum(low[d] * stride for d, stride in zip(without, memory.strides)) * size)
             strides += [*memory.strides[:dim], 0, *memory.strides[dim:]]
             lengths.append(span(memory))
-        check(place_components(self._handle, dim, len(memories), (pointer * len(memories))(*first), c_list(long, strides),
-                               *[c_list(long, [width for one in each for width in one]) for each in widths],
-                               c_list(long, lengths)))
+        place = place_arrays_read if memories and memories[0].is_constant else place_arrays
+        check(place(self._handle, dim, len(memories), (pointer * len(memories))(*first), len(memories),
+                    c_list(long, strides), *[c_list(long, [width for one in each for width in one]) for each in widths],
+                    c_list(long, lengths)))
         self._keep([memory.owner for memory in memories])
         return self
 
