@@ -206,10 +206,10 @@ struct Step {
     for (int i = 0; i < count; ++i) {
       require(TenonDTensorCreate(inputs[i], TENON_FLOAT64, x.emplace_back().out()));
       require(TenonDTensorFillNormal(x.back(), 1, 0, 0, 1));
-      require(TenonLayerCreateInputCotangentAt(layer, i, dx.emplace_back().out()));
+      require(TenonLayerCreateInputCotangent(layer, i, dx.emplace_back().out()));
     }
-    require(TenonLayerCreateOutput(layer, y.out()));
-    require(TenonLayerCreateOutputCotangent(layer, dy.out()));
+    require(TenonLayerCreateOutput(layer, 0, y.out()));
+    require(TenonLayerCreateOutputCotangent(layer, 0, dy.out()));
     require(TenonDTensorFillNormal(dy, 2, 0, 0, 1));
   }
   void apply() {

@@ -150,9 +150,9 @@ TEST_F(FailedAllocation, MeshesAndTheirLayers) {
       TENON_STEP(TenonLayerSetEdges(step, "", edges)),
       TENON_STEP(TenonLayerSetIndexMap(step, "nodes", nodes)),
       TENON_STEP(TenonLayerSetUp(step, plain)),
-      TENON_STEP(TenonLayerCreateOutput(step, &y)),
-      TENON_STEP(TenonLayerCreateOutputCotangent(step, &dy)),
-      TENON_STEP(TenonLayerCreateInputCotangent(step, &dx)),
+      TENON_STEP(TenonLayerCreateOutput(step, 0, &y)),
+      TENON_STEP(TenonLayerCreateOutputCotangent(step, 0, &dy)),
+      TENON_STEP(TenonLayerCreateInputCotangent(step, 0, &dx)),
       TENON_STEP(TenonLayerApply(step, x, y)),
       TENON_STEP(TenonDTensorFillConstant(dy, 1)),
       TENON_STEP(TenonLayerApplyAdjoint(step, dy, dx))};

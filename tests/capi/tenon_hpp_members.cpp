@@ -168,7 +168,7 @@ void objectsAreLists() {
   sum.applyMany(inputs, {z});
   CHECK(z.maxAbs() == 25);
   // An element that is empty is NULL: the cotangent of the first input is not wanted.
-  tenon::DTensor dz = sum.createOutputCotangent(), dy = sum.createInputCotangentAt(1);
+  tenon::DTensor dz = sum.createOutputCotangent(), dy = sum.createInputCotangent(1);
   dz.fill(3);
   sum.applyAdjointMany({dz}, {nullptr, dy});
   CHECK(dy.maxAbs() == 3);

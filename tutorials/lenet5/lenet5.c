@@ -164,14 +164,14 @@ static TenonErrorCode OpenTraining(MPI_Comm comm, const Settings* s, TenonLayout
   TenonCall(TenonObjectSetFromOptions((TenonObject)t->network));
   TenonCall(TenonLayerSetUp(t->network, x));
   TenonCall(TenonLayerInitialize(t->network, s->seed));
-  TenonCall(TenonLayerGetOutputLayout(t->network, &logits));
+  TenonCall(TenonLayerGetOutputLayout(t->network, 0, &logits));
   TenonCall(TenonLayerCreateType(comm, "crossentropy", &t->loss));
   TenonCall(TenonLayerSetUp(t->loss, logits));
   TenonCall(TenonLayoutDestroy(&logits));
-  TenonCall(TenonLayerCreateOutput(t->network, &t->logits));
-  TenonCall(TenonLayerCreateOutputCotangent(t->network, &t->dlogits));
-  TenonCall(TenonLayerCreateOutput(t->loss, &t->value));
-  TenonCall(TenonLayerCreateOutputCotangent(t->loss, &t->dvalue));
+  TenonCall(TenonLayerCreateOutput(t->network, 0, &t->logits));
+  TenonCall(TenonLayerCreateOutputCotangent(t->network, 0, &t->dlogits));
+  TenonCall(TenonLayerCreateOutput(t->loss, 0, &t->value));
+  TenonCall(TenonLayerCreateOutputCotangent(t->loss, 0, &t->dvalue));
   TenonCall(TenonDTensorFillConstant(t->dvalue, 1.0));
   TenonCall(TenonOptimizerCreate(t->network, "adam", &t->optimizer));
   TenonCall(TenonObjectSetFromOptions((TenonObject)t->optimizer));
@@ -280,7 +280,7 @@ static TenonErrorCode TestAccuracy(MPI_Comm comm, Training* t, Images* test, dou
 
   TenonCall(TenonLayerSetUp(t->network, test->layout));
   TenonCall(TenonLayerSetTraining(t->network, TENON_FALSE));
-  TenonCall(TenonLayerCreateOutput(t->network, &logits));
+  TenonCall(TenonLayerCreateOutput(t->network, 0, &logits));
   TenonCall(TenonDTensorGetLayout(logits, &layout));
   TenonCall(CollectorCreate(comm, layout, TENON_FLOAT32, &collector));
   TenonCall(TenonDTensorGetLayout(test->classes, &labelLayout));

@@ -31,6 +31,10 @@ BY_HAND = {
 }
 
 DEFAULTS = {
+    ('TenonLayerCreateInputCotangent', 'index'): '0',  # most layers have one input and one output
+    ('TenonLayerCreateOutput', 'index'): '0',
+    ('TenonLayerCreateOutputCotangent', 'index'): '0',
+    ('TenonLayerGetOutputLayout', 'index'): '0',
     ('TenonLinearOpTestAdjoint', 'integers'): 'false',  # for real operators, which most are
 }
 

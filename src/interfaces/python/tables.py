@@ -49,6 +49,10 @@ NAMES = {
 
 # Arguments that can be omitted, in addition to those that may be NULL.
 DEFAULTS = {
+    ('TenonLayerCreateInputCotangent', 'index'): '0',  # most layers have one input and one output
+    ('TenonLayerCreateOutput', 'index'): '0',
+    ('TenonLayerCreateOutputCotangent', 'index'): '0',
+    ('TenonLayerGetOutputLayout', 'index'): '0',
     ('TenonLinearOpTestAdjoint', 'integers'): 'False',  # for real operators, which most are
 }
 

@@ -297,9 +297,9 @@ void compare(Case& c, const Plan& plan, TenonDataType type) {
   require(TenonLayerSetSpace(layer, c.space));
   require(TenonLayerSetUp(layer, plan.input));
   DTensor tensors[3];
-  require(TenonLayerCreateOutput(layer, tensors[0].out()));
-  require(TenonLayerCreateOutputCotangent(layer, tensors[1].out()));
-  require(TenonLayerCreateInputCotangent(layer, tensors[2].out()));
+  require(TenonLayerCreateOutput(layer, 0, tensors[0].out()));
+  require(TenonLayerCreateOutputCotangent(layer, 0, tensors[1].out()));
+  require(TenonLayerCreateInputCotangent(layer, 0, tensors[2].out()));
   Field x(plan.input, type, c.draw.chance(40), c.draw, c.space), y(std::move(tensors[0])),
       dy(std::move(tensors[1])), dx(std::move(tensors[2]));
 
