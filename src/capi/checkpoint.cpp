@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // TenonCheckpoint, a list of layers, optimizers, tensors and values that are written to one HDF5
 // file, and read from it on any number of ranks:
-//   Create, AddLayer, AddOptimizer, AddTensor, SetInt, ...   the contents
-//   Write, WriteStep, Read, ReadLatest                       files
-//   OnSignal, GetSignal                                      writing before a job is killed
-// Add and Set are local. Calls that access a file are collective, and the path is checked inside
-// the collective body: a path that is NULL on one rank is an error on all ranks, not a deadlock.
+//   Create, AddLayer, AddOptimizer, AddTensor   the contents
+//   Write, WriteStep, Read, ReadLatest          files
+//   OnSignal, GetSignal                         writing before a job is killed
+// Values are set and read as settings (object_settings.cpp). Add is local. Calls that access a file
+// are collective, and the path is checked inside the collective body: a path that is NULL on one
+// rank is an error on all ranks, not a deadlock.
 #include "io/checkpoint.hpp"
 
 #include "capi/collective.hpp"
@@ -21,19 +22,6 @@
 using namespace tenon;
 
 namespace {
-
-// Returns the user's value of this key. Throws TENON_ERR_TYPE if it has another type; integers and
-// reals are not converted to each other.
-template <class T>
-const T& storedValue(TenonCheckpoint handle, const char* key, const char* expected) {
-  const Checkpoint& checkpoint = deref(handle, "checkpoint");
-  const std::string name = textOf(key, "key");
-  if (const T* found = std::get_if<T>(&checkpoint.value(name)))
-    return *found;
-  throw Error(TENON_ERR_TYPE,
-              fmt::format("the value '{}' of {} is not {}; get it by the call of its type", name,
-                          checkpoint.title(), expected));
-}
 
 // The body of a collective call with a path: body(checkpoint, path).
 template <class Body>
@@ -77,46 +65,6 @@ TenonErrorCode TenonCheckpointAddTensor(TenonCheckpoint checkpoint, TenonDTensor
   return guard(__func__, [&] {
     deref(checkpoint, "checkpoint")
         .addTensor(Ref<DTensor>::share(&deref(tensor, "tensor")), textOf(name, "name"));
-  });
-}
-
-TenonErrorCode TenonCheckpointSetInt(TenonCheckpoint checkpoint, const char* key,
-                                     TenonInt value) noexcept {
-  return guard(__func__,
-               [&] { deref(checkpoint, "checkpoint").setValue(textOf(key, "key"), Index(value)); });
-}
-
-TenonErrorCode TenonCheckpointSetReal(TenonCheckpoint checkpoint, const char* key,
-                                      double value) noexcept {
-  return guard(__func__,
-               [&] { deref(checkpoint, "checkpoint").setValue(textOf(key, "key"), value); });
-}
-
-TenonErrorCode TenonCheckpointSetString(TenonCheckpoint checkpoint, const char* key,
-                                        const char* value) noexcept {
-  return guard(__func__, [&] {
-    deref(checkpoint, "checkpoint").setValue(textOf(key, "key"), textOf(value, "value"));
-  });
-}
-
-TenonErrorCode TenonCheckpointGetInt(TenonCheckpoint checkpoint, const char* key,
-                                     TenonInt* value) noexcept {
-  return guard(__func__, [&] {
-    required(value, "value") = storedValue<Index>(checkpoint, key, "an integer");
-  });
-}
-
-TenonErrorCode TenonCheckpointGetReal(TenonCheckpoint checkpoint, const char* key,
-                                      double* value) noexcept {
-  return guard(__func__, [&] {
-    required(value, "value") = storedValue<double>(checkpoint, key, "a real number");
-  });
-}
-
-TenonErrorCode TenonCheckpointGetString(TenonCheckpoint checkpoint, const char* key, char text[],
-                                        TenonInt length, TenonInt* needed) noexcept {
-  return guard(__func__, [&] {
-    copyText(storedValue<std::string>(checkpoint, key, "a text"), {text, length, needed}, "text");
   });
 }
 

@@ -15,6 +15,8 @@ NODES = {('TenonLayerGraphAddNode', 'inputs')}
 # Settings by name: lists with an entry for each dimension too, or the dimensions themselves.
 SETTINGS = {(f'TenonObject{verb}{kind}', argument) for verb in ('Set', 'Get')
             for kind, argument in (('Integers', 'values'), ('Text', 'text'))}
+# Classes that store values of any name as settings; those have no entry for each dimension.
+WITH_VALUES = {'TenonCheckpoint'}
 # Lists of indices that can be below 1: boxes with a halo, which can extend beyond the domain.
 UNBOUNDED = {('TenonLayoutSetHaloBoxes', 'low')}
 INDEX = re.compile(r'first (local )?index|local index')
@@ -59,7 +61,7 @@ class Kind:
         self.is_dimension = False
         self.implied_by, self.length, self.count, self.needed = [], None, None, None
         self.is_asking = self.is_consumed = False
-        self.object_class = None
+        self.object_class = self.class_of_call = None
 
     @property
     def is_left_out(self):
@@ -78,7 +80,7 @@ class Kind:
 
     @property
     def is_setting(self):
-        return (self.function.name, self.c_name) in SETTINGS
+        return (self.function.name, self.c_name) in SETTINGS and self.class_of_call not in WITH_VALUES
 
     @property
     def is_reversed(self):

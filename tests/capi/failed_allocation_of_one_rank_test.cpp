@@ -220,19 +220,19 @@ protected:
     OfOneRankWithNetwork::SetUp();
     options().set("-tenon_checkpoint_transport", GetParam());
     lead(joined(
-        made,
-        {
-            TENON_STEP(TenonLayerSetUp(network, layout)),
-            TENON_STEP(TenonOptimizerCreate(network, "adam", &optimizer)),
-            TENON_STEP(TenonDTensorCreate(layout, TENON_FLOAT64, &x)),
-            TENON_STEP(TenonDTensorFillNormal(x, 1, 0, 0, 1)),
-            TENON_STEP(TenonCheckpointCreate(MPI_COMM_WORLD, &checkpoint)),
-            TENON_STEP(TenonObjectSetFromOptions(objectOf(checkpoint))),
-            TENON_STEP(TenonCheckpointAddLayer(checkpoint, network, "the network, by name")),
-            TENON_STEP(TenonCheckpointAddOptimizer(checkpoint, optimizer, "adam")),
-            TENON_STEP(TenonCheckpointAddTensor(checkpoint, x, "field")),
-            TENON_STEP(TenonCheckpointSetString(checkpoint, "who", "a value that is not short")),
-        }));
+        made, {
+                  TENON_STEP(TenonLayerSetUp(network, layout)),
+                  TENON_STEP(TenonOptimizerCreate(network, "adam", &optimizer)),
+                  TENON_STEP(TenonDTensorCreate(layout, TENON_FLOAT64, &x)),
+                  TENON_STEP(TenonDTensorFillNormal(x, 1, 0, 0, 1)),
+                  TENON_STEP(TenonCheckpointCreate(MPI_COMM_WORLD, &checkpoint)),
+                  TENON_STEP(TenonObjectSetFromOptions(objectOf(checkpoint))),
+                  TENON_STEP(TenonCheckpointAddLayer(checkpoint, network, "the network, by name")),
+                  TENON_STEP(TenonCheckpointAddOptimizer(checkpoint, optimizer, "adam")),
+                  TENON_STEP(TenonCheckpointAddTensor(checkpoint, x, "field")),
+                  TENON_STEP(TenonObjectSetText((TenonObject)checkpoint, "who",
+                                                "a value that is not short")),
+              }));
   }
   void TearDown() override {
     if (!TENON_TEST_HAS_HDF5)

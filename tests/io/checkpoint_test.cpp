@@ -325,9 +325,9 @@ TEST(Checkpoint, ShowsControlCharactersAsText) {
 TEST(Checkpoint, RefusesNamesThatAFileOrATerminalCannotShow) {
   TrainingRun run(world(), {});
   Checkpoint& checkpoint = run.checkpoint();
-  expectError(TENON_ERR_ARG, {"key", "control"},
+  expectError(TENON_ERR_ARG, {"name", "control"},
               [&] { checkpoint.setValue("a\x1b[2J", Index(1)); });
-  expectError(TENON_ERR_ARG, {"key", "UTF-8"}, [&] { checkpoint.setValue("\xe4", Index(1)); });
+  expectError(TENON_ERR_ARG, {"name", "UTF-8"}, [&] { checkpoint.setValue("\xe4", Index(1)); });
   expectError(TENON_ERR_ARG, {"value of 'a'", "\\xe4 at position 3", "UTF-8"},
               [&] { checkpoint.setValue("a", std::string("b\n\xe4")); });
   const auto tensor = makeRef<DTensor>(world(),

@@ -52,7 +52,7 @@ class Files(Folder):
         k = tenon.DTensor(tenon.Layout.sharded(grid(), [5], 'S0'), 'int64')
         k.assign(block(k.layout(), self.numbers))
         checkpoint = tenon.Checkpoint(COMM).add_layer(self.net, 'net').add_tensor(x, 'field').add_tensor(k, 'numbers')
-        checkpoint.set_int_entry('epoch', 7).set_real_entry('time', 0.125).set_string_entry('note', 'a\nb "c" µ')
+        checkpoint.set(epoch=7, time=0.125, note='a\nb "c" µ')
         path = f'{self.folder}/state.h5'
         checkpoint.write(path)
         return path

@@ -198,7 +198,7 @@ static TenonErrorCode OpenCheckpoint(MPI_Comm comm, const Settings* s, Training*
   TenonCall(TenonCheckpointReadLatest(t->checkpoint, s->checkpoint, &step));
   if (step >= 0) {
     t->step = step;
-    TenonCall(TenonCheckpointGetReal(t->checkpoint, "epoch_loss_sum", &t->sum));
+    TenonCall(TenonObjectGetReal((TenonObject)t->checkpoint, "epoch_loss_sum", &t->sum));
   }
   if (rank == 0 && step >= 0)
     printf("restart from %s: step %lld\n", s->checkpoint, (long long)step);
@@ -214,7 +214,7 @@ static TenonErrorCode Save(MPI_Comm comm, const Settings* s, Training* t, TenonI
   TenonCall(TenonCheckpointGetSignal(t->checkpoint, &t->signal));
   if (!t->signal && t->step % s->every != 0 && t->step != lastStep)
     return TENON_SUCCESS;
-  TenonCall(TenonCheckpointSetReal(t->checkpoint, "epoch_loss_sum", t->sum));
+  TenonCall(TenonObjectSetReal((TenonObject)t->checkpoint, "epoch_loss_sum", t->sum));
   TenonCall(TenonCheckpointWriteStep(t->checkpoint, s->checkpoint, t->step));
   MPI_Comm_rank(comm, &rank);
   if (t->signal && rank == 0)
