@@ -193,46 +193,40 @@ TENON_EXTERN TenonErrorCode TenonCheckpointOnSignal(TenonCheckpoint checkpoint,
 TENON_EXTERN TenonErrorCode TenonCheckpointGetSignal(TenonCheckpoint checkpoint,
                                                      int* signal) TENON_NOEXCEPT;
 
-/** @brief Prints what a file holds, and verifies all its digests. Not collective.
+/** @brief Returns what a file holds, without the values of its tensors. Not collective.
  *
- *  Needs neither TenonInitialize() nor MPI. The command "tenon checkpoint FILE" makes this call.
- *
- *  @param[in] path  path
- *  @return TENON_ERR_FILE     the file cannot be read
- *  @return TENON_ERR_FORMAT   the file is damaged, truncated, not a checkpoint, or of a later
- *                             format
- *  @return TENON_ERR_SUPPORT  Tenon was built without HDF5
- */
-TENON_EXTERN TenonErrorCode TenonCheckpointViewFile(const char* path) TENON_NOEXCEPT;
-
-/** @brief Returns what a file holds, without the values of its tensors, for programs. Not
- *         collective.
- *
- *  The text is a JSON object. Needs neither TenonInitialize() nor MPI.
+ *  The text is a JSON object. Needs neither TenonInitialize() nor MPI. The command "tenon
+ *  checkpoint FILE" prints it as lines, with verified digests.
  *
  *  | key      | value                                                                           |
  *  | -------- | ------------------------------------------------------------------------------- |
+ *  | format   | version of the format, 1                                                        |
  *  | writer   | version of Tenon that wrote it                                                  |
  *  | created  | date and time                                                                   |
  *  | ranks    | number of ranks that wrote it                                                   |
- *  | values   | object: the named values; real numbers that are not finite are null              |
+ *  | values   | object: the named values; real numbers that are not finite are null             |
+ *  | texts    | list of objects with path, name ("type" or "settings") and text: what layers    |
+ *  |          | and optimizers were                                                             |
  *  | numbers  | object: numbers of the state by path, such as the steps of an optimizer         |
  *  | datasets | list of objects with path, type ("float32", "float64" or "int64") and shape: of |
  *  |          | the tensors ("tensors/NAME") and of layers and optimizers, for                  |
- *  |          | TenonDTensorLoad()                                                              |
+ *  |          | TenonDTensorLoad(); if verified, also with digest, "right" or "wrong"           |
  *
  *  @param[in]  path    path
- *  @param[out] text    [length] text. May be NULL, in which case only needed is returned.
+ *  @param[in]  verify  TENON_TRUE to read all values too, and compare them with their digests. A
+ *                      wrong one is no error; it means that the dataset is damaged.
+ *  @param[out] text    [length] text. May be NULL, in which case only needed is returned, and no
+ *                      values are read.
  *  @param[in]  length  size of the buffer in characters
  *  @param[out] needed  size that the text needs. May be NULL, in which case it is not returned.
  *  @return TENON_ERR_FILE     the file cannot be read
- *  @return TENON_ERR_FORMAT   the file is damaged, truncated, not a checkpoint, or of a later
- *                             format; the digests of datasets are not verified
+ *  @return TENON_ERR_FORMAT   the file is damaged in other places than values, truncated, not a
+ *                             checkpoint, or of a later format
  *  @return TENON_ERR_SUPPORT  Tenon was built without HDF5
  *  @return TENON_ERR_ARG      the text does not fit into the buffer
  */
-TENON_EXTERN TenonErrorCode TenonCheckpointGetContents(const char* path, char text[],
-                                                       TenonInt length,
+TENON_EXTERN TenonErrorCode TenonCheckpointGetContents(const char* path, TenonBool verify,
+                                                       char text[], TenonInt length,
                                                        TenonInt* needed) TENON_NOEXCEPT;
 
 /** @brief Reads one dataset of a file into a tensor. Collective on the tensor.

@@ -114,26 +114,15 @@ TenonErrorCode TenonCheckpointGetSignal(TenonCheckpoint checkpoint, int* signal)
   });
 }
 
-// Files are viewed on one process, without MPI.
-TenonErrorCode TenonCheckpointViewFile(const char* path) noexcept {
+// A file is listed on one process, without MPI. The query of the size does not read the data.
+TenonErrorCode TenonCheckpointGetContents(const char* path, TenonBool verify, char text[],
+                                          TenonInt length, TenonInt* needed) noexcept {
   return guard(__func__, [&] {
     const std::string name = textOf(path, "path");
     requireHdf5();
-    const FileView view = viewFile(name);
-    print(view.text);
-    // The contents are printed before the error, since they show which datasets are undamaged.
-    if (!view.damaged.empty())
-      throw Error(TENON_ERR_FORMAT, fmt::format("file '{}' is damaged: the digest is wrong of {}",
-                                                name, view.damaged));
-  });
-}
-
-TenonErrorCode TenonCheckpointGetContents(const char* path, char text[], TenonInt length,
-                                          TenonInt* needed) noexcept {
-  return guard(__func__, [&] {
-    const std::string name = textOf(path, "path");
-    requireHdf5();
-    copyText(fileContents(name), {text, length, needed}, "text");
+    const Digests verified = text ? Digests::Verified : Digests::Assumed;
+    copyText(fileContents(name, verify != TENON_FALSE ? verified : Digests::Omitted),
+             {text, length, needed}, "text");
   });
 }
 

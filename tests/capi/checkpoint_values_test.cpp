@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The values that a checkpoint stores, which are its settings of any name: what comes back from a
-// file, and what wrong names, types and texts answer.
+// file, and what wrong names, types and texts answer; and the list of a whole and a damaged file.
 #include "capi/expect_code.hpp"
 
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <string>
+#include <string_view>
 
 namespace tenon::test {
 namespace {
@@ -143,6 +146,55 @@ TEST_F(CheckpointValues, AreNoSettings) {
   expectCode(TENON_ERR_TYPE, setInteger(checkpoint_, "checkpoint_kep", 3),
              {"no setting 'checkpoint_kep'", "nearest is 'checkpoint_keep'"});
   expectCode(TENON_ERR_TYPE, integer("checkpoint_kep", &keep), {"no setting 'checkpoint_kep'"});
+}
+
+TEST_F(CheckpointValues, AreListedWithTheDigestsOfTheTensors) {
+  constexpr double kSeldom = 1234.0625;
+  TenonLayout cells = layout({4}, "B");
+  TenonDTensor x = tensor(cells, TENON_FLOAT64), y = tensor(cells, TENON_FLOAT64);
+  expectSuccess(TenonDTensorFillConstant(x, kSeldom));
+  expectSuccess(TenonCheckpointAddTensor(checkpoint_, x, "x"));
+  expectSuccess(TenonCheckpointAddTensor(checkpoint_, y, "y"));
+  expectSuccess(setReal("time", 0.5));
+  expectSuccess(write());
+  const auto contents = [&](TenonBool verify) {
+    TenonInt needed = 0;
+    expectSuccess(TenonCheckpointGetContents(path_.c_str(), verify, nullptr, 0, &needed));
+    std::string text(static_cast<std::size_t>(needed), ' ');
+    expectSuccess(TenonCheckpointGetContents(path_.c_str(), verify, text.data(), needed, nullptr));
+    EXPECT_EQ(text.find('\0'), text.size() - 1); // the size that was asked for is that of the text
+    return text;
+  };
+  const auto expectPart = [](const std::string& text, const char* part) {
+    EXPECT_NE(text.find(part), text.npos) << text;
+  };
+  const std::string plain = contents(TENON_FALSE), whole = contents(TENON_TRUE);
+  expectPart(plain, R"("format":1,)");
+  expectPart(plain, R"("values":{"time":0.5})");
+  expectPart(plain, R"({"path":"tensors/x","type":"float64","shape":[4]})");
+  expectPart(whole, R"({"path":"tensors/x","type":"float64","shape":[4],"digest":"right"})");
+  expectPart(whole, R"({"path":"tensors/y","type":"float64","shape":[4],"digest":"right"})");
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (worldRank() == 0) { // one element of x is another one
+    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+    std::string bytes(std::istreambuf_iterator<char>(file), {});
+    const std::size_t at =
+        bytes.find(std::string_view(reinterpret_cast<const char*>(&kSeldom), sizeof kSeldom));
+    ASSERT_NE(at, bytes.npos);
+    file.clear();
+    file.seekp(static_cast<std::streamoff>(at));
+    file.put(static_cast<char>(bytes[at] + 1));
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  const std::string damaged = contents(TENON_TRUE);
+  expectPart(damaged, R"("shape":[4],"digest":"wrong"},{"path":"tensors/y")");
+  expectPart(damaged, R"({"path":"tensors/y","type":"float64","shape":[4],"digest":"right"})");
+  EXPECT_EQ(contents(TENON_FALSE), plain);
+  expectCode(TENON_ERR_FILE, TenonCheckpointGetContents("none.h5", TENON_TRUE, nullptr, 0, nullptr),
+             {"none.h5"});
+  for (TenonDTensor* one : {&x, &y})
+    expectSuccess(TenonDTensorDestroy(one));
+  expectSuccess(TenonLayoutDestroy(&cells));
 }
 
 } // namespace

@@ -31,6 +31,7 @@ BY_HAND = {
 }
 
 DEFAULTS = {
+    ('TenonCheckpointGetContents', 'verify'): 'false',  # which takes as long as reading the file
     ('TenonLayerCreateInputCotangent', 'index'): '0',  # most layers have one input and one output
     ('TenonLayerCreateOutput', 'index'): '0',
     ('TenonLayerCreateOutputCotangent', 'index'): '0',
