@@ -199,7 +199,7 @@ TEST_F(FailedAllocation, LayoutsTensorsAndOperators) {
         TENON_STEP(TenonLinearOpCreateHalo(plain, wide, TENON_FLOAT64, &halo)),
         TENON_STEP(TenonLinearOpCreateAdjoint(halo, &adjoint)),
         TENON_STEPS("TenonLinearOpCreateSum", const TenonLinearOp both[2] = {halo, halo};
-                    TenonCall(TenonLinearOpCreateSum(2, both, &sum));),
+                    TenonCall(TenonLinearOpCreateSum(2, both, NULL, &sum));),
         TENON_STEPS("TenonLinearOpCreateComposition", const TenonLinearOp both[1] = {halo};
                     TenonCall(TenonLinearOpCreateComposition(1, both, &product));),
         TENON_STEP(TenonLinearOpApply(halo, x, y)), TENON_STEP(TenonLinearOpApply(sum, x, y)),

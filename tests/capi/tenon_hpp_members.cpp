@@ -150,11 +150,13 @@ void objectsAreLists() {
   const tenon::Layout layout = rows(MPI_COMM_WORLD, 12);
   std::vector<tenon::LinearOp> ops;
   ops.push_back(tenon::LinearOp::ofType(layout, layout, TENON_FLOAT64, TENON_FLOAT64, "identity"));
-  ops.push_back(tenon::LinearOp::scale(2, ops[0]));
+  ops.push_back(tenon::LinearOp::sum({ops[0]}, {2}));
   tenon::DTensor x(layout, TENON_FLOAT64), y(layout, TENON_FLOAT64);
   x.fill(5);
   tenon::LinearOp::sum(ops).apply(x, y);
   CHECK(y.maxAbs() == 15);
+  tenon::LinearOp::sum(ops, {1, -3}).apply(x, y);
+  CHECK(y.maxAbs() == 25);
   tenon::LinearOp::composition({ops[1], ops[1], ops[0]}).apply(x, y);
   CHECK(y.maxAbs() == 20);
 

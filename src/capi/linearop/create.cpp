@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Creates linear operators from layouts (conversions, casts, boundary values) and from operators
-// (compositions, sums, adjoints, multiples). A conversion redistributes a tensor from one layout to
-// another. A halo exchange is the conversion to the same layout with ghost cells:
+// (compositions, linear combinations, adjoints). A conversion redistributes a tensor from one
+// layout to another. A halo exchange is the conversion to the same layout with ghost cells:
 // TenonLinearOpCreateHalo() creates the operator of TenonLinearOpCreateConversion(), but checks
 // first that the layouts differ in their halos only. A mistake in a layout is then an error instead
 // of an expensive redistribution.
@@ -125,9 +125,18 @@ TenonErrorCode TenonLinearOpCreateComposition(int count, const TenonLinearOp ops
   return guard(__func__, [&] { combine(count, ops, op, compose); });
 }
 
-TenonErrorCode TenonLinearOpCreateSum(int count, const TenonLinearOp ops[],
+TenonErrorCode TenonLinearOpCreateSum(int count, const TenonLinearOp ops[], const double factors[],
                                       TenonLinearOp* op) noexcept {
-  return guard(__func__, [&] { combine(count, ops, op, sum); });
+  return guard(__func__, [&] {
+    combine(count, ops, op, [&](std::vector<LinearOpRef> terms) {
+      const std::vector<double> multiples =
+          factors ? listOf(factors, count, "factors") : std::vector<double>(terms.size(), 1);
+      for (std::size_t i = 0; i < terms.size(); ++i)
+        if (multiples[i] != 1)
+          terms[i] = scale(multiples[i], std::move(terms[i]));
+      return sum(std::move(terms));
+    });
+  });
 }
 
 TenonErrorCode TenonLinearOpCreateAdjoint(TenonLinearOp op, TenonLinearOp* adjoint) noexcept {
@@ -136,15 +145,5 @@ TenonErrorCode TenonLinearOpCreateAdjoint(TenonLinearOp op, TenonLinearOp* adjoi
     LinearOp& forward = deref(op, "op");
     createOp(*forward.comm(), adjoint, "adjoint",
              [&] { return adjointView(LinearOpRef::share(&forward)); });
-  });
-}
-
-TenonErrorCode TenonLinearOpCreateScale(double factor, TenonLinearOp op,
-                                        TenonLinearOp* scaled) noexcept {
-  return guard(__func__, [&] {
-    checkInitialized();
-    LinearOp& operand = deref(op, "op");
-    createOp(*operand.comm(), scaled, "scaled",
-             [&] { return scale(factor, LinearOpRef::share(&operand)); });
   });
 }
