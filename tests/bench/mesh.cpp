@@ -214,7 +214,8 @@ struct Step {
   }
   void apply() {
     std::vector<TenonDTensor> inputs(x.begin(), x.end());
-    require(TenonLayerApplyMany(layer, static_cast<int>(inputs.size()), inputs.data(), 1, &y));
+    const TenonDTensor output = y;
+    require(TenonLayerApplyMany(layer, static_cast<int>(inputs.size()), inputs.data(), 1, &output));
   }
   void forward() {
     require(TenonLayerSetTraining(layer, TENON_FALSE));
@@ -224,7 +225,8 @@ struct Step {
     require(TenonLayerSetTraining(layer, TENON_TRUE));
     apply();
     std::vector<TenonDTensor> outputs(dx.begin(), dx.end());
-    require(TenonLayerApplyAdjointMany(layer, 1, &dy, static_cast<int>(outputs.size()),
+    const TenonDTensor cotangent = dy;
+    require(TenonLayerApplyAdjointMany(layer, 1, &cotangent, static_cast<int>(outputs.size()),
                                        outputs.data()));
   }
 };
