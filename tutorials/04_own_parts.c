@@ -177,15 +177,15 @@ static TenonErrorCode Train(MPI_Comm comm, TenonLayer layer, TenonDTensor x, Ten
   int rank, step;
 
   MPI_Comm_rank(comm, &rank);
-  TenonCall(TenonLayerCreateOutput(layer, &y));
-  TenonCall(TenonLayerCreateOutputCotangent(layer, &dy));
+  TenonCall(TenonLayerCreateOutput(layer, 0, &y));
+  TenonCall(TenonLayerCreateOutputCotangent(layer, 0, &dy));
   TenonCall(TenonLayerCreateType(comm, "meansquarederror", &loss));
   TenonCall(TenonLayerSetDataType(loss, TENON_FLOAT64));
-  TenonCall(TenonLayerGetOutputLayout(layer, &layout));
+  TenonCall(TenonLayerGetOutputLayout(layer, 0, &layout));
   TenonCall(TenonLayerSetUp(loss, layout));
   TenonCall(TenonLayerSetTarget(loss, target));
-  TenonCall(TenonLayerCreateOutput(loss, &value));
-  TenonCall(TenonLayerCreateOutputCotangent(loss, &dvalue));
+  TenonCall(TenonLayerCreateOutput(loss, 0, &value));
+  TenonCall(TenonLayerCreateOutputCotangent(loss, 0, &dvalue));
   TenonCall(TenonDTensorFillConstant(dvalue, 1));
   TenonCall(TenonOptimizerCreate(layer, "sgd", &optimizer));
   TenonCall(TenonOptimizerSetLearningRate(optimizer, 0.02));

@@ -271,7 +271,7 @@ static TenonErrorCode Run(MPI_Comm comm) {
   TenonCall(TenonOptionsGetInt("-", "cells", &p.cells));
   TenonCall(CreateSolver(&p, comm));
   TenonCall(CreateNetwork(&p, comm));
-  TenonCall(TenonLayerCreateOutput(p.network, &p.answer));
+  TenonCall(TenonLayerCreateOutput(p.network, 0, &p.answer));
   TenonCall(CreateDirection(&p));
 
   TenonCall(LossAt(&p, 0, &loss));

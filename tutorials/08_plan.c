@@ -161,13 +161,13 @@ static TenonErrorCode CreateTraining(Program* p) {
   TenonInt n;
   void* array;
 
-  TenonCall(TenonLayerCreateOutput(p->planned, &p->estimate));
-  TenonCall(TenonLayerCreateOutputCotangent(p->planned, &p->cotangent));
+  TenonCall(TenonLayerCreateOutput(p->planned, 0, &p->estimate));
+  TenonCall(TenonLayerCreateOutputCotangent(p->planned, 0, &p->cotangent));
   TenonCall(TenonLayerCreateType(p->comm, "meansquarederror", &p->loss));
   TenonCall(TenonLayerSetDataType(p->loss, TENON_FLOAT64));
   TenonCall(TenonLayerSetUp(p->loss, p->everywhere));
-  TenonCall(TenonLayerCreateOutput(p->loss, &p->value));
-  TenonCall(TenonLayerCreateOutputCotangent(p->loss, &p->one));
+  TenonCall(TenonLayerCreateOutput(p->loss, 0, &p->value));
+  TenonCall(TenonLayerCreateOutputCotangent(p->loss, 0, &p->one));
   TenonCall(TenonDTensorFillConstant(p->one, p->rank == 0 ? 1 : 0)); /* contributions of 1 */
   TenonCall(TenonDTensorCreate(p->everywhere, TENON_FLOAT64, &p->rates));
   TenonCall(TenonDTensorGetArray(p->rates, TENON_FLOAT64, &array));

@@ -7,7 +7,7 @@
  *
  *  A checkpoint holds layers (parameters, the state of dropout, running statistics, states of
  *  shells), optimizers (steps, momenta), tensors of the program and named values (time, epoch). The
- *  program adds its objects once, writes at any time, and reads after a restart:
+ *  program adds its objects once, sets values and writes at any time, and reads after a restart:
  *
  *      TenonCheckpointCreate(comm, &checkpoint);
  *      TenonCheckpointAddLayer(checkpoint, network, "network");
@@ -34,6 +34,20 @@
  *  - checkpoint_transport (text, "auto"): who writes and reads: "together", all ranks, which needs
  *    parallel HDF5; "root", rank 0, to which the others send their data; "auto", together if HDF5
  *    is parallel. The files are the same.
+ *
+ *  Values have any other name: an integer, a real number, which need not be finite, or a text is
+ *  set and read as a setting of this name, and written to the file. Those of rank 0 count.
+ *
+ *      TenonObject values = (TenonObject)checkpoint;
+ *      TenonObjectSetReal(values, "time", time);                     (before a file is written)
+ *      TenonObjectSetIntegers(values, "epoch", 1, &epoch);
+ *      TenonObjectGetReal(values, "time", &time);                    (after one was read)
+ *
+ *  The setters return TENON_ERR_ARG for a name that is empty, has a control character or is not
+ *  UTF-8, for a text that is not UTF-8, and for any number of integers but one; TENON_ERR_TYPE for
+ *  a truth value, and for a name that begins with "checkpoint_" but is none of the settings. The
+ *  getters return TENON_ERR_ARG if there is no value of this name, and TENON_ERR_TYPE if it is of
+ *  another type; TenonObjectIsSet() returns whether there is one.
  *
  *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
  *  TENON_ERR_HANDLE if a handle is not valid or is of another class. Errors of collective calls are
@@ -98,60 +112,6 @@ TENON_EXTERN TenonErrorCode TenonCheckpointAddTensor(TenonCheckpoint checkpoint,
                                                      TenonDTensor tensor,
                                                      const char* name) TENON_NOEXCEPT;
 
-/** @brief Sets an integer, which is written to the file. Local; call on all ranks.
- *  @param[in] checkpoint  checkpoint
- *  @param[in] key         key
- *  @param[in] value       value, that of rank 0 counts
- *  @return TENON_ERR_ARG  the key is empty, has a control character or is not UTF-8 */
-TENON_EXTERN TenonErrorCode TenonCheckpointSetInt(TenonCheckpoint checkpoint, const char* key,
-                                                  TenonInt value) TENON_NOEXCEPT;
-
-/** @brief Sets a real number, which is written to the file. Local; call on all ranks.
- *  @param[in] checkpoint  checkpoint
- *  @param[in] key         key
- *  @param[in] value       value, that of rank 0 counts
- *  @return TENON_ERR_ARG  the key is empty, has a control character or is not UTF-8 */
-TENON_EXTERN TenonErrorCode TenonCheckpointSetReal(TenonCheckpoint checkpoint, const char* key,
-                                                   double value) TENON_NOEXCEPT;
-
-/** @brief Sets a text, which is written to the file. Local; call on all ranks.
- *  @param[in] checkpoint  checkpoint
- *  @param[in] key         key
- *  @param[in] value       text, that of rank 0 counts
- *  @return TENON_ERR_ARG  the key is empty or has a control character, or a text is not UTF-8 */
-TENON_EXTERN TenonErrorCode TenonCheckpointSetString(TenonCheckpoint checkpoint, const char* key,
-                                                     const char* value) TENON_NOEXCEPT;
-
-/** @brief Returns an integer that was set, or read from a file. Not collective.
- *  @param[in]  checkpoint  checkpoint
- *  @param[in]  key         key
- *  @param[out] value       value
- *  @return TENON_ERR_ARG   there is no value of this key
- *  @return TENON_ERR_TYPE  the value is of another type */
-TENON_EXTERN TenonErrorCode TenonCheckpointGetInt(TenonCheckpoint checkpoint, const char* key,
-                                                  TenonInt* value) TENON_NOEXCEPT;
-
-/** @brief Returns a real number that was set, or read from a file. Not collective.
- *  @param[in]  checkpoint  checkpoint
- *  @param[in]  key         key
- *  @param[out] value       value
- *  @return TENON_ERR_ARG   there is no value of this key
- *  @return TENON_ERR_TYPE  the value is of another type */
-TENON_EXTERN TenonErrorCode TenonCheckpointGetReal(TenonCheckpoint checkpoint, const char* key,
-                                                   double* value) TENON_NOEXCEPT;
-
-/** @brief Returns a text that was set, or read from a file. Not collective.
- *  @param[in]  checkpoint  checkpoint
- *  @param[in]  key         key
- *  @param[out] text        [length] text. May be NULL, in which case only needed is returned.
- *  @param[in]  length      size of the buffer in characters
- *  @param[out] needed      size that the text needs. May be NULL, in which case it is not returned.
- *  @return TENON_ERR_ARG   there is no value of this key, or the text does not fit into the buffer
- *  @return TENON_ERR_TYPE  the value is of another type */
-TENON_EXTERN TenonErrorCode TenonCheckpointGetString(TenonCheckpoint checkpoint, const char* key,
-                                                     char text[], TenonInt length,
-                                                     TenonInt* needed) TENON_NOEXCEPT;
-
 /** @brief Writes a file. Collective on the checkpoint.
  *
  *  A file of this name is replaced once the new one is whole and on the disk. Until then the new
@@ -188,7 +148,7 @@ TENON_EXTERN TenonErrorCode TenonCheckpointWriteStep(TenonCheckpoint checkpoint,
  *
  *  The file must have all that the objects have, with the same names, shapes and types; what it has
  *  of objects that were not added is not read. The values of the file replace those of the same
- *  keys.
+ *  names.
  *
  *  @param[in] checkpoint  checkpoint
  *  @param[in] path        path
@@ -233,46 +193,40 @@ TENON_EXTERN TenonErrorCode TenonCheckpointOnSignal(TenonCheckpoint checkpoint,
 TENON_EXTERN TenonErrorCode TenonCheckpointGetSignal(TenonCheckpoint checkpoint,
                                                      int* signal) TENON_NOEXCEPT;
 
-/** @brief Prints what a file holds, and verifies all its digests. Not collective.
+/** @brief Returns what a file holds, without the values of its tensors. Not collective.
  *
- *  Needs neither TenonInitialize() nor MPI. The command "tenon checkpoint FILE" makes this call.
- *
- *  @param[in] path  path
- *  @return TENON_ERR_FILE     the file cannot be read
- *  @return TENON_ERR_FORMAT   the file is damaged, truncated, not a checkpoint, or of a later
- *                             format
- *  @return TENON_ERR_SUPPORT  Tenon was built without HDF5
- */
-TENON_EXTERN TenonErrorCode TenonCheckpointViewFile(const char* path) TENON_NOEXCEPT;
-
-/** @brief Returns what a file holds, without the values of its tensors, for programs. Not
- *         collective.
- *
- *  The text is a JSON object. Needs neither TenonInitialize() nor MPI.
+ *  The text is a JSON object. Needs neither TenonInitialize() nor MPI. The command "tenon
+ *  checkpoint FILE" prints it as lines, with verified digests.
  *
  *  | key      | value                                                                           |
  *  | -------- | ------------------------------------------------------------------------------- |
+ *  | format   | version of the format, 1                                                        |
  *  | writer   | version of Tenon that wrote it                                                  |
  *  | created  | date and time                                                                   |
  *  | ranks    | number of ranks that wrote it                                                   |
- *  | values   | object: the named values; real numbers that are not finite are null              |
+ *  | values   | object: the named values; real numbers that are not finite are null             |
+ *  | texts    | list of objects with path, name ("type" or "settings") and text: what layers    |
+ *  |          | and optimizers were                                                             |
  *  | numbers  | object: numbers of the state by path, such as the steps of an optimizer         |
  *  | datasets | list of objects with path, type ("float32", "float64" or "int64") and shape: of |
  *  |          | the tensors ("tensors/NAME") and of layers and optimizers, for                  |
- *  |          | TenonDTensorLoad()                                                              |
+ *  |          | TenonDTensorLoad(); if verified, also with digest, "right" or "wrong"           |
  *
  *  @param[in]  path    path
- *  @param[out] text    [length] text. May be NULL, in which case only needed is returned.
+ *  @param[in]  verify  TENON_TRUE to read all values too, and compare them with their digests. A
+ *                      wrong one is no error; it means that the dataset is damaged.
+ *  @param[out] text    [length] text. May be NULL, in which case only needed is returned, and no
+ *                      values are read.
  *  @param[in]  length  size of the buffer in characters
  *  @param[out] needed  size that the text needs. May be NULL, in which case it is not returned.
  *  @return TENON_ERR_FILE     the file cannot be read
- *  @return TENON_ERR_FORMAT   the file is damaged, truncated, not a checkpoint, or of a later
- *                             format; the digests of datasets are not verified
+ *  @return TENON_ERR_FORMAT   the file is damaged in other places than values, truncated, not a
+ *                             checkpoint, or of a later format
  *  @return TENON_ERR_SUPPORT  Tenon was built without HDF5
  *  @return TENON_ERR_ARG      the text does not fit into the buffer
  */
-TENON_EXTERN TenonErrorCode TenonCheckpointGetContents(const char* path, char text[],
-                                                       TenonInt length,
+TENON_EXTERN TenonErrorCode TenonCheckpointGetContents(const char* path, TenonBool verify,
+                                                       char text[], TenonInt length,
                                                        TenonInt* needed) TENON_NOEXCEPT;
 
 /** @brief Reads one dataset of a file into a tensor. Collective on the tensor.

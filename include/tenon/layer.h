@@ -185,34 +185,40 @@ TENON_EXTERN TenonErrorCode TenonLayerSetStorage(TenonLayer layer,
  */
 TENON_EXTERN TenonErrorCode TenonLayerSetUp(TenonLayer layer, TenonLayout input) TENON_NOEXCEPT;
 
-/** @brief Returns the layout of the output, for the last set-up input. Not collective.
+/** @brief Returns the layout of an output, for the last set-up input. Not collective.
  *  @param[in]  layer   layer that is set up
+ *  @param[in]  index   number of the output, counted from 0; below TenonLayerGetOutputCount()
  *  @param[out] output  new handle; destroy it with TenonLayoutDestroy()
+ *  @return TENON_ERR_ARG    there is no such output
  *  @return TENON_ERR_STATE  the layer is not set up */
-TENON_EXTERN TenonErrorCode TenonLayerGetOutputLayout(TenonLayer layer,
+TENON_EXTERN TenonErrorCode TenonLayerGetOutputLayout(TenonLayer layer, int index,
                                                       TenonLayout* output) TENON_NOEXCEPT;
 
-/** @brief Creates a tensor for the output, for the last set-up input. Collective on the layer.
+/** @brief Creates a tensor for an output, for the last set-up input. Collective on the layer.
  *  @param[in]  layer  layer that is set up
+ *  @param[in]  index  number of the output, counted from 0; below TenonLayerGetOutputCount()
  *  @param[out] y      new tensor; destroy it with TenonDTensorDestroy()
+ *  @return TENON_ERR_ARG    there is no such output
  *  @return TENON_ERR_STATE  the layer is not set up */
-TENON_EXTERN TenonErrorCode TenonLayerCreateOutput(TenonLayer layer,
+TENON_EXTERN TenonErrorCode TenonLayerCreateOutput(TenonLayer layer, int index,
                                                    TenonDTensor* y) TENON_NOEXCEPT;
 
-/** @brief Creates a tensor for dL/dy, in the dual of the output's layout. Collective on the layer.
+/** @brief Creates a tensor for dL/dy, in the dual of an output's layout. Collective on the layer.
  *  @param[in]  layer  layer that is set up
+ *  @param[in]  index  number of the output, counted from 0; below TenonLayerGetOutputCount()
  *  @param[out] dy     new tensor; destroy it with TenonDTensorDestroy()
+ *  @return TENON_ERR_ARG    there is no such output
  *  @return TENON_ERR_STATE  the layer is not set up */
-TENON_EXTERN TenonErrorCode TenonLayerCreateOutputCotangent(TenonLayer layer,
+TENON_EXTERN TenonErrorCode TenonLayerCreateOutputCotangent(TenonLayer layer, int index,
                                                             TenonDTensor* dy) TENON_NOEXCEPT;
 
-/** @brief Creates a tensor for dL/dx, in the dual of the input's layout. Collective on the layer.
+/** @brief Creates a tensor for dL/dx, in the dual of an input's layout. Collective on the layer.
  *  @param[in]  layer  layer that is set up
- *  @param[out] dx     new tensor, for the first input if there are several; destroy it with
- *                     TenonDTensorDestroy()
- *  @return TENON_ERR_STATE  the layer is not set up
- *  @see    TenonLayerCreateInputCotangentAt() */
-TENON_EXTERN TenonErrorCode TenonLayerCreateInputCotangent(TenonLayer layer,
+ *  @param[in]  index  number of the input, counted from 0; below TenonLayerGetInputCount()
+ *  @param[out] dx     new tensor; destroy it with TenonDTensorDestroy()
+ *  @return TENON_ERR_ARG    there is no such input
+ *  @return TENON_ERR_STATE  the layer is not set up */
+TENON_EXTERN TenonErrorCode TenonLayerCreateInputCotangent(TenonLayer layer, int index,
                                                            TenonDTensor* dx) TENON_NOEXCEPT;
 
 /** @brief Draws the initial values of all parameters again. Local; call on all ranks.

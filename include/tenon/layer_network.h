@@ -113,7 +113,7 @@ TENON_EXTERN TenonErrorCode TenonLayerGraphAddNode(TenonLayer graph, TenonLayer 
  *    values are partial sums, like x.
  *  - One number: a tensor of shape [1], in any layout without halos.
  *
- *  Its cotangent has the dual layout (TenonLayerCreateInputCotangentAt() with input 1) and holds
+ *  Its cotangent has the dual layout (TenonLayerCreateInputCotangent() of input 1) and holds
  *  the derivatives with respect to the values and zeros elsewhere, or, for one number, their sum.
  *
  *      const TenonBoundary mode[1] = {TENON_BOUNDARY_VALUES};
@@ -148,17 +148,6 @@ TENON_EXTERN TenonErrorCode TenonLayerGetBoundaryLayout(TenonLayer layer, TenonL
 TENON_EXTERN TenonErrorCode TenonLayerSetUpMany(TenonLayer layer, int count,
                                                 const TenonLayout inputs[]) TENON_NOEXCEPT;
 
-/** @brief Creates a tensor for the cotangent of one of several inputs. Collective on the layer.
- *  @param[in]  layer  layer that is set up
- *  @param[in]  input  index of the input, counted from 0
- *  @param[out] dx     new tensor, in the dual of the input's layout; destroy it with
- *                     TenonDTensorDestroy()
- *  @return TENON_ERR_ARG    there is no such input
- *  @return TENON_ERR_STATE  the layer is not set up
- */
-TENON_EXTERN TenonErrorCode TenonLayerCreateInputCotangentAt(TenonLayer layer, int input,
-                                                             TenonDTensor* dx) TENON_NOEXCEPT;
-
 /** @brief Evaluates a layer with several inputs and outputs. Collective on the layer.
  *
  *  See TenonLayerApply().
@@ -167,8 +156,7 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateInputCotangentAt(TenonLayer layer, i
  *  @param[in] inputs   number of inputs; must be <= 64
  *  @param[in] x        [inputs] input tensors; a tensor can occur several times
  *  @param[in] outputs  number of outputs; must be <= 64
- *  @param[in] y        [outputs] tensors from TenonLayerCreateOutput() or
- *                     TenonLayerCreateOutputAt(); overwritten
+ *  @param[in] y        [outputs] tensors from TenonLayerCreateOutput(); overwritten
  *  @return TENON_ERR_ARG  a count is out of range or not that of the layer, or two of y are the
  *                         same tensor or their arrays overlap
  */
@@ -265,35 +253,6 @@ TENON_EXTERN TenonErrorCode TenonLayerGetOutputCount(TenonLayer layer, int* coun
 TENON_EXTERN TenonErrorCode TenonLayerGetOutputName(TenonLayer layer, int output, char name[],
                                                     TenonInt length,
                                                     TenonInt* needed) TENON_NOEXCEPT;
-
-/** @brief Returns the layout of one of several outputs. Not collective.
- *  @param[in]  layer   layer that is set up
- *  @param[in]  output  index of the output, counted from 0
- *  @param[out] layout  new handle; destroy it with TenonLayoutDestroy()
- *  @return TENON_ERR_ARG    there is no such output
- *  @return TENON_ERR_STATE  the layer is not set up */
-TENON_EXTERN TenonErrorCode TenonLayerGetOutputLayoutAt(TenonLayer layer, int output,
-                                                        TenonLayout* layout) TENON_NOEXCEPT;
-
-/** @brief Creates a tensor for one of several outputs. Collective on the layer.
- *  @param[in]  layer   layer that is set up
- *  @param[in]  output  index of the output, counted from 0
- *  @param[out] y       new tensor; destroy it with TenonDTensorDestroy()
- *  @return TENON_ERR_ARG    there is no such output
- *  @return TENON_ERR_STATE  the layer is not set up */
-TENON_EXTERN TenonErrorCode TenonLayerCreateOutputAt(TenonLayer layer, int output,
-                                                     TenonDTensor* y) TENON_NOEXCEPT;
-
-/** @brief Creates a tensor for the cotangent of one of several outputs. Collective on the layer.
- *  @param[in]  layer   layer that is set up
- *  @param[in]  output  index of the output, counted from 0
- *  @param[out] dy      new tensor, in the dual of the output's layout; destroy it with
- *                      TenonDTensorDestroy()
- *  @return TENON_ERR_ARG    there is no such output
- *  @return TENON_ERR_STATE  the layer is not set up */
-TENON_EXTERN TenonErrorCode TenonLayerCreateOutputCotangentAt(TenonLayer layer, int output,
-                                                              TenonDTensor* dy) TENON_NOEXCEPT;
-
 /**@}*/
 
 /** @name Networks as files */

@@ -217,25 +217,25 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateComposition(int count, const Teno
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateAdjoint(TenonLinearOp op,
                                                        TenonLinearOp* adjoint) TENON_NOEXCEPT;
 
-/** @brief Creates a sum: y <- ops[0] x + ... + ops[count-1] x. Collective on the operators.
- *  @param[in]  count  number of operators; must be >= 1
- *  @param[in]  ops    [count] operators of the same domain and range; one can occur several times
- *  @param[out] op     new operator
+/** @brief Creates a linear combination of operators. Collective on the operators.
+ *
+ *  y <- factors[0] ops[0] x + ... + factors[count-1] ops[count-1] x: a sum without factors, and the
+ *  multiple of an operator if there is one.
+ *
+ *  @param[in]  count    number of operators; must be >= 1
+ *  @param[in]  ops      [count] operators of the same domain and range; one can occur several times
+ *  @param[in]  factors  [count] factors, the same on all ranks. May be NULL, in which case all are
+ *                       1.
+ *  @param[out] op       new operator
  *  @return TENON_ERR_LAYOUT    domains or ranges differ; the message names the first operator that
  *                              differs
- *  @return TENON_ERR_DATATYPE  element types differ, likewise
+ *  @return TENON_ERR_DATATYPE  element types differ, likewise, or a factor is not an integer, for
+ *                              operators on integers
  *  @return TENON_ERR_ARG       count is below 1, or the operators have different communicators
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateSum(int count, const TenonLinearOp ops[],
+                                                   const double factors[],
                                                    TenonLinearOp* op) TENON_NOEXCEPT;
-
-/** @brief Creates a multiple: y <- factor F x. Collective on the operator.
- *  @param[in]  factor  factor, the same on all ranks
- *  @param[in]  op      operator F
- *  @param[out] scaled  new operator; destroy it with TenonLinearOpDestroy()
- *  @return TENON_ERR_DATATYPE  factor is not an integer, for an operator on integers */
-TENON_EXTERN TenonErrorCode TenonLinearOpCreateScale(double factor, TenonLinearOp op,
-                                                     TenonLinearOp* scaled) TENON_NOEXCEPT;
 /**@}*/
 
 /** @name User-defined operators */

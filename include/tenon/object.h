@@ -19,6 +19,8 @@
  *      TenonObjectSetBool(conv, "bias", TENON_FALSE);
  *      TenonObjectSetReal((TenonObject)optimizer, "momentum", 0.9);
  *
+ *  A checkpoint has settings of any other name too: the values that it stores.
+ *
  *  The option -tenon_help lists the settings of each type with their defaults. Some have a call of
  *  their own too, such as TenonLayerSetPadding(), which sets the same value.
  *
@@ -167,7 +169,7 @@ TENON_EXTERN TenonErrorCode TenonObjectSetIntegers(TenonObject object, const cha
 /** @brief Sets a setting that takes a real number. Local; call on all ranks.
  *  @param[in] object  object of a class with settings
  *  @param[in] name    name of the setting, such as "rate"
- *  @param[in] value   value; must be finite */
+ *  @param[in] value   value; must be finite, unless a checkpoint stores it */
 TENON_EXTERN TenonErrorCode TenonObjectSetReal(TenonObject object, const char* name,
                                                double value) TENON_NOEXCEPT;
 

@@ -3,12 +3,12 @@
 // are written to one HDF5 file, and read from it on any number of ranks:
 //   Create, Destroy                                           Create is collective
 //   AddLayer, AddOptimizer, AddTensor                         objects in the file; local
-//   SetInt, ..., GetInt, ...                                  named values in the file; local
 //   Write, WriteStep, Read, ReadLatest, TenonDTensorLoad      files; collective
 //   OnSignal, GetSignal                                       writing before a job is killed;
 //                                                             GetSignal is collective
-//   ViewFile, GetContents                                     list a file on one process, no MPI
-// The work is done by class Checkpoint (io/checkpoint.hpp); this file converts arguments and
+//   GetContents                                               lists a file on one process, no MPI
+// The named values of a checkpoint are settings of the object (object_settings.cpp). The work is
+// done by class Checkpoint (io/checkpoint.hpp); this file converts arguments and
 // errors.
 //
 // Collective calls use one of three helpers. Each runs a function (the body) on every rank and then
@@ -36,19 +36,6 @@ namespace {
 
 // The step that ReadLatest returns if the folder has no file step-N.h5.
 constexpr Index kNoFile = -1;
-
-// Returns the user's value of this key. Throws TENON_ERR_TYPE if it has another type; integers and
-// reals are not converted to each other.
-template <class T>
-const T& storedValue(TenonCheckpoint handle, const char* key, const char* expected) {
-  const Checkpoint& checkpoint = deref(handle, "checkpoint");
-  const std::string name = textOf(key, "key");
-  if (const T* found = std::get_if<T>(&checkpoint.value(name)))
-    return *found;
-  throw Error(TENON_ERR_TYPE,
-              fmt::format("the value '{}' of {} is not {}; get it by the call of its type", name,
-                          checkpoint.title(), expected));
-}
 
 // Runs body(checkpoint, path) as a collective call on the checkpoint's communicator. `name` is the
 // name of the argument `path` in error messages.
@@ -95,46 +82,6 @@ TenonErrorCode TenonCheckpointAddTensor(TenonCheckpoint checkpoint, TenonDTensor
   return guard(__func__, [&] {
     deref(checkpoint, "checkpoint")
         .addTensor(Ref<DTensor>::share(&deref(tensor, "tensor")), textOf(name, "name"));
-  });
-}
-
-TenonErrorCode TenonCheckpointSetInt(TenonCheckpoint checkpoint, const char* key,
-                                     TenonInt value) noexcept {
-  return guard(__func__,
-               [&] { deref(checkpoint, "checkpoint").setValue(textOf(key, "key"), Index(value)); });
-}
-
-TenonErrorCode TenonCheckpointSetReal(TenonCheckpoint checkpoint, const char* key,
-                                      double value) noexcept {
-  return guard(__func__,
-               [&] { deref(checkpoint, "checkpoint").setValue(textOf(key, "key"), value); });
-}
-
-TenonErrorCode TenonCheckpointSetString(TenonCheckpoint checkpoint, const char* key,
-                                        const char* value) noexcept {
-  return guard(__func__, [&] {
-    deref(checkpoint, "checkpoint").setValue(textOf(key, "key"), textOf(value, "value"));
-  });
-}
-
-TenonErrorCode TenonCheckpointGetInt(TenonCheckpoint checkpoint, const char* key,
-                                     TenonInt* value) noexcept {
-  return guard(__func__, [&] {
-    required(value, "value") = storedValue<Index>(checkpoint, key, "an integer");
-  });
-}
-
-TenonErrorCode TenonCheckpointGetReal(TenonCheckpoint checkpoint, const char* key,
-                                      double* value) noexcept {
-  return guard(__func__, [&] {
-    required(value, "value") = storedValue<double>(checkpoint, key, "a real number");
-  });
-}
-
-TenonErrorCode TenonCheckpointGetString(TenonCheckpoint checkpoint, const char* key, char text[],
-                                        TenonInt length, TenonInt* needed) noexcept {
-  return guard(__func__, [&] {
-    copyText(storedValue<std::string>(checkpoint, key, "a text"), {text, length, needed}, "text");
   });
 }
 
@@ -185,26 +132,15 @@ TenonErrorCode TenonCheckpointGetSignal(TenonCheckpoint checkpoint, int* signal)
   });
 }
 
-// Files are viewed on one process, without MPI.
-TenonErrorCode TenonCheckpointViewFile(const char* path) noexcept {
+// A file is listed on one process, without MPI. The query of the size does not read the data.
+TenonErrorCode TenonCheckpointGetContents(const char* path, TenonBool verify, char text[],
+                                          TenonInt length, TenonInt* needed) noexcept {
   return guard(__func__, [&] {
     const std::string name = textOf(path, "path");
     requireHdf5();
-    const FileView view = viewFile(name);
-    print(view.text);
-    // The contents are printed before the error, since they show which datasets are undamaged.
-    if (!view.damaged.empty())
-      throw Error(TENON_ERR_FORMAT, fmt::format("file '{}' is damaged: the digest is wrong of {}",
-                                                name, view.damaged));
-  });
-}
-
-TenonErrorCode TenonCheckpointGetContents(const char* path, char text[], TenonInt length,
-                                          TenonInt* needed) noexcept {
-  return guard(__func__, [&] {
-    const std::string name = textOf(path, "path");
-    requireHdf5();
-    copyText(fileContents(name), {text, length, needed}, "text");
+    const Digests verified = text ? Digests::Verified : Digests::Assumed;
+    copyText(fileContents(name, verify != TENON_FALSE ? verified : Digests::Omitted),
+             {text, length, needed}, "text");
   });
 }
 

@@ -132,6 +132,8 @@ class Call:
             base = name if of is None else f'{name}_{snake(of)[6:]}'
             for kind in objects:
                 kind.object_class = of
+            for kind in self.kinds:
+                kind.class_of_call = of
             lines += self.of_class(name, base, generics)
         if name.endswith('_destroy'):
             generics.setdefault('tenon_destroy', []).append(name)

@@ -26,6 +26,8 @@ NODES = {('TenonLayerGraphAddNode', 'inputs')}
 # of dimensions; turned_setting() and turned_text() of tenon_convert.f90 convert it.
 SETTINGS = {(f'TenonObject{verb}{kind}', argument) for verb in ('Set', 'Get')
             for kind, argument in (('Integers', 'values'), ('Text', 'text'))}
+# Classes that store values of any name as settings; those have no entry for each dimension.
+WITH_VALUES = {'TenonCheckpoint'}
 # Lists of indices that can be below 1: boxes with a halo, which can extend beyond the domain.
 UNBOUNDED = {('TenonLayoutSetHaloBoxes', 'low')}
 # The texts by which the comments of the headers describe lists of indices.
@@ -81,7 +83,7 @@ class Kind:
         self.is_dimension = False
         self.implied_by, self.length, self.count, self.needed = [], None, None, None
         self.is_asking = self.is_consumed = False
-        self.object_class = None
+        self.object_class = self.class_of_call = None
 
     # Whether the subroutine omits the argument.
     @property
@@ -102,7 +104,7 @@ class Kind:
 
     @property
     def is_setting(self):
-        return (self.function.name, self.c_name) in SETTINGS
+        return (self.function.name, self.c_name) in SETTINGS and self.class_of_call not in WITH_VALUES
 
     # Whether the list has an entry for each dimension.
     @property

@@ -17,12 +17,6 @@ NAMES = {
     'GetDim': 'dimensions',  # what is counted
     'Register': 'registerType',  # register is a keyword
     'CreateType': 'ofType',  # type() returns the type
-    'TenonCheckpointGetInt': 'intEntry',  # getReal() and setReal() of an object are for its settings
-    'TenonCheckpointGetReal': 'realEntry',
-    'TenonCheckpointGetString': 'stringEntry',
-    'TenonCheckpointSetInt': 'setIntEntry',
-    'TenonCheckpointSetReal': 'setRealEntry',
-    'TenonCheckpointSetString': 'setStringEntry',
     'TenonDTensorFillConstant': 'fill',  # with one value, as std::fill
     'TenonDatasetGetBatchCount': 'batches',  # beside batch()
     'TenonLayerGetParameterAt': 'parameter',  # the type of the argument tells path from index

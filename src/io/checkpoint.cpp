@@ -266,10 +266,52 @@ void Checkpoint::addTensor(Ref<DTensor> tensor, const std::string& name) {
   tensors_.push_back({checkedRoot("tensors", name, "tensor"), std::move(tensor)});
 }
 
+// Whether a name is that of a setting, or of none: a misspelt setting is not stored as a value.
+bool Checkpoint::isSetting(std::string_view name) const {
+  return settings_.has(name) ||
+         (name.starts_with("checkpoint_") && !values_.contains(std::string(name)));
+}
+
+SettingValue Checkpoint::get(std::string_view name) const {
+  if (isSetting(name))
+    return SettableObject::get(name);
+  return std::visit([](const auto& stored) { return SettingValue(stored); },
+                    value(std::string(name)));
+}
+
+bool Checkpoint::isSet(std::string_view name) const {
+  return isSetting(name) ? SettableObject::isSet(name) : values_.contains(std::string(name));
+}
+
+void Checkpoint::set(std::string_view name, SettingValue value) {
+  if (isSetting(name)) {
+    SettableObject::set(name, std::move(value));
+    return;
+  }
+  const std::string key(name);
+  if (std::holds_alternative<bool>(value))
+    throw Error(TENON_ERR_TYPE,
+                fmt::format("the value '{}' of {} is true or false, which a file does not store; "
+                            "set the integer 0 or 1",
+                            key, title()));
+  if (const auto* integers = std::get_if<std::vector<Index>>(&value)) {
+    if (integers->size() != 1)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("the value '{}' of {} is {}; a file stores one of each name", key,
+                              title(), counted(static_cast<Index>(integers->size()), "integer")));
+    setValue(key, integers->front());
+  } else if (const auto* integer = std::get_if<Index>(&value))
+    setValue(key, *integer);
+  else if (const auto* real = std::get_if<double>(&value))
+    setValue(key, *real);
+  else
+    setValue(key, std::get<std::string>(std::move(value)));
+}
+
 void Checkpoint::setValue(const std::string& key, StoredValue value) {
   if (key.empty())
-    throw Error(TENON_ERR_ARG, "the key of a checkpoint's value is empty; pass a word");
-  checkPlain("the key of a checkpoint's value", key);
+    throw Error(TENON_ERR_ARG, "the name of a checkpoint's value is empty; pass a word");
+  checkPlain("the name of a checkpoint's value", key);
   if (const auto* text = std::get_if<std::string>(&value))
     checkUtf8(fmt::format("the value of '{}' in a checkpoint", key), *text);
   values_[key] = std::move(value);

@@ -31,8 +31,8 @@
 
 namespace tenon {
 
-// Calls: addLayer(), addOptimizer(), addTensor() and setValue() once, then write() or read() at any
-// time.
+// Calls: addLayer(), addOptimizer() and addTensor() once, then set() for values, and write() or
+// read() at any time.
 class Checkpoint final : public SettableObject {
 public:
   static constexpr const char* kClass = "Checkpoint";
@@ -50,6 +50,11 @@ public:
   void addOptimizer(Ref<Optimizer> optimizer, const std::string& name);
   void addTensor(Ref<DTensor> tensor, const std::string& name);
 
+  // The user's values are settings of any name that does not begin with "checkpoint_". A file
+  // stores one integer, a real number or a text.
+  SettingValue get(std::string_view name) const override;
+  bool isSet(std::string_view name) const override;
+  void set(std::string_view name, SettingValue value) override;
   void setValue(const std::string& key, StoredValue value);
   // Throws TENON_ERR_ARG, listing the existing keys, if there is no value with this key.
   const StoredValue& value(const std::string& key) const;
@@ -114,6 +119,7 @@ private:
     Index bytes = 0;
     double seconds = 0;
   };
+  bool isSetting(std::string_view name) const;
   // Returns "FOLDER/NAME", the path of an object in the file, after checks of the name. `what` is
   // the kind of the object for error messages.
   std::string checkedRoot(const char* folder, const std::string& name, const char* what) const;

@@ -77,10 +77,10 @@ static PetscErrorCode CreateTensorOfLayer(TenonLayer layer, Role role, TenonDTen
   PetscFunctionBegin;
   if (role == kOutput || role == kOutputCotangent) {
     TenonPetscCall(
-        (role == kOutput ? TenonLayerCreateOutput : TenonLayerCreateOutputCotangent)(layer, x));
+        (role == kOutput ? TenonLayerCreateOutput : TenonLayerCreateOutputCotangent)(layer, 0, x));
     PetscFunctionReturn(0);
   }
-  TenonPetscCall(TenonLayerCreateInputCotangent(layer, &cotangent));
+  TenonPetscCall(TenonLayerCreateInputCotangent(layer, 0, &cotangent));
   if (role == kInputCotangent) {
     *x = cotangent;
     PetscFunctionReturn(0);

@@ -69,7 +69,7 @@ static PetscErrorCode CheckOneElement(TenonLayer layer) {
   int ndim, d;
 
   PetscFunctionBegin;
-  TenonPetscCall(TenonLayerGetOutputLayout(layer, &output));
+  TenonPetscCall(TenonLayerGetOutputLayout(layer, 0, &output));
   TenonPetscCall(TenonLayoutGetDim(output, &ndim));
   TenonPetscCall(TenonLayoutGetShape(output, shape));
   TenonPetscCall(TenonLayoutDestroy(&output));
@@ -86,8 +86,8 @@ static PetscErrorCode FillLoss(TenonLayer layer, TenonDTensor x, Loss* loss) {
   PetscFunctionBegin;
   PetscCall(GetEvents(&loss->events));
   PetscCall(ParametersCreate(layer, &loss->parameters));
-  TenonPetscCall(TenonLayerCreateOutput(layer, &loss->value));
-  TenonPetscCall(TenonLayerCreateOutputCotangent(layer, &loss->one));
+  TenonPetscCall(TenonLayerCreateOutput(layer, 0, &loss->value));
+  TenonPetscCall(TenonLayerCreateOutputCotangent(layer, 0, &loss->one));
   TenonPetscCall(TenonDTensorFillConstant(loss->one, 1));
   TenonPetscCall(TenonObjectRetain((TenonObject)x));
   loss->x = x;

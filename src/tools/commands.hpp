@@ -17,6 +17,10 @@ int runBench();
 extern const std::vector<ProgramOption> kCheckOptions;
 int runCheck();
 
+// `tenon checkpoint`: prints the contents of checkpoint files, and verifies their digests. Returns
+// the exit status.
+int runCheckpoint(int argc, char** argv);
+
 // `tenon import`: prints the layers of a trained network and their costs, and verifies that they
 // reproduce the network's results. Returns the exit status.
 int runImport(int argc, char** argv);

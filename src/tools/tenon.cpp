@@ -16,44 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace tenon::tools {
-
-// tenon checkpoint FILE ...: prints the contents of checkpoint files, and verifies their digests.
-
-int runCheckpoint(int argc, char** argv);
-
-int runCheckpoint(int argc, char** argv) {
-  if (argc == 3 && asksHelp(argv[2])) {
-    std::printf("usage: tenon checkpoint FILE ...\n\nPrints the contents of checkpoint files and "
-                "verifies their digests,\nwithout MPI.\n");
-    return 0;
-  }
-  if (argc < 3 || isOption(argv[2])) {
-    printError("tenon checkpoint: pass the path of one or more checkpoint files\n");
-    return kExitUsage;
-  }
-  // The library would print its message and stack; here a message is one line, and the next file
-  // follows.
-  TenonPushErrorHandler(TenonReturnErrorHandler, nullptr);
-  int status = 0;
-  for (int i = 2; i < argc; ++i) {
-    if (TenonCheckpointViewFile(argv[i]) == TENON_SUCCESS)
-      continue;
-    char message[2048] = "";
-    TenonGetLastError(nullptr, message, sizeof message, nullptr);
-    // Otherwise the message could precede the output for earlier files.
-    std::fflush(stdout);
-    printError(fmt::format("tenon checkpoint: {}\n", message));
-    status = kExitFailed;
-  }
-  TenonPopErrorHandler();
-  return status;
-}
-
-} // namespace tenon::tools
-
-// tenon options and tenon errors: pages of the manual as Markdown tables, from the library's own
-// tables.
+// The manual's indexes, as Markdown tables made from the library's own tables.
 
 // Prints every option of every class, under the class that reads it.
 void printOptionIndex();

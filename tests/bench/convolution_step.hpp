@@ -19,9 +19,9 @@ struct ConvolutionStep {
     require(TenonLayerSetUp(layer, input));
     require(TenonLayerInitialize(layer, 1));
     require(TenonDTensorCreate(input, TENON_FLOAT32, x.out()));
-    require(TenonLayerCreateOutput(layer, y.out()));
-    require(TenonLayerCreateOutputCotangent(layer, dy.out()));
-    require(TenonLayerCreateInputCotangent(layer, dx.out()));
+    require(TenonLayerCreateOutput(layer, 0, y.out()));
+    require(TenonLayerCreateOutputCotangent(layer, 0, dy.out()));
+    require(TenonLayerCreateInputCotangent(layer, 0, dx.out()));
     require(TenonDTensorFillUniform(x, 1, 1, -1, 1));
     require(TenonDTensorFillUniform(dy, 1, 2, -1, 1));
   }

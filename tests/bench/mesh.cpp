@@ -210,15 +210,16 @@ struct Step {
     for (int i = 0; i < count; ++i) {
       require(TenonDTensorCreate(inputs[i], TENON_FLOAT64, x.emplace_back().out()));
       require(TenonDTensorFillNormal(x.back(), 1, 0, 0, 1));
-      require(TenonLayerCreateInputCotangentAt(layer, i, dx.emplace_back().out()));
+      require(TenonLayerCreateInputCotangent(layer, i, dx.emplace_back().out()));
     }
-    require(TenonLayerCreateOutput(layer, y.out()));
-    require(TenonLayerCreateOutputCotangent(layer, dy.out()));
+    require(TenonLayerCreateOutput(layer, 0, y.out()));
+    require(TenonLayerCreateOutputCotangent(layer, 0, dy.out()));
     require(TenonDTensorFillNormal(dy, 2, 0, 0, 1));
   }
   void apply() {
     std::vector<TenonDTensor> inputs(x.begin(), x.end());
-    require(TenonLayerApplyMany(layer, static_cast<int>(inputs.size()), inputs.data(), 1, &y));
+    const TenonDTensor output = y;
+    require(TenonLayerApplyMany(layer, static_cast<int>(inputs.size()), inputs.data(), 1, &output));
   }
   void forward() {
     require(TenonLayerSetTraining(layer, TENON_FALSE));
@@ -228,7 +229,8 @@ struct Step {
     require(TenonLayerSetTraining(layer, TENON_TRUE));
     apply();
     std::vector<TenonDTensor> outputs(dx.begin(), dx.end());
-    require(TenonLayerApplyAdjointMany(layer, 1, &dy, static_cast<int>(outputs.size()),
+    const TenonDTensor cotangent = dy;
+    require(TenonLayerApplyAdjointMany(layer, 1, &cotangent, static_cast<int>(outputs.size()),
                                        outputs.data()));
   }
 };

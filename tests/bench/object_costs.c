@@ -278,8 +278,8 @@ static TenonErrorCode CreateCommon(void) {
   TenonCall(TenonDTensorCreate(wide, TENON_FLOAT64, &ghosted));
   TenonCall(TenonLinearOpCreateHalo(plain, wide, TENON_FLOAT64, &exchange));
   TenonCall(CreateConv(1, &trained));
-  TenonCall(TenonLayerCreateOutput(trained, &result));
-  TenonCall(TenonLayerCreateOutputCotangent(trained, &resultCotangent));
+  TenonCall(TenonLayerCreateOutput(trained, 0, &result));
+  TenonCall(TenonLayerCreateOutputCotangent(trained, 0, &resultCotangent));
   TenonCall(TenonDTensorFillConstant(resultCotangent, 0));
   TenonCall(TenonOptimizerCreate(trained, "adam", &stepper));
   return TENON_SUCCESS;

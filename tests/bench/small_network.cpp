@@ -94,8 +94,8 @@ public:
     require(TenonLayerInitialize(column_, 1));
     for (std::size_t p = 0; p < 2 * (widths.size() - 1); ++p)
       copyParameter(int(p));
-    require(TenonLayerCreateOutput(column_, y_.out()));
-    require(TenonLayerCreateOutput(separate_, ySeparate_.out()));
+    require(TenonLayerCreateOutput(column_, 0, y_.out()));
+    require(TenonLayerCreateOutput(separate_, 0, ySeparate_.out()));
   }
 
   void column() { require(TenonLayerApply(column_, x_, y_)); }

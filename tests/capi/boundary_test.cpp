@@ -85,7 +85,7 @@ protected:
     expectSuccess(TenonLayerSetUp(sum_, line_));
     setWeightsToOne();
     TenonDTensor x = onLine(line_, [](TenonInt i) { return i + 1.0; }), y = nullptr;
-    expectSuccess(TenonLayerCreateOutput(sum_, &y));
+    expectSuccess(TenonLayerCreateOutput(sum_, 0, &y));
     expectSuccess(TenonLayerApply(sum_, x, y));
     expectOnLine(y, sums(low, high));
     destroy({x, y});
@@ -157,7 +157,7 @@ TEST_F(BoundaryCApi, ALineInLinkedTilesIsTheLine) {
   expectSuccess(TenonLayerSetUp(sum_, tiles));
   setWeightsToOne();
   TenonDTensor x = tensor(tiles, TENON_FLOAT64), y = nullptr;
-  expectSuccess(TenonLayerCreateOutput(sum_, &y));
+  expectSuccess(TenonLayerCreateOutput(sum_, 0, &y));
   void* array = nullptr;
   expectSuccess(TenonDTensorGetArray(x, TENON_FLOAT64, &array));
   for (TenonInt i = 0; i < count * kEach; ++i)
@@ -224,13 +224,13 @@ TEST_F(BoundaryCApi, TheUserValuesAreASecondInputWithACotangent) {
     if (isNumber)
       expectSuccess(TenonDTensorFillConstant(v, 50));
     TenonDTensor y = nullptr, dy = nullptr, dx = nullptr, dv = nullptr;
-    expectSuccess(TenonLayerCreateOutput(sum_, &y));
+    expectSuccess(TenonLayerCreateOutput(sum_, 0, &y));
     const TenonDTensor operands[] = {x, v};
     expectSuccess(TenonLayerApplyMany(sum_, 2, operands, 1, &y));
     expectOnLine(y, isNumber ? sums(50, 50) : sums(100, 200));
-    expectSuccess(TenonLayerCreateOutputCotangent(sum_, &dy));
-    expectSuccess(TenonLayerCreateInputCotangentAt(sum_, 0, &dx));
-    expectSuccess(TenonLayerCreateInputCotangentAt(sum_, 1, &dv));
+    expectSuccess(TenonLayerCreateOutputCotangent(sum_, 0, &dy));
+    expectSuccess(TenonLayerCreateInputCotangent(sum_, 0, &dx));
+    expectSuccess(TenonLayerCreateInputCotangent(sum_, 1, &dv));
     expectSuccess(TenonDTensorFillConstant(dy, 1));
     const TenonDTensor cotangents[] = {dx, dv};
     expectSuccess(TenonLayerApplyAdjointMany(sum_, 1, &dy, 2, cotangents));
@@ -327,7 +327,7 @@ TEST_F(BoundaryCApi, StaggeredFieldsLieOnThePartsOfTheCells) {
   expectSuccess(TenonObjectSetIntegers(objectOf(mean), "kernel", 1, &two));
   expectSuccess(TenonObjectSetIntegers(objectOf(mean), "stride", 1, &one));
   expectSuccess(TenonLayerSetUp(mean, faces));
-  expectSuccess(TenonLayerGetOutputLayout(mean, &cells));
+  expectSuccess(TenonLayerGetOutputLayout(mean, 0, &cells));
   expectSuccess(TenonLayoutIsEqual(cells, line_, &equal));
   EXPECT_EQ(equal, TENON_TRUE);
   expectCommonCode(TENON_ERR_ARG, TenonLayoutCreateStaggered(line_, wrong, &cells),

@@ -176,7 +176,7 @@ static TenonErrorCode applyLayers(TenonLayout layout, int byOption) {
     TenonCall(TenonLayerSetSpace(triple, TENON_MEMORY_DEVICE));
   }
   TenonCall(TenonLayerSetUp(triple, layout));
-  TenonCall(TenonLayerCreateOutput(triple, &output));
+  TenonCall(TenonLayerCreateOutput(triple, 0, &output));
   TenonCall(TenonDTensorGetSpace(output, &space));
   CHECK(space == TENON_MEMORY_DEVICE);
   TenonCall(TenonDTensorDestroy(&output));

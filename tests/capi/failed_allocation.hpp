@@ -125,9 +125,9 @@ protected:
   const Calls evaluation{
       TENON_STEP(TenonLayerInitialize(network, 1)),
       TENON_STEP(TenonDTensorCreate(layout, TENON_FLOAT64, &x)),
-      TENON_STEP(TenonLayerCreateOutput(network, &y)),
-      TENON_STEP(TenonLayerCreateOutputCotangent(network, &dy)),
-      TENON_STEP(TenonLayerCreateInputCotangent(network, &dx)),
+      TENON_STEP(TenonLayerCreateOutput(network, 0, &y)),
+      TENON_STEP(TenonLayerCreateOutputCotangent(network, 0, &dy)),
+      TENON_STEP(TenonLayerCreateInputCotangent(network, 0, &dx)),
       TENON_STEP(TenonDTensorFillNormal(x, 1, 0, 0, 1)),
       TENON_STEP(TenonDTensorFillConstant(dy, 1)),
       TENON_STEP(TenonLayerApply(network, x, y)),

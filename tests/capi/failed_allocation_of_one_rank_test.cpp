@@ -244,7 +244,8 @@ protected:
             TENON_STEP(TenonCheckpointAddLayer(checkpoint, network, "the network, by name")),
             TENON_STEP(TenonCheckpointAddOptimizer(checkpoint, optimizer, "adam")),
             TENON_STEP(TenonCheckpointAddTensor(checkpoint, x, "field")),
-            TENON_STEP(TenonCheckpointSetString(checkpoint, "who", "a value that is not short")),
+            TENON_STEP(
+                TenonObjectSetText(objectOf(checkpoint), "who", "a value that is not short")),
         }));
   }
   void TearDown() override {

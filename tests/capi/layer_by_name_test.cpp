@@ -50,7 +50,7 @@ protected:
     expectSuccess(TenonLayerInitialize(layer, 3));
     TenonDTensor x = tensor(input, type), y = nullptr;
     expectSuccess(TenonDTensorFillUniform(x, 5, 1, -1, 1));
-    expectSuccess(TenonLayerCreateOutput(layer, &y));
+    expectSuccess(TenonLayerCreateOutput(layer, 0, &y));
     expectSuccess(TenonLayerApply(layer, x, y));
     const void* values = nullptr;
     TenonInt count = 0;
@@ -382,7 +382,20 @@ TEST_F(NetworkFile, GraphsNameInputsAndOutputs) {
   TenonLayout x = layout({4, 2, 6}, "S2"), mask = layout({4, 1, 6}, "S2");
   const TenonLayout in[] = {x, mask};
   expectSuccess(TenonLayerSetUpMany(layer_, 2, in));
-  expectCode(TENON_ERR_STATE, TenonLayerGetOutputLayout(layer_, &x), {"2 outputs"});
+  TenonLayout output = nullptr;
+  TenonDTensor missing = nullptr;
+  expectCode(TENON_ERR_ARG, TenonLayerGetOutputLayout(layer_, 2, &output),
+             {"output index 2", "2 outputs"});
+  for (const int index : {-1, 2}) {
+    expectCommonCode(TENON_ERR_ARG, TenonLayerCreateOutput(layer_, index, &missing),
+                     {"2 outputs", "numbered from 0"});
+    expectCommonCode(TENON_ERR_ARG, TenonLayerCreateOutputCotangent(layer_, index, &missing),
+                     {"2 outputs"});
+    expectCommonCode(TENON_ERR_ARG, TenonLayerCreateInputCotangent(layer_, index, &missing),
+                     {"2 inputs"});
+  }
+  expectSuccess(TenonLayerGetOutputLayout(layer_, 1, &output));
+  expectSuccess(TenonLayoutDestroy(&output));
   TenonDTensor scale = nullptr;
   expectSuccess(TenonLayerGetParameterAt(layer_, "c/scale", &scale));
   expectSuccess(TenonDTensorFillConstant(scale, 2));
@@ -390,10 +403,10 @@ TEST_F(NetworkFile, GraphsNameInputsAndOutputs) {
   for (int i = 0; i < 2; ++i) {
     expectSuccess(TenonDTensorCreate(in[i], TENON_FLOAT64, &given[i]));
     expectSuccess(TenonDTensorFillConstant(given[i], 3 + i)); // x = 3, mask = 4
-    expectSuccess(TenonLayerCreateOutputAt(layer_, i, &y[i]));
-    expectSuccess(TenonLayerCreateOutputCotangentAt(layer_, i, &dy[i]));
+    expectSuccess(TenonLayerCreateOutput(layer_, i, &y[i]));
+    expectSuccess(TenonLayerCreateOutputCotangent(layer_, i, &dy[i]));
     expectSuccess(TenonDTensorFillConstant(dy[i], 1));
-    expectSuccess(TenonLayerCreateInputCotangentAt(layer_, i, &dx[i]));
+    expectSuccess(TenonLayerCreateInputCotangent(layer_, i, &dx[i]));
   }
   // The absolute value of each element, if all are equal: the norm divided by sqrt(elements).
   const auto each = [](TenonDTensor tensor, double elements) {

@@ -32,7 +32,7 @@ protected:
       expectSuccess(TenonDTensorDestroy(&parameter));
     }
     TenonDTensor x = tensor(input, TENON_FLOAT32), y = nullptr;
-    expectSuccess(TenonLayerCreateOutput(layer_, &y));
+    expectSuccess(TenonLayerCreateOutput(layer_, 0, &y));
     expectSuccess(TenonDTensorFillConstant(x, value));
     expectSuccess(TenonLayerApply(layer_, x, y));
     double largest = 0;
@@ -92,7 +92,7 @@ TEST_F(LayerKinds, CeilModeAddsAWindow) {
   EXPECT_EQ(largestOutput({1, 1, 5}, 3, 0), 3);
   TenonLayout output = nullptr;
   TenonInt extents[3] = {0, 0, 0};
-  expectSuccess(TenonLayerGetOutputLayout(layer_, &output));
+  expectSuccess(TenonLayerGetOutputLayout(layer_, 0, &output));
   expectSuccess(TenonLayoutGetShape(output, extents));
   EXPECT_EQ(extents[2], 3);
   expectSuccess(TenonLayoutDestroy(&output));
@@ -163,7 +163,7 @@ TEST_F(LayerKinds, MeansBetweenCellsAndFacesHaveTheLayoutsOfTheGrid) {
   EXPECT_EQ(spatial, 2);
   expectSuccess(TenonLayerSetBoundary(layer_, modes, nullptr));
   expectSuccess(TenonLayerSetUp(layer_, cells));
-  expectSuccess(TenonLayerGetOutputLayout(layer_, &there));
+  expectSuccess(TenonLayerGetOutputLayout(layer_, 0, &there));
   expectSuccess(TenonLayoutIsEqual(there, onFaces, &same));
   EXPECT_TRUE(same);
   expectSuccess(TenonLayerDestroy(&layer_));
@@ -173,7 +173,7 @@ TEST_F(LayerKinds, MeansBetweenCellsAndFacesHaveTheLayoutsOfTheGrid) {
   EXPECT_STREQ(text, "all,lower");
   expectSuccess(TenonLayerSetBoundary(layer_, modes, nullptr));
   expectSuccess(TenonLayerSetUp(layer_, onFaces));
-  expectSuccess(TenonLayerGetOutputLayout(layer_, &back));
+  expectSuccess(TenonLayerGetOutputLayout(layer_, 0, &back));
   expectSuccess(TenonLayoutIsEqual(back, cells, &same));
   EXPECT_TRUE(same);
   TenonLayer none = nullptr;

@@ -56,7 +56,7 @@ TEST_F(LayerNetwork, ARepartitionGivesTheLayoutForAnyBatch) {
   TenonLayout small = layout({5, 3}, "S0"), found = nullptr, expected = layout({5, 3}, "S1");
   for (auto [in, out] : {std::pair(split_, columns_), std::pair(small, expected)}) {
     expectSuccess(TenonLayerSetUp(move, in));
-    expectSuccess(TenonLayerGetOutputLayout(move, &found));
+    expectSuccess(TenonLayerGetOutputLayout(move, 0, &found));
     TenonBool equal = TENON_FALSE;
     expectSuccess(TenonLayoutIsEqual(found, out, &equal));
     EXPECT_EQ(equal, TENON_TRUE);
@@ -64,8 +64,8 @@ TEST_F(LayerNetwork, ARepartitionGivesTheLayoutForAnyBatch) {
   }
   TenonDTensor x = tensor(small, TENON_FLOAT64), y = nullptr, dx = nullptr;
   expectSuccess(TenonDTensorFillNormal(x, 1, 2, 0, 1));
-  expectSuccess(TenonLayerCreateOutput(move, &y));
-  expectSuccess(TenonLayerCreateInputCotangent(move, &dx));
+  expectSuccess(TenonLayerCreateOutput(move, 0, &y));
+  expectSuccess(TenonLayerCreateInputCotangent(move, 0, &dx));
   expectSuccess(TenonLayerApply(move, x, y));
   EXPECT_NEAR(norm(x), norm(y), 1e-14 * norm(x));
   destroy({x, y, dx});
@@ -99,15 +99,15 @@ TEST_F(LayerNetwork, AGraphJoinsSeveralInputs) {
   TenonDTensor x1 = constant(columns_, 1), x2 = constant(one, 2), x3 = constant(two, 3),
                y = nullptr, dy = nullptr, dx3 = nullptr;
   const TenonDTensor x[] = {x1, x2, x3};
-  expectSuccess(TenonLayerCreateOutput(graph, &y));
+  expectSuccess(TenonLayerCreateOutput(graph, 0, &y));
   expectSuccess(TenonLayerApplyMany(graph, 3, x, 1, &y));
   EXPECT_NEAR(norm(y), std::sqrt(8 * (9.0 + 16 + 16)), 1e-13);
   const TenonDTensor direction[] = {nullptr, x2, nullptr};
   expectSuccess(TenonLayerApplyTangentMany(graph, 3, direction, 1, &y));
   EXPECT_NEAR(norm(y), std::sqrt(8 * 4.0), 1e-13);
-  expectSuccess(TenonLayerCreateOutputCotangent(graph, &dy));
+  expectSuccess(TenonLayerCreateOutputCotangent(graph, 0, &dy));
   expectSuccess(TenonDTensorFillConstant(dy, 5));
-  expectSuccess(TenonLayerCreateInputCotangentAt(graph, 2, &dx3));
+  expectSuccess(TenonLayerCreateInputCotangent(graph, 2, &dx3));
   const TenonDTensor wanted[] = {nullptr, nullptr, dx3};
   expectSuccess(TenonLayerApplyAdjointMany(graph, 1, &dy, 3, wanted));
   EXPECT_NEAR(norm(dx3), std::sqrt(16 * 25.0), 1e-13);
@@ -127,7 +127,7 @@ TEST_F(LayerNetwork, ADropoutHasItsRateSet) {
   TenonDTensor x = constant(split_, 1), y = nullptr;
   expectSuccess(TenonLayerSetUp(drop, split_));
   expectSuccess(TenonLayerInitialize(drop, 5));
-  expectSuccess(TenonLayerCreateOutput(drop, &y));
+  expectSuccess(TenonLayerCreateOutput(drop, 0, &y));
   expectSuccess(TenonLayerApply(drop, x, y));
   double largest = 0;
   expectSuccess(TenonDTensorMaxAbs(y, &largest));
@@ -160,7 +160,7 @@ TEST_F(LayerNetwork, ErrorsNameWhatIsWrong) {
   expectSuccess(TenonLayerSetOutputLayout(add, columns_));
   expectSuccess(TenonLayerSetUpMany(add, 2, two));
   TenonDTensor dx = nullptr, x = constant(split_, 1), y = constant(columns_, 1);
-  expectCommonCode(TENON_ERR_ARG, TenonLayerCreateInputCotangentAt(add, 2, &dx), {"2 inputs"});
+  expectCommonCode(TENON_ERR_ARG, TenonLayerCreateInputCotangent(add, 2, &dx), {"2 inputs"});
   const TenonDTensor xs[] = {x, nullptr};
   EXPECT_EQ(TENON_ERR_NULL, TenonLayerApplyMany(add, 2, xs, 1, &y));
   EXPECT_EQ(TENON_ERR_ARG, TenonLayerApplyMany(add, 65, xs, 1, &y));

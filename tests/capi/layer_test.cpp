@@ -37,9 +37,9 @@ protected:
     expectSuccess(TenonLayerSetDataType(affine_, type));
     expectSuccess(TenonLayerSetUp(affine_, batch_));
     x_ = tensor(batch_, type);
-    expectSuccess(TenonLayerCreateOutput(affine_, &y_));
-    expectSuccess(TenonLayerCreateOutputCotangent(affine_, &dy_));
-    expectSuccess(TenonLayerCreateInputCotangent(affine_, &dx_));
+    expectSuccess(TenonLayerCreateOutput(affine_, 0, &y_));
+    expectSuccess(TenonLayerCreateOutputCotangent(affine_, 0, &dy_));
+    expectSuccess(TenonLayerCreateInputCotangent(affine_, 0, &dx_));
   }
 
   TenonLayout batch_ = nullptr;
@@ -167,10 +167,12 @@ TEST_F(LayerCApi, CallsBeforeSetUpAreRefused) {
   expectCode(TENON_ERR_STATE, TenonLayerApply(affine_, x_, dy_), {"not set up", "SetUp"});
   expectCode(TENON_ERR_STATE, TenonLayerApplyAdjoint(affine_, x_, nullptr),
              {"no pending evaluation"});
-  expectCode(TENON_ERR_STATE, TenonLayerGetOutputLayout(affine_, &output), {"TenonLayerSetUp()"});
+  expectCode(TENON_ERR_STATE, TenonLayerGetOutputLayout(affine_, 0, &output),
+             {"TenonLayerSetUp()"});
   expectCode(TENON_ERR_STATE, TenonLayerInitialize(affine_, 1), {"TenonLayerSetUp()"});
   expectCode(TENON_ERR_ARG, TenonLayerGetParameter(affine_, 0, &none), {"TenonLayerSetUp()"});
-  expectCommonCode(TENON_ERR_STATE, TenonLayerCreateOutput(affine_, &none), {"TenonLayerSetUp()"});
+  expectCommonCode(TENON_ERR_STATE, TenonLayerCreateOutput(affine_, 0, &none),
+                   {"TenonLayerSetUp()"});
   expectCommonCode(TENON_ERR_STATE, TenonOptimizerCreate(affine_, "sgd", &optimizer),
                    {"TenonLayerSetUp()"});
   EXPECT_EQ(none, nullptr);
@@ -291,7 +293,7 @@ TEST_F(LayerCApi, ALabelOutsideTheClassesIsAnError) {
   expectSuccess(TenonLayerSetUp(loss, logits));
   TenonDTensor x = tensor(logits, TENON_FLOAT32), labels = tensor(samples, TENON_INT64),
                y = nullptr;
-  expectSuccess(TenonLayerCreateOutput(loss, &y));
+  expectSuccess(TenonLayerCreateOutput(loss, 0, &y));
   expectCode(TENON_ERR_STATE, TenonLayerApply(loss, x, y), {"SetTarget"});
   expectSuccess(TenonLayerSetTarget(loss, labels));
   expectSuccess(TenonLayerApply(loss, x, y));

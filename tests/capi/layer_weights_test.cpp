@@ -87,7 +87,7 @@ protected:
             *next++ = static_cast<T>(std::sin(0.37 * position) + 0.002 * position);
           }
     expectSuccess(TenonDTensorRestoreArray(x, &cells));
-    expectSuccess(TenonLayerCreateOutput(net_, &y));
+    expectSuccess(TenonLayerCreateOutput(net_, 0, &y));
     expectSuccess(TenonLayerApply(net_, x, y));
     tensors_.insert(tensors_.end(), {x, y});
     return everywhere<T>(y, type);

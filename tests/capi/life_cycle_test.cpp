@@ -47,13 +47,13 @@ void createUseDestroy() {
   expectSuccess(TenonDTensorFillNormal(x, 1, 2, 0, 1));
   expectSuccess(TenonLayerCreateConv(comm, 2, 2, 3, kernel, &conv));
   expectSuccess(TenonLayerSetUp(conv, split));
-  expectSuccess(TenonLayerCreateOutput(conv, &y));
+  expectSuccess(TenonLayerCreateOutput(conv, 0, &y));
   expectSuccess(TenonLayerApply(conv, x, y));
-  expectSuccess(TenonLayerGetOutputLayout(conv, &result));
+  expectSuccess(TenonLayerGetOutputLayout(conv, 0, &result));
   expectSuccess(TenonLayoutGetDual(result, &cotangents));
   expectSuccess(TenonDTensorCreate(cotangents, TENON_FLOAT32, &dy));
   expectSuccess(TenonDTensorFillConstant(dy, 1));
-  expectSuccess(TenonLayerCreateInputCotangent(conv, &dx));
+  expectSuccess(TenonLayerCreateInputCotangent(conv, 0, &dx));
   expectSuccess(TenonLayerApplyAdjoint(conv, dy, dx));
   const Pages field(3, MAP_PRIVATE);
   expectSuccess(TenonPartitionShareMemory(rows, field.page(0), 3 * Pages::size()));

@@ -57,8 +57,8 @@ static TenonErrorCode learn(MPI_Comm comm, TenonPartition partition) {
   TenonCall(TenonObjectSetFromOptions((TenonObject)conv));
   TenonCall(TenonLayerSetUp(conv, input));
   TenonCall(TenonDTensorCreate(input, TENON_FLOAT32, &x));
-  TenonCall(TenonLayerCreateOutput(conv, &y));
-  TenonCall(TenonLayerCreateOutputCotangent(conv, &dy));
+  TenonCall(TenonLayerCreateOutput(conv, 0, &y));
+  TenonCall(TenonLayerCreateOutputCotangent(conv, 0, &dy));
   TenonCall(TenonLayerApply(conv, x, y));
   TenonCall(TenonDTensorFillConstant(dy, 1));
   TenonCall(TenonLayerApplyAdjoint(conv, dy, NULL));

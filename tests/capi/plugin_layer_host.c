@@ -67,8 +67,8 @@ static TenonErrorCode checkDerivatives(TenonLayer step, TenonDTensor x, TenonDTe
   TenonCall(TenonDTensorNorm(y, &norm));
   CHECK(fabs(norm - 2.1875 * sqrt(ROWS * COLUMNS)) < 1e-12);
 
-  TenonCall(TenonLayerCreateOutputCotangent(step, &dy));
-  TenonCall(TenonLayerCreateInputCotangent(step, &dx));
+  TenonCall(TenonLayerCreateOutputCotangent(step, 0, &dy));
+  TenonCall(TenonLayerCreateInputCotangent(step, 0, &dx));
   TenonCall(TenonDTensorFillConstant(dy, 1));
   TenonCall(TenonLayerApplyAdjoint(step, dy, dx));
   TenonCall(TenonDTensorPairing(ones, dx, &sum));
@@ -96,7 +96,7 @@ static TenonErrorCode checkOn(const char* properties) {
   TenonCall(TenonLayerGetParameter(step, 0, &rate));
   TenonCall(TenonDTensorFillConstant(rate, 2));
   TenonCall(TenonDTensorCreate(layout, TENON_FLOAT64, &x));
-  TenonCall(TenonLayerCreateOutput(step, &y));
+  TenonCall(TenonLayerCreateOutput(step, 0, &y));
   TenonCall(checkForward(step, x, y));
   TenonCall(checkDerivatives(step, x, y));
   TenonCall(TenonLayerShellGetContext(reaction, &context));

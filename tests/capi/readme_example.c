@@ -100,12 +100,12 @@ static TenonErrorCode example(MPI_Comm comm, TenonInt rank, TenonInt size) {
   TenonCall(TenonLayerSetDataType(conv, TENON_FLOAT64));
   TenonCall(TenonLayerSetUp(conv, layout));
   TenonCall(TenonLayerInitialize(conv, 1)); /* random weights, seed 1 */
-  TenonCall(TenonLayerCreateOutput(conv, &y));
+  TenonCall(TenonLayerCreateOutput(conv, 0, &y));
   TenonCall(TenonLayerApply(conv, x, y)); /* forward */
 
   /* Backward: dy = dL/dy gives dx = dL/dx; weight gradients accumulate in the layer. */
-  TenonCall(TenonLayerCreateOutputCotangent(conv, &dy));
-  TenonCall(TenonLayerCreateInputCotangent(conv, &dx));
+  TenonCall(TenonLayerCreateOutputCotangent(conv, 0, &dy));
+  TenonCall(TenonLayerCreateInputCotangent(conv, 0, &dx));
   TenonCall(TenonDTensorFillConstant(dy, 1)); /* here L is the sum of y */
   TenonCall(TenonLayerApplyAdjoint(conv, dy, dx));
 

@@ -15,9 +15,9 @@ constexpr TenonInt ny = 18, nx = 9;
 // The same evaluation with calls of C, for a layer that is set up.
 TenonErrorCode gradientInC(TenonLayer conv, TenonDTensor x, TenonDTensor dx) {
   TenonDTensor y = nullptr, dy = nullptr;
-  TenonCall(TenonLayerCreateOutput(conv, &y));
+  TenonCall(TenonLayerCreateOutput(conv, 0, &y));
   TenonCall(TenonLayerApply(conv, x, y));
-  TenonCall(TenonLayerCreateOutputCotangent(conv, &dy));
+  TenonCall(TenonLayerCreateOutputCotangent(conv, 0, &dy));
   TenonCall(TenonDTensorFillConstant(dy, 1));
   TenonCall(TenonLayerApplyAdjoint(conv, dy, dx));
   TenonCall(TenonDTensorDestroy(&y));

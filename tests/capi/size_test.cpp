@@ -242,7 +242,7 @@ TEST_F(Sizes, OfSettings) {
   TenonLayout input = layout({1, 8}, "B"), output = nullptr;
   expectSuccess(TenonLayerSetUp(layer, input));
   TenonDTensor y = nullptr;
-  expectSuccess(TenonLayerCreateOutput(layer, &y));
+  expectSuccess(TenonLayerCreateOutput(layer, 0, &y));
   expectSuccess(TenonDTensorGetLayout(y, &output));
   TenonInt shape[2] = {};
   expectSuccess(TenonLayoutGetShape(output, shape));

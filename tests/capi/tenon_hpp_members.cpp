@@ -151,11 +151,13 @@ void objectsAreLists() {
   const tenon::Layout layout = rows(MPI_COMM_WORLD, 12);
   std::vector<tenon::LinearOp> ops;
   ops.push_back(tenon::LinearOp::ofType(layout, layout, TENON_FLOAT64, TENON_FLOAT64, "identity"));
-  ops.push_back(tenon::LinearOp::scale(2, ops[0]));
+  ops.push_back(tenon::LinearOp::sum({ops[0]}, {2}));
   tenon::DTensor x(layout, TENON_FLOAT64), y(layout, TENON_FLOAT64);
   x.fill(5);
   tenon::LinearOp::sum(ops).apply(x, y);
   CHECK(y.maxAbs() == 15);
+  tenon::LinearOp::sum(ops, {1, -3}).apply(x, y);
+  CHECK(y.maxAbs() == 25);
   tenon::LinearOp::composition({ops[1], ops[1], ops[0]}).apply(x, y);
   CHECK(y.maxAbs() == 20);
 
@@ -169,7 +171,7 @@ void objectsAreLists() {
   sum.applyMany(inputs, {z});
   CHECK(z.maxAbs() == 25);
   // An element that is empty is NULL: the cotangent of the first input is not wanted.
-  tenon::DTensor dz = sum.createOutputCotangent(), dy = sum.createInputCotangentAt(1);
+  tenon::DTensor dz = sum.createOutputCotangent(), dy = sum.createInputCotangent(1);
   dz.fill(3);
   sum.applyAdjointMany({dz}, {nullptr, dy});
   CHECK(dy.maxAbs() == 3);

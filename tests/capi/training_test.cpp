@@ -195,8 +195,8 @@ TEST_F(OptimizerCApi, SgdStepsAlongTheSummedGradient) {
   TenonDTensor weight = nullptr, x = tensor(samples_, TENON_FLOAT64), y = nullptr, dy = nullptr;
   expectSuccess(TenonLayerGetParameter(layer_, 0, &weight));
   expectSuccess(TenonDTensorFillConstant(weight, 1));
-  expectSuccess(TenonLayerCreateOutput(layer_, &y));
-  expectSuccess(TenonLayerCreateOutputCotangent(layer_, &dy));
+  expectSuccess(TenonLayerCreateOutput(layer_, 0, &y));
+  expectSuccess(TenonLayerCreateOutputCotangent(layer_, 0, &dy));
   expectSuccess(TenonDTensorFillConstant(x, 3));
   expectSuccess(TenonDTensorFillConstant(dy, 2));
   for (int step = 0; step < 2; ++step) {
@@ -254,13 +254,13 @@ TEST_F(OptimizerCApi, LbfgsFitsByAClosure) {
   expectSuccess(TenonLayerSetDataType(fit.loss, TENON_FLOAT64));
   expectSuccess(TenonLayerSetTarget(fit.loss, target));
   expectSuccess(TenonLayerSetTargetWeights(fit.loss, mask));
-  expectSuccess(TenonLayerCreateOutput(layer_, &fit.y));
+  expectSuccess(TenonLayerCreateOutput(layer_, 0, &fit.y));
   TenonLayout outputs = nullptr;
-  expectSuccess(TenonLayerGetOutputLayout(layer_, &outputs));
+  expectSuccess(TenonLayerGetOutputLayout(layer_, 0, &outputs));
   expectSuccess(TenonLayerSetUp(fit.loss, outputs));
-  expectSuccess(TenonLayerCreateInputCotangent(fit.loss, &fit.dy));
-  expectSuccess(TenonLayerCreateOutput(fit.loss, &fit.value));
-  expectSuccess(TenonLayerCreateOutputCotangent(fit.loss, &fit.one));
+  expectSuccess(TenonLayerCreateInputCotangent(fit.loss, 0, &fit.dy));
+  expectSuccess(TenonLayerCreateOutput(fit.loss, 0, &fit.value));
+  expectSuccess(TenonLayerCreateOutputCotangent(fit.loss, 0, &fit.one));
   expectSuccess(TenonDTensorFillConstant(target, 3));
   expectSuccess(TenonDTensorFillConstant(fit.x, 2));
   expectSuccess(TenonDTensorFillConstant(fit.one, 1));

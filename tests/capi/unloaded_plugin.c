@@ -24,7 +24,7 @@ static TenonErrorCode applyOn(MPI_Comm comm, TenonDTensor* x) {
   TenonCall(TenonLayerSetDataType(layer, TENON_FLOAT64));
   TenonCall(TenonLayerSetUp(layer, layout));
   TenonCall(TenonDTensorCreate(layout, TENON_FLOAT64, x));
-  TenonCall(TenonLayerCreateOutput(layer, &y));
+  TenonCall(TenonLayerCreateOutput(layer, 0, &y));
   TenonCall(TenonLayerApply(layer, *x, y));
   TenonCall(TenonDTensorDestroy(&y));
   TenonCall(TenonLayerDestroy(&layer));

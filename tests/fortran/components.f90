@@ -88,7 +88,7 @@ program components
   call tenon_set_text(means, 'faces', 'all,lower')
   call tenon_layer_set_boundary(means, [TENON_BOUNDARY_NONE, TENON_BOUNDARY_PERIODIC])
   call tenon_layer_set_up(means, on_faces)
-  call tenon_layer_get_output_layout(means, in_cells)
+  call tenon_layer_get_output_layout(means, 1, in_cells)
   call tenon_layout_get_shape(in_cells, shape)
   if (any(shape /= [6, 4*ranks, 1, 1])) error stop 'the means are in other cells'
   ! widths are no list by dimension: from the input to the output, by either call.

@@ -30,7 +30,7 @@ program conv3d
   call tenon_dtensor_create(layout, TENON_FLOAT64, x)
   call tenon_place(x, u(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)), array=u)
   call make_convolution(conv)
-  call tenon_layer_create_output(conv, y)
+  call tenon_layer_create_output(conv, 1, y)
   call tenon_place(y, v(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)), array=v)
   call set_values(u, f)
   call tenon_layer_apply(conv, x, y)
@@ -38,8 +38,8 @@ program conv3d
   call tenon_linearop_apply_add(jacobian, 0.5_real64, x, 0.5_real64, y)
 
   ! <A u, s> = <u, A* s>
-  call tenon_layer_create_output_cotangent(conv, dy)
-  call tenon_layer_create_input_cotangent(conv, dx)
+  call tenon_layer_create_output_cotangent(conv, 1, dy)
+  call tenon_layer_create_input_cotangent(conv, 1, dx)
   call tenon_place(dx, w(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)), array=w)
   call set_cotangent(dy)
   call tenon_layer_apply_adjoint(conv, dy, dx)

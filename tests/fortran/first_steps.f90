@@ -18,6 +18,7 @@ program first_steps
   call boxes
   call layers
   call settings
+  call values_of_a_checkpoint
   call objects
   call machines
   call tenon_finalize()
@@ -128,7 +129,7 @@ contains
     call tenon_layer_set_up_many(graph, layout)
     call tenon_dtensor_create(layout(1), TENON_FLOAT64, x(1))
     call tenon_dtensor_create(layout(1), TENON_FLOAT64, x(2))
-    call tenon_layer_create_output(graph, y)
+    call tenon_layer_create_output(graph, 1, y)
     call tenon_dtensor_fill_constant(x(1), 2.0_real64)
     call tenon_dtensor_fill_constant(x(2), 3.0_real64)
     call tenon_layer_apply_many(graph, x, [y])
@@ -179,23 +180,72 @@ contains
     call tenon_set_integers(pool, 'kernel', [3, 1])
     call tenon_set_integers(pool, 'stride', [1, 1])
     call tenon_layer_set_up(pool, layout)
-    call tenon_layer_get_output_layout(pool, out)
+    call tenon_layer_get_output_layout(pool, 1, out)
     call tenon_layout_get_shape(out, extents)
     call expect(all(extents == [4, 4, ranks, 1]), 'the kernel by name is not that of (x, y)')
     call tenon_destroy(out)
+    ! Outputs are counted from 1.
+    call quietly(.true.)
+    call tenon_layer_get_output_layout(pool, 0, out, ierr)
+    call expect(ierr == TENON_ERR_ARG, 'there is an output 0')
+    call tenon_layer_get_output_layout(pool, 2, out, ierr)
+    call expect(ierr == TENON_ERR_ARG, 'there is a second output')
+    call quietly(.false.)
     call tenon_destroy(pool)
     call tenon_layer_create_type(MPI_COMM_WORLD, 'transpose', swap)
     call tenon_set_integers(swap, 'permutation', [2, 1, 3, 4])
     call tenon_get_integers(swap, 'permutation', permutation)
     call expect(all(permutation == [2, 1, 3, 4]), 'a permutation is another one')
     call tenon_layer_set_up(swap, layout)
-    call tenon_layer_get_output_layout(swap, out)
+    call tenon_layer_get_output_layout(swap, 1, out)
     call tenon_layout_get_shape(out, extents)
     call expect(all(extents == [4, 6, ranks, 1]), 'the permutation does not swap x and y')
     call tenon_destroy(out)
     call tenon_destroy(swap)
     call tenon_destroy(layout)
   end subroutine settings
+
+  ! Values of a checkpoint have the names of the program, and are written as they are, also under names of settings
+  ! of layers that have an entry for each dimension.
+  subroutine values_of_a_checkpoint
+    character(len=*), parameter :: path = 'fortran_first_steps.h5'
+    type(tenon_checkpoint) :: checkpoint
+    real(real64) :: time
+    integer, allocatable :: epoch(:)
+    character(len=:), allocatable :: text
+    logical :: given
+    integer :: unit
+    call quietly(.true.)
+    call tenon_checkpoint_create(MPI_COMM_WORLD, checkpoint, ierr)
+    call quietly(.false.)
+    if (ierr == TENON_ERR_SUPPORT) return ! this build has no HDF5
+    call expect(ierr == TENON_SUCCESS, 'there is no checkpoint')
+    call tenon_set_real(checkpoint, 'time', 0.5_real64)
+    call tenon_set_integers(checkpoint, 'permutation', [7])
+    call tenon_set_text(checkpoint, 'spacing', '1,2')
+    call tenon_checkpoint_write(checkpoint, path)
+    call tenon_destroy(checkpoint)
+    call tenon_checkpoint_create(MPI_COMM_WORLD, checkpoint)
+    call tenon_checkpoint_read(checkpoint, path)
+    call tenon_get_real(checkpoint, 'time', time)
+    call tenon_get_integers(checkpoint, 'permutation', epoch)
+    call tenon_get_text(checkpoint, 'spacing', text)
+    call expect(abs(time - 0.5_real64) < tiny(time) .and. all(epoch == [7]) .and. text == '1,2', 'a value is another one')
+    call tenon_is_set(checkpoint, 'speed', given)
+    call expect(.not. given, 'a value is there that was not set')
+    call quietly(.true.)
+    call tenon_get_real(checkpoint, 'speed', time, ierr)
+    call quietly(.false.)
+    call expect(ierr == TENON_ERR_ARG, 'a value that is not there was returned')
+    call tenon_checkpoint_get_contents(path, .true., text)
+    call expect(index(text, '"permutation":7,"spacing":"1,2","time":0.5') > 0, 'a value was turned: '//text)
+    call tenon_destroy(checkpoint)
+    call MPI_Barrier(MPI_COMM_WORLD, ierr)
+    if (rank == 0) then
+      open (newunit=unit, file=path)
+      close (unit, status='delete')
+    end if
+  end subroutine values_of_a_checkpoint
 
   subroutine objects
     type(tenon_partition) :: grid

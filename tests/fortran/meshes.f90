@@ -138,7 +138,7 @@ contains
     call tenon_dtensor_fill_constant(parameter, 1.0_real64)
     call tenon_dtensor_create(tiles, TENON_FLOAT64, field_of_tiles)
     call tenon_place(field_of_tiles, values)
-    call tenon_layer_create_output(conv, sums)
+    call tenon_layer_create_output(conv, 1, sums)
     call tenon_place(sums, found)
     values(:, 1, 1) = [(real((place - 1)*each + i, real64)**2, i=1, each)]
     call tenon_layer_apply(conv, field_of_tiles, sums)
@@ -174,7 +174,7 @@ contains
     call tenon_layer_set_edges(matrix, '', edges)
     call tenon_layer_set_data_type(matrix, TENON_FLOAT64)
     call tenon_layer_set_up(matrix, plain)
-    call tenon_layer_create_output(matrix, y)
+    call tenon_layer_create_output(matrix, 1, y)
     call tenon_place(y, found)
     do p = 1, owned
       t(:, p) = squared(owned*rank + owned - p)

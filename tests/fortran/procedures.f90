@@ -235,7 +235,7 @@ contains
     if (relative > 1e-13_real64) error stop 'tangent and adjoint are not adjoint'
     call tenon_layer_test_taylor(layer, 1, x, order=order)
     if (mine%calls < 2) error stop 'the layer''s function was not called with its context'
-    call tenon_layer_create_output_cotangent(layer, dy)
+    call tenon_layer_create_output_cotangent(layer, 1, dy)
     call tenon_layer_apply(layer, x, y)
     if (abs(last_count - 11) > 0) error stop 'the checks of derivatives changed the state'
     call tenon_layer_apply_adjoint(layer, dy)

@@ -29,7 +29,7 @@ program main
   call tenon_layer_initialize(conv, 1)
   call tenon_layer_test_adjoint(conv, 1, x, relative=relative)
   if (relative > 1d-13) error stop 'the adjoint is wrong'
-  call tenon_layer_create_output(conv, y)
+  call tenon_layer_create_output(conv, 1, y)
   call tenon_layer_apply(conv, x, y)
   call tenon_destroy(conv)
   call tenon_destroy(x)

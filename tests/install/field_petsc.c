@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   TenonPetscCall(TenonLayerSetDataType(conv, TENON_PETSC_SCALAR));
   TenonPetscCall(TenonLayerSetPadding(conv, padding, NULL));
   TenonPetscCall(TenonLayerSetUp(conv, layout));
-  TenonPetscCall(TenonLayerCreateOutput(conv, &y));
+  TenonPetscCall(TenonLayerCreateOutput(conv, 0, &y));
   TenonPetscCall(TenonLayerTestAdjoint(conv, x, 1, NULL, NULL, &relative));
   TenonPetscCall(TenonLayerApply(conv, x, y));
   PetscCall(TenonPetscRestoreVec(x, u));

@@ -21,5 +21,12 @@ for ((kill = 1; kill <= count; ++kill)); do
   done
 done
 said=$("$mpiexec" "$flag" 2 "$program" "$folder" 0) || fail "$said"
+# The command lists each dataset with its digest, and refuses a truncated file.
+set -- "$folder"/*.h5
+listed=$("$tenon" checkpoint "$1") || fail "$1 is damaged"
+[[ $listed == "checkpoint '$1': format 1, written "*" digest right"* ]] || fail "the list is $listed"
+head -c 1000 "$1" >"$folder/cut.h5"
+listed=$("$tenon" checkpoint "$folder/cut.h5" "$1" 2>&1) && fail "a truncated file is whole"
+[[ $listed == *"tenon checkpoint: "*cut.h5*" digest right"* ]] || fail "of a truncated file: $listed"
 echo "$count kills: $said"
 rm -rf "$folder"

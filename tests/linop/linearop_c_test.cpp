@@ -167,10 +167,23 @@ TEST_F(LinearOpC, EachMemoryOperatorHasItsCreate) {
 
 TEST_F(LinearOpC, SumsMultiplesAndCasts) {
   TenonLinearOp op = nullptr, tripled = nullptr;
-  expectSuccess(TenonLinearOpCreateScale(3, gather_, &tripled));
+  const double three = 3, factors[2] = {2, -0.5};
+  expectSuccess(TenonLinearOpCreateSum(1, &gather_, &three, &tripled));
   const TenonLinearOp both[2] = {gather_, tripled};
-  expectOperator("sum", TenonLinearOpCreateSum(2, both, &op), &op);
-  expectOperator("scale", TenonLinearOpCreateScale(-1, tripled, &op), &op);
+  expectOperator("sum", TenonLinearOpCreateSum(2, both, nullptr, &op), &op);
+  expectOperator("sum", TenonLinearOpCreateSum(1, &tripled, factors, &op), &op);
+  // y <- 2 x - 0.5 (3 x), and the adjoint of this.
+  expectSuccess(TenonLinearOpCreateSum(2, both, factors, &op));
+  double relative = 1, norm = 0, half = 0;
+  expectSuccess(TenonLinearOpTestAdjoint(op, 1, TENON_FALSE, nullptr, nullptr, &relative));
+  EXPECT_LT(relative, 1e-14);
+  expectSuccess(TenonDTensorFillConstant(x_, 3));
+  expectSuccess(TenonLinearOpApply(gather_, x_, y_));
+  expectSuccess(TenonDTensorMaxAbs(y_, &norm));
+  expectSuccess(TenonLinearOpApply(op, x_, y_));
+  expectSuccess(TenonDTensorMaxAbs(y_, &half));
+  EXPECT_EQ(half, 0.5 * norm);
+  expectOperator("sum", TENON_SUCCESS, &op);
   const auto named = [&](const char* name, TenonLayout range) {
     return TenonLinearOpCreateType(split_, range, TENON_FLOAT32, TENON_FLOAT32, name, nullptr, &op);
   };
@@ -183,12 +196,18 @@ TEST_F(LinearOpC, SumsMultiplesAndCasts) {
   EXPECT_EQ(to, TENON_FLOAT32);
   const TenonLinearOp unequal[2] = {gather_, op};
   expectOperator("cast", TENON_SUCCESS, &op);
-  expectCode(TENON_ERR_HANDLE, TenonLinearOpCreateSum(2, unequal, &op), {"ops[1]"});
-  expectCode(TENON_ERR_ARG, TenonLinearOpCreateSum(0, both, &op), {"at least 1"});
+  expectCode(TENON_ERR_HANDLE, TenonLinearOpCreateSum(2, unequal, nullptr, &op), {"ops[1]"});
+  expectCode(TENON_ERR_ARG, TenonLinearOpCreateSum(0, both, nullptr, &op), {"at least 1"});
   expectCommonCode(TENON_ERR_DATATYPE,
                    TenonLinearOpCreateCast(split_, TENON_INT64, TENON_FLOAT32, &op), {"int64"});
+  TenonLinearOp labels = nullptr;
+  expectSuccess(TenonLinearOpCreateConversion(split_, copies_, TENON_INT64, &labels));
+  expectCommonCode(TENON_ERR_DATATYPE, TenonLinearOpCreateSum(1, &labels, &factors[1], &op),
+                   {"integer", "-0.5"});
+  expectSuccess(TenonLinearOpDestroy(&labels));
+  const double differing[2] = {1, static_cast<double>(2 * worldRank())};
   if (worldSize() > 1)
-    expectCommonCode(TENON_ERR_COLLECTIVE, TenonLinearOpCreateScale(worldRank(), gather_, &op),
+    expectCommonCode(TENON_ERR_COLLECTIVE, TenonLinearOpCreateSum(2, both, differing, &op),
                      {"; 0 times"});
   expectSuccess(TenonLinearOpDestroy(&tripled));
 }
@@ -211,7 +230,7 @@ TEST_F(LinearOpC, RanksMustComposeTheSameOperators) {
   const TenonLinearOp sums[2][2] = {{all, op}, {op, all}};
   TenonLinearOp sum = nullptr;
   if (worldSize() > 1)
-    expectCommonCode(TENON_ERR_COLLECTIVE, TenonLinearOpCreateSum(2, sums[isLast()], &sum),
+    expectCommonCode(TENON_ERR_COLLECTIVE, TenonLinearOpCreateSum(2, sums[isLast()], nullptr, &sum),
                      {"plus"});
   for (TenonLinearOp* one : {&all, &op, &routes[0][0], &routes[0][1], &routes[1][0], &routes[1][1]})
     expectSuccess(TenonLinearOpDestroy(one));

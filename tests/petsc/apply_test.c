@@ -159,7 +159,7 @@ static PetscErrorCode TestBatch(void) {
   PetscCall(VecDuplicate(states, &results));
   PetscCall(VecSetRandom(states, NULL));
   TenonPetscCall(TenonDTensorCreate(batch, TENON_PETSC_SCALAR, &in));
-  TenonPetscCall(TenonLayerCreateOutput(network, &out));
+  TenonPetscCall(TenonLayerCreateOutput(network, 0, &out));
   CHECK_FAILS(PETSC_ERR_ARG_SIZ, TenonPetscPlaceVec(in, three, x));
   CHECK_FAILS(PETSC_ERR_ARG_OUTOFRANGE, TenonPetscBatchLayoutFromDM(three, 0, &plain));
   PetscCall(TenonPetscPlaceVecRead(in, three, states));

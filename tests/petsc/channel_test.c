@@ -115,7 +115,7 @@ static PetscErrorCode ApplyFilled(DM grid, Vec local, DM outputs, Vec y) {
   PetscCall(TenonPetscGhostedLayoutFromDM(grid, &ghosted));
   PetscCall(CreateClosure(TENON_TRUE, ghosted, &network));
   TenonPetscCall(TenonDTensorCreate(ghosted, TENON_PETSC_SCALAR, &in));
-  TenonPetscCall(TenonLayerCreateOutput(network, &out));
+  TenonPetscCall(TenonLayerCreateOutput(network, 0, &out));
   PetscCall(TenonPetscPlaceVecRead(in, grid, local));
   PetscCall(TenonPetscPlaceVec(out, outputs, y));
   TenonPetscCall(TenonLayerApply(network, in, out));

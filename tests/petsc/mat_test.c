@@ -66,7 +66,7 @@ static PetscErrorCode CheckDifference(TenonLayer layer, DM rows, DM columns, Vec
   PetscFunctionBegin;
   PetscCall(TenonPetscLayoutFromDM(columns, &layout));
   TenonPetscCall(TenonDTensorCreate(layout, TENON_PETSC_SCALAR, &from));
-  TenonPetscCall(TenonLayerCreateOutput(layer, &to));
+  TenonPetscCall(TenonLayerCreateOutput(layer, 0, &to));
   PetscCall(MatCreateVecs(J, &v, &Jv));
   PetscCall(VecDuplicate(v, &at));
   PetscCall(VecSetRandom(v, NULL));

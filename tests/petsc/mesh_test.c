@@ -143,7 +143,7 @@ static PetscErrorCode CheckSums(DM dm, PetscInt height, PetscInt through) {
   TenonPetscCall(TenonLayerSetDataType(sums, TENON_PETSC_SCALAR));
   TenonPetscCall(TenonLayerSetUp(sums, plain));
   TenonPetscCall(TenonDTensorCreate(plain, TENON_PETSC_SCALAR, &x));
-  TenonPetscCall(TenonLayerCreateOutput(sums, &y));
+  TenonPetscCall(TenonLayerCreateOutput(sums, 0, &y));
   PetscCall(VecCreateMPI(PETSC_COMM_WORLD, PETSC_DECIDE, kDof * (kNx + 2) * (kNy + 2), &other));
   CHECK_FAILS(PETSC_ERR_ARG_SIZ, TenonPetscPlaceVec(x, dm, other));
   PetscCall(VecDestroy(&other));

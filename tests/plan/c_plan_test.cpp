@@ -58,10 +58,10 @@ TEST_F(CPlan, RunsApplyTangentAndAdjoint) {
   EXPECT_EQ(equal, TENON_TRUE);
   TenonDTensor x = tensor(input_, TENON_FLOAT64), t = tensor(input_, TENON_FLOAT64), y = nullptr,
                ty = nullptr, dy = nullptr, dx = nullptr;
-  expectSuccess(TenonLayerCreateOutput(layer, &y));
-  expectSuccess(TenonLayerCreateOutput(layer, &ty));
-  expectSuccess(TenonLayerCreateOutputCotangent(layer, &dy));
-  expectSuccess(TenonLayerCreateInputCotangent(layer, &dx));
+  expectSuccess(TenonLayerCreateOutput(layer, 0, &y));
+  expectSuccess(TenonLayerCreateOutput(layer, 0, &ty));
+  expectSuccess(TenonLayerCreateOutputCotangent(layer, 0, &dy));
+  expectSuccess(TenonLayerCreateInputCotangent(layer, 0, &dx));
   expectSuccess(TenonDTensorFillUniform(x, 1, 0, -1, 1));
   expectSuccess(TenonDTensorFillUniform(t, 1, 1, -1, 1));
   expectSuccess(TenonDTensorFillUniform(dy, 1, 2, -1, 1));

@@ -45,6 +45,14 @@ class Calls(unittest.TestCase):
             tenon.DTensor(None, 'float64')
         self.assertEqual(raised.exception.code, tenon.ErrorCode.ERR_NULL)
 
+    def test_outputs_are_counted_from_0(self):
+        conv = self.conv()
+        self.assertTrue(conv.output_layout(0).is_equal(conv.output_layout()))
+        for make in (conv.create_output, conv.create_output_cotangent, conv.create_input_cotangent, conv.output_layout):
+            with self.assertRaisesRegex(tenon.Error, '1 (out|in)put, numbered from 0') as raised:
+                make(1)
+            self.assertEqual(raised.exception.code, tenon.ErrorCode.ERR_ARG)
+
     def conv(self):
         conv = tenon.Layer(COMM, 'conv', in_channels=2, out_channels=3, kernel=[3, 3], padding=[1, 1], data_type='float64')
         conv.set_up(self.layout)

@@ -52,9 +52,10 @@ class Files(Folder):
         k = tenon.DTensor(tenon.Layout.sharded(grid(), [5], 'S0'), 'int64')
         k.assign(block(k.layout(), self.numbers))
         checkpoint = tenon.Checkpoint(COMM).add_layer(self.net, 'net').add_tensor(x, 'field').add_tensor(k, 'numbers')
-        checkpoint.set_int_entry('epoch', 7).set_real_entry('time', 0.125).set_string_entry('note', 'a\nb "c" µ')
+        checkpoint.set(epoch=7, time=0.125, note='a\nb "c" µ')
         path = f'{self.folder}/state.h5'
         checkpoint.write(path)
+        self.assertEqual((checkpoint.get_integers('epoch'), checkpoint.get_real('time')), ([7], 0.125))
         return path
 
     def test_a_checkpoint_is_a_dictionary_of_arrays(self):
@@ -71,6 +72,9 @@ class Files(Folder):
         self.assertEqual(sorted(value.shape for value in found.values()), sorted(value.shape for value in weights.values()))
         for name, value in found.items():
             self.assertTrue(numpy.array_equal(value, weights[name.rpartition('/')[2]]), name)
+        self.assertIn('"path":"tensors/field","type":"float64"', tenon.Checkpoint.contents(path))
+        self.assertNotIn('digest', tenon.Checkpoint.contents(path))
+        self.assertIn('"digest":"right"', tenon.Checkpoint.contents(path, verify=True))
         with self.assertRaisesRegex(KeyError, 'no dataset "tensors/nothing"; it has .*tensors/field'):
             saved['tensors/nothing']
 

@@ -122,6 +122,7 @@ TEST(JsonTree, TakesNoNumberForAnotherKind) {
   for (const JsonView& value : list)
     EXPECT_NE(refusal([&] { value.integer(0); }).find("must be an integer"), std::string::npos);
   EXPECT_EQ(9223372036854775808.0, list[0].real());
+  EXPECT_EQ("9223372036854775808", tree.items[0].text);
 }
 
 } // namespace

@@ -149,15 +149,15 @@ static TenonErrorCode evaluate(Boxes* b, double* weightGradient) {
   TenonCall(TenonLayoutCreateFromBoxes(b->comm, 4, shape, low, high, &layout));
   TenonCall(createNetwork(b->comm, 0, layout, &network)); /* 3 x 3 twice, without padding */
   TenonCall(TenonDTensorCreate(layout, TENON_FLOAT64, &x));
-  TenonCall(TenonLayerCreateOutput(network, &y)); /* [BOXES, 1, SIDE, SIDE] */
+  TenonCall(TenonLayerCreateOutput(network, 0, &y)); /* [BOXES, 1, SIDE, SIDE] */
 
   fillBoundary(b);
   TenonCall(place(x, b->values, WIDE, WIDE));
   TenonCall(place(y, b->output, SIDE, SIDE));
   TenonCall(TenonLayerApply(network, x, y));
 
-  TenonCall(TenonLayerCreateOutputCotangent(network, &dy));
-  TenonCall(TenonLayerCreateInputCotangent(network, &dx));
+  TenonCall(TenonLayerCreateOutputCotangent(network, 0, &dy));
+  TenonCall(TenonLayerCreateInputCotangent(network, 0, &dx));
   TenonCall(place(dy, b->output, SIDE, SIDE));
   TenonCall(place(dx, b->values, WIDE, WIDE)); /* the network has a copy of what was there */
   TenonCall(TenonLayerApplyAdjoint(network, dy, dx));
@@ -186,9 +186,9 @@ static TenonErrorCode evaluateWhole(double* output, double* gradient, double* we
   TenonCall(TenonLayoutCreateFromBoxes(MPI_COMM_SELF, 4, shape, low, shape, &layout));
   TenonCall(createNetwork(MPI_COMM_SELF, 1, layout, &network));
   TenonCall(TenonDTensorCreate(layout, TENON_FLOAT64, &x));
-  TenonCall(TenonLayerCreateOutput(network, &y));
-  TenonCall(TenonLayerCreateOutputCotangent(network, &dy));
-  TenonCall(TenonLayerCreateInputCotangent(network, &dx));
+  TenonCall(TenonLayerCreateOutput(network, 0, &y));
+  TenonCall(TenonLayerCreateOutputCotangent(network, 0, &dy));
+  TenonCall(TenonLayerCreateInputCotangent(network, 0, &dx));
   TenonCall(place(x, field, NY, NX));
   TenonCall(place(y, output, NY, NX));
   TenonCall(place(dx, gradient, NY, NX));

@@ -192,9 +192,9 @@ static TenonErrorCode createClosure(const Channel* ch, int filled, Closure* c) {
   TenonCall(TenonLayerSetUp(c->network, layout));
   TenonCall(TenonLayerInitialize(c->network, 7));
   TenonCall(TenonDTensorCreate(layout, TENON_FLOAT64, &c->x));
-  TenonCall(TenonLayerCreateOutput(c->network, &c->y));
-  TenonCall(TenonLayerCreateOutputCotangent(c->network, &c->dy));
-  TenonCall(TenonLayerCreateInputCotangent(c->network, &c->dx));
+  TenonCall(TenonLayerCreateOutput(c->network, 0, &c->y));
+  TenonCall(TenonLayerCreateOutputCotangent(c->network, 0, &c->dy));
+  TenonCall(TenonLayerCreateInputCotangent(c->network, 0, &c->dx));
   TenonCall(TenonDTensorFillConstant(c->dy, 1));
   TenonCall(TenonLayoutDestroy(&layout));
   TenonCall(TenonLayerDestroy(&second));

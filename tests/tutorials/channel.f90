@@ -148,9 +148,9 @@ contains
     call tenon_layer_set_up(c%network, layouts(2))
     call tenon_layer_initialize(c%network, 7)
     call tenon_dtensor_create(layouts(2), TENON_FLOAT64, c%x)
-    call tenon_layer_create_output(c%network, c%y)
-    call tenon_layer_create_output_cotangent(c%network, c%dy)
-    call tenon_layer_create_input_cotangent(c%network, c%dx)
+    call tenon_layer_create_output(c%network, 1, c%y)
+    call tenon_layer_create_output_cotangent(c%network, 1, c%dy)
+    call tenon_layer_create_input_cotangent(c%network, 1, c%dx)
     call tenon_dtensor_fill_constant(c%dy, 1._real64)
     call tenon_destroy(first)
     do d = 1, 2

@@ -56,8 +56,8 @@ TenonErrorCode ClosureCreate(const Heat* heat, Closure* c) {
   TenonCall(TenonLayoutCreateFromBoxes(heat->comm, 4, shape, low, high, &c->layout));
   TenonCall(TenonDTensorCreate(c->layout, TENON_FLOAT64, &c->u));
   TenonCall(CreateNetwork(c));
-  TenonCall(TenonLayerCreateOutput(c->network, &c->tendency));
-  TenonCall(TenonLayerCreateOutputCotangent(c->network, &c->cotangent));
+  TenonCall(TenonLayerCreateOutput(c->network, 0, &c->tendency));
+  TenonCall(TenonLayerCreateOutputCotangent(c->network, 0, &c->cotangent));
   /* The solver's arrays are on the host, wherever the network runs (-tenon_space device). */
   TenonCall(TenonDTensorSetSpace(c->tendency, TENON_MEMORY_HOST));
   TenonCall(TenonDTensorSetSpace(c->cotangent, TENON_MEMORY_HOST));

@@ -87,9 +87,9 @@ TenonErrorCode ClosureCreate(const Grid* grid, double dt, int depth, Closure* c)
   c->work = GridCreateFields(grid, 1);
   TenonCall(CreateNetwork(c, depth));
   TenonCall(TenonDTensorCreate(grid->plain, TENON_FLOAT64, &c->q));
-  TenonCall(TenonLayerCreateOutput(c->network, &c->output));
-  TenonCall(TenonLayerCreateOutputCotangent(c->network, &c->cotangent));
-  TenonCall(TenonLayerCreateInputCotangent(c->network, &c->gradient));
+  TenonCall(TenonLayerCreateOutput(c->network, 0, &c->output));
+  TenonCall(TenonLayerCreateOutputCotangent(c->network, 0, &c->cotangent));
+  TenonCall(TenonLayerCreateInputCotangent(c->network, 0, &c->gradient));
   /* The solver's arrays are on the host, wherever the network runs (-tenon_space device). */
   TenonCall(TenonDTensorSetSpace(c->output, TENON_MEMORY_HOST));
   TenonCall(TenonDTensorSetSpace(c->cotangent, TENON_MEMORY_HOST));

@@ -57,7 +57,7 @@ static TenonErrorCode Open(Experiment* x, Training* t) {
   if (step < 0)
     return TENON_SUCCESS;
   t->done = step;
-  TenonCall(TenonCheckpointGetReal(t->checkpoint, "error_sum", &t->sum));
+  TenonCall(TenonObjectGetReal((TenonObject)t->checkpoint, "error_sum", &t->sum));
   if (x->rank == 0)
     fprintf(stderr, "continues from %s after %ld training steps\n", folder, (long)step);
   return TENON_SUCCESS;
@@ -80,7 +80,7 @@ static TenonErrorCode Count(Training* t) {
     return TENON_SUCCESS;
   if (t->done % s->every && t->done != s->online + s->inLoop && t->done != s->stop)
     return TENON_SUCCESS;
-  TenonCall(TenonCheckpointSetReal(t->checkpoint, "error_sum", t->sum));
+  TenonCall(TenonObjectSetReal((TenonObject)t->checkpoint, "error_sum", t->sum));
   TenonCall(TenonCheckpointWriteStep(t->checkpoint, s->checkpoint, t->done));
   return TENON_SUCCESS;
 }

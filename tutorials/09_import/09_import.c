@@ -42,7 +42,7 @@ static TenonErrorCode ClosureCreate(const Heat* heat, const char* path, Closure*
   TenonCall(TenonObjectSetFromOptions((TenonObject)c->network));
   TenonCall(TenonLayoutCreateFromBoxes(heat->comm, 4, shape, low, high, &c->layout));
   TenonCall(TenonLayerSetUp(c->network, c->layout));
-  TenonCall(TenonLayerCreateOutput(c->network, &c->tendency));
+  TenonCall(TenonLayerCreateOutput(c->network, 0, &c->tendency));
   TenonCall(TenonDTensorCreate(c->layout, TENON_FLOAT64, &c->u));
   return TENON_SUCCESS;
 }

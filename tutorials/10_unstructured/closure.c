@@ -72,9 +72,9 @@ TenonErrorCode ClosureCreate(const Solver* solver, int depth, Closure* c) {
   c->x = (TenonDTensor*)malloc((size_t)depth * sizeof *c->x);
   for (n = 0; n < depth; ++n)
     TenonCall(TenonDTensorCreate(solver->mesh->plain, TENON_FLOAT64, &c->x[n]));
-  TenonCall(TenonLayerCreateOutput(c->network, &c->y));
-  TenonCall(TenonLayerCreateOutputCotangent(c->network, &c->dy));
-  TenonCall(TenonLayerCreateInputCotangentAt(c->network, 0, &c->dx));
+  TenonCall(TenonLayerCreateOutput(c->network, 0, &c->y));
+  TenonCall(TenonLayerCreateOutputCotangent(c->network, 0, &c->dy));
+  TenonCall(TenonLayerCreateInputCotangent(c->network, 0, &c->dx));
   /* The solver's arrays are on the host, wherever the network runs (-tenon_space device). */
   TenonCall(TenonDTensorSetSpace(c->y, TENON_MEMORY_HOST));
   TenonCall(TenonDTensorSetSpace(c->dy, TENON_MEMORY_HOST));

@@ -207,15 +207,15 @@ contains
     type(tenon_layout) :: layout
     real(real64) :: error, learned
     integer :: step
-    call tenon_layer_create_output(layer, y)
-    call tenon_layer_create_output_cotangent(layer, dy)
+    call tenon_layer_create_output(layer, 1, y)
+    call tenon_layer_create_output_cotangent(layer, 1, dy)
     call tenon_layer_create_type(MPI_COMM_WORLD, 'meansquarederror', loss)
     call tenon_layer_set_data_type(loss, TENON_FLOAT64)
-    call tenon_layer_get_output_layout(layer, layout)
+    call tenon_layer_get_output_layout(layer, 1, layout)
     call tenon_layer_set_up(loss, layout)
     call tenon_layer_set_target(loss, target_field)
-    call tenon_layer_create_output(loss, value)
-    call tenon_layer_create_output_cotangent(loss, dvalue)
+    call tenon_layer_create_output(loss, 1, value)
+    call tenon_layer_create_output_cotangent(loss, 1, dvalue)
     call tenon_dtensor_fill_constant(dvalue, 1.0_real64)
     call tenon_optimizer_create(layer, 'sgd', optimizer)
     call tenon_optimizer_set_learning_rate(optimizer, 0.02_real64)

@@ -42,7 +42,7 @@ program unrolled
   call tenon_options_get_int('cells', cells, prefix='-')
   call create_solver()
   call create_network()
-  call tenon_layer_create_output(network, answer)
+  call tenon_layer_create_output(network, 1, answer)
   call create_direction()
 
   call loss_at(0.0_real64, loss)

@@ -184,13 +184,13 @@ contains
   subroutine create_training()
     real(real64), pointer :: wanted(:, :)
     integer :: n
-    call tenon_layer_create_output(planned, estimate)
-    call tenon_layer_create_output_cotangent(planned, cotangent)
+    call tenon_layer_create_output(planned, 1, estimate)
+    call tenon_layer_create_output_cotangent(planned, 1, cotangent)
     call tenon_layer_create_type(MPI_COMM_WORLD, 'meansquarederror', loss)
     call tenon_layer_set_data_type(loss, TENON_FLOAT64)
     call tenon_layer_set_up(loss, everywhere)
-    call tenon_layer_create_output(loss, value)
-    call tenon_layer_create_output_cotangent(loss, one)
+    call tenon_layer_create_output(loss, 1, value)
+    call tenon_layer_create_output_cotangent(loss, 1, one)
     call tenon_dtensor_fill_constant(one, merge(1.0_real64, 0.0_real64, rank == 0)) ! contributions of 1
     call tenon_dtensor_create(everywhere, TENON_FLOAT64, rates)
     call tenon_get_array(rates, wanted)

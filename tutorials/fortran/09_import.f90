@@ -48,7 +48,7 @@ contains
     call tenon_layer_set_up(network, layout, ierr=ierr)
     if (ierr /= TENON_SUCCESS) return
     call tenon_dtensor_create(layout, TENON_FLOAT64, input)
-    call tenon_layer_create_output(network, output)
+    call tenon_layer_create_output(network, 1, output)
   end subroutine create_network
 
   subroutine destroy_network()

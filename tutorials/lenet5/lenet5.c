@@ -164,14 +164,14 @@ static TenonErrorCode OpenTraining(MPI_Comm comm, const Settings* s, TenonLayout
   TenonCall(TenonObjectSetFromOptions((TenonObject)t->network));
   TenonCall(TenonLayerSetUp(t->network, x));
   TenonCall(TenonLayerInitialize(t->network, s->seed));
-  TenonCall(TenonLayerGetOutputLayout(t->network, &logits));
+  TenonCall(TenonLayerGetOutputLayout(t->network, 0, &logits));
   TenonCall(TenonLayerCreateType(comm, "crossentropy", &t->loss));
   TenonCall(TenonLayerSetUp(t->loss, logits));
   TenonCall(TenonLayoutDestroy(&logits));
-  TenonCall(TenonLayerCreateOutput(t->network, &t->logits));
-  TenonCall(TenonLayerCreateOutputCotangent(t->network, &t->dlogits));
-  TenonCall(TenonLayerCreateOutput(t->loss, &t->value));
-  TenonCall(TenonLayerCreateOutputCotangent(t->loss, &t->dvalue));
+  TenonCall(TenonLayerCreateOutput(t->network, 0, &t->logits));
+  TenonCall(TenonLayerCreateOutputCotangent(t->network, 0, &t->dlogits));
+  TenonCall(TenonLayerCreateOutput(t->loss, 0, &t->value));
+  TenonCall(TenonLayerCreateOutputCotangent(t->loss, 0, &t->dvalue));
   TenonCall(TenonDTensorFillConstant(t->dvalue, 1.0));
   TenonCall(TenonOptimizerCreate(t->network, "adam", &t->optimizer));
   TenonCall(TenonObjectSetFromOptions((TenonObject)t->optimizer));
@@ -198,7 +198,7 @@ static TenonErrorCode OpenCheckpoint(MPI_Comm comm, const Settings* s, Training*
   TenonCall(TenonCheckpointReadLatest(t->checkpoint, s->checkpoint, &step));
   if (step >= 0) {
     t->step = step;
-    TenonCall(TenonCheckpointGetReal(t->checkpoint, "epoch_loss_sum", &t->sum));
+    TenonCall(TenonObjectGetReal((TenonObject)t->checkpoint, "epoch_loss_sum", &t->sum));
   }
   if (rank == 0 && step >= 0)
     printf("restart from %s: step %lld\n", s->checkpoint, (long long)step);
@@ -214,7 +214,7 @@ static TenonErrorCode Save(MPI_Comm comm, const Settings* s, Training* t, TenonI
   TenonCall(TenonCheckpointGetSignal(t->checkpoint, &t->signal));
   if (!t->signal && t->step % s->every != 0 && t->step != lastStep)
     return TENON_SUCCESS;
-  TenonCall(TenonCheckpointSetReal(t->checkpoint, "epoch_loss_sum", t->sum));
+  TenonCall(TenonObjectSetReal((TenonObject)t->checkpoint, "epoch_loss_sum", t->sum));
   TenonCall(TenonCheckpointWriteStep(t->checkpoint, s->checkpoint, t->step));
   MPI_Comm_rank(comm, &rank);
   if (t->signal && rank == 0)
@@ -280,7 +280,7 @@ static TenonErrorCode TestAccuracy(MPI_Comm comm, Training* t, Images* test, dou
 
   TenonCall(TenonLayerSetUp(t->network, test->layout));
   TenonCall(TenonLayerSetTraining(t->network, TENON_FALSE));
-  TenonCall(TenonLayerCreateOutput(t->network, &logits));
+  TenonCall(TenonLayerCreateOutput(t->network, 0, &logits));
   TenonCall(TenonDTensorGetLayout(logits, &layout));
   TenonCall(CollectorCreate(comm, layout, TENON_FLOAT32, &collector));
   TenonCall(TenonDTensorGetLayout(test->classes, &labelLayout));

@@ -143,7 +143,7 @@ static PetscErrorCode StepCreate(Step* s) {
   PetscCall(TenonPetscLayoutFromDM(s->grid, &layout));
   PetscCall(CreateModel(layout, &s->model));
   TenonPetscCall(TenonDTensorCreate(layout, TENON_PETSC_SCALAR, &s->u));
-  TenonPetscCall(TenonLayerCreateOutput(s->model, &s->rate));
+  TenonPetscCall(TenonLayerCreateOutput(s->model, 0, &s->rate));
   TenonPetscCall(TenonLayoutDestroy(&layout));
   PetscCall(DMCreateGlobalVector(s->grid, &s->start));
   PetscCall(VecDuplicate(s->start, &s->rates));

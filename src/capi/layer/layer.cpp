@@ -92,55 +92,32 @@ TenonErrorCode TenonLayerSetUp(TenonLayer layer, TenonLayout input) noexcept {
   });
 }
 
-TenonErrorCode TenonLayerGetOutputLayout(TenonLayer layer, TenonLayout* output) noexcept {
+TenonErrorCode TenonLayerGetOutputLayout(TenonLayer layer, int index,
+                                         TenonLayout* output) noexcept {
   return guard(__func__, [&] {
     const Layer& l = deref(layer, "layer");
+    const Layout& layout = oneOf(l, l.outputLayouts(), index, "output");
     required(output, "output");
-    giveHandle(output, makeRef<LayoutObject>(l.comm(), l.outputLayout()));
+    giveHandle(output, makeRef<LayoutObject>(l.comm(), layout));
   });
 }
 
-TenonErrorCode TenonLayerCreateOutput(TenonLayer layer, TenonDTensor* y) noexcept {
-  return createTensor(__func__, layer, y, "y", [](const Layer& l) { return l.outputLayout(); });
+TenonErrorCode TenonLayerCreateOutput(TenonLayer layer, int index, TenonDTensor* y) noexcept {
+  return createTensor(__func__, layer, y, "y",
+                      [&](const Layer& l) { return oneOf(l, l.outputLayouts(), index, "output"); });
 }
 
-TenonErrorCode TenonLayerCreateOutputCotangent(TenonLayer layer, TenonDTensor* dy) noexcept {
-  return createTensor(__func__, layer, dy, "dy",
-                      [](const Layer& l) { return l.outputLayout().dual(); });
-}
-
-TenonErrorCode TenonLayerCreateInputCotangent(TenonLayer layer, TenonDTensor* dx) noexcept {
-  return createTensor(__func__, layer, dx, "dx",
-                      [](const Layer& l) { return l.inputLayout().dual(); });
-}
-
-TenonErrorCode TenonLayerCreateInputCotangentAt(TenonLayer layer, int input,
-                                                TenonDTensor* dx) noexcept {
-  return createTensor(__func__, layer, dx, "dx", [&](const Layer& l) {
-    return oneOf(l, l.inputLayouts(), input, "input").dual();
-  });
-}
-
-TenonErrorCode TenonLayerGetOutputLayoutAt(TenonLayer layer, int output,
-                                           TenonLayout* layout) noexcept {
-  return guard(__func__, [&] {
-    const Layer& l = deref(layer, "layer");
-    const Layout& outputLayout = oneOf(l, l.outputLayouts(), output, "output");
-    required(layout, "layout");
-    giveHandle(layout, makeRef<LayoutObject>(l.comm(), outputLayout));
-  });
-}
-
-TenonErrorCode TenonLayerCreateOutputAt(TenonLayer layer, int output, TenonDTensor* y) noexcept {
-  return createTensor(__func__, layer, y, "y", [&](const Layer& l) {
-    return oneOf(l, l.outputLayouts(), output, "output");
-  });
-}
-
-TenonErrorCode TenonLayerCreateOutputCotangentAt(TenonLayer layer, int output,
-                                                 TenonDTensor* dy) noexcept {
+TenonErrorCode TenonLayerCreateOutputCotangent(TenonLayer layer, int index,
+                                               TenonDTensor* dy) noexcept {
   return createTensor(__func__, layer, dy, "dy", [&](const Layer& l) {
-    return oneOf(l, l.outputLayouts(), output, "output").dual();
+    return oneOf(l, l.outputLayouts(), index, "output").dual();
+  });
+}
+
+TenonErrorCode TenonLayerCreateInputCotangent(TenonLayer layer, int index,
+                                              TenonDTensor* dx) noexcept {
+  return createTensor(__func__, layer, dx, "dx", [&](const Layer& l) {
+    return oneOf(l, l.inputLayouts(), index, "input").dual();
   });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The calls that create linear operators from layouts (conversions, casts, boundary values) and
-// from operators (compositions, sums, adjoints, multiples). All are collective: create.hpp has
+// from operators (compositions, linear combinations, adjoints). All are collective: create.hpp has
 // their bodies, in which the ranks agree on layouts and data types. A conversion redistributes a
 // tensor from one layout to another. A halo exchange is the conversion to the same layout with
 // ghost cells: TenonLinearOpCreateHalo() creates the operator of TenonLinearOpCreateConversion(),
@@ -123,9 +123,18 @@ TenonErrorCode TenonLinearOpCreateComposition(int count, const TenonLinearOp ops
   return guard(__func__, [&] { combine(count, ops, op, compose); });
 }
 
-TenonErrorCode TenonLinearOpCreateSum(int count, const TenonLinearOp ops[],
+TenonErrorCode TenonLinearOpCreateSum(int count, const TenonLinearOp ops[], const double factors[],
                                       TenonLinearOp* op) noexcept {
-  return guard(__func__, [&] { combine(count, ops, op, sum); });
+  return guard(__func__, [&] {
+    combine(count, ops, op, [&](std::vector<LinearOpRef> terms) {
+      const std::vector<double> multiples =
+          factors ? listOf(factors, count, "factors") : std::vector<double>(terms.size(), 1);
+      for (std::size_t i = 0; i < terms.size(); ++i)
+        if (multiples[i] != 1)
+          terms[i] = scale(multiples[i], std::move(terms[i]));
+      return sum(std::move(terms));
+    });
+  });
 }
 
 TenonErrorCode TenonLinearOpCreateAdjoint(TenonLinearOp op, TenonLinearOp* adjoint) noexcept {
@@ -134,15 +143,5 @@ TenonErrorCode TenonLinearOpCreateAdjoint(TenonLinearOp op, TenonLinearOp* adjoi
     LinearOp& forward = deref(op, "op");
     createOp(*forward.comm(), adjoint, "adjoint",
              [&] { return adjointView(LinearOpRef::share(&forward)); });
-  });
-}
-
-TenonErrorCode TenonLinearOpCreateScale(double factor, TenonLinearOp op,
-                                        TenonLinearOp* scaled) noexcept {
-  return guard(__func__, [&] {
-    checkInitialized();
-    LinearOp& operand = deref(op, "op");
-    createOp(*operand.comm(), scaled, "scaled",
-             [&] { return scale(factor, LinearOpRef::share(&operand)); });
   });
 }

@@ -30,6 +30,11 @@ BY_HAND = {
 }
 
 DEFAULTS = {
+    ('TenonCheckpointGetContents', 'verify'): 'false',  # which takes as long as reading the file
+    ('TenonLayerCreateInputCotangent', 'index'): '0',  # most layers have one input and one output
+    ('TenonLayerCreateOutput', 'index'): '0',
+    ('TenonLayerCreateOutputCotangent', 'index'): '0',
+    ('TenonLayerGetOutputLayout', 'index'): '0',
     ('TenonLinearOpTestAdjoint', 'integers'): 'false',  # for real operators, which most are
 }
 

@@ -48,6 +48,11 @@ NAMES = {
 
 # Arguments that can be omitted, in addition to those that may be NULL.
 DEFAULTS = {
+    ('TenonCheckpointGetContents', 'verify'): 'False',  # which takes as long as reading the file
+    ('TenonLayerCreateInputCotangent', 'index'): '0',  # most layers have one input and one output
+    ('TenonLayerCreateOutput', 'index'): '0',
+    ('TenonLayerCreateOutputCotangent', 'index'): '0',
+    ('TenonLayerGetOutputLayout', 'index'): '0',
     ('TenonLinearOpTestAdjoint', 'integers'): 'False',  # for real operators, which most are
 }
 

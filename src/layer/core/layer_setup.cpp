@@ -364,8 +364,8 @@ const Layout& Layer::outputLayout(const Layouts& inputs) const {
 const Layout& Layer::onlyOutput(const Setup& setup) const {
   if (setup.outputs().size() > 1)
     throw Error(TENON_ERR_STATE,
-                fmt::format("{} has {}, where one is needed; name one of them, as "
-                            "TenonLayerCreateOutputAt() and TenonLayerApplyMany() do",
+                fmt::format("{} has {}, where one is needed; TenonLayerCreateOutput() takes the "
+                            "number of one, and TenonLayerApplyMany() all of them",
                             title(),
                             counted(static_cast<Index>(setup.outputs().size()), "output")));
   return setup.output();

@@ -87,7 +87,10 @@ public:
     if (value <= static_cast<number_unsigned_t>(std::numeric_limits<Index>::max()))
       return number_integer(static_cast<Index>(value));
     // Larger than an Index: stored as a real number, which the integer accessors reject.
-    return number_float(static_cast<double>(value), "");
+    JsonNode& node = put(Kind::Real);
+    node.real = static_cast<double>(value);
+    node.text = std::to_string(value);
+    return true;
   }
   bool number_float(number_float_t value, const string_t&) override {
     put(Kind::Real).real = value;

@@ -25,8 +25,8 @@ struct JsonNode {
   Kind kind = Kind::Null;
   bool flag = false;
   Index integer = 0;
-  double real = 0; // also set for an integer
-  std::string text;
+  double real = 0;  // also set for an integer
+  std::string text; // of a text, or the digits of an integer that is larger than an Index
   std::vector<std::string> keys; // the keys of an object
   std::vector<JsonNode> items;   // the items of a list, or an object's values by key
   std::size_t byte = 0;          // counted from 1: start of the key, or else end of the value

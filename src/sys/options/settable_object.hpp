@@ -20,15 +20,16 @@ public:
 
   virtual const Settings& settings() const noexcept = 0;
   // The value, or the default. Throws TENON_ERR_TYPE for an unknown setting, and TENON_ERR_STATE if
-  // it has no value.
-  SettingValue get(std::string_view name) const { return settings().get(name, owner()); }
+  // it has no value. A class that stores values under names of the user's overrides get(), isSet()
+  // and set() for them.
+  virtual SettingValue get(std::string_view name) const { return settings().get(name, owner()); }
   template <class T>
   T value(std::string_view name) const {
     return settings().value<T>(name, owner());
   }
-  bool isSet(std::string_view name) const { return settings().isSet(name, owner()); }
+  virtual bool isSet(std::string_view name) const { return settings().isSet(name, owner()); }
   // Sets one value. If it is invalid, no setting changes.
-  void set(std::string_view name, SettingValue value);
+  virtual void set(std::string_view name, SettingValue value);
   void setText(std::string_view name, std::string_view text);
   // Reads -tenon_[prefix_]NAME for each setting. Throws TENON_ERR_OPTION for invalid values.
   virtual void setFromOptions();

@@ -64,7 +64,7 @@ void LayerStep::makeTensors(TenonDataType type, bool mayBeUsers, Draw& draw,
   }
   // Three output tensors: y and its tangent have the output's layout, the cotangent the dual one.
   Layout output, dual;
-  require(TenonLayerGetOutputLayout(layer_, output.out()));
+  require(TenonLayerGetOutputLayout(layer_, 0, output.out()));
   require(TenonLayoutGetDual(output, dual.out()));
   for (TenonLayout layout : {TenonLayout(output), TenonLayout(output), TenonLayout(dual)})
     outputs.push_back(make(layout));

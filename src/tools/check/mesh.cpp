@@ -320,10 +320,10 @@ void compareWithMatrix(Case& c, const Plan& plan, TenonDataType type) {
   require(TenonLayerSetDataType(layer, type));
   require(TenonLayerSetSpace(layer, c.space));
   require(TenonLayerSetUp(layer, plan.input));
-  DTensor created[3]; // y, dy, dx
-  require(TenonLayerCreateOutput(layer, created[0].out()));
-  require(TenonLayerCreateOutputCotangent(layer, created[1].out()));
-  require(TenonLayerCreateInputCotangent(layer, created[2].out()));
+  DTensor created[3];
+  require(TenonLayerCreateOutput(layer, 0, created[0].out()));
+  require(TenonLayerCreateOutputCotangent(layer, 0, created[1].out()));
+  require(TenonLayerCreateInputCotangent(layer, 0, created[2].out()));
   Field x(plan.input, type, c.draw.chance(40), c.draw, c.space), y(std::move(created[0])),
       dy(std::move(created[1])), dx(std::move(created[2]));
 

@@ -157,13 +157,19 @@ void checkBoxes(Case& c) {
   c.found("layout", isEqual ? "" : ": not the one of the grid");
 }
 
-// The subject times a random factor.
-Subject scaled(Case& c, Subject s) {
+// Draws the factor of a multiple.
+double drawFactor(Case& c) {
   // Integral factors keep the results of integral tensors exact. With 0 the input must not be read.
   const double factor = c.draw.of<double>({-3, -1, 0, 2});
   c.text += fmt::format(" times {};", factor);
+  return factor;
+}
+
+Subject scaled(Case& c, Subject s) {
+  const double factor = drawFactor(c);
+  const TenonLinearOp op = s.op;
   LinearOp scaledOp;
-  require(TenonLinearOpCreateScale(factor, s.op, scaledOp.out()));
+  require(TenonLinearOpCreateSum(1, &op, &factor, scaledOp.out()));
   s.op = std::move(scaledOp);
   // Factors multiply, since scales can be nested.
   s.factor *= factor;
@@ -180,18 +186,21 @@ void checkSum(Case& c) {
   Subject s = drawConversion(c, drawType(c.draw));
   std::vector<Subject> terms;
   std::vector<TenonLinearOp> ops;
+  std::vector<double> factors;
   double factor = 0;
   for (int count = c.draw.between(1, 3); count > 0; --count) {
     Subject term{.from = s.from, .to = s.to, .fromType = s.fromType, .toType = s.toType};
     require(TenonLinearOpCreateConversion(makeLayout(c.comm, s.from), makeLayout(c.comm, s.to),
                                           s.fromType, term.op.out()));
-    terms.push_back(c.draw.chance(50) ? scaled(c, std::move(term)) : std::move(term));
+    factors.push_back(c.draw.chance(50) ? drawFactor(c) : 1);
+    terms.push_back(std::move(term));
     ops.push_back(terms.back().op);
-    factor += terms.back().factor;
-    s.spread += std::abs(terms.back().factor);
+    factor += factors.back();
+    s.spread += std::abs(factors.back());
   }
   LinearOp sum;
-  require(TenonLinearOpCreateSum(static_cast<int>(ops.size()), ops.data(), sum.out()));
+  require(
+      TenonLinearOpCreateSum(static_cast<int>(ops.size()), ops.data(), factors.data(), sum.out()));
   s.op = std::move(sum);
   s.factor = factor;
   checkOperator(c, s);

@@ -36,8 +36,8 @@ contains
     call tenon_set_real(optimizer, 'momentum', 0.9_real64)
     call tenon_optimizer_set_learning_rate(optimizer, 0.025_real64)
     call tenon_set_from_options(optimizer)
-    call tenon_layer_create_output(network, output)
-    call tenon_layer_create_output_cotangent(network, cotangent)
+    call tenon_layer_create_output(network, 1, output)
+    call tenon_layer_create_output_cotangent(network, 1, cotangent)
     ! The solver's arrays are on the host, wherever the network runs (-tenon_space device).
     call tenon_dtensor_set_space(output, TENON_MEMORY_HOST)
     call tenon_dtensor_set_space(cotangent, TENON_MEMORY_HOST)

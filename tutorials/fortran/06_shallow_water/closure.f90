@@ -36,9 +36,9 @@ contains
     call create_field(grid, c%work)
     call create_network(c, depth)
     call tenon_dtensor_create(grid%plain, TENON_FLOAT64, c%q)
-    call tenon_layer_create_output(c%network, c%output)
-    call tenon_layer_create_output_cotangent(c%network, c%cotangent)
-    call tenon_layer_create_input_cotangent(c%network, c%gradient)
+    call tenon_layer_create_output(c%network, 1, c%output)
+    call tenon_layer_create_output_cotangent(c%network, 1, c%cotangent)
+    call tenon_layer_create_input_cotangent(c%network, 1, c%gradient)
     ! The solver's arrays are on the host, wherever the network runs (-tenon_space device).
     call tenon_dtensor_set_space(c%output, TENON_MEMORY_HOST)
     call tenon_dtensor_set_space(c%cotangent, TENON_MEMORY_HOST)

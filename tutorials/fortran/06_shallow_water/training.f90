@@ -60,7 +60,7 @@ contains
     call tenon_checkpoint_read_latest(t%checkpoint, x%settings%checkpoint, step)
     if (step < 0) return
     t%done = step
-    call tenon_checkpoint_get_real(t%checkpoint, 'error_sum', t%sum)
+    call tenon_get_real(t%checkpoint, 'error_sum', t%sum)
     if (x%grid%rank == 0) write (error_unit, '(3a, i0, a)') 'continues from ', x%settings%checkpoint, ' after ', step, &
       ' training steps'
   end subroutine open_training
@@ -90,7 +90,7 @@ contains
     if (len(x%settings%checkpoint) == 0) return
     if (modulo(t%done, x%settings%every) /= 0 .and. t%done /= x%settings%online + x%settings%in_loop .and. &
       t%done /= x%settings%stop) return
-    call tenon_checkpoint_set_real(t%checkpoint, 'error_sum', t%sum)
+    call tenon_set_real(t%checkpoint, 'error_sum', t%sum)
     call tenon_checkpoint_write_step(t%checkpoint, x%settings%checkpoint, t%done)
   end subroutine count_step
 

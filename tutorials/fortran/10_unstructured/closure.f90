@@ -43,9 +43,9 @@ contains
     do n = 1, depth
       call tenon_dtensor_create(solver%mesh%plain, TENON_FLOAT64, c%x(n))
     end do
-    call tenon_layer_create_output(c%network, c%y)
-    call tenon_layer_create_output_cotangent(c%network, c%dy)
-    call tenon_layer_create_input_cotangent_at(c%network, 1, c%dx)
+    call tenon_layer_create_output(c%network, 1, c%y)
+    call tenon_layer_create_output_cotangent(c%network, 1, c%dy)
+    call tenon_layer_create_input_cotangent(c%network, 1, c%dx)
     ! The solver's arrays are on the host, wherever the network runs (-tenon_space device).
     call tenon_dtensor_set_space(c%y, TENON_MEMORY_HOST)
     call tenon_dtensor_set_space(c%dy, TENON_MEMORY_HOST)

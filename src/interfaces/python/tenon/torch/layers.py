@@ -82,11 +82,11 @@ class Module(torch.nn.Module):
         layer.set_up_many(layouts)
         self.inputs, self.outputs = [], []
         for index, each in enumerate(layouts):
-            type = layer.create_input_cotangent_at(index).data_type()
+            type = layer.create_input_cotangent(index).data_type()
             self.inputs.append(Port(each, type, 'the input' + f' {index}' * (len(layouts) > 1)))
         count = layer.output_count()
         for index in range(count):
-            with layer.create_output_at(index) as y:
+            with layer.create_output(index) as y:
                 self.outputs.append(Port(y.layout(), y.data_type(), 'the output' + f' {index}' * (count > 1)))
         self.is_repeatable = not varies(layer) if is_repeatable is None else is_repeatable
         self.pending: list[weakref.ref[Evaluation]] = []
