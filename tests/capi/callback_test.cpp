@@ -243,14 +243,14 @@ TEST_F(Callbacks, LentTensorsAndLayoutsAreNotDestroyed) {
 
 // Inside the functions; outside them there are no tensors.
 TEST_F(Callbacks, AShellHasTheTensorsThatWereAddedToIt) {
-  Deed deed{[] {}};
-  TenonLayer layer = shell(deed, false);
+  Context context{[] {}};
+  TenonLayer layer = shell(context, false);
   const TenonInt one = 1;
   expectSuccess(TenonLayerShellAddParameter(layer, "factor", 1, &one, 1, 1));
   for (const char* name : {"count", "mean"})
     expectSuccess(TenonLayerShellAddState(layer, name, 1, &one, name[0] == 'm' ? 7 : 3));
   bool isAdjoint = false;
-  deed.act = [&] {
+  context.act = [&] {
     TenonDTensor found = nullptr;
     const auto get = [&](TenonShellTensor which, int index) {
       return TenonLayerShellGetTensor(layer, which, index, &found);
