@@ -26,8 +26,8 @@ struct MappedRange {
 // The mapped ranges that overlap a range, in the order of addresses.
 std::vector<MappedRange> mappedRanges(const std::byte* begin, Index bytes);
 
-// Whether the range overlaps the stack of the calling thread. Throws TENON_ERR_SUPPORT if the system
-// does not tell where that stack is.
+// Whether the range overlaps the stack of the calling thread. Throws TENON_ERR_SUPPORT if the
+// system does not tell where that stack is.
 bool touchesOwnStack(const std::byte* begin, Index bytes);
 
 // Copies whole pages. These contain bytes before and after the user's array: metadata of malloc(),
