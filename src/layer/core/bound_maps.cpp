@@ -25,6 +25,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace tenon {
 
@@ -169,6 +171,69 @@ BoundMaps::BoundMaps(Layer& layer, const Form& form, KernelMaker make) : BoundMa
                               layer_.title(), layer.type()));
 }
 
+namespace {
+
+std::vector<int> numbersOf(const std::vector<int>& values, const std::vector<int>& numbers) {
+  std::vector<int> translated;
+  for (int value : values)
+    translated.push_back(numbers[value]);
+  return translated;
+}
+
+} // namespace
+
+BoundMaps::BoundMaps(const Layer& layer, const std::vector<BoundNode>& nodes, const Layouts& values,
+                     const std::vector<int>& outputs)
+    : BoundMaps(layer) {
+  const auto inputs = values.end() - std::ssize(nodes);
+  values_.assign(values.begin(), inputs);
+  std::vector<int> numbers(values_.size()); // by value: its number without containers
+  std::iota(numbers.begin(), numbers.end(), 0);
+  for (const BoundNode& node : nodes) {
+    const BoundMaps& within = *node.maps;
+    std::vector<int> reads = numbersOf(node.reads, numbers);
+    if (within.flat_.empty()) {
+      numbers.push_back(addNode({&within, std::move(reads)}, inputs[&node - nodes.data()]));
+      continue;
+    }
+    // The values of the inner network: its inputs are what the node reads.
+    std::vector<int> inner = std::move(reads);
+    for (const BoundNode& own : within.flat_)
+      inner.push_back(
+          addNode({own.maps, numbersOf(own.reads, inner)}, within.values_[inner.size()]));
+    numbers.push_back(inner[within.outputs_.front()]);
+  }
+  outputs_ = numbersOf(outputs, numbers);
+  list_ = joinMaps(takeObjects(), values_, outputs_).list;
+}
+
+int BoundMaps::addNode(const BoundNode& node, const Layout& output) {
+  flat_.push_back(node);
+  values_.push_back(output);
+  return static_cast<int>(values_.size()) - 1;
+}
+
+// A layer that is two nodes has one set of objects, in the place of its first node.
+std::vector<ListNode> BoundMaps::takeObjects() {
+  nodes_.clear();
+  std::vector<ListNode> lists;
+  for (const auto& [node, reads] : flat_) {
+    const auto first = std::ranges::find(flat_, node, &BoundNode::maps) - flat_.begin();
+    const bool isFirst = first == std::ssize(lists);
+    lists.push_back({node->joined_ ? &node->joined_->list : &node->list_, reads,
+                     isFirst ? -1 : static_cast<int>(first)});
+    nodes_.insert(nodes_.end(), node->nodes_.begin(), node->nodes_.end());
+    if (!isFirst)
+      continue;
+    const auto& kernels = node->joined_ ? node->joined_->kernels : node->kernels_;
+    operators_.insert(operators_.end(), node->operators_.begin(), node->operators_.end());
+    kernels_.insert(kernels_.end(), kernels.begin(), kernels.end());
+    sources_.insert(sources_.end(), node->sources_.begin(), node->sources_.end());
+    constants_.insert(constants_.end(), node->constants_.begin(), node->constants_.end());
+  }
+  return lists;
+}
+
 // Creates all new objects before it changes a member: if one fails, the list is unchanged.
 void BoundMaps::rewrite(const Target& target) {
   const bool savesRounded = layer_.declaration().value<std::string>("saved_type") == "bfloat16";
@@ -178,8 +243,7 @@ void BoundMaps::rewrite(const Target& target) {
     if (const auto& fused = list.kernels()[k].fused)
       kernels[k].kernel = makeEdgeNetwork(*this, static_cast<int>(k), *fused);
   list.recompute(nodesThatRecompute());
-  list_ = std::move(list);
-  kernels_ = std::move(kernels);
+  joined_ = {std::exchange(list_, std::move(list)), std::exchange(kernels_, std::move(kernels))};
   expectEpilogues();
 }
 
@@ -219,24 +283,6 @@ const LinearOp* BoundMaps::conversionOf(const Map& map) const {
   const bool isConversion = kind == OperatorKind::Conversion || kind == OperatorKind::Exchange ||
                             kind == OperatorKind::Maximum;
   return isConversion ? operators_[map.object].get() : nullptr;
-}
-
-void BoundMaps::join(const BoundMaps& node, const std::vector<ValueId>& reads, ValueId write) {
-  // An empty list has the network itself as its only node, which the first joined node replaces.
-  if (list_.nodes() == 0)
-    nodes_.clear();
-  nodes_.insert(nodes_.end(), node.nodes_.begin(), node.nodes_.end());
-  for (const auto& [joinedNode, objects] : joined_)
-    // This layer is joined already as another node: add its maps again, but share its objects.
-    if (joinedNode == &node) {
-      list_.join(node.list_, reads, write, &objects);
-      return;
-    }
-  joined_.emplace_back(&node, list_.join(node.list_, reads, write));
-  operators_.insert(operators_.end(), node.operators_.begin(), node.operators_.end());
-  kernels_.insert(kernels_.end(), node.kernels_.begin(), node.kernels_.end());
-  sources_.insert(sources_.end(), node.sources_.begin(), node.sources_.end());
-  constants_.insert(constants_.end(), node.constants_.begin(), node.constants_.end());
 }
 
 void BoundMaps::run(KernelEntry entry, std::vector<ValueId> reads, ValueId write,

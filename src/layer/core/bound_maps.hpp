@@ -11,13 +11,15 @@
 // and this class has one object for each entry, in the same order.
 #pragma once
 
-#include "declaration/core/rewriting.hpp"
+#include "compile/program/joined_maps.hpp"
+#include "compile/program/rewriting.hpp"
 #include "layer/core/local_kernel.hpp"
 #include "layer/core/pass_observer.hpp"
 #include "layer/core/source.hpp"
 #include "linop/linear_op.hpp"
 
 #include <functional>
+#include <optional>
 
 namespace tenon {
 
@@ -70,26 +72,37 @@ using KernelMaker = std::unique_ptr<LocalKernel> (*)(const KernelSite& at);
 // discarded to find the number, before parameters or operators exist.
 Index scratchOfKernels(Layer& layer, const Form& form, KernelMaker make);
 
-// The list and its objects. Two kinds exist: the list of one layer, and the list of a network, into
-// which join() copies the lists of its nodes and which shares their objects.
+class BoundMaps;
+
+// A node of a network: the list of its layer, and the values that it reads. The values of a network
+// are numbered from 0: its inputs, then the output of each node (compile/program/joined_maps.hpp).
+struct BoundNode {
+  const BoundMaps* maps;
+  std::vector<int> reads;
+};
+
+// The list and its objects. Two kinds exist: the list of one layer, and the list of a network, which
+// is joined from the lists of its nodes and shares their objects.
 class BoundMaps {
 public:
-  // An empty list for a network, to be filled by join(). The layer must outlive it.
+  // An empty list, to be filled by list() and run(). The layer must outlive it.
   explicit BoundMaps(const Layer& layer);
   // The maps of a form of the layer. Collective, because operators are created.
   BoundMaps(Layer& layer, const Form& form, KernelMaker make);
+  // The maps of a network. A node that is itself a network is replaced by its nodes. `values` has
+  // the layouts of all values, and `outputs` the numbers of those that are outputs of the network.
+  // The lists of the nodes must outlive this one.
+  BoundMaps(const Layer& layer, const std::vector<BoundNode>& nodes, const Layouts& values,
+            const std::vector<int>& outputs);
 
-  // The list, to which a network adds values directly.
   MapList& list() noexcept { return list_; }
   const MapList& list() const noexcept { return list_; }
-  // Adds the maps and objects of a node, which must outlive this list: see MapList::join().
-  void join(const BoundMaps& node, const std::vector<ValueId>& reads, ValueId write);
   // Adds a kernel without parameters.
   void run(KernelEntry entry, std::vector<ValueId> reads, ValueId write,
            std::shared_ptr<LocalKernel> kernel);
   // Replaces the list by an equivalent one that runs faster on the target, for instance with fused
-  // kernels. New kernels are created instead of changing kernels that other lists share. Afterwards
-  // the list must not be joined to other lists: see MapList::join().
+  // kernels. New kernels are created instead of changing kernels that other lists share. Networks
+  // that have this list as a node join it as it was before.
   void rewrite(const Target& target);
 
   // The operator of a map that redistributes data between ranks; null for other operators.
@@ -133,6 +146,10 @@ public:
   Index bytes() const;
 
 private:
+  // Adds a node that is not a network, and its output. Returns the number of that value.
+  int addNode(const BoundNode& node, const Layout& output);
+  // Appends the objects of all nodes, and returns the nodes' lists.
+  std::vector<ListNode> takeObjects();
   std::vector<bool> nodesThatRecompute() const;
   void expectEpilogues() const;
   std::shared_ptr<Source> makeSource(const SourceEntry& entry,
@@ -152,7 +169,17 @@ private:
   std::vector<BoundKernel> kernels_;
   Sources sources_;
   std::vector<Ref<DTensor>> constants_;
-  std::vector<std::pair<const BoundMaps*, JoinedObjects>> joined_;
+  // For a network: its nodes, in which networks are replaced by their nodes; the layouts of its
+  // values; and the numbers of its outputs.
+  std::vector<BoundNode> flat_;
+  Layouts values_;
+  std::vector<int> outputs_;
+  // The list and the kernels before rewrite(), for networks that have this list as a node.
+  struct Joined {
+    MapList list;
+    std::vector<BoundKernel> kernels;
+  };
+  std::optional<Joined> joined_;
   Observers observers_;
 };
 

@@ -191,9 +191,9 @@ public:
   Setup& setup(const Layouts& inputs) const;
   // The map list (bound_maps.hpp) that runs in the set-up for these inputs.
   const BoundMaps& maps(const Layouts& inputs) const;
-  // The map list, before rewriting, of the set-up with these input layouts and this output layout,
-  // for a container that has the layer as a node.
-  const BoundMaps& joinedMaps(const Layouts& inputs, const Layout& output) const;
+  // The map list of the set-up with these input layouts and this output layout, for a container
+  // that has the layer as a node.
+  const BoundMaps& nodeMaps(const Layouts& inputs, const Layout& output) const;
   // The layout of the only output. Throws TENON_ERR_STATE if there are several outputs.
   const Layout& outputLayout(const Layouts& inputs) const;
   const Layout& outputLayout(const Layout& input) const { return outputLayout(Layouts{input}); }

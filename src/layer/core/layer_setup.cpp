@@ -297,10 +297,10 @@ const BoundMaps& Layer::maps(const Layouts& inputs) const {
   return setup(inputs).maps();
 }
 
-const BoundMaps& Layer::joinedMaps(const Layouts& inputs, const Layout& output) const {
+const BoundMaps& Layer::nodeMaps(const Layouts& inputs, const Layout& output) const {
   for (const Entry& entry : setups_)
     if (entry.setup->inputs() == inputs && entry.setup->output() == output)
-      return entry.setup->joined();
+      return entry.setup->maps();
   throwNoSetup(inputs);
 }
 

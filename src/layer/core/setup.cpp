@@ -87,10 +87,7 @@ Setup::Setup(BoundMaps maps, std::string signature)
 void Setup::derive() {
   const Target target = Target::fromOptions(maps_.context().space());
   order_ = target.order;
-  // Kept as it was before rewriting: networks that have this layer as a node join this list.
-  auto joined = std::make_unique<const BoundMaps>(maps_);
   maps_.rewrite(target);
-  joined_ = std::move(joined);
   const MapList& list = maps_.list();
   poisons_ = options().getFlag("", "poison_values");
   for (const Map& map : list.maps())

@@ -76,8 +76,6 @@ public:
   const Layout& output() const noexcept { return outputs_.front(); }
   // The map list that runs. The first makeFrame() replaces it by a faster equivalent.
   const BoundMaps& maps() const noexcept { return maps_; }
-  // The map list before that replacement, which a network joins if it has this layer as a node.
-  const BoundMaps& joined() const noexcept { return joined_ ? *joined_ : maps_; }
   Order order() const noexcept { return order_; }
   void setObservers(Observers observers) noexcept { maps_.setObservers(std::move(observers)); }
 
@@ -169,8 +167,7 @@ private:
   std::string role(ValueId argument, bool cotangents) const;
 
   BoundMaps maps_;
-  std::unique_ptr<const BoundMaps> joined_; // maps_ before rewriting; null before that
-  Order order_ = Order::Overlapped;         // whether exchanges overlap with kernels
+  Order order_ = Order::Overlapped; // whether exchanges overlap with kernels
   std::string signature_;
   Layouts inputs_, inputDuals_, outputs_, outputDuals_;
   std::deque<Passes> passes_; // the first is for training of all nodes

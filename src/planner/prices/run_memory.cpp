@@ -14,6 +14,7 @@
 // buffers. Nothing communicates: the bytes of any rank are computed on the rank that searches.
 #include "planner/prices/run_memory.hpp"
 
+#include "compile/program/joined_maps.hpp"
 #include "declaration/core/memory_plan.hpp"
 #include "geometry/schedule/schedule.hpp"
 #include "planner/prices/bucketing.hpp"
@@ -29,13 +30,23 @@ namespace tenon {
 
 RunMemory::RunMemory(const std::vector<RunNode>& nodes, const Layouts& inputs, RunTask task)
     : task_(std::move(task)) {
-  for (const Layout& input : inputs)
-    list_.input("x", input);
-  list_.output("y", nodes.back().form.output);
-  std::vector<ValueId> values;
-  for (const RunNode& node : nodes)
-    add(node, values, &node == &nodes.back());
-  joined_ = rewritten(std::move(list_), task_.target, task_.savesRounded);
+  const int inputCount = static_cast<int>(inputs.size());
+  std::vector<MapList> maps;
+  Layouts values = inputs;
+  for (const RunNode& node : nodes) {
+    maps.push_back(addMaps(node, static_cast<int>(maps.size())));
+    values.push_back(node.form.output);
+  }
+  std::vector<ListNode> listed;
+  for (const RunNode& node : nodes) {
+    ListNode& read = listed.emplace_back(ListNode{.maps = &maps[listed.size()], .reads = {}});
+    for (int number : node.reads)
+      read.reads.push_back(number < 0 ? -1 - number : inputCount + number);
+  }
+  JoinedMaps joined = joinMaps(listed, values, {static_cast<int>(values.size()) - 1});
+  for (const JoinedObjects& first : joined.first)
+    firstKernels_.push_back(first.kernels);
+  joined_ = rewritten(std::move(joined.list), task_.target, task_.savesRounded);
   findRoutes();
   recompute(std::move(task_.recomputed));
   if (task_.trains)
@@ -57,8 +68,8 @@ void RunMemory::recompute(std::vector<bool> nodes) {
   passes_.push_back(adjointPass(list_, task_.inputCotangents, order));
 }
 
-// Joins the list of a layer. `values` are the outputs of the layers before it.
-void RunMemory::add(const RunNode& node, std::vector<ValueId>& values, bool isLast) {
+// Returns the list of a layer, and notes its parameters. `number` is the number of the node.
+MapList RunMemory::addMaps(const RunNode& node, int number) {
   const Layouts storage = node.declaration->storageLayouts(node.form);
   for (std::size_t p = 0; p < storage.size(); ++p) {
     const Layout& use = node.form.parameters[p].use;
@@ -68,16 +79,11 @@ void RunMemory::add(const RunNode& node, std::vector<ValueId>& values, bool isLa
                       .use = use,
                       .toUse = {},
                       .isSummed = !haveSameMemory(storage[p].dual(), storage[p]),
-                      .node = static_cast<int>(firstKernels_.size())});
+                      .node = number});
     if (!haveSameMemory(storage[p], use))
       held.toUse = routeOf(storage[p], use);
   }
-  std::vector<ValueId> reads;
-  for (int read : node.reads)
-    reads.push_back(read < 0 ? list_.inputs()[-1 - read] : values[read]);
-  values.push_back(isLast ? list_.output() : list_.value("v", node.form.output));
-  firstKernels_.push_back(
-      list_.join(node.declaration->maps(node.form, storage), reads, values.back()).kernels);
+  return node.declaration->maps(node.form, storage);
 }
 
 Route RunMemory::routeOf(const Layout& from, const Layout& to) const {

@@ -6,8 +6,8 @@
 
 #pragma once
 
+#include "compile/program/rewriting.hpp"
 #include "declaration/core/declaration.hpp"
-#include "declaration/core/rewriting.hpp"
 #include "machine/route.hpp"
 
 #include <functional>
@@ -88,7 +88,7 @@ private:
     bool isSummed = false;
     int node = 0;
   };
-  void add(const RunNode& node, std::vector<ValueId>& values, bool isLast);
+  MapList addMaps(const RunNode& node, int number);
   void findRoutes();
   void findSums();
   double bytesOf(const Layout& layout, int rank) const;

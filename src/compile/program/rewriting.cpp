@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Decides, from the options of the command line, how the layers of a network run together.
 //
-// The steps of all layers of a network form one list, the map list (map_list.hpp): kernels, which
+// The steps of all layers of a network form one list, the map list (declaration/core/map_list.hpp): kernels, which
 // compute on this rank's data, and exchanges with other ranks, in the order in which they run. A
 // joined list is the map list of a network, made of those of its layers. rewritten() changes it
 // before it runs. Three steps of a graph neural network, for example, become one:
@@ -13,7 +13,7 @@
 // entry and runs it (layer/core/bound_maps.cpp), and the planner (planner/prices/run_memory.cpp)
 // counts its memory without any object. Both call rewritten(), which gives both the same list. No
 // function here communicates.
-#include "declaration/core/rewriting.hpp"
+#include "compile/program/rewriting.hpp"
 
 #include "sys/options/options.hpp"
 
@@ -34,6 +34,35 @@ constexpr OptionSpec kTargetOptions[] = {
 };
 const OptionRegistration kTargetRegistration{{"layer", kTargetOptions}};
 
+struct RewriteContext {
+  const Target& target;
+  bool savesRounded;
+};
+
+// The fused kernel of the example above exists on the host only.
+void fuseRows(MapList& list, const RewriteContext& context) {
+  if (context.target.space == Space::Host && context.target.fusesRows)
+    list.fuseRows();
+}
+
+// A kernel can apply the elementwise function that follows it, such as a rectifier, to its own
+// output. On the device it cannot do so if it writes only a part of that output, as during a halo
+// exchange; the function then remains a kernel of its own.
+void leaveFunctionsOfParts(MapList& list, const RewriteContext& context) {
+  if (context.target.space == Space::Device)
+    list.leaveFunctionsOfParts();
+}
+
+// Apply saves in bfloat16 what the adjoint reads (setting saved_type).
+void saveRounded(MapList& list, const RewriteContext& context) {
+  if (context.savesRounded)
+    list.saveRounded();
+}
+
+// In the order in which they are applied.
+using Rewrite = void (*)(MapList& list, const RewriteContext& context);
+constexpr Rewrite kRewrites[] = {fuseRows, leaveFunctionsOfParts, saveRounded};
+
 } // namespace
 
 // The empty text is the prefix of the options: these two have none.
@@ -52,17 +81,9 @@ std::string Target::agreedText() const {
 
 MapList rewritten(MapList joined, const Target& target, bool savesRounded) {
   MapList list = std::move(joined);
-  // The fused kernel of the example above exists on the host only.
-  if (target.space == Space::Host && target.fusesRows)
-    list.fuseRows();
-  // A kernel can apply the elementwise function that follows it, such as a rectifier, to its own
-  // output. On the device it cannot do so if it writes only a part of that output, as during a halo
-  // exchange; the function then remains a kernel of its own.
-  if (target.space == Space::Device)
-    list.leaveFunctionsOfParts();
-  // Apply saves in bfloat16 what the adjoint reads (setting saved_type).
-  if (savesRounded)
-    list.saveRounded();
+  const RewriteContext context{target, savesRounded};
+  for (const Rewrite rewrite : kRewrites)
+    rewrite(list, context);
   return list;
 }
 
