@@ -422,5 +422,49 @@ TEST(Graph, RefusesWhatNothingReads) {
                    [&] { test::newLayer(world(), "graph")->setUp(x); });
 }
 
+// Three products of one tensor, as for queries, keys and values: y = sum over i of (W_i x + b_i),
+// and dx = sum over i of W_i^T dy. The tensor is split by channels, which each product needs in
+// full: it is moved once for all of them.
+TEST(Graphs, EqualConversionsOfOneTensorAreOne) {
+  constexpr Index kIn = 8, kOut = 6;
+  constexpr int kProducts = 3;
+  const Ref<Layer> graph = test::newLayer(world(), "graph");
+  std::vector<int> products;
+  for (int i = 0; i < kProducts; ++i) {
+    const Ref<Layer> affine = test::newAffine(world(), kIn, kOut);
+    affine->setText("signature", "o");
+    products.push_back(addGraphNode(*graph, affine, {-1}));
+  }
+  const int sum = addGraphNode(*graph, test::newLayer(world(), "add"), {products[0], products[1]});
+  addGraphNode(*graph, test::newLayer(world(), "add"), {sum, products[2]});
+  test::Step step(graph, onWorld({kBatch, kIn}, "S1"));
+  test::fillParameters(*graph);
+  test::fillValid(*step.x, 1);
+  test::fillValid(*step.dy, 2);
+  step.apply();
+  step.adjoint();
+  const Array x = gathered(*step.x), dy = gathered(*step.dy);
+  Array y(kBatch * kOut, 0.0), dx(kBatch * kIn, 0.0);
+  for (int i = 0; i < kProducts; ++i) {
+    const Array W = gathered(graph->parameters()[2 * i]->value()),
+                b = gathered(graph->parameters()[2 * i + 1]->value());
+    for (Index n = 0; n < kBatch; ++n)
+      for (Index o = 0; o < kOut; ++o) {
+        y[n * kOut + o] += b[o];
+        for (Index c = 0; c < kIn; ++c) {
+          y[n * kOut + o] += W[o * kIn + c] * x[n * kIn + c];
+          dx[n * kIn + c] += W[o * kIn + c] * dy[n * kOut + o];
+        }
+      }
+  }
+  expectNear(gathered(*step.y), y, 1e-13, "y");
+  expectNear(gathered(*step.dx), dx, 1e-13, "dx");
+  const MapList& list = graph->maps(Layouts{step.x->layout()}).list();
+  const auto moves = std::ranges::count_if(list.maps(), [&](const Map& map) {
+    return map.kind == Map::Kind::Operator && list.values()[map.x[0]].layout == step.x->layout();
+  });
+  EXPECT_EQ(moves, world()->size() > 1 ? 1 : 0) << graph->describe();
+}
+
 } // namespace
 } // namespace tenon

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Decides, from the options of the command line, how the layers of a network run together.
 //
-// The steps of all layers of a network form one list, the map list (declaration/core/map_list.hpp): kernels, which
-// compute on this rank's data, and exchanges with other ranks, in the order in which they run. A
-// joined list is the map list of a network, made of those of its layers. rewritten() changes it
-// before it runs. Three steps of a graph neural network, for example, become one:
+// The steps of all layers of a network form one list, the map list (declaration/core/map_list.hpp):
+// kernels, which compute on this rank's data, and exchanges with other ranks, in the order in which
+// they run. A joined list is the map list of a network, made of those of its layers. rewritten()
+// changes it before it runs. Three steps of a graph neural network, for example, become one:
 //
 //   gather rows by edge | MLP of each row | sum rows by node    arrays of all edges in memory
 //   gather-MLP-sum                                              one kernel, for blocks of edges
@@ -18,6 +18,8 @@
 #include "sys/options/options.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace tenon {
 
@@ -38,6 +40,44 @@ struct RewriteContext {
   const Target& target;
   bool savesRounded;
 };
+
+// Whether a map is the only one that writes a value of the library, by a conversion or a halo
+// exchange that is part of every evaluation.
+bool isMove(const MapList& list, const Map& map) {
+  if (map.kind != Map::Kind::Operator || map.when != When::Always || map.fixed)
+    return false;
+  const OperatorKind kind = list.operators()[map.object].kind;
+  const Value& y = list.values()[map.y];
+  return (kind == OperatorKind::Conversion || kind == OperatorKind::Exchange) &&
+         y.place == Value::Place::Own && !y.isUserSupplied() &&
+         std::ranges::count(list.maps(), map.y, &Map::y) == 1;
+}
+
+bool areAlike(const MapList& list, const Map& a, const Map& b) {
+  if (a.kind != Map::Kind::Operator || a.x != b.x)
+    return false;
+  const OperatorEntry &first = list.operators()[a.object], &second = list.operators()[b.object];
+  return first.kind == second.kind && first.from == second.from && first.to == second.to;
+}
+
+// Of several equal conversions of one value, the first serves all readers: a layer of attention
+// that projects one tensor to queries, keys and values moves it once instead of three times. In the
+// adjoint, the cotangents of the readers are added before they are moved, so they move once too.
+void shareMoves(MapList& list, const RewriteContext&) {
+  for (int m = static_cast<int>(list.maps().size()); m-- > 1;) {
+    const Map map = list.maps()[m];
+    if (!isMove(list, map))
+      continue;
+    const auto end = list.maps().begin() + m;
+    const auto first = std::find_if(list.maps().begin(), end, [&](const Map& earlier) {
+      return areAlike(list, earlier, map) && isMove(list, earlier);
+    });
+    if (first == end)
+      continue;
+    list.redirect(map.y, first->y);
+    list.erase(m);
+  }
+}
 
 // The fused kernel of the example above exists on the host only.
 void fuseRows(MapList& list, const RewriteContext& context) {
@@ -61,7 +101,7 @@ void saveRounded(MapList& list, const RewriteContext& context) {
 
 // In the order in which they are applied.
 using Rewrite = void (*)(MapList& list, const RewriteContext& context);
-constexpr Rewrite kRewrites[] = {fuseRows, leaveFunctionsOfParts, saveRounded};
+constexpr Rewrite kRewrites[] = {shareMoves, fuseRows, leaveFunctionsOfParts, saveRounded};
 
 } // namespace
 

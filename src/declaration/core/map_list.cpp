@@ -307,6 +307,21 @@ void MapList::recompute(const std::vector<bool>& nodes) {
   }
 }
 
+void MapList::redirect(ValueId from, ValueId to) {
+  isRewritten_ = true;
+  for (Map& map : maps_)
+    std::ranges::replace(map.x, from, to);
+  values_[to].saved |= values_[from].saved;
+  values_[to].exact |= values_[from].exact;
+  values_[from].saved = false;
+  read_[to] = read_[to] || read_[from];
+}
+
+void MapList::erase(int map) {
+  isRewritten_ = true;
+  maps_.erase(maps_.begin() + map);
+}
+
 Index MapList::savedBytes(int rank, Index elementBytes) const {
   Index sum = 0;
   for (ValueId v = 0; v < static_cast<ValueId>(values_.size()); ++v) {

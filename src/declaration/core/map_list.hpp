@@ -260,6 +260,12 @@ public:
   JoinedObjects join(const MapList& node, const std::vector<ValueId>& reads, ValueId write,
                      const JoinedObjects* earlier = nullptr);
 
+  // For rewrites (compile/program/rewriting.cpp) of a list that is joined to no other afterwards:
+  // maps that read the value `from` read `to` instead, which must have the same layout and be
+  // written before them; and a map is removed. Values keep their numbers.
+  void redirect(ValueId from, ValueId to);
+  void erase(int map);
+
   // Fuses maps that gather rows, compute on each and sum them into one map, if no other map reads
   // the values between them (row_fusion.cpp). The fused map belongs to the network's kernel, which
   // then reads the values that the rows are gathered from.
