@@ -189,7 +189,10 @@ std::vector<UnfoldedNode> LayerPlan::unfoldedNetwork() const {
 }
 
 DeclaredNetwork LayerPlan::layers() const {
-  DeclaredNetwork network = declareNetwork(describeResolved(unfoldedNetwork()), inputShapes());
+  const std::vector<UnfoldedNode> nodes = unfoldedNetwork();
+  DeclaredNetwork network = declareNetwork(describeResolved(nodes), inputShapes());
+  for (std::size_t n = 0; n < nodes.size(); ++n)
+    network.frozen(network.nodes[n]) = isFrozen(nodes[n]);
   network.elementBytes = dataTypeSize(network_->dataType());
   network.savesRounded = network_->declaration().value<std::string>("saved_type") == "bfloat16";
   network.stackDepth = network_->stackDepth();

@@ -110,6 +110,10 @@ std::vector<UnfoldedNode> unfolded(Layer& network) {
   return std::move(unfolding.nodes);
 }
 
+bool isFrozen(const UnfoldedNode& node) {
+  return node.layer->isFrozen() || std::ranges::any_of(node.containers, &Layer::isFrozen);
+}
+
 // The unfolded network as the description of one graph, in the form of a network file
 // (declaration/core/network_file.hpp). Layers have the settings that were set on them only.
 LayerDescription describeUnfolded(const std::vector<UnfoldedNode>& nodes) {

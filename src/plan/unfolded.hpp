@@ -20,6 +20,8 @@ struct UnfoldedNode {
 };
 
 std::vector<UnfoldedNode> unfolded(Layer& network);
+// Whether the layer, or a container around it, is frozen.
+bool isFrozen(const UnfoldedNode& node);
 
 // The nodes as the description of one graph, whose layers are named by their paths.
 LayerDescription describeUnfolded(const std::vector<UnfoldedNode>& nodes);

@@ -425,7 +425,7 @@ TEST(Graph, RefusesWhatNothingReads) {
 // Three products of one tensor, as for queries, keys and values: y = sum over i of (W_i x + b_i),
 // and dx = sum over i of W_i^T dy. The tensor is split by channels, which each product needs in
 // full: it is moved once for all of them.
-TEST(Graphs, EqualConversionsOfOneTensorAreOne) {
+TEST(Graph, EqualConversionsOfOneTensorAreOne) {
   constexpr Index kIn = 8, kOut = 6;
   constexpr int kProducts = 3;
   const Ref<Layer> graph = test::newLayer(world(), "graph");

@@ -20,6 +20,7 @@ namespace tenon {
 struct DependentLayer {
   std::shared_ptr<const Declaration> declaration;
   int reads = 0; // 0: reads the layer's output; k: reads the output of its dependent k - 1
+  bool frozen = false;
 };
 
 struct DeclaredLayer {
@@ -31,6 +32,7 @@ struct DeclaredLayer {
   bool readsInput = false; // reads an input of the network, which is available in any layout and
                            // has no cotangent
   std::vector<DependentLayer> dependents = {};
+  bool frozen = false; // its parameters are not trained: no gradients, no optimizer state
 };
 
 struct DeclaredMove {
@@ -58,6 +60,14 @@ struct DeclaredNetwork {
   bool savesRounded = false; // saved activations are bfloat16
   Index stackDepth = 1;      // evaluations that wait for their adjoints, each with its saved
                              // activations
+
+  bool& frozen(const DeclaredNode& node) {
+    DeclaredLayer& layer = layers[node.layer];
+    return node.output == 0 ? layer.frozen : layer.dependents[node.output - 1].frozen;
+  }
+  bool frozen(const DeclaredNode& node) const {
+    return const_cast<DeclaredNetwork&>(*this).frozen(node);
+  }
 };
 
 // The network of a description; `inputs` are the shapes of its inputs, including the batch. Throws

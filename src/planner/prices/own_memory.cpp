@@ -120,9 +120,10 @@ OwnModel::findReadSaved(const std::vector<std::vector<Saved>>& saved) const {
 // Number of arrays for a parameter. Training needs the value, the gradient and its partial sums;
 // the reduction and its message buffers, if processes share the parameter; and the state of the
 // optimizer.
-double OwnModel::parameterCopies(const Layout& use) const {
-  return trains() ? 3.0 + (haveSameMemory(use.dual(), use) ? 0 : 2) + double(task_.optimizerStates)
-                  : 1;
+double OwnModel::parameterCopies(const Layout& use, bool frozen) const {
+  return trains() && !frozen
+             ? 3.0 + (haveSameMemory(use.dual(), use) ? 0 : 2) + double(task_.optimizerStates)
+             : 1;
 }
 
 void OwnModel::addSaved(const Saved& saved, bool outputIsSaved, const Form& form,
@@ -302,7 +303,8 @@ std::vector<RunNode> OwnModel::runNodes(const std::vector<int>& parallelizations
     const std::optional<Layout> computedHalo =
         shares ? haloSharing.computedHaloOf(n, readLayouts) : std::nullopt;
     nodes.push_back({declarationOf(network_, network_.nodes[n]),
-                     sharing[n].form(readLayouts, computedHalo), reads});
+                     sharing[n].form(readLayouts, computedHalo), reads,
+                     network_.frozen(network_.nodes[n])});
   }
   // A pinned output layout that differs needs a repartition after the last layer.
   if (const Layout& last = nodes.back().form.output; task_.output && last != *task_.output) {

@@ -222,7 +222,7 @@ private:
   Saved savedOf(const Declaration& declaration, const Layouts& given) const;
   std::vector<Saved> savedOf(const DeclaredLayer& layer, const NativeLayouts* native) const;
   std::vector<std::vector<bool>> findReadSaved(const std::vector<std::vector<Saved>>& saved) const;
-  double parameterCopies(const Layout& use) const;
+  double parameterCopies(const Layout& use, bool frozen) const;
   double temporaryBytes(const std::vector<int>& parallelizations) const;
   Layouts runInputs(const std::vector<int>& parallelizations) const;
   Form formThatRuns(const Declaration& declaration, const Layouts& inputs, Choice choice) const;

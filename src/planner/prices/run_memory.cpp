@@ -71,6 +71,7 @@ void RunMemory::recompute(std::vector<bool> nodes) {
 // Returns the list of a layer, and notes its parameters. `number` is the number of the node.
 MapList RunMemory::addMaps(const RunNode& node, int number) {
   const Layouts storage = node.declaration->storageLayouts(node.form);
+  const bool isTrained = task_.trains && !node.frozen;
   for (std::size_t p = 0; p < storage.size(); ++p) {
     const Layout& use = node.form.parameters[p].use;
     // A gradient must be summed over ranks if partial sums are another layout than copies.
@@ -78,7 +79,8 @@ MapList RunMemory::addMaps(const RunNode& node, int number) {
         HeldParameter{.storage = storage[p],
                       .use = use,
                       .toUse = {},
-                      .isSummed = !haveSameMemory(storage[p].dual(), storage[p]),
+                      .isSummed = isTrained && !haveSameMemory(storage[p].dual(), storage[p]),
+                      .isTrained = isTrained,
                       .node = number});
     if (!haveSameMemory(storage[p], use))
       held.toUse = routeOf(storage[p], use);
@@ -200,8 +202,8 @@ void RunMemory::addParameter(const HeldParameter& parameter, int rank, RunBytes&
   const double stored = bytesOf(parameter.storage, rank), used = bytesOf(parameter.use, rank);
   const bool isElsewhere = !parameter.toUse.empty();
   bytes.parameters += stored + (isElsewhere ? used : 0);
-  bytes.messages += carriedBytes(parameter.toUse, rank, task_.trains);
-  if (!task_.trains)
+  bytes.messages += carriedBytes(parameter.toUse, rank, parameter.isTrained);
+  if (!parameter.isTrained)
     return;
   // The gradient and its partial sums, which are converted from another layout into an array of
   // their own.

@@ -21,6 +21,7 @@ struct RunNode {
   std::shared_ptr<const Declaration> declaration;
   Form form;
   std::vector<int> reads;
+  bool frozen = false; // no gradients of its parameters
 };
 
 // The scratch memory in bytes of the kernels of a node that has this form.
@@ -86,6 +87,7 @@ private:
     Layout storage, use;
     Route toUse; // empty if storage and use are the same
     bool isSummed = false;
+    bool isTrained = false;
     int node = 0;
   };
   MapList addMaps(const RunNode& node, int number);
