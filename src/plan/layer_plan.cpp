@@ -464,6 +464,9 @@ void LayerPlan::setUp() {
       // The compiled layer must live until its set-up is undone; the plan releases it before.
       BatchedAgreement& batch = *comm()->batch();
       batch.ifFailed([compiledLayer = compiled_] {});
+      const SavedModes modes(*compiled_);
+      // A layer that does not record when it is set up has no memory for its adjoint.
+      compiled_->setRecording(trains());
       compiled_->setUp(inputs);
       batch.ifFailed([this] { leave(); });
       // Initial values depend on a layer's position in its container, which is different inside the
@@ -485,7 +488,10 @@ void LayerPlan::setUp() {
   savedSettings.done();
 }
 
+// In inference no gradient is reduced.
 Index LayerPlan::bucketBytes() const {
+  if (!trains())
+    return 0;
   const auto setting = value<Index>("gradient_bucket");
   return setting >= 0 ? setting : NetworkPlan::bucketBytes();
 }

@@ -364,7 +364,7 @@ std::unique_ptr<CostModel> NetworkPlan::prices(const FineGrid& grid) const {
   DeclaredNetwork network = layers();
   network.savesRounded |= savesRounded_;
   // A solver evaluates the network without adjoints; each step bears its share of an evaluation.
-  OwnTask task{.objective = objective_ == "training" ? Objective::Training : Objective::Inference,
+  OwnTask task{.objective = trains() ? Objective::Training : Objective::Inference,
                .optimizerStates = optimizerStates_,
                .stepsPerEvaluation = every_};
   int inputs = 0;
@@ -587,7 +587,7 @@ std::string NetworkPlan::bytesOfFitting(Index processes, bool savesRounded, bool
 std::string NetworkPlan::whatFits() {
   constexpr Index kMaxTimes = 16;
   std::vector<std::string> alternatives;
-  const bool mayRound = objective_ == "training" && !layers().savesRounded;
+  const bool mayRound = trains() && !layers().savesRounded;
   if (mayRound)
     if (const std::string bytes = bytesOfFitting(processes_, true, mayRecompute_); !bytes.empty())
       alternatives.push_back(fmt::format("saved_type bfloat16 of the network ({} each)", bytes));

@@ -97,9 +97,9 @@ protected:
   // The rates of the link of each process, as the user set them.
   const LinkRates& link() const noexcept { return link_; }
   std::optional<bool> inputChannels() const noexcept { return inputChannels_; }
-  bool asksForTrainingAlone() const {
-    return objective_ == "training" && !hasPinnedEnds() && overlap_ == 0;
-  }
+  // Whether the plan is for training; otherwise it is for evaluations without derivatives.
+  bool trains() const { return objective_ == "training"; }
+  bool asksForTrainingAlone() const { return trains() && !hasPinnedEnds() && overlap_ == 0; }
 
 private:
   KernelRates kernels() const;

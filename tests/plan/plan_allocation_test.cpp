@@ -43,6 +43,7 @@ TEST_P(PlanAllocation, IsZeroFromTheSecondStepOn) {
 struct Held {
   const char *transport = "auto", *overlaps = "true", *storage = "use";
   Index depth = 1;
+  bool frozen = false; // whether the first half of the network's layers is frozen
 
   // The network in a container with these settings.
   NetworkCase caseOf(const NetworkCase& c) const {
@@ -52,6 +53,9 @@ struct Held {
               outer->setText("storage", storage);
               outer->setStackDepth(depth);
               add(*outer, network, "network");
+              const std::vector<Layer*>& layers = network->children();
+              for (std::size_t i = 0; frozen && 2 * i < layers.size(); ++i)
+                layers[i]->setFrozen(true);
               return outer;
             }};
   }
@@ -60,8 +64,9 @@ struct Held {
 // The predicted bytes, without those for other libraries, are at least the bytes that a run holds,
 // with messages and with shared memory of the node, and with settings that containers pass on.
 TEST_P(PlanAllocation, IsPredicted) {
-  for (const Held& held : {Held{.transport = "messages"}, Held{},
-                           Held{.overlaps = "false", .storage = "sharded", .depth = 3}}) {
+  for (const Held& held :
+       {Held{.transport = "messages"}, Held{},
+        Held{.overlaps = "false", .storage = "sharded", .depth = 3}, Held{.frozen = true}}) {
     const char* const transport = held.transport;
     options().set("-tenon_conversion_transport", transport);
     options().set("-tenon_overlap_steps", held.overlaps);
@@ -81,6 +86,25 @@ TEST_P(PlanAllocation, IsPredicted) {
   }
   options().set("-tenon_overlap_steps", "true");
   options().set("-tenon_conversion_transport", "auto");
+}
+
+// A plan for inference predicts, and its set-up allocates, no memory for an adjoint.
+TEST_P(PlanAllocation, IsPredictedForInference) {
+  const Index aliveBefore = bytesAlive();
+  const Ref<LayerPlan> plan = planOf(GetParam(), world());
+  plan->set("objective", std::string("inference"));
+  const PlannedTensors tensors(*plan);
+  tensors.network.setTraining(false);
+  for (int step = 0; step < 2; ++step)
+    tensors.network.apply(*tensors.x, *tensors.y);
+  const auto bytes = double(bytesAlive() - aliveBefore - tensors.dy->arrayBytes());
+  const double predicted = plan->found().bytes - bytesBesideArrays(plan->nodes().size());
+  EXPECT_GE(predicted, bytes) << plan->describe();
+  EXPECT_LE(predicted, 1.1 * bytes) << plan->describe();
+  // It can still be trained: the first Apply that records allocates what the adjoint reads.
+  tensors.network.setTraining(true);
+  tensors.network.apply(*tensors.x, *tensors.y);
+  tensors.network.applyAdjoint(*tensors.dy, nullptr);
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, PlanAllocation, testing::ValuesIn(networkCases()),

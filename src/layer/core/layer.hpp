@@ -343,6 +343,7 @@ private:
                  const char* remedy = "") const;
   // Set-ups and their frames.
   Entry makeEntry(const Layouts& inputs, Role role, const std::optional<Layout>& computedHalo);
+  void prepare(Entry& entry);
   std::vector<StackLevel> framesOf(Entry& entry);
   void checkWritten(const Entry& entry, Inputs x, Outputs y, const char* role) const;
   void draw(std::uint64_t seed, std::uint64_t stream, Fill fill);

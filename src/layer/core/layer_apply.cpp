@@ -94,8 +94,8 @@ void Layer::apply(Inputs x, Outputs y) {
   checkWritten(entry, x, y, "output");
   if (checksGhosts_)
     checkGhosts(x);
-  if (entry.frames.empty())
-    entry.frames = framesOf(entry); // a node of a network, now applied alone
+  if (entry.frames.empty()) // a node of a network, now applied alone, or set up for inference
+    prepare(entry);
   if (records_ && stack_.size() == static_cast<std::size_t>(depth_))
     throw Error(
         TENON_ERR_STATE,

@@ -189,8 +189,8 @@ void Layer::setUpAs(const Layouts& inputs, Role role, const std::optional<Layout
     return entry.setup->inputs() == inputs && entry.computedHalo == computedHalo;
   });
   if (existing != setups_.end()) {
-    if (role == Role::Alone && existing->frames.empty())
-      existing->frames = framesOf(*existing);
+    if (role == Role::Alone)
+      prepare(*existing);
     return setups_.splice(setups_.end(), setups_, existing); // the most recent is the last
   }
   if (role == Role::Alone)
@@ -277,8 +277,17 @@ Layer::Entry Layer::makeEntry(const Layouts& inputs, Role role,
                                          : setUpMaps(*this, inputs, computedHalo, makeKernel_);
   entry.setup->setObservers(observers_);
   if (role == Role::Alone)
-    entry.frames = framesOf(entry);
+    prepare(entry);
   return entry;
+}
+
+// Prepares a set-up for the layer's calls: with the frames of the stack if the layer records, and
+// otherwise for inference only. If it records later, its next Apply creates the frames.
+void Layer::prepare(Entry& entry) {
+  if (!records_)
+    entry.setup->prepareInference();
+  else if (entry.frames.empty())
+    entry.frames = framesOf(entry);
 }
 
 std::vector<Layer::StackLevel> Layer::framesOf(Entry& entry) {

@@ -225,6 +225,12 @@ void Setup::placeValues(PassTensors& of) {
     of.own[place.value]->placeBox(memory + place.begin, /*readOnly=*/false);
 }
 
+void Setup::prepareInference() {
+  if (passes_.empty())
+    derive();
+  reserve(inferOf(passes_[present()]));
+}
+
 std::unique_ptr<Frame> Setup::makeFrame() {
   if (passes_.empty())
     derive();

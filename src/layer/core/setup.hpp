@@ -81,6 +81,8 @@ public:
 
   // Creates a frame. The first call derives the passes and allocates the shared memory.
   std::unique_ptr<Frame> makeFrame();
+  // Does the same for infer(), without memory of a frame or of an adjoint.
+  void prepareInference();
   // Runs Apply, and saves in the frame the values that the adjoint needs.
   void apply(Inputs x, Outputs y, Frame& frame, Saving saving = Saving::CopiesPlaced);
   // Runs Apply and saves nothing. Layers that are in training mode remain in it.
