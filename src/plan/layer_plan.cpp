@@ -41,37 +41,27 @@ constexpr OptionSpec kOptions[] = {
 };
 const OptionRegistration kRegistration{{"plan", kOptions}};
 
-// The settings of layers before a set-up; the destructor restores them unless done() was called.
-class SavedSettings {
+// While it lives, the reductions of gradients are left to buckets; unless done() is called, its end
+// leaves them to the parameters again, as after a failed set-up.
+class ReducedInBuckets {
 public:
-  SavedSettings() = default;
-  SavedSettings(const SavedSettings&) = delete;
-  SavedSettings& operator=(const SavedSettings&) = delete;
-  void note(const std::vector<UnfoldedNode>& nodes) {
-    for (const UnfoldedNode& node : nodes)
-      before_.push_back({node.layer, node.layer->declaration().settings(), node.layer->uses(),
-                         node.layer->declaration().lists()});
+  ReducedInBuckets(std::vector<UnfoldedNode> nodes, bool inBuckets) : nodes_(std::move(nodes)) {
+    set(inBuckets);
   }
-  // A failure after some layers have their parallelizations would otherwise leave a network that is
-  // neither the user's nor the plan's.
-  ~SavedSettings() {
-    for (std::size_t i = 0; !done_ && i < before_.size(); ++i) {
-      before_[i].layer->declaration().restore(std::move(before_[i].settings));
-      before_[i].layer->setUses(std::move(before_[i].uses));
-      before_[i].layer->setReducedByOthers(false);
-      before_[i].layer->declaration().lists() = std::move(before_[i].lists);
-    }
+  ReducedInBuckets(const ReducedInBuckets&) = delete;
+  ReducedInBuckets& operator=(const ReducedInBuckets&) = delete;
+  ~ReducedInBuckets() {
+    if (!done_)
+      set(false);
   }
   void done() { done_ = true; }
 
 private:
-  struct Before {
-    Layer* layer;
-    Settings settings;
-    Layouts uses;
-    MeshLists lists;
-  };
-  std::vector<Before> before_;
+  void set(bool inBuckets) {
+    for (const UnfoldedNode& node : nodes_)
+      node.layer->setReducedByOthers(inBuckets);
+  }
+  std::vector<UnfoldedNode> nodes_;
   bool done_ = false;
 };
 
@@ -319,26 +309,12 @@ std::string listsText(const DeclaredNetwork& network) {
 } // namespace
 
 // The subject of a plan: everything that a plan depends on, by which load() recognises a plan of
-// another network. The network is described without what the plan itself sets: signatures, and the
-// settings for output cuts, recomputation and shared halos.
+// another network. Signatures that the user has set are part of the plan.
 PlanSubject LayerPlan::subject() const {
   LayerDescription network = describeUnfolded(unfoldedNetwork());
   for (LayerDescription::Node& node : network.nodes)
     std::erase_if(node.layer.settings,
                   [](const auto& entry) { return entry.first == "signature"; });
-  for (const PlannedLayer& planned : wasSearched() ? found().layers : std::vector<PlannedLayer>())
-    if (planned.isBalanced)
-      for (LayerDescription::Node& node : network.nodes)
-        if (node.layer.name == planned.name)
-          std::erase_if(node.layer.settings,
-                        [](const auto& entry) { return entry.first == "output_cuts"; });
-  for (LayerDescription::Node& node : network.nodes) {
-    const std::string& path = node.layer.name;
-    std::erase_if(node.layer.settings, [&](const auto& entry) {
-      return (entry.first == "recompute" && recomputes(path)) ||
-             (entry.first == "halo" && sharesHalo(path));
-    });
-  }
   const DeclaredNetwork declared = hasPinnedEnds() ? layers() : DeclaredNetwork();
   const std::vector<Shape> shapes = inputShapes();
   PlanSubject subject{.network = networkText(network),
@@ -384,24 +360,23 @@ void LayerPlan::load(const std::string& path) {
   });
 }
 
-void LayerPlan::applyParallelizations() {
+// What the plan has chosen for the layers of the network.
+Assignment LayerPlan::assignment() const {
+  Assignment assignment;
   for (const UnfoldedNode& node : unfoldedNetwork()) {
-    node.layer->setReducedByOthers(bucketBytes() > 0);
-    if (recomputes(node.path))
-      node.layer->set("recompute", true);
-    if (sharesHalo(node.path))
-      node.layer->set("halo", std::string("compute"));
+    NodeChoice& choice = assignment[node.layer];
+    choice.recomputes = recomputes(node.path);
+    choice.computesHalo = sharesHalo(node.path);
     if (const PlannedLayer* planned = plannedAt(node.path)) {
-      node.layer->set("signature", planned->signature);
+      choice.labels = planned->signature;
+      // The labels define the properties of the input, and the uses also its split points, which
+      // need not be even.
+      choice.uses = planned->uses;
       if (planned->isBalanced)
-        node.layer->set("output_cuts", std::string("balanced"));
-      // The signature defines the properties of the input, and the uses also its split points,
-      // which need not be even.
-      node.layer->setUses(planned->uses);
-      // The containers will pass on the same lists during set-up.
-      node.layer->declaration().lists() = node.lists;
+        choice.cuts = OutputCuts::Balanced;
     }
   }
+  return assignment;
 }
 
 // An input without a pinned layout has the layout in which its first reader uses it.
@@ -417,19 +392,25 @@ Layouts LayerPlan::inputsFor(const DeclaredNetwork& declared) const {
 }
 
 // The layout of the network's output, which the forms of its layers determine without a set-up.
-Layout LayerPlan::outputFor(const Layouts& inputs) const {
+Layout LayerPlan::outputFor(const DeclaredNetwork& declared, const Layouts& inputs,
+                            const Assignment& assignment) const {
+  const std::vector<UnfoldedNode> nodes = unfoldedNetwork();
   Layouts outputs;
-  for (const UnfoldedNode& node : unfoldedNetwork()) {
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
     Layouts reads;
-    for (int read : node.reads)
+    for (int read : nodes[n].reads)
       reads.push_back(read < 0 ? inputs[-1 - read] : outputs[read]);
-    outputs.push_back(node.layer->form(reads).output);
+    outputs.push_back(
+        formOf(*declared.declaration(declared.nodes[n]), reads, &assignment.at(nodes[n].layer))
+            .output);
   }
   return outputs.back();
 }
 
-Ref<Layer> LayerPlan::compile(const Layouts& inputs, const std::optional<Layout>& output) const {
-  if (!output || outputFor(inputs) == *output)
+Ref<Layer> LayerPlan::compile(const DeclaredNetwork& declared, const Layouts& inputs,
+                              const Assignment& assignment) const {
+  const std::optional<Layout> output = pinnedOutput(declared);
+  if (!output || outputFor(declared, inputs, assignment) == *output)
     return network_;
   Ref<Layer> all = makeLayer(comm(), "graph");
   all->set("input_count", Index(inputs.size()));
@@ -452,18 +433,19 @@ void LayerPlan::setUp() {
     return;
   static const int event = logEvent("PlanSetUp");
   const LogScope scope(event);
-  SavedSettings savedSettings;
+  std::optional<ReducedInBuckets> inBuckets;
   try {
     inOneAgreement(*comm(), [&] {
       shareSearch();
-      savedSettings.note(unfoldedNetwork());
-      applyParallelizations();
+      inBuckets.emplace(unfoldedNetwork(), bucketBytes() > 0);
+      const auto chosen = std::make_shared<const Assignment>(assignment());
       const DeclaredNetwork declared = layers();
       const Layouts inputs = inputsFor(declared);
-      compiled_ = compile(inputs, pinnedOutput(declared));
+      compiled_ = compile(declared, inputs, *chosen);
+      compiled_->setAssignment(chosen);
       // The compiled layer must live until its set-up is undone; the plan releases it before.
       BatchedAgreement& batch = *comm()->batch();
-      batch.ifFailed([compiledLayer = compiled_] {});
+      batch.ifFailed([compiledLayer = compiled_] { compiledLayer->setAssignment({}); });
       const SavedModes modes(*compiled_);
       // A layer that does not record when it is set up has no memory for its adjoint.
       compiled_->setRecording(trains());
@@ -484,8 +466,7 @@ void LayerPlan::setUp() {
     leave();
     throw;
   }
-  // From here on the network is set up, and its parallelizations are final.
-  savedSettings.done();
+  inBuckets->done();
 }
 
 // In inference no gradient is reduced.

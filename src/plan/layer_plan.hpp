@@ -103,13 +103,14 @@ private:
   void shareSearch();
   PlanFrame frame() const;
   PlanSubject subject() const;
-  void applyParallelizations();
+  Assignment assignment() const;
   const PlannedLayer* plannedAt(const std::string& path) const;
   bool recomputes(const std::string& path) const;
   bool sharesHalo(const std::string& path) const;
   Layouts inputsFor(const DeclaredNetwork& declared) const;
   std::string pinnedInputsText(const DeclaredNetwork& declared) const;
-  Layout outputFor(const Layouts& inputs) const;
+  Layout outputFor(const DeclaredNetwork& declared, const Layouts& inputs,
+                   const Assignment& assignment) const;
   // From the setting, or from the prediction if the setting is -1.
   Index bucketBytes() const override;
   void addBuckets();
@@ -121,7 +122,8 @@ private:
   std::string worstText(std::vector<ComparedPhase> rows) const;
   static std::string titleOf(const Layer& network);
   std::string describe(const PlannedNode& node, const LayerCost& most) const;
-  Ref<Layer> compile(const Layouts& inputs, const std::optional<Layout>& output) const;
+  Ref<Layer> compile(const DeclaredNetwork& declared, const Layouts& inputs,
+                     const Assignment& assignment) const;
 
   Ref<Layer> network_, compiled_;
   mutable std::map<std::string, Index> scratch_; // scratch memory by kernel, cached

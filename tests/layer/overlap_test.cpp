@@ -141,9 +141,10 @@ TEST(Overlap, IsRefusedWhereTheInputComesFromAnotherGrid) {
   for (int rank = world()->size(); rank-- > 0;)
     reversed.push_back(rank);
   const auto layer = convolution({kSame, kSame}, "on");
-  layer->setUses({Layout({.shape = shape,
-                          .grid = Grid::make({1, world()->size()}, reversed),
-                          .properties = parseProperties("B,S2")})});
+  layer->setAssignment(
+      test::usesOf(*layer, {Layout({.shape = shape,
+                                    .grid = Grid::make({1, world()->size()}, reversed),
+                                    .properties = parseProperties("B,S2")})}));
   test::expectErrorOnAll(TENON_ERR_SUPPORT, {"overlap", "more than a halo exchange"},
                          [&] { layer->setUp(onWorld(shape, "S2")); });
   layer->setText("overlap", "auto");

@@ -144,8 +144,9 @@ TEST(View, CountsTheWholeWayToAnotherGrid) {
   const Window window{.kernel = 3, .padLow = 1, .padHigh = 1};
   const auto conv = test::newConv(world(), 1, 8, std::vector<Window>(2, window));
   conv->setDataType(TENON_FLOAT64);
-  conv->setUses({Layout(
-      {.shape = shape, .grid = Grid::make({n}, reversed), .properties = {Property::shard(2)}})});
+  conv->setAssignment(test::usesOf(*conv, {Layout({.shape = shape,
+                                                   .grid = Grid::make({n}, reversed),
+                                                   .properties = {Property::shard(2)}})}));
   conv->setText("signature", "h");
   conv->setUp(onWorld(shape, "S2"));
   const int block = 4 * 6 * 8, row = 6 * 8,

@@ -82,8 +82,7 @@ TEST(LayerPlan, TrainsWithBalancedOutputs) {
   const bool isWrapped = network.nodes().back().layer->name() == "plan_output";
   const Layer& first =
       *(isWrapped ? *network.nodes().front().layer : network).nodes().front().layer;
-  EXPECT_EQ(first.declaration().value<std::string>("output_cuts"), "balanced");
-  const Layout output = first.form({plan->inputLayout()}).output;
+  const Layout output = first.latestForm().output;
   for (int part = 0; part < output.parts(2); ++part)
     EXPECT_EQ(output.owned(2, part).size(), 16 / output.parts(2)) << output.describe();
 }

@@ -57,12 +57,12 @@ TEST_P(SharedPlan, IsTheOneThatWasSearched) {
     expectSame(plan->found(), searched);
 
     const Ref<Layer> byHand = c.make(world());
+    Assignment assignment;
     for (const UnfoldedNode& node : unfolded(*byHand))
       for (const PlannedLayer& layer : searched.layers)
-        if (layer.name == node.path) {
-          node.layer->set("signature", layer.signature);
-          node.layer->setUses(layer.uses);
-        }
+        if (layer.name == node.path)
+          assignment[node.layer] = {.labels = layer.signature, .uses = layer.uses, .cuts = {}};
+    byHand->setAssignment(std::make_shared<const Assignment>(std::move(assignment)));
     byHand->setUp(plan->inputLayout());
     const std::vector<UnfoldedNode> planned = unfolded(plan->layer()), given = unfolded(*byHand);
     for (std::size_t n = 0; n < given.size(); ++n)

@@ -77,6 +77,13 @@ inline Ref<Layer> newAffine(CommPtr comm, Index inputs, Index outputs) {
   return layer;
 }
 
+// An assignment in which a layer reads its inputs in these layouts.
+inline AssignmentPtr usesOf(const Layer& layer, Layouts uses) {
+  NodeChoice choice;
+  choice.uses = std::move(uses);
+  return std::make_shared<const Assignment>(Assignment{{&layer, std::move(choice)}});
+}
+
 inline Ref<Layer> newDropout(CommPtr comm, double rate = 0.5) {
   const auto layer = newLayer(std::move(comm), "dropout");
   layer->set("rate", rate);

@@ -109,7 +109,8 @@ Index scratchOfKernels(Layer& layer, const Form& form, KernelMaker make) {
 
 BoundMaps::BoundMaps(const Layer& layer)
     : layer_(layer), comm_(layer.comm()), type_(layer.dataType()),
-      context_(contextOf(comm_, layer.space())), nodes_{{&layer, layer.event()}} {}
+      context_(contextOf(comm_, layer.space())), nodes_{{&layer, layer.event(),
+                                                         /*recomputes=*/false}} {}
 
 bool BoundKernel::wantsGradients() const {
   return std::any_of(uses->begin(), uses->end(), [](const auto& use) { return !use->isFrozen(); });
@@ -134,7 +135,9 @@ const Map& KernelSite::map() const {
   });
 }
 
-BoundMaps::BoundMaps(Layer& layer, const Form& form, KernelMaker make) : BoundMaps(layer) {
+BoundMaps::BoundMaps(Layer& layer, const Form& form, KernelMaker make, bool recomputes)
+    : BoundMaps(layer) {
+  nodes_.front().recomputes = recomputes || layer.declaration().value<bool>("recompute");
   // The order matters: the list depends on the storage layouts of the parameters, and kernels refer
   // to sources and operators.
   std::vector<Ref<Parameter>> parameters;
@@ -250,8 +253,7 @@ void BoundMaps::rewrite(const Target& target) {
 std::vector<bool> BoundMaps::nodesThatRecompute() const {
   std::vector<bool> recomputes;
   for (const Node& node : nodes_)
-    recomputes.push_back(!node.layer->declaration().contains() &&
-                         node.layer->declaration().value<bool>("recompute"));
+    recomputes.push_back(node.recomputes);
   return recomputes;
 }
 

@@ -87,8 +87,9 @@ class BoundMaps {
 public:
   // An empty list, to be filled by list() and run(). The layer must outlive it.
   explicit BoundMaps(const Layer& layer);
-  // The maps of a form of the layer. Collective, because operators are created.
-  BoundMaps(Layer& layer, const Form& form, KernelMaker make);
+  // The maps of a form of the layer. Collective, because operators are created. `recomputes`:
+  // whether a plan, beside the setting, lets the adjoint compute the output again.
+  BoundMaps(Layer& layer, const Form& form, KernelMaker make, bool recomputes);
   // The maps of a network. A node that is itself a network is replaced by its nodes. `values` has
   // the layouts of all values, and `outputs` the numbers of those that are outputs of the network.
   // The lists of the nodes must outlive this one.
@@ -163,6 +164,7 @@ private:
   struct Node {
     const Layer* layer;
     int event;
+    bool recomputes; // the adjoint computes its values again
   };
   std::vector<Node> nodes_;
   std::vector<LinearOpRef> operators_;

@@ -65,8 +65,6 @@ std::string viewLine(const std::string& label, const Layout& layout, const Passa
 // must have the same network.
 std::string Layer::agreedText() const {
   std::string text = declaration_->agreedText();
-  for (const Layout& use : uses_)
-    text += ", used as " + use.describe();
   for (const Node& node : nodes_)
     text +=
         fmt::format(", ({}; reads {})", node.layer->agreedText(), fmt::join(node.reads, " and "));
@@ -317,10 +315,6 @@ void Layer::setList(const std::string& call, const std::string& name, IndexMapPt
 void Layer::setLinks(PatchLinksPtr links) {
   checkBeforeSetUp("TenonLayerSetLinks()");
   declaration_->lists().set(std::move(links));
-}
-
-void Layer::setUses(Layouts uses) {
-  uses_ = std::move(uses);
 }
 
 void Layer::setFromOptions() {

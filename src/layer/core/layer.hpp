@@ -21,6 +21,7 @@
 //   applyAdjoint(dy, dx)     at the point of the top frame, which is then popped
 #pragma once
 
+#include "compile/network/assignment.hpp"
 #include "declaration/core/declaration.hpp"
 #include "declaration/core/halo_sharing.hpp"
 #include "declaration/mesh/mesh_lists.hpp"
@@ -33,6 +34,7 @@
 
 #include <functional>
 #include <list>
+#include <map>
 
 namespace tenon {
 
@@ -49,6 +51,11 @@ std::string viewLine(const std::string& label, const Layout& layout, const Passa
 // A line without conversions, with `text` after the layout.
 std::string viewLine(const std::string& label, const Layout& layout, const Grid& named,
                      const std::string& text = "");
+
+class Layer;
+// What a plan has chosen for the layers of a network; containers have no choice of their own.
+using Assignment = std::map<const Layer*, NodeChoice>;
+using AssignmentPtr = std::shared_ptr<const Assignment>;
 
 class Layer final : public SettableObject {
 public:
@@ -73,11 +80,10 @@ public:
   // Sets how the patches of the inputs are joined. Allowed for any type; a type that cannot handle
   // links throws at set-up.
   void setLinks(PatchLinksPtr links);
-  // Sets the layouts, without halos and for any batch size, in which later set-ups use the inputs,
-  // whatever layouts the inputs have. An input that is split by the same axes of the same grid
-  // keeps its split points. Empty (default): the process grid is that of the first input.
-  void setUses(Layouts uses);
-  const Layouts& uses() const noexcept { return uses_; }
+  // Sets what a plan has chosen for this layer and the layers in it; null: nothing. Later set-ups
+  // of this layer follow it, for it and for its nodes. A layer in it that is set up by itself
+  // follows its own settings. Must be equal on all ranks.
+  void setAssignment(AssignmentPtr assignment) { assignment_ = std::move(assignment); }
   // Reads the options of the layer and, in a container, of its layers.
   void setFromOptions() override;
   TenonDataType dataType() const noexcept { return type_; }
@@ -135,8 +141,6 @@ public:
   std::vector<std::string> outputNames() const;
   // The contained layers, each listed once, in the order of its first node.
   const std::vector<Layer*>& children() const noexcept { return children_; }
-  // Sets up the nodes one after the other. Returns the layouts of all values. Collective.
-  Layouts setUpNodes(const Layouts& inputs);
 
   // Undoes new set-ups after a failure: note() stores the set-ups of a layer and of the layers in
   // it, undo() removes all set-ups that were added since. undo() allocates no memory.
@@ -171,13 +175,16 @@ public:
   void setUp(const Layouts& inputs);
   void setUp(const Layout& input) { setUp(Layouts{input}); }
   bool isSetUp() const noexcept { return !setups_.empty(); }
-  // The form (the use layouts of all arrays, declaration/core/form.hpp) that the settings give for
-  // these input layouts. `computedHalo`: the output layout with a halo that the layer computes
-  // itself instead of an exchange, only for nodes. A container has no form.
-  Form form(const Layouts& inputs, bool overlap = false,
+  // The form (the use layouts of all arrays, declaration/core/form.hpp) for these input layouts,
+  // which follows from the settings and the choice, if there is one. `computedHalo`: the output
+  // layout with a halo that the layer computes itself instead of an exchange, only for nodes. A
+  // container has no form.
+  Form form(const Layouts& inputs, const NodeChoice* choice = nullptr, bool inPieces = false,
             const std::optional<Layout>& computedHalo = {}) const;
   // The form of the last set-up, without its division into pieces that overlap the halo exchange.
   Form latestForm() const;
+  // What a plan has chosen for the last set-up, or null.
+  const NodeChoice* latestChoice() const;
   // The bytes of scratch memory that the kernels of a form need on this rank if the layer is in
   // these containers (outermost first), whose settings it inherits. Kernels are created and
   // discarded to find the number. Not collective; not for containers.
@@ -191,9 +198,6 @@ public:
   Setup& setup(const Layouts& inputs) const;
   // The map list (bound_maps.hpp) that runs in the set-up for these inputs.
   const BoundMaps& maps(const Layouts& inputs) const;
-  // The map list of the set-up with these input layouts and this output layout, for a container
-  // that has the layer as a node.
-  const BoundMaps& nodeMaps(const Layouts& inputs, const Layout& output) const;
   // The layout of the only output. Throws TENON_ERR_STATE if there are several outputs.
   const Layout& outputLayout(const Layouts& inputs) const;
   const Layout& outputLayout(const Layout& input) const { return outputLayout(Layouts{input}); }
@@ -291,6 +295,7 @@ private:
   struct Entry { // a set-up with its stack levels
     std::unique_ptr<Setup> setup;
     std::optional<Layout> computedHalo; // output layout with a computed halo, for nodes only
+    AssignmentPtr assignment;           // that it follows, or null
     std::vector<StackLevel> frames;
     int used = 0;                                   // number of levels in use
     ArgumentStaging inferred, tangents, cotangents; // copies of the arguments of other calls
@@ -304,9 +309,15 @@ private:
   // container's map list and needs no frames. If a node is also applied alone, its first Apply
   // creates the frames.
   enum class Role { Alone, Node };
+  // How a layer is set up.
+  struct SetUpRequest {
+    Role role = Role::Alone;
+    std::optional<Layout> computedHalo = {};
+    AssignmentPtr assignment = {}; // of the outermost layer that is set up, or null
+  };
   // Set-up (layer_setup.cpp). setUpAs() is called for the layer itself and, as Node, for the layers
   // in it; the ranks must agree before and after.
-  void setUpAs(const Layouts& inputs, Role role, const std::optional<Layout>& computedHalo = {});
+  void setUpAs(const Layouts& inputs, const SetUpRequest& request);
   // The subject and the content of the text that must be equal on all ranks before a set-up.
   // setUpText() throws if this rank cannot begin the set-up.
   std::string whatIsSetUp() const;
@@ -326,10 +337,12 @@ private:
   void moveBelow(const Layer& container, int level, std::vector<std::pair<Layer*, int>>& moved);
   // Set-up of the layers in a container (networks/network.cpp).
   void inheritSettings(const Layer& container, int uses);
-  const Setup& setUpChild(Layer& child, const Layouts& inputs,
-                          const std::optional<Layout>& computedHalo);
+  std::unique_ptr<Setup> setUpNetwork(const Layouts& inputs, const AssignmentPtr& assignment);
+  std::unique_ptr<Setup> setUpNodes(const Layouts& inputs, const AssignmentPtr& assignment);
+  const Setup& setUpChild(Layer& child, const Layouts& inputs, const SetUpRequest& request);
   void handOn(Layer& child) const;
-  std::optional<HaloSharing> sharedHalos() const;
+  std::optional<HaloSharing> sharedHalos(const Assignment* assignment) const;
+  const NodeChoice* choiceIn(const Assignment* assignment) const;
   // Checks of arguments. `role` names the argument in errors, such as "cotangent of the input", and
   // `remedy` is what the error advises.
   void checkInputCount(const Layouts& inputs) const;
@@ -342,7 +355,7 @@ private:
   void checkRead(const DTensor& tensor, const Layout& layout, const char* role,
                  const char* remedy = "") const;
   // Set-ups and their frames.
-  Entry makeEntry(const Layouts& inputs, Role role, const std::optional<Layout>& computedHalo);
+  Entry makeEntry(const Layouts& inputs, const SetUpRequest& request);
   void prepare(Entry& entry);
   std::vector<StackLevel> framesOf(Entry& entry);
   void checkWritten(const Entry& entry, Inputs x, Outputs y, const char* role) const;
@@ -369,7 +382,7 @@ private:
   int depth_ = 1;
   bool checksGhosts_ = false;
   int level_ = 0; // largest number of nested containers around it, now or earlier
-  Layouts uses_;
+  AssignmentPtr assignment_;
   bool reducedByOthers_ = false;
   bool training_ = true, records_ = true, frozen_ = false, constant_ = false;
   bool atWork_ = false; // within a call that can run user functions

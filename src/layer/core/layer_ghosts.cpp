@@ -55,7 +55,9 @@ void Layer::checkGhosts(Inputs x) const {
     inputs.push_back(tensor->layout());
   for (const Entry& entry : setups_)
     if (entry.setup->inputs() == inputs)
-      checkGhosts(x, form(inputs, /*overlap=*/false, entry.computedHalo).uses);
+      checkGhosts(
+          x, form(inputs, choiceIn(entry.assignment.get()), /*inPieces=*/false, entry.computedHalo)
+                 .uses);
 }
 
 void Layer::checkGhosts(Inputs x, const Layouts& uses) const {

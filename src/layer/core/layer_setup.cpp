@@ -150,7 +150,7 @@ void Layer::setUp(const Layouts& inputs) {
     const auto newSetUps = std::make_shared<NewSetUps>();
     newSetUps->note(*this);
     comm_->batch()->ifFailed([newSetUps] { newSetUps->undo(); });
-    setUpAs(inputs, Role::Alone);
+    setUpAs(inputs, {.role = Role::Alone, .assignment = assignment_});
     autotune(*comm_, setups_.back().setup->maps());
     return true;
   });
@@ -180,24 +180,34 @@ void Layer::checkSettings() const {
     child->checkSettings();
 }
 
-void Layer::setUpAs(const Layouts& inputs, Role role, const std::optional<Layout>& computedHalo) {
+// What an assignment has for this layer, or null.
+const NodeChoice* Layer::choiceIn(const Assignment* assignment) const {
+  if (!assignment)
+    return nullptr;
+  const auto choice = assignment->find(this);
+  return choice == assignment->end() ? nullptr : &choice->second;
+}
+
+void Layer::setUpAs(const Layouts& inputs, const SetUpRequest& request) {
   static const int event = logEvent("LayerSetUp");
   const LogScope scope(event);
-  comm_->batch()->say(whatIsSetUp(), setUpText(inputs));
+  const NodeChoice* const choice = choiceIn(request.assignment.get());
+  comm_->batch()->say(whatIsSetUp(), setUpText(inputs) + (choice ? choice->agreedText() : ""));
   const AtWork atWork(atWork_);
   const auto existing = std::find_if(setups_.begin(), setups_.end(), [&](const Entry& entry) {
-    return entry.setup->inputs() == inputs && entry.computedHalo == computedHalo;
+    return entry.setup->inputs() == inputs && entry.computedHalo == request.computedHalo &&
+           entry.assignment == request.assignment;
   });
   if (existing != setups_.end()) {
-    if (role == Role::Alone)
+    if (request.role == Role::Alone)
       prepare(*existing);
     return setups_.splice(setups_.end(), setups_, existing); // the most recent is the last
   }
-  if (role == Role::Alone)
+  if (request.role == Role::Alone)
     checkSettings();
   // Creates new parameters; those of earlier set-ups are shared.
-  Entry entry = makeEntry(inputs, role, computedHalo);
-  if (role == Role::Alone)
+  Entry entry = makeEntry(inputs, request);
+  if (request.role == Role::Alone)
     draw(static_cast<std::uint64_t>(declaration_->value<Index>("seed")), streamOf("parameters"),
          Fill::New);
   setups_.push_back(std::move(entry));
@@ -212,24 +222,18 @@ void Layer::checkInputCount(const Layouts& inputs) const {
                             counted(given, "layout"), declaration_->inputAdvice()));
 }
 
-Form Layer::form(const Layouts& inputs, bool overlap,
+Form Layer::form(const Layouts& inputs, const NodeChoice* choice, bool inPieces,
                  const std::optional<Layout>& computedHalo) const {
   declaration_->setTitle(title());
-  // The layouts of setUses() replace those of the inputs, for instance on another process grid.
-  // Split points of the actual inputs remain where both are split by the same axes.
-  Layouts useLayouts = inputs;
-  for (std::size_t i = 0; i < std::min(uses_.size(), useLayouts.size()); ++i)
-    useLayouts[i] = withCutsOf(inputs[i], layoutLike(uses_[i], inputs[i].shape(), title()));
-  Form form = declaration_->form(useLayouts, {.labels = textOf("signature"),
-                                              .overlap = overlap,
-                                              .arrives = !(useLayouts == inputs),
-                                              .computedHalo = computedHalo});
-  form.inputs = inputs;
-  return form;
+  return formOf(*declaration_, inputs, choice, inPieces, computedHalo);
 }
 
 Form Layer::latestForm() const {
-  return form(inputLayouts(), false, setups_.back().computedHalo);
+  return form(inputLayouts(), latestChoice(), /*inPieces=*/false, setups_.back().computedHalo);
+}
+
+const NodeChoice* Layer::latestChoice() const {
+  return setups_.empty() ? nullptr : choiceIn(setups_.back().assignment.get());
 }
 
 Index Layer::kernelScratch(const Form& form, const std::vector<const Layer*>& containers,
@@ -259,12 +263,11 @@ Index Layer::kernelScratch(const Form& form, const std::vector<const Layer*>& co
 
 // Creates the set-up and, if the layer is applied alone, the frames of the stack. The caller adds
 // the entry to setups_ only when everything has succeeded.
-Layer::Entry Layer::makeEntry(const Layouts& inputs, Role role,
-                              const std::optional<Layout>& computedHalo) {
+Layer::Entry Layer::makeEntry(const Layouts& inputs, const SetUpRequest& request) {
   declaration_->setTitle(title());
   checkInputCount(inputs);
   declaration_->checkLinks(inputs);
-  if (role == Role::Alone && haloFrom(*declaration_) == HaloFrom::Compute &&
+  if (request.role == Role::Alone && haloFrom(*declaration_) == HaloFrom::Compute &&
       !inputs.front().hasHalos() && form(inputs).uses.front().hasHalos())
     throw Error(
         TENON_ERR_SUPPORT,
@@ -272,11 +275,14 @@ Layer::Entry Layer::makeEntry(const Layouts& inputs, Role role,
                     "but is set up by itself; set halo to exchange or auto",
                     title()));
   Entry entry;
-  entry.computedHalo = computedHalo;
-  entry.setup = declaration_->contains() ? setUpNetwork(*this, inputs)
-                                         : setUpMaps(*this, inputs, computedHalo, makeKernel_);
+  entry.computedHalo = request.computedHalo;
+  entry.assignment = request.assignment;
+  entry.setup = declaration_->contains()
+                    ? setUpNetwork(inputs, request.assignment)
+                    : setUpMaps(*this, inputs, choiceIn(request.assignment.get()),
+                                request.computedHalo, makeKernel_);
   entry.setup->setObservers(observers_);
-  if (role == Role::Alone)
+  if (request.role == Role::Alone)
     prepare(entry);
   return entry;
 }
@@ -306,24 +312,22 @@ const BoundMaps& Layer::maps(const Layouts& inputs) const {
   return setup(inputs).maps();
 }
 
-const BoundMaps& Layer::nodeMaps(const Layouts& inputs, const Layout& output) const {
-  for (const Entry& entry : setups_)
-    if (entry.setup->inputs() == inputs && entry.setup->output() == output)
-      return entry.setup->maps();
-  throwNoSetup(inputs);
-}
-
 template <class LayoutOf>
 const Layer::Entry& Layer::find(std::size_t count, LayoutOf layoutOf) const {
+  const Entry* asNode = nullptr; // a set-up that follows the plan of a container
   for (const Entry& entry : setups_) {
     const Layouts& knownInputs = entry.setup->inputs();
     // Set-ups with a computed halo are for nodes of a network, not for calls of users.
     bool isSame = knownInputs.size() == count && !entry.computedHalo;
     for (std::size_t i = 0; isSame && i < count; ++i)
       isSame = knownInputs[i] == layoutOf(i);
-    if (isSame)
+    if (isSame && entry.assignment == assignment_)
       return entry;
+    if (isSame)
+      asNode = &entry;
   }
+  if (asNode)
+    return *asNode;
   Layouts inputs;
   for (std::size_t i = 0; i < count; ++i)
     inputs.push_back(layoutOf(i));

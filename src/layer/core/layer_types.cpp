@@ -24,13 +24,14 @@ namespace {
 // The form (layouts of all arrays) with which the layer runs: with its output in one piece, or in
 // pieces that overlap the halo exchange. The rates of the links are used to predict which is
 // faster.
-Form chosenForm(const Layer& layer, const Layouts& inputs,
+Form chosenForm(const Layer& layer, const Layouts& inputs, const NodeChoice* choice,
                 const std::optional<Layout>& computedHalo) {
   std::optional<PieceRates> rates;
   if (const LinkRates links = LinkRates::fromOptions(); layer.space() == Space::Host)
     rates = {links.latency, links.copyBandwidth};
-  return formThatRuns(layer.declaration(), dataTypeSize(layer.dataType()), rates,
-                      [&](bool inPieces) { return layer.form(inputs, inPieces, computedHalo); });
+  return formThatRuns(
+      layer.declaration(), dataTypeSize(layer.dataType()), rates,
+      [&](bool inPieces) { return layer.form(inputs, choice, inPieces, computedHalo); });
 }
 
 // The bytes of this rank's array of a tensor in the layout.
@@ -65,11 +66,12 @@ void checkMemory(const Layer& layer, const Form& form) {
 
 } // namespace
 
-std::unique_ptr<Setup> setUpMaps(Layer& layer, const Layouts& inputs,
+std::unique_ptr<Setup> setUpMaps(Layer& layer, const Layouts& inputs, const NodeChoice* choice,
                                  const std::optional<Layout>& computedHalo, KernelMaker make) {
-  const Form form = chosenForm(layer, inputs, computedHalo);
+  const Form form = chosenForm(layer, inputs, choice, computedHalo);
   checkMemory(layer, form);
-  return std::make_unique<Setup>(BoundMaps(layer, form, make), form.signature.describe());
+  return std::make_unique<Setup>(BoundMaps(layer, form, make, choice && choice->recomputes),
+                                 form.signature.describe());
 }
 
 namespace {

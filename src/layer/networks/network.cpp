@@ -2,19 +2,18 @@
 // Sets up a container, which is a layer whose nodes are layers, node by node: each node needs the
 // output layouts of earlier nodes and the settings of the container. The map lists of all nodes
 // (short programs of communication operators and local kernels) are then joined into one, which
-// Apply runs. setUpNetwork() at the end of this file is called on all ranks by Layer::setUp(). The
+// Apply runs. Layer::setUpNetwork() is called on all ranks by Layer::setUp(). The
 // order of calls:
 //
 //   bindModel(), proveAtSetUp()   only type model: layers from a file, and the test in the file
-//   handOn(), setUpChild()        for each node: takes over settings, then sets up its layer
-//   makeNetworkSetup()            joins the map lists of all nodes (joined_maps.hpp)
+//   setUpNodes()                  for each node: takes over settings, then sets up its layer; then
+//                                 joins the map lists of all nodes
 //   loadModelWeights()            only type model: weights from the file
 //   makeSegment()                 if the container recomputes its activations in the adjoint
 #include "layer/networks/network.hpp"
 
 #include "layer/core/layer.hpp"
 #include "layer/core/layer_types.hpp"
-#include "layer/networks/joined_maps.hpp"
 #include "layer/networks/model.hpp"
 #include "layer/networks/path.hpp"
 #include "layer/networks/segment.hpp"
@@ -60,17 +59,47 @@ void Layer::inheritSettings(const Layer& container, int uses) {
                             title(), depth_, container.title(), needed));
 }
 
-// Sets up the nodes in order, since each node needs the output layouts of the nodes that it reads.
-Layouts Layer::setUpNodes(const Layouts& inputs) {
-  std::optional<HaloSharing> halos = sharedHalos();
+namespace {
+
+// Throws if a value is never read. The cause is most likely a wrong number in the inputs of another
+// node.
+void checkAllRead(const Layer& layer, const std::vector<int>& outputs) {
+  std::vector<bool> read(static_cast<std::size_t>(layer.lastValue()) + 1, false);
+  for (int value : outputs)
+    read[value] = true;
+  for (const Layer::Node& node : layer.nodes())
+    for (int value : node.reads)
+      read[value] = true;
+  const int inputs = layer.inputCount();
+  for (int value = 0; value < static_cast<int>(read.size()); ++value)
+    if (!read[value])
+      throw Error(
+          TENON_ERR_STATE,
+          fmt::format("{} {} of {} is not used; every input and every node except {} must "
+                      "be read by a node",
+                      value < inputs ? "input" : "node", value < inputs ? value : value - inputs,
+                      layer.title(),
+                      layer.declaration().networkOutputs().empty() ? "the last" : "its outputs"));
+}
+
+} // namespace
+
+// Sets up the nodes in order, since each node needs the output layouts of the nodes that it reads,
+// and joins their map lists (compile/program/joined_maps.hpp).
+std::unique_ptr<Setup> Layer::setUpNodes(const Layouts& inputs, const AssignmentPtr& assignment) {
+  std::optional<HaloSharing> halos = sharedHalos(assignment.get());
   Layouts values = inputs;
+  std::vector<BoundNode> boundNodes;
   for (const Node& node : nodes_) {
     Layouts reads;
     for (int value : node.reads)
       reads.push_back(values[value]);
     const int number = static_cast<int>(&node - nodes_.data());
     const Setup& childSetup =
-        setUpChild(*node.layer, reads, halos ? halos->computedHaloOf(number, reads) : std::nullopt);
+        setUpChild(*node.layer, reads,
+                   {.role = Role::Node,
+                    .computedHalo = halos ? halos->computedHaloOf(number, reads) : std::nullopt,
+                    .assignment = assignment});
     if (childSetup.outputs().size() > 1)
       throw Error(
           TENON_ERR_SUPPORT,
@@ -78,8 +107,11 @@ Layouts Layer::setUpNodes(const Layouts& inputs) {
                       "its nodes to {} itself",
                       node.layer->title(), title(), title()));
     values.push_back(childSetup.output());
+    boundNodes.push_back({&childSetup.maps(), node.reads});
   }
-  return values;
+  const std::vector<int> outputs = outputValues();
+  checkAllRead(*this, outputs);
+  return std::make_unique<Setup>(BoundMaps(*this, boundNodes, values, outputs), /*signature=*/"");
 }
 
 // Passes the settings of this container to a layer in it, before the first set-up of that layer.
@@ -93,10 +125,14 @@ void Layer::handOn(Layer& child) const {
 // the halo of the layers that read it (declaration/core/halo_sharing.hpp). The search for such
 // layers needs their forms (the layouts that kernels use) before they are set up. Returns nothing
 // if no setting requests sharing.
-std::optional<HaloSharing> Layer::sharedHalos() const {
+std::optional<HaloSharing> Layer::sharedHalos(const Assignment* assignment) const {
+  const auto haloOf = [=](const Layer* layer) {
+    const NodeChoice* const choice = layer->choiceIn(assignment);
+    return choice && choice->computesHalo ? HaloFrom::Compute : haloFrom(layer->declaration());
+  };
   const Index depth = settings().find<Index>("halo_depth").value_or(1);
-  if (depth == 1 && std::ranges::none_of(children_, [](const Layer* child) {
-        return haloFrom(child->declaration()) == HaloFrom::Compute;
+  if (depth == 1 && std::ranges::none_of(children_, [&](const Layer* child) {
+        return haloOf(child) == HaloFrom::Compute;
       }))
     return std::nullopt;
   std::vector<SharingNode> nodes;
@@ -108,42 +144,42 @@ std::optional<HaloSharing> Layer::sharedHalos() const {
     if (layer.declaration().contains())
       continue;
     sharingNode.declaration = &layer.declaration();
-    sharingNode.halo = haloFrom(layer.declaration());
-    sharingNode.form = [&layer](const Layouts& inputs, const std::optional<Layout>& computedHalo) {
-      return layer.form(inputs, /*overlap=*/false, computedHalo);
+    sharingNode.halo = haloOf(&layer);
+    sharingNode.form = [&layer, choice = layer.choiceIn(assignment)](
+                           const Layouts& inputs, const std::optional<Layout>& computedHalo) {
+      return layer.form(inputs, choice, /*inPieces=*/false, computedHalo);
     };
   }
   return HaloSharing(std::move(nodes), inputCount(), outputValues(), depth);
 }
 
 // A child that is set up for these inputs already, as another node, uses the same set-up.
-const Setup& Layer::setUpChild(Layer& child, const Layouts& inputs,
-                               const std::optional<Layout>& computedHalo) {
+const Setup& Layer::setUpChild(Layer& child, const Layouts& inputs, const SetUpRequest& request) {
   handOn(child);
   if (!training_)
     child.setTraining(false);
   if (frozen_)
     child.setFrozen(true);
   try {
-    child.setUpAs(inputs, Role::Node, computedHalo);
+    child.setUpAs(inputs, request);
   } catch (const Error& error) {
     rethrowWithPlace(*this, child, error);
   }
   return child.latest();
 }
 
-// Sets up all nodes and joins their map lists. Collective.
-std::unique_ptr<Setup> setUpNetwork(Layer& layer, const Layouts& inputs) {
-  bindModel(layer, inputs);
-  if (layer.nodes().empty())
+// Sets up a container with its layers. Collective.
+std::unique_ptr<Setup> Layer::setUpNetwork(const Layouts& inputs, const AssignmentPtr& assignment) {
+  bindModel(*this, inputs);
+  if (nodes_.empty())
     throw Error(
         TENON_ERR_STATE,
-        fmt::format("{} has no layers; add at least one before TenonLayerSetUp()", layer.title()));
-  proveAtSetUp(layer, inputs);
-  auto joined = makeNetworkSetup(layer, layer.setUpNodes(inputs));
-  loadModelWeights(layer);
-  return layer.declaration().value<bool>("recompute") ? makeSegment(layer, std::move(joined))
-                                                      : std::move(joined);
+        fmt::format("{} has no layers; add at least one before TenonLayerSetUp()", title()));
+  proveAtSetUp(*this, inputs);
+  std::unique_ptr<Setup> joined = setUpNodes(inputs, assignment);
+  loadModelWeights(*this);
+  return declaration_->value<bool>("recompute") ? makeSegment(*this, std::move(joined))
+                                                : std::move(joined);
 }
 
 } // namespace tenon

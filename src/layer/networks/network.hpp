@@ -22,7 +22,4 @@ void appendLayer(Layer& sequential, Ref<Layer> layer);
 // number of the new node.
 int addGraphNode(Layer& graph, Ref<Layer> layer, const std::vector<int>& inputs);
 
-// Sets up a container and its layers for these inputs.
-std::unique_ptr<Setup> setUpNetwork(Layer& layer, const Layouts& inputs);
-
 } // namespace tenon

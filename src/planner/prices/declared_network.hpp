@@ -61,6 +61,10 @@ struct DeclaredNetwork {
   Index stackDepth = 1;      // evaluations that wait for their adjoints, each with its saved
                              // activations
 
+  const std::shared_ptr<const Declaration>& declaration(const DeclaredNode& node) const {
+    const DeclaredLayer& layer = layers[node.layer];
+    return node.output == 0 ? layer.declaration : layer.dependents[node.output - 1].declaration;
+  }
   bool& frozen(const DeclaredNode& node) {
     DeclaredLayer& layer = layers[node.layer];
     return node.output == 0 ? layer.frozen : layer.dependents[node.output - 1].frozen;

@@ -12,8 +12,8 @@
 // All functions are evaluated on the rank that searches, for any rank.
 #include "planner/prices/own_model.hpp"
 
+#include "compile/network/assignment.hpp"
 #include "declaration/core/pieces.hpp"
-#include "declaration/core/result_layout.hpp"
 #include "declaration/core/types.hpp"
 #include "planner/prices/recomputation.hpp"
 #include "planner/search/halo_groups.hpp"
@@ -187,38 +187,32 @@ Layouts OwnModel::runInputs(const std::vector<int>& parallelizations) const {
   return inputs;
 }
 
+// The form of a layer in a run: in pieces if that is predicted to save time.
 Form OwnModel::formThatRuns(const Declaration& declaration, const Layouts& inputs,
-                            Choice choice) const {
+                            const NodeChoice* choice,
+                            const std::optional<Layout>& computedHalo) const {
   std::optional<PieceRates> rates;
   if (task_.target.space == Space::Host)
     rates = {task_.routes.rates.latency, task_.routes.rates.copyBandwidth};
   return tenon::formThatRuns(declaration, network_.elementBytes, rates, [&](bool inPieces) {
-    choice.overlap = inPieces;
-    return declaration.form(inputs, choice);
+    return formOf(declaration, inputs, choice, inPieces, computedHalo);
   });
 }
 
-// The form of a layer that reads these layouts and has this parallelization, as in a run. The
-// inputs have split points of their own, which the layer takes over where they fit.
+// The form of a layer that reads these layouts and has this parallelization, as in a run.
 Form OwnModel::runForm(int layer, int parallelization, const Layouts& inputs,
                        const std::optional<Layout>& computedHalo) const {
   const ParallelizedLayer& parallelized = placed(layer, parallelization);
   const Kind& kind = kinds_[kindOf_[layer]];
-  const bool isListed = usesListLayout(kind, parallelization);
-  const DeclaredLayer& declared = network_.layers[layer];
-  Layouts used = inputs;
-  for (std::size_t i = 0; i < std::min(parallelized.uses.size(), used.size()); ++i)
-    used[i] = isListed ? kind.native->uses[i]
-                       : withCutsOf(inputs[i],
-                                    layoutLike(parallelized.uses[i].withoutHalos(),
-                                               inputs[i].shape(), declared.declaration->title()));
-  Choice choice{
-      .labels = parallelized.signature, .arrives = !(used == inputs), .computedHalo = computedHalo};
+  NodeChoice choice{.labels = parallelized.signature, .uses = {}, .cuts = {}};
+  if (usesListLayout(kind, parallelization))
+    choice.uses = kind.native->uses;
+  else
+    for (const Layout& use : parallelized.uses)
+      choice.uses.push_back(use.withoutHalos());
   if (parallelized.isBalanced)
     choice.cuts = OutputCuts::Balanced;
-  Form form = formThatRuns(*declared.declaration, used, std::move(choice));
-  form.inputs = inputs;
-  return form;
+  return formThatRuns(*network_.layers[layer].declaration, inputs, &choice, computedHalo);
 }
 
 // The nodes that a node reads; -1 - i for input i of the network.
@@ -247,12 +241,6 @@ std::vector<int> OwnModel::runReads(int node) const {
 
 namespace {
 
-const std::shared_ptr<const Declaration>& declarationOf(const DeclaredNetwork& network,
-                                                        const DeclaredNode& node) {
-  const DeclaredLayer& layer = network.layers[node.layer];
-  return node.output == 0 ? layer.declaration : layer.dependents[node.output - 1].declaration;
-}
-
 // The container of a layer, from the layer's path of names.
 std::string containerOf(const std::string& path) {
   const std::size_t slash = path.rfind('/');
@@ -264,7 +252,7 @@ std::string containerOf(const std::string& path) {
 std::vector<HaloFrom> OwnModel::haloSettings() const {
   std::vector<HaloFrom> halos;
   for (const DeclaredNode& node : network_.nodes)
-    halos.push_back(haloFrom(*declarationOf(network_, node)));
+    halos.push_back(haloFrom(*network_.declaration(node)));
   return halos;
 }
 
@@ -278,7 +266,7 @@ std::vector<RunNode> OwnModel::runNodes(const std::vector<int>& parallelizations
   std::vector<SharingNode> sharing;
   for (int n = 0; n < count; ++n) {
     const DeclaredNode& node = network_.nodes[n];
-    const Declaration& type = *declarationOf(network_, node);
+    const Declaration& type = *network_.declaration(node);
     SharingNode& one = sharing.emplace_back();
     one.declaration = &type;
     one.halo = halos[n];
@@ -289,7 +277,7 @@ std::vector<RunNode> OwnModel::runNodes(const std::vector<int>& parallelizations
                                                        const std::optional<Layout>& computedHalo) {
       return node.output == 0
                  ? runForm(node.layer, parallelizations[node.layer], readLayouts, computedHalo)
-                 : formThatRuns(type, readLayouts, {.computedHalo = computedHalo});
+                 : formThatRuns(type, readLayouts, /*choice=*/nullptr, computedHalo);
     };
   }
   const bool shares = depth > 1 || std::ranges::count(halos, HaloFrom::Compute) > 0;
@@ -302,7 +290,7 @@ std::vector<RunNode> OwnModel::runNodes(const std::vector<int>& parallelizations
       readLayouts.push_back(read < 0 ? inputs[-1 - read] : nodes[read].form.output);
     const std::optional<Layout> computedHalo =
         shares ? haloSharing.computedHaloOf(n, readLayouts) : std::nullopt;
-    nodes.push_back({declarationOf(network_, network_.nodes[n]),
+    nodes.push_back({network_.declaration(network_.nodes[n]),
                      sharing[n].form(readLayouts, computedHalo), reads,
                      network_.frozen(network_.nodes[n])});
   }
@@ -442,7 +430,7 @@ CostModel::SharedHalos OwnModel::sharedHalos(const std::vector<int>& paralleliza
   std::vector<HaloFrom> halos = haloSettings();
   std::vector<int> windows;
   for (int n = 0; n < static_cast<int>(halos.size()); ++n)
-    if (halos[n] == HaloFrom::Auto && hasSharedHalo(*declarationOf(network_, network_.nodes[n]))) {
+    if (halos[n] == HaloFrom::Auto && hasSharedHalo(*network_.declaration(network_.nodes[n]))) {
       halos[n] = HaloFrom::Exchange;
       windows.push_back(n);
     }

@@ -225,7 +225,8 @@ private:
   double parameterCopies(const Layout& use, bool frozen) const;
   double temporaryBytes(const std::vector<int>& parallelizations) const;
   Layouts runInputs(const std::vector<int>& parallelizations) const;
-  Form formThatRuns(const Declaration& declaration, const Layouts& inputs, Choice choice) const;
+  Form formThatRuns(const Declaration& declaration, const Layouts& inputs, const NodeChoice* choice,
+                    const std::optional<Layout>& computedHalo) const;
   Form runForm(int layer, int parallelization, const Layouts& inputs,
                const std::optional<Layout>& computedHalo) const;
   std::vector<int> runReads(int node) const;
