@@ -12,6 +12,7 @@
 // There are no containers: the nodes of a network within a network are nodes of the outer one.
 #pragma once
 
+#include "declaration/core/form.hpp"
 #include "declaration/core/map_list.hpp"
 
 namespace tenon {

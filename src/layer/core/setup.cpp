@@ -228,7 +228,7 @@ void Setup::placeValues(PassTensors& of) {
 void Setup::prepareInference() {
   if (passes_.empty())
     derive();
-  reserve(inferOf(passes_[present()]));
+  placeValues(inferOf(passes_[presentPasses()]));
 }
 
 std::unique_ptr<Frame> Setup::makeFrame() {

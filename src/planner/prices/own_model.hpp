@@ -41,6 +41,7 @@
 // Communication by lists within a layer is priced as one exchange of its messages.
 #pragma once
 
+#include "compile/network/assignment.hpp"
 #include "declaration/core/halo_sharing.hpp"
 #include "planner/prices/conversion_prices.hpp"
 #include "planner/prices/cost_model.hpp"
