@@ -50,7 +50,7 @@ GradientBuckets::GradientBuckets(const Layer& layer, Index bytes) : GradientBuck
   Members parameters;
   std::vector<SummedGradient> gradients;
   for (const Ref<Parameter>& parameter : layer.parameters())
-    if (parameter->isSummed()) {
+    if (parameter->isSummed() && !parameter->isFrozen()) {
       const auto known = last.find(parameter.get());
       parameters.push_back(parameter.get());
       // A parameter that no step lists is complete when the adjoint ends.

@@ -41,25 +41,26 @@ constexpr OptionSpec kOptions[] = {
 };
 const OptionRegistration kRegistration{{"plan", kOptions}};
 
-// While it lives, the reductions of gradients are left to buckets; unless done() is called, its end
+// While it lives, set-up creates no reductions of single gradients, because buckets reduce them, or
+// because the plan is for inference; unless done() is called, its end
 // leaves them to the parameters again, as after a failed set-up.
-class ReducedInBuckets {
+class NoReductions {
 public:
-  ReducedInBuckets(std::vector<UnfoldedNode> nodes, bool inBuckets) : nodes_(std::move(nodes)) {
-    set(inBuckets);
+  NoReductions(std::vector<UnfoldedNode> nodes, bool byOthers) : nodes_(std::move(nodes)) {
+    set(byOthers);
   }
-  ReducedInBuckets(const ReducedInBuckets&) = delete;
-  ReducedInBuckets& operator=(const ReducedInBuckets&) = delete;
-  ~ReducedInBuckets() {
+  NoReductions(const NoReductions&) = delete;
+  NoReductions& operator=(const NoReductions&) = delete;
+  ~NoReductions() {
     if (!done_)
       set(false);
   }
   void done() { done_ = true; }
 
 private:
-  void set(bool inBuckets) {
+  void set(bool byOthers) {
     for (const UnfoldedNode& node : nodes_)
-      node.layer->setReducedByOthers(inBuckets);
+      node.layer->setReducedByOthers(byOthers);
   }
   std::vector<UnfoldedNode> nodes_;
   bool done_ = false;
@@ -433,11 +434,11 @@ void LayerPlan::setUp() {
     return;
   static const int event = logEvent("PlanSetUp");
   const LogScope scope(event);
-  std::optional<ReducedInBuckets> inBuckets;
+  std::optional<NoReductions> noReductions;
   try {
     inOneAgreement(*comm(), [&] {
       shareSearch();
-      inBuckets.emplace(unfoldedNetwork(), bucketBytes() > 0);
+      noReductions.emplace(unfoldedNetwork(), bucketBytes() > 0 || !trains());
       const auto chosen = std::make_shared<const Assignment>(assignment());
       const DeclaredNetwork declared = layers();
       const Layouts inputs = inputsFor(declared);
@@ -466,7 +467,7 @@ void LayerPlan::setUp() {
     leave();
     throw;
   }
-  inBuckets->done();
+  noReductions->done();
 }
 
 // In inference no gradient is reduced.

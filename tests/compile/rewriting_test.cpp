@@ -53,8 +53,8 @@ TEST(Rewriting, OtherMovesStay) {
                    .cuts = {{0, 3, 8}}});
   const ValueId a = list.convert("a", x, copiedLine()), b = list.convert("b", z, copiedLine()),
                 c = list.convert("c", x, balanced), d = list.value("d", copiedLine());
-  list.apply(OperatorKind::Conversion, x, d);
   list.run({.name = "part"}, {a}, d);
+  list.apply(OperatorKind::Conversion, x, d);
   const ValueId y = list.stagedOutput();
   list.run({.name = "last"}, {a, b, c, d}, y);
   list.unstage(y);

@@ -107,7 +107,7 @@ TEST(PlanProgram, OfNestedContainersIsThatOfTheFlatNetwork) {
   for (int depth = 0; depth < 3; ++depth) {
     const Ref<Layer> around = newNetwork(world(), "sequential");
     add(*around, block(), "inner");
-    add(*around, newPointwise(world(), "sin"), "sin");
+    add(*around, newPointwise(world(), "sine"), "sine");
     last = addGraphNode(*nested, around, {last});
   }
   addGraphNode(*nested, newLayer(world(), "add"), {last, 0});

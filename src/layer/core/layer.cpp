@@ -198,8 +198,9 @@ Ref<Parameter> Layer::parameter(const ParameterForm& form) {
   }
   parameters_.push_back(
       makeRef<Parameter>(comm_, form, declaration_->storageLayout(form.use), type_, space_));
-  if (!reducedByOthers_)
-    // Created at set-up, to keep later steps of an optimizer free of allocations.
+  if (!reducedByOthers_ && !frozen_)
+    // Created at set-up, to keep later steps of an optimizer free of allocations. A parameter that
+    // is trained later all the same creates it in its first step.
     parameters_.back()->prepareReduction();
   parameters_.back()->setFrozen(frozen_);
   parameters_.back()->setEvent(event());
