@@ -28,9 +28,9 @@ struct NodeChoice {
   std::string agreedText() const;
 };
 
-// The form of a layer, the layouts of all its arrays, for the layouts of its inputs. `choice` can be
-// null. `inPieces` and `computedHalo` are those of declaration/core/form.hpp (Choice). Throws the
-// errors of Declaration::form().
+// The form of a layer, the layouts of all its arrays, for the layouts of its inputs. `choice` can
+// be null. `inPieces` and `computedHalo` are those of declaration/core/form.hpp (Choice). Throws
+// the errors of Declaration::form().
 Form formOf(const Declaration& type, const Layouts& inputs, const NodeChoice* choice,
             bool inPieces = false, const std::optional<Layout>& computedHalo = {});
 

@@ -9,7 +9,7 @@
 //
 //   0: x    1: conv, reads 0    2: relu, reads 1    3: add, reads 1 and 2
 //
-// There are no containers: the nodes of a network within a network are nodes of the outer one.
+// Containers are not nodes: the nodes of a network within a network are nodes of the outer one.
 #pragma once
 
 #include "declaration/core/form.hpp"

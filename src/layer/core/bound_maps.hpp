@@ -81,8 +81,8 @@ struct BoundNode {
   std::vector<int> reads;
 };
 
-// The list and its objects. Two kinds exist: the list of one layer, and the list of a network, which
-// is joined from the lists of its nodes and shares their objects.
+// The list and its objects. Two kinds exist: the list of one layer, and the list of a network,
+// which is joined from the lists of its nodes and shares their objects.
 class BoundMaps {
 public:
   // An empty list, to be filled by list() and run(). The layer must outlive it.

@@ -140,14 +140,13 @@ void OwnModel::addKinds() {
     const auto number = static_cast<std::size_t>(&layer - network_.layers.data());
     // Networks repeat their layers, and forms are expensive. The key contains everything on which
     // the price of a layer depends, so layers with equal keys are priced once.
-    std::string key =
-        fmt::format("{} {} {} {} {}", layer.declaration->agreedText(), layer.splitDims,
-                    layer.maxChannels, layer.readsInput, layer.frozen);
+    std::string key = fmt::format("{} {} {} {}", layer.declaration->agreedText(), layer.splitDims,
+                                  layer.maxChannels, layer.readsInput);
+    key += layer.frozen ? " frozen" : "";
     for (const Shape& input : layer.inputs)
       key += fmt::format(" [{}]", fmt::join(input, ","));
     for (const DependentLayer& dependent : layer.dependents)
-      key += fmt::format("; {} of {} {}", dependent.declaration->agreedText(), dependent.reads,
-                         dependent.frozen);
+      key += fmt::format("; {} of {}", dependent.declaration->agreedText(), dependent.reads);
     // Layers of a network with lists also differ in their native layouts. Their text omits only the
     // split points, which the number of the layout identifies.
     if (const NativeLayouts* native = nativeLayoutsOf(layer))
@@ -510,8 +509,7 @@ void OwnModel::addCosts(const Kind& kind, const Form& form, ParallelizedLayer& p
     placed.moves.push_back({&LayerParts::forward, use.withoutHalos(), use});
   for (const ParameterForm& parameter : form.parameters) {
     if (trains() && !layer.frozen)
-      // Each process that uses a shared weight has a partial sum of its gradient, and this
-      // conversion is their reduction.
+      // Reduces the partial sums of the gradient of a weight that processes share.
       placed.moves.push_back({&LayerParts::gradients, parameter.use.dual(), parameter.use});
     placed.bytes += parameterCopies(parameter.use, layer.frozen) * bytesOf(parameter.use);
   }
