@@ -4,9 +4,10 @@
 // computed on one process. For the cost, the layers' declarations compute layouts and work on a
 // process grid without processes, so a laptop can predict the cost on a large machine.
 //
-// Class Reporter visits the layers in order. For each layer it adds the layer's operations, and the
-// messages that convert its inputs to the layouts that it reads. It stores the layout and the
-// receptive field of the layer's result, from which those of later layers follow.
+// Class Reporter visits the layers in order. For each layer it adds the operations and the messages,
+// those between its kernels included (its map list, declaration/core/map_list.hpp).
+// It stores the layout and the receptive field of the result, from which those of later layers
+// follow.
 #include "import/model_report.hpp"
 
 #include "declaration/core/types.hpp"
@@ -166,8 +167,7 @@ private:
     for (const int name : node.reads)
       reads.push_back(values_[static_cast<std::size_t>(name < 0 ? -1 - name : inputs_ + name)]);
     const Form form = declaration->form(reads, {});
-    count(reads, form);
-    countOwnMoves(*declaration, form);
+    countMessages(*declaration, form);
     const Work work = declaration->work(form, 0); // block 0 is the largest
     forward_ += work.forward;
     adjoint_ += work.adjoint + work.adjointParameters;
@@ -180,37 +180,35 @@ private:
     see(node, layer, reads);
   }
 
-  // Adds the messages that convert the inputs from their layouts (`reads`) to the layouts that the
-  // layer uses (form.uses): the maximum over ranks.
-  void count(const Layouts& reads, const Form& form) {
-    for (std::size_t i = 0; i < std::min(reads.size(), form.uses.size()); ++i) {
-      if (reads[i] == form.uses[i])
+  // Adds the messages of one evaluation: those that convert the inputs to the layouts that the layer
+  // uses, and those between its kernels, such as the sums of a norm. They are the operators of its
+  // map list, and those that its kernels apply themselves.
+  void countMessages(const Declaration& declaration, const Form& form) {
+    const MapList list = declaration.maps(form, declaration.storageLayouts(form));
+    for (const Map& map : list.maps()) {
+      if (map.when == When::Training)
         continue;
-      Traffic largest;
-      for (const int position : unlikePositions(reads[i], form.uses[i])) {
-        const Flow flow =
-            countFlow(reads[i], form.uses[i], grid_->ranks()[static_cast<std::size_t>(position)],
-                      Role::Source);
-        largest.messages = std::max(largest.messages, flow.others.messages);
-        largest.elements = std::max(largest.elements, flow.others.elements);
-      }
-      messages_ += largest.messages;
-      elements_ += largest.elements;
+      if (map.kind == Map::Kind::Operator)
+        addMove(list.operators()[static_cast<std::size_t>(map.object)], 1);
+      if (map.kind == Map::Kind::Kernel)
+        for (const OwnMove& move : list.kernels()[static_cast<std::size_t>(map.object)].moves)
+          addMove(list.operators()[static_cast<std::size_t>(move.op)], move.inApply);
     }
   }
 
-  // Adds the communication inside a kernel. Rank 0, which has the largest block, is representative.
-  void countOwnMoves(const Declaration& declaration, const Form& form) {
-    if (!declaration.movesInKernels())
+  // Adds an operator as one exchange: the largest numbers over the ranks.
+  void addMove(const OperatorEntry& op, Index times) {
+    if (op.isLocal() || op.map || op.rule)
       return;
-    const MapList list = declaration.maps(form, declaration.storageLayouts(form));
-    for (const KernelEntry& kernel : list.kernels())
-      for (const OwnMove& move : kernel.moves) {
-        const OperatorEntry& op = list.operators()[static_cast<std::size_t>(move.op)];
-        const Traffic once = countFlow(op.from, op.to, grid_->ranks().front(), Role::Source).others;
-        messages_ += move.inApply * once.messages;
-        elements_ += move.inApply * once.elements;
-      }
+    Traffic largest;
+    for (const int position : unlikePositions(op.from, op.to)) {
+      const int rank = grid_->ranks()[static_cast<std::size_t>(position)];
+      const Flow flow = countFlow(op.from, op.to, rank, Role::Source);
+      largest.messages = std::max(largest.messages, flow.others.messages);
+      largest.elements = std::max(largest.elements, flow.others.elements);
+    }
+    messages_ += times * largest.messages;
+    elements_ += times * largest.elements;
   }
 
   // -- receptive fields
