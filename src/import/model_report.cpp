@@ -4,10 +4,9 @@
 // computed on one process. For the cost, the layers' declarations compute layouts and work on a
 // process grid without processes, so a laptop can predict the cost on a large machine.
 //
-// Class Reporter visits the layers in order. For each layer it adds the operations and the messages,
-// those between its kernels included (its map list, declaration/core/map_list.hpp).
-// It stores the layout and the receptive field of the result, from which those of later layers
-// follow.
+// Class Reporter visits the layers in order. For each layer it adds the operations and the
+// messages, those between its kernels included (its map list, declaration/core/map_list.hpp). It
+// stores the layout and the receptive field of the result, from which those of later layers follow.
 #include "import/model_report.hpp"
 
 #include "declaration/core/types.hpp"
@@ -180,9 +179,9 @@ private:
     see(node, layer, reads);
   }
 
-  // Adds the messages of one evaluation: those that convert the inputs to the layouts that the layer
-  // uses, and those between its kernels, such as the sums of a norm. They are the operators of its
-  // map list, and those that its kernels apply themselves.
+  // Adds the messages of one evaluation: those that convert the inputs to the layouts that the
+  // layer uses, and those between its kernels, such as the sums of a norm. They are the operators
+  // of its map list, and those that its kernels apply themselves.
   void countMessages(const Declaration& declaration, const Form& form) {
     const MapList list = declaration.maps(form, declaration.storageLayouts(form));
     for (const Map& map : list.maps()) {
