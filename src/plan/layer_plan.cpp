@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The plan of a network of layers (layer_plan.hpp, public handle TenonPlan). Rank 0 searches, or
 // reads a plan file, and broadcasts the plan as text, which all ranks read; setUp(), a collective
-// call, then gives each layer its parallelization and sets the network up. The network belongs to
-// the user. The settings that a plan changes are therefore saved first and restored after a
-// failure. If the user has fixed (pinned) an output layout that the last layer does not have,
-// `compiled_`, the layer that runs, is a graph of the network and a conversion, else the network.
+// call, then sets the network up with the parallelizations that were chosen. The network belongs to
+// the user: what was chosen stands beside the settings of its layers (Assignment). If the user has
+// fixed (pinned) an output layout that the last layer does not have, `compiled_`, the layer that
+// runs, is a graph of the network and a conversion, else the network.
 #include "plan/layer_plan.hpp"
 
 #include "comm/agreement/batched.hpp"
@@ -147,9 +147,7 @@ void LayerPlan::setOutput(const Layout& layout) {
 
 const FoundPlan& LayerPlan::search() {
   setSpace(network_->space());
-  // Only before the first search: afterwards the layers can have the plan's signatures.
-  if (!wasSearched())
-    fixSignatures();
+  fixSignatures();
   return NetworkPlan::search();
 }
 
@@ -363,9 +361,9 @@ void LayerPlan::load(const std::string& path) {
 
 // What the plan has chosen for the layers of the network.
 Assignment LayerPlan::assignment() const {
-  Assignment assignment;
+  Assignment assignment{.layers = {}, .differentiates = trains()};
   for (const UnfoldedNode& node : unfoldedNetwork()) {
-    NodeChoice& choice = assignment[node.layer];
+    NodeChoice& choice = assignment.layers[node.layer];
     choice.recomputes = recomputes(node.path);
     choice.computesHalo = sharesHalo(node.path);
     if (const PlannedLayer* planned = plannedAt(node.path)) {
@@ -401,9 +399,9 @@ Layout LayerPlan::outputFor(const DeclaredNetwork& declared, const Layouts& inpu
     Layouts reads;
     for (int read : nodes[n].reads)
       reads.push_back(read < 0 ? inputs[-1 - read] : outputs[read]);
-    outputs.push_back(
-        formOf(*declared.declaration(declared.nodes[n]), reads, &assignment.at(nodes[n].layer))
-            .output);
+    outputs.push_back(formOf(*declared.declaration(declared.nodes[n]), reads,
+                             &assignment.layers.at(nodes[n].layer))
+                          .output);
   }
   return outputs.back();
 }
@@ -443,13 +441,14 @@ void LayerPlan::setUp() {
       const DeclaredNetwork declared = layers();
       const Layouts inputs = inputsFor(declared);
       compiled_ = compile(declared, inputs, *chosen);
-      compiled_->setAssignment(chosen);
+      for (const Ref<Layer>& layer : {network_, compiled_})
+        layer->setAssignment(chosen);
       // The compiled layer must live until its set-up is undone; the plan releases it before.
       BatchedAgreement& batch = *comm()->batch();
-      batch.ifFailed([compiledLayer = compiled_] { compiledLayer->setAssignment({}); });
-      const SavedModes modes(*compiled_);
-      // A layer that does not record when it is set up has no memory for its adjoint.
-      compiled_->setRecording(trains());
+      batch.ifFailed([network = network_, compiledLayer = compiled_] {
+        for (const Ref<Layer>& layer : {network, compiledLayer})
+          layer->setAssignment({});
+      });
       compiled_->setUp(inputs);
       batch.ifFailed([this] { leave(); });
       // Initial values depend on a layer's position in its container, which is different inside the
@@ -470,12 +469,12 @@ void LayerPlan::setUp() {
   noReductions->done();
 }
 
-// In inference no gradient is reduced.
+// A plan that is not for training has buckets only if they were requested.
 Index LayerPlan::bucketBytes() const {
-  if (!trains())
-    return 0;
   const auto setting = value<Index>("gradient_bucket");
-  return setting >= 0 ? setting : NetworkPlan::bucketBytes();
+  if (setting >= 0)
+    return setting;
+  return trains() ? NetworkPlan::bucketBytes() : 0;
 }
 
 void LayerPlan::addBuckets() {
@@ -489,7 +488,8 @@ void LayerPlan::addBuckets() {
 int LayerPlan::reductions() const {
   int count = buckets_ ? buckets_->count() : 0;
   for (const Ref<Parameter>& parameter : layer().parameters())
-    count += parameter->isSummed() && !parameter->isInBucket();
+    count +=
+        trains() && parameter->isSummed() && !parameter->isFrozen() && !parameter->isInBucket();
   return count;
 }
 

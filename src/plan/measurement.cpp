@@ -34,7 +34,7 @@ public:
         hasLists_(rank == network.comm()->rank()), elementBytes_(dataTypeSize(network.dataType())),
         rates_(rates), conversions_(rates.links, network.comm()->size()), comm_(network.comm()),
         type_(network.dataType()), policy_(MovementPolicy::fromOptions()),
-        byNode_(std::max(1, list().nodes())) {}
+        assignment_(network.assignment()), byNode_(std::max(1, list().nodes())) {}
 
   // Adds the moves of a pass. The step that ends an operator is not counted, since its begin was.
   void addMoves(const Pass& pass, Phase phase) {
@@ -79,7 +79,7 @@ public:
     // A repartition, or a sum of inputs, has operators only.
     if (std::ranges::none_of(list().maps(), computes))
       return;
-    const KernelCost cost = kernelCost(layer.declaration(), layer.latestForm(), wantsInput,
+    const KernelCost cost = kernelCost(layer.declaration(), layer.formIn(assignment_), wantsInput,
                                        elementBytes_, rates_.kernels);
     at(node, Phase::ApplyKernel) = {.seconds = cost.applySeconds, .work = cost.apply};
     // The total time of two passes does not determine the rate of either.
@@ -160,6 +160,7 @@ private:
   CommPtr comm_;
   TenonDataType type_;
   MovementPolicy policy_;
+  AssignmentPtr assignment_; // of the network
   std::vector<LayerCost> byNode_;
 };
 

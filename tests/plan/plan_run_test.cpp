@@ -5,7 +5,9 @@
 // inputs, and on other grids. The last tests check errors, after which the network is as before.
 #include "planned_network.hpp"
 
+#include "layer/networks/network_file.hpp"
 #include "linop/exchange/make_conversion.hpp"
+#include "plan/unfolded.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/options/options.hpp"
 
@@ -85,6 +87,59 @@ TEST(LayerPlan, TrainsWithBalancedOutputs) {
   const Layout output = first.latestForm().output;
   for (int part = 0; part < output.parts(2); ++part)
     EXPECT_EQ(output.owned(2, part).size(), 16 / output.parts(2)) << output.describe();
+}
+
+// A plan stands beside the settings: a saved network is the one that was planned.
+TEST(LayerPlan, WritesNoSettingsIntoTheNetwork) {
+  const NetworkCase c = networkCases().front();
+  const Ref<Layer> network = c.make(world());
+  const std::string before = networkText(describeNetwork(*network));
+  const auto plan = makeRef<LayerPlan>(network, c.input[0]);
+  plan->set("input_shape", Shape(c.input.begin() + 1, c.input.end()));
+  plan->setUp();
+  EXPECT_EQ(networkText(describeNetwork(*network)), before);
+}
+
+// The layouts in which the layers of a network read and write, in order.
+std::vector<Layout> layoutsOf(Layer& network) {
+  std::vector<Layout> layouts;
+  for (const UnfoldedNode& node : unfolded(network)) {
+    const Form form = node.layer->latestForm();
+    layouts.insert(layouts.end(), form.uses.begin(), form.uses.end());
+    layouts.push_back(form.output);
+  }
+  return layouts;
+}
+
+// A planned network that becomes a node of another one runs as planned.
+TEST(LayerPlan, StaysWithItsNetworkInAnotherOne) {
+  const Ref<LayerPlan> plan = planOf(networkCases().front(), world());
+  plan->setUp();
+  const std::vector<Layout> planned = layoutsOf(plan->layer());
+  const Ref<Layer> outer = newNetwork(world(), "sequential");
+  outer->setDataType(plan->layer().dataType());
+  add(*outer, Ref<Layer>::share(&plan->layer()), "planned");
+  add(*outer, newPointwise(world(), "tanh"), "tanh");
+  outer->setUp(plan->inputLayout());
+  EXPECT_EQ(layoutsOf(plan->layer()), planned);
+}
+
+// Set-up of a plan leaves the modes of the network as they are, also those of layers that were
+// added to a network in inference.
+TEST(LayerPlan, LeavesModesAsTheyAre) {
+  for (const char* objective : {"training", "inference"}) {
+    const Ref<Layer> network = newNetwork(world(), "sequential"),
+                     dropout = newDropout(world(), 0.5);
+    network->setTraining(false);
+    add(*network, newAffine(world(), 5, 3), "affine");
+    add(*network, dropout, "dropout");
+    const auto plan = makeRef<LayerPlan>(network, 8);
+    plan->set("input_shape", Shape{5});
+    plan->set("objective", std::string(objective));
+    plan->setUp();
+    EXPECT_FALSE(dropout->isTraining()) << objective;
+    EXPECT_FALSE(network->isRecording()) << objective;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, PlannedNetwork, testing::ValuesIn(networkCases()),

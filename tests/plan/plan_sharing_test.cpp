@@ -61,7 +61,8 @@ TEST_P(SharedPlan, IsTheOneThatWasSearched) {
     for (const UnfoldedNode& node : unfolded(*byHand))
       for (const PlannedLayer& layer : searched.layers)
         if (layer.name == node.path)
-          assignment[node.layer] = {.labels = layer.signature, .uses = layer.uses, .cuts = {}};
+          assignment.layers[node.layer] = {
+              .labels = layer.signature, .uses = layer.uses, .cuts = {}};
     byHand->setAssignment(std::make_shared<const Assignment>(std::move(assignment)));
     byHand->setUp(plan->inputLayout());
     const std::vector<UnfoldedNode> planned = unfolded(plan->layer()), given = unfolded(*byHand);

@@ -81,7 +81,7 @@ inline Ref<Layer> newAffine(CommPtr comm, Index inputs, Index outputs) {
 inline AssignmentPtr usesOf(const Layer& layer, Layouts uses) {
   NodeChoice choice;
   choice.uses = std::move(uses);
-  return std::make_shared<const Assignment>(Assignment{{&layer, std::move(choice)}});
+  return std::make_shared<const Assignment>(Assignment{.layers = {{&layer, std::move(choice)}}});
 }
 
 inline Ref<Layer> newDropout(CommPtr comm, double rate = 0.5) {

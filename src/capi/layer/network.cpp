@@ -77,7 +77,7 @@ Layout boundaryLayout(const Layer& layer, const Layout& input) {
             "{} does not have a second input for boundary values: {}", layer.title(),
             values ? "it has a boundary constant"
                    : "no side has boundary mode \"values\"; set it with TenonLayerSetBoundary()"));
-  return layer.form({input}, layer.latestChoice()).uses.front();
+  return layer.form({input}, layer.choice()).uses.front();
 }
 
 // The body of an evaluation: call(layer).

@@ -53,8 +53,13 @@ std::string viewLine(const std::string& label, const Layout& layout, const Grid&
                      const std::string& text = "");
 
 class Layer;
-// What a plan has chosen for the layers of a network; containers have no choice of their own.
-using Assignment = std::map<const Layer*, NodeChoice>;
+// What a plan has chosen for a network.
+struct Assignment {
+  std::map<const Layer*, NodeChoice> layers = {}; // containers have no choice of their own
+  // Whether set-up reserves the memory that an adjoint needs. If not, the first Apply that records
+  // allocates it.
+  bool differentiates = true;
+};
 using AssignmentPtr = std::shared_ptr<const Assignment>;
 
 class Layer final : public SettableObject {
@@ -81,8 +86,9 @@ public:
   // links throws at set-up.
   void setLinks(PatchLinksPtr links);
   // Sets what a plan has chosen for this layer and the layers in it; null: nothing. Later set-ups
-  // of this layer follow it, for it and for its nodes. A layer in it that is set up by itself
-  // follows its own settings. Must be equal on all ranks.
+  // of this layer, also as a node of a network without an assignment, follow it, for it and for its
+  // nodes. A layer in it that is set up by itself follows its own settings. Must be equal on all
+  // ranks.
   void setAssignment(AssignmentPtr assignment) { assignment_ = std::move(assignment); }
   // Reads the options of the layer and, in a container, of its layers.
   void setFromOptions() override;
@@ -183,8 +189,11 @@ public:
             const std::optional<Layout>& computedHalo = {}) const;
   // The form of the last set-up, without its division into pieces that overlap the halo exchange.
   Form latestForm() const;
-  // What a plan has chosen for the last set-up, or null.
-  const NodeChoice* latestChoice() const;
+  // The same of the last set-up that followed an assignment, if there is one.
+  Form formIn(const AssignmentPtr& assignment) const;
+  // What the layer's own assignment has for it, or null.
+  const NodeChoice* choice() const { return choiceIn(assignment_.get()); }
+  const AssignmentPtr& assignment() const noexcept { return assignment_; }
   // The bytes of scratch memory that the kernels of a form need on this rank if the layer is in
   // these containers (outermost first), whose settings it inherits. Kernels are created and
   // discarded to find the number. Not collective; not for containers.
@@ -317,7 +326,7 @@ private:
   };
   // Set-up (layer_setup.cpp). setUpAs() is called for the layer itself and, as Node, for the layers
   // in it; the ranks must agree before and after.
-  void setUpAs(const Layouts& inputs, const SetUpRequest& request);
+  void setUpAs(const Layouts& inputs, SetUpRequest request);
   // The subject and the content of the text that must be equal on all ranks before a set-up.
   // setUpText() throws if this rank cannot begin the set-up.
   std::string whatIsSetUp() const;
@@ -356,7 +365,7 @@ private:
                  const char* remedy = "") const;
   // Set-ups and their frames.
   Entry makeEntry(const Layouts& inputs, const SetUpRequest& request);
-  void prepare(Entry& entry);
+  void prepareAtSetUp(Entry& entry);
   std::vector<StackLevel> framesOf(Entry& entry);
   void checkWritten(const Entry& entry, Inputs x, Outputs y, const char* role) const;
   void draw(std::uint64_t seed, std::uint64_t stream, Fill fill);

@@ -94,8 +94,9 @@ void Layer::apply(Inputs x, Outputs y) {
   checkWritten(entry, x, y, "output");
   if (checksGhosts_)
     checkGhosts(x);
-  if (entry.frames.empty()) // a node of a network, now applied alone, or set up for inference
-    prepare(entry);
+  // A node of a network that is now applied alone, or a layer that was set up for inference.
+  if (records_ && entry.frames.empty())
+    entry.frames = framesOf(entry);
   if (records_ && stack_.size() == static_cast<std::size_t>(depth_))
     throw Error(
         TENON_ERR_STATE,

@@ -150,7 +150,7 @@ void Layer::setUp(const Layouts& inputs) {
     const auto newSetUps = std::make_shared<NewSetUps>();
     newSetUps->note(*this);
     comm_->batch()->ifFailed([newSetUps] { newSetUps->undo(); });
-    setUpAs(inputs, {.role = Role::Alone, .assignment = assignment_});
+    setUpAs(inputs, {.role = Role::Alone});
     autotune(*comm_, setups_.back().setup->maps());
     return true;
   });
@@ -184,13 +184,16 @@ void Layer::checkSettings() const {
 const NodeChoice* Layer::choiceIn(const Assignment* assignment) const {
   if (!assignment)
     return nullptr;
-  const auto choice = assignment->find(this);
-  return choice == assignment->end() ? nullptr : &choice->second;
+  const auto choice = assignment->layers.find(this);
+  return choice == assignment->layers.end() ? nullptr : &choice->second;
 }
 
-void Layer::setUpAs(const Layouts& inputs, const SetUpRequest& request) {
+// A planned network that is a node of another one keeps its plan, unless the other one has a plan.
+void Layer::setUpAs(const Layouts& inputs, SetUpRequest request) {
   static const int event = logEvent("LayerSetUp");
   const LogScope scope(event);
+  if (!request.assignment)
+    request.assignment = assignment_;
   const NodeChoice* const choice = choiceIn(request.assignment.get());
   comm_->batch()->say(whatIsSetUp(), setUpText(inputs) + (choice ? choice->agreedText() : ""));
   const AtWork atWork(atWork_);
@@ -200,7 +203,7 @@ void Layer::setUpAs(const Layouts& inputs, const SetUpRequest& request) {
   });
   if (existing != setups_.end()) {
     if (request.role == Role::Alone)
-      prepare(*existing);
+      prepareAtSetUp(*existing);
     return setups_.splice(setups_.end(), setups_, existing); // the most recent is the last
   }
   if (request.role == Role::Alone)
@@ -229,11 +232,17 @@ Form Layer::form(const Layouts& inputs, const NodeChoice* choice, bool inPieces,
 }
 
 Form Layer::latestForm() const {
-  return form(inputLayouts(), latestChoice(), /*inPieces=*/false, setups_.back().computedHalo);
+  return form(inputLayouts(), choiceIn(setups_.back().assignment.get()), /*inPieces=*/false,
+              setups_.back().computedHalo);
 }
 
-const NodeChoice* Layer::latestChoice() const {
-  return setups_.empty() ? nullptr : choiceIn(setups_.back().assignment.get());
+Form Layer::formIn(const AssignmentPtr& assignment) const {
+  const auto entry = std::find_if(setups_.rbegin(), setups_.rend(), [&](const Entry& known) {
+    return known.assignment == assignment;
+  });
+  return entry == setups_.rend() ? latestForm()
+                                 : form(entry->setup->inputs(), choiceIn(assignment.get()),
+                                        /*inPieces=*/false, entry->computedHalo);
 }
 
 Index Layer::kernelScratch(const Form& form, const std::vector<const Layer*>& containers,
@@ -268,7 +277,8 @@ Layer::Entry Layer::makeEntry(const Layouts& inputs, const SetUpRequest& request
   checkInputCount(inputs);
   declaration_->checkLinks(inputs);
   if (request.role == Role::Alone && haloFrom(*declaration_) == HaloFrom::Compute &&
-      !inputs.front().hasHalos() && form(inputs).uses.front().hasHalos())
+      !inputs.front().hasHalos() &&
+      form(inputs, choiceIn(request.assignment.get())).uses.front().hasHalos())
     throw Error(
         TENON_ERR_SUPPORT,
         fmt::format("{} is to have its halo computed by the layers before it (setting halo), "
@@ -283,14 +293,15 @@ Layer::Entry Layer::makeEntry(const Layouts& inputs, const SetUpRequest& request
                                 request.computedHalo, makeKernel_);
   entry.setup->setObservers(observers_);
   if (request.role == Role::Alone)
-    prepare(entry);
+    prepareAtSetUp(entry);
   return entry;
 }
 
-// Prepares a set-up for the layer's calls: with the frames of the stack if the layer records, and
-// otherwise for inference only. If it records later, its next Apply creates the frames.
-void Layer::prepare(Entry& entry) {
-  if (!records_)
+// Prepares a set-up for the layer's calls: with the frames of the stack if the layer records and is
+// planned to be differentiated, otherwise for inference only. If it records all the same, its next
+// Apply creates the frames.
+void Layer::prepareAtSetUp(Entry& entry) {
+  if (!records_ || (entry.assignment && !entry.assignment->differentiates))
     entry.setup->prepareInference();
   else if (entry.frames.empty())
     entry.frames = framesOf(entry);

@@ -313,6 +313,8 @@ void Setup::apply(Inputs x, Outputs y, Frame& frame, Saving saving) {
 }
 
 void Setup::infer(Inputs x, Outputs y) {
+  if (passes_.empty()) // a node of a network, now applied alone
+    derive();
   PassTensors& of = inferOf(passes_[presentPasses()]);
   lastApply_ = &of;
   setArguments(of, slotsOf(x), y, of.slots, of.staging);
