@@ -25,10 +25,10 @@
  *  network` plans networks that do not run, by their names, by the cost models of papers too.
  *
  *  The network stays the program's own: its layers keep their names, settings and parameters, and
- *  their initial values are those that they have without a plan. The parallelizations stand beside
- *  the settings, which the plan leaves as they are: TenonObjectView() shows them, and a plan file
- *  has them. Layers without parameters and with one input follow what they read. A signature that the program has set is kept: the plan fixes that
- *  parallelization.
+ *  their initial values are those that they have without a plan. The parallelizations are stored
+ *  beside the settings, which the plan leaves as they are: TenonObjectView() shows them, and a plan
+ *  file has them. Layers without parameters and with one input follow what they read. A signature
+ *  that the program has set is kept: the plan fixes that parallelization.
  *
  *  What is asked of a plan are settings (tenon/object.h; each is an option -tenon_[prefix_]name
  *  too), which may change until TenonPlanSetUp(). What does not fit together is an error of

@@ -2,9 +2,9 @@
 // The plan of a network of layers (layer_plan.hpp, public handle TenonPlan). Rank 0 searches, or
 // reads a plan file, and broadcasts the plan as text, which all ranks read; setUp(), a collective
 // call, then sets the network up with the parallelizations that were chosen. The network belongs to
-// the user: what was chosen stands beside the settings of its layers (Assignment). If the user has
-// fixed (pinned) an output layout that the last layer does not have, `compiled_`, the layer that
-// runs, is a graph of the network and a conversion, else the network.
+// the user: what was chosen is stored beside the settings of its layers (Assignment). If the user
+// has fixed (pinned) an output layout that the last layer does not have, `compiled_`, the layer
+// that runs, is a graph of the network and a conversion, else the network.
 #include "plan/layer_plan.hpp"
 
 #include "comm/agreement/batched.hpp"

@@ -89,7 +89,7 @@ TEST(LayerPlan, TrainsWithBalancedOutputs) {
     EXPECT_EQ(output.owned(2, part).size(), 16 / output.parts(2)) << output.describe();
 }
 
-// A plan stands beside the settings: a saved network is the one that was planned.
+// A plan is separate from the settings: a saved network is the one that was planned.
 TEST(LayerPlan, WritesNoSettingsIntoTheNetwork) {
   const NetworkCase c = networkCases().front();
   const Ref<Layer> network = c.make(world());
