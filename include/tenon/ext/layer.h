@@ -220,8 +220,8 @@ typedef enum TenonShellTensor TENON_ENUM_INT {
                                            parameter; NULL outside applyAdjoint */
   TENON_SHELL_STATE = 3,              /**< state. The function apply can modify it,
                                            on all ranks and with the same values. The
-                                           others get what the last evaluation has
-                                           left. */
+                                           other functions see the state after the
+                                           last evaluation. */
   TENON_SHELL_TENSOR_MAX_ = 0x7fff
 } TenonShellTensor;
 
@@ -310,9 +310,9 @@ TENON_EXTERN TenonErrorCode TenonLayerSetExample(TenonLayer layer, TenonInt seed
 
 /** @brief Returns shape and range of an input, or of the target, of an example. Not collective.
  *
- *  The range is where the numbers of the tensor lie. Inputs of types that are defined everywhere
- *  have -1 to 1; others, such as log and divide, have positive numbers. Targets hold labels from 0
- *  to classes - 1, see TenonLayerSetExample(), or real numbers from -1 to 1.
+ *  The values of the tensor are in the range [low, high]: from -1 to 1 for inputs of types that are
+ *  defined everywhere, and positive for those of others, such as log and divide. Targets have
+ *  labels from 0 to classes - 1, see TenonLayerSetExample(), or real numbers from -1 to 1.
  *
  *  @param[in]  layer   layer of the type of the example
  *  @param[in]  seed    seed of TenonLayerSetExample()
@@ -321,8 +321,8 @@ TENON_EXTERN TenonErrorCode TenonLayerSetExample(TenonLayer layer, TenonInt seed
  *  @param[out] shape   [length] shape. May be NULL, in which case only the others are returned.
  *  @param[out] ndim    number of dimensions; 0 for the target of a layer that takes none. May be
  *                      NULL, in which case it is not returned.
- *  @param[out] low     least number. May be NULL, in which case it is not returned.
- *  @param[out] high    largest number. May be NULL, in which case it is not returned.
+ *  @param[out] low     lower bound. May be NULL, in which case it is not returned.
+ *  @param[out] high    upper bound. May be NULL, in which case it is not returned.
  *  @return TENON_ERR_SUPPORT  the type has no examples, see TenonLayerSetExample()
  *  @return TENON_ERR_ARG      there is no such tensor, or the shape does not fit */
 TENON_EXTERN TenonErrorCode TenonLayerGetExampleTensor(TenonLayer layer, TenonInt seed, int tensor,

@@ -23,7 +23,6 @@ struct NodeChoice {
   bool computesHalo = false; // layers before it compute the halo of its input (setting halo)
   bool recomputes = false;   // the adjoint computes its output again (setting recompute)
 
-  bool operator==(const NodeChoice&) const = default;
   // The text that must be equal on all ranks; "" if nothing is chosen.
   std::string agreedText() const;
 };
