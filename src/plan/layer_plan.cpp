@@ -180,8 +180,7 @@ std::vector<UnfoldedNode> LayerPlan::unfoldedNetwork() const {
 DeclaredNetwork LayerPlan::layers() const {
   const std::vector<UnfoldedNode> nodes = unfoldedNetwork();
   DeclaredNetwork network = declareNetwork(describeResolved(nodes), inputShapes());
-  for (std::size_t n = 0; n < nodes.size(); ++n)
-    network.frozen(network.nodes[n]) = isFrozen(nodes[n]);
+  addState(network, nodes);
   network.elementBytes = dataTypeSize(network_->dataType());
   network.savesRounded = network_->declaration().value<std::string>("saved_type") == "bfloat16";
   network.stackDepth = network_->stackDepth();

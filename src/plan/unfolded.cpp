@@ -21,7 +21,6 @@
 #include "layer/networks/model.hpp"
 #include "layer/networks/network_file.hpp"
 #include "layer/networks/path.hpp"
-#include "planner/prices/declared_network.hpp"
 
 #include <fmt/format.h>
 
@@ -110,8 +109,14 @@ std::vector<UnfoldedNode> unfolded(Layer& network) {
   return std::move(unfolding.nodes);
 }
 
-bool isFrozen(const UnfoldedNode& node) {
-  return node.layer->isFrozen() || std::ranges::any_of(node.containers, &Layer::isFrozen);
+void addState(DeclaredNetwork& network, const std::vector<UnfoldedNode>& nodes) {
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    const Layer& layer = *nodes[n].layer;
+    network.frozen(network.nodes[n]) =
+        layer.isFrozen() || std::ranges::any_of(nodes[n].containers, &Layer::isFrozen);
+    for (const Ref<Parameter>& parameter : layer.ownParameters())
+      network.nodes[n].parameters.emplace_back(parameter->name(), parameter->storage());
+  }
 }
 
 // The unfolded network as the description of one graph, in the form of a network file

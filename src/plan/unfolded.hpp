@@ -7,6 +7,7 @@
 
 #include "declaration/core/network_file.hpp"
 #include "layer/core/layer.hpp"
+#include "planner/prices/declared_network.hpp"
 
 namespace tenon {
 
@@ -20,13 +21,14 @@ struct UnfoldedNode {
 };
 
 std::vector<UnfoldedNode> unfolded(Layer& network);
-// Whether the layer, or a container around it, is frozen.
-bool isFrozen(const UnfoldedNode& node);
 
 // The nodes as the description of one graph, whose layers are named by their paths.
 LayerDescription describeUnfolded(const std::vector<UnfoldedNode>& nodes);
 // The same, including the execution settings that containers will pass on, as
 // Layer::inheritSettings() does.
 LayerDescription describeResolved(const std::vector<UnfoldedNode>& nodes);
+// Adds what the layers have besides their settings: whether they are frozen, by themselves or in a
+// frozen container, and the parameters that exist.
+void addState(DeclaredNetwork& network, const std::vector<UnfoldedNode>& nodes);
 
 } // namespace tenon

@@ -194,8 +194,7 @@ TEST(Refusals, OfUnnamedLayersOfANetworkSayWhichOne) {
   appendLayer(*network, inner);
   appendLayer(*inner, conv);
   expectRefused(*network, onWorld({kRefusedImage}), TENON_ERR_SHAPE,
-                {"layer 1 (sequential) of layer \"asked\": layer 0 (conv) of the layer: ",
-                 "but the layer needs 3"});
+                {"but layer 0 (conv) of layer 1 (sequential) of layer \"asked\" needs 3"});
 }
 
 TEST(Refusals, OfBackendsNameOthers) {

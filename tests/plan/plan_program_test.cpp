@@ -29,35 +29,34 @@ private:
 
 void drawSettings(Layer& network, unsigned draw) {
   network.set("saved_type", std::string(draw / 4 % 2 == 0 ? "same" : "bfloat16"));
+  network.setStackDepth(static_cast<int>(1 + draw % 3));
   unsigned number = draw;
   for (const UnfoldedNode& node : unfolded(network)) {
-    // The planner divides windows into pieces by rates of its machine.
-    if (node.layer->settings().has("overlap"))
-      node.layer->set("overlap", std::string("off"));
     node.layer->set("recompute", ++number % 3 == 0);
   }
 }
 
-// The planner's list and passes for the forms of the layers.
+// The planner's list and passes for the layers without their containers.
 RunMemory counted(Layer& network, const Layouts& inputs) {
-  std::vector<RunNode> nodes;
-  std::vector<bool> recomputed;
-  for (const UnfoldedNode& node : unfolded(network)) {
-    Layouts reads;
-    for (int read : node.reads)
-      reads.push_back(read < 0 ? inputs[-1 - read] : nodes[read].form.output);
-    nodes.push_back({{std::shared_ptr<void>(), &node.layer->declaration()},
-                     node.layer->form(reads),
-                     node.reads});
-    recomputed.push_back(node.layer->declaration().value<bool>("recompute"));
+  const int count = static_cast<int>(inputs.size());
+  Network flat{.nodes = {},
+               .inputs = count,
+               .outputs = {},
+               .elementBytes = dataTypeSize(network.dataType()),
+               .savesRounded = network.declaration().value<std::string>("saved_type") == "bfloat16",
+               .output = {}};
+  for (const UnfoldedNode& unfoldedNode : unfolded(network)) {
+    const Declaration& type = unfoldedNode.layer->declaration();
+    NetworkNode& node = flat.nodes.emplace_back();
+    node.type = {std::shared_ptr<void>(), &type};
+    for (int read : unfoldedNode.reads)
+      node.reads.push_back(read < 0 ? -1 - read : count + read);
+    node.recomputes = type.value<bool>("recompute");
   }
-  return {nodes,
-          inputs,
-          {.target = Target::fromOptions(Space::Host),
-           .elementBytes = dataTypeSize(network.dataType()),
-           .savesRounded = network.declaration().value<std::string>("saved_type") == "bfloat16",
-           .inputCotangents = std::vector<bool>(inputs.size(), true),
-           .recomputed = std::move(recomputed)}};
+  flat.outputs = {count + static_cast<int>(flat.nodes.size()) - 1};
+  return {CompiledNetwork(std::move(flat), inputs, Target::fromOptions(Space::Host)),
+          {.stackDepth = network.stackDepth(),
+           .inputCotangents = std::vector<bool>(inputs.size(), true)}};
 }
 
 void expectSame(Layer& network, const Layouts& inputs) {
@@ -70,6 +69,20 @@ void expectSame(Layer& network, const Layouts& inputs) {
   for (std::size_t p = 0; p < 2; ++p)
     EXPECT_EQ(describe(planned.list(), planned.passes()[p]), describe(list, passes[p]));
   EXPECT_EQ(planned.list().operators().size(), list.operators().size());
+
+  // After a training step, the set-up holds what was counted.
+  const auto made = [&](const Layout& layout) {
+    return makeRef<DTensor>(world(), layout, network.dataType());
+  };
+  const Ref<DTensor> x = made(inputs.front()), y = made(network.outputLayout()),
+                     dx = made(inputs.front().dual()), dy = made(y->layout().dual());
+  for (const Ref<DTensor>& tensor : {x, dy})
+    fillUniform(*tensor, 1, 2, 0.5, 1);
+  network.apply(*x, *y);
+  network.applyAdjoint(*dy, dx.get());
+  const int rank = world()->rank();
+  EXPECT_EQ(double(network.memory().saved), planned.savedBytes(rank));
+  EXPECT_EQ(double(network.setup(inputs).sharedBytes()), planned.sharedBytes(rank));
 }
 
 class PlanProgram : public testing::TestWithParam<NetworkCase> {};
@@ -112,6 +125,76 @@ TEST(PlanProgram, OfNestedContainersIsThatOfTheFlatNetwork) {
   }
   addGraphNode(*nested, newLayer(world(), "add"), {last, 0});
   expectSame(*nested, {input});
+}
+
+// Settings of containers, three deep, are those with which the layers are planned: the innermost
+// container that says one wins, and a layer's own value before it.
+TEST(PlanProgram, HasTheSettingsOfContainers) {
+  const Ref<Layer> outer = newLayer(world(), "sequential"), middle = newLayer(world(), "graph"),
+                   inner = newLayer(world(), "sequential");
+  outer->setDataType(TENON_FLOAT64);
+  outer->setText("storage", "sharded");
+  middle->setText("backend", "reference");
+  inner->setText("storage", "use");
+  add(*outer, newAffine(world(), 6, 8), "first");
+  add(*inner, newAffine(world(), 8, 8), "second");
+  const Ref<Layer> own = newAffine(world(), 8, 8);
+  own->setText("backend", "auto");
+  add(*inner, own, "own");
+  add(*inner, newPointwise(world(), "tanh"), "tanh");
+  addGraphNode(*middle, newAffine(world(), 8, 4), {addGraphNode(*middle, inner, {-1})});
+  add(*outer, middle, "middle");
+  const Layout input(
+      {.shape = {6, 6}, .grid = Grid::make({world()->size()}), .properties = {Property::shard(0)}});
+  const std::vector<UnfoldedNode> nodes = unfolded(*outer);
+  const DeclaredNetwork planned = declareNetwork(describeResolved(nodes), {input.shape()});
+  outer->setUp(input);
+  const BoundMaps& maps = outer->maps(Layouts{input});
+  ASSERT_EQ(planned.nodes.size(), nodes.size());
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    const Declaration &plan = *planned.declaration(planned.nodes[n]),
+                      &run = nodes[n].layer->declaration();
+    for (const char* name : {"data_type", "storage", "backend"})
+      EXPECT_EQ(plan.value<std::string>(name), run.value<std::string>(name))
+          << nodes[n].path << " " << name;
+  }
+  EXPECT_EQ(nodes[0].layer->declaration().value<std::string>("storage"), "sharded");
+  EXPECT_EQ(nodes[1].layer->declaration().value<std::string>("storage"), "use");
+  EXPECT_EQ(nodes[1].layer->declaration().value<std::string>("backend"), "reference");
+  EXPECT_EQ(nodes[2].layer->declaration().value<std::string>("backend"), "auto");
+  EXPECT_EQ(maps.dataType(), TENON_FLOAT64);
+}
+
+// A plan of one dense layer, which was set up by itself before for an input that is split by
+// columns, or was not.
+Ref<LayerPlan> planOfDense(bool wasSetUp) {
+  const Ref<Layer> layer = newAffine(world(), 8, 8), network = newNetwork(world(), "sequential");
+  layer->setDataType(TENON_FLOAT64);
+  add(*network, layer, "layer");
+  if (wasSetUp)
+    layer->setUp(Layout({.shape = {64, 8},
+                         .grid = Grid::make({world()->size()}),
+                         .properties = {Property::shard(1)}}));
+  const auto plan = makeRef<LayerPlan>(network, 64);
+  plan->set("input_shape", Shape{8});
+  plan->fix("layer", "n");
+  plan->setUp();
+  return plan;
+}
+
+// Parameters that exist stay where they are stored, and the plan counts them there.
+TEST(PlanProgram, CountsParametersWhereTheyAre) {
+  if (world()->size() == 1)
+    GTEST_SKIP() << "one rank stores them in one way";
+  if (world()->size() > 3)
+    GTEST_SKIP() << "the grid of the plan has several axes";
+  const Ref<LayerPlan> fresh = planOfDense(false), known = planOfDense(true);
+  const auto storage = [](const LayerPlan& plan) {
+    return plan.layer().parameters().front()->storage();
+  };
+  EXPECT_EQ(storage(*known).boxOfRank(0)[1].size(), (8 + world()->size() - 1) / world()->size());
+  EXPECT_EQ(storage(*fresh).boxOfRank(0)[1].size(), 8);
+  EXPECT_NE(fresh->found().bytes, known->found().bytes);
 }
 
 } // namespace

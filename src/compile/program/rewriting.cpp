@@ -15,6 +15,7 @@
 // function here communicates.
 #include "compile/program/rewriting.hpp"
 
+#include "machine/link.hpp"
 #include "sys/options/options.hpp"
 
 #include <fmt/format.h>
@@ -107,9 +108,13 @@ constexpr Rewrite kRewrites[] = {shareMoves, fuseRows, leaveFunctionsOfParts, sa
 
 // The empty text is the prefix of the options: these two have none.
 Target Target::fromOptions(Space space) {
-  return {.space = space,
-          .fusesRows = options().getFlag("", "fuse_rows"),
-          .order = options().getFlag("", "overlap_steps") ? Order::Overlapped : Order::Listed};
+  Target target{.space = space,
+                .fusesRows = options().getFlag("", "fuse_rows"),
+                .order =
+                    options().getFlag("", "overlap_steps") ? Order::Overlapped : Order::Listed};
+  if (const LinkRates links = LinkRates::fromOptions(); space == Space::Host)
+    target.pieces = {links.latency, links.copyBandwidth};
+  return target;
 }
 
 // Set-up compares this text between all ranks of the communicator, since ranks with different

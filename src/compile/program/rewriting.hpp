@@ -7,6 +7,7 @@
 
 #include "declaration/core/map_list.hpp"
 #include "declaration/core/pass.hpp"
+#include "declaration/core/pieces.hpp"
 #include "sys/memory/memory.hpp"
 
 namespace tenon {
@@ -17,8 +18,10 @@ struct Target {
   Space space = Space::Host;       // memory of the arrays
   bool fusesRows = true;           // one kernel gathers rows, applies a perceptron and sums rows
   Order order = Order::Overlapped; // whether communication overlaps computation
+  // Predict which windows are computed in pieces during the halo exchange; none: without them.
+  std::optional<PieceRates> pieces = {};
 
-  // The choices of the options -tenon_fuse_rows and -tenon_overlap_steps.
+  // The choices of the options -tenon_fuse_rows, -tenon_overlap_steps and -tenon_machine_...
   static Target fromOptions(Space space);
   // Text for the agreement between ranks: the differences from the default, each preceded by "; ".
   std::string agreedText() const;

@@ -99,9 +99,8 @@ HaloFrom haloFrom(const Declaration& type) {
                                  : HaloFrom::Auto;
 }
 
-HaloSharing::HaloSharing(std::vector<SharingNode> nodes, int inputs, std::vector<int> outputs,
-                         Index depth)
-    : nodes_(std::move(nodes)), inputs_(inputs), outputs_(std::move(outputs)), depth_(depth),
+HaloSharing::HaloSharing(std::vector<SharingNode> nodes, int inputs, std::vector<int> outputs)
+    : nodes_(std::move(nodes)), inputs_(inputs), outputs_(std::move(outputs)),
       values_(static_cast<std::size_t>(inputs) + nodes_.size(),
               {0, "what it reads comes from outside of its container"}) {}
 
@@ -209,7 +208,7 @@ HaloSharing::Wanted HaloSharing::wantedBy(const SharingNode& reader, int number,
   const bool reads = readsHalo(reader, plain);
   if (reads && reader.halo == HaloFrom::Exchange)
     return refuse("it exchanges its halo (setting halo)");
-  if (reads && windows >= depth_ && reader.halo != HaloFrom::Compute)
+  if (reads && windows >= reader.depth && reader.halo != HaloFrom::Compute)
     return refuse("as many layers as halo_depth says have a halo before it");
   const Wanted next = wanted(number, value, plain.output, windows + (reads ? 1 : 0));
   return {next.computedHalo ? reader.form({value}, next.computedHalo).uses.front()

@@ -39,14 +39,16 @@ struct SharingNode {
   HaloFrom halo = HaloFrom::Auto;
   // Its container, if a list joins several; sharing stays within one container.
   std::string container = {};
+  // At most this many layers with windows share an exchange in it, not counting those set to
+  // "compute".
+  Index depth = 1;
   // The form of the node for these inputs, and for the halo that it computes.
   std::function<Form(const Layouts& inputs, const std::optional<Layout>& computedHalo)> form = {};
 };
 
 class HaloSharing {
 public:
-  // At most `depth` layers with windows share an exchange, not counting those set to "compute".
-  HaloSharing(std::vector<SharingNode> nodes, int inputs, std::vector<int> outputs, Index depth);
+  HaloSharing(std::vector<SharingNode> nodes, int inputs, std::vector<int> outputs);
 
   // The output layout of a node with the halo that it computes, or none if no reader needs one.
   // Call it for the nodes in order, with the final layouts of their inputs. Throws
@@ -74,7 +76,6 @@ private:
   std::vector<SharingNode> nodes_;
   int inputs_;
   std::vector<int> outputs_;
-  Index depth_;
   std::vector<State> values_;
 };
 

@@ -4,8 +4,9 @@
 // entry, this file makes an operator (communication), a kernel (local computation), a source (an
 // array that updates itself, such as a parameter) or a constant.
 //
-// The list of a network contains the maps of its nodes (layers) and shares their objects. A layer
-// that is two nodes therefore has one set of objects, and each of its parameters is converted once.
+// The list that runs contains the maps of all nodes (layers) of a network and shares their objects.
+// A layer that is two nodes therefore has one set of objects, and each of its parameters is
+// converted once.
 #include "layer/core/bound_maps.hpp"
 
 #include "declaration/core/pass.hpp"
@@ -25,7 +26,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace tenon {
@@ -109,8 +109,7 @@ Index scratchOfKernels(Layer& layer, const Form& form, KernelMaker make) {
 
 BoundMaps::BoundMaps(const Layer& layer)
     : layer_(layer), comm_(layer.comm()), type_(layer.dataType()),
-      context_(contextOf(comm_, layer.space())), nodes_{{&layer, layer.event(),
-                                                         /*recomputes=*/false}} {}
+      context_(contextOf(comm_, layer.space())), nodes_{{&layer, layer.event()}} {}
 
 bool BoundKernel::wantsGradients() const {
   return std::any_of(uses->begin(), uses->end(), [](const auto& use) { return !use->isFrozen(); });
@@ -135,21 +134,14 @@ const Map& KernelSite::map() const {
   });
 }
 
-BoundMaps::BoundMaps(Layer& layer, const Form& form, KernelMaker make, bool recomputes)
+BoundMaps::BoundMaps(Layer& layer, const CompiledNetwork::Node& node, KernelMaker make)
     : BoundMaps(layer) {
-  nodes_.front().recomputes = recomputes || layer.declaration().value<bool>("recompute");
-  // The order matters: the list depends on the storage layouts of the parameters, and kernels refer
-  // to sources and operators.
-  std::vector<Ref<Parameter>> parameters;
-  Layouts storage;
-  for (const ParameterForm& parameter : form.parameters) {
-    parameters.push_back(layer.parameter(parameter));
-    storage.push_back(parameters.back()->storage());
-  }
-  list_ = layer.declaration().maps(form, storage);
+  const Form& form = *node.form;
+  list_ = node.maps;
+  // The order matters: kernels refer to sources and operators.
   const auto uses = std::make_shared<ParameterUses>();
-  for (std::size_t p = 0; p < parameters.size(); ++p)
-    uses->push_back(std::make_unique<ParameterUse>(parameters[p], form.parameters[p].use));
+  for (const ParameterForm& parameter : form.parameters)
+    uses->push_back(std::make_unique<ParameterUse>(layer.parameter(parameter), parameter.use));
   for (const SourceEntry& entry : list_.sources())
     sources_.push_back(entry.of == SourceEntry::Of::State
                            ? stateUse(layer, form.states[entry.parameter])
@@ -171,90 +163,44 @@ BoundMaps::BoundMaps(Layer& layer, const Form& form, KernelMaker make, bool reco
                   fmt::format("{} cannot run on the device: layers of type {} have no kernels for "
                               "the device in this version; set its space to host "
                               "(TenonLayerSetSpace(), -tenon_[prefix_]space host)",
-                              layer_.title(), layer.type()));
+                              layer_.title(), layer_.type()));
 }
 
-namespace {
-
-std::vector<int> numbersOf(const std::vector<int>& values, const std::vector<int>& numbers) {
-  std::vector<int> translated;
-  for (int value : values)
-    translated.push_back(numbers[value]);
-  return translated;
-}
-
-} // namespace
-
-BoundMaps::BoundMaps(const Layer& layer, const std::vector<BoundNode>& nodes, const Layouts& values,
-                     const std::vector<int>& outputs)
+BoundMaps::BoundMaps(const Layer& layer, const CompiledNetwork::Node& node,
+                     std::shared_ptr<LocalKernel> kernel)
     : BoundMaps(layer) {
-  const auto inputs = values.end() - std::ssize(nodes);
-  values_.assign(values.begin(), inputs);
-  std::vector<int> numbers(values_.size()); // by value: its number without containers
-  std::iota(numbers.begin(), numbers.end(), 0);
-  for (const BoundNode& node : nodes) {
-    const BoundMaps& within = *node.maps;
-    std::vector<int> reads = numbersOf(node.reads, numbers);
-    if (within.flat_.empty()) {
-      numbers.push_back(addNode({&within, std::move(reads)}, inputs[&node - nodes.data()]));
-      continue;
-    }
-    // The values of the inner network: its inputs are what the node reads.
-    std::vector<int> inner = std::move(reads);
-    for (const BoundNode& own : within.flat_)
-      inner.push_back(
-          addNode({own.maps, numbersOf(own.reads, inner)}, within.values_[inner.size()]));
-    numbers.push_back(inner[within.outputs_.front()]);
-  }
-  outputs_ = numbersOf(outputs, numbers);
-  list_ = joinMaps(takeObjects(), values_, outputs_).list;
+  list_ = node.maps;
+  kernels_.push_back({std::move(kernel), std::make_shared<ParameterUses>(), &layer_});
 }
 
-int BoundMaps::addNode(const BoundNode& node, const Layout& output) {
-  flat_.push_back(node);
-  values_.push_back(output);
-  return static_cast<int>(values_.size()) - 1;
-}
-
-// A layer that is two nodes has one set of objects, in the place of its first node.
-std::vector<ListNode> BoundMaps::takeObjects() {
+// A layer that is several nodes has one set of objects, in the place of its first node.
+BoundMaps::BoundMaps(const Layer& layer, const CompiledNetwork& network,
+                     const std::vector<std::shared_ptr<const BoundMaps>>& nodes)
+    : BoundMaps(layer) {
+  list_ = network.list();
   nodes_.clear();
-  std::vector<ListNode> lists;
-  for (const auto& [node, reads] : flat_) {
-    const auto first = std::ranges::find(flat_, node, &BoundNode::maps) - flat_.begin();
-    const bool isFirst = first == std::ssize(lists);
-    lists.push_back({node->joined_ ? &node->joined_->list : &node->list_, reads,
-                     isFirst ? -1 : static_cast<int>(first)});
-    nodes_.insert(nodes_.end(), node->nodes_.begin(), node->nodes_.end());
-    if (!isFirst)
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    const BoundMaps& node = *nodes[n];
+    nodes_.push_back(node.nodes_.front());
+    if (network.nodes()[n].sameAs >= 0)
       continue;
-    const auto& kernels = node->joined_ ? node->joined_->kernels : node->kernels_;
-    operators_.insert(operators_.end(), node->operators_.begin(), node->operators_.end());
-    kernels_.insert(kernels_.end(), kernels.begin(), kernels.end());
-    sources_.insert(sources_.end(), node->sources_.begin(), node->sources_.end());
-    constants_.insert(constants_.end(), node->constants_.begin(), node->constants_.end());
+    operators_.insert(operators_.end(), node.operators_.begin(), node.operators_.end());
+    kernels_.insert(kernels_.end(), node.kernels_.begin(), node.kernels_.end());
+    sources_.insert(sources_.end(), node.sources_.begin(), node.sources_.end());
+    constants_.insert(constants_.end(), node.constants_.begin(), node.constants_.end());
   }
-  return lists;
-}
-
-// Creates all new objects before it changes a member: if one fails, the list is unchanged.
-void BoundMaps::rewrite(const Target& target) {
-  const bool savesRounded = layer_.declaration().value<std::string>("saved_type") == "bfloat16";
-  MapList list = rewritten(list_, target, savesRounded);
-  std::vector<BoundKernel> kernels = kernels_;
-  for (std::size_t k = 0; k < kernels.size(); ++k)
-    if (const auto& fused = list.kernels()[k].fused)
-      kernels[k].kernel = makeEdgeNetwork(*this, static_cast<int>(k), *fused);
-  list.recompute(nodesThatRecompute());
-  joined_ = {std::exchange(list_, std::move(list)), std::exchange(kernels_, std::move(kernels))};
+  fuseKernels();
   expectEpilogues();
 }
 
-std::vector<bool> BoundMaps::nodesThatRecompute() const {
-  std::vector<bool> recomputes;
-  for (const Node& node : nodes_)
-    recomputes.push_back(node.recomputes);
-  return recomputes;
+// Creates the kernels that replace several kernels of the joined list. A new kernel is made of
+// those that it replaces, which therefore stay in their places until all are made.
+void BoundMaps::fuseKernels() {
+  std::vector<BoundKernel> kernels = kernels_;
+  for (std::size_t k = 0; k < kernels.size(); ++k)
+    if (const auto& fused = list_.kernels()[k].fused)
+      kernels[k].kernel = makeEdgeNetwork(*this, static_cast<int>(k), *fused);
+  kernels_ = std::move(kernels);
 }
 
 // Announces to each kernel the elementwise function that it will apply to its output (its
@@ -285,12 +231,6 @@ const LinearOp* BoundMaps::conversionOf(const Map& map) const {
   const bool isConversion = kind == OperatorKind::Conversion || kind == OperatorKind::Exchange ||
                             kind == OperatorKind::Maximum;
   return isConversion ? operators_[map.object].get() : nullptr;
-}
-
-void BoundMaps::run(KernelEntry entry, std::vector<ValueId> reads, ValueId write,
-                    std::shared_ptr<LocalKernel> kernel) {
-  list_.run(std::move(entry), std::move(reads), write);
-  kernels_.push_back({std::move(kernel), std::make_shared<ParameterUses>(), &layer_});
 }
 
 Buffer BoundMaps::memory(Index bytes) const {

@@ -11,15 +11,13 @@
 // and this class has one object for each entry, in the same order.
 #pragma once
 
-#include "compile/program/joined_maps.hpp"
-#include "compile/program/rewriting.hpp"
+#include "compile/program/compiled_network.hpp"
 #include "layer/core/local_kernel.hpp"
 #include "layer/core/pass_observer.hpp"
 #include "layer/core/source.hpp"
 #include "linop/linear_op.hpp"
 
 #include <functional>
-#include <optional>
 
 namespace tenon {
 
@@ -72,39 +70,21 @@ using KernelMaker = std::unique_ptr<LocalKernel> (*)(const KernelSite& at);
 // discarded to find the number, before parameters or operators exist.
 Index scratchOfKernels(Layer& layer, const Form& form, KernelMaker make);
 
-class BoundMaps;
-
-// A node of a network: the list of its layer, and the values that it reads. The values of a network
-// are numbered from 0: its inputs, then the output of each node (compile/program/joined_maps.hpp).
-struct BoundNode {
-  const BoundMaps* maps;
-  std::vector<int> reads;
-};
-
-// The list and its objects. Two kinds exist: the list of one layer, and the list of a network,
-// which is joined from the lists of its nodes and shares their objects.
+// The list and its objects. Two kinds exist: the list of one layer, and the list that runs, which
+// is joined from the lists of a network's nodes and shares their objects.
 class BoundMaps {
 public:
-  // An empty list, to be filled by list() and run(). The layer must outlive it.
-  explicit BoundMaps(const Layer& layer);
-  // The maps of a form of the layer. Collective, because operators are created. `recomputes`:
-  // whether a plan, beside the setting, lets the adjoint compute the output again.
-  BoundMaps(Layer& layer, const Form& form, KernelMaker make, bool recomputes);
-  // The maps of a network. A node that is itself a network is replaced by its nodes. `values` has
-  // the layouts of all values, and `outputs` the numbers of those that are outputs of the network.
-  // The lists of the nodes must outlive this one.
-  BoundMaps(const Layer& layer, const std::vector<BoundNode>& nodes, const Layouts& values,
-            const std::vector<int>& outputs);
+  // The list of a layer as a node of a compiled network, without fused kernels. Collective, because
+  // operators are created. The layer must outlive it.
+  BoundMaps(Layer& layer, const CompiledNetwork::Node& node, KernelMaker make);
+  // The same for a container that runs as this kernel.
+  BoundMaps(const Layer& layer, const CompiledNetwork::Node& node,
+            std::shared_ptr<LocalKernel> kernel);
+  // The list of a compiled network. `nodes` has the list of each of its nodes. Not collective.
+  BoundMaps(const Layer& layer, const CompiledNetwork& network,
+            const std::vector<std::shared_ptr<const BoundMaps>>& nodes);
 
-  MapList& list() noexcept { return list_; }
   const MapList& list() const noexcept { return list_; }
-  // Adds a kernel without parameters.
-  void run(KernelEntry entry, std::vector<ValueId> reads, ValueId write,
-           std::shared_ptr<LocalKernel> kernel);
-  // Replaces the list by an equivalent one that runs faster on the target, for instance with fused
-  // kernels. New kernels are created instead of changing kernels that other lists share. Networks
-  // that have this list as a node join it as it was before.
-  void rewrite(const Target& target);
 
   // The operator of a map that redistributes data between ranks; null for other operators.
   const LinearOp* conversionOf(const Map& map) const;
@@ -147,11 +127,8 @@ public:
   Index bytes() const;
 
 private:
-  // Adds a node that is not a network, and its output. Returns the number of that value.
-  int addNode(const BoundNode& node, const Layout& output);
-  // Appends the objects of all nodes, and returns the nodes' lists.
-  std::vector<ListNode> takeObjects();
-  std::vector<bool> nodesThatRecompute() const;
+  explicit BoundMaps(const Layer& layer);
+  void fuseKernels();
   void expectEpilogues() const;
   std::shared_ptr<Source> makeSource(const SourceEntry& entry,
                                      const std::shared_ptr<ParameterUses>& uses) const;
@@ -164,24 +141,12 @@ private:
   struct Node {
     const Layer* layer;
     int event;
-    bool recomputes; // the adjoint computes its values again
   };
   std::vector<Node> nodes_;
   std::vector<LinearOpRef> operators_;
   std::vector<BoundKernel> kernels_;
   Sources sources_;
   std::vector<Ref<DTensor>> constants_;
-  // For a network: its nodes, in which networks are replaced by their nodes; the layouts of its
-  // values; and the numbers of its outputs.
-  std::vector<BoundNode> flat_;
-  Layouts values_;
-  std::vector<int> outputs_;
-  // The list and the kernels before rewrite(), for networks that have this list as a node.
-  struct Joined {
-    MapList list;
-    std::vector<BoundKernel> kernels;
-  };
-  std::optional<Joined> joined_;
   Observers observers_;
 };
 

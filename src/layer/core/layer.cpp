@@ -106,21 +106,25 @@ std::string Layer::ownView() const {
   if (!isSetUp())
     return text + "  not set up\n";
   for (const Entry& entry : setups_) {
-    text += entry.setup->describe();
+    text += entry.node ? describeLayer(*entry.node, entry.signature)
+                       : describeNetwork(entry.inputs, entry.outputs, entry.setup.get());
+    if (entry.setup)
+      text += entry.setup->describe();
     if (entry.lastApply)
       text += entry.lastApply->describe("Apply", "input", "output");
     text += entry.cotangents.describe("ApplyAdjoint", "output cotangent", "input cotangent");
   }
   for (const Ref<Parameter>& p : parameters_) {
     const LinearOp* reduction = p->toDirection();
-    text += viewLine(p->name(), p->storage(), latest().output().grid(),
+    text += viewLine(p->name(), p->storage(), latest().outputs.front().grid(),
                      (p->isFrozen() ? "   frozen" : "") +
                          (p->isInBucket() ? "   gradient reduction with others"
                           : reduction     ? "   gradient reduction: " + trafficText({reduction})
                                           : std::string()));
   }
   for (const Ref<StateTensor>& state : states_)
-    text += viewLine(state->name(), state->storage(), latest().output().grid(), "   running");
+    text +=
+        viewLine(state->name(), state->storage(), latest().outputs.front().grid(), "   running");
   const Memory allocated = memory();
   return text +
          fmt::format("  memory on rank {}: parameters {}, buffers {}, saved activations {}\n",
@@ -131,8 +135,9 @@ std::string Layer::ownView() const {
 Layer::Memory Layer::memory() const {
   Memory allocated;
   for (const Entry& entry : setups_) {
-    allocated.buffers += entry.setup->bytes() + entry.inferred.bytes() + entry.tangents.bytes() +
-                         entry.cotangents.bytes();
+    allocated.buffers += entry.inferred.bytes() + entry.tangents.bytes() + entry.cotangents.bytes();
+    // The list of a set-up shares the objects of the layer's own list.
+    allocated.buffers += entry.setup ? entry.setup->bytes() : entry.node ? entry.node->bytes() : 0;
     for (const StackLevel& level : entry.frames)
       allocated.saved += level.frame->bytes() + level.arguments.bytes();
   }

@@ -53,6 +53,7 @@ std::string viewLine(const std::string& label, const Layout& layout, const Grid&
                      const std::string& text = "");
 
 class Layer;
+class NetworkSetUp;
 // What a plan has chosen for a network.
 struct Assignment {
   std::map<const Layer*, NodeChoice> layers = {}; // containers have no choice of their own
@@ -166,9 +167,9 @@ public:
       int depth;
       bool training, records, frozen;
     };
-    struct Before {     // the state of one layer at note()
-      Ref<Layer> layer; // keeps the layer until all ranks know of a failure
-      std::vector<const Setup*> setups;
+    struct Before {                    // the state of one layer at note()
+      Ref<Layer> layer;                // keeps the layer until all ranks know of a failure
+      std::vector<const void*> setups; // entries of setups_
       std::size_t parameters, states;
       std::optional<Unset> unset;
     };
@@ -203,7 +204,8 @@ public:
   // of current parameters. Observers must outlive the layer's use, or be removed with an empty
   // list.
   void setObservers(const Observers& observers);
-  // The set-up for these inputs, which exists as long as the layer.
+  // The set-up for these inputs, which exists as long as the layer. A layer that is only a part of
+  // networks gets its passes now, for the operators and kernels that it has.
   Setup& setup(const Layouts& inputs) const;
   // The map list (bound_maps.hpp) that runs in the set-up for these inputs.
   const BoundMaps& maps(const Layouts& inputs) const;
@@ -211,10 +213,10 @@ public:
   const Layout& outputLayout(const Layouts& inputs) const;
   const Layout& outputLayout(const Layout& input) const { return outputLayout(Layouts{input}); }
   // The layouts of the last SetUp. These throw TENON_ERR_STATE before the first one.
-  const Layouts& inputLayouts() const { return latest().inputs(); }
+  const Layouts& inputLayouts() const { return latest().inputs; }
   const Layout& inputLayout() const { return inputLayouts().front(); }
   const Layout& outputLayout() const { return onlyOutput(latest()); }
-  const Layouts& outputLayouts() const { return latest().outputs(); }
+  const Layouts& outputLayouts() const { return latest().outputs; }
 
   // Apply and its derivatives, all collective. The layouts of the inputs select the set-up. Outputs
   // and inputs must be different tensors, but one tensor can be passed for several inputs.
@@ -301,10 +303,17 @@ private:
     std::unique_ptr<Frame> frame;
     ArgumentStaging arguments; // copies of the arguments of Apply at this level
   };
-  struct Entry { // a set-up with its stack levels
-    std::unique_ptr<Setup> setup;
+  // The layer for one list of input layouts.
+  struct Entry {
+    Layouts inputs, outputs;
     std::optional<Layout> computedHalo; // output layout with a computed halo, for nodes only
     AssignmentPtr assignment;           // that it follows, or null
+    // The layer's own list with its operators and kernels; null for a container.
+    std::shared_ptr<const BoundMaps> node;
+    std::string signature;  // the index labels on the process grid, for views
+    std::size_t pieces = 0; // in which the output is computed; 0: in one
+    // Passes and their memory; null as long as the layer is only a part of networks.
+    std::unique_ptr<Setup> setup;
     std::vector<StackLevel> frames;
     int used = 0;                                   // number of levels in use
     ArgumentStaging inferred, tangents, cotangents; // copies of the arguments of other calls
@@ -314,23 +323,15 @@ private:
     Entry* entry;
     int frame; // index in the entry's frames
   };
-  // Alone: the user applies the layer, which gets frames at set-up. Node: the layer is part of a
-  // container's map list and needs no frames. If a node is also applied alone, its first Apply
-  // creates the frames.
-  enum class Role { Alone, Node };
-  // How a layer is set up.
-  struct SetUpRequest {
-    Role role = Role::Alone;
-    std::optional<Layout> computedHalo = {};
-    AssignmentPtr assignment = {}; // of the outermost layer that is set up, or null
-  };
-  // Set-up (layer_setup.cpp). setUpAs() is called for the layer itself and, as Node, for the layers
-  // in it; the ranks must agree before and after.
-  void setUpAs(const Layouts& inputs, SetUpRequest request);
+  // Set-up (layer_setup.cpp) of a layer by itself; the layers in it are set up by NetworkSetUp
+  // (networks/network.cpp). The ranks must agree before and after.
+  friend class NetworkSetUp;
+  void setUpAlone(const Layouts& inputs);
   // The subject and the content of the text that must be equal on all ranks before a set-up.
-  // setUpText() throws if this rank cannot begin the set-up.
   std::string whatIsSetUp() const;
-  std::string setUpText(const Layouts& inputs);
+  std::string setUpText(const Layouts& inputs) const;
+  // Throws if this rank cannot begin the set-up.
+  void checkReady();
   // Settings (layer.cpp). readSettings() copies settings that are needed often to members.
   void checkSettings() const;
   void checkTakesLists(const std::string& call) const;
@@ -346,17 +347,13 @@ private:
   void moveBelow(const Layer& container, int level, std::vector<std::pair<Layer*, int>>& moved);
   // Set-up of the layers in a container (networks/network.cpp).
   void inheritSettings(const Layer& container, int uses);
-  std::unique_ptr<Setup> setUpNetwork(const Layouts& inputs, const AssignmentPtr& assignment);
-  std::unique_ptr<Setup> setUpNodes(const Layouts& inputs, const AssignmentPtr& assignment);
-  const Setup& setUpChild(Layer& child, const Layouts& inputs, const SetUpRequest& request);
   void handOn(Layer& child) const;
-  std::optional<HaloSharing> sharedHalos(const Assignment* assignment) const;
   const NodeChoice* choiceIn(const Assignment* assignment) const;
   // Checks of arguments. `role` names the argument in errors, such as "cotangent of the input", and
   // `remedy` is what the error advises.
-  void checkInputCount(const Layouts& inputs) const;
+  void checkInputCount(std::size_t given) const;
   void checkCount(std::size_t given, std::size_t wanted, const char* what = "input") const;
-  const Layout& onlyOutput(const Setup& setup) const;
+  const Layout& onlyOutput(const Entry& entry) const;
   void checkGhosts(Inputs x, const Layouts& uses) const;
   void checkStream(const DTensor& tensor, const char* role) const;
   void checkArgument(const DTensor& tensor, const Layout& layout, const char* role,
@@ -364,7 +361,11 @@ private:
   void checkRead(const DTensor& tensor, const Layout& layout, const char* role,
                  const char* remedy = "") const;
   // Set-ups and their frames.
-  Entry makeEntry(const Layouts& inputs, const SetUpRequest& request);
+  Entry* knownEntry(const Layouts& inputs, const AssignmentPtr& assignment,
+                    const std::optional<Layout>& computedHalo, std::size_t pieces);
+  Entry& entryFor(const Layouts& inputs, const AssignmentPtr& assignment,
+                  const std::optional<Layout>& computedHalo = {}, std::size_t pieces = 0);
+  Setup& setupOf(Entry& entry);
   void prepareAtSetUp(Entry& entry);
   std::vector<StackLevel> framesOf(Entry& entry);
   void checkWritten(const Entry& entry, Inputs x, Outputs y, const char* role) const;
@@ -374,7 +375,7 @@ private:
   const Entry& find(std::size_t count, LayoutOf layoutOf) const;
   Entry& entryOf(Inputs x);
   [[noreturn]] void throwNoSetup(const Layouts& inputs) const;
-  const Setup& latest() const;
+  const Entry& latest() const;
   const Level& top() const;
   void observeParameters(const Observers& observers);
   void dropLast();

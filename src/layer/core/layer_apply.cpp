@@ -87,13 +87,14 @@ void Layer::apply(Inputs x, Outputs y) {
   const LogScope scope(event);
   // All arguments are checked before communication begins: an error then changes no tensor.
   checkIdle("TenonLayerApply()");
-  const AtWork atWork(atWork_);
   Entry& entry = entryOf(x);
   for (std::size_t i = 0; i < x.size(); ++i)
-    checkRead(*x[i], entry.setup->inputs()[i], "input");
+    checkRead(*x[i], entry.inputs[i], "input");
   checkWritten(entry, x, y, "output");
   if (checksGhosts_)
     checkGhosts(x);
+  Setup& setup = setupOf(entry);
+  const AtWork atWork(atWork_);
   // A node of a network that is now applied alone, or a layer that was set up for inference.
   if (records_ && entry.frames.empty())
     entry.frames = framesOf(entry);
@@ -111,10 +112,10 @@ void Layer::apply(Inputs x, Outputs y) {
   const Outputs outputs = staging.prepare(*this, y);
   // The frame is pushed only if Apply succeeds: an error leaves the stack unchanged.
   if (records_) {
-    entry.setup->apply(inputs, outputs, *entry.frames[entry.used].frame);
+    setup.apply(inputs, outputs, *entry.frames[entry.used].frame);
     stack_.push_back({&entry, entry.used++});
   } else {
-    entry.setup->infer(inputs, outputs);
+    setup.infer(inputs, outputs);
   }
   staging.leave(y);
 }
@@ -122,7 +123,7 @@ void Layer::apply(Inputs x, Outputs y) {
 // Checks the outputs y of a call, or their tangents. They must not overlap each other or the x that
 // the call reads.
 void Layer::checkWritten(const Entry& entry, Inputs x, Outputs y, const char* role) const {
-  const Layouts& outputs = entry.setup->outputs();
+  const Layouts& outputs = entry.outputs;
   checkCount(y.size(), outputs.size(), "output");
   for (std::size_t i = 0; i < y.size(); ++i) {
     checkArgument(*y[i], outputs[i], role, kCreateOutput);
@@ -148,10 +149,10 @@ void Layer::applyTangent(Inputs dx, Outputs dy) {
   checkIdle("TenonLayerApplyTangent()");
   const AtWork atWork(atWork_);
   const auto [entry, frame] = top();
-  checkCount(dx.size(), entry->setup->inputs().size());
+  checkCount(dx.size(), entry->inputs.size());
   for (std::size_t i = 0; i < dx.size(); ++i)
     if (dx[i])
-      checkRead(*dx[i], entry->setup->inputs()[i], "tangent of the input");
+      checkRead(*dx[i], entry->inputs[i], "tangent of the input");
   checkWritten(*entry, dx, dy, "tangent of the output");
   const Inputs inputs = entry->tangents.enter(*this, dx);
   const Outputs outputs = entry->tangents.prepare(*this, dy);
@@ -165,12 +166,12 @@ void Layer::applyAdjoint(OutputCotangents dy, InputCotangents dx) {
   checkIdle("TenonLayerApplyAdjoint()");
   const AtWork atWork(atWork_);
   const auto [entry, frame] = top();
-  checkCount(dy.size(), entry->setup->outputs().size(), "output");
+  checkCount(dy.size(), entry->outputs.size(), "output");
   for (std::size_t i = 0; i < dy.size(); ++i)
     if (dy[i])
       checkRead(*dy[i], entry->setup->outputDuals()[i], "cotangent of the output",
                 "create it with TenonLayerCreateOutputCotangent()");
-  checkCount(dx.size(), entry->setup->inputs().size());
+  checkCount(dx.size(), entry->inputs.size());
   for (std::size_t i = 0; i < dx.size(); ++i) {
     if (dx[i])
       checkArgument(*dx[i], entry->setup->inputDuals()[i], "cotangent of the input",

@@ -44,7 +44,7 @@ void Layer::checkGhosts(Inputs x) const {
     try {
       node.layer->checkGhosts(Inputs(readInputs.data(), readInputs.size()));
     } catch (const Error& error) {
-      rethrowWithPlace(*this, *node.layer, error);
+      rethrowWithPlace(placeIn(title(), *this, *node.layer), *node.layer, error);
     }
   }
   const auto hasHalos = [](const DTensor* tensor) { return tensor->layout().hasHalos(); };
@@ -54,7 +54,7 @@ void Layer::checkGhosts(Inputs x) const {
   for (const DTensor* tensor : x)
     inputs.push_back(tensor->layout());
   for (const Entry& entry : setups_)
-    if (entry.setup->inputs() == inputs)
+    if (entry.inputs == inputs)
       checkGhosts(
           x, form(inputs, choiceIn(entry.assignment.get()), /*inPieces=*/false, entry.computedHalo)
                  .uses);

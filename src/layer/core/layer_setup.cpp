@@ -5,7 +5,7 @@
 //
 //   agreeOnText()     same type, settings and inputs on all ranks?
 //   NewSetUps::note() the state before the set-up
-//   setUpAs()         recursively for the nodes of a container
+//   setUpAlone()      compiles the layer, or the network in a container, and creates its objects
 //   autotune()        measures kernels and chooses the fastest ones
 //   agreement         success on all ranks; otherwise NewSetUps::undo(), and all ranks throw
 //
@@ -19,6 +19,7 @@
 #include "layer/core/layer.hpp"
 #include "layer/core/layer_types.hpp"
 #include "layer/networks/network.hpp"
+#include "layer/networks/network_setup.hpp"
 #include "machine/route.hpp"
 #include "sys/errors/at_work.hpp"
 #include "sys/log/log.hpp"
@@ -48,7 +49,7 @@ void Layer::NewSetUps::note(Layer& layer) {
   Before& before = before_.emplace_back(Before{
       Ref<Layer>::share(&layer), {}, layer.parameters_.size(), layer.states_.size(), std::nullopt});
   for (const Entry& entry : layer.setups_)
-    before.setups.push_back(entry.setup.get());
+    before.setups.push_back(&entry);
   if (!layer.isSetUp())
     before.unset = {layer.declaration_->settings(),
                     layer.declaration_->lists(),
@@ -67,11 +68,10 @@ void Layer::NewSetUps::note(Layer& layer) {
 void Layer::NewSetUps::undo() noexcept {
   for (Before& before : before_) {
     Layer& layer = *before.layer;
-    for (const Setup* setup : before.setups)
-      layer.setups_.splice(
-          layer.setups_.end(), layer.setups_,
-          std::find_if(layer.setups_.begin(), layer.setups_.end(),
-                       [&](const Entry& entry) { return entry.setup.get() == setup; }));
+    for (const void* known : before.setups)
+      layer.setups_.splice(layer.setups_.end(), layer.setups_,
+                           std::find_if(layer.setups_.begin(), layer.setups_.end(),
+                                        [&](const Entry& entry) { return &entry == known; }));
     while (layer.setups_.size() > before.setups.size())
       layer.setups_.pop_front();
     layer.parameters_.resize(before.parameters);
@@ -145,12 +145,15 @@ void autotune(Communicator& comm, const BoundMaps& maps) {
 void Layer::setUp(const Layouts& inputs) {
   // Ranks with different layers, settings or inputs would send different messages: compare first.
   if (!comm_->batch())
-    agreeOnText(*comm_, whatIsSetUp(), [&] { return setUpText(inputs); });
+    agreeOnText(*comm_, whatIsSetUp(), [&] {
+      checkReady();
+      return setUpText(inputs);
+    });
   inOneAgreement(*comm_, [&] {
     const auto newSetUps = std::make_shared<NewSetUps>();
     newSetUps->note(*this);
     comm_->batch()->ifFailed([newSetUps] { newSetUps->undo(); });
-    setUpAs(inputs, {.role = Role::Alone});
+    setUpAlone(inputs);
     autotune(*comm_, setups_.back().setup->maps());
     return true;
   });
@@ -160,10 +163,13 @@ std::string Layer::whatIsSetUp() const {
   return fmt::format("what {} is set up with", title());
 }
 
-std::string Layer::setUpText(const Layouts& inputs) {
+void Layer::checkReady() {
   checkIdle("TenonLayerSetUp()");
   checkSets();
   contextOf(comm_, space_); // throws if there is no device
+}
+
+std::string Layer::setUpText(const Layouts& inputs) const {
   const bool isHeuristic =
       space_ == Space::Device && options().getChoice("", "device_plans") != "measured";
   return fmt::format("{}; input {}{}{}{}", agreedText(), described(inputs),
@@ -188,36 +194,70 @@ const NodeChoice* Layer::choiceIn(const Assignment* assignment) const {
   return choice == assignment->layers.end() ? nullptr : &choice->second;
 }
 
-// A planned network that is a node of another one keeps its plan, unless the other one has a plan.
-void Layer::setUpAs(const Layouts& inputs, SetUpRequest request) {
+void Layer::setUpAlone(const Layouts& inputs) {
   static const int event = logEvent("LayerSetUp");
   const LogScope scope(event);
-  if (!request.assignment)
-    request.assignment = assignment_;
-  const NodeChoice* const choice = choiceIn(request.assignment.get());
+  checkReady();
+  const NodeChoice* const choice = choiceIn(assignment_.get());
   comm_->batch()->say(whatIsSetUp(), setUpText(inputs) + (choice ? choice->agreedText() : ""));
-  const AtWork atWork(atWork_);
   const auto existing = std::find_if(setups_.begin(), setups_.end(), [&](const Entry& entry) {
-    return entry.setup->inputs() == inputs && entry.computedHalo == request.computedHalo &&
-           entry.assignment == request.assignment;
+    return entry.inputs == inputs && !entry.computedHalo && entry.assignment == assignment_;
   });
   if (existing != setups_.end()) {
-    if (request.role == Role::Alone)
-      prepareAtSetUp(*existing);
-    return setups_.splice(setups_.end(), setups_, existing); // the most recent is the last
-  }
-  if (request.role == Role::Alone)
+    setups_.splice(setups_.end(), setups_, existing); // the most recent is the last
+  } else {
     checkSettings();
-  // Creates new parameters; those of earlier set-ups are shared.
-  Entry entry = makeEntry(inputs, request);
-  if (request.role == Role::Alone)
+    checkInputCount(inputs.size());
+    if (haloFrom(*declaration_) == HaloFrom::Compute && !inputs.front().hasHalos() &&
+        form(inputs, choice).uses.front().hasHalos())
+      throw Error(
+          TENON_ERR_SUPPORT,
+          fmt::format("{} is to have its halo computed by the layers before it (setting halo), "
+                      "but is set up by itself; set halo to exchange or auto",
+                      title()));
+    NetworkSetUp(*this).setUp(inputs, assignment_);
+    // Draws new parameters; those of earlier set-ups are shared.
     draw(static_cast<std::uint64_t>(declaration_->value<Index>("seed")), streamOf("parameters"),
          Fill::New);
-  setups_.push_back(std::move(entry));
+  }
+  prepareAtSetUp(setups_.back());
 }
 
-void Layer::checkInputCount(const Layouts& inputs) const {
-  const int wanted = inputCount(), given = static_cast<int>(inputs.size());
+// The layer's entry for these inputs, or null.
+Layer::Entry* Layer::knownEntry(const Layouts& inputs, const AssignmentPtr& assignment,
+                                const std::optional<Layout>& computedHalo, std::size_t pieces) {
+  for (Entry& entry : setups_)
+    if (entry.inputs == inputs && entry.computedHalo == computedHalo &&
+        entry.assignment == assignment && entry.pieces == pieces)
+      return &entry;
+  return nullptr;
+}
+
+// The same entry, made the most recent one; a new one has no objects.
+Layer::Entry& Layer::entryFor(const Layouts& inputs, const AssignmentPtr& assignment,
+                              const std::optional<Layout>& computedHalo, std::size_t pieces) {
+  if (const Entry* const known = knownEntry(inputs, assignment, computedHalo, pieces)) {
+    const auto place =
+        std::ranges::find_if(setups_, [=](const Entry& entry) { return &entry == known; });
+    setups_.splice(setups_.end(), setups_, place);
+  } else {
+    Entry& entry = setups_.emplace_back();
+    entry.inputs = inputs;
+    entry.computedHalo = computedHalo;
+    entry.assignment = assignment;
+    entry.pieces = pieces;
+  }
+  return setups_.back();
+}
+
+Setup& Layer::setupOf(Entry& entry) {
+  if (!entry.setup)
+    NetworkSetUp(*this).setUp(entry.inputs, entry.assignment);
+  return *entry.setup;
+}
+
+void Layer::checkInputCount(std::size_t count) const {
+  const int wanted = inputCount(), given = static_cast<int>(count);
   if (wanted < 0 ? given == 0 : given != wanted)
     throw Error(TENON_ERR_ARG,
                 fmt::format("{} ({}) has {}, but was set up with {}{}", title(), type(),
@@ -232,8 +272,9 @@ Form Layer::form(const Layouts& inputs, const NodeChoice* choice, bool inPieces,
 }
 
 Form Layer::latestForm() const {
-  return form(inputLayouts(), choiceIn(setups_.back().assignment.get()), /*inPieces=*/false,
-              setups_.back().computedHalo);
+  const Entry& entry = latest();
+  return form(entry.inputs, choiceIn(entry.assignment.get()), /*inPieces=*/false,
+              entry.computedHalo);
 }
 
 Form Layer::formIn(const AssignmentPtr& assignment) const {
@@ -241,7 +282,7 @@ Form Layer::formIn(const AssignmentPtr& assignment) const {
     return known.assignment == assignment;
   });
   return entry == setups_.rend() ? latestForm()
-                                 : form(entry->setup->inputs(), choiceIn(assignment.get()),
+                                 : form(entry->inputs, choiceIn(assignment.get()),
                                         /*inPieces=*/false, entry->computedHalo);
 }
 
@@ -270,39 +311,14 @@ Index Layer::kernelScratch(const Form& form, const std::vector<const Layer*>& co
   return scratchOfKernels(*this, form, makeKernel_);
 }
 
-// Creates the set-up and, if the layer is applied alone, the frames of the stack. The caller adds
-// the entry to setups_ only when everything has succeeded.
-Layer::Entry Layer::makeEntry(const Layouts& inputs, const SetUpRequest& request) {
-  declaration_->setTitle(title());
-  checkInputCount(inputs);
-  declaration_->checkLinks(inputs);
-  if (request.role == Role::Alone && haloFrom(*declaration_) == HaloFrom::Compute &&
-      !inputs.front().hasHalos() &&
-      form(inputs, choiceIn(request.assignment.get())).uses.front().hasHalos())
-    throw Error(
-        TENON_ERR_SUPPORT,
-        fmt::format("{} is to have its halo computed by the layers before it (setting halo), "
-                    "but is set up by itself; set halo to exchange or auto",
-                    title()));
-  Entry entry;
-  entry.computedHalo = request.computedHalo;
-  entry.assignment = request.assignment;
-  entry.setup = declaration_->contains()
-                    ? setUpNetwork(inputs, request.assignment)
-                    : setUpMaps(*this, inputs, choiceIn(request.assignment.get()),
-                                request.computedHalo, makeKernel_);
-  entry.setup->setObservers(observers_);
-  if (request.role == Role::Alone)
-    prepareAtSetUp(entry);
-  return entry;
-}
-
 // Prepares a set-up for the layer's calls: with the frames of the stack if the layer records and is
 // planned to be differentiated, otherwise for inference only. If it records all the same, its next
 // Apply creates the frames.
 void Layer::prepareAtSetUp(Entry& entry) {
+  Setup& setup = setupOf(entry);
+  setup.setObservers(observers_);
   if (!records_ || (entry.assignment && !entry.assignment->differentiates))
-    entry.setup->prepareInference();
+    setup.prepareInference();
   else if (entry.frames.empty())
     entry.frames = framesOf(entry);
 }
@@ -316,7 +332,9 @@ std::vector<Layer::StackLevel> Layer::framesOf(Entry& entry) {
 }
 
 Setup& Layer::setup(const Layouts& inputs) const {
-  return *find(inputs.size(), [&](std::size_t i) -> const Layout& { return inputs[i]; }).setup;
+  const Entry& entry =
+      find(inputs.size(), [&](std::size_t i) -> const Layout& { return inputs[i]; });
+  return const_cast<Layer&>(*this).setupOf(const_cast<Entry&>(entry));
 }
 
 const BoundMaps& Layer::maps(const Layouts& inputs) const {
@@ -327,7 +345,7 @@ template <class LayoutOf>
 const Layer::Entry& Layer::find(std::size_t count, LayoutOf layoutOf) const {
   const Entry* asNode = nullptr; // a set-up that follows the plan of a container
   for (const Entry& entry : setups_) {
-    const Layouts& knownInputs = entry.setup->inputs();
+    const Layouts& knownInputs = entry.inputs;
     // Set-ups with a computed halo are for nodes of a network, not for calls of users.
     bool isSame = knownInputs.size() == count && !entry.computedHalo;
     for (std::size_t i = 0; isSame && i < count; ++i)
@@ -356,7 +374,7 @@ void Layer::throwNoSetup(const Layouts& inputs) const {
         TENON_ERR_STATE,
         fmt::format("{} is not set up; call TenonLayerSetUp() with the layout of its input first",
                     title()));
-  const Layouts& knownInputs = setups_.back().setup->inputs();
+  const Layouts& knownInputs = setups_.back().inputs;
   checkCount(inputs.size(), knownInputs.size());
   bool differInShape = false;
   for (std::size_t i = 0; i < knownInputs.size(); ++i)
@@ -370,7 +388,8 @@ void Layer::throwNoSetup(const Layouts& inputs) const {
 void Layer::setObservers(const Observers& observers) {
   observers_ = observers;
   for (const Entry& entry : setups_)
-    entry.setup->setObservers(observers);
+    if (entry.setup)
+      entry.setup->setObservers(observers);
   observeParameters(observers);
 }
 
@@ -382,24 +401,23 @@ void Layer::observeParameters(const Observers& observers) {
 }
 
 const Layout& Layer::outputLayout(const Layouts& inputs) const {
-  return onlyOutput(setup(inputs));
+  return onlyOutput(find(inputs.size(), [&](std::size_t i) -> const Layout& { return inputs[i]; }));
 }
 
-const Layout& Layer::onlyOutput(const Setup& setup) const {
-  if (setup.outputs().size() > 1)
+const Layout& Layer::onlyOutput(const Entry& entry) const {
+  if (entry.outputs.size() > 1)
     throw Error(TENON_ERR_STATE,
                 fmt::format("{} has {}, where one is needed; TenonLayerCreateOutput() takes the "
                             "number of one, and TenonLayerApplyMany() all of them",
-                            title(),
-                            counted(static_cast<Index>(setup.outputs().size()), "output")));
-  return setup.output();
+                            title(), counted(static_cast<Index>(entry.outputs.size()), "output")));
+  return entry.outputs.front();
 }
 
-const Setup& Layer::latest() const {
+const Layer::Entry& Layer::latest() const {
   if (setups_.empty())
     throw Error(TENON_ERR_STATE,
                 fmt::format("{} is not set up; call TenonLayerSetUp() first", title()));
-  return *setups_.back().setup;
+  return setups_.back();
 }
 
 } // namespace tenon

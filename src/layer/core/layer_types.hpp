@@ -21,13 +21,6 @@ namespace tenon {
 #undef TENON_LAYER_TYPE
 std::unique_ptr<LocalKernel> makePointwiseKernel(const KernelSite& at);
 
-// Sets up a layer that is not a container. `choice` is what a plan has chosen for it, or null. The
-// output can be computed in several pieces, to overlap
-// the halo exchange with the piece that needs no halo: if the setting requires it, or if a model of
-// the machine predicts that it saves time.
-std::unique_ptr<Setup> setUpMaps(Layer& layer, const Layouts& inputs, const NodeChoice* choice,
-                                 const std::optional<Layout>& computedHalo, KernelMaker make);
-
 // A function that creates a layer of a type.
 using LayerMaker = std::function<Ref<Layer>(CommPtr comm)>;
 TypeRegistry<LayerMaker>& layerTypes();

@@ -78,16 +78,13 @@ Index Frame::bytes() const {
   return sum;
 }
 
-Setup::Setup(BoundMaps maps, std::string signature)
-    : maps_(std::move(maps)), signature_(std::move(signature)),
+Setup::Setup(BoundMaps maps, Order order)
+    : maps_(std::move(maps)), order_(order),
       inputs_(layoutsOf(maps_.list(), maps_.list().inputs())), inputDuals_(dualsOf(inputs_)),
       outputs_(layoutsOf(maps_.list(), maps_.list().outputs())), outputDuals_(dualsOf(outputs_)) {}
 
-// Derives the passes. A node of a network needs them only if it is also applied alone.
+// Derives the passes from the list.
 void Setup::derive() {
-  const Target target = Target::fromOptions(maps_.context().space());
-  order_ = target.order;
-  maps_.rewrite(target);
   const MapList& list = maps_.list();
   poisons_ = options().getFlag("", "poison_values");
   for (const Map& map : list.maps())
@@ -313,7 +310,7 @@ void Setup::apply(Inputs x, Outputs y, Frame& frame, Saving saving) {
 }
 
 void Setup::infer(Inputs x, Outputs y) {
-  if (passes_.empty()) // a node of a network, now applied alone
+  if (passes_.empty())
     derive();
   PassTensors& of = inferOf(passes_[presentPasses()]);
   lastApply_ = &of;

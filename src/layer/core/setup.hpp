@@ -62,9 +62,8 @@ private:
 
 class Setup {
 public:
-  // Inputs and outputs are those of the map list. The signature (the index labels on the process
-  // grid) is only printed in views; "" if there is none.
-  Setup(BoundMaps maps, std::string signature);
+  // The list of a compiled network with its objects, and whether exchanges overlap with kernels.
+  Setup(BoundMaps maps, Order order);
   Setup(const Setup&) = delete;
   Setup& operator=(const Setup&) = delete;
 
@@ -74,7 +73,7 @@ public:
   const Layouts& outputDuals() const noexcept { return outputDuals_; }
   // The first, and for a layer the only, output.
   const Layout& output() const noexcept { return outputs_.front(); }
-  // The map list that runs. The first makeFrame() replaces it by a faster equivalent.
+  // The map list that runs.
   const BoundMaps& maps() const noexcept { return maps_; }
   Order order() const noexcept { return order_; }
   void setObservers(Observers observers) noexcept { maps_.setObservers(std::move(observers)); }
@@ -95,6 +94,7 @@ public:
   // A parameter that was changed since the frame's Apply, with its layer; null if there is none.
   using ParameterOfLayer = std::pair<const Parameter*, const Layer*>;
   const ParameterOfLayer* changedSince(const Frame& frame) const;
+  // Lines about the arrays that calls copy, and in detail the steps of the passes.
   std::string describe() const;
   // Bytes of the set-up's own memory, allocated now, without frames and parameters.
   Index bytes() const;
@@ -164,13 +164,11 @@ private:
   // Sets the frame's slots to the saved user tensors. Throws if such a tensor or a parameter was
   // changed since the Apply.
   void restoreSaved(Frame& frame) const;
-  std::string facts() const; // layouts, kernels and communication, as text
   std::string copiesText(const PassTensors& of, const char* call, bool cotangents) const;
   std::string role(ValueId argument, bool cotangents) const;
 
   BoundMaps maps_;
-  Order order_ = Order::Overlapped; // whether exchanges overlap with kernels
-  std::string signature_;
+  Order order_;
   Layouts inputs_, inputDuals_, outputs_, outputDuals_;
   std::deque<Passes> passes_; // the first is for training of all nodes
   // The numbers of the nodes that differ between training and inference, with their layers.
@@ -183,5 +181,11 @@ private:
   std::vector<Saved> saved_;
   std::vector<ParameterOfLayer> parameters_; // all that the kernels use, each once
 };
+
+// Lines of a view about a layer that computes, from the list of the layer alone: process grid,
+// signature, kernels, layouts and communication.
+std::string describeLayer(const BoundMaps& maps, const std::string& signature);
+// The lines about a container. `setup` is null if the container is only a part of networks.
+std::string describeNetwork(const Layouts& inputs, const Layouts& outputs, const Setup* setup);
 
 } // namespace tenon

@@ -45,23 +45,21 @@ bool isReadByKernel(const MapList& list, ValueId v) {
   });
 }
 
-// Collects the lines about layouts and communication.
+std::string numbered(std::size_t number, std::size_t count, const char* what = "input") {
+  return count == 1 ? what : fmt::format("{} {}", what, number);
+}
+
+std::string gridText(const Grid& grid) {
+  return "  process grid " + grid.describe();
+}
+
+// Collects the lines about layouts and communication of a layer.
 class FactsText {
 public:
-  FactsText(const Setup& setup, const std::string& signature)
-      : setup_(setup), maps_(setup.maps()), list_(maps_.list()), grid_(setup.output().grid()),
-        text_(fmt::format("  process grid {}{}{}", grid_.describe(),
-                          signature.empty() ? "" : ", signature ", signature)) {}
-
-  std::string network() {
-    text_ += '\n';
-    for (std::size_t i = 0; i < list_.inputs().size(); ++i)
-      text_ += viewLine(numbered(i, list_.inputs().size()), setup_.inputs()[i], grid_);
-    for (std::size_t i = 0; i < setup_.outputs().size(); ++i)
-      text_ += viewLine(numbered(i, setup_.outputs().size(), "output"), setup_.outputs()[i], grid_);
-    addFused();
-    return text_;
-  }
+  FactsText(const BoundMaps& maps, const std::string& signature)
+      : maps_(maps), list_(maps_.list()), output_(list_.values()[list_.output()].layout),
+        grid_(output_.grid()),
+        text_(gridText(grid_) + (signature.empty() ? "" : ", signature " + signature)) {}
 
   std::string layer() {
     addKernels();
@@ -70,15 +68,11 @@ public:
     addIndexMaps();
     addParameters();
     return text_ +
-           viewLine("output", setup_.output(), grid_,
+           viewLine("output", output_, grid_,
                     toOutput_ ? "   sum of contributions: " + trafficText({toOutput_}) : "");
   }
 
 private:
-  static std::string numbered(std::size_t number, std::size_t count, const char* what = "input") {
-    return count == 1 ? what : fmt::format("{} {}", what, number);
-  }
-
   // Kernels of a layer's pieces have equal texts, which are printed once.
   void addKernels() {
     std::vector<std::string> texts;
@@ -91,14 +85,6 @@ private:
     text_ += '\n';
     if (texts.size() > 1)
       text_ += fmt::format("  kernels {}\n", fmt::join(texts, "; "));
-  }
-
-  // Kernels that replace those of several layers.
-  void addFused() {
-    for (const Map& map : list_.maps())
-      if (map.kind == Map::Kind::Kernel && list_.kernels()[map.object].fused)
-        text_ += fmt::format("  {} with the layers around it: {}\n", maps_.layerOf(map).title(),
-                             maps_.kernel(map.object).kernel->describe());
   }
 
   // The operators that an input passes through before a kernel reads it, in order; none if the
@@ -184,9 +170,9 @@ private:
     text_ += viewLine(label, list_.values()[v].layout, toUse, grid_);
   }
 
-  const Setup& setup_;
   const BoundMaps& maps_;
   const MapList& list_;
+  const Layout& output_;
   const Grid& grid_;
   std::string text_;
   std::vector<const Map*> mapsOnRoutes_; // operators that addInputs() has printed
@@ -195,9 +181,26 @@ private:
 
 } // namespace
 
-std::string Setup::facts() const {
-  FactsText text(*this, signature_);
-  return maps_.list().nodes() > 0 ? text.network() : text.layer();
+std::string describeLayer(const BoundMaps& maps, const std::string& signature) {
+  return FactsText(maps, signature).layer();
+}
+
+std::string describeNetwork(const Layouts& inputs, const Layouts& outputs, const Setup* setup) {
+  const Grid& grid = outputs.front().grid();
+  std::string text = gridText(grid) + '\n';
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    text += viewLine(numbered(i, inputs.size()), inputs[i], grid);
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    text += viewLine(numbered(i, outputs.size(), "output"), outputs[i], grid);
+  if (!setup)
+    return text;
+  // Kernels that replace those of several layers.
+  const BoundMaps& maps = setup->maps();
+  for (const Map& map : maps.list().maps())
+    if (map.kind == Map::Kind::Kernel && maps.list().kernels()[map.object].fused)
+      text += fmt::format("  {} with the layers around it: {}\n", maps.layerOf(map).title(),
+                          maps.kernel(map.object).kernel->describe());
+  return text;
 }
 
 // The name of an argument, such as "input 1" or "output cotangent".
@@ -237,9 +240,9 @@ std::string Setup::copiesText(const PassTensors& of, const char* call, bool cota
 }
 
 std::string Setup::describe() const {
-  std::string text = facts();
+  std::string text;
   if (passes_.empty())
-    return text; // a node of a network that was never applied alone
+    return text;
   text += copiesText(*lastApply_, "Apply", /*cotangents=*/false);
   for (const Saved& saved : saved_) {
     const ValueId sharesMemoryOf = passes_.front().apply.pass.values[saved.value].sharesMemoryOf;

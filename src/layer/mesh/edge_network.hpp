@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Fused message passing on a mesh: one kernel gathers rows (the channels of a node) from nodes to
 // edges, applies a small network of dense layers (column MLP) to each edge, and sums the results at
-// nodes, or writes them as rows of edges if other layers read these. BoundMaps::rewrite()
+// nodes, or writes them as rows of edges if other layers read these. BoundMaps
 // (layer/core/bound_maps.cpp) creates the kernel when it finds these operations in a network, in
 // place of one kernel per operation.
 #pragma once

@@ -178,18 +178,13 @@ void makeModelLayers(Layer& layer, const std::vector<Shape>& inputs) {
 }
 
 // Called by set-up: reads the file if necessary and creates the layers. Collective.
-void bindModel(Layer& layer, const Layouts& inputs) {
+void bindModel(Layer& layer, const std::vector<Shape>& inputs) {
   ModelDeclaration* model = modelOf(layer);
-  if (!model)
-    return;
   readModel(layer);
   collectively(
       *layer.comm(), "the layers of the model",
       [&] {
-        std::vector<Shape> shapes;
-        for (const Layout& input : inputs)
-          shapes.push_back(input.shape());
-        makeModelLayers(layer, shapes);
+        makeModelLayers(layer, inputs);
         return true;
       },
       [&](bool) { return networkText(model->network().graph); });

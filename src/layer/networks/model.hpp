@@ -70,10 +70,10 @@ void readModel(Layer& layer);
 // Throws TENON_ERR_STATE if the file was not read, and TENON_ERR_SHAPE if the model is already set
 // up and would need other layers for these shapes.
 void makeModelLayers(Layer& layer, const std::vector<Shape>& inputs);
-// The set-up of any container calls the next three functions. They are collective and have no
-// effect unless the layer is a model. bindModel() reads the file if necessary, and creates the same
-// layers on all ranks.
-void bindModel(Layer& layer, const Layouts& inputs);
+// Reads the file if necessary, and creates the same layers on all ranks. Collective.
+void bindModel(Layer& layer, const std::vector<Shape>& inputs);
+// The set-up of any container calls the next two functions. They are collective and have no effect
+// unless the layer is a model.
 // Runs the test in the file at the first set-up, before the layers allocate memory.
 void proveAtSetUp(Layer& layer, const Layouts& inputs);
 // Reads the parameters that have no values yet, after the layers are set up.

@@ -33,17 +33,20 @@ std::string nameInPath(const Layer& container, const Layer& child) {
   return std::to_string(std::find(children.begin(), children.end(), &child) - children.begin());
 }
 
+std::string placeIn(const std::string& containerTitle, const Layer& container, const Layer& child) {
+  return fmt::format("layer {} ({}) of {}", nameInPath(container, child), child.type(),
+                     containerTitle);
+}
+
 // An error of a layer without a name says "the layer", which is ambiguous in a network. This
 // function is called in a catch clause around a call of the child. It rethrows the error unchanged
 // if its text already identifies the layer, or if it is an error that the error handling has
 // recorded before.
-void rethrowWithPlace(const Layer& container, const Layer& child, const Error& error) {
+void rethrowWithPlace(const std::string& place, const Layer& child, const Error& error) {
   const std::string& text = error.text();
   const bool isRecorded = dynamic_cast<const RecordedError*>(&error) != nullptr;
   if (isRecorded || !child.name().empty() || text.find(child.title()) == std::string::npos)
     throw;
-  const std::string place = fmt::format("layer {} ({}) of {}", nameInPath(container, child),
-                                        child.type(), container.title());
   Error errorWithPlace(error.code(),
                        text.starts_with(child.title()) ? place + text.substr(child.title().size())
                                                        : fmt::format("{}: {}", place, text),

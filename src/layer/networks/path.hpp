@@ -15,8 +15,13 @@ Parameter& parameterAt(Layer& layer, std::string_view path);
 // The name of a child in paths.
 std::string nameInPath(const Layer& container, const Layer& child);
 
+// A layer without a name in messages, by its number in its container, whose title is given:
+// `layer 3 (conv) of layer "sgs"`.
+std::string placeIn(const std::string& containerTitle, const Layer& container, const Layer& child);
+
 // Rethrows the current error. If its text refers to an unnamed child as "the layer", that is
-// replaced by the child's place: `layer 3 (conv) of layer "sgs"`.
-[[noreturn]] void rethrowWithPlace(const Layer& container, const Layer& child, const Error& error);
+// replaced by the child's place.
+[[noreturn]] void rethrowWithPlace(const std::string& place, const Layer& child,
+                                   const Error& error);
 
 } // namespace tenon

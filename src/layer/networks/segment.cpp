@@ -160,26 +160,16 @@ private:
 
 } // namespace
 
-// Wraps the set-up of a container (`inner`) in a set-up with a single kernel.
-std::unique_ptr<Setup> makeSegment(const Layer& layer, std::unique_ptr<Setup> inner) {
-  if (inner->outputs().size() > 1)
+void checkSegment(const Layer& container, std::size_t outputs) {
+  if (outputs > 1)
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("{} cannot recompute, since it has {}; set recompute to false, or to "
                             "true for a container within it that has one",
-                            layer.title(),
-                            counted(static_cast<Index>(inner->outputs().size()), "output")));
-  BoundMaps maps(layer);
-  std::vector<ValueId> reads;
-  for (const Layout& input : inner->inputs())
-    reads.push_back(maps.list().input(fmt::format("x{}", reads.size()), input));
-  const ValueId y = maps.list().output("y", inner->output());
-  maps.run({.name = "segment",
-            .savesInputs = true,
-            .anyStrides = true,
-            .runsOnce = true,
-            .gradients = Gradients::Within},
-           reads, y, std::make_shared<SegmentKernel>(layer, std::move(inner)));
-  return std::make_unique<Setup>(std::move(maps), "");
+                            container.title(), counted(static_cast<Index>(outputs), "output")));
+}
+
+std::shared_ptr<LocalKernel> makeSegment(const Layer& container, std::unique_ptr<Setup> inner) {
+  return std::make_shared<SegmentKernel>(container, std::move(inner));
 }
 
 } // namespace tenon

@@ -18,8 +18,10 @@ namespace tenon {
 
 class Layer;
 
-// `inner` is the container, set up as usual. Throws TENON_ERR_SUPPORT if it has several outputs, or
-// states that user functions can read.
-std::unique_ptr<Setup> makeSegment(const Layer& layer, std::unique_ptr<Setup> inner);
+// Throws TENON_ERR_SUPPORT if the container has several outputs and therefore cannot recompute.
+void checkSegment(const Layer& container, std::size_t outputs);
+// The kernel; `inner` is the set-up of what the container contains. Throws TENON_ERR_SUPPORT if a
+// layer in it has states that user functions can read.
+std::shared_ptr<LocalKernel> makeSegment(const Layer& container, std::unique_ptr<Setup> inner);
 
 } // namespace tenon

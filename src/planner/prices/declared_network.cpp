@@ -84,7 +84,7 @@ public:
     network_.result = {
         .from = last.layer, .to = -1, .input = 0, .shape = last.shape, .output = last.output};
     for (std::size_t n = 0; n < origins_.size(); ++n)
-      network_.nodes.push_back({origins_[n].layer, origins_[n].output, names_[n]});
+      network_.nodes.push_back({origins_[n].layer, origins_[n].output, names_[n], {}});
     return std::move(network_);
   }
 

@@ -46,6 +46,8 @@ struct DeclaredMove {
 struct DeclaredNode {
   int layer = 0, output = 0;
   std::string name = {};
+  // The parameters of the layer that exist already, with the layouts in which they are stored.
+  std::vector<std::pair<std::string, Layout>> parameters = {};
 };
 
 struct DeclaredNetwork {

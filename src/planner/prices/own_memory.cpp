@@ -187,21 +187,8 @@ Layouts OwnModel::runInputs(const std::vector<int>& parallelizations) const {
   return inputs;
 }
 
-// The form of a layer in a run: in pieces if that is predicted to save time.
-Form OwnModel::formThatRuns(const Declaration& declaration, const Layouts& inputs,
-                            const NodeChoice* choice,
-                            const std::optional<Layout>& computedHalo) const {
-  std::optional<PieceRates> rates;
-  if (task_.target.space == Space::Host)
-    rates = {task_.routes.rates.latency, task_.routes.rates.copyBandwidth};
-  return tenon::formThatRuns(declaration, network_.elementBytes, rates, [&](bool inPieces) {
-    return formOf(declaration, inputs, choice, inPieces, computedHalo);
-  });
-}
-
-// The form of a layer that reads these layouts and has this parallelization, as in a run.
-Form OwnModel::runForm(int layer, int parallelization, const Layouts& inputs,
-                       const std::optional<Layout>& computedHalo) const {
+// The choice for a layer with this parallelization.
+NodeChoice OwnModel::runChoice(int layer, int parallelization) const {
   const ParallelizedLayer& parallelized = placed(layer, parallelization);
   const Kind& kind = kinds_[kindOf_[layer]];
   NodeChoice choice{.labels = parallelized.signature, .uses = {}, .cuts = {}};
@@ -212,7 +199,7 @@ Form OwnModel::runForm(int layer, int parallelization, const Layouts& inputs,
       choice.uses.push_back(use.withoutHalos());
   if (parallelized.isBalanced)
     choice.cuts = OutputCuts::Balanced;
-  return formThatRuns(*network_.layers[layer].declaration, inputs, &choice, computedHalo);
+  return choice;
 }
 
 // The nodes that a node reads; -1 - i for input i of the network.
@@ -225,7 +212,7 @@ std::vector<int> OwnModel::runReads(int node) const {
                                                  }) -
                             network_.nodes.begin());
   };
-  const auto& [layer, output, name] = network_.nodes[node];
+  const int layer = network_.nodes[node].layer, output = network_.nodes[node].output;
   const DeclaredLayer& declared = network_.layers[layer];
   if (output > 0)
     return {nodeOf(layer, declared.dependents[output - 1].reads)};
@@ -256,68 +243,49 @@ std::vector<HaloFrom> OwnModel::haloSettings() const {
   return halos;
 }
 
-// All layers of the network in the order in which they run, with their forms in a run. `halos` has
-// the source of the halo of each, and `depth` the most layers that share an exchange.
-std::vector<RunNode> OwnModel::runNodes(const std::vector<int>& parallelizations,
-                                        const Layouts& inputs, const std::vector<HaloFrom>& halos,
-                                        Index depth) const {
-  const int count = static_cast<int>(network_.nodes.size()),
-            before = static_cast<int>(inputs.size());
-  std::vector<SharingNode> sharing;
-  for (int n = 0; n < count; ++n) {
-    const DeclaredNode& node = network_.nodes[n];
-    const Declaration& type = *network_.declaration(node);
-    SharingNode& one = sharing.emplace_back();
-    one.declaration = &type;
-    one.halo = halos[n];
-    one.container = containerOf(node.name);
+// The network with these parallelizations, compiled as set-up compiles it. `halos` has the source
+// of the halo of each layer, and `depth` the most layers that share an exchange.
+CompiledNetwork OwnModel::compiledWith(const std::vector<int>& parallelizations,
+                                       const std::vector<HaloFrom>& halos, Index depth) const {
+  const Layouts inputs = runInputs(parallelizations);
+  const int before = static_cast<int>(inputs.size());
+  Network network{.nodes = {},
+                  .inputs = before,
+                  .outputs = {before + static_cast<int>(network_.nodes.size()) - 1},
+                  .elementBytes = network_.elementBytes,
+                  .savesRounded = network_.savesRounded,
+                  .output = task_.output};
+  for (int n = 0; n < static_cast<int>(network_.nodes.size()); ++n) {
+    const DeclaredNode& declared = network_.nodes[n];
+    NetworkNode& node = network.nodes.emplace_back();
+    node.type = network_.declaration(declared);
     for (int read : runReads(n))
-      one.reads.push_back(read < 0 ? -1 - read : before + read);
-    one.form = [this, &parallelizations, &node, &type](const Layouts& readLayouts,
-                                                       const std::optional<Layout>& computedHalo) {
-      return node.output == 0
-                 ? runForm(node.layer, parallelizations[node.layer], readLayouts, computedHalo)
-                 : formThatRuns(type, readLayouts, /*choice=*/nullptr, computedHalo);
-    };
+      node.reads.push_back(read < 0 ? -1 - read : before + read);
+    if (declared.output == 0)
+      node.choice = runChoice(declared.layer, parallelizations[declared.layer]);
+    node.recomputes = trains() && node.type->value<bool>("recompute");
+    node.halo = halos[n];
+    node.container = containerOf(declared.name);
+    node.parameters = declared.parameters;
+    node.haloDepth = depth;
   }
-  const bool shares = depth > 1 || std::ranges::count(halos, HaloFrom::Compute) > 0;
-  HaloSharing haloSharing(sharing, before, {before + count - 1}, depth);
-  std::vector<RunNode> nodes;
-  for (int n = 0; n < count; ++n) {
-    const std::vector<int> reads = runReads(n);
-    Layouts readLayouts;
-    for (int read : reads)
-      readLayouts.push_back(read < 0 ? inputs[-1 - read] : nodes[read].form.output);
-    const std::optional<Layout> computedHalo =
-        shares ? haloSharing.computedHaloOf(n, readLayouts) : std::nullopt;
-    nodes.push_back({network_.declaration(network_.nodes[n]),
-                     sharing[n].form(readLayouts, computedHalo), reads,
-                     network_.frozen(network_.nodes[n])});
-  }
-  // A pinned output layout that differs needs a repartition after the last layer.
-  if (const Layout& last = nodes.back().form.output; task_.output && last != *task_.output) {
-    const std::shared_ptr<Declaration> repartition = makeDeclaration("repartition");
-    repartition->setOutputLayout(*task_.output);
-    Form form = repartition->form({last}, {});
-    nodes.push_back({repartition, std::move(form), {static_cast<int>(nodes.size()) - 1}});
-  }
-  return nodes;
+  Target target = task_.target;
+  if (target.space == Space::Host)
+    target.pieces = {task_.routes.rates.latency, task_.routes.rates.copyBandwidth};
+  return {std::move(network), inputs, target};
 }
 
-RunMemory OwnModel::runMemory(const std::vector<RunNode>& nodes, const Layouts& inputs) const {
-  std::vector<bool> recomputed;
-  for (const RunNode& node : nodes)
-    recomputed.push_back(trains() && node.declaration->value<bool>("recompute"));
-  return {nodes,
-          inputs,
-          {.target = task_.target,
-           .elementBytes = network_.elementBytes,
-           .trains = trains(),
-           .savesRounded = network_.savesRounded,
+RunMemory OwnModel::runMemory(CompiledNetwork compiled) const {
+  std::vector<bool> frozen;
+  for (const DeclaredNode& node : network_.nodes)
+    frozen.push_back(network_.frozen(node));
+  const std::size_t inputs = compiled.network().inputs;
+  return {std::move(compiled),
+          {.trains = trains(),
            .stackDepth = network_.stackDepth,
            .optimizerStates = task_.optimizerStates,
-           .inputCotangents = std::vector<bool>(inputs.size(), task_.input && task_.inputCotangent),
-           .recomputed = std::move(recomputed),
+           .inputCotangents = std::vector<bool>(inputs, task_.input && task_.inputCotangent),
+           .frozen = std::move(frozen),
            .routes = task_.routes,
            .bucketBytes = task_.bucketBytes,
            .shared = task_.shared}};
@@ -332,49 +300,49 @@ std::vector<int> OwnModel::sampledRanks() const {
 }
 
 // Layers use the same scratch memory one after the other, so its size is the maximum over layers.
-double OwnModel::scratchOf(const std::vector<RunNode>& nodes) const {
+double OwnModel::scratchOf(const CompiledNetwork& compiled) const {
   double scratch = 0;
   for (std::size_t node = 0; task_.scratch && node < network_.nodes.size(); ++node)
-    scratch = std::max(scratch, double(task_.scratch(static_cast<int>(node), nodes[node].form)));
+    scratch = std::max(scratch,
+                       double(task_.scratch(static_cast<int>(node), *compiled.nodes()[node].form)));
   return scratch;
 }
 
-double OwnModel::bytesOfRun(const std::vector<RunNode>& nodes, const RunMemory& memory) const {
+double OwnModel::bytesOfRun(const RunMemory& memory) const {
   double most = 0;
   for (int rank : sampledRanks())
     most = std::max(most, memory.of(rank).total());
-  return bytesBesideArrays(nodes.size()) + most + scratchOf(nodes);
+  const CompiledNetwork& compiled = memory.network();
+  return bytesBesideArrays(compiled.nodes().size()) + most + scratchOf(compiled);
 }
 
 double OwnModel::runBytes(const std::vector<int>& parallelizations) const {
-  const Layouts inputs = runInputs(parallelizations);
-  const std::vector<RunNode> nodes = runNodes(parallelizations, inputs);
-  return bytesOfRun(nodes, runMemory(nodes, inputs));
+  return bytesOfRun(runMemory(compiledWith(parallelizations)));
 }
 
 // Chooses the layers that are recomputed on the rank that needs the most memory. Times are those of
 // kernels and of the operators (exchanges) in the joined list of the run.
 CostModel::RecomputedLayers OwnModel::recomputedWithin(const std::vector<int>& parallelizations,
                                                        double bytes) const {
-  const Layouts inputs = runInputs(parallelizations);
-  const std::vector<RunNode> nodes = runNodes(parallelizations, inputs);
-  RunMemory memory = runMemory(nodes, inputs);
+  RunMemory memory = runMemory(compiledWith(parallelizations));
+  const CompiledNetwork& compiled = memory.network();
   const std::vector<int> ranks = sampledRanks();
   const auto bytesOf = [&](int rank) { return memory.of(rank).total(); };
   std::vector<double> kernels, operators;
   std::vector<bool> always;
-  for (const RunNode& node : nodes) {
-    kernels.push_back(kernelCost(*node.declaration, node.form, /*hasCotangent=*/true,
+  for (std::size_t n = 0; n < compiled.nodes().size(); ++n) {
+    const NetworkNode& node = compiled.network().nodes[n];
+    kernels.push_back(kernelCost(*node.type, *compiled.nodes()[n].form, /*hasCotangent=*/true,
                                  network_.elementBytes, rates_.kernels)
                           .applySeconds);
-    always.push_back(node.declaration->value<bool>("recompute"));
+    always.push_back(node.recomputes);
   }
-  for (const OperatorEntry& op : memory.joined().operators())
+  for (const OperatorEntry& op : compiled.saving().operators())
     operators.push_back(goesByLists(op) ? priceOfLists(op, /*adjoint=*/false, network_.elementBytes,
                                                        rates_.links, Sampling::Few)
                         : op.isLocal()  ? 0
                                         : conversionSeconds(op.from, op.to, Sampling::Few));
-  const double others = bytesBesideArrays(nodes.size()) + scratchOf(nodes);
+  const double others = bytesBesideArrays(compiled.nodes().size()) + scratchOf(compiled);
   RecomputationSearch search(memory, std::move(kernels), std::move(operators), always,
                              *std::ranges::max_element(ranks, {}, bytesOf));
   const std::optional<Recomputation> found = search.within(bytes - others);
@@ -393,11 +361,12 @@ CostModel::RecomputedLayers OwnModel::recomputedWithin(const std::vector<int>& p
 }
 
 // Seconds of the kernels, and of the communication of the passes.
-double OwnModel::runSeconds(const std::vector<RunNode>& nodes, const RunMemory& memory) const {
+double OwnModel::runSeconds(const RunMemory& memory) const {
+  const CompiledNetwork& compiled = memory.network();
   double seconds = 0;
   for (std::size_t n = 0; n < network_.nodes.size(); ++n) {
-    const auto& [layer, output, name] = network_.nodes[n];
-    const KernelCost cost = kernelCost(*nodes[n].declaration, nodes[n].form,
+    const int layer = network_.nodes[n].layer, output = network_.nodes[n].output;
+    const KernelCost cost = kernelCost(*compiled.network().nodes[n].type, *compiled.nodes()[n].form,
                                        output > 0 || wantsCotangent(network_.layers[layer]),
                                        network_.elementBytes, rates_.kernels);
     seconds += cost.applySeconds + (trains() ? cost.adjointSeconds : 0);
@@ -426,7 +395,6 @@ CostModel::SharedHalos OwnModel::sharedHalos(const std::vector<int>& paralleliza
                                              double bytes) const {
   if (network_.nodes.empty())
     return {};
-  const Layouts inputs = runInputs(parallelizations);
   std::vector<HaloFrom> halos = haloSettings();
   std::vector<int> windows;
   for (int n = 0; n < static_cast<int>(halos.size()); ++n)
@@ -434,24 +402,24 @@ CostModel::SharedHalos OwnModel::sharedHalos(const std::vector<int>& paralleliza
       halos[n] = HaloFrom::Exchange;
       windows.push_back(n);
     }
-  const std::vector<RunNode> separate = runNodes(parallelizations, inputs, halos, depth);
-  std::erase_if(windows, [&](int n) { return !separate[n].form.uses.front().hasHalos(); });
+  const CompiledNetwork separate = compiledWith(parallelizations, halos, depth);
+  std::erase_if(windows, [&](int n) { return !separate.nodes()[n].form->uses.front().hasHalos(); });
   std::map<std::vector<int>, HaloRun> known; // by the nodes whose halo is computed
   const auto runOf = [&](const std::vector<bool>& mayCompute) {
     std::vector<HaloFrom> settings = halos;
     for (std::size_t i = 0; i < windows.size(); ++i)
       if (mayCompute[i])
         settings[windows[i]] = HaloFrom::Auto;
-    const std::vector<RunNode> nodes = runNodes(parallelizations, inputs, settings, depth);
+    CompiledNetwork compiled = compiledWith(parallelizations, settings, depth);
     std::vector<int> computed;
     std::ranges::copy_if(windows, std::back_inserter(computed), [&](int n) {
-      const int read = nodes[n].reads.front();
-      return settings[n] == HaloFrom::Auto && read >= 0 && nodes[read].form.output.hasHalos();
+      return settings[n] == HaloFrom::Auto && compiled.nodes()[n].inputs.front().hasHalos() &&
+             runReads(n).front() >= 0;
     });
     const auto [entry, isNew] = known.try_emplace(computed);
     if (isNew) {
-      const RunMemory memory = runMemory(nodes, inputs);
-      entry->second = {runSeconds(nodes, memory), bytesOfRun(nodes, memory), computed};
+      const RunMemory memory = runMemory(std::move(compiled));
+      entry->second = {runSeconds(memory), bytesOfRun(memory), computed};
     }
     return entry->second;
   };

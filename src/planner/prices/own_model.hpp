@@ -226,24 +226,20 @@ private:
   double parameterCopies(const Layout& use, bool frozen) const;
   double temporaryBytes(const std::vector<int>& parallelizations) const;
   Layouts runInputs(const std::vector<int>& parallelizations) const;
-  Form formThatRuns(const Declaration& declaration, const Layouts& inputs, const NodeChoice* choice,
-                    const std::optional<Layout>& computedHalo) const;
-  Form runForm(int layer, int parallelization, const Layouts& inputs,
-               const std::optional<Layout>& computedHalo) const;
+  NodeChoice runChoice(int layer, int parallelization) const;
   std::vector<int> runReads(int node) const;
   // The setting of each node that selects the source of its halo.
   std::vector<HaloFrom> haloSettings() const;
-  std::vector<RunNode> runNodes(const std::vector<int>& parallelizations,
-                                const Layouts& inputs) const {
-    return runNodes(parallelizations, inputs, haloSettings(), 1);
+  CompiledNetwork compiledWith(const std::vector<int>& parallelizations) const {
+    return compiledWith(parallelizations, haloSettings(), 1);
   }
-  std::vector<RunNode> runNodes(const std::vector<int>& parallelizations, const Layouts& inputs,
-                                const std::vector<HaloFrom>& halos, Index depth) const;
-  double runSeconds(const std::vector<RunNode>& nodes, const RunMemory& memory) const;
-  RunMemory runMemory(const std::vector<RunNode>& nodes, const Layouts& inputs) const;
+  CompiledNetwork compiledWith(const std::vector<int>& parallelizations,
+                               const std::vector<HaloFrom>& halos, Index depth) const;
+  double runSeconds(const RunMemory& memory) const;
+  RunMemory runMemory(CompiledNetwork compiled) const;
   std::vector<int> sampledRanks() const;
-  double scratchOf(const std::vector<RunNode>& nodes) const;
-  double bytesOfRun(const std::vector<RunNode>& nodes, const RunMemory& memory) const;
+  double scratchOf(const CompiledNetwork& compiled) const;
+  double bytesOfRun(const RunMemory& memory) const;
   double runBytes(const std::vector<int>& parallelizations) const;
   double bytesOf(const Layout& layout) const;
   void addSaved(const Saved& saved, bool outputIsSaved, const Form& form,

@@ -32,8 +32,8 @@ RecomputationSearch::RecomputationSearch(RunMemory& memory, std::vector<double> 
                                          std::vector<double> operators, std::vector<bool> always,
                                          int rank)
     : memory_(memory), kernels_(std::move(kernels)), operators_(std::move(operators)),
-      always_(std::move(always)), rank_(rank), writers_(memory.joined().values().size()) {
-  const MapList& list = memory_.joined();
+      always_(std::move(always)), rank_(rank), writers_(memory.network().saving().values().size()) {
+  const MapList& list = memory_.network().saving();
   canRecompute_ = list.mayRunAgain(Nodes(kernels_.size(), true));
   for (std::size_t m = 0; m < list.maps().size(); ++m)
     if (const Map& map = list.maps()[m]; map.y != kNoValue && runs(map, {}))
@@ -93,7 +93,7 @@ void RecomputationSearch::collect(ValueId v, const MapList& now, Candidate& cand
 // The saved values that can be discarded, those that free the most bytes per second first.
 std::vector<RecomputationSearch::Candidate>
 RecomputationSearch::candidates(const State& state) const {
-  MapList now = memory_.joined();
+  MapList now = memory_.network().saving();
   now.recompute(state.nodes);
   std::vector<Candidate> all;
   for (ValueId v = 0; v < static_cast<ValueId>(now.values().size()); ++v) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counts the memory of a process in a run of a network, for given layouts of all layers
-// (run_memory.hpp). It joins the lists of maps (the steps of each layer) of all layers as SetUp
-// does, and derives the passes of a training step, or of inference. The temporary values of a pass
-// then have the same offsets in memory as in a run. The sum of a rank, for example:
+// Counts the memory of a process in a run of a network (run_memory.hpp). It derives the passes of a
+// training step, or of inference, from the list that SetUp also runs. The temporary
+// values of a pass then have the same offsets in memory as in a run. The sum of a rank, for
+// example:
 //
 //   arguments     input, output and cotangent of the network
 //   saved         activations from Apply to its adjoint
@@ -14,7 +14,6 @@
 // buffers. Nothing communicates: the bytes of any rank are computed on the rank that searches.
 #include "planner/prices/run_memory.hpp"
 
-#include "compile/program/joined_maps.hpp"
 #include "declaration/core/memory_plan.hpp"
 #include "geometry/schedule/schedule.hpp"
 #include "planner/prices/bucketing.hpp"
@@ -28,36 +27,23 @@
 
 namespace tenon {
 
-RunMemory::RunMemory(const std::vector<RunNode>& nodes, const Layouts& inputs, RunTask task)
-    : task_(std::move(task)) {
-  const int inputCount = static_cast<int>(inputs.size());
-  std::vector<MapList> maps;
-  Layouts values = inputs;
-  for (const RunNode& node : nodes) {
-    maps.push_back(addMaps(node, static_cast<int>(maps.size())));
-    values.push_back(node.form.output);
-  }
-  std::vector<ListNode> listed;
-  for (const RunNode& node : nodes) {
-    ListNode& read = listed.emplace_back(ListNode{.maps = &maps[listed.size()], .reads = {}});
-    for (int number : node.reads)
-      read.reads.push_back(number < 0 ? -1 - number : inputCount + number);
-  }
-  JoinedMaps joined = joinMaps(listed, values, {static_cast<int>(values.size()) - 1});
-  for (const JoinedObjects& first : joined.first)
-    firstKernels_.push_back(first.kernels);
-  joined_ = rewritten(std::move(joined.list), task_.target, task_.savesRounded);
+RunMemory::RunMemory(CompiledNetwork compiled, RunTask task)
+    : compiled_(std::move(compiled)), task_(std::move(task)) {
+  addParameters();
   findRoutes();
-  recompute(std::move(task_.recomputed));
+  list_ = compiled_.list();
+  derivePasses();
   if (task_.trains)
     findSums();
 }
 
-void RunMemory::recompute(std::vector<bool> nodes) {
-  const Order order = task_.target.order;
-  list_ = joined_;
-  if (std::ranges::find(nodes, true) != nodes.end())
-    list_.recompute(nodes);
+void RunMemory::recompute(const std::vector<bool>& nodes) {
+  list_ = compiled_.recomputing(nodes);
+  derivePasses();
+}
+
+void RunMemory::derivePasses() {
+  const Order order = compiled_.order();
   passes_.clear();
   if (!task_.trains) {
     const InInference all(std::max(1, list_.nodes()), true);
@@ -68,34 +54,34 @@ void RunMemory::recompute(std::vector<bool> nodes) {
   passes_.push_back(adjointPass(list_, task_.inputCotangents, order));
 }
 
-// Returns the list of a layer, and notes its parameters. `number` is the number of the node.
-MapList RunMemory::addMaps(const RunNode& node, int number) {
-  const Layouts storage = node.declaration->storageLayouts(node.form);
-  const bool isTrained = task_.trains && !node.frozen;
-  for (std::size_t p = 0; p < storage.size(); ++p) {
-    const Layout& use = node.form.parameters[p].use;
-    // A gradient must be summed over ranks if partial sums are another layout than copies.
-    HeldParameter& held = parameters_.emplace_back(
-        HeldParameter{.storage = storage[p],
-                      .use = use,
-                      .toUse = {},
-                      .isSummed = isTrained && !haveSameMemory(storage[p].dual(), storage[p]),
-                      .isTrained = isTrained,
-                      .node = number});
-    if (!haveSameMemory(storage[p], use))
-      held.toUse = routeOf(storage[p], use);
+void RunMemory::addParameters() {
+  for (std::size_t n = 0; n < compiled_.nodes().size(); ++n) {
+    const CompiledNetwork::Node& node = compiled_.nodes()[n];
+    const bool isTrained = task_.trains && !(n < task_.frozen.size() && task_.frozen[n]);
+    for (std::size_t p = 0; p < node.storage.size(); ++p) {
+      const Layout &storage = node.storage[p], &use = node.form->parameters[p].use;
+      // A gradient must be summed over ranks if partial sums are another layout than copies.
+      HeldParameter& held = parameters_.emplace_back(
+          HeldParameter{.storage = storage,
+                        .use = use,
+                        .toUse = {},
+                        .isSummed = isTrained && !haveSameMemory(storage.dual(), storage),
+                        .isTrained = isTrained,
+                        .node = static_cast<int>(n)});
+      if (!haveSameMemory(storage, use))
+        held.toUse = routeOf(storage, use);
+    }
   }
-  return node.declaration->maps(node.form, storage);
 }
 
 Route RunMemory::routeOf(const Layout& from, const Layout& to) const {
-  return findRoute(from, to, task_.elementBytes, task_.routes);
+  return findRoute(from, to, elementBytes(), task_.routes);
 }
 
 // The routes of all operators. A route is the list of exchanges and collectives by which a
 // conversion communicates.
 void RunMemory::findRoutes() {
-  for (const OperatorEntry& op : joined_.operators()) {
+  for (const OperatorEntry& op : compiled_.saving().operators()) {
     if (goesByLists(op) || op.isLocal())
       continue;
     // Halos and maxima are a single exchange, regardless of the routes of conversions.
@@ -109,17 +95,19 @@ void RunMemory::findRoutes() {
 // Either the buckets of a plan that runs, or each gradient separately.
 void RunMemory::findSums() {
   // The step of the adjoint that completes the gradients of a node.
-  std::vector<std::size_t> ready(firstKernels_.size(), ~std::size_t(0));
+  const std::vector<JoinedObjects>& first = compiled_.joined().first;
+  std::vector<std::size_t> ready(first.size(), ~std::size_t(0));
   const std::vector<Step>& steps = adjoint().steps;
   for (std::size_t s = 0; s < steps.size(); ++s)
     if (addsToGradients(list_, steps[s])) {
       const int kernel = list_.maps()[steps[s].map].object;
-      ready[std::ranges::upper_bound(firstKernels_, kernel) - firstKernels_.begin() - 1] = s;
+      ready[std::ranges::upper_bound(first, kernel, {}, &JoinedObjects::kernels) - first.begin() -
+            1] = s;
     }
   std::vector<SummedGradient> gradients;
   for (const HeldParameter& parameter : parameters_)
     if (parameter.isSummed)
-      gradients.push_back({parameter.storage, task_.elementBytes, ready[parameter.node]});
+      gradients.push_back({parameter.storage, elementBytes(), ready[parameter.node]});
   const auto add = [&](const Layout& layout) { sums_.push_back(routeOf(layout.dual(), layout)); };
   if (task_.bucketBytes == 0)
     for (const SummedGradient& gradient : gradients)
@@ -134,13 +122,13 @@ void RunMemory::findSums() {
 }
 
 double RunMemory::bytesOf(const Layout& layout, int rank) const {
-  return double(task_.elementBytes * elements(layout.boxOfRank(rank)));
+  return double(elementBytes() * elements(layout.boxOfRank(rank)));
 }
 
 Index RunMemory::sharedBytes(const Pass& pass, int rank) const {
   const auto bytes = [&](ValueId v) {
     const Value& value = pass.values[v];
-    return (value.rounded ? Index(sizeof(BFloat16)) : task_.elementBytes) *
+    return (value.rounded ? Index(sizeof(BFloat16)) : elementBytes()) *
            elements(value.layout.boxOfRank(rank));
   };
   return memoryPlanOf(pass, bytes, kAlignment).bytes;
@@ -154,9 +142,9 @@ double RunMemory::exchangedBytes(const Schedule& schedule, int rank) const {
     Index byLanes = 0;
     for (const Transfer& part : *way)
       if (part.peer != rank && task_.shared.joins(rank, part.peer))
-        byLanes += task_.elementBytes * part.elements;
+        byLanes += elementBytes() * part.elements;
     for (const Transfer& part : *way)
-      if (const Index bytes = task_.elementBytes * part.elements; part.peer != rank)
+      if (const Index bytes = elementBytes() * part.elements; part.peer != rank)
         sum += double(task_.shared.joins(rank, part.peer) ? task_.shared.laneBytes(bytes, byLanes)
                                                           : bytes);
   }
@@ -172,7 +160,7 @@ double RunMemory::carriedBytes(const Route& route, int rank, bool bothWays) cons
       // second whole tensor.
       const CollectivePieces pieces = collectivePieces(step, rank);
       if (pieces.takesPart)
-        sum += double(task_.elementBytes *
+        sum += double(elementBytes() *
                       (pieces.elements +
                        std::max(pieces.elements, pieces.ranks * pieces.piece(pieces.coordinate))));
     } else {
@@ -190,7 +178,7 @@ double RunMemory::listedBytes(const OperatorEntry& op, int rank) const {
       op.map ? mostTraffic(op, /*adjoint=*/false) : listedTraffic(op, /*adjoint=*/false, rank);
   double sum = 0;
   for (const Traffic& way : {sent, received}) {
-    const Index bytes = task_.elementBytes * way.elements;
+    const Index bytes = elementBytes() * way.elements;
     const bool byLanes = way.messages > 0 && op.from.grid().size() <= task_.shared.ranks;
     sum += double(byLanes ? way.messages * task_.shared.laneBytes(bytes / way.messages, bytes)
                           : bytes);
@@ -213,14 +201,15 @@ void RunMemory::addParameter(const HeldParameter& parameter, int rank, RunBytes&
     bytes.parameters += stored; // the direction of the optimizer's step
 }
 
+// Arrays of the user are already counted as arguments. Apply refers to tensors of the library; only
+// if an input is an array that the user has placed, which is not known here, it is copied.
 double RunMemory::savedBytes(int rank) const {
-  auto saved = double(list_.savedBytes(rank, task_.elementBytes));
-  // Arrays of the user are already counted as arguments.
+  Index saved = list_.savedBytes(rank, elementBytes());
   for (ValueId v = 0; v < static_cast<ValueId>(list_.values().size()); ++v)
-    if (const Value& value = list_.values()[v];
-        value.saved && value.isUserSupplied() && !list_.savesRounded(v))
-      saved -= bytesOf(value.layout, rank);
-  return double(task_.stackDepth) * saved;
+    if (const Value& value = list_.values()[v]; value.saved && value.isUserSupplied())
+      saved -= (list_.savesRounded(v) ? Index(sizeof(BFloat16)) : elementBytes()) *
+               elements(value.layout.boxOfRank(rank));
+  return double(task_.stackDepth * saved);
 }
 
 double RunMemory::sharedBytes(int rank) const {

@@ -1,28 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory that a process needs to run a network, given the form (layouts) of each layer. It is
-// counted by the same steps as in a run: the layers' lists of maps are joined, the passes Apply and
-// adjoint are derived from the joined list, and the lifetimes of their values determine the shared
-// memory. Parameters and communication buffers are added.
+// The memory that a process needs to run a compiled network (compile/program/compiled_network.hpp).
+// It is counted by what runs: the passes Apply and adjoint are derived from its list, and the
+// lifetimes of their values determine the shared memory. Parameters and communication buffers are
+// added.
 
 #pragma once
 
-#include "compile/program/rewriting.hpp"
-#include "declaration/core/declaration.hpp"
+#include "compile/program/compiled_network.hpp"
 #include "machine/route.hpp"
 
 #include <functional>
-#include <memory>
 #include <vector>
 
 namespace tenon {
-
-// A layer with its form, in the order of execution. It reads nodes before it, or input i as -1 - i.
-struct RunNode {
-  std::shared_ptr<const Declaration> declaration;
-  Form form;
-  std::vector<int> reads;
-  bool frozen = false; // no gradients of its parameters
-};
 
 // The scratch memory in bytes of the kernels of a node that has this form.
 using ScratchOf = std::function<Index(int node, const Form& form)>;
@@ -38,15 +28,11 @@ struct SharedByNode {
 };
 
 struct RunTask {
-  Target target = {};
-  Index elementBytes = 4;
   bool trains = true;
-  bool savesRounded = false; // saved activations are bfloat16
-  Index stackDepth = 1;      // each level saves its own activations
+  Index stackDepth = 1; // each level saves its own activations
   Index optimizerStates = 2;
   std::vector<bool> inputCotangents = {}; // by input: whether its cotangent is wanted
-  std::vector<bool> recomputed = {};      // by node: whether it runs again for the adjoint; empty:
-                                          // none
+  std::vector<bool> frozen = {};          // by node: no gradients of its parameters; empty: none
   RoutePolicy routes = {};
   Index bucketBytes = 0; // size of a bucket of gradients (bucketing.hpp); 0: no buckets
   SharedByNode shared = {};
@@ -64,20 +50,19 @@ struct RunBytes {
 
 class RunMemory {
 public:
-  // The output of the last node is the network's.
-  RunMemory(const std::vector<RunNode>& nodes, const Layouts& inputs, RunTask task);
+  RunMemory(CompiledNetwork compiled, RunTask task);
   RunBytes of(int rank) const;
 
   // Changes the set of nodes that run again.
-  void recompute(std::vector<bool> nodes);
+  void recompute(const std::vector<bool>& nodes);
   // The bytes of a rank that depend on recomputation.
   double savedBytes(int rank) const;
   double sharedBytes(int rank) const;
   double savedBytesOf(ValueId v, int rank) const {
     return double(task_.stackDepth) * bytesOf(list_.values()[v].layout, rank);
   }
-  // The joined list without recomputation, and the list that runs.
-  const MapList& joined() const noexcept { return joined_; }
+  const CompiledNetwork& network() const noexcept { return compiled_; }
+  // The list that runs.
   const MapList& list() const noexcept { return list_; }
   const Pass& adjoint() const noexcept { return passes_.back(); }
   const std::vector<Pass>& passes() const noexcept { return passes_; }
@@ -90,7 +75,9 @@ private:
     bool isTrained = false;
     int node = 0;
   };
-  MapList addMaps(const RunNode& node, int number);
+  void addParameters();
+  void derivePasses();
+  Index elementBytes() const noexcept { return compiled_.network().elementBytes; }
   void findRoutes();
   void findSums();
   double bytesOf(const Layout& layout, int rank) const;
@@ -101,12 +88,12 @@ private:
   double exchangedBytes(const Schedule& schedule, int rank) const;
   double listedBytes(const OperatorEntry& op, int rank) const;
 
+  CompiledNetwork compiled_;
   RunTask task_;
-  MapList joined_, list_;
+  MapList list_;
   std::vector<HeldParameter> parameters_;
-  std::vector<int> firstKernels_; // by node
-  std::vector<Route> routes_;     // of the operators
-  std::vector<Route> sums_;       // of the gradients
+  std::vector<Route> routes_; // of the operators
+  std::vector<Route> sums_;   // of the gradients
   std::vector<Pass> passes_;
 };
 

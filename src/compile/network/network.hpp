@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A network as the compiler reads it: the layers that compute, in the order in which they run. The
+// containers (sequences, graphs) around them are gone; what they hand down to their layers is in
+// the settings of the layers. A network "net" of a convolution and a residual block becomes
+//
+//   net                                     node   container   reads
+//     conv1                                 0                  0       (the input of the network)
+//     block: conv2, sum = conv2 + input     1      block       1       (the output of conv1)
+//                                           2      block       1, 2
+//
+// Values (tensors) are numbered from 0: the inputs of the network, then the output of each node.
+#pragma once
+
+#include "compile/network/assignment.hpp"
+#include "declaration/core/halo_sharing.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tenon {
+
+struct Network;
+
+struct NetworkNode {
+  std::shared_ptr<const Declaration> type;
+  std::vector<int> reads;  // values
+  NodeChoice choice = {};  // of a plan
+  bool recomputes = false; // the adjoint computes the output again (setting recompute)
+  HaloFrom halo = HaloFrom::Auto;
+  std::string container = {}; // a halo is only shared by layers in one container
+  Index haloDepth = 1;        // how many layers share a halo exchange in it (setting halo_depth)
+  // The parameters of the layer that exist already, with the layouts in which they are stored.
+  std::vector<std::pair<std::string, Layout>> parameters = {};
+  // For a container that recomputes its activations as a whole: what it contains. It is compiled by
+  // itself and runs as one kernel.
+  std::shared_ptr<const Network> segment = nullptr;
+};
+
+struct Network {
+  std::vector<NetworkNode> nodes;
+  int inputs = 1;
+  std::vector<int> outputs; // values
+  Index elementBytes = 4;
+  bool savesRounded = false; // values that derivatives read are saved in bfloat16
+  // The layout in which the user requires the only output; another one is converted to it.
+  std::optional<Layout> output = {};
+};
+
+} // namespace tenon

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Compiles a network (program.hpp). The nodes are placed in the order in which they run, since the
+// layouts of a node's inputs are the outputs of the nodes before it. A halo, however, is computed
+// by layers before the one that needs it: HaloSharing looks ahead from each node.
+#include "compile/program/compiled_network.hpp"
+
+#include "declaration/core/types.hpp"
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+// The list of a container that recomputes: one kernel, which saves only its inputs.
+MapList segmentMaps(const Layouts& inputs, const Layout& output) {
+  MapList list;
+  std::vector<ValueId> reads;
+  for (const Layout& input : inputs)
+    reads.push_back(list.input(fmt::format("x{}", reads.size()), input));
+  list.run({.name = "segment",
+            .savesInputs = true,
+            .anyStrides = true,
+            .runsOnce = true,
+            .gradients = Gradients::Within},
+           reads, list.output("y", output));
+  return list;
+}
+
+bool sharesHalos(const Network& network) {
+  return std::ranges::any_of(network.nodes, [](const NetworkNode& node) {
+    return node.haloDepth > 1 || node.halo == HaloFrom::Compute;
+  });
+}
+
+} // namespace
+
+CompiledNetwork::CompiledNetwork(Network network, const Layouts& inputs, const Target& target)
+    : network_(std::move(network)), values_(inputs), order_(target.order) {
+  place(target);
+  addRepartition(target);
+  addLists();
+  saving_ = rewritten(joined_.list, target, network_.savesRounded);
+  std::vector<bool> recomputes;
+  for (const NetworkNode& node : network_.nodes)
+    recomputes.push_back(node.recomputes || node.choice.recomputes);
+  list_ = recomputing(recomputes);
+}
+
+MapList CompiledNetwork::recomputing(const std::vector<bool>& nodes) const {
+  MapList list = saving_;
+  if (std::ranges::find(nodes, true) != nodes.end())
+    list.recompute(nodes);
+  return list;
+}
+
+Layouts CompiledNetwork::outputs() const {
+  Layouts layouts;
+  for (const int value : network_.outputs)
+    layouts.push_back(values_[value]);
+  return layouts;
+}
+
+Layouts CompiledNetwork::read(const NetworkNode& node) const {
+  Layouts layouts;
+  for (const int value : node.reads)
+    layouts.push_back(values_[value]);
+  return layouts;
+}
+
+Form CompiledNetwork::formOfNode(const NetworkNode& node, const Layouts& inputs,
+                                 const Target& target,
+                                 const std::optional<Layout>& computedHalo) const {
+  return formThatRuns(*node.type, network_.elementBytes, target.pieces, [&](bool inPieces) {
+    return formOf(*node.type, inputs, &node.choice, inPieces, computedHalo);
+  });
+}
+
+// Finds the forms of all nodes, in order.
+void CompiledNetwork::place(const Target& target) {
+  std::optional<HaloSharing> halos;
+  if (sharesHalos(network_)) {
+    std::vector<SharingNode> sharing;
+    for (const NetworkNode& node : network_.nodes)
+      sharing.push_back(
+          {.declaration = node.segment ? nullptr : node.type.get(),
+           .reads = node.reads,
+           .halo = node.halo,
+           .container = node.container,
+           .depth = node.haloDepth,
+           .form = [&node](const Layouts& inputs, const std::optional<Layout>& computedHalo) {
+             return formOf(*node.type, inputs, &node.choice, /*inPieces=*/false, computedHalo);
+           }});
+    halos.emplace(std::move(sharing), network_.inputs, network_.outputs);
+  }
+  for (int n = 0; n < static_cast<int>(network_.nodes.size()); ++n)
+    addNode(n, target, halos ? halos->computedHaloOf(n, read(network_.nodes[n])) : std::nullopt);
+}
+
+void CompiledNetwork::addNode(int number, const Target& target,
+                              const std::optional<Layout>& computedHalo) {
+  const NetworkNode& declared = network_.nodes[number];
+  Node node{.computedHalo = computedHalo, .inputs = read(declared)};
+  for (int before = 0; before < number && node.sameAs < 0; ++before)
+    if (network_.nodes[before].type == declared.type && nodes_[before].inputs == node.inputs &&
+        nodes_[before].computedHalo == computedHalo)
+      node.sameAs = before;
+  if (node.sameAs >= 0) {
+    node.form = nodes_[node.sameAs].form;
+    node.segment = nodes_[node.sameAs].segment;
+  } else if (declared.segment) {
+    node.segment = std::make_shared<const CompiledNetwork>(*declared.segment, node.inputs, target);
+  } else {
+    declared.type->checkLinks(node.inputs);
+    node.form = formOfNode(declared, node.inputs, target, computedHalo);
+  }
+  values_.push_back(node.segment ? node.segment->outputs().front() : node.form->output);
+  nodes_.push_back(std::move(node));
+}
+
+// A layout of the output that the user requires and the last layer does not have needs a
+// repartition after it.
+void CompiledNetwork::addRepartition(const Target& target) {
+  if (!network_.output || values_[network_.outputs.front()] == *network_.output)
+    return;
+  const std::shared_ptr<Declaration> repartition = makeDeclaration("repartition");
+  repartition->setOutputLayout(*network_.output);
+  network_.nodes.push_back({.type = repartition, .reads = network_.outputs});
+  network_.outputs = {static_cast<int>(values_.size())};
+  addNode(static_cast<int>(network_.nodes.size()) - 1, target, std::nullopt);
+}
+
+// The layouts in which the parameters of a node are stored. Those that exist, because the layer is
+// set up for other inputs too or is an earlier node, stay where they are. If a parameter has
+// another shape, set-up refuses it.
+Layouts CompiledNetwork::storageOf(int number) const {
+  const NetworkNode& node = network_.nodes[number];
+  const auto& parameters = nodes_[number].form->parameters;
+  Layouts storage = node.type->storageLayouts(*nodes_[number].form);
+  for (int before = 0; before < number; ++before)
+    if (network_.nodes[before].type == node.type && nodes_[before].storage.size() == storage.size())
+      return nodes_[before].storage;
+  for (std::size_t p = 0; p < storage.size(); ++p)
+    for (const auto& [name, layout] : node.parameters)
+      if (name == parameters[p].name && layout.shape() == storage[p].shape())
+        storage[p] = layout;
+  return storage;
+}
+
+void CompiledNetwork::addLists() {
+  std::vector<ListNode> lists;
+  for (int n = 0; n < static_cast<int>(nodes_.size()); ++n) {
+    Node& node = nodes_[n];
+    if (node.sameAs < 0) {
+      if (node.form) {
+        node.storage = storageOf(n);
+        node.maps = network_.nodes[n].type->maps(*node.form, node.storage);
+      } else {
+        node.maps = segmentMaps(node.inputs, values_[network_.inputs + n]);
+      }
+    }
+    lists.push_back({node.sameAs < 0 ? &node.maps : &nodes_[node.sameAs].maps,
+                     network_.nodes[n].reads, node.sameAs});
+  }
+  joined_ = joinMaps(lists, values_, network_.outputs);
+}
+
+} // namespace tenon

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Compiles a network: decides the layouts of all its arrays and the list of kernels and exchanges
+// that run. The steps of compile(), in this order:
+//
+//   forms    for each node, the layouts of its arrays, whether it computes in pieces that overlap
+//            its halo exchange, and which layers compute the halo of a later one
+//   lists    the map list of each node (declaration/core/map_list.hpp)
+//   join     one list for the network
+//   rewrite  the list that runs on the target (rewriting.hpp), with the nodes that recompute
+//
+// A program is a value: equal on all ranks, without MPI and without objects. Set-up creates the
+// objects of a program and runs it, and the planner prices programs, so what is planned is what
+// runs.
+#pragma once
+
+#include "compile/network/network.hpp"
+#include "compile/program/joined_maps.hpp"
+#include "compile/program/rewriting.hpp"
+
+namespace tenon {
+
+class CompiledNetwork {
+public:
+  struct Node {
+    // The layouts of all arrays; none for a container that recomputes as a whole.
+    std::optional<Form> form = {};
+    std::optional<Layout> computedHalo = {}; // the output with the halo that the node computes
+    Layouts inputs = {};                     // of the values that it reads
+    Layouts storage = {};                    // of its parameters
+    MapList maps = {};                       // of the node alone
+    // An earlier node of the same layer and for the same inputs, whose objects it uses, or -1.
+    int sameAs = -1;
+    std::shared_ptr<const CompiledNetwork> segment = nullptr; // of what such a container contains
+  };
+
+  // Compiles a network for these layouts of its inputs. Throws the errors of Declaration::form().
+  CompiledNetwork(Network network, const Layouts& inputs, const Target& target);
+
+  const Network& network() const noexcept { return network_; }
+  const std::vector<Node>& nodes() const noexcept { return nodes_; }
+  // The layouts of the values: those of the inputs, then the output of each node.
+  const Layouts& values() const noexcept { return values_; }
+  const Layout& outputOf(std::size_t node) const { return values_[network_.inputs + node]; }
+  Layouts outputs() const;
+  Order order() const noexcept { return order_; }
+  // The joined list, with the index of the first object of each node, and the list that runs.
+  const JoinedMaps& joined() const noexcept { return joined_; }
+  const MapList& list() const noexcept { return list_; }
+  // The list without recomputation, and the list that runs if these nodes recompute their outputs.
+  const MapList& saving() const noexcept { return saving_; }
+  MapList recomputing(const std::vector<bool>& nodes) const;
+
+private:
+  void place(const Target& target);
+  void addRepartition(const Target& target);
+  void addNode(int number, const Target& target, const std::optional<Layout>& computedHalo);
+  void addLists();
+  Form formOfNode(const NetworkNode& node, const Layouts& inputs, const Target& target,
+                  const std::optional<Layout>& computedHalo) const;
+  Layouts storageOf(int number) const;
+  Layouts read(const NetworkNode& node) const;
+
+  Network network_;
+  std::vector<Node> nodes_;
+  Layouts values_;
+  Order order_;
+  JoinedMaps joined_;
+  MapList saving_, list_;
+};
+
+} // namespace tenon

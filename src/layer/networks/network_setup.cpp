@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Sets up a layer with the layers in it (network_setup.hpp). Everything up to the binding is
+// decided from settings and layouts that are equal on all ranks, and sends no message, except that
+// rank 0 reads the file of an imported model. Errors name a layer by its place in the network.
+#include "layer/networks/network_setup.hpp"
+
+#include "comm/agreement/batched.hpp"
+#include "layer/networks/model.hpp"
+#include "layer/networks/path.hpp"
+#include "layer/networks/segment.hpp"
+#include "sys/errors/at_work.hpp"
+#include "sys/memory/memory.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <deque>
+
+namespace tenon {
+
+namespace {
+
+// The bytes of this rank's array of a tensor in the layout.
+double arrayBytes(const Layout& layout, int rank, Index elementBytes) {
+  double bytes = static_cast<double>(elementBytes);
+  for (const Interval& side : layout.boxOfRank(rank))
+    bytes *= static_cast<double>(side.size());
+  return bytes;
+}
+
+// Throws if an array would not fit into the memory of the machine. This is checked before kernels
+// are created, because they allocate index lists with an entry per element before any tensor.
+void checkMemory(const Layer& layer, const Form& form) {
+  const int rank = layer.comm()->rank();
+  const auto machineBytes = static_cast<double>(machineMemory());
+  const auto check = [&](const char* what, const Layout& layout) {
+    if (const double bytes = arrayBytes(layout, rank, dataTypeSize(layer.dataType()));
+        bytes > machineBytes)
+      throw Error(
+          TENON_ERR_MEMORY,
+          fmt::format("{} of {} would have {:.4g} GB on rank {}, of a tensor of shape [{}]; "
+                      "this machine has {:.4g} GB: check the settings, or use more processes",
+                      what, layer.title(), bytes / 1e9, rank, fmt::join(layout.shape(), ","),
+                      machineBytes / 1e9));
+  };
+  for (const Layout& use : form.uses)
+    check("an input", use);
+  check("the output", form.output);
+  for (const ParameterForm& parameter : form.parameters)
+    check("a parameter", parameter.use);
+}
+
+// Throws if a value is never read. The cause is most likely a wrong number in the inputs of another
+// node.
+void checkAllRead(const Layer& layer, const std::vector<int>& outputs) {
+  std::vector<bool> read(static_cast<std::size_t>(layer.lastValue()) + 1, false);
+  for (int value : outputs)
+    read[value] = true;
+  for (const Layer::Node& node : layer.nodes())
+    for (int value : node.reads)
+      read[value] = true;
+  const int inputs = layer.inputCount();
+  for (int value = 0; value < static_cast<int>(read.size()); ++value)
+    if (!read[value])
+      throw Error(
+          TENON_ERR_STATE,
+          fmt::format("{} {} of {} is not used; every input and every node except {} must "
+                      "be read by a node",
+                      value < inputs ? "input" : "node", value < inputs ? value : value - inputs,
+                      layer.title(),
+                      layer.declaration().networkOutputs().empty() ? "the last" : "its outputs"));
+}
+
+std::vector<int> numbersOf(const std::vector<int>& values, const std::vector<int>& numbers) {
+  std::vector<int> translated;
+  for (int value : values)
+    translated.push_back(numbers[value]);
+  return translated;
+}
+
+Layouts layoutsAt(const Layouts& values, const std::vector<int>& numbers) {
+  Layouts layouts;
+  for (int value : numbers)
+    layouts.push_back(values[value]);
+  return layouts;
+}
+
+// The shapes of all values of a network: its inputs, then the output of each node.
+std::vector<Shape> valueShapes(const Network& network, std::vector<Shape> shapes) {
+  for (const NetworkNode& node : network.nodes) {
+    std::vector<Shape> reads;
+    for (int value : node.reads)
+      reads.push_back(shapes[value]);
+    shapes.push_back(node.segment
+                         ? valueShapes(*node.segment, reads).at(node.segment->outputs.front())
+                         : node.type->outputShape(reads));
+  }
+  return shapes;
+}
+
+} // namespace
+
+// Lists the layers of a network.
+class NetworkSetUp::Listing {
+public:
+  explicit Listing(std::vector<Shape> inputs) : inputs_(std::move(inputs)) {
+    list_.network.inputs = static_cast<int>(inputs_.size());
+  }
+
+  // The contents of a container as a network of its own.
+  List ofContents(Layer& container, const AssignmentPtr& assignment, std::string title) {
+    titles_ = {std::move(title)};
+    return finish(container, addContents(container, allInputs(), assignment));
+  }
+  // The outermost layer can have several outputs.
+  List ofOutermost(Layer& layer, const AssignmentPtr& assignment) {
+    if (!layer.declaration().contains() || layer.declaration().value<bool>("recompute"))
+      return finish(layer, {add(layer, allInputs(), assignment)});
+    layer.checkReady();
+    return ofContents(layer, assignment, layer.title());
+  }
+
+private:
+  std::vector<int> allInputs() const {
+    std::vector<int> inputs;
+    for (int i = 0; i < list_.network.inputs; ++i)
+      inputs.push_back(i);
+    return inputs;
+  }
+
+  List finish(const Layer& outermost, std::vector<int> outputs) {
+    Network& network = list_.network;
+    network.outputs = std::move(outputs);
+    network.elementBytes = dataTypeSize(outermost.dataType());
+    network.savesRounded = outermost.declaration().value<std::string>("saved_type") == "bfloat16";
+    return std::move(list_);
+  }
+
+  // Adds a layer that reads these values, and returns the number of its output. A planned network
+  // that is a node of another one keeps its plan, unless the other one has a plan.
+  int add(Layer& layer, const std::vector<int>& reads, AssignmentPtr assignment) {
+    if (!assignment)
+      assignment = layer.assignment_;
+    layer.checkReady();
+    layer.checkInputCount(reads.size());
+    if (!layer.declaration().contains())
+      return addLayer(layer, reads, assignment);
+    if (layer.declaration().value<bool>("recompute"))
+      return addSegment(layer, reads, assignment);
+    const std::vector<int> outputs = addContents(layer, reads, assignment);
+    checkOneOutput(layer, outputs.size());
+    return outputs.front();
+  }
+
+  void checkOneOutput(const Layer& layer, std::size_t outputs) const {
+    if (outputs > 1)
+      throw Error(
+          TENON_ERR_SUPPORT,
+          fmt::format("{} has several outputs and is a node of {}, where others read one; add "
+                      "its nodes to {} itself",
+                      layer.title(), titles_.back(), titles_.back()));
+  }
+
+  // The layer as it is called in messages: by its name, or by its number in its container.
+  std::string titleOf(const Layer& layer) const {
+    return layer.name().empty() && !containers_.empty()
+               ? placeIn(titles_.back(), *containers_.back(), layer)
+               : layer.title();
+  }
+
+  int addLayer(Layer& layer, const std::vector<int>& reads, const AssignmentPtr& assignment) {
+    const Declaration& type = layer.declaration();
+    NetworkNode& node = list_.network.nodes.emplace_back();
+    node.type = {std::shared_ptr<void>(), &type}; // owned by the layer
+    node.reads = reads;
+    if (const NodeChoice* choice = layer.choiceIn(assignment.get()))
+      node.choice = *choice;
+    node.recomputes = type.value<bool>("recompute");
+    node.halo = node.choice.computesHalo ? HaloFrom::Compute : haloFrom(type);
+    if (!containers_.empty()) {
+      node.container = std::to_string(containerNumbers_.back());
+      node.haloDepth = containers_.back()->settings().find<Index>("halo_depth").value_or(1);
+    }
+    for (const Ref<Parameter>& parameter : layer.ownParameters())
+      node.parameters.emplace_back(parameter->name(), parameter->storage());
+    layer.declaration().setTitle(titleOf(layer));
+    list_.nodes.push_back({&layer, titleOf(layer), assignment, nullptr});
+    return lastValue();
+  }
+
+  int addSegment(Layer& layer, const std::vector<int>& reads, const AssignmentPtr& assignment) {
+    Listing contents(shapesOf(reads));
+    auto segment = std::make_unique<List>(contents.ofContents(layer, assignment, titleOf(layer)));
+    checkSegment(layer, segment->network.outputs.size());
+    NetworkNode& node = list_.network.nodes.emplace_back();
+    node.type = {std::shared_ptr<void>(), &layer.declaration()};
+    node.reads = reads;
+    node.segment = std::make_shared<const Network>(segment->network);
+    if (!containers_.empty())
+      node.container = std::to_string(containerNumbers_.back());
+    list_.nodes.push_back({&layer, titleOf(layer), assignment, std::move(segment)});
+    return lastValue();
+  }
+
+  int lastValue() const { return list_.network.inputs + static_cast<int>(list_.nodes.size()) - 1; }
+
+  // Adds the layers in a container, and returns the numbers of its outputs.
+  std::vector<int> addContents(Layer& container, const std::vector<int>& reads,
+                               const AssignmentPtr& assignment) {
+    if (modelOf(container))
+      bindModel(container, shapesOf(reads));
+    if (container.nodes().empty())
+      throw Error(TENON_ERR_STATE,
+                  fmt::format("{} has no layers; add at least one before TenonLayerSetUp()",
+                              container.title()));
+    if (!containers_.empty())
+      titles_.push_back(titleOf(container));
+    containers_.push_back(&container);
+    containerNumbers_.push_back(containerCount_++);
+    std::vector<int> values = reads; // by the numbers of the container
+    for (const Layer::Node& node : container.nodes())
+      values.push_back(addChild(container, *node.layer, numbersOf(node.reads, values), assignment));
+    const std::vector<int> outputs = container.outputValues();
+    checkAllRead(container, outputs);
+    containers_.pop_back();
+    containerNumbers_.pop_back();
+    if (!containers_.empty())
+      titles_.pop_back();
+    list_.containers.push_back({&container, reads, numbersOf(outputs, values), assignment});
+    return list_.containers.back().outputs;
+  }
+
+  int addChild(Layer& container, Layer& child, const std::vector<int>& reads,
+               const AssignmentPtr& assignment) {
+    container.handOn(child);
+    if (!container.isTraining())
+      child.setTraining(false);
+    if (container.isFrozen())
+      child.setFrozen(true);
+    try {
+      return add(child, reads, assignment);
+    } catch (const Error& error) {
+      rethrowWithPlace(titleOf(child), child, error);
+    }
+  }
+
+  // Only imported models need shapes: their layers depend on the extents of their inputs.
+  std::vector<Shape> shapesOf(const std::vector<int>& values) const {
+    const std::vector<Shape> all = valueShapes(list_.network, inputs_);
+    std::vector<Shape> shapes;
+    for (int value : values)
+      shapes.push_back(all[value]);
+    return shapes;
+  }
+
+  List list_;
+  std::vector<Shape> inputs_;
+  // The containers around the layer that is added, the outermost first, with their titles and
+  // numbers.
+  std::vector<Layer*> containers_;
+  std::vector<std::string> titles_;
+  std::vector<int> containerNumbers_;
+  int containerCount_ = 0;
+};
+
+void NetworkSetUp::setUp(const Layouts& inputs, const AssignmentPtr& assignment) {
+  std::vector<Shape> shapes;
+  for (const Layout& input : inputs)
+    shapes.push_back(input.shape());
+  const List list = Listing(std::move(shapes)).ofOutermost(outermost_, assignment);
+  std::deque<AtWork> atWork;
+  markAtWork(list, atWork);
+  const CompiledNetwork network(list.network, inputs, Target::fromOptions(outermost_.space()));
+  std::unique_ptr<Setup> setup = makeSetup(outermost_, list, network);
+  outermost_.setups_.back().setup = std::move(setup);
+}
+
+// User functions that are called during the set-up cannot call the layers that are set up.
+void NetworkSetUp::markAtWork(const List& list, std::deque<AtWork>& marks) {
+  for (const Container& container : list.containers)
+    marks.emplace_back(container.layer->atWork_);
+  for (const Node& node : list.nodes) {
+    marks.emplace_back(node.layer->atWork_);
+    if (node.segment)
+      markAtWork(*node.segment, marks);
+  }
+}
+
+// Creates the objects of a network, and the entries of its layers and containers.
+std::unique_ptr<Setup> NetworkSetUp::makeSetup(const Layer& layer, const List& list,
+                                               const CompiledNetwork& network) {
+  for (const Container& container : list.containers) {
+    const Layouts inputs = layoutsAt(network.values(), container.reads);
+    container.layer->declaration().checkLinks(inputs);
+    proveAtSetUp(*container.layer, inputs);
+  }
+  BoundNodes nodes;
+  for (std::size_t n = 0; n < list.nodes.size(); ++n) {
+    const CompiledNetwork::Node& compiled = network.nodes()[n];
+    nodes.push_back(compiled.sameAs >= 0 ? nodes[compiled.sameAs]
+                                         : bind(list.nodes[n], compiled, network.outputOf(n)));
+  }
+  for (const Container& container : list.containers) {
+    loadModelWeights(*container.layer);
+    container.layer->entryFor(layoutsAt(network.values(), container.reads), container.assignment)
+        .outputs = layoutsAt(network.values(), container.outputs);
+  }
+  return std::make_unique<Setup>(BoundMaps(layer, network, nodes), network.order());
+}
+
+// Creates the objects of a layer, unless it has them from another network with the same layouts.
+std::shared_ptr<const BoundMaps>
+NetworkSetUp::bind(const Node& node, const CompiledNetwork::Node& compiled, const Layout& output) {
+  Layer& layer = *node.layer;
+  try {
+    if (BatchedAgreement* const batch = layer.comm_->batch()) {
+      const NodeChoice* const choice = layer.choiceIn(node.assignment.get());
+      batch->say(layer.whatIsSetUp(),
+                 layer.setUpText(compiled.inputs) + (choice ? choice->agreedText() : ""));
+    }
+    const std::size_t pieces = compiled.form ? compiled.form->pieces.size() : 0;
+    const Layer::Entry* const known =
+        layer.knownEntry(compiled.inputs, node.assignment, compiled.computedHalo, pieces);
+    std::shared_ptr<const BoundMaps> maps =
+        known && known->node ? known->node : makeMaps(node, compiled);
+    Layer::Entry& entry =
+        layer.entryFor(compiled.inputs, node.assignment, compiled.computedHalo, pieces);
+    entry.outputs = {output};
+    entry.node = std::move(maps);
+    if (compiled.form)
+      entry.signature = compiled.form->signature.describe();
+    return entry.node;
+  } catch (const Error& error) {
+    rethrowWithPlace(node.title, layer, error);
+  }
+}
+
+std::shared_ptr<const BoundMaps> NetworkSetUp::makeMaps(const Node& node,
+                                                        const CompiledNetwork::Node& compiled) {
+  Layer& layer = *node.layer;
+  if (node.segment)
+    return std::make_shared<BoundMaps>(
+        layer, compiled, makeSegment(layer, makeSetup(layer, *node.segment, *compiled.segment)));
+  checkMemory(layer, *compiled.form);
+  return std::make_shared<BoundMaps>(layer, compiled, layer.makeKernel_);
+}
+
+} // namespace tenon

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Sets up a layer, which can be a network of layers. The containers in it have no set-up of their
+// own: a network is the list of the layers that compute (compile/network/network.hpp). The steps,
+// each for the whole network:
+//
+//   list      hands settings of containers down to their layers, and lists the layers that compute
+//   compile   decides all layouts, and the list of kernels and exchanges (compile/network)
+//   bind      creates parameters, operators and kernels, layer by layer
+//
+// The layers in the network can then be viewed and have their parameters. Passes and their memory
+// exist for the layer that is set up only; a layer in it that is also applied by itself gets its
+// own, for the operators and kernels that it has.
+#pragma once
+
+#include "compile/network/network.hpp"
+#include "layer/core/layer.hpp"
+#include "sys/errors/at_work.hpp"
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+class NetworkSetUp {
+public:
+  explicit NetworkSetUp(Layer& outermost) : outermost_(outermost) {}
+  // Sets up the outermost layer for these layouts of its inputs: the last of its entries then has a
+  // Setup. Collective; the ranks must agree before and after.
+  void setUp(const Layouts& inputs, const AssignmentPtr& assignment);
+
+private:
+  // A layer that computes, or a container that recomputes as a whole and therefore runs as one
+  // kernel.
+  struct List;
+  struct Node {
+    Layer* layer;
+    std::string title; // in messages, such as "layer 1 (conv) of layer "block""
+    AssignmentPtr assignment;
+    std::unique_ptr<List> segment; // the layers in such a container
+  };
+  struct Container {
+    Layer* layer;
+    std::vector<int> reads, outputs; // values
+    AssignmentPtr assignment;
+  };
+  // The layers of a network in the order in which they run. A container comes after its layers.
+  struct List {
+    Network network;
+    std::vector<Node> nodes;
+    std::vector<Container> containers;
+  };
+  using BoundNodes = std::vector<std::shared_ptr<const BoundMaps>>;
+
+  class Listing;
+  static void markAtWork(const List& list, std::deque<AtWork>& marks);
+  std::unique_ptr<Setup> makeSetup(const Layer& layer, const List& list,
+                                   const CompiledNetwork& network);
+  std::shared_ptr<const BoundMaps> bind(const Node& node, const CompiledNetwork::Node& compiled,
+                                        const Layout& output);
+  std::shared_ptr<const BoundMaps> makeMaps(const Node& node,
+                                            const CompiledNetwork::Node& compiled);
+
+  Layer& outermost_;
+};
+
+} // namespace tenon
