@@ -18,6 +18,7 @@
 // rejects networks with such layers.
 #include "plan/unfolded.hpp"
 
+#include "compile/network/inheritance.hpp"
 #include "layer/networks/model.hpp"
 #include "layer/networks/network_file.hpp"
 #include "layer/networks/path.hpp"
@@ -39,12 +40,7 @@ public:
   int add(Layer& layer, const std::string& path, const std::vector<int>& reads,
           const MeshLists& listsOfContainer) {
     MeshLists lists = layer.declaration().lists();
-    // Only types on meshes take over edges and index maps by name. Links concern every type that
-    // works on patches.
-    if (layer.declaration().takesLists())
-      lists.inherit(listsOfContainer);
-    else
-      lists.inheritLinks(listsOfContainer);
+    handDownLists(listsOfContainer, layer.declaration(), lists);
     if (!layer.declaration().contains()) {
       nodes.push_back({&layer, path, reads, std::move(lists), containers_});
       return static_cast<int>(nodes.size()) - 1;
@@ -150,7 +146,7 @@ LayerDescription describeUnfolded(const std::vector<UnfoldedNode>& nodes) {
 LayerDescription describeResolved(const std::vector<UnfoldedNode>& nodes) {
   LayerDescription graph = describeUnfolded(nodes);
   for (std::size_t n = 0; n < nodes.size(); ++n)
-    for (const char* name : {"data_type", "storage", "backend"}) {
+    for (const char* name : handedDownSettings()) {
       auto& settings = graph.nodes[n].layer.settings;
       const auto& containers = nodes[n].containers;
       const auto innermost =

@@ -14,6 +14,7 @@
 #include "layer/core/layer_setup.hpp"
 
 #include "comm/agreement/batched.hpp"
+#include "compile/network/inheritance.hpp"
 #include "declaration/core/result_layout.hpp"
 #include "layer/core/bound_maps.hpp"
 #include "layer/core/layer.hpp"
@@ -304,8 +305,7 @@ Index Layer::kernelScratch(const Form& form, const std::vector<const Layer*>& co
   };
   const RestoredAtEnd restored{*this, declaration_->settings(), declaration_->lists()};
   for (auto container = containers.rbegin(); container != containers.rend(); ++container)
-    for (const char* name : {"data_type", "space", "storage", "backend"})
-      declaration_->inherit(name, *(*container)->declaration_);
+    handDownSettings(*(*container)->declaration_, *declaration_);
   declaration_->lists() = lists;
   readSettings();
   return scratchOfKernels(*this, form, makeKernel_);

@@ -8,6 +8,7 @@
 //     relu     is two nodes of the sequence: takes over float64, and needs stack depth 4
 #include "layer/networks/network.hpp"
 
+#include "compile/network/inheritance.hpp"
 #include "layer/core/layer.hpp"
 
 #include <fmt/format.h>
@@ -20,14 +21,8 @@ namespace tenon {
 // becomes that of the container times `uses`, the number of its nodes that are this layer: each
 // Apply of the container calls the layer that many times.
 void Layer::inheritSettings(const Layer& container, int uses) {
-  for (const char* name : {"data_type", "space", "storage", "backend", "saved_type", "initializer"})
-    declaration_->inherit(name, *container.declaration_);
-  if (settings().has("halo_depth") && container.settings().has("halo_depth"))
-    declaration_->inherit("halo_depth", *container.declaration_);
-  if (declaration_->takesLists())
-    declaration_->lists().inherit(container.declaration_->lists());
-  else
-    declaration_->lists().inheritLinks(container.declaration_->lists());
+  handDownSettings(*container.declaration_, *declaration_);
+  handDownLists(container.declaration_->lists(), *declaration_, declaration_->lists());
   const int needed = container.depth_ * uses;
   declaration_->inherit("stack_depth", Index(needed));
   readSettings();

@@ -10,6 +10,7 @@
 // All errors about networks that cannot be planned are thrown here, before any price is computed.
 #include "planner/prices/declared_network.hpp"
 
+#include "compile/network/inheritance.hpp"
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
@@ -120,8 +121,7 @@ private:
     declared->setTitle("layer " + name);
     for (const auto& [key, value] : layer.settings)
       declared->set(key, value);
-    for (const char* name : {"data_type", "storage", "backend"})
-      declared->inherit(name, *container_);
+    handDownSettings(*container_, *declared);
     declared->checkSettings();
     return declared;
   }
