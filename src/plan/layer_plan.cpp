@@ -2,23 +2,19 @@
 // The plan of a network of layers (layer_plan.hpp, public handle TenonPlan). Rank 0 searches, or
 // reads a plan file, and broadcasts the plan as text, which all ranks read; setUp(), a collective
 // call, then sets the network up with the parallelizations that were chosen. The network belongs to
-// the user: what was chosen is stored beside the settings of its layers (Assignment). If the user
-// has fixed (pinned) an output layout that the last layer does not have, `compiled_`, the layer
-// that runs, is a graph of the network and a conversion, else the network.
+// the user: what was chosen is stored beside the settings of its layers (Assignment), also an
+// output layout that the user has fixed (pinned), to which a conversion after the last layer leads.
 #include "plan/layer_plan.hpp"
 
 #include "comm/agreement/batched.hpp"
 #include "comm/memory/lane.hpp"
 #include "comm/transport.hpp"
 #include "dtensor/kernel_context.hpp"
-#include "layer/core/layer_types.hpp"
 #include "layer/networks/model.hpp"
-#include "layer/networks/network.hpp"
 #include "plan/plan_file.hpp"
 #include "sys/files/part_file.hpp"
 #include "sys/log/log.hpp"
 #include "sys/options/options.hpp"
-#include "sys/random.hpp"
 #include "sys/text/text.hpp"
 
 #include <fmt/format.h>
@@ -80,11 +76,11 @@ LayerPlan::~LayerPlan() {
 }
 
 void LayerPlan::leaveLayers() noexcept {
-  if (!compiled_)
+  if (!isSetUp_)
     return;
   // The observers belong to the plan, and the layers would call them after their destruction.
-  compiled_->setObservers({});
-  compiled_ = {};
+  network_->setObservers({});
+  isSetUp_ = false;
 }
 
 // Undoes the set-up. Buckets are destroyed before the parameters in them.
@@ -96,7 +92,7 @@ void LayerPlan::leave() noexcept {
 }
 
 void LayerPlan::checkOpen(const std::string& call) const {
-  if (compiled_)
+  if (isSetUp_)
     throw Error(TENON_ERR_STATE, fmt::format("{} is not allowed after TenonPlanSetUp()", call));
 }
 
@@ -214,9 +210,9 @@ SharedByNode LayerPlan::shared() const {
 }
 
 Layer& LayerPlan::layer() const {
-  if (!compiled_)
+  if (!isSetUp_)
     throw Error(TENON_ERR_STATE, "the plan is not set up; call TenonPlanSetUp() first");
-  return *compiled_;
+  return *network_;
 }
 
 void LayerPlan::checkProcesses() const {
@@ -360,7 +356,7 @@ void LayerPlan::load(const std::string& path) {
 
 // What the plan has chosen for the layers of the network.
 Assignment LayerPlan::assignment() const {
-  Assignment assignment{.layers = {}, .differentiates = trains()};
+  Assignment assignment{.layers = {}, .output = pinnedOutput(layers()), .differentiates = trains()};
   for (const UnfoldedNode& node : unfoldedNetwork()) {
     NodeChoice& choice = assignment.layers[node.layer];
     choice.recomputes = recomputes(node.path);
@@ -389,45 +385,8 @@ Layouts LayerPlan::inputsFor(const DeclaredNetwork& declared) const {
   return inputs;
 }
 
-// The layout of the network's output, which the forms of its layers determine without a set-up.
-Layout LayerPlan::outputFor(const DeclaredNetwork& declared, const Layouts& inputs,
-                            const Assignment& assignment) const {
-  const std::vector<UnfoldedNode> nodes = unfoldedNetwork();
-  Layouts outputs;
-  for (std::size_t n = 0; n < nodes.size(); ++n) {
-    Layouts reads;
-    for (int read : nodes[n].reads)
-      reads.push_back(read < 0 ? inputs[-1 - read] : outputs[read]);
-    outputs.push_back(formOf(*declared.declaration(declared.nodes[n]), reads,
-                             &assignment.layers.at(nodes[n].layer))
-                          .output);
-  }
-  return outputs.back();
-}
-
-Ref<Layer> LayerPlan::compile(const DeclaredNetwork& declared, const Layouts& inputs,
-                              const Assignment& assignment) const {
-  const std::optional<Layout> output = pinnedOutput(declared);
-  if (!output || outputFor(declared, inputs, assignment) == *output)
-    return network_;
-  Ref<Layer> all = makeLayer(comm(), "graph");
-  all->set("input_count", Index(inputs.size()));
-  const Ref<Layer> repartition = makeLayer(comm(), "repartition");
-  // Common settings are those of the network; the container has none of its own.
-  for (const char* name : {"data_type", "space", "stack_depth", "saved_type"})
-    all->set(name, network_->declaration().get(name));
-  all->setName(network_->name());
-  repartition->setName("plan_output");
-  repartition->setOutputLayout(*output);
-  std::vector<int> reads;
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    reads.push_back(-1 - static_cast<int>(i));
-  addGraphNode(*all, repartition, {addGraphNode(*all, network_, reads)});
-  return all;
-}
-
 void LayerPlan::setUp() {
-  if (compiled_)
+  if (isSetUp_)
     return;
   static const int event = logEvent("PlanSetUp");
   const LogScope scope(event);
@@ -436,27 +395,12 @@ void LayerPlan::setUp() {
     inOneAgreement(*comm(), [&] {
       shareSearch();
       noReductions.emplace(unfoldedNetwork(), bucketBytes() > 0 || !trains());
-      const auto chosen = std::make_shared<const Assignment>(assignment());
-      const DeclaredNetwork declared = layers();
-      const Layouts inputs = inputsFor(declared);
-      compiled_ = compile(declared, inputs, *chosen);
-      for (const Ref<Layer>& layer : {network_, compiled_})
-        layer->setAssignment(chosen);
-      // The compiled layer must live until its set-up is undone; the plan releases it before.
+      network_->setAssignment(std::make_shared<const Assignment>(assignment()));
       BatchedAgreement& batch = *comm()->batch();
-      batch.ifFailed([network = network_, compiledLayer = compiled_] {
-        for (const Ref<Layer>& layer : {network, compiledLayer})
-          layer->setAssignment({});
-      });
-      compiled_->setUp(inputs);
+      batch.ifFailed([network = network_] { network->setAssignment({}); });
+      network_->setUp(inputsFor(layers()));
+      isSetUp_ = true;
       batch.ifFailed([this] { leave(); });
-      // Initial values depend on a layer's position in its container, which is different inside the
-      // graph around the network. They are drawn again, so a pinned output does not change them.
-      // Those of an imported network come from its file.
-      if (compiled_.get() != network_.get() && !modelOf(*network_))
-        network_->initialize(
-            static_cast<std::uint64_t>(network_->declaration().value<Index>("seed")),
-            streamOf("parameters"));
       noteNodes();
       addBuckets();
       return true;
@@ -480,8 +424,8 @@ void LayerPlan::addBuckets() {
   const Index bytes = bucketBytes();
   if (bytes == 0)
     return;
-  buckets_ = std::make_unique<GradientBuckets>(*compiled_, bytes);
-  compiled_->setObservers({measurement_.get(), buckets_.get()});
+  buckets_ = std::make_unique<GradientBuckets>(*network_, bytes);
+  network_->setObservers({measurement_.get(), buckets_.get()});
 }
 
 int LayerPlan::reductions() const {
@@ -506,25 +450,23 @@ LayerPlan::Memory LayerPlan::memory() const {
   return memory;
 }
 
-// Lists the nodes that run. Nodes of the network have their paths in it; the repartition after it
-// has its own name.
+// Lists the nodes that run: those of the network, by their paths in it, and the repartition after
+// it, if there is one.
 void LayerPlan::noteNodes() {
   nodes_.clear();
-  const std::vector<UnfoldedNode> inner = unfoldedNetwork();
-  for (const UnfoldedNode& node : unfolded(*compiled_)) {
-    PlannedNode planNode{node.layer->name(), {}, node.layer, /*isOfNetwork=*/false};
-    for (const UnfoldedNode& own : inner)
-      if (own.layer == node.layer) {
-        planNode.path = own.path;
-        planNode.isOfNetwork = true;
-      }
-    if (const PlannedLayer* planned = plannedAt(planNode.path))
+  for (const UnfoldedNode& node : unfoldedNetwork()) {
+    PlannedNode& planNode =
+        nodes_.emplace_back(PlannedNode{node.path, {}, node.layer, /*isOfNetwork=*/true});
+    if (const PlannedLayer* planned = plannedAt(node.path))
       planNode.planned = *planned;
-    nodes_.push_back(std::move(planNode));
   }
-  measurement_ =
-      std::make_unique<Measurement>(compiled_->maps(compiled_->inputLayouts()), layersInOrder());
-  compiled_->setObservers({measurement_.get()});
+  const BoundMaps& maps = network_->maps(network_->inputLayouts());
+  if (const int last = static_cast<int>(nodes_.size()); last < maps.list().nodes()) {
+    const Layer& repartition = maps.layerOfNode(last);
+    nodes_.push_back({repartition.name(), {}, &repartition, /*isOfNetwork=*/false});
+  }
+  measurement_ = std::make_unique<Measurement>(maps, layersInOrder());
+  network_->setObservers({measurement_.get()});
 }
 
 std::vector<const Layer*> LayerPlan::layersInOrder() const {

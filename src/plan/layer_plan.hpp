@@ -10,8 +10,8 @@
 // After setUp() each layer has the signature of its parallelization, on the plan's process grid or
 // on the grid of a pinned end.
 //
-// If the last layer has another layout than the pinned output, layer() is a graph of the network
-// and a repartition. The network itself, with its names, parameters and options, is not changed.
+// If the last layer has another layout than the pinned output, a repartition follows it. The
+// network itself, with its names, parameters and options, is not changed.
 #pragma once
 
 #include "layer/core/layer.hpp"
@@ -42,9 +42,8 @@ public:
   // and sets the network up. A second call has no effect. After a failure the network has its
   // former settings.
   void setUp();
-  bool isSetUp() const noexcept { return bool(compiled_); }
-  // The layer that runs: the network, or the graph around it. Throws TENON_ERR_STATE before
-  // setUp().
+  bool isSetUp() const noexcept { return isSetUp_; }
+  // The network, which runs as planned. Throws TENON_ERR_STATE before setUp().
   Layer& layer() const;
   const Layouts& inputLayouts() const { return layer().inputLayouts(); }
   const Layout& inputLayout() const { return layer().inputLayout(); }
@@ -109,8 +108,6 @@ private:
   bool sharesHalo(const std::string& path) const;
   Layouts inputsFor(const DeclaredNetwork& declared) const;
   std::string pinnedInputsText(const DeclaredNetwork& declared) const;
-  Layout outputFor(const DeclaredNetwork& declared, const Layouts& inputs,
-                   const Assignment& assignment) const;
   // From the setting, or from the prediction if the setting is -1.
   Index bucketBytes() const override;
   void addBuckets();
@@ -122,10 +119,9 @@ private:
   std::string worstText(std::vector<ComparedPhase> rows) const;
   static std::string titleOf(const Layer& network);
   std::string describe(const PlannedNode& node, const LayerCost& most) const;
-  Ref<Layer> compile(const DeclaredNetwork& declared, const Layouts& inputs,
-                     const Assignment& assignment) const;
 
-  Ref<Layer> network_, compiled_;
+  Ref<Layer> network_;
+  bool isSetUp_ = false;
   mutable std::map<std::string, Index> scratch_; // scratch memory by kernel, cached
   std::unique_ptr<GradientBuckets> buckets_;
   std::vector<PlannedNode> nodes_;

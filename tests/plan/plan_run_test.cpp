@@ -80,10 +80,7 @@ TEST(LayerPlan, TrainsWithBalancedOutputs) {
   const Ref<LayerPlan> plan = planAhead();
   ASSERT_NO_FATAL_FAILURE(expectSameLosses(*plan, aheadCase()));
   EXPECT_TRUE(plan->layerNamed("first").isBalanced);
-  const Layer& network = plan->layer();
-  const bool isWrapped = network.nodes().back().layer->name() == "plan_output";
-  const Layer& first =
-      *(isWrapped ? *network.nodes().front().layer : network).nodes().front().layer;
+  const Layer& first = *plan->layer().nodes().front().layer;
   const Layout output = first.latestForm().output;
   for (int part = 0; part < output.parts(2); ++part)
     EXPECT_EQ(output.owned(2, part).size(), 16 / output.parts(2)) << output.describe();

@@ -108,11 +108,7 @@ inline std::string forcedParallelization(const std::string& label) {
 // copy of the loss return an empty list.
 inline std::vector<double> trained(Layer& network, const CommPtr& comm, const Layout& input,
                                    int steps = kTrainingSteps) {
-  // Only the network itself is initialised, not the graph with a repartition that a plan can put
-  // around it: parameters then have the values that they have without a plan.
-  const bool isWrapped =
-      !network.nodes().empty() && network.nodes().back().layer->name() == "plan_output";
-  (isWrapped ? *network.nodes().front().layer : network).initialize(kTrainingSeed, 0);
+  network.initialize(kTrainingSeed, 0);
   const Layout output = network.outputLayout(input);
   const Space space = network.space();
   const bool isField = output.rank() > 2;

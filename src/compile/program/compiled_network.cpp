@@ -38,11 +38,17 @@ bool sharesHalos(const Network& network) {
 
 } // namespace
 
-CompiledNetwork::CompiledNetwork(Network network, const Layouts& inputs, const Target& target)
+CompiledNetwork::CompiledNetwork(Network network, const Layouts& inputs, const Target& target) {
+  Stored stored;
+  *this = CompiledNetwork(std::move(network), inputs, target, stored);
+}
+
+CompiledNetwork::CompiledNetwork(Network network, const Layouts& inputs, const Target& target,
+                                 Stored& stored)
     : network_(std::move(network)), values_(inputs), order_(target.order) {
-  place(target);
-  addRepartition(target);
-  addLists();
+  place(target, stored);
+  addRepartition(target, stored);
+  join();
   saving_ = rewritten(joined_.list, target, network_.savesRounded);
   std::vector<bool> recomputes;
   for (const NetworkNode& node : network_.nodes)
@@ -79,8 +85,8 @@ Form CompiledNetwork::formOfNode(const NetworkNode& node, const Layouts& inputs,
   });
 }
 
-// Finds the forms of all nodes, in order.
-void CompiledNetwork::place(const Target& target) {
+// Compiles all nodes, in order.
+void CompiledNetwork::place(const Target& target, Stored& stored) {
   std::optional<HaloSharing> halos;
   if (sharesHalos(network_)) {
     std::vector<SharingNode> sharing;
@@ -97,71 +103,84 @@ void CompiledNetwork::place(const Target& target) {
     halos.emplace(std::move(sharing), network_.inputs, network_.outputs);
   }
   for (int n = 0; n < static_cast<int>(network_.nodes.size()); ++n)
-    addNode(n, target, halos ? halos->computedHaloOf(n, read(network_.nodes[n])) : std::nullopt);
+    addNode(n, target, halos ? halos->computedHaloOf(n, read(network_.nodes[n])) : std::nullopt,
+            stored);
 }
 
 void CompiledNetwork::addNode(int number, const Target& target,
-                              const std::optional<Layout>& computedHalo) {
+                              const std::optional<Layout>& computedHalo, Stored& stored) {
   const NetworkNode& declared = network_.nodes[number];
-  Node node{.computedHalo = computedHalo, .inputs = read(declared)};
+  nodes_.push_back({.computedHalo = computedHalo, .inputs = read(declared)});
+  Node& node = nodes_.back();
   for (int before = 0; before < number && node.sameAs < 0; ++before)
-    if (network_.nodes[before].type == declared.type && nodes_[before].inputs == node.inputs &&
-        nodes_[before].computedHalo == computedHalo)
+    if (const NetworkNode& earlier = network_.nodes[before];
+        earlier.type == declared.type && nodes_[before].inputs == node.inputs &&
+        nodes_[before].computedHalo == computedHalo &&
+        earlier.choice.agreedText() == declared.choice.agreedText())
       node.sameAs = before;
   if (node.sameAs >= 0) {
     node.form = nodes_[node.sameAs].form;
     node.segment = nodes_[node.sameAs].segment;
-  } else if (declared.segment) {
-    node.segment = std::make_shared<const CompiledNetwork>(*declared.segment, node.inputs, target);
   } else {
-    declared.type->checkLinks(node.inputs);
-    node.form = formOfNode(declared, node.inputs, target, computedHalo);
+    compileNode(number, target, stored);
   }
   values_.push_back(node.segment ? node.segment->outputs().front() : node.form->output);
-  nodes_.push_back(std::move(node));
+}
+
+// The form and the list of a node. The list follows at once: a user function that is called for the
+// form can set what the list depends on.
+void CompiledNetwork::compileNode(int number, const Target& target, Stored& stored) {
+  const NetworkNode& declared = network_.nodes[number];
+  Node& node = nodes_[number];
+  if (declared.segment) {
+    node.segment = std::shared_ptr<const CompiledNetwork>(
+        new CompiledNetwork(*declared.segment, node.inputs, target, stored));
+    node.maps = segmentMaps(node.inputs, node.segment->outputs().front());
+    return;
+  }
+  declared.type->checkLinks(node.inputs);
+  node.form = formOfNode(declared, node.inputs, target, node.computedHalo);
+  node.storage = storageOf(declared, *node.form, stored);
+  stored.try_emplace(declared.type.get(), node.storage);
+  node.maps = declared.type->maps(*node.form, node.storage);
 }
 
 // A layout of the output that the user requires and the last layer does not have needs a
 // repartition after it.
-void CompiledNetwork::addRepartition(const Target& target) {
-  if (!network_.output || values_[network_.outputs.front()] == *network_.output)
+void CompiledNetwork::addRepartition(const Target& target, Stored& stored) {
+  if (!network_.output)
     return;
   const std::shared_ptr<Declaration> repartition = makeDeclaration("repartition");
+  repartition->setTitle("the output of the network");
   repartition->setOutputLayout(*network_.output);
+  const Layouts output = {values_[network_.outputs.front()]};
+  if (repartition->form(output, {}).output == output.front())
+    return;
   network_.nodes.push_back({.type = repartition, .reads = network_.outputs});
   network_.outputs = {static_cast<int>(values_.size())};
-  addNode(static_cast<int>(network_.nodes.size()) - 1, target, std::nullopt);
+  addNode(static_cast<int>(network_.nodes.size()) - 1, target, std::nullopt, stored);
 }
 
 // The layouts in which the parameters of a node are stored. Those that exist, because the layer is
 // set up for other inputs too or is an earlier node, stay where they are. If a parameter has
 // another shape, set-up refuses it.
-Layouts CompiledNetwork::storageOf(int number) const {
-  const NetworkNode& node = network_.nodes[number];
-  const auto& parameters = nodes_[number].form->parameters;
-  Layouts storage = node.type->storageLayouts(*nodes_[number].form);
-  for (int before = 0; before < number; ++before)
-    if (network_.nodes[before].type == node.type && nodes_[before].storage.size() == storage.size())
-      return nodes_[before].storage;
+Layouts CompiledNetwork::storageOf(const NetworkNode& node, const Form& form,
+                                   const Stored& stored) const {
+  Layouts storage = node.type->storageLayouts(form);
+  if (const auto known = stored.find(node.type.get());
+      known != stored.end() && known->second.size() == storage.size())
+    return known->second;
   for (std::size_t p = 0; p < storage.size(); ++p)
     for (const auto& [name, layout] : node.parameters)
-      if (name == parameters[p].name && layout.shape() == storage[p].shape())
+      if (name == form.parameters[p].name && layout.shape() == storage[p].shape())
         storage[p] = layout;
   return storage;
 }
 
-void CompiledNetwork::addLists() {
+void CompiledNetwork::join() {
   std::vector<ListNode> lists;
-  for (int n = 0; n < static_cast<int>(nodes_.size()); ++n) {
-    Node& node = nodes_[n];
-    if (node.sameAs < 0) {
-      if (node.form) {
-        node.storage = storageOf(n);
-        node.maps = network_.nodes[n].type->maps(*node.form, node.storage);
-      } else {
-        node.maps = segmentMaps(node.inputs, values_[network_.inputs + n]);
-      }
-    }
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    const Node& node = nodes_[n];
     lists.push_back({node.sameAs < 0 ? &node.maps : &nodes_[node.sameAs].maps,
                      network_.nodes[n].reads, node.sameAs});
   }

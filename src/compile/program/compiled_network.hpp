@@ -17,6 +17,8 @@
 #include "compile/program/joined_maps.hpp"
 #include "compile/program/rewriting.hpp"
 
+#include <map>
+
 namespace tenon {
 
 class CompiledNetwork {
@@ -51,19 +53,25 @@ public:
   MapList recomputing(const std::vector<bool>& nodes) const;
 
 private:
-  void place(const Target& target);
-  void addRepartition(const Target& target);
-  void addNode(int number, const Target& target, const std::optional<Layout>& computedHalo);
-  void addLists();
+  // The layouts in which the parameters of layers are stored: those that the nodes before, also
+  // within segments, will have created when a node is bound.
+  using Stored = std::map<const Declaration*, Layouts>;
+  CompiledNetwork(Network network, const Layouts& inputs, const Target& target, Stored& stored);
+  void place(const Target& target, Stored& stored);
+  void addRepartition(const Target& target, Stored& stored);
+  void addNode(int number, const Target& target, const std::optional<Layout>& computedHalo,
+               Stored& stored);
+  void compileNode(int number, const Target& target, Stored& stored);
+  void join();
   Form formOfNode(const NetworkNode& node, const Layouts& inputs, const Target& target,
                   const std::optional<Layout>& computedHalo) const;
-  Layouts storageOf(int number) const;
+  Layouts storageOf(const NetworkNode& node, const Form& form, const Stored& stored) const;
   Layouts read(const NetworkNode& node) const;
 
   Network network_;
   std::vector<Node> nodes_;
   Layouts values_;
-  Order order_;
+  Order order_ = Order::Overlapped;
   JoinedMaps joined_;
   MapList saving_, list_;
 };

@@ -120,6 +120,7 @@ public:
   // The log event of a map's node, by the name or type of its layer.
   int event(const Map& map) const { return nodes_[map.node].event; }
   const Layer& layerOf(const Map& map) const { return *nodes_[map.node].layer; }
+  const Layer& layerOfNode(int node) const { return *nodes_[node].layer; }
   // Observers of the passes of these maps.
   const Observers& observers() const noexcept { return observers_; }
   void setObservers(Observers observers) noexcept { observers_ = std::move(observers); }

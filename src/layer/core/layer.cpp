@@ -97,6 +97,9 @@ std::string Layer::describe() const {
   std::string text = ownView();
   for (const Layer* child : children())
     text += child->describe();
+  for (const Entry& entry : setups_)
+    if (entry.repartition)
+      text += entry.repartition->describe();
   return text;
 }
 

@@ -57,6 +57,9 @@ class NetworkSetUp;
 // What a plan has chosen for a network.
 struct Assignment {
   std::map<const Layer*, NodeChoice> layers = {}; // containers have no choice of their own
+  // The layout that the output is converted to, adapted to each batch; none: that of the last
+  // layer. Not where the network is a node of another one.
+  std::optional<Layout> output = {};
   // Whether set-up reserves the memory that an adjoint needs. If not, the first Apply that records
   // allocates it.
   bool differentiates = true;
@@ -314,6 +317,7 @@ private:
     std::size_t pieces = 0; // in which the output is computed; 0: in one
     // Passes and their memory; null as long as the layer is only a part of networks.
     std::unique_ptr<Setup> setup;
+    Ref<Layer> repartition; // that follows to the output layout of the assignment, or null
     std::vector<StackLevel> frames;
     int used = 0;                                   // number of levels in use
     ArgumentStaging inferred, tangents, cotangents; // copies of the arguments of other calls
@@ -363,7 +367,7 @@ private:
   // Set-ups and their frames.
   Entry* knownEntry(const Layouts& inputs, const AssignmentPtr& assignment,
                     const std::optional<Layout>& computedHalo, std::size_t pieces);
-  Entry& entryFor(const Layouts& inputs, const AssignmentPtr& assignment,
+  Entry& entryFor(const Layouts& inputs, const AssignmentPtr& assignment, bool becomesLatest,
                   const std::optional<Layout>& computedHalo = {}, std::size_t pieces = 0);
   Setup& setupOf(Entry& entry);
   void prepareAtSetUp(Entry& entry);

@@ -216,7 +216,11 @@ void Layer::setUpAlone(const Layouts& inputs) {
           fmt::format("{} is to have its halo computed by the layers before it (setting halo), "
                       "but is set up by itself; set halo to exchange or auto",
                       title()));
-    NetworkSetUp(*this).setUp(inputs, assignment_);
+    NetworkSetUp::Made made = NetworkSetUp(*this, /*isFirst=*/true).make(inputs, assignment_);
+    Entry& entry = setups_.back();
+    entry.outputs = std::move(made.outputs);
+    entry.setup = std::move(made.setup);
+    entry.repartition = std::move(made.repartition);
     // Draws new parameters; those of earlier set-ups are shared.
     draw(static_cast<std::uint64_t>(declaration_->value<Index>("seed")), streamOf("parameters"),
          Fill::New);
@@ -234,26 +238,34 @@ Layer::Entry* Layer::knownEntry(const Layouts& inputs, const AssignmentPtr& assi
   return nullptr;
 }
 
-// The same entry, made the most recent one; a new one has no objects.
+// The same entry; if there is none, a new one without objects.
 Layer::Entry& Layer::entryFor(const Layouts& inputs, const AssignmentPtr& assignment,
-                              const std::optional<Layout>& computedHalo, std::size_t pieces) {
-  if (const Entry* const known = knownEntry(inputs, assignment, computedHalo, pieces)) {
-    const auto place =
-        std::ranges::find_if(setups_, [=](const Entry& entry) { return &entry == known; });
-    setups_.splice(setups_.end(), setups_, place);
-  } else {
-    Entry& entry = setups_.emplace_back();
-    entry.inputs = inputs;
-    entry.computedHalo = computedHalo;
-    entry.assignment = assignment;
-    entry.pieces = pieces;
+                              bool becomesLatest, const std::optional<Layout>& computedHalo,
+                              std::size_t pieces) {
+  Entry* entry = knownEntry(inputs, assignment, computedHalo, pieces);
+  if (!entry) {
+    entry = &setups_.emplace_front();
+    entry->inputs = inputs;
+    entry->computedHalo = computedHalo;
+    entry->assignment = assignment;
+    entry->pieces = pieces;
   }
-  return setups_.back();
+  if (becomesLatest)
+    setups_.splice(setups_.end(), setups_,
+                   std::ranges::find_if(setups_, [=](const Entry& one) { return &one == entry; }));
+  return *entry;
 }
 
+// A layer that was set up as a part of a network gets its passes when it is first applied by
+// itself, with an agreement of its own, since its form can depend on functions of the user.
 Setup& Layer::setupOf(Entry& entry) {
-  if (!entry.setup)
-    NetworkSetUp(*this).setUp(entry.inputs, entry.assignment);
+  if (entry.setup)
+    return *entry.setup;
+  inOneAgreement(*comm_, [&] {
+    entry.setup = NetworkSetUp(*this, /*isFirst=*/false).make(entry.inputs, entry.assignment).setup;
+    return true;
+  });
+  entry.setup->setObservers(observers_);
   return *entry.setup;
 }
 

@@ -153,7 +153,7 @@ void readModel(Layer& layer) {
 }
 
 // Imports the network for inputs of these shapes and creates its layers, on this rank.
-void makeModelLayers(Layer& layer, const std::vector<Shape>& inputs) {
+void makeModelLayers(Layer& layer, const std::vector<Shape>& inputs, bool isListed) {
   ModelDeclaration& model = *modelOf(layer);
   if (!model.file())
     throw Error(TENON_ERR_STATE,
@@ -165,7 +165,7 @@ void makeModelLayers(Layer& layer, const std::vector<Shape>& inputs) {
   ImportedNetwork network = importNetwork(model.file()->program(), *bytes, inputs);
   // Layers that are set up cannot be replaced. They can be used for other extents if the import for
   // these extents gives the same layers.
-  if (!layer.isSetUp()) {
+  if (!layer.isSetUp() && !isListed) {
     addNodes(layer, network);
     model.setNetwork(std::move(network), inputs);
   } else if (!areAlike(network, model.network())) {
@@ -178,13 +178,13 @@ void makeModelLayers(Layer& layer, const std::vector<Shape>& inputs) {
 }
 
 // Called by set-up: reads the file if necessary and creates the layers. Collective.
-void bindModel(Layer& layer, const std::vector<Shape>& inputs) {
+void bindModel(Layer& layer, const std::vector<Shape>& inputs, bool isListed) {
   ModelDeclaration* model = modelOf(layer);
   readModel(layer);
   collectively(
       *layer.comm(), "the layers of the model",
       [&] {
-        makeModelLayers(layer, inputs);
+        makeModelLayers(layer, inputs, isListed);
         return true;
       },
       [&](bool) { return networkText(model->network().graph); });

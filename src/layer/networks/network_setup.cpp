@@ -5,6 +5,7 @@
 #include "layer/networks/network_setup.hpp"
 
 #include "comm/agreement/batched.hpp"
+#include "layer/core/layer_types.hpp"
 #include "layer/networks/model.hpp"
 #include "layer/networks/path.hpp"
 #include "layer/networks/segment.hpp"
@@ -15,7 +16,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <deque>
 
 namespace tenon {
 
@@ -86,26 +86,16 @@ Layouts layoutsAt(const Layouts& values, const std::vector<int>& numbers) {
   return layouts;
 }
 
-// The shapes of all values of a network: its inputs, then the output of each node.
-std::vector<Shape> valueShapes(const Network& network, std::vector<Shape> shapes) {
-  for (const NetworkNode& node : network.nodes) {
-    std::vector<Shape> reads;
-    for (int value : node.reads)
-      reads.push_back(shapes[value]);
-    shapes.push_back(node.segment
-                         ? valueShapes(*node.segment, reads).at(node.segment->outputs.front())
-                         : node.type->outputShape(reads));
-  }
-  return shapes;
-}
-
 } // namespace
 
-// Lists the layers of a network.
+// Lists the layers of a network. `inputs` returns the layouts of its inputs, which are only needed
+// for imported models.
 class NetworkSetUp::Listing {
 public:
-  explicit Listing(std::vector<Shape> inputs) : inputs_(std::move(inputs)) {
-    list_.network.inputs = static_cast<int>(inputs_.size());
+  using InputsOf = std::function<Layouts()>;
+  Listing(NetworkSetUp& setUp, std::size_t count, InputsOf inputs)
+      : setUp_(setUp), inputs_(std::move(inputs)) {
+    list_.network.inputs = static_cast<int>(count);
   }
 
   // The contents of a container as a network of its own.
@@ -113,11 +103,13 @@ public:
     titles_ = {std::move(title)};
     return finish(container, addContents(container, allInputs(), assignment));
   }
-  // The outermost layer can have several outputs.
+  // The outermost layer follows this assignment, if it is not null, and can have several outputs.
   List ofOutermost(Layer& layer, const AssignmentPtr& assignment) {
-    if (!layer.declaration().contains() || layer.declaration().value<bool>("recompute"))
-      return finish(layer, {add(layer, allInputs(), assignment)});
     layer.checkReady();
+    if (!layer.declaration().contains())
+      return finish(layer, {addLayer(layer, allInputs(), assignment)});
+    if (layer.declaration().value<bool>("recompute"))
+      return finish(layer, {addSegment(layer, allInputs(), assignment)});
     return ofContents(layer, assignment, layer.title());
   }
 
@@ -177,8 +169,9 @@ private:
     if (const NodeChoice* choice = layer.choiceIn(assignment.get()))
       node.choice = *choice;
     node.recomputes = type.value<bool>("recompute");
-    node.halo = node.choice.computesHalo ? HaloFrom::Compute : haloFrom(type);
+    // By itself, a layer has no layers before it that could compute its halo.
     if (!containers_.empty()) {
+      node.halo = node.choice.computesHalo ? HaloFrom::Compute : haloFrom(type);
       node.container = std::to_string(containerNumbers_.back());
       node.haloDepth = containers_.back()->settings().find<Index>("halo_depth").value_or(1);
     }
@@ -190,7 +183,7 @@ private:
   }
 
   int addSegment(Layer& layer, const std::vector<int>& reads, const AssignmentPtr& assignment) {
-    Listing contents(shapesOf(reads));
+    Listing contents(setUp_, reads.size(), [=, this] { return layoutsOf(reads); });
     auto segment = std::make_unique<List>(contents.ofContents(layer, assignment, titleOf(layer)));
     checkSegment(layer, segment->network.outputs.size());
     NetworkNode& node = list_.network.nodes.emplace_back();
@@ -208,8 +201,12 @@ private:
   // Adds the layers in a container, and returns the numbers of its outputs.
   std::vector<int> addContents(Layer& container, const std::vector<int>& reads,
                                const AssignmentPtr& assignment) {
-    if (modelOf(container))
-      bindModel(container, shapesOf(reads));
+    if (modelOf(container)) {
+      std::vector<Shape> shapes;
+      for (const Layout& layout : layoutsOf(reads))
+        shapes.push_back(layout.shape());
+      bindModel(container, shapes, /*isListed=*/!setUp_.listedModels_.insert(&container).second);
+    }
     if (container.nodes().empty())
       throw Error(TENON_ERR_STATE,
                   fmt::format("{} has no layers; add at least one before TenonLayerSetUp()",
@@ -233,11 +230,15 @@ private:
 
   int addChild(Layer& container, Layer& child, const std::vector<int>& reads,
                const AssignmentPtr& assignment) {
-    container.handOn(child);
-    if (!container.isTraining())
-      child.setTraining(false);
-    if (container.isFrozen())
-      child.setFrozen(true);
+    if (setUp_.isFirst_) {
+      // A layer takes over settings of its first container only.
+      if (setUp_.handedDown_.insert(&child).second)
+        container.handOn(child);
+      if (!container.isTraining())
+        child.setTraining(false);
+      if (container.isFrozen())
+        child.setFrozen(true);
+    }
     try {
       return add(child, reads, assignment);
     } catch (const Error& error) {
@@ -245,17 +246,15 @@ private:
     }
   }
 
-  // Only imported models need shapes: their layers depend on the extents of their inputs.
-  std::vector<Shape> shapesOf(const std::vector<int>& values) const {
-    const std::vector<Shape> all = valueShapes(list_.network, inputs_);
-    std::vector<Shape> shapes;
-    for (int value : values)
-      shapes.push_back(all[value]);
-    return shapes;
+  // The layouts of values of the layers so far.
+  Layouts layoutsOf(const std::vector<int>& values) const {
+    const CompiledNetwork compiled(list_.network, inputs_(), Target::fromOptions(Space::Host));
+    return layoutsAt(compiled.values(), values);
   }
 
+  NetworkSetUp& setUp_;
+  InputsOf inputs_;
   List list_;
-  std::vector<Shape> inputs_;
   // The containers around the layer that is added, the outermost first, with their titles and
   // numbers.
   std::vector<Layer*> containers_;
@@ -264,16 +263,31 @@ private:
   int containerCount_ = 0;
 };
 
-void NetworkSetUp::setUp(const Layouts& inputs, const AssignmentPtr& assignment) {
-  std::vector<Shape> shapes;
-  for (const Layout& input : inputs)
-    shapes.push_back(input.shape());
-  const List list = Listing(std::move(shapes)).ofOutermost(outermost_, assignment);
+NetworkSetUp::Made NetworkSetUp::make(const Layouts& inputs, const AssignmentPtr& assignment) {
+  List list =
+      Listing(*this, inputs.size(), [&] { return inputs; }).ofOutermost(outermost_, assignment);
   std::deque<AtWork> atWork;
   markAtWork(list, atWork);
+  // The output of a layer within a planned network is not that of the network.
+  if (isFirst_ && assignment && assignment == outermost_.assignment_)
+    list.network.output = assignment->output;
   const CompiledNetwork network(list.network, inputs, Target::fromOptions(outermost_.space()));
-  std::unique_ptr<Setup> setup = makeSetup(outermost_, list, network);
-  outermost_.setups_.back().setup = std::move(setup);
+  Made made{.outputs = network.outputs()};
+  if (network.nodes().size() > list.nodes.size())
+    made.repartition = addRepartition(list);
+  made.setup = makeSetup(outermost_, list, network);
+  return made;
+}
+
+// The layer for the conversion that a plan adds after the network.
+Ref<Layer> NetworkSetUp::addRepartition(List& list) const {
+  Ref<Layer> repartition = makeLayer(outermost_.comm(), "repartition");
+  for (const char* name : {"data_type", "space", "stack_depth"})
+    repartition->set(name, outermost_.declaration().get(name));
+  repartition->setOutputLayout(*list.network.output);
+  repartition->setName("plan_output");
+  list.nodes.push_back({repartition.get(), repartition->title(), {}, nullptr});
+  return repartition;
 }
 
 // User functions that are called during the set-up cannot call the layers that are set up.
@@ -293,7 +307,8 @@ std::unique_ptr<Setup> NetworkSetUp::makeSetup(const Layer& layer, const List& l
   for (const Container& container : list.containers) {
     const Layouts inputs = layoutsAt(network.values(), container.reads);
     container.layer->declaration().checkLinks(inputs);
-    proveAtSetUp(*container.layer, inputs);
+    if (provedModels_.insert(container.layer).second)
+      proveAtSetUp(*container.layer, inputs);
   }
   BoundNodes nodes;
   for (std::size_t n = 0; n < list.nodes.size(); ++n) {
@@ -303,8 +318,10 @@ std::unique_ptr<Setup> NetworkSetUp::makeSetup(const Layer& layer, const List& l
   }
   for (const Container& container : list.containers) {
     loadModelWeights(*container.layer);
-    container.layer->entryFor(layoutsAt(network.values(), container.reads), container.assignment)
-        .outputs = layoutsAt(network.values(), container.outputs);
+    Layer::Entry& entry = container.layer->entryFor(layoutsAt(network.values(), container.reads),
+                                                    container.assignment, isFirst_);
+    if (!entry.setup)
+      entry.outputs = layoutsAt(network.values(), container.outputs);
   }
   return std::make_unique<Setup>(BoundMaps(layer, network, nodes), network.order());
 }
@@ -325,8 +342,9 @@ NetworkSetUp::bind(const Node& node, const CompiledNetwork::Node& compiled, cons
     std::shared_ptr<const BoundMaps> maps =
         known && known->node ? known->node : makeMaps(node, compiled);
     Layer::Entry& entry =
-        layer.entryFor(compiled.inputs, node.assignment, compiled.computedHalo, pieces);
-    entry.outputs = {output};
+        layer.entryFor(compiled.inputs, node.assignment, isFirst_, compiled.computedHalo, pieces);
+    if (!entry.setup)
+      entry.outputs = {output};
     entry.node = std::move(maps);
     if (compiled.form)
       entry.signature = compiled.form->signature.describe();

@@ -17,7 +17,9 @@
 #include "sys/errors/at_work.hpp"
 
 #include <deque>
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,10 +27,19 @@ namespace tenon {
 
 class NetworkSetUp {
 public:
-  explicit NetworkSetUp(Layer& outermost) : outermost_(outermost) {}
-  // Sets up the outermost layer for these layouts of its inputs: the last of its entries then has a
-  // Setup. Collective; the ranks must agree before and after.
-  void setUp(const Layouts& inputs, const AssignmentPtr& assignment);
+  // `isFirst`: the user sets the layer up, and not: it is a part of a network that is set up, and
+  // needs passes of its own. Then nothing is handed down, and no entry becomes the most recent one.
+  NetworkSetUp(Layer& outermost, bool isFirst) : outermost_(outermost), isFirst_(isFirst) {}
+
+  struct Made {
+    Layouts outputs;
+    std::unique_ptr<Setup> setup = nullptr;
+    Ref<Layer> repartition = {}; // that follows to the output layout of the assignment
+  };
+  // Sets up the outermost layer for these layouts of its inputs, and creates the entries of all
+  // layers; the Setup is for the caller to put into that of the outermost one. Collective; the
+  // ranks must agree before and after.
+  Made make(const Layouts& inputs, const AssignmentPtr& assignment);
 
 private:
   // A layer that computes, or a container that recomputes as a whole and therefore runs as one
@@ -54,6 +65,7 @@ private:
   using BoundNodes = std::vector<std::shared_ptr<const BoundMaps>>;
 
   class Listing;
+  Ref<Layer> addRepartition(List& list) const;
   static void markAtWork(const List& list, std::deque<AtWork>& marks);
   std::unique_ptr<Setup> makeSetup(const Layer& layer, const List& list,
                                    const CompiledNetwork& network);
@@ -63,6 +75,9 @@ private:
                                             const CompiledNetwork::Node& compiled);
 
   Layer& outermost_;
+  bool isFirst_;
+  // A layer can be several nodes, but these happen once.
+  std::set<const Layer*> handedDown_, listedModels_, provedModels_;
 };
 
 } // namespace tenon
