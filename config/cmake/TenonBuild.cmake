@@ -3,6 +3,13 @@
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
+include(CheckCXXSourceCompiles)
+check_cxx_source_compiles("#include <source_location>
+int main() { return std::source_location::current().line() == 0; }" TENON_HAS_SOURCE_LOCATION)
+if(NOT TENON_HAS_SOURCE_LOCATION)
+  message(FATAL_ERROR "${CMAKE_CXX_COMPILER} is ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, which lacks a part of C++20 "
+    "(std::source_location); Tenon needs GCC 12, Clang 16 or a newer compiler: set CMAKE_CXX_COMPILER")
+endif()
 set(CMAKE_C_STANDARD 99)
 set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
