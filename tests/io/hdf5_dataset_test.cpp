@@ -259,11 +259,13 @@ TEST_F(VolumeFile, OnlyNumbersOfUsualSizesAreRead) {
     H5Tset_size(huge, 4000);
     H5Tset_precision(huge, 32000);
     H5Tset_size(wide, 24);
+    H5Tset_precision(wide, 192); // recent versions of HDF5 write no type of mostly unused bits
     const hsize_t count = 7;
     const hid_t space = H5Screate_simple(1, &count, nullptr);
     for (const auto& [name, type] :
          {std::pair("huge", huge), {"wide", wide}, {"long", hid_t(H5T_NATIVE_LDOUBLE)}})
-      H5Dclose(H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+      EXPECT_GE(
+          H5Dclose(H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)), 0);
     H5Sclose(space);
     H5Tclose(huge);
     H5Tclose(wide);
