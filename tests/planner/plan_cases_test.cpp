@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Compares plans under the cost model T1 with tests/data/plan_cases.json, which an independent
 // program has written: least times, baselines, the plans themselves, and the fastest plans within
-// memory limits. In findPlan(model, {}, 0), no layer has a fixed parallelization, and memory is
-// unlimited.
+// memory limits.
 #include "planner/papers/t1_model.hpp"
 #include "planner/search/plan_search.hpp"
 
@@ -54,7 +53,7 @@ TEST(PlanCases, LeastTimesAndBaselines) {
   ASSERT_EQ(all.size(), 27u);
   for (const json& one : all) {
     const T1Model model = modelOf(one);
-    const FoundPlan found = findPlan(model, {}, 0);
+    const FoundPlan found = findPlan(model);
     expectClose(found.seconds, one["time"], one);
     EXPECT_EQ(found.gap, 0);
     expectNone(found.baselines.uniform, one["uniform_time"], one);
@@ -84,7 +83,7 @@ TEST(PlanCases, FixedToTheGivenPlanTheSearchFindsIt) {
       fixed[model.names()[layer]] = textOf(
           model.parallelizations()[parallelizationOf(model, layer, grid)], model.spatial(layer));
     }
-    expectClose(findPlan(model, fixed, 0).seconds, one["time"], one);
+    expectClose(findPlan(model, {.fixed = fixed}).seconds, one["time"], one);
   }
 }
 
@@ -92,7 +91,7 @@ TEST(PlanCases, FastestWithinALimitOfMemory) {
   for (const json& one : cases("within")) {
     const T1Model model = modelOf(one);
     for (const json& point : one["points"]) {
-      const FoundPlan found = findPlan(model, {}, point[0]);
+      const FoundPlan found = findPlan(model, {.memoryLimit = point[0]});
       expectClose(found.seconds, point[1], one);
       EXPECT_LT(found.gap, 1e-9);
       EXPECT_LE(found.bytes, point[0].get<double>() * (1 + 1e-12));
@@ -105,7 +104,7 @@ TEST(PlanCases, FastestWithinALimitOfMemory) {
 // all grids.)
 TEST(PlanCases, InputChannelsSaveTime) {
   const json one = {{"network", "resnet50"}, {"batch", 256}, {"processes", 512}};
-  EXPECT_LT(findPlan(modelOf(one, true), {}, 0).seconds, 12.96e-3);
+  EXPECT_LT(findPlan(modelOf(one, true)).seconds, 12.96e-3);
 }
 
 } // namespace

@@ -18,7 +18,7 @@
 // features, which include the spatial extents of a preceding convolution.
 #pragma once
 
-#include "planner/prices/declared_network.hpp"
+#include "planner/parallelizations/declared_network.hpp"
 
 #include <string>
 #include <vector>

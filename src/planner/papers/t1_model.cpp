@@ -106,7 +106,7 @@ double T1Model::gatherSeconds(const TableLayer& layer, Index among, Index others
                                           static_cast<double>(others) * (1 - 1 / r);
 }
 
-double T1Model::layerSeconds(int layer, int parallelization) const {
+double T1Model::layerSeconds(int layer, int parallelization, Precision /*precision*/) const {
   const TableLayer& row = network_.layers[layer];
   const Parts& parts = parts_[parallelization];
   const Index outputs = parts.channels / parts.inputs, without = parts.space * parts.batch;
@@ -133,7 +133,7 @@ double T1Model::layerBytes(int layer, int parallelization) const {
 
 // Assumption 9. The cost is 0 if the writer's parallelization already gives each process all that
 // the reader needs.
-double T1Model::moveSeconds(int move, int from, int to) const {
+double T1Model::moveSeconds(int move, int from, int to, Precision /*precision*/) const {
   const TableEdge& edge = network_.edges[move];
   const Parts &q = parts_[from], &t = parts_[to];
   const Index channels = channelsRead(edge.to, t);

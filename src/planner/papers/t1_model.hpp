@@ -54,9 +54,9 @@ public:
   std::string spatial(int layer) const override;
   Parts parts(int, int parallelization) const override { return parts_[parallelization]; }
   std::string fault(int layer, int parallelization) const override;
-  double layerSeconds(int layer, int parallelization) const override;
+  double layerSeconds(int layer, int parallelization, Precision precision) const override;
   double layerBytes(int layer, int parallelization) const override;
-  double moveSeconds(int move, int from, int to) const override;
+  double moveSeconds(int move, int from, int to, Precision precision) const override;
 
 private:
   // The number of parts of the channels that a layer reads.

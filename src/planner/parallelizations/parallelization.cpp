@@ -6,7 +6,7 @@
 // The axes are counted from both ends, batch from the first axis and space from the last. Every
 // function must split a dimension in this order; otherwise two parallelizations of one plan would
 // not be prefixes of each other, and a rank would have other data under each.
-#include "planner/prices/parallelization.hpp"
+#include "planner/parallelizations/parallelization.hpp"
 
 #include "geometry/schedule/traffic.hpp"
 #include "sys/errors/error.hpp"

@@ -67,12 +67,13 @@ struct DeclaredNetwork {
     const DeclaredLayer& layer = layers[node.layer];
     return node.output == 0 ? layer.declaration : layer.dependents[node.output - 1].declaration;
   }
-  bool& frozen(const DeclaredNode& node) {
-    DeclaredLayer& layer = layers[node.layer];
+  bool frozen(const DeclaredNode& node) const {
+    const DeclaredLayer& layer = layers[node.layer];
     return node.output == 0 ? layer.frozen : layer.dependents[node.output - 1].frozen;
   }
-  bool frozen(const DeclaredNode& node) const {
-    return const_cast<DeclaredNetwork&>(*this).frozen(node);
+  void setFrozen(const DeclaredNode& node, bool frozen) {
+    DeclaredLayer& layer = layers[node.layer];
+    (node.output == 0 ? layer.frozen : layer.dependents[node.output - 1].frozen) = frozen;
   }
 };
 

@@ -9,7 +9,7 @@
 // The split points of a field cannot be computed, so they are stored by dimension and extent: a
 // dimension that is split by the field's own axes gets the split points of the first such tensor
 // with the same extent.
-#include "planner/prices/field_parallelizations.hpp"
+#include "planner/parallelizations/field_parallelizations.hpp"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 //
 // The second half of the file has the texts of parallelizations: "input:h,w" is on the process grid
 // of the fixed input, "n4,h2-,balanced" divides the output evenly.
-#include "planner/prices/signature_rows.hpp"
+#include "planner/parallelizations/signature_rows.hpp"
 
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"

@@ -12,9 +12,9 @@
 //             field: an input or output whose layout the program has fixed.
 #pragma once
 
-#include "planner/prices/declared_network.hpp"
-#include "planner/prices/field_parallelizations.hpp"
-#include "planner/prices/parallelization.hpp"
+#include "planner/parallelizations/declared_network.hpp"
+#include "planner/parallelizations/field_parallelizations.hpp"
+#include "planner/parallelizations/parallelization.hpp"
 
 namespace tenon {
 

@@ -8,7 +8,7 @@
 //                                                 fc1 (dependent relu2); one move, flatten to fc1
 //
 // All errors about networks that cannot be planned are thrown here, before any price is computed.
-#include "planner/prices/declared_network.hpp"
+#include "planner/parallelizations/declared_network.hpp"
 
 #include "compile/network/inheritance.hpp"
 #include "declaration/core/types.hpp"
