@@ -3,11 +3,11 @@
 // (planner/parallelizations/declared_network.hpp): which layers have a choice of parallelization
 // and which follow another layer, the moves between them, plans against all combinations, layouts
 // whose blocks are uneven, and network files.
-#include "planner/papers/named_plan.hpp"
 #include "planner/prices/own_model.hpp"
 #include "planner/random_tables.hpp"
 #include "planner/search/plan_search.hpp"
 #include "planner/small_network.hpp"
+#include "studies/named_plan.hpp"
 #include "sys/expect_error.hpp"
 
 #include <fmt/format.h>

@@ -4,9 +4,9 @@
 // programming. A grid is four numbers, the parts b of the batch, o and i of output and input
 // channels, and s of space, whose product is the number of processes. Its prices are written down
 // once more from the assumptions in t1_model.hpp.
-#include "planner/papers/t1_model.hpp"
 #include "planner/random_tables.hpp"
 #include "planner/search/plan_search.hpp"
+#include "studies/t1_model.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,9 +5,9 @@
 // placements of the grid's axes on the levels of a machine, and plans that leave processes idle.
 #include "geometry/layout/layout.hpp"
 #include "machine/price.hpp"
-#include "planner/papers/named_plan.hpp"
 #include "planner/random_tables.hpp"
 #include "planner/small_network.hpp"
+#include "studies/named_plan.hpp"
 #include "sys/expect_error.hpp"
 
 #include <fmt/format.h>

@@ -2,10 +2,10 @@
 // Tests the search of plans under the cost model T1 on random networks of up to six layers and 2 to
 // 12 processes: the best plan and the runners-up against all combinations of parallelizations,
 // properties of the prices that need no formula, and errors.
-#include "planner/papers/t1_model.hpp"
 #include "planner/random_tables.hpp"
 #include "planner/search/memory_bound.hpp"
 #include "planner/search/plan_search.hpp"
+#include "studies/t1_model.hpp"
 #include "support/draws.hpp"
 #include "sys/expect_error.hpp"
 

@@ -4,8 +4,8 @@
 // networks, the signature that is read from the text of a parallelization is the one that the cost
 // model has priced. Some texts are written out by hand.
 #include "declaration/core/types.hpp"
-#include "planner/papers/named_plan.hpp"
 #include "planner/prices/own_model.hpp"
+#include "studies/named_plan.hpp"
 #include "support/draws.hpp"
 #include "sys/expect_error.hpp"
 

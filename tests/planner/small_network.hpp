@@ -2,8 +2,8 @@
 // A network small enough for exhaustive search, and tables of exact prices.
 #pragma once
 
-#include "planner/papers/network_table.hpp"
 #include "planner/prices/cost_model.hpp"
+#include "studies/network_table.hpp"
 
 #include <gtest/gtest.h>
 

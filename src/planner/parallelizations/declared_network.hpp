@@ -5,7 +5,7 @@
 // A plan chooses parallelizations of these layers only: layers with parameters or several inputs,
 // and layers that read the network's input. Every other layer, such as a pointwise function, is a
 // dependent, which is distributed like the output that it reads. Networks from tables of sizes are
-// declared in papers/network_table.hpp.
+// declared in studies/network_table.hpp.
 #pragma once
 
 #include "declaration/core/network_file.hpp"

@@ -149,12 +149,13 @@ ParallelizationCost OwnModel::costOf(const Kind& kind, const std::vector<Form>& 
   for (std::size_t d = 0; d < layer.dependents.size(); ++d) {
     const DependentLayer& dependent = layer.dependents[d];
     const Layout& read = forms[dependent.reads].output;
-    const Form& own = forms[d + 1];
-    layerPrices_.addForm(*dependent.declaration, own, hasCotangent, cost);
+    const Form& dependentForm = forms[d + 1];
+    const Layout& use = dependentForm.uses.front();
+    layerPrices_.addForm(*dependent.declaration, dependentForm, hasCotangent, cost);
     // Links fill halos within the layer.
-    layerPrices_.addConversion(read, own.links ? own.uses.front().withoutHalos() : own.uses.front(),
-                               hasCotangent, cost);
-    addSaved(kind.saved[d + 1], kind.readIsSaved[d + 1], own, cost);
+    layerPrices_.addConversion(read, dependentForm.links ? use.withoutHalos() : use, hasCotangent,
+                               cost);
+    addSaved(kind.saved[d + 1], kind.readIsSaved[d + 1], dependentForm, cost);
   }
   return cost;
 }
@@ -235,10 +236,10 @@ const std::vector<int>& OwnModel::layoutsOf(int layer, bool isSource, int place,
                                             const Shape& shape) {
   const auto [entry, isNew] = layoutsOf_.try_emplace({kindOf_[layer], isSource, place, shape});
   for (int number = 0; isNew && number < existing_.count(); ++number) {
-    const ParallelizedLayer& own = placed(layer, number);
-    const Layouts& layouts = isSource ? own.outputs : own.uses;
-    entry->second.push_back(own.fault.empty() ? movePrices_.numberOf(onShape(layouts[place], shape))
-                                              : -1);
+    const ParallelizedLayer& parallelized = placed(layer, number);
+    const Layouts& layouts = isSource ? parallelized.outputs : parallelized.uses;
+    entry->second.push_back(
+        parallelized.fault.empty() ? movePrices_.numberOf(onShape(layouts[place], shape)) : -1);
   }
   return entry->second;
 }

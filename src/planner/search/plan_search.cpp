@@ -182,6 +182,29 @@ private:
     return others;
   }
 
+  // The states that can be in a plan of at most `most` in which the layer has one of the states
+  // `others`.
+  static std::vector<std::vector<int>> candidatesWith(int layer, const std::vector<int>& others,
+                                                      const Forest& forest, double most) {
+    std::vector<std::vector<int>> candidates = forest.upTo(most * (1 + kCostRounding));
+    std::erase_if(candidates[layer],
+                  [&](int state) { return !std::ranges::binary_search(others, state); });
+    return candidates;
+  }
+
+  // Prices the moves that can be in a plan of at most `most` of the candidates. Returns whether all
+  // were confirmed.
+  bool confirmMovesUpTo(double most, const Forest& forest,
+                        const std::vector<std::vector<int>>& candidates) {
+    bool isConfirmed = true;
+    forest.visitUpTo(most, [&](std::size_t move, int from, int to) {
+      const PairTable& pair = tables_.pairs[move];
+      isConfirmed &=
+          confirmMove(move, candidates[pair.from][from], candidates[pair.to][to], Precision::Lower);
+    });
+    return isConfirmed;
+  }
+
   // The best plan in which the layer has one of the states `others`. The bounds of `forest` stay
   // valid, since prices are only raised. Among the candidates, the layer has only the states
   // `others`, so a second forest has bounds close to the runner-up.
@@ -189,10 +212,11 @@ private:
                       double perByte) {
     double most = forest.bounds()[layer][*std::ranges::min_element(
         others, {}, [&](int state) { return forest.bounds()[layer][state]; })];
+    const auto weighed = [&](const std::vector<int>& plan) {
+      return tables_.secondsOf(plan) + perByte * tables_.bytesOf(plan);
+    };
     for (;;) {
-      std::vector<std::vector<int>> candidates = forest.upTo(most * (1 + kCostRounding));
-      std::erase_if(candidates[layer],
-                    [&](int state) { return !std::ranges::binary_search(others, state); });
+      const std::vector<std::vector<int>> candidates = candidatesWith(layer, others, forest, most);
       const CostTables rest = tables_.restrictedTo(candidates);
       Forest closer(rest);
       closer.run(perByte);
@@ -200,9 +224,6 @@ private:
         for (std::size_t l = 0; l < plan.size(); ++l)
           plan[l] = candidates[l][plan[l]];
         return plan;
-      };
-      const auto weighed = [&](const std::vector<int>& plan) {
-        return tables_.secondsOf(plan) + perByte * tables_.bytesOf(plan);
       };
       // Plans of the forest need no elimination, so they are priced first.
       const std::vector<int> good = whole(closer.goodPlan());
@@ -214,16 +235,12 @@ private:
       }
       // Candidates that can be as fast are priced before the elimination, which makes it far
       // smaller.
-      bool isPriced = true;
-      closer.visitUpTo(weighed(good), [&](std::size_t move, int from, int to) {
-        const auto [a, b] = std::pair(tables_.pairs[move].from, tables_.pairs[move].to);
-        isPriced &= confirmMove(move, candidates[a][from], candidates[b][to], Precision::Lower);
-      });
-      if (!isPriced)
+      if (!confirmMovesUpTo(weighed(good), closer, candidates))
         continue;
+      const double bound = weighed(good);
       const std::vector<int> best =
-          PrunedElimination::fits(order_, closer, weighed(good))
-              ? whole(PrunedElimination(rest, order_, closer, perByte, weighed(good)).choice())
+          PrunedElimination::fits(order_, closer, bound)
+              ? whole(PrunedElimination(rest, order_, closer, perByte, bound).choice())
               : good;
       const double seconds = weighed(best) - perByte * limit_;
       if (confirm(best, Precision::Lower) && confirm(best, Precision::Close))
