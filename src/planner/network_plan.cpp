@@ -178,8 +178,7 @@ std::unique_ptr<CostModel> NetworkPlan::prices(const FineGrid& grid) const {
   DeclaredNetwork network = layers();
   network.savesRounded |= savesRounded_;
   OwnTask task = this->task(network);
-  return std::make_unique<OwnModel>(std::move(network), grid, rates(),
-                                    request_.inputChannels.value_or(true), std::move(task));
+  return std::make_unique<OwnModel>(std::move(network), grid, rates(), std::move(task));
 }
 
 OwnTask NetworkPlan::task(const DeclaredNetwork& network) const {
@@ -199,6 +198,7 @@ OwnTask NetworkPlan::task(const DeclaredNetwork& network) const {
   task.routes = RoutePolicy::fromOptions();
   task.bucketBytes = bucketBytes();
   task.shared = shared();
+  task.inputChannels = request_.inputChannels.value_or(true);
   return task;
 }
 

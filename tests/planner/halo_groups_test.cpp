@@ -107,7 +107,6 @@ TEST(HaloGroups, NoOthersSaveMoreByTheModelsPrices) {
       const OwnRates rates{.links = {.latency = 2e-6, .bandwidth = 6e9},
                            .kernels = {.flops = flops}};
       return OwnModel(closure(convolutions, exchanging), FineGrid({4}), rates,
-                      /*inputChannels=*/true,
                       {.objective = Objective::Inference, .input = field, .output = field});
     };
     const OwnModel model = modelWhere(0);

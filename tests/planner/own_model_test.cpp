@@ -38,7 +38,8 @@ OwnRates rates(std::vector<LevelRates> levels = {}) {
 OwnModel shippedModel(const std::string& name, Index batch, const std::vector<Index>& levels,
                       bool inputChannels = true) {
   const NetworkTable table = readNetworkTable(TENON_TEST_TABLES "/" + name + ".json");
-  return OwnModel(declareNetwork(table, batch), FineGrid(levels), rates(), inputChannels);
+  return OwnModel(declareNetwork(table, batch), FineGrid(levels), rates(),
+                  {.inputChannels = inputChannels});
 }
 
 TEST(OwnModel, CertifiedPlansAreTheBestByExactPrices) {
@@ -100,7 +101,7 @@ TEST(OwnModel, BoundsOfMovesAreAtMostTheirPrices) {
       models.push_back(std::make_unique<OwnModel>(shippedModel(name, 6, {processes})));
   for (const bool isPinned : {false, true})
     models.push_back(std::make_unique<OwnModel>(
-        declareNetwork(smallNetwork(), 4), FineGrid({2, 2, 2}), rates(levels), true,
+        declareNetwork(smallNetwork(), 4), FineGrid({2, 2, 2}), rates(levels),
         OwnTask{.input = isPinned ? std::optional(field) : std::nullopt}));
   for (const auto& model : models) {
     const ParallelizationLists parallelizations = legalParallelizations(*model);

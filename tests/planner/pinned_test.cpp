@@ -51,8 +51,8 @@ Layout fieldOn(const std::vector<int>& grid, const char* properties, const Shape
 }
 
 FoundPlan pinnedPlan(const NetworkTable& table, Index batch, Index processes, OwnTask task) {
-  return findPlan(OwnModel(declareNetwork(table, batch), FineGrid({processes}), kPinnedRates,
-                           /*inputChannels=*/true, std::move(task)));
+  return findPlan(
+      OwnModel(declareNetwork(table, batch), FineGrid({processes}), kPinnedRates, std::move(task)));
 }
 
 // The exact seconds of a conversion.
@@ -78,7 +78,7 @@ TEST(PinnedEnds, PlansAreTheBestOfAllCombinations) {
         if (one.output && !isSmall)
           task.output = fieldOn(one.grid, one.output, {4, 4, 12, 10});
         const OwnModel model(declareNetwork(table, 4), FineGrid({one.processes}), kPinnedRates,
-                             true, task);
+                             task);
         const double best = *test::leastByForce(exactTables(model, legalParallelizations(model)));
         EXPECT_NEAR(findPlan(model).seconds, best, 1e-12 * best)
             << one.input << " " << one.processes;
@@ -145,8 +145,7 @@ TEST(PinnedEnds, PlansOfRandomFieldsAreTheBest) {
                  .inputCotangent = draw(0, 1) == 1};
     if (draw(0, 1))
       task.output = drawnField(shape, processes);
-    const OwnModel model(declareNetwork(table, batch), FineGrid({processes}), kPinnedRates,
-                         /*inputChannels=*/true, task);
+    const OwnModel model(declareNetwork(table, batch), FineGrid({processes}), kPinnedRates, task);
     const double best = *test::leastByForce(exactTables(model, legalParallelizations(model)));
     EXPECT_NEAR(findPlan(model).seconds, best, 1e-12 * best) << round;
   }
@@ -159,7 +158,7 @@ TEST(PinnedEnds, TheFieldIsLeftWhereThatIsFaster) {
   OwnTask task{.input = field};
   OwnRates slow = kPinnedRates;
   slow.kernels.flops = 1e9; // two of eight processes would take four times as long
-  const OwnModel model(declareNetwork(table, 8), FineGrid({8}), slow, /*inputChannels=*/true, task);
+  const OwnModel model(declareNetwork(table, 8), FineGrid({8}), slow, task);
   const FoundPlan found = findPlan(model);
   for (const PlannedLayer& layer : found.layers)
     EXPECT_EQ(layer.parts.batch * layer.parts.channels * layer.parts.space, 8) << layer.labels;
@@ -193,8 +192,7 @@ TEST(PinnedEnds, AStepConvertsItsEndsEachTime) {
     OwnTask task{.objective = Objective::Inference,
                  .stepsPerEvaluation = every,
                  .input = fieldOn({4}, "S2", {4, 4, 12, 10})};
-    const OwnModel model(declareNetwork(table, 4), FineGrid({4}), kPinnedRates,
-                         /*inputChannels=*/true, task);
+    const OwnModel model(declareNetwork(table, 4), FineGrid({4}), kPinnedRates, task);
     return findPlan(model, {.fixed = {{"L0", "n2"}}}).seconds;
   };
   const double kernel = 2.0 * 120 * 16 / kPinnedFlops;
@@ -257,7 +255,7 @@ TEST(PinnedEnds, FieldsMayHaveManyAxes) {
 TEST(PinnedEnds, AxesOfOneProcessHaveNoLabels) {
   const NetworkTable table = fieldNetwork(2, 3, 4);
   const auto modelOn = [&](const std::vector<int>& grid, const char* properties) {
-    return OwnModel(declareNetwork(table, 4), FineGrid({4}), kPinnedRates, /*inputChannels=*/true,
+    return OwnModel(declareNetwork(table, 4), FineGrid({4}), kPinnedRates,
                     {.input = fieldOn(grid, properties, {4, 4, 12, 10})});
   };
   const OwnModel model = modelOn({1, 1, 2, 2}, "S0,S1,S2,S3"), same = modelOn({2, 2}, "S2,S3");
@@ -269,7 +267,7 @@ TEST(PinnedEnds, AxesOfOneProcessHaveNoLabels) {
   const FoundPlan found = findPlan(model, {.fixed = {{"L0", "input:h,i"}}});
   EXPECT_EQ(found.layers[0].labels, "input:h,i");
   EXPECT_EQ(found.layers[0].meaning, "rows over 2, channels in over 2");
-  const OwnModel one(declareNetwork(table, 4), FineGrid({1}), kPinnedRates, /*inputChannels=*/true,
+  const OwnModel one(declareNetwork(table, 4), FineGrid({1}), kPinnedRates,
                      {.input = fieldOn({1, 1}, "S2,S3", {4, 4, 12, 10})});
   EXPECT_EQ(findPlan(one).layers[0].labels, "input:all");
 }
@@ -279,7 +277,7 @@ TEST(PinnedEnds, AxesOfOneProcessHaveNoLabels) {
 TEST(PinnedEnds, TheNextBestPlanIsAnotherOne) {
   const NetworkTable table = fieldNetwork(1, 3, 4);
   const OwnModel model(declareNetwork(table, 8), FineGrid({4}), kPinnedRates,
-                       /*inputChannels=*/true, {.input = fieldOn({4, 1}, "S0,S2", {8, 4, 12, 10})});
+                       {.input = fieldOn({4, 1}, "S0,S2", {8, 4, 12, 10})});
   const FoundPlan found = findPlan(model);
   EXPECT_EQ(found.layers[0].labels, "input:n");
   EXPECT_GE(findPlan(model, {.fixed = {{"L0", "n2"}}}).seconds, found.seconds);

@@ -17,7 +17,7 @@ namespace {
 // Checks all legal parallelizations of all layers, on the grid of the processes and on that of a
 // field.
 void expectSignatures(const DeclaredNetwork& network, const FineGrid& grid, OwnTask task) {
-  const OwnModel model(network, grid, {}, /*inputChannels=*/true, std::move(task));
+  const OwnModel model(network, grid, {}, std::move(task));
   int parallelizations = 0;
   for (int layer = 0; layer < model.layers() && !model.isPinned(layer); ++layer)
     for (int parallelization = 0; parallelization < model.parallelizationCount();

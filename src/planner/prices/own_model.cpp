@@ -59,11 +59,10 @@ std::vector<std::optional<Layout>> OwnTask::inputs() const {
   return inputs;
 }
 
-OwnModel::OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, bool inputChannels,
-                   OwnTask task)
-    : CostModel(std::move(grid), inputChannels), network_(std::move(network)),
+OwnModel::OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, OwnTask task)
+    : CostModel(std::move(grid), task.inputChannels), network_(std::move(network)),
       rates_(std::move(rates)), task_(std::move(task)), grid_(this->grid().grid()),
-      existing_(network_, this->grid(), inputChannels,
+      existing_(network_, this->grid(), task_.inputChannels,
                 {.inputs = task_.inputs(), .output = task_.output}),
       conversions_(std::make_unique<ConversionPrices>(rates_.links, grid_->size(), grid_)),
       layerPrices_(*conversions_, rates_, network_.elementBytes, trains()),

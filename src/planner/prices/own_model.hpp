@@ -65,6 +65,7 @@ struct OwnTask {
   RoutePolicy routes = {};
   Index bucketBytes = 0; // size of a bucket of gradients that are reduced together
   SharedByNode shared = {};
+  bool inputChannels = true; // whether they can be split (label i)
 
   std::vector<std::optional<Layout>> inputs() const; // the first and the further ones
 };
@@ -81,8 +82,7 @@ class OwnModel : public CostModel {
 public:
   // Throws TENON_ERR_SHAPE for a pinned layout of the wrong shape, and TENON_ERR_STATE if a network
   // with lists has an input that is not pinned.
-  OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, bool inputChannels = true,
-           OwnTask task = {});
+  OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, OwnTask task = {});
 
   int parallelizationCount() const override { return existing_.count(); }
   int firstBalanced() const override { return existing_.firstBalanced(); }

@@ -13,9 +13,9 @@
 //    raised. Every other plan costs at least its lower bounds, so the plan is the best by exact
 //    prices.
 //
-// For example, with the bounds 5 and 6 of two plans and exact prices 7 and 6.5: the first search
-// finds the first plan and raises it to 7, the second finds the second plan and raises it to 6.5,
-// the third finds it again, and nothing is raised.
+// For example, let two plans have the bounds 5 and 6 and the exact prices 7 and 6.5. The first
+// search finds the first plan, and raises it to 7; and the second, which could be as fast, to 6.5.
+// The second search finds the second plan, and nothing is raised.
 #pragma once
 
 #include "planner/prices/cost_model.hpp"
