@@ -16,7 +16,7 @@
 
 #include "capi/collective.hpp"
 #include "dtensor/kernel_context.hpp"
-#include "reduction/placement.hpp"
+#include "placement/placement.hpp"
 #include "sys/device.hpp"
 #include "sys/errors/guard.hpp"
 #include "sys/text/view.hpp"
@@ -66,7 +66,7 @@ std::vector<std::vector<Index>> rowsOf(const TenonInt* matrix, int axes, int lev
 }
 
 // Returns the process grid of a placement, which says how the axes of the grid are split over the
-// levels of a machine (reduction/placement.hpp). Rank r uses device r of the machine, and is at the
+// levels of a machine (placement/placement.hpp). Rank r uses device r of the machine, and is at the
 // row-major position of the device's coordinates.
 GridPtr gridOf(const Placement& placement, const Communicator& comm) {
   std::vector<int> extents;

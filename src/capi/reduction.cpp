@@ -3,11 +3,11 @@
 // are split over nodes, sockets, ...), and TenonReductionPrograms, the programs of collectives that
 // reduce over axes of one placement. Both lists are enumerated on the calling process without MPI,
 // so the objects have no communicator and all calls are local.
-#include "reduction/plan_objects.hpp"
+#include "placement/plan_objects.hpp"
 
 #include "capi/arguments.hpp"
 #include "comm/machine_object.hpp"
-#include "reduction/simulation.hpp"
+#include "placement/simulation.hpp"
 #include "sys/errors/guard.hpp"
 
 #include <tenon/ext/reduction.h>

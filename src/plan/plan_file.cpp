@@ -16,7 +16,7 @@
 #include "plan/plan_file.hpp"
 
 #include "geometry/layout/layout_json.hpp"
-#include "planner/prices/signature_rows.hpp"
+#include "planner/parallelizations/signature_rows.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
 

@@ -17,8 +17,8 @@
 #pragma once
 
 #include "geometry/layout/box.hpp"
-#include "planner/prices/declared_network.hpp"
-#include "planner/prices/listed_moves.hpp"
+#include "planner/parallelizations/declared_network.hpp"
+#include "planner/parallelizations/native_layouts.hpp"
 #include "planner/search/plan_search.hpp"
 #include "sys/files/json_text.hpp"
 #include "sys/files/json_tree.hpp"

@@ -108,8 +108,8 @@ std::vector<UnfoldedNode> unfolded(Layer& network) {
 void addState(DeclaredNetwork& network, const std::vector<UnfoldedNode>& nodes) {
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     const Layer& layer = *nodes[n].layer;
-    network.frozen(network.nodes[n]) =
-        layer.isFrozen() || std::ranges::any_of(nodes[n].containers, &Layer::isFrozen);
+    network.setFrozen(network.nodes[n], layer.isFrozen() || std::ranges::any_of(nodes[n].containers,
+                                                                                &Layer::isFrozen));
     for (const Ref<Parameter>& parameter : layer.ownParameters())
       network.nodes[n].parameters.emplace_back(parameter->name(), parameter->storage());
   }

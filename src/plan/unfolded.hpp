@@ -7,7 +7,7 @@
 
 #include "declaration/core/network_file.hpp"
 #include "layer/core/layer.hpp"
-#include "planner/prices/declared_network.hpp"
+#include "planner/parallelizations/declared_network.hpp"
 
 namespace tenon {
 

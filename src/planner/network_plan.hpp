@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The request for the plan of a network (processes, machine, memory limit, fixed layouts), and
-// after search() the plan: a parallelization for each layer. A changed request discards the plan.
+// The request for the plan of a network (plan_request.hpp, a machine, pinned layouts), and after
+// search() the plan: a parallelization for each layer. A changed request discards the plan.
 // Derived classes supply the network: plan/layer_plan.hpp for layers that will run, behind the
-// public handle TenonPlan, and papers/named_plan.hpp for the command `tenon plan network`, which
+// public handle TenonPlan, and studies/named_plan.hpp for the command `tenon plan network`, which
 // plans networks by name, also with the models of papers.
 //
 // Calls: settings and pinInput() or pinOutput(), then search(), then found() or layerAt(). A pinned
@@ -10,24 +10,16 @@
 #pragma once
 
 #include "machine/machine.hpp"
-#include "planner/prices/declared_network.hpp"
+#include "planner/plan_request.hpp"
 #include "planner/prices/own_model.hpp"
 #include "planner/search/plan_search.hpp"
 #include "sys/options/settable_object.hpp"
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 
 namespace tenon {
-
-// Text for a plan that recomputes: "computed again for the adjoint, in 1.5 ms of these: relu1,
-// conv2".
-std::string recomputedText(const FoundPlan& plan);
-// Text for a plan with shared halos: "halos are computed by the layers before, which saves 1.5 ms:
-// conv2, conv3".
-std::string sharedText(const FoundPlan& plan);
 
 class NetworkPlan : public SettableObject {
 public:
@@ -43,8 +35,6 @@ public:
   // Replaces the rates of the machine file and of the settings by rates fitted to measurements. A
   // rate that is set afterwards takes precedence again.
   void setRates(const OwnRates& rates);
-  // The layout of an input or output of the network, from its shape and the number of processes.
-  using PinnedEnd = std::function<Layout(const Shape&, Index processes)>;
   void pinInput(int input, PinnedEnd layout);
   void pinInput(PinnedEnd layout) { pinInput(0, std::move(layout)); }
   void pinOutput(PinnedEnd layout);
@@ -64,14 +54,16 @@ protected:
   NetworkPlan(std::string network, Index batch, std::span<const OptionSpec> own);
   void applySettings(Settings after, const Settings::Names& names) override;
   FineGrid grid() const;
-  Index processes() const noexcept { return processes_; }
+  Index processes() const noexcept { return request_.processes; }
   Index batch() const noexcept { return batch_; }
   bool wasSearched() const noexcept { return found_.has_value(); }
   // Accepts a plan that was found elsewhere and that fulfils the request.
   void take(FoundPlan found) { found_ = std::move(found); }
   // All grids that a search can use under any settings; the grid of all processes is first.
   std::vector<FineGrid> grids() const;
-  bool hasPinnedEnds() const noexcept { return !inputEnds_.empty() || everyInput_ || outputEnd_; }
+  bool hasPinnedEnds() const noexcept {
+    return !inputEnds_.empty() || request_.everyInput || outputEnd_;
+  }
   // The pinned layouts, or none if an end is free.
   std::optional<Layout> pinnedInput(const DeclaredNetwork& network, int input = 0) const;
   std::optional<Layout> pinnedOutput(const DeclaredNetwork& network) const;
@@ -95,47 +87,36 @@ protected:
   virtual void checkTogether() const;
   OwnRates rates() const;
   // The rates of the link of each process, as the user set them.
-  const LinkRates& link() const noexcept { return link_; }
-  std::optional<bool> inputChannels() const noexcept { return inputChannels_; }
+  const LinkRates& link() const noexcept { return request_.link; }
+  std::optional<bool> inputChannels() const noexcept { return request_.inputChannels; }
   // Whether the plan is for training; otherwise it is for evaluations without derivatives.
-  bool trains() const { return objective_ == "training"; }
-  bool asksForTrainingAlone() const { return trains() && !hasPinnedEnds() && overlap_ == 0; }
+  bool trains() const { return request_.trains(); }
+  bool asksForTrainingAlone() const {
+    return trains() && !hasPinnedEnds() && request_.overlap == 0;
+  }
 
 private:
   KernelRates kernels() const;
-  std::vector<FineGrid> grids(bool fewer, const std::string& placement) const;
+  std::vector<FineGrid> grids(bool fewerProcesses, const std::string& placement) const;
   Layout pinned(const PinnedEnd& end, const Shape& shape, const char* which) const;
+  OwnTask task(const DeclaredNetwork& network) const;
   FoundPlan pricedPlan(const FineGrid& grid) const;
-  FoundPlan planWithin(const CostModel& model) const;
-  FoundPlan fittingPlan(const CostModel& model) const;
-  std::string whatFits();
-  std::string bytesOfFitting(Index processes, bool savesRounded, bool recomputes);
   FoundPlan bestOf(const std::vector<FineGrid>& grids) const;
+  std::string whatFits();
+  struct Alternative; // a changed request
+  std::string bytesOfFitting(const Alternative& alternative);
 
   std::string network_;
   Index batch_;
   Settings settings_;
-  std::vector<Shape>
-      samples_; // shapes of the inputs without the batch, from the settings; empty: not set
+  PlanRequest request_;
   std::map<int, Shape> further_; // shapes of further inputs with the batch, from their layouts
-  Index processes_ = 1;
-  LinkRates link_;
   std::optional<Machine> machine_;
   Space space_ = Space::Host;
-  std::optional<double> flops_, memory_; // as the user set them
   std::optional<OwnRates> fitted_;
-  std::optional<bool> inputChannels_; // none: the default of the model
-  double memoryLimit_ = 0;
-  bool mayRecompute_ = true;
-  Index haloDepth_ = 1;
-  std::string objective_, placement_;
-  Index optimizerStates_ = 2;
-  Index every_ = 1; // steps of a solver for each evaluation
-  bool fewerProcesses_ = false;
   bool savesRounded_ = false;          // overrides the network's setting, to test whether that
                                        // would fit
-  double overlap_ = 0;                 // share of communication that overlaps computation
-  PinnedEnd everyInput_, outputEnd_;   // from the settings, or the output's layout
+  PinnedEnd outputEnd_;                // from the settings, or the output's layout
   std::map<int, PinnedEnd> inputEnds_; // layouts of single inputs
   FixedParallelizations fixed_;
   std::optional<FoundPlan> found_;

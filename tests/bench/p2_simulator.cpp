@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Prints how well predicted times of reduction programs have the order of the times that a paper
-// prints (tests/reduction/paper_times.hpp): Spearman's rank correlation over the rows of its
+// prints (tests/placement/paper_times.hpp): Spearman's rank correlation over the rows of its
 // appendix and, with -rows, each row. Nothing is timed here; reduction_test requires minimum
 // correlations.
-#include "reduction/paper_times.hpp"
+#include "placement/paper_times.hpp"
 
 #include <cstdio>
 #include <cstring>

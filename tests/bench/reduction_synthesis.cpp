@@ -6,8 +6,8 @@
 //
 //   tests/bench/reduction_synthesis
 #include "bench/race.hpp"
+#include "placement/synthesis.hpp"
 #include "reduction/execution.hpp"
-#include "reduction/synthesis.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests networks of layers as the search of a plan sees them (planner/prices/declared_network.hpp):
-// which layers have a choice of parallelization and which follow another layer, the moves between
-// them, plans against all combinations, layouts whose blocks are uneven, and network files. In
-// findPlan(model, {}, 0), no layer has a fixed parallelization, and memory is unlimited.
-#include "planner/papers/named_plan.hpp"
+// Tests networks of layers as the search of a plan sees them
+// (planner/parallelizations/declared_network.hpp): which layers have a choice of parallelization
+// and which follow another layer, the moves between them, plans against all combinations, layouts
+// whose blocks are uneven, and network files.
 #include "planner/prices/own_model.hpp"
 #include "planner/random_tables.hpp"
 #include "planner/search/plan_search.hpp"
 #include "planner/small_network.hpp"
+#include "studies/named_plan.hpp"
 #include "sys/expect_error.hpp"
 
 #include <fmt/format.h>
@@ -72,7 +72,7 @@ TEST(NetworkOfLayers, TheSearchFindsTheBestOfAllCombinations) {
       const OwnModel model(network, FineGrid({processes}), fast());
       const ParallelizationLists parallelizations = legalParallelizations(model);
       const double best = *test::leastByForce(test::exactTables(model, parallelizations));
-      EXPECT_NEAR(findPlan(model, {}, 0).seconds, best, 1e-12 * best) << processes;
+      EXPECT_NEAR(findPlan(model).seconds, best, 1e-12 * best) << processes;
     }
   }
 }
@@ -90,7 +90,7 @@ TEST(NetworkOfLayers, ALayerTakesTheTimeOfItsLargestPart) {
   const OwnModel model(network, FineGrid({4}), rates);
   const int parallelization = model.parse(0, "w2-");
   const double kernel = 2.0 * 4 * (6 * 4 * 3) / rates.kernels.flops;
-  EXPECT_DOUBLE_EQ(model.layerParts(0, parallelization).backward, kernel);
+  EXPECT_DOUBLE_EQ(model.layerTerms(0, parallelization).backward, kernel);
   const GridPtr grid = Grid::make({2, 2});
   const auto halo = [&](Sampling sampling) {
     LayoutSpec spec{.shape = {1, 4, 16},
@@ -102,8 +102,9 @@ TEST(NetworkOfLayers, ALayerTakesTheTimeOfItsLargestPart) {
     return priceOfMove(plain, Layout(spec), 4, rates.links, sampling).seconds;
   };
   EXPECT_LT(halo(Sampling::First), halo(Sampling::All));
-  EXPECT_NEAR(model.layerParts(0, parallelization).forward, kernel + halo(Sampling::All), 1e-18);
-  EXPECT_LT(model.layerSeconds(0, parallelization), model.exactLayerSeconds(0, parallelization));
+  EXPECT_NEAR(model.layerTerms(0, parallelization).forward, kernel + halo(Sampling::All), 1e-18);
+  EXPECT_LT(model.layerSeconds(0, parallelization, Precision::Lower),
+            model.layerSeconds(0, parallelization, Precision::Exact));
 }
 
 // One sample, one channel and a single output column: only the rows can be split. 11 rows on three
@@ -119,25 +120,25 @@ TEST(NetworkOfLayers, OutputsAreBalancedWhereThatIsFaster) {
     return OwnModel(declareNetwork(fileOf(text), input), FineGrid({3}), slow);
   };
   const OwnModel model = modelOf("", {1, 1, 11, 5});
-  const FoundPlan found = findPlan(model, {}, 0), follows = findPlan(model, {{"a", "h"}}, 0);
+  const FoundPlan found = findPlan(model), follows = findPlan(model, {.fixed = {{"a", "h"}}});
   EXPECT_EQ(found.layers[0].labels, "h,balanced");
   EXPECT_TRUE(found.layers[0].isBalanced);
   EXPECT_EQ(found.layers[0].signature, "h");
   EXPECT_EQ(found.layers[0].runnerUp, "h");
   EXPECT_FALSE(follows.layers[0].isBalanced);
   EXPECT_NEAR(follows.seconds / found.seconds, 4.0 / 3, 1e-3);
-  EXPECT_EQ(findPlan(model, {{"a", "h,balanced"}}, 0).seconds, found.seconds);
+  EXPECT_EQ(findPlan(model, {.fixed = {{"a", "h,balanced"}}}).seconds, found.seconds);
   // A setting of the user remains, and an output that is balanced anyway has no second
   // parallelization.
-  EXPECT_EQ(findPlan(modelOf(R"(, "output_cuts": "follow")", {1, 1, 11, 5}), {}, 0).seconds,
+  EXPECT_EQ(findPlan(modelOf(R"(, "output_cuts": "follow")", {1, 1, 11, 5})).seconds,
             follows.seconds);
   const OwnModel set = modelOf(R"(, "output_cuts": "balanced")", {1, 1, 11, 5});
-  EXPECT_EQ(findPlan(set, {}, 0).seconds, found.seconds);
-  EXPECT_EQ(findPlan(set, {}, 0).layers[0].labels, "h");
+  EXPECT_EQ(findPlan(set).seconds, found.seconds);
+  EXPECT_EQ(findPlan(set).layers[0].labels, "h");
   expectError(TENON_ERR_OPTION, {"layer a", "'h,balanced'", "output_cuts is set"},
               [&] { set.parse(0, "h,balanced"); });
   const OwnModel same = modelOf(R"(, "padding": [2, 2])", {1, 1, 11, 1});
-  EXPECT_EQ(findPlan(same, {}, 0).layers[0].labels, "h");
+  EXPECT_EQ(findPlan(same).layers[0].labels, "h");
   expectError(TENON_ERR_OPTION, {"'h,balanced'", "in balance without it"},
               [&] { same.parse(0, "h,balanced"); });
 }
@@ -178,11 +179,11 @@ TEST(NetworkOfLayers, ByBatchOnlyGradientsMove) {
   const OwnModel model(leNet(8), FineGrid({4}), fast());
   for (std::size_t move = 0; move < model.moves().size(); ++move) {
     const auto [from, to] = model.moves()[move];
-    EXPECT_EQ(
-        model.moveSeconds(static_cast<int>(move), model.parse(from, "n2"), model.parse(to, "n2")),
-        0);
+    EXPECT_EQ(model.moveSeconds(static_cast<int>(move), model.parse(from, "n2"),
+                                model.parse(to, "n2"), Precision::Lower),
+              0);
   }
-  EXPECT_GT(model.layerSeconds(0, model.parse(0, "n2")), 2e-6);
+  EXPECT_GT(model.layerSeconds(0, model.parse(0, "n2"), Precision::Lower), 2e-6);
 }
 
 TEST(NetworkOfLayers, RefusesWhatItCannotPlan) {

@@ -3,11 +3,10 @@
 // here: it tries all process grids of all layers of a chain (AlexNet, VGG-16) by dynamic
 // programming. A grid is four numbers, the parts b of the batch, o and i of output and input
 // channels, and s of space, whose product is the number of processes. Its prices are written down
-// once more from the assumptions in t1_model.hpp. In findPlan(model, {}, 0), no layer has a fixed
-// parallelization, and memory is unlimited.
-#include "planner/papers/t1_model.hpp"
+// once more from the assumptions in t1_model.hpp.
 #include "planner/random_tables.hpp"
 #include "planner/search/plan_search.hpp"
+#include "studies/t1_model.hpp"
 
 #include <gtest/gtest.h>
 
@@ -111,7 +110,7 @@ TEST(Grids, PlansWithBothLabelsAreTheLeastOfAllGrids) {
       for (const int processes : {8, 64, 512}) {
         const double least = ChainOfGrids(table, batch, processes, true).least();
         const T1Model model(table, batch, FineGrid({processes}), {2e-6, 1.0 / 6e9}, true);
-        EXPECT_NEAR(findPlan(model, {}, 0).seconds, least, 1e-9 * least)
+        EXPECT_NEAR(findPlan(model).seconds, least, 1e-9 * least)
             << name << " " << batch << " on " << processes;
         EXPECT_LE(least, ChainOfGrids(table, batch, processes, false).least());
       }
@@ -125,7 +124,7 @@ TEST(Grids, BothLabelsSaveTimeWhereOneDoesNot) {
   const auto expect = [&](int batch, double one, double both) {
     EXPECT_NEAR(ChainOfGrids(table, batch, 512, false).least(), one, 1e-6 * one);
     const T1Model model(table, batch, FineGrid({512}), {2e-6, 1.0 / 6e9}, true);
-    EXPECT_NEAR(findPlan(model, {}, 0).seconds, both, 1e-6 * both);
+    EXPECT_NEAR(findPlan(model).seconds, both, 1e-6 * both);
   };
   expect(2048, 6.7701759e-3, 4.8849173e-3);
   expect(256, 2.7884133e-3, 1.7345946e-3);
@@ -135,7 +134,7 @@ TEST(Grids, BothLabelsSaveTimeWhereOneDoesNot) {
 TEST(Grids, AFullyConnectedLayerCanHaveBothLabels) {
   const NetworkTable table = readNetworkTable(TENON_TEST_TABLES "/alexnet.json");
   const T1Model model(table, 2048, FineGrid({8}), {2e-6, 1.0 / 6e9}, true);
-  const FoundPlan found = findPlan(model, {{"fc6", "n,o,i"}}, 0);
+  const FoundPlan found = findPlan(model, {.fixed = {{"fc6", "n,o,i"}}});
   EXPECT_EQ(found.layers[5].labels, "n,o,i");
   EXPECT_EQ(found.layers[5].meaning, "batch over 2, channels out over 2, channels in over 2");
 }

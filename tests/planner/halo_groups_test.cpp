@@ -107,11 +107,10 @@ TEST(HaloGroups, NoOthersSaveMoreByTheModelsPrices) {
       const OwnRates rates{.links = {.latency = 2e-6, .bandwidth = 6e9},
                            .kernels = {.flops = flops}};
       return OwnModel(closure(convolutions, exchanging), FineGrid({4}), rates,
-                      /*inputChannels=*/true,
                       {.objective = Objective::Inference, .input = field, .output = field});
     };
     const OwnModel model = modelWhere(0);
-    const std::vector<int> parallelizations = findPlan(model, fixed, 0).parallelizations;
+    const std::vector<int> parallelizations = findPlan(model, {.fixed = fixed}).parallelizations;
     const double most = model.sharedHalos(parallelizations, convolutions, 0).seconds;
     EXPECT_GT(most, 0) << flops;
     for (int exchanging = 2; exchanging < 1 << convolutions; exchanging += 2)

@@ -3,8 +3,7 @@
 // prices and raises few of them; its plans must be as fast as those found with exact prices of all
 // layers and moves, and on a small network as the best of all combinations of parallelizations.
 // Prices of single layers and moves are compared with operations and bytes counted by hand, and
-// with the prices of the conversions that would run. In findPlan(model, {}, 0), no layer has a
-// fixed parallelization, and memory is unlimited.
+// with the prices of the conversions that would run.
 #include "machine/route.hpp"
 #include "planner/prices/own_model.hpp"
 #include "planner/random_tables.hpp"
@@ -39,7 +38,8 @@ OwnRates rates(std::vector<LevelRates> levels = {}) {
 OwnModel shippedModel(const std::string& name, Index batch, const std::vector<Index>& levels,
                       bool inputChannels = true) {
   const NetworkTable table = readNetworkTable(TENON_TEST_TABLES "/" + name + ".json");
-  return OwnModel(declareNetwork(table, batch), FineGrid(levels), rates(), inputChannels);
+  return OwnModel(declareNetwork(table, batch), FineGrid(levels), rates(),
+                  {.inputChannels = inputChannels});
 }
 
 TEST(OwnModel, CertifiedPlansAreTheBestByExactPrices) {
@@ -54,7 +54,7 @@ TEST(OwnModel, CertifiedPlansAreTheBestByExactPrices) {
                 {"alexnet", 16, {12}}};
   for (const auto& one : std::span(kCases).first(test::drawsAll() ? 5 : 3)) {
     const OwnModel model = shippedModel(one.name, one.batch, one.levels);
-    const FoundPlan found = findPlan(model, {}, 0);
+    const FoundPlan found = findPlan(model);
     const double best = fastestPlan(exactTables(model, legalParallelizations(model)), 0).seconds;
     EXPECT_NEAR(found.seconds, best, 1e-12 * best) << one.name;
     EXPECT_GE(found.rounds, 1);
@@ -62,7 +62,7 @@ TEST(OwnModel, CertifiedPlansAreTheBestByExactPrices) {
 }
 
 void expectBestByExactPrices(const OwnModel& model, const char* what) {
-  const double found = findPlan(model, {}, 0).seconds;
+  const double found = findPlan(model).seconds;
   const double best = fastestPlan(exactTables(model, legalParallelizations(model)), 0).seconds;
   EXPECT_NEAR(found, best, 1e-12 * best) << what;
 }
@@ -101,7 +101,7 @@ TEST(OwnModel, BoundsOfMovesAreAtMostTheirPrices) {
       models.push_back(std::make_unique<OwnModel>(shippedModel(name, 6, {processes})));
   for (const bool isPinned : {false, true})
     models.push_back(std::make_unique<OwnModel>(
-        declareNetwork(smallNetwork(), 4), FineGrid({2, 2, 2}), rates(levels), true,
+        declareNetwork(smallNetwork(), 4), FineGrid({2, 2, 2}), rates(levels),
         OwnTask{.input = isPinned ? std::optional(field) : std::nullopt}));
   for (const auto& model : models) {
     const ParallelizationLists parallelizations = legalParallelizations(*model);
@@ -112,8 +112,8 @@ TEST(OwnModel, BoundsOfMovesAreAtMostTheirPrices) {
         continue;
       for (int from : parallelizations[model->moves()[m].from])
         for (int to : parallelizations[model->moves()[m].to]) {
-          const double least = model->leastMoveSeconds(m, from, to);
-          const double price = model->moveSeconds(m, from, to);
+          const double least = model->moveSeconds(m, from, to, Precision::Least);
+          const double price = model->moveSeconds(m, from, to, Precision::Lower);
           ASSERT_LE(least, price * (1 + 1e-12))
               << model->text(model->moves()[m].from, from) << " -> "
               << model->text(model->moves()[m].to, to) << " of " << model->names()[m];
@@ -134,7 +134,7 @@ TEST(OwnModel, FindsTheBestOfAllCombinations) {
     const OwnModel model(declareNetwork(smallNetwork(), 4), FineGrid({processes}), rates());
     const ParallelizationLists parallelizations = legalParallelizations(model);
     const double best = *test::leastByForce(exactTables(model, parallelizations));
-    EXPECT_NEAR(findPlan(model, {}, 0).seconds, best, 1e-12 * best) << processes;
+    EXPECT_NEAR(findPlan(model).seconds, best, 1e-12 * best) << processes;
   }
 }
 
@@ -142,10 +142,10 @@ TEST(OwnModel, FindsTheBestOfAllCombinations) {
 TEST(OwnModel, OneProcessTakesTheTimeOfItsOperations) {
   const OwnModel model(declareNetwork(smallNetwork(), 4), FineGrid({1}), rates());
   const double a = 2.0 * 4 * 120 * 216, b = 2.0 * 4 * 30 * 432, c = 2.0 * 4 * 4320;
-  EXPECT_NEAR(findPlan(model, {}, 0).seconds, (2 * a + 3 * b + 3 * c) / kFlops, 1e-18);
+  EXPECT_NEAR(findPlan(model).seconds, (2 * a + 3 * b + 3 * c) / kFlops, 1e-18);
   // Five arrays per weight: value, gradient, partial sums and two states of the optimizer; the
   // inputs of the layers; and the temporary arrays of the first layer, which needs the most.
-  EXPECT_EQ(findPlan(model, {}, 0).bytes,
+  EXPECT_EQ(findPlan(model).bytes,
             4 * (5 * (216 + 432 + 4320) + 4 * (360 + 960 + 180) + 4 * (360 + 960)) + kOnceBytes);
 }
 
@@ -160,8 +160,8 @@ TEST(OwnModel, KernelsTakeTheirBytesWhereTheseTakeLonger) {
     const OwnModel model(network, FineGrid({2}), slow);
     const double forward = 4 * 180 + 4320 / 2 + 4 * 12, again = 4 * 180 + 4320 / 2;
     const int half = model.parse(2, "o");
-    EXPECT_NEAR(model.layerSeconds(2, half), 2e-6 + elementBytes * (2 * forward + again) / 1e9,
-                1e-15);
+    EXPECT_NEAR(model.layerSeconds(2, half, Precision::Lower),
+                2e-6 + elementBytes * (2 * forward + again) / 1e9, 1e-15);
     // Five copies of the weights; the layer before has the input, and no adjoint reads the output.
     EXPECT_EQ(model.layerBytes(2, half), elementBytes * 5 * 2160);
   }
@@ -176,7 +176,8 @@ TEST(OwnModel, MovesCountTheCellsOfTheDataType) {
   network.elementBytes = 8;
   const OwnModel twice(network, FineGrid({4}), costly);
   const int from = single.parse(1, "n2"), to = single.parse(2, "o2");
-  EXPECT_NEAR(twice.exactMoveSeconds(1, from, to), 2 * single.exactMoveSeconds(1, from, to), 1e-25);
+  EXPECT_NEAR(twice.moveSeconds(1, from, to, Precision::Exact),
+              2 * single.moveSeconds(1, from, to, Precision::Exact), 1e-25);
 }
 
 int wordNamed(const OwnModel& model, int layer, const std::string& text) {
@@ -186,10 +187,16 @@ int wordNamed(const OwnModel& model, int layer, const std::string& text) {
 // If parallelizations agree in batch and space, only halos are moved.
 TEST(OwnModel, EqualParallelizationsMoveNothing) {
   const OwnModel model(declareNetwork(smallNetwork(), 4), FineGrid({4}), rates());
-  EXPECT_EQ(model.moveSeconds(1, wordNamed(model, 1, "n2"), wordNamed(model, 2, "n2")), 0);
-  EXPECT_EQ(model.moveSeconds(0, wordNamed(model, 0, "n2"), wordNamed(model, 1, "n2")), 0);
+  EXPECT_EQ(
+      model.moveSeconds(1, wordNamed(model, 1, "n2"), wordNamed(model, 2, "n2"), Precision::Lower),
+      0);
+  EXPECT_EQ(
+      model.moveSeconds(0, wordNamed(model, 0, "n2"), wordNamed(model, 1, "n2"), Precision::Lower),
+      0);
   // A halo of 3 x 3: rows go to the neighbours, and their cotangents come back.
-  EXPECT_GT(model.moveSeconds(0, wordNamed(model, 0, "hw2-"), wordNamed(model, 1, "hw2-")), 4e-6);
+  EXPECT_GT(model.moveSeconds(0, wordNamed(model, 0, "hw2-"), wordNamed(model, 1, "hw2-"),
+                              Precision::Lower),
+            4e-6);
 }
 
 // A move from a split batch to split output channels is an all-gather of the input, and in the
@@ -205,22 +212,23 @@ TEST(OwnModel, MovesCostWhatTheirConversionsCost) {
   const auto price = [&](const Layout& from, const Layout& to) {
     return priceOfMove(from, to, 4, rates().links, Sampling::All).seconds;
   };
-  EXPECT_DOUBLE_EQ(model.exactMoveSeconds(1, wordNamed(model, 1, "n2"), wordNamed(model, 2, "o2")),
-                   price(layout({S0, S0}), layout({B, B})) +
-                       price(layout({P, P}), layout({S0, S0})));
   EXPECT_DOUBLE_EQ(
-      model.exactMoveSeconds(1, wordNamed(model, 1, "n,i"), wordNamed(model, 2, "n,o")),
-      price(layout({S0, P}), layout({S0, B})) + price(layout({S0, P}), layout({S0, B})));
-  EXPECT_DOUBLE_EQ(model.exactMoveSeconds(1, wordNamed(model, 1, "n,o"), wordNamed(model, 2, "i2")),
-                   price(layout({S0, S1}), layout({S1, S1})) +
-                       price(layout({S1, S1}), layout({S0, S1})));
+      model.moveSeconds(1, wordNamed(model, 1, "n2"), wordNamed(model, 2, "o2"), Precision::Exact),
+      price(layout({S0, S0}), layout({B, B})) + price(layout({P, P}), layout({S0, S0})));
+  EXPECT_DOUBLE_EQ(model.moveSeconds(1, wordNamed(model, 1, "n,i"), wordNamed(model, 2, "n,o"),
+                                     Precision::Exact),
+                   price(layout({S0, P}), layout({S0, B})) +
+                       price(layout({S0, P}), layout({S0, B})));
+  EXPECT_DOUBLE_EQ(
+      model.moveSeconds(1, wordNamed(model, 1, "n,o"), wordNamed(model, 2, "i2"), Precision::Exact),
+      price(layout({S0, S1}), layout({S1, S1})) + price(layout({S1, S1}), layout({S0, S1})));
 }
 
 // Gradients of weights that all processes have are summed over all, by the route of a run.
 TEST(OwnModel, WeightsThatAllHaveAreSummed) {
   const OwnModel model(declareNetwork(smallNetwork(), 4), FineGrid({4}), rates());
   const auto seconds = [&](const char* parallelization) {
-    return model.layerSeconds(2, wordNamed(model, 2, parallelization));
+    return model.layerSeconds(2, wordNamed(model, 2, parallelization), Precision::Lower);
   };
   const double kernels = 3 * 2.0 * 4320 / kFlops; // of a sample
   const auto layout = [](const char* properties) {
@@ -250,19 +258,20 @@ TEST(OwnModel, SumsBetweenNodesCostWhatTheirProgramsCost) {
   const double route =
       priceOfCollective(CollectiveKind::AllReduce, 8, 4 * 4320, rates(nodes).links.onLevel(0));
   EXPECT_LT(sum, route);
-  EXPECT_LE(model.layerSeconds(2, wordNamed(model, 2, "n3")), kernels + sum + 1e-15);
-  EXPECT_GT(model.layerSeconds(2, wordNamed(model, 2, "n3")), sum);
+  EXPECT_LE(model.layerSeconds(2, wordNamed(model, 2, "n3"), Precision::Lower),
+            kernels + sum + 1e-15);
+  EXPECT_GT(model.layerSeconds(2, wordNamed(model, 2, "n3"), Precision::Lower), sum);
 }
 
 // AlexNet's second convolution has two groups.
 TEST(OwnModel, GroupsOfChannelsHaveALabelOfTheirOwn) {
   const OwnModel model = shippedModel("alexnet", 16, {8});
-  const FoundPlan found = findPlan(model, {{"conv2", "n2,g"}, {"conv3", "n2,o"}}, 0);
+  const FoundPlan found = findPlan(model, {.fixed = {{"conv2", "n2,g"}, {"conv3", "n2,o"}}});
   EXPECT_EQ(found.layers[1].labels, "n2,g");
   EXPECT_EQ(found.layers[2].labels, "n2,o");
   const auto refused = [&](const char* layer, const char* parallelization, const char* why) {
     expectError(TENON_ERR_OPTION, {layer, why}, [&] {
-      findPlan(model, {{layer, parallelization}}, 0);
+      findPlan(model, {.fixed = {{layer, parallelization}}});
     });
   };
   refused("conv2", "n2,o", "its output channels have the label g");
@@ -274,11 +283,11 @@ TEST(OwnModel, GroupsOfChannelsHaveALabelOfTheirOwn) {
 }
 
 TEST(OwnModel, WithoutInputChannelsPlansAreNoFaster) {
-  const double with = findPlan(shippedModel("vgg16", 16, {16}), {}, 0).seconds;
+  const double with = findPlan(shippedModel("vgg16", 16, {16})).seconds;
   const OwnModel model = shippedModel("vgg16", 16, {16}, false);
-  EXPECT_LE(with, findPlan(model, {}, 0).seconds);
+  EXPECT_LE(with, findPlan(model).seconds);
   expectError(TENON_ERR_OPTION, {"label i is not among the choices"}, [&] {
-    findPlan(model, {{"fc1", "n3,i"}}, 0);
+    findPlan(model, {.fixed = {{"fc1", "n3,i"}}});
   });
 }
 
@@ -288,11 +297,11 @@ TEST(OwnModel, LevelsOfAMachineHaveRatesOfTheirOwn) {
   const OwnModel flat(declareNetwork(table, 8), FineGrid({4, 2}), rates());
   const OwnModel nodes(declareNetwork(table, 8), FineGrid({4, 2}),
                        rates({{.ranks = 2, .latency = 2e-5, .bandwidth = 1e9}}));
-  const FoundPlan far = findPlan(nodes, {}, 0), near = findPlan(flat, {}, 0);
+  const FoundPlan far = findPlan(nodes), near = findPlan(flat);
   EXPECT_GT(far.seconds, near.seconds);
   // Inside a node the rates are the same: the last axis alone is as dear.
-  EXPECT_EQ(nodes.moveSeconds(1, nodes.parse(1, "n3"), nodes.parse(2, "n2,o")),
-            flat.moveSeconds(1, flat.parse(1, "n3"), flat.parse(2, "n2,o")));
+  EXPECT_EQ(nodes.moveSeconds(1, nodes.parse(1, "n3"), nodes.parse(2, "n2,o"), Precision::Lower),
+            flat.moveSeconds(1, flat.parse(1, "n3"), flat.parse(2, "n2,o"), Precision::Lower));
 }
 
 TEST(DeclaredNetwork, ConvolutionsMakeTheExtentsOfTheTable) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests fine grids and parallelizations (planner/prices/parallelization.hpp): numbers of parts,
-// texts and their meaning, against values written out by hand.
-#include "planner/prices/parallelization.hpp"
+// Tests fine grids and parallelizations (planner/parallelizations/parallelization.hpp): numbers of
+// parts, texts and their meaning, against values written out by hand.
+#include "planner/parallelizations/parallelization.hpp"
 #include "sys/expect_error.hpp"
 
 namespace tenon {

@@ -2,13 +2,12 @@
 // Tests plans of networks whose input or output has a layout that the user has fixed (pinned), such
 // as the uneven blocks of a solver's field: against all combinations of parallelizations with exact
 // prices, and against times counted by hand. Also the objectives (training, inference, step), the
-// placements of the grid's axes on the levels of a machine, and plans that leave processes idle. In
-// findPlan(model, {}, 0), no layer has a fixed parallelization, and memory is unlimited.
+// placements of the grid's axes on the levels of a machine, and plans that leave processes idle.
 #include "geometry/layout/layout.hpp"
 #include "machine/price.hpp"
-#include "planner/papers/named_plan.hpp"
 #include "planner/random_tables.hpp"
 #include "planner/small_network.hpp"
+#include "studies/named_plan.hpp"
 #include "sys/expect_error.hpp"
 
 #include <fmt/format.h>
@@ -52,9 +51,8 @@ Layout fieldOn(const std::vector<int>& grid, const char* properties, const Shape
 }
 
 FoundPlan pinnedPlan(const NetworkTable& table, Index batch, Index processes, OwnTask task) {
-  return findPlan(OwnModel(declareNetwork(table, batch), FineGrid({processes}), kPinnedRates,
-                           /*inputChannels=*/true, std::move(task)),
-                  {}, 0);
+  return findPlan(
+      OwnModel(declareNetwork(table, batch), FineGrid({processes}), kPinnedRates, std::move(task)));
 }
 
 // The exact seconds of a conversion.
@@ -80,9 +78,9 @@ TEST(PinnedEnds, PlansAreTheBestOfAllCombinations) {
         if (one.output && !isSmall)
           task.output = fieldOn(one.grid, one.output, {4, 4, 12, 10});
         const OwnModel model(declareNetwork(table, 4), FineGrid({one.processes}), kPinnedRates,
-                             true, task);
+                             task);
         const double best = *test::leastByForce(exactTables(model, legalParallelizations(model)));
-        EXPECT_NEAR(findPlan(model, {}, 0).seconds, best, 1e-12 * best)
+        EXPECT_NEAR(findPlan(model).seconds, best, 1e-12 * best)
             << one.input << " " << one.processes;
       }
 }
@@ -147,10 +145,9 @@ TEST(PinnedEnds, PlansOfRandomFieldsAreTheBest) {
                  .inputCotangent = draw(0, 1) == 1};
     if (draw(0, 1))
       task.output = drawnField(shape, processes);
-    const OwnModel model(declareNetwork(table, batch), FineGrid({processes}), kPinnedRates,
-                         /*inputChannels=*/true, task);
+    const OwnModel model(declareNetwork(table, batch), FineGrid({processes}), kPinnedRates, task);
     const double best = *test::leastByForce(exactTables(model, legalParallelizations(model)));
-    EXPECT_NEAR(findPlan(model, {}, 0).seconds, best, 1e-12 * best) << round;
+    EXPECT_NEAR(findPlan(model).seconds, best, 1e-12 * best) << round;
   }
 }
 
@@ -161,11 +158,11 @@ TEST(PinnedEnds, TheFieldIsLeftWhereThatIsFaster) {
   OwnTask task{.input = field};
   OwnRates slow = kPinnedRates;
   slow.kernels.flops = 1e9; // two of eight processes would take four times as long
-  const OwnModel model(declareNetwork(table, 8), FineGrid({8}), slow, /*inputChannels=*/true, task);
-  const FoundPlan found = findPlan(model, {}, 0);
+  const OwnModel model(declareNetwork(table, 8), FineGrid({8}), slow, task);
+  const FoundPlan found = findPlan(model);
   for (const PlannedLayer& layer : found.layers)
     EXPECT_EQ(layer.parts.batch * layer.parts.channels * layer.parts.space, 8) << layer.labels;
-  const FoundPlan stays = findPlan(model, {{"L0", "input:h"}, {"L1", "input:h"}}, 0);
+  const FoundPlan stays = findPlan(model, {.fixed = {{"L0", "input:h"}, {"L1", "input:h"}}});
   EXPECT_GT(stays.seconds, 3 * found.seconds);
 }
 
@@ -195,9 +192,8 @@ TEST(PinnedEnds, AStepConvertsItsEndsEachTime) {
     OwnTask task{.objective = Objective::Inference,
                  .stepsPerEvaluation = every,
                  .input = fieldOn({4}, "S2", {4, 4, 12, 10})};
-    const OwnModel model(declareNetwork(table, 4), FineGrid({4}), kPinnedRates,
-                         /*inputChannels=*/true, task);
-    return findPlan(model, {{"L0", "n2"}}, 0).seconds;
+    const OwnModel model(declareNetwork(table, 4), FineGrid({4}), kPinnedRates, task);
+    return findPlan(model, {.fixed = {{"L0", "n2"}}}).seconds;
   };
   const double kernel = 2.0 * 120 * 16 / kPinnedFlops;
   const double end = seconds(1) - kernel;
@@ -213,7 +209,7 @@ Ref<NamedPlan> alexNetPlan(Index batch, Index processes) {
   return plan;
 }
 
-NetworkPlan::PinnedEnd onGrid(std::vector<int> grid, const char* properties) {
+PinnedEnd onGrid(std::vector<int> grid, const char* properties) {
   return [grid = std::move(grid), properties](const Shape& shape, Index) {
     return fieldOn(grid, properties, shape);
   };
@@ -259,21 +255,21 @@ TEST(PinnedEnds, FieldsMayHaveManyAxes) {
 TEST(PinnedEnds, AxesOfOneProcessHaveNoLabels) {
   const NetworkTable table = fieldNetwork(2, 3, 4);
   const auto modelOn = [&](const std::vector<int>& grid, const char* properties) {
-    return OwnModel(declareNetwork(table, 4), FineGrid({4}), kPinnedRates, /*inputChannels=*/true,
+    return OwnModel(declareNetwork(table, 4), FineGrid({4}), kPinnedRates,
                     {.input = fieldOn(grid, properties, {4, 4, 12, 10})});
   };
   const OwnModel model = modelOn({1, 1, 2, 2}, "S0,S1,S2,S3"), same = modelOn({2, 2}, "S2,S3");
-  EXPECT_EQ(model.states(), same.states());
-  for (int parallelization = 0; parallelization < model.states(); ++parallelization)
+  EXPECT_EQ(model.parallelizationCount(), same.parallelizationCount());
+  for (int parallelization = 0; parallelization < model.parallelizationCount(); ++parallelization)
     if (model.fault(0, parallelization).empty()) {
       EXPECT_EQ(model.text(0, parallelization), same.text(0, parallelization));
     }
-  const FoundPlan found = findPlan(model, {{"L0", "input:h,i"}}, 0);
+  const FoundPlan found = findPlan(model, {.fixed = {{"L0", "input:h,i"}}});
   EXPECT_EQ(found.layers[0].labels, "input:h,i");
   EXPECT_EQ(found.layers[0].meaning, "rows over 2, channels in over 2");
-  const OwnModel one(declareNetwork(table, 4), FineGrid({1}), kPinnedRates, /*inputChannels=*/true,
+  const OwnModel one(declareNetwork(table, 4), FineGrid({1}), kPinnedRates,
                      {.input = fieldOn({1, 1}, "S2,S3", {4, 4, 12, 10})});
-  EXPECT_EQ(findPlan(one, {}, 0).layers[0].labels, "input:all");
+  EXPECT_EQ(findPlan(one).layers[0].labels, "input:all");
 }
 
 // The runner-up has other layouts: it is not the parallelization "n2" on the grid of the processes,
@@ -281,10 +277,10 @@ TEST(PinnedEnds, AxesOfOneProcessHaveNoLabels) {
 TEST(PinnedEnds, TheNextBestPlanIsAnotherOne) {
   const NetworkTable table = fieldNetwork(1, 3, 4);
   const OwnModel model(declareNetwork(table, 8), FineGrid({4}), kPinnedRates,
-                       /*inputChannels=*/true, {.input = fieldOn({4, 1}, "S0,S2", {8, 4, 12, 10})});
-  const FoundPlan found = findPlan(model, {}, 0);
+                       {.input = fieldOn({4, 1}, "S0,S2", {8, 4, 12, 10})});
+  const FoundPlan found = findPlan(model);
   EXPECT_EQ(found.layers[0].labels, "input:n");
-  EXPECT_GE(findPlan(model, {{"L0", "n2"}}, 0).seconds, found.seconds);
+  EXPECT_GE(findPlan(model, {.fixed = {{"L0", "n2"}}}).seconds, found.seconds);
   ASSERT_FALSE(found.layers[0].runnerUp.empty());
   EXPECT_NE(found.layers[0].runnerUp, "n2");
   EXPECT_GT(found.layers[0].runnerUpSeconds, found.seconds);

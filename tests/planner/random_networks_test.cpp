@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tests the search of plans under the cost model T1 on random networks of up to six layers and 2 to
 // 12 processes: the best plan and the runners-up against all combinations of parallelizations,
-// properties of the prices that need no formula, and errors. In findPlan(model, {}, 0), no layer
-// has a fixed parallelization, and memory is unlimited.
-#include "planner/papers/t1_model.hpp"
+// properties of the prices that need no formula, and errors.
 #include "planner/random_tables.hpp"
 #include "planner/search/memory_bound.hpp"
 #include "planner/search/plan_search.hpp"
+#include "studies/t1_model.hpp"
 #include "support/draws.hpp"
 #include "sys/expect_error.hpp"
 
@@ -89,7 +88,7 @@ TEST(RandomNetworks, TheSearchFindsTheBestOfAllPlans) {
         plan.push_back(parallelizations[layer][choice[layer]]);
       least = std::min(least, secondsOf(model, plan));
     });
-    const FoundPlan found = findPlan(model, {}, 0);
+    const FoundPlan found = findPlan(model);
     EXPECT_NEAR(found.seconds, least, 1e-12 * least);
     if (found.baselines.uniform) {
       EXPECT_GE(found.baselines.uniform->seconds, found.seconds * (1 - 1e-12));
@@ -99,7 +98,7 @@ TEST(RandomNetworks, TheSearchFindsTheBestOfAllPlans) {
 
 TEST(RandomNetworks, RunnersUpAreTheBestPlansWithAnotherParallelization) {
   forRandomNetworks([](const T1Model& model, const ParallelizationLists& parallelizations) {
-    const FoundPlan found = findPlan(model, {}, 0);
+    const FoundPlan found = findPlan(model);
     const PlannedLayer& layer = found.layers.back();
     if (layer.runnerUp.empty())
       return;
@@ -108,10 +107,10 @@ TEST(RandomNetworks, RunnersUpAreTheBestPlansWithAnotherParallelization) {
       const std::string text =
           textOf(model.parallelizations()[parallelization], model.spatial(model.layers() - 1));
       if (text != layer.labels)
-        least = std::min(least, findPlan(model, {{layer.name, text}}, 0).seconds);
+        least = std::min(least, findPlan(model, {.fixed = {{layer.name, text}}}).seconds);
     }
     EXPECT_NEAR(layer.runnerUpSeconds, least, 1e-12 * least);
-    const FoundPlan with = findPlan(model, {{layer.name, layer.runnerUp}}, 0);
+    const FoundPlan with = findPlan(model, {.fixed = {{layer.name, layer.runnerUp}}});
     EXPECT_NEAR(with.seconds, least, 1e-12 * least);
   });
 }
@@ -124,7 +123,7 @@ TEST(RandomNetworks, EqualBatchAndSpaceMoveNothing) {
            ++parallelization)
         if (model.parallelizations()[parallelization].channels() == 0) {
           EXPECT_EQ(model.moveSeconds(static_cast<int>(move), static_cast<int>(parallelization),
-                                      static_cast<int>(parallelization)),
+                                      static_cast<int>(parallelization), Precision::Lower),
                     0);
         }
   });
@@ -146,31 +145,31 @@ TEST(PlanSearch, RefusesWhatCannotBe) {
   const T1Model model(oneLayer(), 2, FineGrid({64}), kSlow);
   expectError(TENON_ERR_SHAPE,
               {"layer conv1 cannot be divided among 64 processes", "a batch of 2 has no 64 parts"},
-              [&] { findPlan(model, {}, 0); });
+              [&] { findPlan(model); });
   const T1Model eight(oneLayer(), 2, FineGrid({8}), kSlow);
-  EXPECT_NO_THROW(findPlan(eight, {{"conv1", "n,o2"}}, 0));
+  EXPECT_NO_THROW(findPlan(eight, {.fixed = {{"conv1", "n,o2"}}}));
   expectError(TENON_ERR_OPTION, {"layer conv1", "'n3'", "a batch of 2 has no 8 parts"}, [&] {
-    findPlan(eight, {{"conv1", "n3"}}, 0);
+    findPlan(eight, {.fixed = {{"conv1", "n3"}}});
   });
   expectError(TENON_ERR_OPTION, {"5 output channels have no 8 parts"}, [&] {
-    findPlan(eight, {{"conv1", "o3"}}, 0);
+    findPlan(eight, {.fixed = {{"conv1", "o3"}}});
   });
   expectError(TENON_ERR_OPTION, {"no 8 parts with halos of 1"}, [&] {
-    findPlan(eight, {{"conv1", "h3-"}}, 0);
+    findPlan(eight, {.fixed = {{"conv1", "h3-"}}});
   });
   expectError(TENON_ERR_OPTION, {"label i is not among the choices"}, [&] {
-    findPlan(eight, {{"conv1", "n,i2"}}, 0);
+    findPlan(eight, {.fixed = {{"conv1", "n,i2"}}});
   });
   expectError(TENON_ERR_ARG, {"no layer 'conv'", "did you mean 'conv1'"}, [&] {
-    findPlan(eight, {{"conv", "n3"}}, 0);
+    findPlan(eight, {.fixed = {{"conv", "n3"}}});
   });
   expectError(TENON_ERR_MEMORY_LIMIT, {"memory limit is 100 B", "conv1 "},
-              [&] { findPlan(eight, {}, 100); });
+              [&] { findPlan(eight, {.memoryLimit = 100}); });
 }
 
 // On one process there is nothing to communicate, and T1 prices only communication.
 TEST(PlanSearch, OneProcessIsFree) {
-  const FoundPlan found = findPlan(T1Model(oneLayer(), 2, FineGrid({1}), kSlow), {}, 0);
+  const FoundPlan found = findPlan(T1Model(oneLayer(), 2, FineGrid({1}), kSlow));
   EXPECT_EQ(found.seconds, 0);
   EXPECT_EQ(found.layers[0].labels, "");
   EXPECT_EQ(found.layers[0].runnerUp, "");

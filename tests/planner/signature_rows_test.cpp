@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests the translation of parallelizations into signatures (planner/prices/signature_rows.hpp).
-// For all parallelizations of all layers of shipped networks, the signature that is read from the
-// text of a parallelization is the one that the cost model has priced. Some texts are written out
-// by hand.
+// Tests the translation of parallelizations into signatures
+// (planner/parallelizations/signature_rows.hpp). For all parallelizations of all layers of shipped
+// networks, the signature that is read from the text of a parallelization is the one that the cost
+// model has priced. Some texts are written out by hand.
 #include "declaration/core/types.hpp"
-#include "planner/papers/named_plan.hpp"
 #include "planner/prices/own_model.hpp"
+#include "studies/named_plan.hpp"
 #include "support/draws.hpp"
 #include "sys/expect_error.hpp"
 
@@ -17,10 +17,11 @@ namespace {
 // Checks all legal parallelizations of all layers, on the grid of the processes and on that of a
 // field.
 void expectSignatures(const DeclaredNetwork& network, const FineGrid& grid, OwnTask task) {
-  const OwnModel model(network, grid, {}, /*inputChannels=*/true, std::move(task));
+  const OwnModel model(network, grid, {}, std::move(task));
   int parallelizations = 0;
   for (int layer = 0; layer < model.layers() && !model.isPinned(layer); ++layer)
-    for (int parallelization = 0; parallelization < model.states(); ++parallelization) {
+    for (int parallelization = 0; parallelization < model.parallelizationCount();
+         ++parallelization) {
       if (!model.fault(layer, parallelization).empty())
         continue;
       ++parallelizations;

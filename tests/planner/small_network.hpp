@@ -2,8 +2,8 @@
 // A network small enough for exhaustive search, and tables of exact prices.
 #pragma once
 
-#include "planner/papers/network_table.hpp"
 #include "planner/prices/cost_model.hpp"
+#include "studies/network_table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -46,7 +46,8 @@ inline CostTables exactTables(const CostModel& model,
   CostTables tables = tablesOf(model, parallelizations);
   for (int layer = 0; layer < tables.layers(); ++layer)
     for (int state = 0; state < tables.states(layer); ++state) {
-      const double exact = model.exactLayerSeconds(layer, parallelizations[layer][state]);
+      const double exact =
+          model.layerSeconds(layer, parallelizations[layer][state], Precision::Exact);
       EXPECT_LE(tables.seconds[layer][state], exact * (1 + 1e-12));
       tables.seconds[layer][state] = exact;
     }
@@ -55,7 +56,7 @@ inline CostTables exactTables(const CostModel& model,
     std::size_t cell = 0;
     for (int from : parallelizations[pair.from])
       for (int to : parallelizations[pair.to]) {
-        const double exact = model.exactMoveSeconds(static_cast<int>(m), from, to);
+        const double exact = model.moveSeconds(static_cast<int>(m), from, to, Precision::Exact);
         EXPECT_LE(pair.seconds[cell], exact * (1 + 1e-12));
         pair.seconds[cell++] = exact;
       }

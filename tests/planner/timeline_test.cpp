@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tests the predicted time of a training step in which communication overlaps computation
 // (secondsOverlapped()), for chains of two or three layers whose times of kernels, moves and
-// reductions are given. Expected times are sums written out by hand. In findPlan(model, {}, 0), no
-// layer has a fixed parallelization, and memory is unlimited.
+// reductions are given. Expected times are sums written out by hand.
 #include "planner/prices/own_model.hpp"
+#include "planner/search/overlap.hpp"
 #include "planner/search/plan_search.hpp"
 #include "planner/small_network.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 // A chain of layers with one parallelization each.
 class ByHand : public CostModel {
 public:
-  ByHand(std::vector<LayerParts> layers, std::vector<MoveParts> moves)
+  ByHand(std::vector<LayerTerms> layers, std::vector<MoveTerms> moves)
       : CostModel(FineGrid({1}), false), layers_(std::move(layers)), between_(std::move(moves)) {
     for (std::size_t l = 0; l < layers_.size(); ++l)
       names_.push_back("L" + std::to_string(l));
@@ -23,19 +23,17 @@ public:
   std::string spatial(int) const override { return {}; }
   Parts parts(int, int) const override { return {}; }
   std::string fault(int, int) const override { return {}; }
-  double layerSeconds(int layer, int) const override {
-    return layers_[layer].forward + layers_[layer].backward + layers_[layer].gradients;
-  }
+  double layerSeconds(int layer, int, Precision) const override { return layers_[layer].sum(); }
   double layerBytes(int, int) const override { return 0; }
-  double moveSeconds(int move, int, int) const override {
-    return between_[move].there + between_[move].back;
+  double moveSeconds(int move, int, int, Precision) const override {
+    return between_[move].forward + between_[move].backward;
   }
-  LayerParts layerParts(int layer, int) const override { return layers_[layer]; }
-  MoveParts moveParts(int move, int, int) const override { return between_[move]; }
+  LayerTerms layerTerms(int layer, int) const override { return layers_[layer]; }
+  MoveTerms moveTerms(int move, int, int) const override { return between_[move]; }
 
 private:
-  std::vector<LayerParts> layers_;
-  std::vector<MoveParts> between_;
+  std::vector<LayerTerms> layers_;
+  std::vector<MoveTerms> between_;
 };
 
 double replayed(const ByHand& model, double share) {
@@ -68,15 +66,15 @@ TEST(Timeline, TheLinkCarriesOneTransferAfterTheOther) {
 TEST(Timeline, ThePlanIsTheFastestOfTheBestSums) {
   const OwnRates rates{.links = {.latency = 2e-6, .bandwidth = 6e9}, .kernels = {.flops = 1e12}};
   const OwnModel model(declareNetwork(test::smallNetwork(), 64), FineGrid({8}), rates);
-  const FoundPlan alone = findPlan(model, {}, 0);
+  const FoundPlan alone = findPlan(model);
   EXPECT_FALSE(alone.overlapped);
-  const FoundPlan none = findPlan(model, {}, 0, 1e-300);
+  const FoundPlan none = findPlan(model, {.overlap = 1e-300});
   EXPECT_NEAR(*none.overlapped, alone.seconds, 1e-12 * alone.seconds);
   EXPECT_NEAR(none.seconds, alone.seconds, 1e-12 * alone.seconds);
   std::vector<int> plan;
   for (int layer = 0; layer < model.layers(); ++layer)
     plan.push_back(model.parse(layer, alone.layers[layer].labels));
-  const FoundPlan all = findPlan(model, {}, 0, 1);
+  const FoundPlan all = findPlan(model, {.overlap = 1});
   EXPECT_LE(*all.overlapped, secondsOverlapped(model, plan, 1));
   EXPECT_LT(*all.overlapped, alone.seconds);
   EXPECT_GE(all.seconds, alone.seconds * (1 - 1e-12));

@@ -6,7 +6,7 @@
 
 #include "linop/algebra/adjoint_test.hpp"
 #include "linop/operators.hpp"
-#include "reduction/synthesis.hpp"
+#include "placement/synthesis.hpp"
 #include "sys/expect_error.hpp"
 
 #include <algorithm>

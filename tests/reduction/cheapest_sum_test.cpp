@@ -6,10 +6,10 @@
 #include "reduction/cheapest_sum.hpp"
 
 #include "geometry/layout/cuts.hpp"
+#include "placement/synthesis.hpp"
 #include "reduction/execution.hpp"
 #include "reduction/reduction_groups.hpp"
 #include "reduction/reduction_step.hpp"
-#include "reduction/synthesis.hpp"
 #include "support/draws.hpp"
 
 #include <gtest/gtest.h>

@@ -60,9 +60,10 @@ ParallelizationLists legalParallelizations(const CostModel& model) {
   ParallelizationLists lists(model.layers());
   for (int layer = 0; layer < model.layers(); ++layer) {
     // Starts with the first parallelization after those of the fine grid, and wraps around.
-    const int fine = static_cast<int>(model.parallelizations().size()), extra = model.firstExtra();
-    for (int turn = 0; turn < model.states(); ++turn)
-      if (const int parallelization = turn < extra ? (fine + turn) % extra : turn;
+    const int fine = static_cast<int>(model.parallelizations().size()),
+              aligned = model.firstBalanced();
+    for (int turn = 0; turn < model.parallelizationCount(); ++turn)
+      if (const int parallelization = turn < aligned ? (fine + turn) % aligned : turn;
           model.fault(layer, parallelization).empty())
         lists[layer].push_back(parallelization);
     if (lists[layer].empty())
@@ -72,14 +73,14 @@ ParallelizationLists legalParallelizations(const CostModel& model) {
 }
 
 CostTables tablesOf(const CostModel& model, const ParallelizationLists& parallelizations,
-                    Closeness prices) {
+                    Precision precision) {
   CostTables tables{.names = model.names(),
                     .seconds = std::vector<std::vector<double>>(model.layers()),
                     .bytes = std::vector<std::vector<double>>(model.layers()),
                     .pairs = {}};
   for (int layer = 0; layer < model.layers(); ++layer)
     for (int parallelization : parallelizations[layer]) {
-      tables.seconds[layer].push_back((model.*prices.layer)(layer, parallelization));
+      tables.seconds[layer].push_back(model.layerSeconds(layer, parallelization, precision));
       tables.bytes[layer].push_back(model.layerBytes(layer, parallelization));
     }
   for (std::size_t m = 0; m < model.moves().size(); ++m) {
@@ -97,7 +98,7 @@ CostTables tablesOf(const CostModel& model, const ParallelizationLists& parallel
     pair.seconds.reserve(parallelizations[from].size() * parallelizations[to].size());
     for (int a : parallelizations[from])
       for (int b : parallelizations[to])
-        pair.seconds.push_back((model.*prices.move)(static_cast<int>(m), a, b));
+        pair.seconds.push_back(model.moveSeconds(static_cast<int>(m), a, b, precision));
   }
   return tables;
 }
@@ -109,15 +110,15 @@ double CostModel::planBytes(const std::vector<int>& parallelizations) const {
   return sum;
 }
 
-double secondsOf(const CostModel& model, const std::vector<int>& plan, Closeness prices) {
-  // The same sum as CostTables::secondsOf(), but with any of a model's prices, and for
-  // parallelizations instead of states.
+double secondsOf(const CostModel& model, const std::vector<int>& plan, Precision precision) {
+  // The same sum as CostTables::secondsOf(), but of any precision, and for parallelizations
+  // instead of states.
   double sum = 0;
   for (int layer = 0; layer < model.layers(); ++layer)
-    sum += (model.*prices.layer)(layer, plan[layer]);
+    sum += model.layerSeconds(layer, plan[layer], precision);
   for (std::size_t m = 0; m < model.moves().size(); ++m)
-    sum += (model.*prices.move)(static_cast<int>(m), plan[model.moves()[m].from],
-                                plan[model.moves()[m].to]);
+    sum += model.moveSeconds(static_cast<int>(m), plan[model.moves()[m].from],
+                             plan[model.moves()[m].to], precision);
   return sum;
 }
 

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Counts the messages of operators that communicate by lists, the index maps of meshes and the
-// linked halos of patches, and derives the layouts that the layers of such a network have without a
-// plan, their native layouts (listed_moves.hpp).
+// linked halos of patches, and prices them (listed_moves.hpp).
 //
 // Lists state for each element the rank and place from which it is copied. Each rank knows only its
 // own part of the lists of an index map: its exact traffic is known for that rank, and for other
 // ranks the maximum over all ranks is used, which was reduced when the map was made. Lists of
 // linked halos follow from a rule and can be made for any rank. Nothing is communicated here.
 #include "planner/prices/listed_moves.hpp"
-
-#include "sys/errors/error.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -96,74 +91,6 @@ double priceOfLists(const OperatorEntry& op, bool adjoint, Index elementBytes,
     most = std::max(most, priceOfLists(listedTraffic(op, adjoint, grid.rank(position)), grid,
                                        elementBytes, rates));
   return most;
-}
-
-namespace {
-
-Layouts withoutHalos(const Layouts& layouts) {
-  Layouts plain;
-  for (const Layout& layout : layouts)
-    plain.push_back(layout.withoutHalos());
-  return plain;
-}
-
-// The native layouts of one layer and its dependents, for the layouts of its inputs.
-NativeLayouts nativeLayoutsOf(const DeclaredLayer& layer, const Layouts& inputs) {
-  layer.declaration->checkLinks(inputs);
-  const Form form = layer.declaration->form(inputs, {});
-  NativeLayouts native{withoutHalos(form.uses), {form.output}};
-  // Boundary values from the user are read in their own layout.
-  for (std::size_t i = native.uses.size(); i < inputs.size(); ++i)
-    native.uses.push_back(inputs[i]);
-  for (const DependentLayer& dependent : layer.dependents) {
-    const Layouts read{native.outputs[static_cast<std::size_t>(dependent.reads)]};
-    dependent.declaration->checkLinks(read);
-    native.outputs.push_back(dependent.declaration->form(read, {}).output);
-  }
-  return native;
-}
-
-} // namespace
-
-std::vector<NativeLayouts> nativeLayouts(const DeclaredNetwork& network, const Layouts& inputs) {
-  std::vector<NativeLayouts> natives;
-  for (int number = 0; number < static_cast<int>(network.layers.size()); ++number) {
-    const DeclaredLayer& layer = network.layers[number];
-    std::vector<std::optional<Layout>> reads(layer.inputs.size());
-    for (const DeclaredMove& read : network.reads)
-      if (read.to == number)
-        reads[read.input] = inputs.at(read.source);
-    for (const DeclaredMove& move : network.moves)
-      if (move.to == number)
-        reads[move.input] = natives[move.from].outputs[move.output];
-    Layouts readLayouts;
-    for (std::optional<Layout>& read : reads)
-      readLayouts.push_back(std::move(read).value());
-    natives.push_back(nativeLayoutsOf(layer, readLayouts));
-  }
-  return natives;
-}
-
-std::vector<ListedField> listedFields(const DeclaredNetwork& network,
-                                      const std::vector<NativeLayouts>& natives,
-                                      const std::vector<std::optional<Layout>>& pinned) {
-  std::vector<ListedField> fields;
-  for (std::size_t layer = 0; layer < network.layers.size(); ++layer) {
-    if (!network.hasLists || !network.layers[layer].declaration->dependsOnRowDistribution())
-      continue;
-    for (const Layout& layout : {natives[layer].uses.front(), natives[layer].outputs.front()}) {
-      const Layout plain = layout.withoutHalos();
-      const auto isLike = [&](const Layout& known) {
-        return known.grid() == plain.grid() && known.properties() == plain.properties();
-      };
-      if (std::ranges::none_of(fields, isLike, &ListedField::layout) &&
-          std::ranges::none_of(
-              pinned, [&](const std::optional<Layout>& end) { return end && isLike(*end); }))
-        fields.push_back(
-            {fields.empty() ? "mesh" : fmt::format("mesh{}", fields.size() + 1), plain});
-    }
-  }
-  return fields;
 }
 
 } // namespace tenon

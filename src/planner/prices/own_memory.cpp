@@ -127,7 +127,7 @@ double OwnModel::parameterCopies(const Layout& use, bool frozen) const {
 }
 
 void OwnModel::addSaved(const Saved& saved, bool outputIsSaved, const Form& form,
-                        ParallelizedLayer& placed) const {
+                        ParallelizationCost& cost) const {
   const double output = bytesOf(form.output);
   // Saved activations can be stored in bfloat16.
   const auto depth = double(network_.stackDepth);
@@ -139,13 +139,13 @@ void OwnModel::addSaved(const Saved& saved, bool outputIsSaved, const Form& form
     inputs += bytesOf(use);
     // Other inputs are read in place, in the array that their writer wrote.
     if (trains() && saved.input && (use.hasHalos() || !saved.inputInPlace))
-      placed.bytes += share * bytesOf(use);
+      cost.bytes += share * bytesOf(use);
   }
   if (trains())
-    placed.bytes += depth * saved.perOutput * double(mostElements(form.output)) +
-                    (outputIsSaved || saved.output ? share * output : 0);
-  placed.outputBytes.push_back(output);
-  placed.temporaryBytes = std::max(placed.temporaryBytes, inputs + output);
+    cost.bytes += depth * saved.perOutput * double(mostElements(form.output)) +
+                  (outputIsSaved || saved.output ? share * output : 0);
+  cost.outputBytes.push_back(output);
+  cost.temporaryBytes = std::max(cost.temporaryBytes, inputs + output);
 }
 
 // Upper bound of the shared memory of passes: for each layer, its temporary arrays plus the outputs
@@ -155,15 +155,15 @@ double OwnModel::temporaryBytes(const std::vector<int>& parallelizations) const 
   for (int layer = 0; layer < plannedLayers(); ++layer) {
     double waiting = 0;
     for (int writer = 0; writer < layer; ++writer) {
-      const ParallelizedLayer& writerLayer = placed(writer, parallelizations[writer]);
-      for (std::size_t output = 0; output < writerLayer.outputBytes.size(); ++output)
+      const ParallelizationCost& writerCost = cost(writer, parallelizations[writer]);
+      for (std::size_t output = 0; output < writerCost.outputBytes.size(); ++output)
         if (std::ranges::any_of(network_.moves, [&](const DeclaredMove& move) {
               return move.from == writer && move.output == static_cast<int>(output) &&
                      move.to > layer;
             }))
-          waiting += writerLayer.outputBytes[output];
+          waiting += writerCost.outputBytes[output];
     }
-    most = std::max(most, waiting + placed(layer, parallelizations[layer]).temporaryBytes);
+    most = std::max(most, waiting + cost(layer, parallelizations[layer]).temporaryBytes);
   }
   return most;
 }
@@ -192,7 +192,7 @@ NodeChoice OwnModel::runChoice(int layer, int parallelization) const {
   const ParallelizedLayer& parallelized = placed(layer, parallelization);
   const Kind& kind = kinds_[kindOf_[layer]];
   NodeChoice choice{.labels = parallelized.signature, .uses = {}, .cuts = {}};
-  if (usesListLayout(kind, parallelization))
+  if (existing_.followsLists(kind, parallelization))
     choice.uses = kind.native->uses;
   else
     for (const Layout& use : parallelized.uses)

@@ -1,69 +1,49 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tenon's own cost model. For each layer and parallelization it makes the layer's form (the layouts
-// of inputs, parameters and output that would run) and prices its kernels and the communication
-// between the forms of two layers.
+// Tenon's own cost model: it prices what runs. For each layer and parallelization the declaration
+// makes the layer's form (layer_parallelizations.hpp), the layouts that would run; the prices are
+// those of its kernels and conversions.
 //
-//    layer   kernels forward and adjoint, by their operations and bytes (kernel_cost.hpp); the
-//            gradients' conversions from use* to use; a move of the network's input, free but for
-//            its halo
+//    layer   kernels and communication of the layer and its dependents (layer_prices.hpp). The
+//            network's input is available in any layout, so only its halo is communicated
 //    move    the conversion of the writer's output to the reader's use, halo included, and its
-//            adjoint
+//            adjoint (move_prices.hpp)
 //    bytes   the memory of the process that has the most
 //
-// The asterisk denotes the dual layout, that of a gradient or cotangent. Elements have the size of
-// the network's data type. Inference has neither adjoints nor gradients nor an optimizer state.
-// Communication has the prices of conversion_prices.hpp at three precisions: a lower bound from the
-// rank at position 0 of the process grid, whose blocks are the largest if the split is even; a
-// closer bound from a few more positions, which is nearly always exact; and the exact maximum over
-// all positions. Prices of kernels are always exact.
+// Elements have the size of the network's data type. Inference has neither adjoints nor gradients
+// nor an optimizer state. Prices of kernels are exact at any precision; communication is that of
+// some positions of the process grid, of all of them for an exact price.
 //
-// Memory. The bytes of a layer include its parameters, the optimizer state, the gradients and their
-// partial sums, and the reduced gradients if processes share them; and the activations that an
-// adjoint reads: inputs with halos, workspaces, and the outputs that the layer's own adjoint or the
-// adjoint of a reader reads. All other values and cotangents are temporary. Layers share the memory
-// of temporary values, which holds the values of the layer that runs, and those that a later layer
-// will read.
-//
-// The model does not depend on the types of layers: a layer's signature table defines what a
-// parallelization means for the layer (signature_rows.hpp). If sliding windows divide the output
-// into unequal blocks, a second parallelization with the same labels divides the output evenly.
+// Memory (own_memory.cpp). The bytes of a layer include its parameters, the optimizer state, the
+// gradients and their partial sums, and the reduced gradients if processes share them; and the
+// activations that an adjoint reads: inputs with halos, workspaces, and the outputs that the
+// layer's own adjoint or the adjoint of a reader reads. All other values and cotangents are
+// temporary. Layers share the memory of temporary values, which holds the values of the layer that
+// runs, and those that a later layer will read.
 //
 // Pinned ends. If the user fixes the layout of the network's input or output (a pinned end), the
 // model contains an additional layer with this layout as its only parallelization. Moves from and
-// to this layer are priced like all others. The process grid of the fixed layout adds
-// parallelizations to every layer (field_parallelizations.hpp), by which a layer can keep the
-// distribution of the user's field.
+// to this layer are priced like all others.
 //
 // Lists of a mesh. If layers need lists of a mesh, such as edges and index maps, all inputs of the
 // network must be pinned. The lists then determine native layouts for all layers
-// (listed_moves.hpp): the layouts in which data on the mesh are distributed. A layer with lists has
-// only its native layout; the other layers use the split points of theirs on that grid.
-// Communication by lists within a layer is priced as one exchange of its messages.
+// (native_layouts.hpp). A layer with lists has only its native layout; the other layers use the
+// split points of theirs on that grid.
 #pragma once
 
 #include "compile/network/assignment.hpp"
 #include "declaration/core/halo_sharing.hpp"
-#include "planner/prices/conversion_prices.hpp"
+#include "planner/parallelizations/layer_parallelizations.hpp"
 #include "planner/prices/cost_model.hpp"
-#include "planner/prices/declared_network.hpp"
-#include "planner/prices/field_parallelizations.hpp"
-#include "planner/prices/kernel_cost.hpp"
-#include "planner/prices/listed_moves.hpp"
+#include "planner/prices/layer_prices.hpp"
+#include "planner/prices/move_prices.hpp"
 #include "planner/prices/run_memory.hpp"
-#include "planner/prices/signature_rows.hpp"
-#include "planner/prices/volume_bound.hpp"
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <tuple>
-#include <unordered_map>
 
 namespace tenon {
-
-struct OwnRates {
-  LinkRates links;
-  KernelRates kernels = {};
-};
 
 enum class Objective { Training, Inference };
 
@@ -85,6 +65,9 @@ struct OwnTask {
   RoutePolicy routes = {};
   Index bucketBytes = 0; // size of a bucket of gradients that are reduced together
   SharedByNode shared = {};
+  bool inputChannels = true; // whether they can be split (label i)
+
+  std::vector<std::optional<Layout>> inputs() const; // the first and the further ones
 };
 
 // Memory of a process in addition to arrays, measured by tests/bench/plan_memory. Per network: MPI
@@ -99,131 +82,97 @@ class OwnModel : public CostModel {
 public:
   // Throws TENON_ERR_SHAPE for a pinned layout of the wrong shape, and TENON_ERR_STATE if a network
   // with lists has an input that is not pinned.
-  OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, bool inputChannels = true,
-           OwnTask task = {});
+  OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, OwnTask task = {});
 
-  int states() const override { return 2 * firstExtra(); }
-  int firstExtra() const override;
+  int parallelizationCount() const override { return existing_.count(); }
+  int firstBalanced() const override { return existing_.firstBalanced(); }
+  std::string fault(int layer, int parallelization) const override {
+    return placed(layer, parallelization).fault;
+  }
   bool isPinned(int layer) const override { return layer >= plannedLayers(); }
+  bool areAlike(int layer, int parallelization, int other) const override;
+  Parts parts(int layer, int parallelization) const override;
+  std::string spatial(int layer) const override;
   char channelLabel(int layer) const override;
   std::string text(int layer, int parallelization) const override;
   int parse(int layer, const std::string& text) const override;
   std::string signature(int layer, int parallelization) const override {
     return placed(layer, parallelization).signature;
   }
+  std::vector<Layout> uses(int layer, int parallelization) const override;
   bool isBalanced(int layer, int parallelization) const override {
     return placed(layer, parallelization).isBalanced;
   }
-  std::vector<Layout> uses(int layer, int parallelization) const override;
-  bool areAlike(int layer, int parallelization, int other) const override;
-  std::string spatial(int layer) const override;
-  Parts parts(int layer, int parallelization) const override;
-  std::string fault(int layer, int parallelization) const override {
-    return placed(layer, parallelization).fault;
+
+  double layerSeconds(int layer, int parallelization, Precision precision) const override {
+    return termsBy(layer, parallelization, samplingOf(precision)).sum();
   }
-  double layerSeconds(int layer, int parallelization) const override;
-  double closerLayerSeconds(int layer, int parallelization) const override;
-  double exactLayerSeconds(int layer, int parallelization) const override;
-  LayerParts layerParts(int layer, int parallelization) const override;
-  MoveParts moveParts(int move, int from, int to) const override;
+  double moveSeconds(int move, int from, int to, Precision precision) const override {
+    return movePrices_.seconds(move, from, to, precision);
+  }
   double layerBytes(int layer, int parallelization) const override {
-    return placed(layer, parallelization).bytes;
+    return cost(layer, parallelization).bytes;
   }
+  int firstLike(int move) const override { return movePrices_.firstLike(move); }
+  LayerTerms layerTerms(int layer, int parallelization) const override {
+    return termsBy(layer, parallelization, samplingOf(Precision::Close));
+  }
+  MoveTerms moveTerms(int move, int from, int to) const override {
+    return movePrices_.terms(move, from, to);
+  }
+
   double planBytes(const std::vector<int>& parallelizations) const override;
   bool knowsRecomputation() const override { return trains() && !network_.nodes.empty(); }
   RecomputedLayers recomputedWithin(const std::vector<int>& parallelizations,
                                     double bytes) const override;
   SharedHalos sharedHalos(const std::vector<int>& parallelizations, Index depth,
                           double bytes) const override;
-  double moveSeconds(int move, int from, int to) const override;
-  double leastMoveSeconds(int move, int from, int to) const override;
-  int firstLike(int move) const override { return ends_[move].firstLike; }
-  double closerMoveSeconds(int move, int from, int to) const override;
-  double exactMoveSeconds(int move, int from, int to) const override;
 
 private:
-  // A conversion within a layer and its dependents (layers that are distributed like their input),
-  // and the term of LayerParts to which its seconds are added.
-  struct InnerMove {
-    double LayerParts::*part;
-    Layout from, to;
-    Index times = 1;
-  };
-  // Communication by lists within a layer or a dependent.
-  struct ListedMove {
-    double LayerParts::*part;
-    OperatorEntry op;
-    bool adjoint;
-  };
-  // A layer under one parallelization: its layouts, costs and fault.
-  struct ParallelizedLayer {
-    Layouts uses, outputs; // the layer's output, and those of its dependents
-    std::string signature, fault;
-    LayerParts kernels = {};
-    std::vector<InnerMove> moves = {};
-    std::vector<ListedMove> listed = {};
-    double bytes = 0;
-    double temporaryBytes = 0;            // upper bound of the temporary arrays while the layer
-                                          // runs
-    std::vector<double> outputBytes = {}; // of each output
-    bool isBalanced = false;
-    std::map<Sampling, LayerParts> seconds = {}; // by precision, computed on request
-  };
   // Which activations the adjoint of a layer or a dependent reads; equal for all parallelizations.
   struct Saved {
     bool input = false, output = false;
     bool inputInPlace = false; // the input is read in place, without a copy
     double perOutput = 0;      // bytes of workspaces per element of the output
   };
-  // The costs under all parallelizations. Layers that differ only in their names share one Kind.
-  struct Kind {
-    const DeclaredLayer* layer = nullptr;
-    const NativeLayouts* native = nullptr; // null: the network has no lists
-    SignatureTable table;
-    std::vector<Saved> saved;      // of the layer and its dependents
-    std::vector<bool> readIsSaved; // by output: whether the adjoint of a reader reads it
-    std::vector<ParallelizedLayer> parallelizations;
+  // A kind of layer with its costs.
+  struct Kind : LayerKind {
+    std::vector<Saved> saved = {};      // of the layer and its dependents
+    std::vector<bool> readIsSaved = {}; // by output: whether the adjoint of a reader reads it
+    std::vector<ParallelizationCost> costs = {}; // by parallelization
   };
-  // The numbers of the layouts at both ends of a move, by parallelization; -1 if the
-  // parallelization is impossible.
-  struct Ends {
-    std::vector<int> sources, targets;
-    double weight = 1;
-    bool back = true;  // whether the cotangent moves, too
-    int firstLike = 0; // the first move with the same ends
-  };
-  // Key: the numbers of two layouts, and whether the cotangent moves back.
-  using Prices = std::unordered_map<std::uint64_t, double>;
 
   int plannedLayers() const { return static_cast<int>(network_.layers.size()); }
   bool trains() const { return task_.objective == Objective::Training; }
   const ParallelizedLayer& placed(int layer, int parallelization) const {
     return kinds_[kindOf_[layer]].parallelizations[parallelization];
   }
+  const ParallelizationCost& cost(int layer, int parallelization) const {
+    return kinds_[kindOf_[layer]].costs[parallelization];
+  }
 
-  // The second half of the parallelizations repeats the first half with evenly divided outputs.
-  int plainParallelization(int parallelization) const { return parallelization % firstExtra(); }
-  const FieldParallelization*
-  fieldParallelization(int parallelization) const; // null: one of the fine grid
-  void addNativeLayouts();
-  void addFields(bool inputChannels);
   void addKinds();
-  int addPinnedEnd(std::string name, const Layout& layout);
+  std::string kindKey(int layer, const LayerKind& kind, const std::vector<bool>& readIsSaved);
+  ParallelizationCost costOf(const Kind& kind, const std::vector<Form>& forms) const;
+  void addMoves();
   void addPinnedEnds();
-  ParallelizedLayer place(const Kind& kind, int parallelization);
-  std::string addForm(const Kind& kind, int parallelization, ParallelizedLayer& placed);
-  bool usesListLayout(const Kind& kind, int parallelization) const;
-  void addListed(const Declaration& declaration, const Form& form, bool hasCotangent,
-                 ParallelizedLayer& placed) const;
-  std::string whyNotBalanced(const Kind& kind, int parallelization) const;
-  std::string rowsOf(const Kind& kind, int parallelization, SignatureRows& rows) const;
-  Layout inputLayout(const Kind& kind, int parallelization, const SignatureRows& rows,
-                     std::size_t input) const;
-  void addCosts(const Kind& kind, const Form& form, ParallelizedLayer& placed) const;
+  int addPinnedEnd(std::string name, const Layout& layout);
+  void addPinnedMove(const DeclaredMove& move, bool hasCotangent);
+  MoveEnds endsOf(const DeclaredMove& move);
+  const std::vector<int>& layoutsOf(int layer, bool isSource, int place, const Shape& shape);
+  bool wantsCotangent(const DeclaredLayer& layer) const;
+  LayerTerms termsBy(int layer, int parallelization, Sampling sampling) const;
+  double conversionSeconds(const Layout& from, const Layout& to, Sampling sampling) const {
+    return conversions_->seconds(from, to, network_.elementBytes, sampling);
+  }
+
+  // Memory, and what is chosen for a whole plan: own_memory.cpp.
   Saved savedOf(const Declaration& declaration, const Layouts& given) const;
   std::vector<Saved> savedOf(const DeclaredLayer& layer, const NativeLayouts* native) const;
   std::vector<std::vector<bool>> findReadSaved(const std::vector<std::vector<Saved>>& saved) const;
   double parameterCopies(const Layout& use, bool frozen) const;
+  void addSaved(const Saved& saved, bool outputIsSaved, const Form& form,
+                ParallelizationCost& cost) const;
   double temporaryBytes(const std::vector<int>& parallelizations) const;
   Layouts runInputs(const std::vector<int>& parallelizations) const;
   NodeChoice runChoice(int layer, int parallelization) const;
@@ -242,42 +191,20 @@ private:
   double bytesOfRun(const RunMemory& memory) const;
   double runBytes(const std::vector<int>& parallelizations) const;
   double bytesOf(const Layout& layout) const;
-  void addSaved(const Saved& saved, bool outputIsSaved, const Form& form,
-                ParallelizedLayer& placed) const;
-  bool wantsCotangent(const DeclaredLayer& layer) const;
-  void addKernels(const Declaration& layer, const Form& form, bool hasCotangent,
-                  ParallelizedLayer& placed) const;
-  double conversionSeconds(const Layout& from, const Layout& to, Sampling sampling) const;
-  void addDependents(const Kind& kind, bool hasCotangent, ParallelizedLayer& placed) const;
-  LayerParts partsBy(int layer, int parallelization, Sampling sampling) const;
-  double secondsBy(int layer, int parallelization, Sampling sampling) const;
-  Ends endsOf(const DeclaredMove& move);
-  const std::vector<int>& layoutsOf(int layer, bool isSource, int place, const Shape& shape);
-  void findAlike();
-  int numberOfLayout(Layout layout);
-  double price(Prices& known, int move, int from, int to, Sampling sampling) const;
-  double priceBack(const Ends& ends, int from, int to, Sampling sampling) const;
 
   DeclaredNetwork network_;
   OwnRates rates_;
-  LinkRates bestLinks_;
   OwnTask task_;
-  GridPtr grid_;
-  std::vector<NativeLayouts> natives_; // by layer; empty: the network has no lists
-  std::vector<Field> fields_;          // grids of pinned ends and of lists
-  std::vector<FieldParallelization>
-      fieldParallelizations_;           // numbered after the parallelizations of the fine grid
-  std::vector<int> kindOf_;             // by layer
-  mutable std::vector<Kind> kinds_;     // seconds are computed on request
-  std::vector<Layout> layouts_, duals_; // without duplicates
-  std::vector<FirstPart> parts_, dualParts_;
-  std::map<std::pair<Shape, std::string>, std::vector<int>> layoutsLike_;
+  GridPtr grid_; // the fine grid
+  LayerParallelizations existing_;
+  std::unique_ptr<ConversionPrices> conversions_;
+  LayerPrices layerPrices_;
+  MovePrices movePrices_;
+  std::vector<int> kindOf_;         // by layer
+  mutable std::vector<Kind> kinds_; // seconds are computed on request
   // Layout numbers by parallelization. Key: kind of layer, whether it is the source, position of
   // the output or input, shape of the data moved.
   std::map<std::tuple<int, bool, int, Shape>, std::vector<int>> layoutsOf_;
-  std::vector<Ends> ends_; // by move
-  mutable ConversionPrices conversions_;
-  mutable Prices prices_, closerPrices_, exactPrices_;
 };
 
 } // namespace tenon

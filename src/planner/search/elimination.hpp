@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Exact minimum of a sum of cost tables over one state per layer (a state is a parallelization), by
-// variable elimination as in graphical models. To eliminate a layer, all tables that contain the
-// layer are added, and the sum is minimised over the layer's states. The result is a new table, the
-// layer's message, over its neighbours: the other layers in these tables. For a chain a - b - c
-// with costs A, B, C and pair tables AB, BC:
+// variable elimination as in graphical models (Dechter, Bucket elimination, Artificial Intelligence
+// 113, 1999; as dynamic programming for parallelizations in PaSE, IPDPS 2021). To eliminate a
+// layer, all tables that contain the layer are added, and the sum is minimised over the layer's
+// states. The result is a new table, the layer's message, over its neighbours: the other layers in
+// these tables. For a chain a - b - c with costs A, B, C and pair tables AB, BC:
 //
 //   m_a(b) = min over a of A(a) + AB(a,b)
 //   m_b(c) = min over b of B(b) + BC(b,c) + m_a(b)

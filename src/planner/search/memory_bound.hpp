@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The fastest plan within a memory limit, by a Lagrange multiplier l in seconds per byte:
+// The fastest plan within a memory limit, by a Lagrange multiplier l in seconds per byte (Everett,
+// Generalized Lagrange multiplier method, Operations Research 11, 1963):
 //
 //  1  If even the plan with the least bytes exceeds the limit, an error names the largest layers.
 //  2  For each l >= 0, min(seconds + l bytes) - l limit is a lower bound of the seconds. The l with
@@ -11,6 +12,10 @@
 //      better plan contains them.
 //  4  The remaining states are searched exactly, by an elimination with Pareto fronts (pareto.hpp).
 //      If this needs too many labels, the gap between the two bounds is reported instead.
+//
+// For example, with a limit of 60 MB and two plans of (100 MB, 1 s) and (40 MB, 2.5 s), the line
+// through both has l = 0.025 s/MB. If no plan is below it, the lower bound is 1 + 100 l - 60 l = 2
+// s, and the best plan within the limit takes between 2 and 2.5 s.
 //
 // If layers have too many neighbours for an elimination, the result is a good plan with a proven
 // gap (wide.hpp).

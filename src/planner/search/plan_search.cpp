@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Searches a plan, certifies its prices, simulates overlap, and compares the plan with uniform
-// grids. Prices of the tables are lower bounds at first. Each search finds the best plan by these
-// and raises its prices to closer bounds, then to exact ones. If nothing was raised, the plan is
-// the best by exact prices, although most other prices were never evaluated.
+// Searches a plan and certifies its prices (plan_search.hpp). Each search finds the best plan by
+// the prices in the tables, and raises those of the plan, and of candidates that can be as fast, to
+// closer bounds and then to exact prices. Most prices of other candidates are never evaluated.
 #include "planner/search/plan_search.hpp"
 
 #include "planner/prices/cost_model.hpp"
 #include "planner/search/forest.hpp"
 #include "planner/search/memory_bound.hpp"
+#include "planner/search/overlap.hpp"
 #include "planner/search/pruned.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -46,7 +47,8 @@ public:
   CertifiedSearch(const CostModel& model, const ParallelizationLists& parallelizations,
                   double limit)
       : model_(model), parallelizations_(parallelizations), limit_(limit),
-        tables_(tablesOf(model, parallelizations, kMinBounds)), order_(eliminationOrder(tables_)) {}
+        tables_(tablesOf(model, parallelizations, Precision::Least)),
+        order_(eliminationOrder(tables_)) {}
 
   // Returns at most `count` of the best plans.
   CertifiedPlan run(int count) {
@@ -55,15 +57,15 @@ public:
       // Lower bounds are cheap and exclude most candidates. Closer bounds cost little more, and
       // nearly all prices that must be raised are found by them. Exact prices evaluate all
       // positions of the process grid, so only a plan that passes both bounds is priced exactly.
-      if (!confirm(plan.choice, kLowerBounds)) {
-        raiseLikely(plan, kLowerBounds);
+      if (!confirm(plan.choice, Precision::Lower)) {
+        raiseLikely(plan, Precision::Lower);
         continue;
       }
-      const bool isClose = confirm(plan.choice, kCloserBounds);
-      if (isClose && confirm(plan.choice, kExactPrices))
+      const bool isClose = confirm(plan.choice, Precision::Close);
+      if (isClose && confirm(plan.choice, Precision::Exact))
         return {plan, round, bestPlans(plan.choice, count)};
       if (!isClose && close++ == 0)
-        raiseLikely(plan, kCloserBounds);
+        raiseLikely(plan, Precision::Close);
     }
   }
 
@@ -91,40 +93,41 @@ private:
     return isConfirmed;
   }
 
-  bool confirmLayer(int layer, int state, Closeness prices) {
+  bool confirmLayer(int layer, int state, Precision precision) {
     return confirm(tables_.seconds[layer][state],
-                   (model_.*prices.layer)(layer, parallelizations_[layer][state]));
+                   model_.layerSeconds(layer, parallelizations_[layer][state], precision));
   }
 
-  bool confirmMove(std::size_t move, int from, int to, Closeness prices) {
+  bool confirmMove(std::size_t move, int from, int to, Precision precision) {
     PairTable& pair = tables_.pairs[move];
     return confirm(pair.seconds[std::size_t(from) * tables_.states(pair.to) + to],
-                   (model_.*prices.move)(static_cast<int>(move), parallelizations_[pair.from][from],
-                                         parallelizations_[pair.to][to]));
+                   model_.moveSeconds(static_cast<int>(move), parallelizations_[pair.from][from],
+                                      parallelizations_[pair.to][to], precision));
   }
 
-  bool confirm(const std::vector<int>& plan, Closeness prices) {
+  bool confirm(const std::vector<int>& plan, Precision precision) {
     bool isConfirmed = true;
     for (int layer = 0; layer < tables_.layers(); ++layer)
-      isConfirmed &= confirmLayer(layer, plan[layer], prices);
+      isConfirmed &= confirmLayer(layer, plan[layer], precision);
     for (std::size_t m = 0; m < tables_.pairs.size(); ++m)
-      isConfirmed &= confirmMove(m, plan[tables_.pairs[m].from], plan[tables_.pairs[m].to], prices);
+      isConfirmed &=
+          confirmMove(m, plan[tables_.pairs[m].from], plan[tables_.pairs[m].to], precision);
     return isConfirmed;
   }
 
   // Raises the prices of all states, and pairs of states, that can be part of a plan as fast as the
   // one found, by the bounds of a forest. After a search the tables are too low in many places at
   // once. Without this, each such place would cost another search.
-  void raiseLikely(const BoundedPlan& plan, Closeness prices) {
+  void raiseLikely(const BoundedPlan& plan, Precision precision) {
     Forest forest(tables_);
     forest.run(plan.secondsPerByte);
     const double most = tables_.secondsOf(plan.choice) + plan.secondsPerByte * limit_;
     const std::vector<std::vector<int>> likely = forest.upTo(most);
     for (int layer = 0; layer < tables_.layers(); ++layer)
       for (int state : likely[layer])
-        confirmLayer(layer, state, prices);
+        confirmLayer(layer, state, precision);
     forest.visitUpTo(
-        most, [&](std::size_t move, int from, int to) { confirmMove(move, from, to, prices); });
+        most, [&](std::size_t move, int from, int to) { confirmMove(move, from, to, precision); });
   }
 
   // Lists the best plans, and lists them again while closer prices raise the price of one of them.
@@ -138,7 +141,7 @@ private:
           break;
         if (plan == first || (limit_ > 0 && tables_.bytesOf(plan) > limit_))
           continue;
-        isClose &= confirm(plan, kCloserBounds);
+        isClose &= confirm(plan, Precision::Close);
         best.push_back(plan);
       }
     }
@@ -179,6 +182,29 @@ private:
     return others;
   }
 
+  // The states that can be in a plan of at most `most` in which the layer has one of the states
+  // `others`.
+  static std::vector<std::vector<int>> candidatesWith(int layer, const std::vector<int>& others,
+                                                      const Forest& forest, double most) {
+    std::vector<std::vector<int>> candidates = forest.upTo(most * (1 + kCostRounding));
+    std::erase_if(candidates[layer],
+                  [&](int state) { return !std::ranges::binary_search(others, state); });
+    return candidates;
+  }
+
+  // Prices the moves that can be in a plan of at most `most` of the candidates. Returns whether all
+  // were confirmed.
+  bool confirmMovesUpTo(double most, const Forest& forest,
+                        const std::vector<std::vector<int>>& candidates) {
+    bool isConfirmed = true;
+    forest.visitUpTo(most, [&](std::size_t move, int from, int to) {
+      const PairTable& pair = tables_.pairs[move];
+      isConfirmed &=
+          confirmMove(move, candidates[pair.from][from], candidates[pair.to][to], Precision::Lower);
+    });
+    return isConfirmed;
+  }
+
   // The best plan in which the layer has one of the states `others`. The bounds of `forest` stay
   // valid, since prices are only raised. Among the candidates, the layer has only the states
   // `others`, so a second forest has bounds close to the runner-up.
@@ -186,10 +212,11 @@ private:
                       double perByte) {
     double most = forest.bounds()[layer][*std::ranges::min_element(
         others, {}, [&](int state) { return forest.bounds()[layer][state]; })];
+    const auto weighed = [&](const std::vector<int>& plan) {
+      return tables_.secondsOf(plan) + perByte * tables_.bytesOf(plan);
+    };
     for (;;) {
-      std::vector<std::vector<int>> candidates = forest.upTo(most * (1 + kCostRounding));
-      std::erase_if(candidates[layer],
-                    [&](int state) { return !std::ranges::binary_search(others, state); });
+      const std::vector<std::vector<int>> candidates = candidatesWith(layer, others, forest, most);
       const CostTables rest = tables_.restrictedTo(candidates);
       Forest closer(rest);
       closer.run(perByte);
@@ -198,12 +225,9 @@ private:
           plan[l] = candidates[l][plan[l]];
         return plan;
       };
-      const auto weighed = [&](const std::vector<int>& plan) {
-        return tables_.secondsOf(plan) + perByte * tables_.bytesOf(plan);
-      };
       // Plans of the forest need no elimination, so they are priced first.
       const std::vector<int> good = whole(closer.goodPlan());
-      if (!confirm(good, kLowerBounds))
+      if (!confirm(good, Precision::Lower))
         continue;
       if (const double known = weighed(good); known > most * (1 + kCostRounding)) {
         most = known;
@@ -211,19 +235,15 @@ private:
       }
       // Candidates that can be as fast are priced before the elimination, which makes it far
       // smaller.
-      bool isPriced = true;
-      closer.visitUpTo(weighed(good), [&](std::size_t move, int from, int to) {
-        const auto [a, b] = std::pair(tables_.pairs[move].from, tables_.pairs[move].to);
-        isPriced &= confirmMove(move, candidates[a][from], candidates[b][to], kLowerBounds);
-      });
-      if (!isPriced)
+      if (!confirmMovesUpTo(weighed(good), closer, candidates))
         continue;
+      const double bound = weighed(good);
       const std::vector<int> best =
-          PrunedElimination::fits(order_, closer, weighed(good))
-              ? whole(PrunedElimination(rest, order_, closer, perByte, weighed(good)).choice())
+          PrunedElimination::fits(order_, closer, bound)
+              ? whole(PrunedElimination(rest, order_, closer, perByte, bound).choice())
               : good;
       const double seconds = weighed(best) - perByte * limit_;
-      if (confirm(best, kLowerBounds) && confirm(best, kCloserBounds))
+      if (confirm(best, Precision::Lower) && confirm(best, Precision::Close))
         return {best[layer], seconds};
     }
   }
@@ -234,156 +254,6 @@ private:
   CostTables tables_;
   std::vector<EliminationStep> order_;
 };
-
-// The clocks of one process and of its link, which carries one transfer after the other.
-class Timeline {
-public:
-  explicit Timeline(double share) : share_(share) {}
-
-  struct Transfer {
-    double end = 0;  // arrival of the share that overlaps computation
-    double rest = 0; // seconds of the process for the remaining share
-  };
-
-  void compute(double seconds) { now_ += seconds; }
-  Transfer start(double seconds) {
-    link_ = std::max(now_, link_) + share_ * seconds;
-    return {link_, (1 - share_) * seconds};
-  }
-  void wait(const Transfer& transfer) { now_ = std::max(now_, transfer.end) + transfer.rest; }
-  double now() const { return now_; }
-
-private:
-  double share_, now_ = 0, link_ = 0;
-};
-
-// The layers in an order in which each follows the layers that it reads. The model lists them in
-// this order, except for a pinned input, which is last but runs first.
-std::vector<int> runningOrder(const CostModel& model) {
-  std::vector<int> order, waitsFor(model.layers(), 0);
-  for (const CostModel::Move& move : model.moves())
-    ++waitsFor[move.to];
-  std::vector<bool> isDone(model.layers(), false);
-  while (static_cast<int>(order.size()) < model.layers())
-    for (int layer = 0; layer < model.layers(); ++layer)
-      if (!isDone[layer] && waitsFor[layer] == 0) {
-        isDone[layer] = true;
-        order.push_back(layer);
-        for (const CostModel::Move& move : model.moves())
-          waitsFor[move.to] -= move.from == layer;
-      }
-  return order;
-}
-
-} // namespace
-
-double secondsOverlapped(const CostModel& model, const std::vector<int>& plan, double share) {
-  const std::vector<int> order = runningOrder(model);
-  const auto& moves = model.moves();
-  std::vector<MoveParts> seconds;
-  for (std::size_t m = 0; m < moves.size(); ++m)
-    seconds.push_back(model.moveParts(static_cast<int>(m), plan[moves[m].from], plan[moves[m].to]));
-  Timeline time(share);
-  std::vector<Timeline::Transfer> moved(moves.size());
-  for (int layer : order) {
-    for (std::size_t m = 0; m < moves.size(); ++m)
-      if (moves[m].to == layer)
-        time.wait(moved[m]);
-    time.compute(model.layerParts(layer, plan[layer]).forward);
-    for (std::size_t m = 0; m < moves.size(); ++m)
-      if (moves[m].from == layer)
-        moved[m] = time.start(seconds[m].there);
-  }
-  // Gradients are needed only at the end: their reductions are awaited when all layers are done.
-  std::vector<Timeline::Transfer> sums;
-  for (auto layer = order.rbegin(); layer != order.rend(); ++layer) {
-    for (std::size_t m = 0; m < moves.size(); ++m)
-      if (moves[m].from == *layer)
-        time.wait(moved[m]);
-    const LayerParts parts = model.layerParts(*layer, plan[*layer]);
-    time.compute(parts.backward);
-    for (std::size_t m = 0; m < moves.size(); ++m)
-      if (moves[m].to == *layer)
-        moved[m] = time.start(seconds[m].back);
-    sums.push_back(time.start(parts.gradients));
-  }
-  for (const Timeline::Transfer& sum : sums)
-    time.wait(sum);
-  return time.now();
-}
-
-namespace {
-
-struct UniformPlan { // all layers have the same parallelization
-  Parallelization parallelization;
-  std::vector<int> plan;
-  double seconds = 0; // a lower bound
-};
-
-std::optional<UniformPlan> uniformOf(const CostModel& model,
-                                     const Parallelization& parallelization) {
-  std::vector<int> plan;
-  for (int layer = 0; layer < model.layers(); ++layer) {
-    if (model.isPinned(layer)) {
-      plan.push_back(0);
-      continue;
-    }
-    Parallelization own = parallelization;
-    // A fully connected layer has no space to split; its output channels are split instead, as in
-    // the papers.
-    if (model.spatial(layer).empty()) {
-      own.outputs += own.space;
-      own.space = 0;
-    }
-    plan.push_back(model.numberOf(own));
-    if (!model.fault(layer, plan.back()).empty())
-      return std::nullopt;
-  }
-  const double seconds = secondsOf(model, plan);
-  return UniformPlan{parallelization, std::move(plan), seconds};
-}
-
-Baseline closer(const CostModel& model, const UniformPlan& uniform) {
-  return {uniform.parallelization, secondsOf(model, uniform.plan, kCloserBounds)};
-}
-
-std::optional<Baseline> baselineOf(const CostModel& model, const Parallelization& parallelization) {
-  const auto uniform = uniformOf(model, parallelization);
-  return uniform ? std::optional(closer(model, *uniform)) : std::nullopt;
-}
-
-std::optional<Baseline> bestUniform(const CostModel& model) {
-  std::vector<UniformPlan> all;
-  for (const Parallelization& parallelization : model.parallelizations())
-    if (parallelization.inputs == 0)
-      if (auto uniform = uniformOf(model, parallelization))
-        all.push_back(std::move(*uniform));
-  std::stable_sort(all.begin(), all.end(), [](const UniformPlan& a, const UniformPlan& b) {
-    return a.seconds < b.seconds;
-  });
-  std::optional<Baseline> best;
-  for (const UniformPlan& uniform : all) {
-    // Sorted by lower bounds: the remaining ones cannot be faster.
-    if (best && best->seconds <= uniform.seconds)
-      break;
-    const Baseline found = closer(model, uniform);
-    if (!best || found.seconds < best->seconds)
-      best = found;
-  }
-  return best;
-}
-
-} // namespace
-
-Baselines baselinesOf(const CostModel& model) {
-  const int axes = model.grid().axes();
-  return {.uniform = bestUniform(model),
-          .batch = baselineOf(model, {.batch = axes}),
-          .model = baselineOf(model, {.outputs = axes}),
-          .domain = baselineOf(model, {.space = axes})};
-}
-
-namespace {
 
 int planLayerNamed(const CostModel& model, const std::string& name) {
   std::vector<std::string> names;
@@ -432,7 +302,7 @@ void replay(const CostModel& model, const ParallelizationLists& parallelizations
     if (result.overlapped && *result.overlapped <= seconds)
       continue;
     result.overlapped = seconds;
-    result.seconds = secondsOf(model, plan, kCloserBounds);
+    result.seconds = secondsOf(model, plan, Precision::Close);
     result.bytes = model.planBytes(plan);
     found.plan.choice = choice;
   }
@@ -465,15 +335,24 @@ void shareHalos(const CostModel& model, Index depth, double memoryLimit, FoundPl
   plan.bytes = shared.bytes;
 }
 
-FoundPlan findPlan(const CostModel& model, const FixedParallelizations& fixed, double memoryLimit,
-                   double overlap) {
+std::string recomputedText(const FoundPlan& plan) {
+  return fmt::format("computed again for the adjoint, in {:.4g} ms of these: {}",
+                     1e3 * plan.recomputationSeconds, fmt::join(plan.recomputed, ", "));
+}
+
+std::string sharedText(const FoundPlan& plan) {
+  return fmt::format("halos are computed by the layers before, which saves {:.4g} ms: {}",
+                     1e3 * plan.sharedSeconds, fmt::join(plan.shared, ", "));
+}
+
+FoundPlan findPlan(const CostModel& model, const SearchTask& task) {
   ParallelizationLists parallelizations = legalParallelizations(model);
-  for (const auto& [name, text] : fixed) {
+  for (const auto& [name, text] : task.fixed) {
     const int layer = planLayerNamed(model, name);
     parallelizations[layer] = {model.parse(layer, text)};
   }
-  CertifiedSearch search(model, parallelizations, memoryLimit);
-  CertifiedPlan certified = search.run(overlap > 0 ? kReplayed : 1);
+  CertifiedSearch search(model, parallelizations, task.memoryLimit);
+  CertifiedPlan certified = search.run(task.overlap > 0 ? kReplayed : 1);
   const BoundedPlan& best = certified.plan;
   FoundPlan found{.grid = model.grid().grid(),
                   .seconds = best.seconds,
@@ -486,8 +365,8 @@ FoundPlan findPlan(const CostModel& model, const FixedParallelizations& fixed, d
   for (int layer = 0; layer < model.layers(); ++layer)
     chosen.push_back(parallelizations[layer][best.choice[layer]]);
   found.bytes = model.planBytes(chosen);
-  if (overlap > 0)
-    replay(model, parallelizations, overlap, certified, found);
+  if (task.overlap > 0)
+    replay(model, parallelizations, task.overlap, certified, found);
   for (int layer = 0; layer < model.layers(); ++layer)
     found.parallelizations.push_back(parallelizations[layer][best.choice[layer]]);
   const std::vector<RunnerUp> runnersUp = search.runnersUp(best);

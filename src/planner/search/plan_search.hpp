@@ -1,44 +1,30 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The best plan of a network under a cost model, and the plans with which it is compared. A plan
-// assigns a parallelization to each layer. The prices of a model can be lower bounds, which are
-// cheap to compute. The search then computes the exact prices of the plan that it found, and
-// repeats with these until no price of the plan changes. Every other plan costs at least its lower
-// bounds, so the plan is the best by exact prices.
+// Which candidates are searched: the best plan of a network under a cost model (cost_model.hpp).
+//
+// 1  All legal parallelizations of each layer are candidates. Tables of their seconds and bytes,
+//    and of pairs for moves, are the input of the search (cost_tables.hpp).
+// 2  The least sum of the tables is found exactly: by variable elimination on the few candidates
+//    that the bounds of a spanning forest leave (pruned.hpp, elimination.hpp), which is the dynamic
+//    programming of PaSE (Elango, IPDPS 2021); with a memory limit by a Lagrange multiplier and
+//    Pareto fronts (memory_bound.hpp). Graphs that are too wide for elimination get a good plan and
+//    a proven gap (wide.hpp).
+// 3  Certificate: the tables contain lower bounds, which are cheap to compute. The prices of the
+//    plan that was found are raised to exact ones, and the search is repeated until none is
+//    raised. Every other plan costs at least its lower bounds, so the plan is the best by exact
+//    prices.
+//
+// For example, let two plans have the bounds 5 and 6 and the exact prices 7 and 6.5. The first
+// search finds the first plan, and raises it to 7; and the second, which could be as fast, to 6.5.
+// The second search finds the second plan, and nothing is raised.
 #pragma once
 
 #include "planner/prices/cost_model.hpp"
+#include "planner/search/baselines.hpp"
 
 #include <map>
 #include <optional>
 
 namespace tenon {
-
-// The seconds of a plan if communication overlaps computation, from a simulation of one process and
-// its network link. The process computes the layers forward and then backward. The link carries one
-// transfer after the other: a move between two layers starts when its data have been computed, and
-// its reader waits for its end; the reduction of a layer's gradients starts when they are complete.
-// Only the fraction `share` of each transfer overlaps. The rest is added to the time of the
-// process, as with an MPI library without asynchronous progress. With share = 0 the result is the
-// sum that the search minimises.
-
-double secondsOverlapped(const CostModel& model, const std::vector<int>& plan, double share);
-
-// Plans without a search, in which all layers have the same process grid. In layers without spatial
-// dimensions, the processes that split space in other layers split the output channels. Impossible
-// plans are omitted. If the model's prices are lower bounds, its closer prices are used, which are
-// nearly always exact.
-
-struct Baseline {
-  Parallelization parallelization;
-  double seconds = 0;
-};
-
-struct Baselines {
-  std::optional<Baseline> uniform;              // the best of all parallelizations
-  std::optional<Baseline> batch, model, domain; // all processes split batch, channels or space
-};
-
-Baselines baselinesOf(const CostModel& model);
 
 struct PlannedLayer {
   std::string name, labels;
@@ -64,7 +50,8 @@ struct FoundPlan {
   std::vector<int> axisLevels = {}; // by axis of the grid: level of the machine; empty if unknown
   double seconds = 0, bytes = 0;
   std::optional<double> overlapped; // seconds with overlap, if a share was given
-  double gap = 0;                   // seconds are at most (1 + gap) times the minimum
+  double comparedSeconds() const { return overlapped.value_or(seconds); }
+  double gap = 0; // seconds are at most (1 + gap) times the minimum
   // Layers that recompute their output for the adjoint, and the seconds that this takes, which
   // `seconds` includes. They are chosen after all parallelizations.
   std::vector<std::string> recomputed = {};
@@ -87,15 +74,28 @@ bool recomputeWithin(const CostModel& model, double memoryLimit, FoundPlan& plan
 // per halo exchange, if that saves time within a limit in bytes (0: no limit).
 void shareHalos(const CostModel& model, Index depth, double memoryLimit, FoundPlan& plan);
 
+// Text for a plan that recomputes: "computed again for the adjoint, in 1.5 ms of these: relu1,
+// conv2".
+std::string recomputedText(const FoundPlan& plan);
+// Text for a plan with shared halos: "halos are computed by the layers before, which saves 1.5 ms:
+// conv2, conv3".
+std::string sharedText(const FoundPlan& plan);
+
 // Parallelizations by the name of the layer.
 using FixedParallelizations = std::map<std::string, std::string>;
 
-// Searches the plan of a network. `memoryLimit` is in bytes per process; 0: none. With an overlap
-// above 0, the share of communication that overlaps computation, the 16 best plans are replayed
-// with it, and the fastest is returned. Throws TENON_ERR_SHAPE if there is no plan,
-// TENON_ERR_OPTION if a fixed parallelization is impossible, and TENON_ERR_ARG if the layer of a
-// fixed parallelization does not exist.
-FoundPlan findPlan(const CostModel& model, const FixedParallelizations& fixed, double memoryLimit,
-                   double overlap = 0);
+// What a search must find.
+struct SearchTask {
+  FixedParallelizations fixed = {};
+  double memoryLimit = 0; // bytes of each process; 0: none
+  // Share of communication that overlaps computation. If it is above 0, the 16 best plans are
+  // replayed with it (overlap.hpp), and the fastest is returned.
+  double overlap = 0;
+};
+
+// Throws TENON_ERR_SHAPE if there is no plan, TENON_ERR_MEMORY_LIMIT if there is none within the
+// limit, TENON_ERR_OPTION if a fixed parallelization is impossible, and TENON_ERR_ARG if the layer
+// of a fixed parallelization does not exist.
+FoundPlan findPlan(const CostModel& model, const SearchTask& task = {});
 
 } // namespace tenon

@@ -146,10 +146,8 @@ bool isNarrow(const CostTables& tables) {
          }) <= kMaxOfElimination;
 }
 
-} // namespace
-
-WideResult searchWide(const CostTables& tables, double secondsPerByte, std::vector<int> known) {
-  MovedCosts moved(tables, secondsPerByte);
+// Sweeps until the lower bound grows no more, and returns it.
+double sweptBound(MovedCosts& moved) {
   double bound = moved.bound();
   for (int sweeps = 0; sweeps < kMaxSweeps; sweeps += kSweepsAtATime) {
     for (int sweep = 0; sweep < kSweepsAtATime; ++sweep)
@@ -158,6 +156,44 @@ WideResult searchWide(const CostTables& tables, double secondsPerByte, std::vect
     if (bound - before <= kMinGrowth * bound)
       break;
   }
+  return bound;
+}
+
+// The states with the least bounds, as many of each layer as elimination accepts: a bisection.
+std::vector<std::vector<int>> mostCandidates(const CostTables& tables, const WideResult& found,
+                                             double most, std::size_t mostStates) {
+  std::size_t few = 1, many = mostStates + 1;
+  std::vector<std::vector<int>> candidates;
+  for (std::size_t count = mostStates; few + 1 < many || candidates.empty();
+       count = (few + many) / 2) {
+    auto trial = leastStates(found.bounds, found.choice, most, count);
+    const bool fits = isNarrow(tables.restrictedTo(trial));
+    (fits ? few : many) = count;
+    if (fits)
+      candidates = std::move(trial);
+    if (fits && count == mostStates)
+      break;
+  }
+  return candidates;
+}
+
+// The best plan of the candidates, in states of the whole tables.
+std::vector<int> bestOfCandidates(const CostTables& tables, double secondsPerByte,
+                                  const std::vector<std::vector<int>>& candidates) {
+  const CostTables rest = tables.restrictedTo(candidates);
+  Elimination elimination(rest);
+  elimination.run(secondsPerByte);
+  std::vector<int> plan = elimination.choice();
+  for (std::size_t layer = 0; layer < plan.size(); ++layer)
+    plan[layer] = candidates[layer][plan[layer]];
+  return plan;
+}
+
+} // namespace
+
+WideResult searchWide(const CostTables& tables, double secondsPerByte, std::vector<int> known) {
+  MovedCosts moved(tables, secondsPerByte);
+  const double bound = sweptBound(moved);
   WideResult found{.choice = std::move(known), .least = bound, .bounds = moved.bounds()};
   const auto sumOf = [&](const std::vector<int>& plan) {
     return tables.secondsOf(plan) + secondsPerByte * tables.bytesOf(plan);
@@ -168,25 +204,8 @@ WideResult searchWide(const CostTables& tables, double secondsPerByte, std::vect
   for (int round = 0; round < kMaxRounds; ++round) {
     const double sum = sumOf(found.choice), most = sum * (1 + kCostRounding);
     const auto all = leastStates(found.bounds, found.choice, most, mostStates);
-    // Bisection for the largest number of states that elimination accepts.
-    std::size_t few = 1, many = mostStates + 1;
-    std::vector<std::vector<int>> candidates;
-    for (std::size_t count = mostStates; few + 1 < many || candidates.empty();
-         count = (few + many) / 2) {
-      auto trial = leastStates(found.bounds, found.choice, most, count);
-      const bool fits = isNarrow(tables.restrictedTo(trial));
-      (fits ? few : many) = count;
-      if (fits)
-        candidates = std::move(trial);
-      if (fits && count == mostStates)
-        break;
-    }
-    const CostTables rest = tables.restrictedTo(candidates);
-    Elimination elimination(rest);
-    elimination.run(secondsPerByte);
-    std::vector<int> plan = elimination.choice();
-    for (std::size_t layer = 0; layer < plan.size(); ++layer)
-      plan[layer] = candidates[layer][plan[layer]];
+    const auto candidates = mostCandidates(tables, found, most, mostStates);
+    std::vector<int> plan = bestOfCandidates(tables, secondsPerByte, candidates);
     const bool isBetter = sumOf(plan) < sum * (1 - kCostRounding);
     if (isBetter)
       found.choice = std::move(plan);

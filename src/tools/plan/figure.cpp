@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Computes the figures of a paper (figure.hpp) from its equations, and draws two kinds of SVG: a
-// chart of predicted times, one mark per program (drawChart()), and the paper's bar panels, one bar
-// per process grid. The SVG text is assembled here without a library, and depends only on the
-// numbers.
+// Draws two kinds of SVG: a chart of predicted times, one mark per program (drawChart()), and the
+// bar panels of a paper's figures (studies/paper_figures.hpp), one bar per process grid. The SVG
+// text is assembled here without a library, and depends only on the numbers.
 #include "tools/plan/figure.hpp"
 
-#include "planner/papers/named_plan.hpp"
 #include "tools/plan/system.hpp"
 
 #include <fmt/format.h>
@@ -166,96 +164,6 @@ std::string drawChart(const std::string& title, const std::vector<std::string>& 
         svg += mark(points[i], kLeft + (static_cast<double>(i) + 0.5) * step,
                     scale.y(points[i].seconds));
   return svg + legend(series) + "</svg>\n";
-}
-
-namespace {
-
-// The parameters of the paper's figures (figure.hpp).
-constexpr double kImages = 1.2e6;                    // of an epoch: times are per epoch
-constexpr TenonInt kStrongBatch = 2048;              // figures 6 and 7: a fixed global batch
-constexpr TenonInt kSamplesEach = 4;                 // figure 9: a batch of 4 samples per process
-constexpr TenonInt kProcesses[] = {8, 32, 128, 512}; // figures 6, 7 and 9: a panel for each
-constexpr TenonInt kSmallBatch = 512;                // figure 10: fewer samples than processes
-constexpr TenonInt kManyProcesses[] = {512, 1024, 2048, 4096}; // figure 10: a bar for each
-
-// Computes the communication time of an epoch on a grid of rows x columns processes. In the paper's
-// grids the columns divide the batch; the rows divide the model (Eq. 8) or the domain (Eq. 9).
-class FigureCost {
-public:
-  FigureCost(const std::string& network, TenonInt batch, double latency, double bandwidth)
-      : batch_(batch) {
-    const NetworkSource source = readNetworkSource(network);
-    for (auto* plan : {&once_, &twice_}) {
-      *plan = makeRef<NamedPlan>(source, plan == &once_ ? batch : 2 * batch);
-      (*plan)->set("link_latency", latency);
-      (*plan)->set("link_bandwidth", bandwidth);
-    }
-  }
-
-  // The bar of a grid. The time of an iteration is f(batch) = a + b batch, where a is the time of
-  // the sums of gradients. It is obtained as a = 2 f(batch) - f(2 batch). If `hasBatchOnly`,
-  // convolutions use the grid 1 x (rows columns) instead.
-  FigureBar bar(const char* equation, TenonInt rows, TenonInt columns, bool hasBatchOnly) const {
-    const double once = seconds(*once_, equation, rows, columns, hasBatchOnly);
-    const double twice = seconds(*twice_, equation, rows, columns, hasBatchOnly);
-    const double epoch = kImages / static_cast<double>(batch_); // iterations of an epoch
-    return {fmt::format("{}x{}", rows, columns), epoch * once, epoch * (2 * once - twice)};
-  }
-
-private:
-  static double seconds(const NamedPlan& plan, const char* equation, TenonInt rows,
-                        TenonInt columns, bool hasBatchOnly) {
-    const PaperGrid grid{rows, columns}, batchOnly{1, rows * columns};
-    return plan.publishedSeconds(equation, grid, hasBatchOnly ? batchOnly : grid);
-  }
-
-  TenonInt batch_;
-  Ref<NamedPlan> once_, twice_; // the plans for the batch and for twice the batch
-};
-
-// All grids of a number of processes, which is a power of two as in the paper.
-FigurePanel gridsOf(const FigureCost& cost, TenonInt batch, TenonInt processes, bool hasBatchOnly) {
-  FigurePanel panel{fmt::format("{} processes, batch {}", processes, batch), {}};
-  for (TenonInt rows = 1; rows <= processes; rows *= 2)
-    panel.bars.push_back(cost.bar("eq8", rows, processes / rows, hasBatchOnly));
-  return panel;
-}
-
-} // namespace
-
-std::vector<FigurePanel> figureOf(const std::string& network, TenonInt figure, double latency,
-                                  double bandwidth) {
-  std::vector<FigurePanel> panels;
-  const auto costFor = [&](TenonInt batch) {
-    return FigureCost(network, batch, latency, bandwidth);
-  };
-  switch (figure) {
-  case 6:
-  case 7:
-    for (TenonInt processes : kProcesses)
-      panels.push_back(gridsOf(costFor(kStrongBatch), kStrongBatch, processes, figure == 7));
-    return panels;
-  case 9:
-    for (TenonInt processes : kProcesses)
-      panels.push_back(
-          gridsOf(costFor(kSamplesEach * processes), kSamplesEach * processes, processes, false));
-    return panels;
-  // With more processes than samples, several processes share each sample: 512 columns, one per
-  // sample, and the remaining processes as rows.
-  case 10:
-    for (const auto& [equation, means] :
-         {std::pair("eq9", "domain and batch (Eq. 9)"), {"eq8", "model and batch (Eq. 8)"}}) {
-      FigurePanel& panel =
-          panels.emplace_back(FigurePanel{fmt::format("{}, batch {}", means, kSmallBatch), {}});
-      for (TenonInt processes : kManyProcesses)
-        panel.bars.push_back(
-            costFor(kSmallBatch).bar(equation, processes / kSmallBatch, kSmallBatch, false));
-    }
-    return panels;
-  default:
-    throw std::runtime_error(
-        fmt::format("-figure is {}; the figures that can be drawn are 6, 7, 9 and 10", figure));
-  }
 }
 
 void printFigure(const std::vector<FigurePanel>& panels) {

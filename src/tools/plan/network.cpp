@@ -10,7 +10,7 @@
 #include "tools/plan/commands.hpp"
 
 #include "machine/machine_file.hpp"
-#include "planner/papers/named_plan.hpp"
+#include "studies/named_plan.hpp"
 #include "sys/files/share_folder.hpp"
 #include "tools/plan/figure.hpp"
 #include "tools/plan/system.hpp"
@@ -335,6 +335,9 @@ void showFigure() {
   const std::string network = textOption("network").empty() ? "alexnet" : textOption("network");
   const TenonInt figure = intOption("figure");
   const auto panels = figureOf(network, figure, realOption("alpha"), 1 / betaOption());
+  if (panels.empty())
+    throw std::runtime_error(
+        fmt::format("-figure is {}; the figures that can be drawn are 6, 7, 9 and 10", figure));
   if (const std::string path = textOption("chart"); !path.empty()) {
     const std::string chart = drawFigure(
         fmt::format("Figure {} of arXiv 1712.04432, {}: communication", figure, network), panels);

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a layer costs under a parallelization: t_v of the cost function (cost_model.hpp). For the
+// form of the layer, and of the dependents that are distributed like it,
+//
+//     t_v = kernels of Apply and adjoint        by their operations and bytes (kernel_cost.hpp)
+//         + conversions within the layer        as between moments of a norm
+//         + messages by the lists of a mesh     (listed_moves.hpp)
+//         + conversion dW -> reduced dW         of the gradient of each parameter
+//
+// The last is the all-reduce of |W| elements in Gholami et al. (arXiv 1712.04432, Eq. 4), if all
+// processes have the weights, and of |W|/P_r elements among P_c processes on their P_r x P_c grid
+// (Eq. 8). Here it is the conversion from the dual of the parameter's layout to the layout.
+//
+// For example, with links of latency a and b bytes per second, an affine layer of 4320 float32
+// weights that 2 processes share has gradients of 17,280 bytes. Reduce-scatter and all-gather each
+// move half of them: 2 (a + 8640 / b) seconds, and the time to add them.
+#pragma once
+
+#include "declaration/core/form.hpp"
+#include "planner/prices/conversion_prices.hpp"
+#include "planner/prices/cost_model.hpp"
+#include "planner/prices/kernel_cost.hpp"
+#include "planner/prices/listed_moves.hpp"
+
+#include <map>
+
+namespace tenon {
+
+// The rates by which a plan is priced.
+struct OwnRates {
+  LinkRates links;
+  KernelRates kernels = {};
+};
+
+// The positions that are evaluated for a price of this precision.
+Sampling samplingOf(Precision precision);
+
+// What a layer needs under a parallelization. Kernels have their seconds; communication gets them
+// when they are requested, by precision.
+struct ParallelizationCost {
+  // A conversion, and the term to which its seconds are added.
+  struct Conversion {
+    double LayerTerms::*term;
+    Layout from, to;
+    Index times = 1;
+  };
+  struct ListedMove {
+    double LayerTerms::*term;
+    OperatorEntry op;
+    bool adjoint = false;
+  };
+  LayerTerms kernels = {};
+  std::vector<Conversion> conversions = {};
+  std::vector<ListedMove> listed = {};
+  std::map<Sampling, LayerTerms> seconds = {};
+
+  double bytes = 0;                     // of one process, that are not shared with other layers
+  double temporaryBytes = 0;            // upper bound of its arrays while the layer runs
+  std::vector<double> outputBytes = {}; // of each output
+};
+
+class LayerPrices {
+public:
+  // Prices of a network whose elements have a size, with the adjoint if it is trained. The
+  // conversions must outlive this object.
+  LayerPrices(ConversionPrices& conversions, OwnRates rates, Index elementBytes, bool trains)
+      : conversions_(conversions), rates_(std::move(rates)), elementBytes_(elementBytes),
+        trains_(trains) {}
+
+  // Adds the kernels of a form, and the communication that its list of maps contains.
+  // `hasCotangent` tells whether the cotangents of its inputs are wanted.
+  void addForm(const Declaration& declaration, const Form& form, bool hasCotangent,
+               ParallelizationCost& cost) const;
+  // Adds a conversion, and its adjoint if `hasCotangent`.
+  void addConversion(const Layout& from, const Layout& to, bool hasCotangent,
+                     ParallelizationCost& cost) const;
+  // Adds the reduction of the gradient of a parameter with this layout, if training.
+  void addGradient(const Layout& use, ParallelizationCost& cost) const;
+
+  LayerTerms terms(ParallelizationCost& cost, Sampling sampling) const;
+
+private:
+  void addListed(const Declaration& declaration, const Form& form, bool hasCotangent,
+                 ParallelizationCost& cost) const;
+
+  ConversionPrices& conversions_;
+  OwnRates rates_;
+  Index elementBytes_;
+  bool trains_;
+};
+
+} // namespace tenon

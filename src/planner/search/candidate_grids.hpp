@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The process grids that a search tries. Each has a plan of its own, and the fastest plan is
+// chosen. A grid has the prime factors of a number of processes as its axes, in the order of the
+// machine's levels, and splits the batch from the first axis inward, space from the last. So the
+// order of the axes is the placement of parallelism on the machine:
+//
+//     batch   as it is: the outermost levels split the batch
+//     space   reversed: the outermost levels split space
+//     auto    both
+//     all     all orders: the placements of Xie et al., Synthesizing Optimal Parallelism Placement
+//             and Reduction Strategies on Hierarchical Systems for Deep Learning
+//
+// For example, 2 nodes of 6 processes are a grid of 2 x 2 x 3, and its reverse is 3 x 2 x 2.
+#pragma once
+
+#include "planner/parallelizations/parallelization.hpp"
+
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+struct GridChoice {
+  std::string placement = "batch";
+  bool fewerProcesses = false; // also grids that leave processes idle
+  bool isFlat = true;          // the machine has one level: all orders cost the same
+};
+
+// The grids to search, that of all processes first.
+std::vector<FineGrid> candidateGrids(const FineGrid& all, const GridChoice& choice);
+
+} // namespace tenon

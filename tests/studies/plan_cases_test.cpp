@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Compares plans under the cost model T1 with tests/data/plan_cases.json, which an independent
+// program has written: least times, baselines, the plans themselves, and the fastest plans within
+// memory limits.
+#include "planner/search/plan_search.hpp"
+#include "studies/t1_model.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+
+namespace tenon {
+namespace {
+
+using nlohmann::json;
+
+json cases(const char* part) {
+  std::ifstream file(TENON_TEST_DATA "/plan_cases.json");
+  return json::parse(file).at(part);
+}
+
+T1Model modelOf(const json& one, bool inputChannels = false) {
+  return T1Model(
+      readNetworkTable(TENON_TEST_TABLES "/" + one["network"].get<std::string>() + ".json"),
+      one["batch"], FineGrid({one["processes"].get<Index>()}), {2e-6, 1.0 / 6e9}, inputChannels);
+}
+
+void expectClose(double value, double expected, const json& label) {
+  EXPECT_NEAR(value, expected, 1e-9 * expected) << label;
+}
+
+void expectNone(const std::optional<Baseline>& baseline, const json& expected, const json& label) {
+  EXPECT_EQ(baseline.has_value(), !expected.is_null()) << label;
+  if (baseline && !expected.is_null())
+    expectClose(baseline->seconds, expected, label);
+}
+
+// The number of the parallelization with these parts of channels, space and batch.
+int parallelizationOf(const CostModel& model, int layer, const std::vector<Index>& grid) {
+  for (std::size_t parallelization = 0; parallelization < model.parallelizations().size();
+       ++parallelization) {
+    const Parts parts = model.parts(layer, static_cast<int>(parallelization));
+    if (std::vector<Index>{parts.channels, parts.space, parts.batch} == grid)
+      return static_cast<int>(parallelization);
+  }
+  ADD_FAILURE() << "no parallelization";
+  return 0;
+}
+
+TEST(PlanCases, LeastTimesAndBaselines) {
+  const json all = cases("plans");
+  ASSERT_EQ(all.size(), 27u);
+  for (const json& one : all) {
+    const T1Model model = modelOf(one);
+    const FoundPlan found = findPlan(model);
+    expectClose(found.seconds, one["time"], one);
+    EXPECT_EQ(found.gap, 0);
+    expectNone(found.baselines.uniform, one["uniform_time"], one);
+    expectNone(found.baselines.batch, one["pure_batch_time"], one);
+  }
+}
+
+TEST(PlanCases, CostsOfTheGivenPlans) {
+  for (const json& one : cases("plans")) {
+    const T1Model model = modelOf(one);
+    std::vector<int> plan;
+    for (int layer = 0; layer < model.layers(); ++layer) {
+      plan.push_back(parallelizationOf(
+          model, layer, one["plan"][model.names()[layer]].get<std::vector<Index>>()));
+      EXPECT_EQ(model.fault(layer, plan.back()), "");
+    }
+    expectClose(secondsOf(model, plan), one["time"], one);
+  }
+}
+
+TEST(PlanCases, FixedToTheGivenPlanTheSearchFindsIt) {
+  for (const json& one : cases("plans")) {
+    const T1Model model = modelOf(one);
+    FixedParallelizations fixed;
+    for (int layer = 0; layer < model.layers(); layer += 2) {
+      const auto grid = one["plan"][model.names()[layer]].get<std::vector<Index>>();
+      fixed[model.names()[layer]] = textOf(
+          model.parallelizations()[parallelizationOf(model, layer, grid)], model.spatial(layer));
+    }
+    expectClose(findPlan(model, {.fixed = fixed}).seconds, one["time"], one);
+  }
+}
+
+TEST(PlanCases, FastestWithinALimitOfMemory) {
+  for (const json& one : cases("within")) {
+    const T1Model model = modelOf(one);
+    for (const json& point : one["points"]) {
+      const FoundPlan found = findPlan(model, {.memoryLimit = point[0]});
+      expectClose(found.seconds, point[1], one);
+      EXPECT_LT(found.gap, 1e-9);
+      EXPECT_LE(found.bytes, point[0].get<double>() * (1 + 1e-12));
+    }
+  }
+}
+
+// 12.96 ms is the best time if a layer splits either output or input channels, found by a prototype
+// of another design. A layer that can split both is faster. (grids_test.cpp compares chains with
+// all grids.)
+TEST(PlanCases, InputChannelsSaveTime) {
+  const json one = {{"network", "resnet50"}, {"batch", 256}, {"processes", 512}};
+  EXPECT_LT(findPlan(modelOf(one, true)).seconds, 12.96e-3);
+}
+
+} // namespace
+} // namespace tenon
