@@ -11,9 +11,9 @@
 
 #include "comm/layout_object.hpp"
 #include "dtensor/array_list.hpp"
-#include "dtensor/data_type.hpp"
 #include "dtensor/host_copy.hpp"
 #include "dtensor/kernel_context.hpp"
+#include "sys/data_type.hpp"
 #include "sys/memory/memory.hpp"
 
 #include <optional>

@@ -16,11 +16,11 @@
 #include "declaration/core/map_list.hpp"
 #include "declaration/core/window_layout.hpp"
 #include "dtensor/arithmetic.hpp"
-#include "dtensor/data_type.hpp"
 #include "dtensor/dtensor.hpp"
 #include "kernels/base/autotuner.hpp"
 #include "kernels/convolution/window.hpp"
 #include "layer/core/parameter.hpp"
+#include "sys/data_type.hpp"
 #include "sys/memory/memory.hpp"
 
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Names, sizes and checks of the data types. A new type must also be added to visitDataType(),
 // whose `default` is int64.
-#include "dtensor/data_type.hpp"
+#include "sys/data_type.hpp"
 
 #include <fmt/format.h>
 
