@@ -82,10 +82,12 @@ std::shared_ptr<Source> stateUse(Layer& layer, const StateForm& form) {
   return std::make_shared<StateUse>(layer.state(form), form.use);
 }
 
-// Creates a kernel. The text of an error does not name the layer; this function adds the name.
+// Creates a kernel: by the declaration, or by the maker of a type on tensors. The text of an error
+// does not name the layer; this function adds the name.
 std::unique_ptr<LocalKernel> makeKernel(KernelMaker make, const KernelSite& at) {
   try {
-    return make(at);
+    return make ? make(at)
+                : onTensors(at.layer.declaration().makeKernel(at), at.list.kernels()[at.number]);
   } catch (const Error& error) {
     throw Error(error.code(), at.layer.title() + ": " + error.text(), error.where());
   }
@@ -95,14 +97,18 @@ std::unique_ptr<LocalKernel> makeKernel(KernelMaker make, const KernelSite& at) 
 
 Index scratchOfKernels(Layer& layer, const Form& form, KernelMaker make) {
   const Declaration& declaration = layer.declaration();
+  const int rank = layer.comm()->rank();
+  const KernelContextPtr context = contextOf(layer.comm(), layer.space());
+  if (!make)
+    return kernelBytes(declaration, form, rank, context).value().scratch;
   const MapList list = declaration.maps(form, declaration.storageLayouts(form));
   const Sources noSources(list.sources().size());
-  const KernelContextPtr context = contextOf(layer.comm(), layer.space());
   const ScratchCount count(*context);
   std::vector<BoundKernel> kernels;
-  for (std::size_t k = 0; k < list.kernels().size(); ++k)
+  for (int k = 0; k < static_cast<int>(list.kernels().size()); ++k)
     kernels.push_back(
-        {makeKernel(make, {layer, form, list, static_cast<int>(k), noSources, kernels, {}}),
+        {makeKernel(make,
+                    {{declaration, form, list, k, rank, context}, layer, noSources, kernels, {}}),
          std::make_shared<ParameterUses>(), &layer});
   return count.bytes();
 }
@@ -118,20 +124,6 @@ bool BoundKernel::wantsGradients() const {
 void BoundKernel::changeGradients() const {
   for (const auto& use : *uses)
     use->changeGradient();
-}
-
-int KernelSite::rank() const {
-  return layer.comm()->rank();
-}
-
-KernelContextPtr KernelSite::context() const {
-  return contextOf(layer.comm(), layer.space());
-}
-
-const Map& KernelSite::map() const {
-  return *std::ranges::find_if(list.maps(), [&](const Map& map) {
-    return map.kind == Map::Kind::Kernel && map.object == number;
-  });
 }
 
 BoundMaps::BoundMaps(Layer& layer, const CompiledNetwork::Node& node, KernelMaker make)
@@ -153,10 +145,14 @@ BoundMaps::BoundMaps(Layer& layer, const CompiledNetwork::Node& node, KernelMake
     }
   for (const OperatorEntry& entry : list_.operators())
     operators_.push_back(makeOperator(comm_, entry, type_, context_->space()));
-  for (std::size_t k = 0; k < list_.kernels().size(); ++k)
-    kernels_.push_back({makeKernel(make, {layer, form, list_, static_cast<int>(k), sources_,
-                                          kernels_, operators_}),
-                        uses, &layer_});
+  for (int k = 0; k < static_cast<int>(list_.kernels().size()); ++k)
+    kernels_.push_back(
+        {makeKernel(make, {{layer.declaration(), form, list_, k, comm_->rank(), context_},
+                           layer,
+                           sources_,
+                           kernels_,
+                           operators_}),
+         uses, &layer_});
   for (const BoundKernel& bound : kernels_)
     if (context_->space() == Space::Device && !bound.kernel->runsOnDevice())
       throw Error(TENON_ERR_SUPPORT,

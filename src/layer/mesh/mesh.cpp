@@ -312,7 +312,7 @@ const Type& typeOf(const KernelSite& at) {
 std::unique_ptr<LocalKernel> makeGatherKernel(const KernelSite& at) {
   const auto& type = typeOf<GatherDeclaration>(at);
   const Edges& edges = type.edges();
-  const int rank = at.rank();
+  const int rank = at.rank;
   // An output row is the concatenation of all parts; this kernel writes the part with its name,
   // which begins after all earlier parts.
   InRow in{.inner = elementsOfRow(at.reads(), rank),
@@ -330,49 +330,49 @@ std::unique_ptr<LocalKernel> makeGatherKernel(const KernelSite& at) {
   RowEntries entries = entriesOf(edges);
   entries.weights = nullptr; // weights are for sums only
   entries.from = end->at.data();
-  return std::make_unique<CombinedRows>(*at.context(), rowCount(at.reads(), rank), edges.count(),
+  return std::make_unique<CombinedRows>(*at.context, rowCount(at.reads(), rank), edges.count(),
                                         entries, in, "rows of nodes");
 }
 
 std::unique_ptr<LocalKernel> makeSegmentSumKernel(const KernelSite& at) {
   const auto& type = typeOf<SegmentSumDeclaration>(at);
   const Edges& edges = type.edges();
-  const int rank = at.rank();
+  const int rank = at.rank;
   const Index inner = elementsOfRow(at.reads(), rank), nodes = rowCount(at.writes(), rank);
   RowEntries entries = entriesOf(edges);
   entries.row = type.end().at.data();
   if (type.isMaximum())
-    return std::make_unique<RowMaxima>(*at.context(), edges.count(), nodes, entries, inner);
+    return std::make_unique<RowMaxima>(*at.context, edges.count(), nodes, entries, inner);
   std::vector<double> weights;
   if (type.isMean()) {
     weights = meanWeights(edges, type.end(), nodes);
     entries.weights = weights.data();
   }
-  return std::make_unique<CombinedRows>(*at.context(), edges.count(), nodes, entries,
-                                        wholeRow(inner), "sums of rows");
+  return std::make_unique<CombinedRows>(*at.context, edges.count(), nodes, entries, wholeRow(inner),
+                                        "sums of rows");
 }
 
 // The type has two kernels: the softmax of the scores, and the sums of rows weighted by it.
 std::unique_ptr<LocalKernel> makeEdgeAttentionKernel(const KernelSite& at) {
   const Edges& edges = typeOf<EdgeAttentionDeclaration>(at).edges();
-  const int rank = at.rank();
+  const int rank = at.rank;
   RowEntries entries = entriesOf(edges);
   entries.weights = nullptr;
   entries.row = edges.end(EdgeEnd::Target).at.data();
   const Index nodes = rowCount(at.form.output, rank), heads = elementsOfRow(at.form.uses[0], rank);
   if (at.name() == "softmax")
-    return std::make_unique<RowSoftmax>(*at.context(), nodes, entries, heads);
-  return std::make_unique<WeighedRows>(*at.context(), nodes, entries, heads,
+    return std::make_unique<RowSoftmax>(*at.context, nodes, entries, heads);
+  return std::make_unique<WeighedRows>(*at.context, nodes, entries, heads,
                                        elementsOfRow(at.form.uses[1], rank) / heads);
 }
 
 std::unique_ptr<LocalKernel> makeSparseMatrixKernel(const KernelSite& at) {
   const Edges& edges = typeOf<SparseMatrixDeclaration>(at).edges();
-  const int rank = at.rank();
+  const int rank = at.rank;
   RowEntries entries = entriesOf(edges);
   entries.row = edges.end(EdgeEnd::Target).at.data();
   entries.from = edges.end(EdgeEnd::Source).at.data();
-  return std::make_unique<CombinedRows>(*at.context(), rowCount(at.reads(), rank),
+  return std::make_unique<CombinedRows>(*at.context, rowCount(at.reads(), rank),
                                         rowCount(at.writes(), rank), entries,
                                         wholeRow(elementsOfRow(at.reads(), rank)), "sparse rows");
 }

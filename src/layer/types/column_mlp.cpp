@@ -11,8 +11,8 @@
 #include "layer/types/column_mlp.hpp"
 
 #include "declaration/core/types.hpp"
+#include "declaration/types/pointwise.hpp"
 #include "layer/core/layer_types.hpp"
-#include "layer/types/pointwise.hpp"
 #include "sys/log/log.hpp"
 
 #include <fmt/format.h>
@@ -183,7 +183,7 @@ std::unique_ptr<LocalKernel> makeColumnMlpKernel(const KernelSite& at) {
   return std::make_unique<LocalColumnMlp>(
       declaration.value<std::vector<Index>>("widths"), declaration.value<bool>("bias"),
       pointwiseFunction(declaration.value<std::string>("activation"), declaration),
-      at.layer.dataType(), at.context());
+      at.layer.dataType(), at.context);
 }
 
 } // namespace tenon

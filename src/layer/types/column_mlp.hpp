@@ -13,6 +13,40 @@
 
 namespace tenon {
 
+// A kernel object Kernel<float> or Kernel<double>, for the data type of its layer. Only one of the
+// two pointers is set.
+template <template <class> class Kernel>
+class TypedKernel {
+public:
+  // make.template operator()<T>() creates the kernel for type T.
+  template <class Make>
+  TypedKernel(TenonDataType type, Make&& make) {
+    visitFloating(type, [&]<class T>(T) { slot<T>() = make.template operator()<T>(); });
+  }
+
+  template <class T>
+  Kernel<T>& get() {
+    return *slot<T>();
+  }
+  // Calls f(kernel) with the existing kernel.
+  template <class F>
+  decltype(auto) visit(F&& f) const {
+    return single_ ? f(*single_) : f(*double_);
+  }
+
+private:
+  template <class T>
+  std::unique_ptr<Kernel<T>>& slot() {
+    if constexpr (std::is_same_v<T, float>)
+      return single_;
+    else
+      return double_;
+  }
+
+  std::unique_ptr<Kernel<float>> single_;
+  std::unique_ptr<Kernel<double>> double_;
+};
+
 class LocalColumnMlp final : public OneInputKernel {
 public:
   LocalColumnMlp(const std::vector<Index>& widths, bool hasBiases,
