@@ -17,6 +17,7 @@
 // not depend on the number of threads.
 #include "layer/mesh/edge_network.hpp"
 
+#include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "layer/core/layer.hpp"
 #include "layer/mesh/listed_kernel.hpp"
@@ -162,7 +163,7 @@ public:
       T* gathered = blockMemory_.data<T>();
       for (const EdgeBlock& block : blocks_) {
         T* messages = messagesOf(block, y, gathered + maxEdges_ * inputRow_);
-        gatherRows(block, x, gathered);
+        gatherRows(block, x, y.context(), gathered);
         if (block.edges() > 0)
           mlp_.forwardAt<T>(boxOf(block), rows<const T>(gathered, inputRow_), p,
                             rows<T>(messages, messageRow_));
@@ -177,8 +178,8 @@ public:
       T* tangents = gathered + maxEdges_ * inputRow_;
       for (const EdgeBlock& block : blocks_) {
         T* messages = messagesOf(block, dy, tangents + maxEdges_ * inputRow_);
-        gatherRows(block, point.inputs, gathered);
-        gatherRows(block, dx, tangents);
+        gatherRows(block, point.inputs, dy.context(), gathered);
+        gatherRows(block, dx, dy.context(), tangents);
         if (block.edges() > 0)
           mlp_.tangentAt<T>(boxOf(block), rows<const T>(gathered, inputRow_),
                             rows<const T>(tangents, inputRow_), p, rows<T>(messages, messageRow_));
@@ -203,7 +204,7 @@ public:
       const PointArray<T> dRows = isWanted ? rows<T>(cotangents, inputRow_) : PointArray<T>{};
       for (const EdgeBlock& block : blocks_) {
         const T* messages = cotangentsOf(block, dy, cotangents + maxEdges_ * inputRow_);
-        gatherRows(block, point.inputs, gathered);
+        gatherRows(block, point.inputs, dy.context(), gathered);
         mlp_.adjointAt<T>(boxOf(block), rows<const T>(gathered, inputRow_),
                           rows<const T>(messages, messageRow_), p, dRows);
         if (contribution_ >= 0 && dx[contribution_])
@@ -268,16 +269,16 @@ private:
 
   // Gathers the rows of a block. A missing tangent is zero.
   template <class T>
-  void gatherRows(const EdgeBlock& block, Inputs x, T* rows) const {
+  void gatherRows(const EdgeBlock& block, Inputs x, KernelContext& context, T* rows) const {
+    const Index steps[] = {inputRow_, 1};
     for (std::size_t k = 0; k < gatheredParts_.size(); ++k) {
       const InRow& in = gatheredParts_[k].in;
+      const Index extent[] = {block.edges(), in.inner};
       if (x[k])
-        combineSomeRows<T>(x[k]->context(), gatheredParts_[k].gathered, block.first, block.end,
-                           in.inner, x[k]->data<T>(), in.inner, /*adds=*/false, rows + in.begin,
-                           inputRow_);
-      else
-        for (Index e = 0; e < block.edges(); ++e)
-          std::fill_n(rows + in.begin + e * inputRow_, in.inner, T(0));
+        combineSomeRows<T>(context, gatheredParts_[k].gathered, block.first, block.end, in.inner,
+                           x[k]->data<T>(), in.inner, /*adds=*/false, rows + in.begin, inputRow_);
+      else if (block.edges() > 0)
+        fillBlock(context, 2, extent, T(0), rows + in.begin, steps);
     }
   }
   // Adds the contribution (a gathered part that is added to the MLP's output, such as a residual
