@@ -31,6 +31,13 @@ void checkDataType(TenonDataType type) {
                             static_cast<int>(type)));
 }
 
+void throwTypesDiffer(TenonDataType ofArray, TenonDataType ofKernel) {
+  throw Error(TENON_ERR_INTERNAL,
+              fmt::format("a kernel of {} is called with an array of {}; pass arrays of the type "
+                          "that it was made for",
+                          dataTypeName(ofKernel), dataTypeName(ofArray)));
+}
+
 void checkFloating(TenonDataType type, const char* what) {
   checkDataType(type);
   if (type == TENON_INT64)

@@ -42,7 +42,8 @@ public:
   double& operator[](Index i) { return values_[i * step_]; }
   double operator[](Index i) const { return values_[i * step_]; }
   LocalArray array(KernelContext& context) {
-    return {values_.data(), TENON_FLOAT64, extent_, strides_.data(), context};
+    memory_ = {values_.data(), TENON_FLOAT64, extent_, strides_.data(), &context};
+    return LocalArray(memory_);
   }
   void draw(Numbers& numbers, double low, double high) {
     for (Index i = 0; i < size(); ++i)
@@ -63,6 +64,7 @@ private:
   Shape extent_, strides_;
   Index step_ = 1;
   std::vector<double> values_;
+  LocalArray::Memory memory_;
 };
 
 // The arrays of one kind (values, tangents or cotangents) of a kernel's inputs and parameters.
@@ -171,7 +173,7 @@ private:
   std::vector<KernelParameter>& values(Blocks& blocks) {
     parameters_.clear();
     for (Block& block : blocks.parameters)
-      parameters_.emplace_back().value = block.array(*context_);
+      parameters_.push_back({block.array(*context_), {}, {}, ++writes_});
     return parameters_;
   }
   // What Apply keeps for derivatives, according to the entry.
@@ -190,6 +192,7 @@ private:
   Buffer workspace_;
   std::vector<LocalArray> savedInputs_;
   std::vector<KernelParameter> parameters_;
+  std::uint64_t writes_ = 0; // each call has other values
 };
 
 // Values that other kernels write, such as sums, are drawn away from zero.
@@ -287,7 +290,8 @@ std::vector<std::string> typesInOneFile() {
 #undef TENON_TYPE_ON_TENSORS
 #undef TENON_LAYER_TYPE
   // Without kernels or without examples.
-  const auto others = {"graph", "indexmap", "linkedhalo", "repartition", "rows", "sequential"};
+  const auto others = {"edgeattention", "gather", "graph",      "indexmap",   "linkedhalo",
+                       "repartition",   "rows",   "segmentsum", "sequential", "sparsematrix"};
   for (const char* other : others)
     std::erase(names, other);
   return names;

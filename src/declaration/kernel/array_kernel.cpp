@@ -9,16 +9,7 @@
 #include "kernels/movement/block_copy.hpp"
 #include "sys/log/log.hpp"
 
-#include <fmt/format.h>
-
 namespace tenon {
-
-void LocalArray::refuse(TenonDataType requested) const {
-  throw Error(TENON_ERR_INTERNAL,
-              fmt::format("a kernel of {} is called with an array of {}; pass arrays of the type "
-                          "that it was made for",
-                          dataTypeName(requested), dataTypeName(type_)));
-}
 
 void setZero(LocalArray& y) {
   visitFloating(y.dataType(), [&]<class T>(T) {

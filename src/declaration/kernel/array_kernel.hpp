@@ -13,7 +13,7 @@
 // A kernel needs no process and no layer: a test calls it with arrays on the stack.
 #pragma once
 
-#include "declaration/kernel/local_array.hpp"
+#include "kernels/base/local_array.hpp"
 
 #include <memory>
 #include <string>
@@ -23,6 +23,11 @@ namespace tenon {
 class Autotuner;
 struct PointwiseFunction;
 
+// y = 0
+void setZero(LocalArray& y);
+// y = x, or y += x if `adds`; arrays of equal extents.
+void copyArray(const LocalArray& x, LocalArray& y, bool adds = false);
+
 // The arrays of a kernel's inputs or their tangents, in order; and of cotangents of the inputs. An
 // absent tangent counts as zero; an absent cotangent is not computed.
 using Arrays = std::span<const LocalArray>;
@@ -30,9 +35,10 @@ using WrittenArrays = std::span<LocalArray>;
 
 // A parameter in the layout in which the kernel uses it, with the arrays that a call needs.
 struct KernelParameter {
-  LocalArray value;    // in all calls but adjointParameters()
-  LocalArray tangent;  // in tangent(); absent: zero
-  LocalArray gradient; // to which the adjoint adds; absent if the layer is frozen
+  LocalArray value;        // in all calls but adjointParameters()
+  LocalArray tangent;      // in tangent(); absent: zero
+  LocalArray gradient;     // to which the adjoint adds; absent if the layer is frozen
+  std::uint64_t state = 0; // a counter that grows with every write to the value
 };
 using KernelParameters = std::span<KernelParameter>;
 
@@ -43,6 +49,7 @@ struct SavedArrays {
   Arrays inputs = {};
   LocalArray output = {};
   Buffer* workspace = nullptr;
+  bool adds = false; // the adjoint must add to dx (only if the entry has addsCotangent)
 };
 
 // A kernel. Its entry in the map list (KernelEntry) declares the values that it saves and when its

@@ -6,7 +6,7 @@
 // broadcast dimension, the stride of the small array is set to 0.
 #pragma once
 
-#include "declaration/kernel/local_array.hpp"
+#include "declaration/kernel/array_kernel.hpp"
 #include "geometry/layout/box.hpp"
 #include "kernels/movement/block_copy.hpp"
 

@@ -10,11 +10,11 @@
 #include "layer/core/bound_maps.hpp"
 
 #include "declaration/core/pass.hpp"
+#include "declaration/mesh/edge_network.hpp"
 #include "dtensor/fill.hpp"
 #include "layer/core/layer.hpp"
 #include "layer/core/layer_setup.hpp"
 #include "layer/core/state_tensor.hpp"
-#include "layer/mesh/edge_network.hpp"
 #include "layer/types/losses.hpp"
 #include "linop/algebra/composition.hpp"
 #include "linop/algebra/memory_op.hpp"
@@ -26,6 +26,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 namespace tenon {
@@ -189,13 +191,41 @@ BoundMaps::BoundMaps(const Layer& layer, const CompiledNetwork& network,
   expectEpilogues();
 }
 
+namespace {
+
+// The kernel that replaces several kernels: the network, which is kernel number `network`, and the
+// gathers and sums whose numbers are in `rows`.
+std::shared_ptr<LocalKernel> fusedRows(const BoundMaps& maps, int network, const FusedRows& rows) {
+  const auto listed = [&](int kernel) {
+    return &dynamic_cast<const ListedKernel&>(*maps.kernel(kernel).kernel->onArrays());
+  };
+  const Layout& output = maps.list().values()[rows.given].layout;
+  const BoundKernel& bound = maps.kernel(network);
+  const auto widths = bound.layer->declaration().value<std::vector<Index>>("widths");
+  EdgeParts parts{.network = bound.kernel->onArrays(),
+                  .inputs = widths.front(),
+                  .outputs = widths.back(),
+                  .contribution = rows.contribution,
+                  .edges = output.boxOfRank(maps.layer().comm()->rank())[0].size(),
+                  .elementsPerChannel =
+                      std::accumulate(output.shape().begin() + 2, output.shape().end(), Index(1),
+                                      std::multiplies<>())};
+  for (const int kernel : rows.taken)
+    parts.gathered.push_back(listed(kernel));
+  if (rows.summed >= 0)
+    parts.sum = listed(rows.summed);
+  return onTensors(makeEdgeNetwork(maps.dataType(), parts), maps.list().kernels()[network]);
+}
+
+} // namespace
+
 // Creates the kernels that replace several kernels of the joined list. A new kernel is made of
 // those that it replaces, which therefore stay in their places until all are made.
 void BoundMaps::fuseKernels() {
   std::vector<BoundKernel> kernels = kernels_;
   for (std::size_t k = 0; k < kernels.size(); ++k)
     if (const auto& fused = list_.kernels()[k].fused)
-      kernels[k].kernel = makeEdgeNetwork(*this, static_cast<int>(k), *fused);
+      kernels[k].kernel = fusedRows(*this, static_cast<int>(k), *fused);
   kernels_ = std::move(kernels);
 }
 

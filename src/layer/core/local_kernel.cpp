@@ -25,14 +25,11 @@ void LocalKernel::applyFunction(const PointwiseFunction& f, DTensor& y) {
 
 namespace {
 
-LocalArray arrayAt(const void* first, const DTensor& x) {
-  return {const_cast<void*>(first), x.dataType(), x.extent(), x.strides().data(), x.context()};
-}
 LocalArray readArray(const DTensor* x) {
-  return x ? arrayAt(x->readAddress(), *x) : LocalArray();
+  return x ? x->readArray() : LocalArray();
 }
 LocalArray writtenArray(DTensor* y) {
-  return y ? arrayAt(y->writeAddress(), *y) : LocalArray();
+  return y ? y->writtenArray() : LocalArray();
 }
 
 class KernelOnTensors final : public LocalKernel {
@@ -42,25 +39,27 @@ public:
 
   void forwardMany(Inputs x, ParameterUses& p, DTensor& y, Buffer* workspace) override {
     const Arrays read = inputs(x);
-    LocalArray written = writtenArray(&y);
+    LocalArray written = y.writtenArray();
     kernel_->forward(read, parameters(p), written, workspace);
   }
   bool forwardThen(Inputs x, ParameterUses& p, const PointwiseFunction& f, DTensor& y) override {
     const Arrays read = inputs(x);
-    LocalArray written = writtenArray(&y);
+    LocalArray written = y.writtenArray();
     return kernel_->forwardThen(read, parameters(p), f, written);
   }
   void applyFunction(const PointwiseFunction& f, DTensor& y) override {
-    LocalArray written = writtenArray(&y);
+    LocalArray written = y.writtenArray();
     kernel_->applyFunction(f, written);
   }
   void expect(const PointwiseFunction& f) override { kernel_->expect(f); }
   void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses& p, DTensor& dy) override {
     const Arrays read = inputs(dx);
-    LocalArray written = writtenArray(&dy);
+    LocalArray written = dy.writtenArray();
     const KernelParameters parameters = this->parameters(p);
-    for (std::size_t i = 0; i < parameters.size(); ++i)
-      parameters[i].tangent = readArray(p[i]->tangent());
+    if (!parameters.empty())
+      forEach(p, [](const ParameterUse& use, KernelParameter& parameter) {
+        parameter.tangent = readArray(use.tangent());
+      });
     kernel_->tangent(saved(point), read, parameters, written);
   }
   void adjointMany(const KernelPoint& point, const DTensor& dy, ParameterUses& p,
@@ -70,12 +69,11 @@ public:
     const KernelParameters read = parameters(p);
     if (gradients_ == Gradients::Within)
       addGradients(p, std::ranges::all_of(p, [](const auto& use) { return use->isFrozen(); }));
-    kernel_->adjoint(saved(point), readArray(&dy), read, WrittenArrays(arrays_.data(), dx.size()));
+    kernel_->adjoint(saved(point), dy.readArray(), read, WrittenArrays(arrays_.data(), dx.size()));
   }
   void adjointParameters(const KernelPoint& point, const DTensor& dy, ParameterUses& p) override {
-    parameters_.resize(p.size());
     addGradients(p, /*areFrozen=*/false);
-    kernel_->adjointParameters(saved(point), readArray(&dy), parameters_);
+    kernel_->adjointParameters(saved(point), dy.readArray(), parameters_);
   }
   std::string describe() const override { return kernel_->describe(); }
   bool runsOnDevice() const override { return true; }
@@ -83,6 +81,7 @@ public:
   Index bytes() const override { return kernel_->bytes(); }
   Autotuner* autotuner() override { return kernel_->autotuner(); }
   const PointwiseFunction* function() const override { return kernel_->function(); }
+  std::shared_ptr<ArrayKernel> onArrays() const override { return kernel_; }
 
 private:
   using ArraysOfInputs = std::array<LocalArray, MapList::kMaxInputs>;
@@ -100,30 +99,40 @@ private:
     return {arrays_.data(), x.size()};
   }
   SavedArrays saved(const KernelPoint& point) {
-    return {arraysOf(point.inputs, savedInputs_), readArray(point.y), point.workspace};
+    return {arraysOf(point.inputs, savedInputs_), readArray(point.y), point.workspace, point.adds};
+  }
+  // Calls visit() with each parameter of the layer and what the kernel gets of it.
+  template <class Visit>
+  void forEach(const ParameterUses& p, Visit&& visit) {
+    if (parameters_.size() != p.size())
+      parameters_.resize(p.size());
+    KernelParameter* parameter = parameters_.data();
+    for (const auto& use : p)
+      visit(*use, *parameter++);
   }
   // Of the kernels of a layer, those with gradients have the parameters.
   KernelParameters parameters(const ParameterUses& p) {
     if (gradients_ == Gradients::None)
       return {};
-    parameters_.resize(p.size());
-    for (std::size_t i = 0; i < p.size(); ++i)
-      parameters_[i].value = readArray(&p[i]->value());
+    forEach(p, [](const ParameterUse& use, KernelParameter& parameter) {
+      const DTensor& value = use.value();
+      parameter.value = value.readArray();
+      parameter.state = value.state();
+    });
     return parameters_;
   }
   // All ranks ask for the contributions, also those without elements of a parameter, because the
   // reduction of the gradient is collective.
-  void addGradients(ParameterUses& p, bool areFrozen) {
-    for (std::size_t i = 0; i < p.size(); ++i)
-      parameters_[i].gradient =
-          areFrozen ? LocalArray() : writtenArray(&p[i]->gradientContributions());
+  void addGradients(const ParameterUses& p, bool areFrozen) {
+    forEach(p, [=](ParameterUse& use, KernelParameter& parameter) {
+      parameter.gradient = areFrozen ? LocalArray() : use.gradientContributions().writtenArray();
+    });
   }
 
-  std::unique_ptr<ArrayKernel> kernel_;
+  std::shared_ptr<ArrayKernel> kernel_;
   bool readsInputs_;
   Gradients gradients_;
-  // The arrays of a call, members since their construction would take longer than some kernels.
-  ArraysOfInputs arrays_, savedInputs_;
+  ArraysOfInputs arrays_, savedInputs_; // of the present call
   std::vector<KernelParameter> parameters_;
 };
 

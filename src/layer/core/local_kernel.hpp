@@ -92,6 +92,8 @@ public:
   virtual Autotuner* autotuner() { return nullptr; }
   // The elementwise function that the kernel applies; null for other kernels.
   virtual const PointwiseFunction* function() const { return nullptr; }
+  // The kernel on arrays that this one calls; null if there is none.
+  virtual std::shared_ptr<ArrayKernel> onArrays() const { return nullptr; }
   // The maps that the kernel runs itself, with their own parameters; null if it has none.
   virtual const BoundMaps* inner() const { return nullptr; }
 };
