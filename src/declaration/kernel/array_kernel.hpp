@@ -6,6 +6,7 @@
 // and kernels) accepts any strides. The interfaces, from which the kernel of a type chooses:
 //
 //   ArrayKernel      any number of inputs; its own tangent (derivative in a direction) and adjoint
+//   SymmetricKernel  one input, with a symmetric Jacobian: derivative()
 //   LinearKernel     one input, linear: map() and mapAdjoint()
 //   BilinearKernel   a product of input and weights, plus a bias: product(), adjointX(), adjointW()
 //   FixedKernel      not differentiated
@@ -90,6 +91,27 @@ public:
   virtual Autotuner* autotuner() { return nullptr; }
   // The elementwise function that the kernel applies; null for other kernels.
   virtual const PointwiseFunction* function() const { return nullptr; }
+};
+
+// A kernel without parameters whose Jacobian in the first input is symmetric, and which has no
+// other derivative: tangent and adjoint are the same map of a direction.
+class SymmetricKernel : public ArrayKernel {
+protected:
+  virtual void derivative(const SavedArrays& point, const LocalArray& direction,
+                          LocalArray& result) = 0;
+
+private:
+  void tangent(const SavedArrays& point, Arrays dx, KernelParameters, LocalArray& dy) final {
+    if (dx[0])
+      derivative(point, dx[0], dy);
+    else
+      setZero(dy);
+  }
+  void adjoint(const SavedArrays& point, const LocalArray& dy, KernelParameters,
+               WrittenArrays dx) final {
+    if (dx[0])
+      derivative(point, dy, dx[0]);
+  }
 };
 
 // A linear kernel with one input and without parameters: its tangent is the kernel itself.

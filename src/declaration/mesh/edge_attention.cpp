@@ -24,7 +24,7 @@ constexpr OptionSpec kEdgeAttention[] = {kEdgesSetting};
 // a[e, h] = exp(s[e, h]) / sum of exp(s[e', h]) over all edges e' of the node of e, for each head
 // h.
 template <class T>
-class RowSoftmax final : public ArrayKernel {
+class RowSoftmax final : public SymmetricKernel {
 public:
   RowSoftmax(KernelContext& context, Index nodes, const RowEntries& entries, Index heads)
       : lists_(listRows(nodes, entries)), heads_(heads) {
@@ -34,24 +34,12 @@ public:
   void forward(Arrays s, KernelParameters, LocalArray& a, Buffer*) override {
     softmaxOfRows<T>(a.context(), lists_, heads_, s[0].data<T>(), a.mutableData<T>());
   }
-  void tangent(const SavedArrays& at, Arrays ds, KernelParameters, LocalArray& da) override {
-    if (ds[0])
-      differentiate(at.output, ds[0], da);
-    else
-      setZero(da);
-  }
-  void adjoint(const SavedArrays& at, const LocalArray& da, KernelParameters,
-               WrittenArrays ds) override {
-    if (ds[0])
-      differentiate(at.output, da, ds[0]);
-  }
   std::string describe() const override { return "softmax of rows"; }
 
 private:
-  // The Jacobian of a softmax is symmetric, so tangent and adjoint are the same map of `direction`.
-  void differentiate(const LocalArray& a, const LocalArray& direction, LocalArray& result) const {
-    softmaxOfRowsDerivative<T>(result.context(), lists_, heads_, a.data<T>(), direction.data<T>(),
-                               result.mutableData<T>());
+  void derivative(const SavedArrays& at, const LocalArray& direction, LocalArray& result) override {
+    softmaxOfRowsDerivative<T>(result.context(), lists_, heads_, at.output.data<T>(),
+                               direction.data<T>(), result.mutableData<T>());
   }
 
   RowLists lists_;

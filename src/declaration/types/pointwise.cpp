@@ -88,7 +88,7 @@ const Function* functionNamed(const std::string& name) {
 }
 
 template <class T>
-class LocalPointwise final : public ArrayKernel {
+class LocalPointwise final : public SymmetricKernel {
 public:
   explicit LocalPointwise(const PointwiseFunction& function) : function_(function) {}
 
@@ -96,24 +96,12 @@ public:
     pointwiseForward<T>(y.context(), function_, x[0].elements(), x[0].data<T>(),
                         y.mutableData<T>());
   }
-  void tangent(const SavedArrays& point, Arrays dx, KernelParameters, LocalArray& dy) override {
-    if (dx[0])
-      scale(point, dx[0], dy);
-    else
-      setZero(dy);
-  }
-  void adjoint(const SavedArrays& point, const LocalArray& dy, KernelParameters,
-               WrittenArrays dx) override {
-    if (dx[0])
-      scale(point, dy, dx[0]);
-  }
   const PointwiseFunction* function() const override { return &function_; }
   std::string describe() const override { return "element by element"; }
 
 private:
-  // r = f'(x) v. The Jacobian is diagonal, so tangent and adjoint are the same. Only the array that
-  // the derivative reads was saved.
-  void scale(const SavedArrays& point, const LocalArray& v, LocalArray& r) {
+  // r = f'(x) v. Only the array that the derivative reads was saved.
+  void derivative(const SavedArrays& point, const LocalArray& v, LocalArray& r) override {
     pointwiseDerivative<T>(r.context(), function_, v.elements(),
                            point.inputs.empty() ? nullptr : point.inputs[0].data<T>(),
                            point.output.data<T>(), v.data<T>(), r.mutableData<T>());

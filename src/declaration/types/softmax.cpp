@@ -40,8 +40,9 @@ constexpr OptionSpec kSoftmaxSettings[] = {
 
 // The softmax of lines that this rank holds whole. Its Jacobian is symmetric: in the direction v,
 // tangent and adjoint both have the value y (v - sum of y v), where the sum is over the line.
+// Arrays are viewed as [outer, n, inner], with the n elements of a line in the middle.
 template <class T>
-class WholeSoftmax final : public ArrayKernel {
+class WholeSoftmax final : public SymmetricKernel {
 public:
   WholeSoftmax(KernelContextPtr context, const AxisShape& shape)
       : context_(std::move(context)), shape_(shape) {
@@ -54,24 +55,14 @@ public:
     axisSoftmax<T>(*context_, shape_, x[0].data<T>(), context_->scratch<T>(maxima_),
                    context_->scratch<T>(sums_), y.mutableData<T>());
   }
-  void tangent(const SavedArrays& at, Arrays dx, KernelParameters, LocalArray& dy) override {
-    if (dx[0])
-      derivative(at.output, dx[0], dy);
-    else
-      setZero(dy);
-  }
-  void adjoint(const SavedArrays& at, const LocalArray& dy, KernelParameters,
-               WrittenArrays dx) override {
-    if (dx[0])
-      derivative(at.output, dy, dx[0]);
-  }
   std::string describe() const override { return "softmax"; }
 
 private:
-  void derivative(const LocalArray& y, const LocalArray& v, LocalArray& result) {
+  void derivative(const SavedArrays& at, const LocalArray& v, LocalArray& result) override {
     T* const sums = context_->scratch<T>(sums_);
-    axisDots<T>(*context_, shape_, y.data<T>(), v.data<T>(), sums);
-    axisSoftmaxSlope<T>(*context_, shape_, y.data<T>(), v.data<T>(), sums, result.mutableData<T>());
+    const T* const y = at.output.data<T>();
+    axisDots<T>(*context_, shape_, y, v.data<T>(), sums);
+    axisSoftmaxSlope<T>(*context_, shape_, y, v.data<T>(), sums, result.mutableData<T>());
   }
 
   KernelContextPtr context_;
@@ -96,29 +87,18 @@ private:
 // Exponentials of x minus the maxima. For fixed maxima, e is its own derivative, so the output is
 // saved instead of x.
 template <class T>
-class AxisExponentials final : public ArrayKernel {
+class AxisExponentials final : public SymmetricKernel {
 public:
   explicit AxisExponentials(const AxisShape& shape) : shape_(shape) {}
   void forward(Arrays x, KernelParameters, LocalArray& e, Buffer*) override {
     axisExponentials<T>(e.context(), shape_, x[0].data<T>(), x[1].data<T>(), e.mutableData<T>());
   }
-  void tangent(const SavedArrays& at, Arrays dx, KernelParameters, LocalArray& de) override {
-    if (dx[0])
-      times(at.output, dx[0], de);
-    else
-      setZero(de);
-  }
-  void adjoint(const SavedArrays& at, const LocalArray& de, KernelParameters,
-               WrittenArrays dx) override {
-    if (dx[0])
-      times(at.output, de, dx[0]);
-  }
   std::string describe() const override { return "exponentials"; }
 
 private:
-  static void times(const LocalArray& e, const LocalArray& v, LocalArray& result) {
-    product<T>(result.context(), result.elements(), e.data<T>(), v.data<T>(), /*adds=*/false,
-               result.mutableData<T>());
+  void derivative(const SavedArrays& at, const LocalArray& v, LocalArray& result) override {
+    product<T>(result.context(), result.elements(), at.output.data<T>(), v.data<T>(),
+               /*adds=*/false, result.mutableData<T>());
   }
 
   AxisShape shape_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Registers the layer types by name. The declaration of a type makes its kernels; only the types on
-// tensors (types.inc) have a function make<Name>Kernel here, which creates the kernels of the type's
-// map list one by one.
+// tensors (types.inc) have a function make<Name>Kernel here, which creates the kernels of the
+// type's map list one by one.
 #include "layer/core/layer_types.hpp"
 
 #include "declaration/core/types.hpp"
