@@ -6,17 +6,15 @@
 // and w in three arrays has dim = 1: gather() copies u to x[:, 0], v to x[:, 1] and w to x[:, 2].
 #pragma once
 
-#include "dtensor/data_type.hpp"
 #include "geometry/layout/layout.hpp"
 #include "kernels/base/context.hpp"
+#include "sys/data_type.hpp"
 
 #include <array>
 #include <cstddef>
 #include <vector>
 
 namespace tenon {
-
-using Strides = std::array<Index, kMaxRank>;
 
 // One of the arrays, as described by the user: its strides, and the ghost cells around the owned
 // elements (the entries of the enumerated dimension are ignored). `length` is the number of

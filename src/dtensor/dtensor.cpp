@@ -71,14 +71,16 @@ std::string DTensor::describe() const {
 DTensor::DTensor(CommPtr comm, Layout layout, TenonDataType type, Space space)
     : DTensor(std::move(comm), std::move(layout), Rounded(), space) {
   checkDataType(type);
-  type_ = type;
+  type_ = array_.type = type;
 }
 
 DTensor::DTensor(CommPtr comm, Layout layout, Rounded, Space space)
     : Object(kClass), comm_(std::move(comm)), layout_(std::move(layout)), type_(kBFloat16),
       context_(contextOf(comm_, space)), position_(layout_.grid().position(comm_->rank())),
       box_(layout_.box(position_)), extent_(extents(box_)), localElements_(elements(extent_)),
-      strides_(ownStrides(extent_)) {}
+      strides_(ownStrides(extent_)), array_{.type = type_,
+                                            .extent = extent_,
+                                            .strides = strides_.data()} {}
 
 DTensor::~DTensor() {
   try {

@@ -11,9 +11,10 @@
 
 #include "comm/layout_object.hpp"
 #include "dtensor/array_list.hpp"
-#include "dtensor/data_type.hpp"
 #include "dtensor/host_copy.hpp"
 #include "dtensor/kernel_context.hpp"
+#include "kernels/base/local_array.hpp"
+#include "sys/data_type.hpp"
 #include "sys/memory/memory.hpp"
 
 #include <optional>
@@ -107,6 +108,11 @@ public:
   const void* readAddress() const { return checkReadable(), address(type_); }
   void* writeAddress() { return checkWritable(), changed(), const_cast<void*>(address(type_)); }
 
+  // The array for kernels. The description to which it refers is the tensor's, and up to date until
+  // another array takes the place of this one. writtenArray() marks the tensor as changed.
+  LocalArray readArray() const { return checkReadable(), arrayAt(address(type_)); }
+  LocalArray writtenArray() { return checkWritable(), changed(), arrayAt(address(type_)); }
+
   // Locks of the array while the user has its address: one for writing, or any number for reading.
   // Until the end of the lock, a conflicting access is TENON_ERR_STATE.
   void lendForReading();
@@ -130,6 +136,11 @@ public:
 
 private:
   const void* address(TenonDataType requested) const;
+  LocalArray arrayAt(const void* first) const {
+    array_.first = const_cast<void*>(first);
+    array_.context = context_.get();
+    return LocalArray(array_);
+  }
   Buffer newArray() const;
   void checkGhosts(const std::vector<Index>& strides, const std::vector<Index>& ghostsLow,
                    const std::vector<Index>& ghostsHigh) const;
@@ -155,7 +166,8 @@ private:
   Shape extent_;
   Index localElements_;
   Strides strides_{};
-  mutable Buffer own_; // The library's array, empty until its first use.
+  mutable Buffer own_;               // The library's array, empty until its first use.
+  mutable LocalArray::Memory array_; // As last passed to a kernel.
   bool private_ = false;
   void* placed_ = nullptr;   // The first element of the box in placed memory, or NULL.
   bool placedEmpty_ = false; // True if memory is placed on a rank without elements (NULL).

@@ -3,8 +3,8 @@
 // the file independently and reads boxes.
 #pragma once
 
-#include "dtensor/data_type.hpp"
 #include "geometry/layout/box.hpp"
+#include "sys/data_type.hpp"
 
 #include <memory>
 #include <optional>

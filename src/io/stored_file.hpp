@@ -14,8 +14,8 @@
 // are for information only.
 #pragma once
 
-#include "dtensor/data_type.hpp"
 #include "geometry/layout/box.hpp"
+#include "sys/data_type.hpp"
 #include "sys/options/one_of.hpp"
 
 #include <map>

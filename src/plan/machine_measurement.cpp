@@ -17,7 +17,6 @@
 #include "comm/communicator.hpp"
 #include "comm/machine_object.hpp"
 #include "comm/mpi.hpp"
-#include "dtensor/data_type.hpp"
 #include "dtensor/fill.hpp"
 #include "kernels/base/context.hpp"
 #include "layer/core/layer_types.hpp"
@@ -26,6 +25,7 @@
 #include "machine/price.hpp"
 #include "plan/calibration.hpp"
 #include "planner/prices/kernel_cost.hpp"
+#include "sys/data_type.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/log/stopwatch.hpp"
 

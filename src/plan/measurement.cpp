@@ -9,12 +9,12 @@
 // and after each step, with the step's time, and it stores the last passes in ring buffers.
 #include "plan/measurement.hpp"
 
-#include "dtensor/data_type.hpp"
 #include "geometry/layout/layout.hpp"
 #include "geometry/schedule/traffic.hpp"
 #include "linop/exchange/make_conversion.hpp"
 #include "planner/prices/conversion_prices.hpp"
 #include "planner/prices/listed_moves.hpp"
+#include "sys/data_type.hpp"
 #include "sys/log/log.hpp"
 
 #include <algorithm>

@@ -13,9 +13,9 @@
 // determine the messages of every other rank; report() and calibrated() are collective, because
 // times are measured.
 #include "comm/agreement/agreement.hpp"
-#include "dtensor/data_type.hpp"
 #include "plan/calibration.hpp"
 #include "plan/layer_plan.hpp"
+#include "sys/data_type.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
 #include "sys/text/view.hpp"

@@ -38,7 +38,7 @@ plain_lines() {
   sed 's|//.*||; s|/\*[^*]*\*/||g; s|[[:space:]]! .*||; s|[[:space:]]||g; /^$/d'
 }
 
-# excerpt PAGE LANGUAGE PROGRAM...
+# excerpt PAGE LANGUAGE PROGRAM...: the page has lines of the programs, in their order.
 excerpt() {
   local page=$1 language=$2
   shift 2
@@ -78,7 +78,8 @@ compare cpp doc/cxx.md readme_example_hpp.cpp
 excerpt doc/quickstart.md fortran tests/install/field.f90
 excerpt doc/quickstart.md cpp tests/install/field.cpp
 excerpt doc/quickstart.md c tests/install/field_petsc.c
-excerpt doc/own_layer.md cpp src/{declaration,layer}/types/coordinates.cpp src/compile/program/rewriting.cpp
+# The declaration comes first on the page, and the kernel in the file.
+excerpt doc/own_layer.md cpp src/declaration/types/coordinates.cpp{,} src/compile/program/rewriting.cpp
 cd "$source"
 if command -v patch >/dev/null && ! code diff doc/own_layer.md | patch --dry-run --fuzz=0 -s -p1 >&2; then
   fault "the difference in doc/own_layer.md does not fit the sources"

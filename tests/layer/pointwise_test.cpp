@@ -4,8 +4,8 @@
 #include "layer_run.hpp"
 
 #include "declaration/core/types.hpp"
+#include "declaration/types/pointwise.hpp"
 #include "kernels/functors/pointwise.hpp"
-#include "layer/types/pointwise.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/options/options.hpp"
 

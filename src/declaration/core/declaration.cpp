@@ -9,6 +9,7 @@
 #include "declaration/core/declaration.hpp"
 
 #include "declaration/core/window_layout.hpp"
+#include "declaration/kernel/array_kernel.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/options/option_text.hpp"
 #include "sys/text/text.hpp"
@@ -199,6 +200,10 @@ Form Declaration::formLikeInput(const Layouts& inputs, const Choice& choice) con
 std::string Declaration::computedHaloObstacle() const {
   return fmt::format("layers of type {} work on each part as a whole, or on all parts together",
                      type());
+}
+
+std::unique_ptr<ArrayKernel> Declaration::makeKernel(const KernelPlace&) const {
+  return nullptr;
 }
 
 Work Declaration::work(const Form&, int) const {

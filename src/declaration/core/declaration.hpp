@@ -80,6 +80,9 @@ struct StoredName {
 // TENON_ERR_ARG if the text cannot be parsed.
 std::optional<StoredName> storedName(const std::string& names, const std::string& parameter);
 
+class ArrayKernel;
+struct KernelPlace;
+
 class Declaration {
 public:
   using Owner = Settings::Owner;
@@ -132,6 +135,9 @@ public:
   // The maps of a form whose parameters are stored in the layouts `storage`. The default is the
   // list of one local kernel (kernel_maps.cpp).
   virtual MapList maps(const Form& form, const Layouts& storage) const;
+  // A kernel of the map list on one rank (declaration/kernel). Null for types whose kernels are
+  // made in the module `layer`.
+  virtual std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const;
   // The layout in which a parameter with this use layout is stored, according to the setting
   // `storage`; and the storage layouts of all parameters of a form.
   Layout storageLayout(const Layout& use) const;

@@ -21,7 +21,7 @@ namespace tenon {
 
 namespace {
 
-struct Block {
+struct ArenaBlock {
   Lifetime alive;
   Index bytes;
 };
@@ -34,7 +34,7 @@ bool meet(const Lifetime& a, const Lifetime& b) {
 
 MemoryPlan memoryPlanOf(const Pass& pass, const std::function<Index(ValueId)>& bytesOf,
                         Index alignment) {
-  std::vector<Block> blocks;
+  std::vector<ArenaBlock> blocks;
   for (const Lifetime& alive : lifetimes(pass)) {
     const Value& value = pass.values[alive.value];
     // Neither kind may be overwritten by a later value: what Apply saves in training outlives the
@@ -45,14 +45,14 @@ MemoryPlan memoryPlanOf(const Pass& pass, const std::function<Index(ValueId)>& b
     if (!mayUseArgument && !(value.saved && pass.keeps))
       blocks.push_back({alive, bytesOf(alive.value)});
   }
-  std::ranges::stable_sort(blocks, std::greater(), &Block::bytes);
+  std::ranges::stable_sort(blocks, std::greater(), &ArenaBlock::bytes);
   struct Placed {
     Lifetime alive;
     MemoryPlan::Place place;
   };
   std::vector<Placed> placed; // sorted by offset
   MemoryPlan plan;
-  for (const Block& block : blocks) {
+  for (const ArenaBlock& block : blocks) {
     Index offset = 0;
     // The first gap that is wide enough is the lowest, because the blocks are sorted by offset.
     // Blocks with disjoint lifetimes are skipped.

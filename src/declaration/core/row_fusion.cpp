@@ -12,7 +12,7 @@
 //
 // MapList::fuseRows() is called once per network before it runs, by rewriting.cpp on the host. It
 // only changes the description; the module `layer` makes the fused kernel from it
-// (layer/mesh/edge_network.cpp). One object, such as a perceptron, can be called several times in a
+// (mesh/edge_network.cpp). One object, such as a perceptron, can be called several times in a
 // network. All its calls are fused, or none.
 #include "declaration/core/map_list.hpp"
 

@@ -16,11 +16,11 @@ struct NamedType {
   std::unique_ptr<Declaration> (*declare)();
 };
 #define TENON_LAYER_TYPE(name, Name) {#name, declare##Name},
-#define TENON_TYPE_WITHOUT_KERNELS(name, Name) TENON_LAYER_TYPE(name, Name)
+#define TENON_TYPE_ON_TENSORS(name, Name) TENON_LAYER_TYPE(name, Name)
 constexpr NamedType kTypes[] = {
 #include "declaration/core/types.inc"
 };
-#undef TENON_TYPE_WITHOUT_KERNELS
+#undef TENON_TYPE_ON_TENSORS
 #undef TENON_LAYER_TYPE
 
 const bool kRegistered = [] {

@@ -8,9 +8,9 @@
 namespace tenon {
 
 #define TENON_LAYER_TYPE(name, Name) std::unique_ptr<Declaration> declare##Name();
-#define TENON_TYPE_WITHOUT_KERNELS(name, Name) TENON_LAYER_TYPE(name, Name)
+#define TENON_TYPE_ON_TENSORS(name, Name) TENON_LAYER_TYPE(name, Name)
 #include "declaration/core/types.inc"
-#undef TENON_TYPE_WITHOUT_KERNELS
+#undef TENON_TYPE_ON_TENSORS
 #undef TENON_LAYER_TYPE
 // Makes the declaration of a pointwise function, or returns null if there is none with this name.
 std::unique_ptr<Declaration> declarePointwise(const std::string& name);

@@ -341,4 +341,25 @@ void checkFilledHalo(const Layout& input, const Layout& use, const std::string& 
                             who, input.describe(), use.describe()));
 }
 
+// Translates a window from global indices to indices in the arrays of this rank. For example, a
+// kernel of 3 elements with padding 1 on elements [4,8) of 8, with a halo of 1 below: in = [3,8),
+// out = [4,8), padLow = 0 (the halo replaces the padding), padEnd = 8 + 1 - 3 = 6.
+WindowShape localWindow(const std::vector<Window>& windows, const Shape& shape, const Box& in,
+                        const Box& out) {
+  WindowShape local;
+  local.rank = static_cast<int>(windows.size());
+  for (int s = 0; s < local.rank; ++s) {
+    const int d = s + kFirstSpatial;
+    const Window window = continued(windows[s], out[d], windowOutput(windows[s], shape[d], s));
+    local.in[s] = in[d].size();
+    local.out[s] = out[d].size();
+    local.kernel[s] = windows[s].kernel;
+    local.stride[s] = windows[s].stride;
+    local.dilation[s] = windows[s].dilation;
+    local.padLow[s] = out[d].empty() ? 0 : in[d].begin - windowInput(windows[s], out[d]).begin;
+    local.padEnd[s] = shape[d] + window.padHigh - in[d].begin;
+  }
+  return local;
+}
+
 } // namespace tenon

@@ -7,6 +7,7 @@
 #include "declaration/core/signature.hpp"
 #include "geometry/layout/layout.hpp"
 #include "geometry/layout/window.hpp"
+#include "kernels/convolution/window.hpp"
 
 namespace tenon {
 
@@ -81,6 +82,11 @@ Layout withHalosOf(const Layout& computedHalo, const Layout& plain);
 // outside the domain if a boundary mode defines them; otherwise it is clipped, and the kernel pads.
 Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUse,
                        const Layout& output);
+
+// The sliding window in the indices of local arrays. `in` and `out` are the boxes of the input and
+// of the output on a rank, in global indices; `shape` is the global shape of the input.
+WindowShape localWindow(const std::vector<Window>& windows, const Shape& shape, const Box& in,
+                        const Box& out);
 
 // Whether each rank has all elements of `use` in `filled`, a layout with the same split points
 // whose halos have been filled.

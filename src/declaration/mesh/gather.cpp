@@ -9,13 +9,14 @@
 //
 // Edges and nodes are distributed over ranks by lists that the program hands over. If an edge of
 // this rank ends at a node of another rank, the rows of such nodes (ghosts) are first received by
-// an index map. maps() lists these exchanges first, to overlap with the copies of local rows. The
-// kernels, one per part of y, are in layer/mesh/mesh.cpp.
-#include "declaration/mesh/edge_types.hpp"
-
+// an index map. maps() lists these exchanges first, to overlap with the copies of local rows. There
+// is one kernel per part of y.
 #include "declaration/core/types.hpp"
+#include "declaration/kernel/kernel_place.hpp"
 #include "declaration/mesh/edge_declaration.hpp"
+#include "declaration/mesh/row_kernels.hpp"
 #include "geometry/layout/layout.hpp"
+#include "kernels/movement/block_copy.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
 
@@ -32,9 +33,62 @@ constexpr OptionSpec kGather[] = {kEdgesSetting,
                                    "the ends of an edge whose rows are read",
                                    "both|source|target"}};
 
-} // namespace
+// Copies each row to its part of a wider row: y[i, begin + c] = x[i, c].
+template <class T>
+class PlacedRows final : public ListedKernel {
+public:
+  PlacedRows(Index rows, const InRow& in) : ListedKernel(in), rows_(rows) {}
 
-GatherDeclaration::GatherDeclaration() : EdgeDeclaration("gather", kGather) {}
+  void forward(Arrays x, KernelParameters, LocalArray& y, Buffer*) override {
+    copy(y.context(), x[0].data<T>(), in_.inner, y.mutableData<T>() + in_.begin, in_.step);
+  }
+  void tangent(const SavedArrays&, Arrays dx, KernelParameters p, LocalArray& dy) override {
+    if (dx[0])
+      return forward(dx, p, dy, nullptr);
+    zero(rows_, dy);
+  }
+  void adjoint(const SavedArrays&, const LocalArray& dy, KernelParameters,
+               WrittenArrays dx) override {
+    if (dx[0])
+      copy(dy.context(), dy.data<T>() + in_.begin, in_.step, dx[0].mutableData<T>(), in_.inner);
+  }
+  std::string describe() const override { return "rows of edges"; }
+
+private:
+  void copy(KernelContext& context, const T* x, Index stepX, T* y, Index stepY) const {
+    const Index extent[] = {rows_, in_.inner}, read[] = {stepX, 1}, write[] = {stepY, 1};
+    if (rows_ * in_.inner > 0)
+      blockCombine(context, Combine::Copy, 2, extent, x, read, y, write);
+  }
+
+  Index rows_;
+};
+
+// y[e] = [ x[target(e)], s[source(e)], f[e] ], joined along dimension 1.
+class GatherDeclaration final : public EdgeDeclaration {
+public:
+  GatherDeclaration() : EdgeDeclaration("gather", kGather) {}
+  // -1: one or more inputs.
+  int inputCount() const override { return -1; }
+  std::string inputAdvice() const override;
+  Shape outputShape(const std::vector<Shape>& inputs) const override;
+  Form form(const Layouts& inputs, const Choice& choice) const override;
+  MapList maps(const Form& form, const Layouts& storage) const override;
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override;
+  std::string summary() const override;
+
+private:
+  // A part of each output row, and the name of the kernel that writes it.
+  struct Part {
+    const char* name;
+    const Edges::End* end; // null: features of the edges
+    int input;
+  };
+  // The parts in the order in which they are joined.
+  std::vector<Part> parts(std::size_t inputs) const;
+};
+
+} // namespace
 
 std::string GatherDeclaration::inputAdvice() const {
   return "; it reads the nodes' rows, those of targets before those of sources where they are two "
@@ -131,6 +185,28 @@ MapList GatherDeclaration::maps(const Form& form, const Layouts&) const {
     }
   list.unstage(y);
   return list;
+}
+
+// An output row is the concatenation of all parts; a kernel writes the part with its name, which
+// begins after all earlier parts.
+std::unique_ptr<ArrayKernel> GatherDeclaration::makeKernel(const KernelPlace& at) const {
+  InRow in{.inner = elementsOfRow(at.reads(), at.rank),
+           .begin = 0,
+           .step = elementsOfRow(at.writes(), at.rank)};
+  const Edges::End* end = nullptr;
+  for (const Part& part : parts(at.form.inputs.size())) {
+    end = part.end;
+    if (part.name == at.name())
+      break;
+    in.begin += elementsOfRow(at.form.uses[part.input], at.rank);
+  }
+  if (!end)
+    return makeTyped<PlacedRows>(at.type, edges().count(), in);
+  RowEntries entries = entriesOf(edges());
+  entries.weights = nullptr; // weights are for sums only
+  entries.from = end->at.data();
+  return makeCombinedRows(at.type, *at.context, rowCount(at.reads(), at.rank), edges().count(),
+                          entries, in, "rows of nodes");
 }
 
 std::string GatherDeclaration::summary() const {

@@ -8,13 +8,13 @@
 //   row of each point   0 1 | 4 5      rank 0 has rows 0 to 3
 //                       2 3 | 6 7      rank 1 has rows 4 to 7
 //
-// The kernel, a copy, is in layer/mesh/rows.cpp.
-//
 // Labels, which state what a grid axis does to the field: S0 (splits the batch) and S2, S3, ...
 // (space) split the rows, S1 splits the channels, B replicates, R holds all on its root, P is a
 // partial sum.
 #include "declaration/core/result_layout.hpp"
 #include "declaration/core/types.hpp"
+#include "declaration/kernel/kernel_place.hpp"
+#include "kernels/movement/block_copy.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -68,6 +68,44 @@ Layout rowLayoutOf(const Layout& field) {
   spec.cuts = {cuts, field.cuts(kChannelDim)};
   return Layout(std::move(spec));
 }
+
+// A strided copy between a field [batch, channel, space...] and rows [batch * space..., channel].
+template <class T>
+class LocalRows final : public LinearKernel {
+public:
+  explicit LocalRows(bool toRows) : toRows_(toRows) {}
+
+  void map(const LocalArray& x, LocalArray& y) override { copy(x, y, toRows_); }
+  void mapAdjoint(const LocalArray& dy, LocalArray& dx) override { copy(dy, dx, !toRows_); }
+  std::string describe() const override { return "local copy"; }
+
+private:
+  static void copy(const LocalArray& x, LocalArray& y, bool toRows) {
+    if (y.elements() == 0)
+      return;
+    const LocalArray &field = toRows ? x : y, &rows = toRows ? y : x;
+    // The common index order of the copy: [batch, space..., channel]. `inField` and `inRows` are
+    // the strides of these indices in both arrays.
+    Shape extent;
+    Strides inField{}, inRows{};
+    for (int d = 0; d < field.rank(); ++d)
+      if (d != kChannelDim) {
+        inField[extent.size()] = field.strides()[d];
+        extent.push_back(field.extent()[d]);
+      }
+    Index step = rows.strides()[0];
+    for (std::size_t d = extent.size(); d-- > 0; step *= extent[d])
+      inRows[d] = step;
+    inField[extent.size()] = field.strides()[kChannelDim];
+    inRows[extent.size()] = rows.strides()[1];
+    extent.push_back(field.extent()[kChannelDim]);
+    const Strides &read = toRows ? inField : inRows, &write = toRows ? inRows : inField;
+    blockCombine(y.context(), Combine::Copy, static_cast<int>(extent.size()), extent.data(),
+                 x.data<T>(), read.data(), y.mutableData<T>(), write.data());
+  }
+
+  bool toRows_;
+};
 
 class RowsDeclaration final : public Declaration {
 public:
@@ -141,6 +179,9 @@ public:
   }
 
   KernelEntry kernel(const Form&) const override { return {.name = type(), .anyStrides = true}; }
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
+    return makeTyped<LocalRows>(at.type, /*toRows=*/!outputLayout());
+  }
   std::string summary() const override {
     return outputLayout() ? "to a field " + outputLayout()->describe() : "of a field";
   }

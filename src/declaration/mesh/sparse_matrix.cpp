@@ -5,11 +5,11 @@
 //
 // The steps are: receive the rows of x from nodes of other ranks that edges of this rank read
 // (addNodes), compute, and send sums for nodes of other ranks to their owners (addSums). The
-// kernel, in layer/mesh/, computes row by row of y, which avoids an array with a row for each edge.
-#include "declaration/mesh/edge_types.hpp"
-
+// kernel computes row by row of y, which avoids an array with a row for each edge.
 #include "declaration/core/types.hpp"
+#include "declaration/kernel/kernel_place.hpp"
 #include "declaration/mesh/edge_declaration.hpp"
+#include "declaration/mesh/row_kernels.hpp"
 #include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"
 
@@ -21,10 +21,17 @@ namespace {
 
 constexpr OptionSpec kSparseMatrix[] = {kEdgesSetting};
 
-} // namespace
+class SparseMatrixDeclaration final : public EdgeDeclaration {
+public:
+  SparseMatrixDeclaration() : EdgeDeclaration("sparsematrix", kSparseMatrix) {}
+  Shape outputShape(const std::vector<Shape>& inputs) const override;
+  Form form(const Layouts& inputs, const Choice& choice) const override;
+  MapList maps(const Form& form, const Layouts& storage) const override;
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override;
+  std::string summary() const override;
+};
 
-SparseMatrixDeclaration::SparseMatrixDeclaration()
-    : EdgeDeclaration("sparsematrix", kSparseMatrix) {}
+} // namespace
 
 Shape SparseMatrixDeclaration::outputShape(const std::vector<Shape>& inputs) const {
   Shape shape = inputs.front();
@@ -47,6 +54,15 @@ MapList SparseMatrixDeclaration::maps(const Form& form, const Layouts&) const {
       addNodes(list, addUsed(list, x, form.uses.front()), edges().end(EdgeEnd::Source), "v");
   addSums(list, {.name = "matrix", .addsCotangent = true}, v, edges().end(EdgeEnd::Target));
   return list;
+}
+
+std::unique_ptr<ArrayKernel> SparseMatrixDeclaration::makeKernel(const KernelPlace& at) const {
+  RowEntries entries = entriesOf(edges());
+  entries.row = edges().end(EdgeEnd::Target).at.data();
+  entries.from = edges().end(EdgeEnd::Source).at.data();
+  return makeCombinedRows(at.type, *at.context, rowCount(at.reads(), at.rank),
+                          rowCount(at.writes(), at.rank), entries,
+                          wholeRow(elementsOfRow(at.reads(), at.rank)), "sparse rows");
 }
 
 std::string SparseMatrixDeclaration::summary() const {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Declares the affine (fully connected) layer y[n,o] = sum over i of x[n,i] W[o,i] + b[o].
 //
-// A declaration describes a layer without computing it. rows() lists how one axis of the process
-// grid can distribute the layer, form() makes the layouts of all arrays on all ranks, kernel()
-// describes the kernel and the values that its derivative reads, and work() counts the operations
-// of one rank, from which a plan predicts times. The arithmetic is in layer/types/affine.cpp.
+// rows() lists how one axis of the process grid can distribute the layer, form() makes the layouts
+// of all arrays on all ranks, kernel() describes the kernel and the values that its derivative
+// reads, and work() counts the operations of one rank, from which a plan predicts times. The
+// kernel, the arithmetic on the arrays of one rank, is LocalAffine.
 //
 // Along a grid axis, a rank has a block of a dimension (S0, S1), a copy (B), a partial sum (P), or
 // everything on the root of the axis and nothing elsewhere (R). The signature table in rows() has a
@@ -21,6 +21,9 @@
 // x P_fi layer of Hewett & Grady is a grid with labels o,i; the 1.5-D product of Gholami et al. is
 // o,n.
 #include "declaration/core/types.hpp"
+#include "declaration/kernel/kernel_place.hpp"
+#include "kernels/elementwise/pointwise.hpp"
+#include "kernels/products/gemm.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -35,6 +38,53 @@ constexpr OptionSpec kAffineSettings[] = {
     {"inputs", OptionSpec::Int, nullptr, "number of input features", nullptr, atLeast(1)},
     {"outputs", OptionSpec::Int, nullptr, "number of output features", nullptr, atLeast(1)},
     {"bias", OptionSpec::Flag, "true", "whether a bias is added"},
+};
+
+// This rank's blocks are x [samples, inputs], W [outputs, inputs], b [outputs] and y [samples,
+// outputs], all row-major.
+template <class T>
+class LocalAffine final : public BilinearKernel {
+public:
+  LocalAffine(Index samples, Index inputs, Index outputs, Backend backend)
+      : BilinearKernel(2.0 * double(samples * inputs) * double(outputs)), samples_(samples),
+        inputs_(inputs), outputs_(outputs), backend_(backend) {}
+
+  std::string describe() const override {
+    return fmt::format("backend {} (gemm)", backendName(backend_));
+  }
+
+private:
+  void product(const LocalArray& x, const LocalArray& w, const LocalArray& b, bool adds,
+               LocalArray& y) override {
+    T* out = y.mutableData<T>();
+    gemm<T>(y.context(), backend_, /*transA=*/false, /*transB=*/true, samples_, outputs_, inputs_,
+            /*alpha=*/T(1), x.data<T>(), inputs_, w.data<T>(), inputs_, /*beta=*/T(adds), out,
+            outputs_);
+    if (b)
+      addBias<T>(y.context(), samples_, outputs_, b.data<T>(), out);
+  }
+  void adjointX(const LocalArray& w, const LocalArray& dy, LocalArray& dx) override {
+    gemm<T>(dy.context(), backend_, /*transA=*/false, /*transB=*/false, samples_, inputs_, outputs_,
+            /*alpha=*/T(1), dy.data<T>(), outputs_, w.data<T>(), inputs_, /*beta=*/T(0),
+            dx.mutableData<T>(), inputs_);
+  }
+  void adjointW(const LocalArray& x, const LocalArray& dy, LocalArray& dw,
+                LocalArray& db) override {
+    // Gradients of parameters accumulate: beta is 1, and rows are added to db.
+    gemm<T>(dy.context(), backend_, /*transA=*/true, /*transB=*/false, outputs_, inputs_, samples_,
+            /*alpha=*/T(1), dy.data<T>(), outputs_, x.data<T>(), inputs_, /*beta=*/T(1),
+            dw.mutableData<T>(), inputs_);
+    if (db)
+      sumRows<T>(dy.context(), samples_, outputs_, dy.data<T>(), db.mutableData<T>());
+  }
+  void fill(const LocalArray& b, LocalArray& y) override {
+    setZero(y);
+    if (b)
+      addBias<T>(y.context(), samples_, outputs_, b.data<T>(), y.mutableData<T>());
+  }
+
+  Index samples_, inputs_, outputs_;
+  Backend backend_;
 };
 
 class Affine final : public Declaration {
@@ -91,6 +141,13 @@ public:
             .savesInputs = true,
             .appliesFunction = true,
             .gradients = Gradients::Separate};
+  }
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
+    // Load the BLAS library at set-up, where all ranks can still report an error together.
+    prepareGemm(*at.context);
+    const Box in = at.input();
+    return makeTyped<LocalAffine>(at.type, in[0].size(), in[1].size(), at.outputs()[1].size(),
+                                  at.resolvedBackend());
   }
 
   std::string summary() const override {

@@ -105,4 +105,13 @@ Layout broadcastUse(const Layout& output, const Shape& input) {
   return Layout(std::move(spec));
 }
 
+Example broadcastExample(ExampleDraw& draw, int count) {
+  std::vector<Shape> inputs(static_cast<std::size_t>(count), draw.shape(1, 3));
+  for (Shape& input : inputs)
+    for (Index& extent : input)
+      if (draw.chance(15))
+        extent = 1;
+  return {{}, inputs};
+}
+
 } // namespace tenon

@@ -25,5 +25,7 @@ Form broadcastForm(const Layouts& inputs, const Choice& choice, const SignatureT
                    const Shape& output, const std::string& who);
 // The layout in which an input of this shape is used for the output.
 Layout broadcastUse(const Layout& output, const Shape& input);
+// Inputs of the same random shape, except for some extents of 1.
+Example broadcastExample(ExampleDraw& draw, int count);
 
 } // namespace tenon

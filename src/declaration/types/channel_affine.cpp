@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Declares two elementwise types with parameters per channel; their kernels are in
-// layer/types/channel_affine.cpp:
+// Declares two elementwise types with parameters per channel:
 //
 //   channelaffine   y[n,c,s] = scale[c] x[n,c,s] + shift[c]
 //   prelu           y = x for x > 0, else weight[c] x
 //
-// A declaration describes a layer without computing it: rows() lists what an axis of the process
-// grid can do to x, the parameters and y, form() makes their layouts on all ranks, and work()
-// counts the operations of one rank, from which a plan predicts times.
+// No kernel needs a message: each rank has the parameters of the channels that it stores.
 //
 // Labels of the rows: n (the axis splits the batch), c (channels, and with them the parameters),
 // S2, S3, ... (space), B (replicates all), R (holds all on its root only). channelaffine also has
@@ -17,10 +14,15 @@
 #include "declaration/core/elementwise.hpp"
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
+#include "declaration/kernel/kernel_place.hpp"
+#include "declaration/types/pointwise.hpp"
+#include "kernels/movement/block_copy.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <limits>
 
 namespace tenon {
 
@@ -50,6 +52,63 @@ public:
 
 protected:
   explicit OfChannels(const char* type) : Elementwise(type, kChannelSettings) {}
+};
+
+// Works on this rank's arrays, viewed as [batch, channel, elements of space]. An array with one
+// number per channel is read with stride 0 along the other two dimensions. In the terms of the base
+// class, the scale is the factor w and the shift is the bias b.
+template <class T>
+class LocalChannelAffine final : public BilinearKernel {
+public:
+  explicit LocalChannelAffine(const Box& box)
+      : BilinearKernel(2.0 * double(elements(box))), extent_{box[0].size(), box[1].size(), 1} {
+    for (std::size_t d = 2; d < box.size(); ++d)
+      extent_[2] *= box[d].size();
+    elements_ = {extent_[1] * extent_[2], extent_[2], 1};
+  }
+
+  std::string describe() const override { return "each channel for itself"; }
+
+private:
+  using Steps = std::array<Index, 3>;
+  static constexpr Steps kChannelStrides = {0, 1, 0}; // of an array with one number per channel
+
+  void product(const LocalArray& x, const LocalArray& scale, const LocalArray& shift, bool adds,
+               LocalArray& y) override {
+    if (!adds)
+      fill(shift, y);
+    addScaled(scale, x, y);
+  }
+  void adjointX(const LocalArray& scale, const LocalArray& dy, LocalArray& dx) override {
+    setZero(dx);
+    addScaled(scale, dy, dx);
+  }
+  // Gradient of the scale: sum of dy x per channel. Gradient of the shift: sum of dy (a null factor
+  // counts as 1).
+  void adjointW(const LocalArray& x, const LocalArray& dy, LocalArray& dScale,
+                LocalArray& dShift) override {
+    const auto add = [&](const T* factor, LocalArray& gradient) {
+      blockMultiplyAdd<T>(dy.context(), 3, extent_.data(), 1, factor, elements_.data(),
+                          dy.data<T>(), elements_.data(), gradient.mutableData<T>(),
+                          kChannelStrides.data());
+    };
+    add(x.data<T>(), dScale);
+    if (dShift)
+      add(nullptr, dShift);
+  }
+  void fill(const LocalArray& shift, LocalArray& y) override {
+    if (!shift)
+      return setZero(y);
+    blockCombine(y.context(), Combine::Copy, 3, extent_.data(), shift.data<T>(),
+                 kChannelStrides.data(), y.mutableData<T>(), elements_.data());
+  }
+  // y += scale x
+  void addScaled(const LocalArray& scale, const LocalArray& x, LocalArray& y) const {
+    blockMultiplyAdd<T>(y.context(), 3, extent_.data(), 1, scale.data<T>(), kChannelStrides.data(),
+                        x.data<T>(), elements_.data(), y.mutableData<T>(), elements_.data());
+  }
+
+  Steps extent_, elements_; // of the box, and strides of its arrays
 };
 
 class ChannelAffine final : public OfChannels {
@@ -82,6 +141,9 @@ public:
   }
   KernelEntry kernel(const Form&) const override {
     return {.name = type(), .savesInputs = true, .gradients = Gradients::Separate};
+  }
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
+    return makeTyped<LocalChannelAffine>(at.type, at.outputs());
   }
 
 private:
@@ -138,6 +200,14 @@ public:
     list.apply(OperatorKind::Conversion, above, output);
     list.apply(OperatorKind::Conversion, scaled, output);
     return list;
+  }
+  // The slope is a channel affine without a shift.
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
+    if (at.name() == "slope")
+      return makeTyped<LocalChannelAffine>(at.type, at.outputs());
+    if (at.name() == "above")
+      return makePointwise(at.type, Pointwise::Relu);
+    return makePointwise(at.type, {Pointwise::Clamp, -std::numeric_limits<double>::infinity(), 0});
   }
 
   Work work(const Form& form, int position) const override {

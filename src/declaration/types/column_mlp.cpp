@@ -4,22 +4,27 @@
 //
 //   h_0 = x[n,:,s],  h_l+1 = f(W_l h_l + b_l),  y[n,:,s] = W_last h_last + b_last
 //
-// The whole perceptron is one layer and one kernel (layer/types/column_mlp.cpp), which keeps the
-// hidden layers of a block of points in cache. This file has its settings, the layouts of x, y and
-// the parameters on all ranks, and the operation counts by which a plan predicts times.
+// The whole perceptron is one layer and one kernel (kernels/products/column_mlp.hpp), which keeps
+// the hidden layers of a block of points in cache, on arrays with any strides. It stores a packed
+// copy of the weights, which is updated only when the weights have changed.
 //
 // Labels, which state what an axis of the process grid does to x and y: n (splits the batch), S2,
 // S3, ... (space), B (replicates them), R (holds them on its root only). Channels are not split,
 // since that would need a sum over ranks in every hidden layer. The weights are small and are
 // replicated (on the root with R).
+#include "kernels/products/column_mlp.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
+#include "declaration/kernel/kernel_place.hpp"
+#include "declaration/types/pointwise.hpp"
 #include "sys/errors/error.hpp"
+#include "sys/log/log.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace tenon {
 
@@ -32,6 +37,120 @@ constexpr OptionSpec kColumnMlpSettings[] = {
     {"activation", OptionSpec::Choice, "tanh", "function of the hidden layers",
      "relu|tanh|sigmoid|gelu|gelutanh|silu|softplus|exp|sine|identity"},
     {"bias", OptionSpec::Flag, "true", "whether biases are added"},
+};
+
+// The box of the points: all dimensions of x [batch, channels, space...] except the channels.
+PointBox boxOf(const LocalArray& x) {
+  PointBox box;
+  for (int d = 0; d < x.rank(); ++d)
+    if (d != kChannelDim)
+      box.extent[box.rank++] = x.extent()[d];
+  return box;
+}
+
+// An array, which can be strided, as points and channels.
+template <class T>
+PointArray<T> pointsOf(T* first, const LocalArray& x) {
+  if (!x)
+    return {};
+  PointArray<T> array{first, {}, x.strides()[kChannelDim]};
+  int pointDim = 0;
+  for (int d = 0; d < x.rank(); ++d)
+    if (d != kChannelDim)
+      array.strides[pointDim++] = x.strides()[d];
+  return array;
+}
+
+// Also called by the kernel that fuses the operations on the edges of a mesh
+// (mesh/edge_network.cpp), for the rows of a block of edges.
+template <class T>
+class LocalColumnMlp final : public ArrayKernel {
+public:
+  LocalColumnMlp(const std::vector<Index>& widths, bool hasBiases,
+                 const PointwiseFunction& function, const KernelContextPtr& context)
+      : kernel_(widths, function, context), layers_(static_cast<int>(widths.size()) - 1),
+        hasBiases_(hasBiases), space_(context->space()) {
+    for (int l = 0; l < layers_; ++l)
+      flops_.push_back(2.0 * double(widths[l] * widths[l + 1]));
+  }
+
+  void forward(Arrays x, KernelParameters p, LocalArray& y, Buffer*) override {
+    updateWeights(p);
+    const PointBox box = boxOf(x[0]);
+    kernel_.forward(box, pointsOf(x[0].data<T>(), x[0]), pointsOf(y.mutableData<T>(), y));
+    logFlops(double(box.count()) * allFlops());
+  }
+  void tangent(const SavedArrays& point, Arrays dx, KernelParameters p, LocalArray& dy) override {
+    updateWeights(p);
+    const LocalArray& x = point.inputs[0];
+    tangents_.resize(layers_);
+    for (int l = 0; l < layers_; ++l) {
+      const KernelParameter &w = weights(p, l), *b = biases(p, l);
+      tangents_[l] = {w.tangent.data<T>(), b ? b->tangent.data<T>() : nullptr};
+    }
+    kernel_.tangent(boxOf(dy), pointsOf(x.data<T>(), x), pointsOf(dx[0].data<T>(), dx[0]),
+                    tangents_, pointsOf(dy.mutableData<T>(), dy));
+  }
+  void adjoint(const SavedArrays& point, const LocalArray& dy, KernelParameters p,
+               WrittenArrays dx) override {
+    updateWeights(p);
+    const LocalArray& x = point.inputs[0];
+    const PointBox box = boxOf(dy);
+    gradients_.resize(layers_);
+    for (int l = 0; l < layers_; ++l) {
+      KernelParameter &w = weights(p, l), *b = biases(p, l);
+      gradients_[l] = {w.gradient.mutableData<T>(), b ? b->gradient.mutableData<T>() : nullptr};
+    }
+    kernel_.adjoint(box, pointsOf(x.data<T>(), x), pointsOf(dy.data<T>(), dy),
+                    pointsOf(dx[0].mutableData<T>(), dx[0]), gradients_);
+    // Operations of the adjoint: the forward pass again up to the last hidden layer (its values are
+    // not saved), the cotangents of the hidden layers, the gradients of all weights, and the
+    // cotangent of the input if it is requested.
+    const double forward = allFlops(), toInput = flops_.front();
+    const double again = forward - flops_.back(), hidden = forward - toInput, weights = forward;
+    logFlops(double(box.count()) * (again + hidden + weights + (dx[0] ? toInput : 0)));
+  }
+  std::string describe() const override {
+    return space_ == Space::Device ? "matrix products"
+                                   : fmt::format("fused over blocks of points ({})",
+                                                 instructionSetName(instructionSet()));
+  }
+
+private:
+  // The parameters of a layer in the list W0, b0, W1, b1, ... or, without biases, W0, W1, ...
+  KernelParameter& weights(KernelParameters p, int layer) const {
+    return p[hasBiases_ ? 2 * layer : layer];
+  }
+  KernelParameter* biases(KernelParameters p, int layer) const {
+    return hasBiases_ ? &p[2 * layer + 1] : nullptr;
+  }
+  double allFlops() const { return std::accumulate(flops_.begin(), flops_.end(), 0.0); }
+  // Passes weights that have changed to the kernel. A rank without points can be without weights,
+  // and needs none.
+  void updateWeights(KernelParameters p) {
+    if (p.front().value.elements() == 0)
+      return;
+    packedStates_.resize(layers_);
+    for (int l = 0; l < layers_; ++l) {
+      const KernelParameter &w = weights(p, l), *b = biases(p, l);
+      const States states = {w.state + 1, b ? b->state + 1 : 0};
+      if (packedStates_[l] != states)
+        kernel_.setLayer(l, {w.value.data<T>(), b ? b->value.data<T>() : nullptr});
+      packedStates_[l] = states;
+    }
+  }
+
+  using States = std::array<std::uint64_t, 2>; // of weights and biases
+  ColumnMlp<T> kernel_;
+  // Addresses of the parameters' tangents and gradients, one element per dense layer. They are set
+  // in each call; the lists are members to avoid an allocation per call.
+  std::vector<LayerNumbers<const T>> tangents_;
+  std::vector<LayerNumbers<T>> gradients_;
+  int layers_;
+  bool hasBiases_;
+  Space space_;
+  std::vector<double> flops_;        // operations per point, by layer
+  std::vector<States> packedStates_; // by layer: the states + 1 when it was packed; 0 before
 };
 
 class ColumnMlpDeclaration final : public Declaration {
@@ -120,6 +239,10 @@ public:
             .anyStrides = true,
             .gradients = Gradients::Within,
             .rows = RowWork::Each};
+  }
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
+    return makeTyped<LocalColumnMlp>(at.type, value<std::vector<Index>>("widths"), flag("bias"),
+                                     pointwiseFunction(text("activation"), *this), at.context);
   }
 
   std::string summary() const override {

@@ -4,9 +4,8 @@
 // positions, a land mask, or the initial state of a recurrence. A frozen parameter makes y constant
 // in training, too.
 //
-// A declaration describes a layer without computing it. rows() lists how one axis of the process
-// grid can distribute it, form() makes the layouts of all arrays on all ranks, and kernel()
-// describes the kernel, whose arithmetic is in layer/types/constant.cpp. Nothing is communicated.
+// Parameter and output have the same layout, so each rank copies its own block, and nothing is
+// communicated.
 //
 // Labels of the rows: B (y is replicated along the axis), R (on the root of the axis only), and S0,
 // S1, ... (dimension 0, 1, ... of y is split). If the user chooses no labels, a dimension of y is
@@ -15,6 +14,7 @@
 #include "declaration/core/declaration.hpp"
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
+#include "declaration/kernel/kernel_place.hpp"
 #include "geometry/layout/layout.hpp"
 
 #include <fmt/format.h>
@@ -28,6 +28,25 @@ namespace {
 constexpr OptionSpec kConstantSettings[] = {
     {"shape", OptionSpec::Ints, nullptr, "extents of the value", nullptr, atLeast(0)},
     {"value", OptionSpec::Real, "0", "what all of its elements begin with"}};
+
+class LocalConstant final : public ArrayKernel {
+public:
+  void forward(Arrays, KernelParameters p, LocalArray& y, Buffer*) override {
+    copyArray(p[0].value, y);
+  }
+  void tangent(const SavedArrays&, Arrays, KernelParameters p, LocalArray& dy) override {
+    if (p[0].tangent)
+      copyArray(p[0].tangent, dy);
+    else
+      setZero(dy);
+  }
+  void adjoint(const SavedArrays&, const LocalArray& dy, KernelParameters p,
+               WrittenArrays) override {
+    if (p[0].gradient)
+      copyArray(dy, p[0].gradient, /*adds=*/true);
+  }
+  std::string describe() const override { return "local copy"; }
+};
 
 class Constant final : public Declaration {
 public:
@@ -71,6 +90,9 @@ public:
   // isSource: the kernel does not read x, which therefore has no cotangent.
   KernelEntry kernel(const Form&) const override {
     return {.name = type(), .anyStrides = true, .isSource = true, .gradients = Gradients::Within};
+  }
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace&) const override {
+    return std::make_unique<LocalConstant>();
   }
   std::string summary() const override {
     return fmt::format("[{}]", fmt::join(value<std::vector<Index>>("shape"), ","));

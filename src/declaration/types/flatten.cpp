@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Declares two types that give the elements of a tensor, in row-major order, another shape:
 // flatten, [batch, channel, spatial...] to [batch, features], and reshape (below) with any shape.
-// They only need the layouts of x and y; a rank's block of x and its block of y have the same
-// elements in the same order, so nothing is communicated by them. The kernel, a copy, is in
-// layer/types/flatten.cpp.
+// A rank's block of x and its block of y have the same elements in the same order, so the kernel is
+// a copy, and nothing is communicated.
 //
 // Flatten of [4, 6, 5, 5] makes [4, 150], 25 features from each channel. Channels split at 0, 2, 6
 // become features split at 0, 50, 150. The input must not be split in space, because the features
@@ -12,6 +11,8 @@
 // Labels, which state what a grid axis does to x and y: n (splits the batch), c (splits the
 // channels), B (replicates them), R (holds them on its root only), P (each rank has a partial sum).
 #include "declaration/core/types.hpp"
+#include "declaration/kernel/kernel_place.hpp"
+#include "kernels/movement/block_copy.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -24,6 +25,17 @@
 namespace tenon {
 
 namespace {
+
+// Copies between contiguous arrays of equal numbers of elements.
+template <class T>
+class LocalCopy final : public LinearKernel {
+public:
+  void map(const LocalArray& x, LocalArray& y) override {
+    arrayCombine(y.context(), Combine::Copy, x.elements(), x.data<T>(), y.mutableData<T>());
+  }
+  void mapAdjoint(const LocalArray& dy, LocalArray& dx) override { map(dy, dx); }
+  std::string describe() const override { return "local copy"; }
+};
 
 class Flatten final : public Declaration {
 public:
@@ -61,6 +73,9 @@ public:
         .signature = signature, .inputs = inputs, .uses = {use}, .output = Layout(std::move(spec))};
   }
 
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
+    return makeTyped<LocalCopy>(at.type);
+  }
   Example example(ExampleDraw& draw) const override { return {{}, {draw.shape(2, 4)}}; }
 
 private:
@@ -203,6 +218,9 @@ public:
     form.uses.front() = Layout(std::move(use));
     form.output = Layout(std::move(output));
     return form;
+  }
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
+    return makeTyped<LocalCopy>(at.type);
   }
   std::string summary() const override {
     return fmt::format("to [{}]", fmt::join(value<std::vector<Index>>("shape"), ","));

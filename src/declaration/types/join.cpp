@@ -16,15 +16,21 @@
 //   x_1            | 6 7 8 9        split points 0, 0, 4
 //
 // Each rank then joins its own blocks without communication, whatever the layout is. The adjoint
-// distributes the cotangent of y in the same way. Kernels are in layer/types/join.cpp.
+// distributes the cotangent of y in the same way. A kernel processes one input of the layer. The
+// terms of a sum need a kernel only if they are subtracted or broadcast: the conversion that
+// redistributes a term to the layout of y also adds it.
 //
 // Labels, which state what a grid axis does to all inputs and y: S0, S1, ... (splits a dimension),
 // B (replicates them), R (holds them on its root only), P (each rank has a partial sum).
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/result_layout.hpp"
 #include "declaration/core/types.hpp"
+#include "declaration/kernel/kernel_place.hpp"
 #include "declaration/types/broadcast.hpp"
+#include "declaration/types/broadcast_map.hpp"
 #include "geometry/layout/layout.hpp"
+#include "kernels/elementwise/reduce.hpp"
+#include "kernels/movement/block_copy.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -103,6 +109,23 @@ private:
   }
 };
 
+// An input as a term of a sum: multiplied by a factor and broadcast over this rank's box of y.
+template <class T>
+class Contribution final : public LinearKernel {
+public:
+  Contribution(BroadcastMap broadcast, double factor)
+      : broadcast_(std::move(broadcast)), factor_(factor) {}
+  void map(const LocalArray& x, LocalArray& y) override { broadcast_.spread<T>(factor_, x, y); }
+  void mapAdjoint(const LocalArray& dy, LocalArray& dx) override {
+    broadcast_.sum<T>(factor_, dy, dx);
+  }
+  std::string describe() const override { return "element by element"; }
+
+private:
+  BroadcastMap broadcast_;
+  double factor_;
+};
+
 // Sums of inputs, some of which can be broadcast or negated.
 class Sum : public Join {
 public:
@@ -133,6 +156,10 @@ public:
       list.apply(OperatorKind::Conversion, x, y);
     }
     return list;
+  }
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
+    const BroadcastMap broadcast(at.form.output.boxOfRank(at.rank), at.reads().boxOfRank(at.rank));
+    return makeTyped<Contribution>(at.type, broadcast, at.name() == "minus" ? -1 : 1);
   }
   std::string summary() const override { return outputText(); }
 
@@ -175,6 +202,50 @@ private:
   bool isNegated(std::size_t input) const override { return input == 1; }
 };
 
+// Copies one input to its part of a concatenation, which begins at local index `begin` of dimension
+// `dim` of y. The kernels of the other inputs write the other parts. Two inputs [4,2] and [4,3],
+// concatenated along dimension 1, are columns 0-1 and columns 2-4 of y [4,5].
+template <class T>
+class Placement final : public ArrayKernel {
+public:
+  Placement(const Box& part, int dim, Index begin)
+      : extent_(extents(part)), dim_(dim), begin_(begin) {}
+
+  void forward(Arrays x, KernelParameters, LocalArray& y, Buffer*) override { place(x[0], y); }
+  void tangent(const SavedArrays&, Arrays dx, KernelParameters, LocalArray& dy) override {
+    place(dx[0], dy);
+  }
+  void adjoint(const SavedArrays&, const LocalArray& dy, KernelParameters,
+               WrittenArrays dx) override {
+    if (dx[0] && dx[0].elements() > 0)
+      copy(dy.context(), dy.data<T>() + offset(dy), dy.strides(), dx[0].mutableData<T>(),
+           dx[0].strides());
+  }
+  std::string describe() const override { return "copy"; }
+
+private:
+  Index offset(const LocalArray& y) const { return begin_ * y.strides()[dim_]; }
+  void copy(KernelContext& context, const T* x, const Index* xs, T* y, const Index* ys) const {
+    blockCombine(context, Combine::Copy, static_cast<int>(extent_.size()), extent_.data(), x, xs, y,
+                 ys);
+  }
+  // Writes zeros if x is absent, since no other kernel writes this part of y.
+  void place(const LocalArray& x, LocalArray& y) const {
+    if (std::ranges::find(extent_, 0) != extent_.end())
+      return;
+    T* const part = y.mutableData<T>() + offset(y);
+    if (x)
+      copy(y.context(), x.data<T>(), x.strides(), part, y.strides());
+    else
+      fillBlock(y.context(), static_cast<int>(extent_.size()), extent_.data(), T(0), part,
+                y.strides());
+  }
+
+  Shape extent_;
+  int dim_;
+  Index begin_;
+};
+
 class Concatenate final : public Join {
 public:
   Concatenate() : Join("concatenate", kDimension) {}
@@ -207,6 +278,15 @@ public:
       list.runPart({.name = "place"}, {part}, y);
     }
     return list;
+  }
+  // A part begins after those of the previous inputs, of which this rank's box of y contains
+  // exactly the elements that this rank has of these inputs.
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
+    Index begin = 0;
+    for (int k = 0; k < at.number; ++k)
+      begin += at.form.uses[k].boxOfRank(at.rank)[dimension()].size();
+    return makeTyped<Placement>(at.type, at.form.uses[at.number].boxOfRank(at.rank), dimension(),
+                                begin);
   }
 
   std::string summary() const override {

@@ -4,10 +4,8 @@
 //
 //   y[s,m,n] = sum over k of a[s,m,k] b[s,k,n]
 //
-// A declaration describes a layer without computing it. rows() lists how one axis of the process
-// grid can distribute the product, form() makes the layouts of a, b and y on all ranks, and work()
-// counts the operations of one rank, from which a plan predicts times. The kernel is in
-// layer/types/matmul.cpp; it multiplies local blocks.
+// The kernel multiplies local blocks, as one batch over all pairs of matrices on the rank. Unlike
+// in a dense layer, both factors are inputs, so both are saved and each can have a cotangent.
 //
 // Along a grid axis, a rank has a block of a dimension (S), a copy (B), a partial sum (P), or
 // everything on the root of the axis (R). The rows of the table for two matrices, with one more row
@@ -23,6 +21,8 @@
 //
 // These are the rows of Table 1 of DistPar, and R.
 #include "declaration/core/types.hpp"
+#include "declaration/kernel/kernel_place.hpp"
+#include "kernels/products/gemm.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -33,6 +33,51 @@
 namespace tenon {
 
 namespace {
+
+// The base class calls a its factor x, and b its factor w.
+template <class T>
+class LocalMatmul final : public BilinearKernel {
+public:
+  LocalMatmul(const Box& a, const Box& y, Backend backend)
+      : BilinearKernel(2.0 * double(elements(y)) * double(a.back().size())),
+        rows_(y.end()[-2].size()), columns_(y.back().size()), inner_(a.back().size()),
+        backend_(backend) {
+    for (std::size_t d = 0; d + 2 < y.size(); ++d)
+      count_ *= y[d].size();
+  }
+
+  std::string describe() const override {
+    return fmt::format("backend {} (gemm)", backendName(backend_));
+  }
+
+private:
+  void product(const LocalArray& a, const LocalArray& b, const LocalArray&, bool adds,
+               LocalArray& y) override {
+    multiply(/*transA=*/false, a, /*transB=*/false, b, adds, y);
+  }
+  void adjointX(const LocalArray& b, const LocalArray& dy, LocalArray& da) override {
+    multiply(/*transA=*/false, dy, /*transB=*/true, b, /*adds=*/false, da);
+  }
+  void adjointW(const LocalArray& a, const LocalArray& dy, LocalArray& db, LocalArray&) override {
+    multiply(/*transA=*/true, a, /*transB=*/false, dy, /*adds=*/false, db);
+  }
+
+  // c = op(a) op(b), or c += op(a) op(b) if `adds`, where op transposes if the flag before the
+  // matrix is set. The extents of this product, op(a) [m, k] and op(b) [k, n], follow from the
+  // flags: they are rows, columns and inner of y = a b in another order.
+  void multiply(bool transA, const LocalArray& a, bool transB, const LocalArray& b, bool adds,
+                LocalArray& c) const {
+    const Index m = transA ? inner_ : rows_, n = transB ? inner_ : columns_;
+    const Index k = transA ? rows_ : transB ? columns_ : inner_;
+    const Index rowStrideA = transA ? m : k, rowStrideB = transB ? k : n;
+    gemmBatch<T>(c.context(), backend_, count_, {m * k, k * n, m * n}, transA, transB, m, n, k,
+                 /*alpha=*/T(1), a.data<T>(), rowStrideA, b.data<T>(), rowStrideB, /*beta=*/T(adds),
+                 c.mutableData<T>(), n);
+  }
+
+  Index count_ = 1, rows_, columns_, inner_; // pairs of matrices, and their extents
+  Backend backend_;
+};
 
 class Matmul final : public Declaration {
 public:
@@ -101,6 +146,11 @@ public:
     return {.forward = products, .adjoint = 2 * products, .adjointParameters = 0};
   }
   KernelEntry kernel(const Form&) const override { return {.name = type(), .savesInputs = true}; }
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
+    // Load the BLAS library at set-up, where all ranks can still report an error together.
+    prepareGemm(*at.context);
+    return makeTyped<LocalMatmul>(at.type, at.input(), at.outputs(), at.resolvedBackend());
+  }
 
   std::string summary() const override { return "first input times second"; }
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Declares elementwise types of two or three inputs, which are broadcast along extents of 1 as in
-// NumPy (broadcast.hpp). The kernels are in layer/types/multiply.cpp and layer/types/selection.cpp.
+// Declares the elementwise product and quotient of two inputs, which are broadcast along extents of
+// 1 as in NumPy (broadcast.hpp): a [8,3] times b [1,3] multiplies each row by b.
 //
 //   multiply   y = x_0 x_1
 //   divide     y = x_0 / x_1, the product with the reciprocal of x_1
-//   compare    y = 1 where a relation of x_0 and x_1 holds, else 0
-//   where      y = x_1 where x_0 is not 0, else x_2
 //
 // Labels, which state what an axis of the process grid does to the inputs and y: S0, S1, ...
 // (splits a dimension), B (replicates them), R (holds them on its root only). multiply also has Pa
@@ -13,24 +11,73 @@
 // (a + b)(c + d) is not ac + bd. A divisor cannot be one either, since a reciprocal is not linear.
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
+#include "declaration/kernel/kernel_place.hpp"
 #include "declaration/types/broadcast.hpp"
-#include "sys/errors/error.hpp"
-
-#include <fmt/format.h>
+#include "declaration/types/pointwise.hpp"
+#include "kernels/elementwise/pointwise.hpp"
+#include "kernels/movement/block_copy.hpp"
 
 namespace tenon {
 
 namespace {
 
-// Inputs of the same random shape, except for some extents of 1.
-Example broadcastExample(ExampleDraw& draw, int count) {
-  std::vector<Shape> inputs(static_cast<std::size_t>(count), draw.shape(1, 3));
-  for (Shape& input : inputs)
-    for (Index& extent : input)
-      if (draw.chance(15))
-        extent = 1;
-  return {{}, inputs};
+// Strides of a contiguous array of the shape of `part` for a loop over the larger `box`: 0 in
+// dimensions in which the array has one element and the box has more.
+Strides stridesWithin(const Box& box, const Box& part) {
+  Strides strides{};
+  Index step = 1;
+  for (std::size_t d = box.size(); d-- > 0;) {
+    strides[d] = part[d].size() == box[d].size() ? step : 0;
+    step *= part[d].size();
+  }
+  return strides;
 }
+
+// The value a b and the cotangents da = dy b and db = dy a are all elementwise products, so one
+// function (multiply) computes them. For the cotangent of a broadcast factor, it also sums over the
+// broadcast dimensions; the stride 0 of this factor adds all terms to the same element.
+template <class T>
+class LocalProduct final : public BilinearKernel {
+public:
+  LocalProduct(const Box& y, const Box& a, const Box& b)
+      : BilinearKernel(/*flops=*/double(elements(y))), extent_(extents(y)),
+        stridesA_(stridesWithin(y, a)), stridesB_(stridesWithin(y, b)),
+        stridesY_(stridesWithin(y, y)),
+        isUnbroadcast_(stridesA_ == stridesY_ && stridesB_ == stridesY_) {}
+
+  std::string describe() const override { return "element by element"; }
+
+private:
+  void product(const LocalArray& a, const LocalArray& b, const LocalArray&, bool adds,
+               LocalArray& y) override {
+    multiply(a, stridesA_, b, stridesB_, adds, y, stridesY_);
+  }
+  void adjointX(const LocalArray& b, const LocalArray& dy, LocalArray& da) override {
+    multiply(dy, stridesY_, b, stridesB_, /*adds=*/false, da, stridesA_);
+  }
+  void adjointW(const LocalArray& a, const LocalArray& dy, LocalArray& db, LocalArray&) override {
+    multiply(dy, stridesY_, a, stridesA_, /*adds=*/false, db, stridesB_);
+  }
+
+  // result = v w, or result += v w if `adds`, summed over the dimensions in which the result is
+  // broadcast.
+  void multiply(const LocalArray& v, const Strides& stridesV, const LocalArray& w,
+                const Strides& stridesW, bool adds, LocalArray& result,
+                const Strides& stridesOfResult) const {
+    if (isUnbroadcast_)
+      return tenon::product<T>(result.context(), result.elements(), v.data<T>(), w.data<T>(), adds,
+                               result.mutableData<T>());
+    if (!adds)
+      setZero(result);
+    blockMultiplyAdd<T>(result.context(), static_cast<int>(extent_.size()), extent_.data(), T(1),
+                        v.data<T>(), stridesV.data(), w.data<T>(), stridesW.data(),
+                        result.mutableData<T>(), stridesOfResult.data());
+  }
+
+  Shape extent_;                           // of y on this rank
+  Strides stridesA_, stridesB_, stridesY_; // in loops over y
+  bool isUnbroadcast_;                     // a, b and y have the same shape
+};
 
 class Multiply : public Declaration {
 public:
@@ -63,6 +110,14 @@ public:
     return {.forward = products, .adjoint = 2 * products, .adjointParameters = 0};
   }
   KernelEntry kernel(const Form&) const override { return {.name = type(), .savesInputs = true}; }
+  // The kernel "reciprocal" is of divide.
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
+    if (at.name() == "reciprocal")
+      return makePointwise(at.type, Pointwise::Reciprocal);
+    return makeTyped<LocalProduct>(at.type, at.form.output.boxOfRank(at.rank),
+                                   at.form.uses[0].boxOfRank(at.rank),
+                                   at.form.uses[1].boxOfRank(at.rank));
+  }
   std::string summary() const override { return "element by element"; }
 
   Example example(ExampleDraw& draw) const override { return broadcastExample(draw, 2); }
@@ -111,118 +166,6 @@ std::unique_ptr<Declaration> declareMultiply() {
 
 std::unique_ptr<Declaration> declareDivide() {
   return std::make_unique<Divide>();
-}
-
-// Selection: compare, which has no derivative, and where, whose condition x_0 has none. Labels are
-// S0, S1, ..., B and R. where also has P: both choices are partial sums, and the condition is
-// replicated.
-
-namespace {
-
-// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
-constexpr OptionSpec kRelation[] = {{"relation", OptionSpec::Choice, "greater",
-                                     "what is asked of the first and the second input",
-                                     "greater|greater_equal|less|less_equal|equal|not_equal"}};
-
-// Base of both types. All inputs are used in the layout of the first input of the output's shape.
-class Selection : public Declaration {
-public:
-  using Declaration::Declaration;
-  bool joinsPatches(const std::vector<Shape>&) const override { return true; }
-  Shape outputShape(const std::vector<Shape>& inputs) const override {
-    return broadcastShape(inputs, title());
-  }
-  Form form(const Layouts& inputs, const Choice& choice) const override {
-    std::vector<Shape> shapes;
-    for (const Layout& input : inputs)
-      shapes.push_back(input.shape());
-    return broadcastForm(inputs, choice, rows(shapes), outputShape(shapes), title());
-  }
-  Example example(ExampleDraw& draw) const override { return broadcastExample(draw, inputCount()); }
-
-protected:
-  // An input, repeated to the output's shape if necessary. A fixed one has no cotangent.
-  static ValueId spread(MapList& list, const Form& form, int input, bool isFixed) {
-    const ValueId u = addUse(list, list.inputs()[input], fmt::format("u{}", input),
-                             form.uses[input], /*anyStrides=*/false);
-    if (form.uses[input].shape() == form.output.shape())
-      return u;
-    const ValueId v = list.value(fmt::format("v{}", input), form.output);
-    const KernelEntry entry{.name = fmt::format("spread {}", input)};
-    if (isFixed)
-      list.runFixed(entry, {u}, v);
-    else
-      list.run(entry, {u}, v);
-    return v;
-  }
-  void addInputs(MapList& list, const Form& form) const {
-    for (std::size_t i = 0; i < form.inputs.size(); ++i)
-      list.input(fmt::format("x{}", i), form.inputs[i]);
-    list.output("y", form.output);
-  }
-};
-
-class Compare final : public Selection {
-public:
-  Compare() : Selection("compare", kRelation) {}
-  int inputCount() const override { return 2; }
-  std::string inputAdvice() const override { return "; it compares its first with its second"; }
-  SignatureTable rows(const std::vector<Shape>& inputs) const override {
-    return broadcastTable(inputs, outputShape(inputs), /*linear=*/false);
-  }
-  MapList maps(const Form& form, const Layouts&) const override {
-    MapList list;
-    addInputs(list, form);
-    const ValueId a = spread(list, form, 0, /*isFixed=*/true),
-                  b = spread(list, form, 1, /*isFixed=*/true), y = list.stagedOutput();
-    list.runFixed({.name = type()}, {a, b}, y);
-    list.unstage(y);
-    return list;
-  }
-  std::string summary() const override { return text("relation"); }
-  Example example(ExampleDraw& draw) const override {
-    Example example = Selection::example(draw);
-    example.settings.emplace_back("relation",
-                                  std::string(draw.of({"greater", "greater_equal", "less",
-                                                       "less_equal", "equal", "not_equal"})));
-    return example;
-  }
-};
-
-class Where final : public Selection {
-public:
-  Where() : Selection("where", {}) {}
-  int inputCount() const override { return 3; }
-  std::string inputAdvice() const override {
-    return "; it takes its second where its first is not 0, and its third elsewhere";
-  }
-  SignatureTable rows(const std::vector<Shape>& inputs) const override {
-    const Property B = Property::broadcast(), P = Property::partial();
-    SignatureTable table = broadcastTable(inputs, outputShape(inputs), /*linear=*/false);
-    table.push_back({"P", Properties{B, P, P}, {}, P});
-    return table;
-  }
-  MapList maps(const Form& form, const Layouts&) const override {
-    MapList list;
-    addInputs(list, form);
-    const ValueId condition = spread(list, form, 0, /*isFixed=*/true),
-                  a = spread(list, form, 1, /*isFixed=*/false),
-                  b = spread(list, form, 2, /*isFixed=*/false), y = list.stagedOutput();
-    list.run({.name = type(), .savesInputs = true}, {condition, a, b}, y);
-    list.unstage(y);
-    return list;
-  }
-  std::string summary() const override { return "element by element"; }
-};
-
-} // namespace
-
-std::unique_ptr<Declaration> declareCompare() {
-  return std::make_unique<Compare>();
-}
-
-std::unique_ptr<Declaration> declareWhere() {
-  return std::make_unique<Where>();
 }
 
 } // namespace tenon

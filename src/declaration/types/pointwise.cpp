@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Declares the pointwise functions y = f(x), such as relu, tanh and exp: one layer type for each
-// entry of kFunctions. Dropout is at the end of the file. The arithmetic is in
-// layer/types/pointwise.cpp and layer/types/dropout.cpp; a declaration only has the settings and
-// what the derivative reads.
+// entry of kFunctions. The arithmetic of a function is in kernels/functors/pointwise.hpp; here are
+// its settings, which are its parameters, and what its derivative reads. Dropout is at the end of
+// the file.
 //
 // The derivative of f needs x or y of the forward evaluation, which is then saved. Where f'(x)
 // follows from y, such as 1 - y^2 of tanh, y is saved and not x, since the next layer often saves
@@ -11,12 +11,18 @@
 // A layer of these types can have any distribution of x and does not communicate, with one
 // exception: if x is a partial sum (each rank has a contribution) and f is not linear, the
 // contributions are summed first, since f(a + b) is not f(a) + f(b).
+#include "declaration/types/pointwise.hpp"
+
 #include "declaration/core/elementwise.hpp"
 #include "declaration/core/types.hpp"
+#include "declaration/kernel/kernel_place.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
 
 namespace tenon {
 
@@ -39,39 +45,70 @@ constexpr OptionSpec kExponent[] = {{"exponent", OptionSpec::Real, "2", "exponen
 
 enum class Reads { Nothing, Argument, Value };
 
+// The names are layer types, and also values of the setting "activation" of other layers.
 struct Function {
   const char* name;
+  Pointwise function;
   Reads reads; // what the derivative reads: nothing, x (the argument) or y (the value)
   std::span<const OptionSpec> settings = {};
   bool isLinear = false;
   bool needsPositive = false; // has no value, or an unbounded derivative, for other arguments
 };
 constexpr Function kFunctions[] = {
-    {"relu", Reads::Value},
-    {"tanh", Reads::Value},
-    {"sigmoid", Reads::Value},
-    {"leakyrelu", Reads::Argument, kSlope},
-    {"elu", Reads::Argument, kAlpha},
-    {"gelu", Reads::Argument},
-    {"gelutanh", Reads::Argument},
-    {"silu", Reads::Argument},
-    {"softplus", Reads::Argument},
-    {"exp", Reads::Value},
-    {"sine", Reads::Argument},
-    {"cosine", Reads::Argument},
-    {"clamp", Reads::Argument, kEnds},
-    {"abs", Reads::Argument},
-    {.name = "sqrt", .reads = Reads::Value, .needsPositive = true},
-    {.name = "reciprocal", .reads = Reads::Value, .needsPositive = true},
-    {.name = "power", .reads = Reads::Argument, .settings = kExponent, .needsPositive = true},
-    {.name = "log", .reads = Reads::Argument, .needsPositive = true},
-    {"softsign", Reads::Argument},
-    {"mish", Reads::Argument},
-    {"hardswish", Reads::Argument},
-    {"selu", Reads::Argument},
-    {"celu", Reads::Argument, kPositiveAlpha},
-    {.name = "scale", .reads = Reads::Nothing, .settings = kFactor, .isLinear = true},
-    {.name = "identity", .reads = Reads::Nothing, .isLinear = true}};
+    {"relu", Pointwise::Relu, Reads::Value},
+    {"tanh", Pointwise::Tanh, Reads::Value},
+    {"sigmoid", Pointwise::Sigmoid, Reads::Value},
+    {"leakyrelu", Pointwise::LeakyRelu, Reads::Argument, kSlope},
+    {"elu", Pointwise::Elu, Reads::Argument, kAlpha},
+    {"gelu", Pointwise::Gelu, Reads::Argument},
+    {"gelutanh", Pointwise::GeluTanh, Reads::Argument},
+    {"silu", Pointwise::Silu, Reads::Argument},
+    {"softplus", Pointwise::Softplus, Reads::Argument},
+    {"exp", Pointwise::Exp, Reads::Value},
+    {"sine", Pointwise::Sine, Reads::Argument},
+    {"cosine", Pointwise::Cosine, Reads::Argument},
+    {"clamp", Pointwise::Clamp, Reads::Argument, kEnds},
+    {"abs", Pointwise::Abs, Reads::Argument},
+    {"sqrt", Pointwise::Sqrt, Reads::Value, {}, /*isLinear=*/false, /*needsPositive=*/true},
+    {"reciprocal", Pointwise::Reciprocal, Reads::Value, {}, false, /*needsPositive=*/true},
+    {"power", Pointwise::Power, Reads::Argument, kExponent, false, /*needsPositive=*/true},
+    {"log", Pointwise::Log, Reads::Argument, {}, false, /*needsPositive=*/true},
+    {"softsign", Pointwise::Softsign, Reads::Argument},
+    {"mish", Pointwise::Mish, Reads::Argument},
+    {"hardswish", Pointwise::HardSwish, Reads::Argument},
+    {"selu", Pointwise::Selu, Reads::Argument},
+    {"celu", Pointwise::Celu, Reads::Argument, kPositiveAlpha},
+    {"scale", Pointwise::Scale, Reads::Nothing, kFactor, /*isLinear=*/true},
+    {"identity", Pointwise::Identity, Reads::Nothing, {}, /*isLinear=*/true}};
+
+// The function with this name, or null.
+const Function* functionNamed(const std::string& name) {
+  const auto entry = std::ranges::find(kFunctions, name, &Function::name);
+  return entry == std::end(kFunctions) ? nullptr : entry;
+}
+
+template <class T>
+class LocalPointwise final : public SymmetricKernel {
+public:
+  explicit LocalPointwise(const PointwiseFunction& function) : function_(function) {}
+
+  void forward(Arrays x, KernelParameters, LocalArray& y, Buffer*) override {
+    pointwiseForward<T>(y.context(), function_, x[0].elements(), x[0].data<T>(),
+                        y.mutableData<T>());
+  }
+  const PointwiseFunction* function() const override { return &function_; }
+  std::string describe() const override { return "element by element"; }
+
+private:
+  // r = f'(x) v. Only the array that the derivative reads was saved.
+  void derivative(const SavedArrays& point, const LocalArray& v, LocalArray& r) override {
+    pointwiseDerivative<T>(r.context(), function_, v.elements(),
+                           point.inputs.empty() ? nullptr : point.inputs[0].data<T>(),
+                           point.output.data<T>(), v.data<T>(), r.mutableData<T>());
+  }
+
+  PointwiseFunction function_;
+};
 
 class PointwiseDeclaration final : public Elementwise {
 public:
@@ -87,6 +124,9 @@ public:
             .savesInputs = function_.reads == Reads::Argument,
             .savesOutput = function_.reads == Reads::Value,
             .isFunction = true};
+  }
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
+    return makePointwise(at.type, pointwiseFunction(type(), *this));
   }
   // The first setting, and the others if they were set.
   std::string summary() const override {
@@ -144,10 +184,27 @@ std::vector<std::string> pointwiseNames() {
 }
 
 std::unique_ptr<Declaration> declarePointwise(const std::string& name) {
-  for (const Function& function : kFunctions)
-    if (name == function.name)
-      return std::make_unique<PointwiseDeclaration>(function);
-  return nullptr;
+  const Function* const function = functionNamed(name);
+  return function ? std::make_unique<PointwiseDeclaration>(*function) : nullptr;
+}
+
+// Ends of clamp that are not set are infinite; the other settings have defaults.
+PointwiseFunction pointwiseFunction(const std::string& name, const Declaration& settings) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Function* const entry = functionNamed(name);
+  if (!entry)
+    throw Error(TENON_ERR_INTERNAL, fmt::format("the function '{}' has no kernel", name));
+  PointwiseFunction function(entry->function);
+  const auto& parameters = entry->settings;
+  if (!parameters.empty())
+    function.parameter = settings.settings().find<double>(parameters[0].name).value_or(-kInfinity);
+  if (parameters.size() > 1)
+    function.second = settings.settings().find<double>(parameters[1].name).value_or(kInfinity);
+  return function;
+}
+
+std::unique_ptr<ArrayKernel> makePointwise(TenonDataType type, const PointwiseFunction& function) {
+  return makeTyped<LocalPointwise>(type, function);
 }
 
 // Dropout (Srivastava et al. 2014), scaled in training: y = m x / (1 - rate), where m is 0 with

@@ -11,7 +11,10 @@
 //   y     1     | 4     | 7        split points 0, 1, 2, 3
 //
 // The form, that is, the layouts of x and y on all ranks, follows from these split points. The
-// kernels, which copy elements, are in layer/types/slice.cpp.
+// kernel, a copy of a box of elements, also serves pad, whose ranges begin before the input:
+//
+//   slice   x of 6 elements, begin 1, step 2, count 3    y = x[1], x[3], x[5]
+//   pad     x of 6 elements, begin -2, step 1, count 8   y = 0, 0, x[0], ..., x[5]
 //
 // Labels, which state what a grid axis does to x and y: S0, S1, ... (splits dimension 0, 1, ...), B
 // (replicates them), R (holds them on its root only), P (each rank has a partial sum).
@@ -19,6 +22,8 @@
 
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
+#include "declaration/kernel/kernel_place.hpp"
+#include "kernels/movement/block_copy.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -73,6 +78,87 @@ Form RangeSelection::form(const Layouts& inputs, const Choice& choice) const {
   }
   form.output = Layout(std::move(spec));
   return form;
+}
+
+namespace {
+
+// Indices of ranges are global. The outputs that can be computed from this rank's block of x are
+// determined at set-up: for begin 1 and step 2, with x[0..3) on this rank and x[3..6) on another
+// one, only y[0] is here.
+template <class T>
+class LocalExcerpt final : public LinearKernel {
+public:
+  LocalExcerpt(const std::vector<RangeSelection::Range>& ranges, const Box& x, const Box& y) {
+    Index written = 1, total = 1;
+    for (std::size_t d = 0; d < ranges.size(); ++d) {
+      const auto [begin, step, count] = ranges[d];
+      // The outputs i whose input is in this rank's block of x, that is, x.begin <= begin + i step
+      // < x.end. Both bounds for i are quotients, rounded up, and at least 0.
+      const Index low = x[d].begin - begin, high = x[d].end - begin;
+      const Interval available = intersect(y[d], {std::max<Index>(0, (low + step - 1) / step),
+                                                  std::max<Index>(0, (high + step - 1) / step)});
+      extent_.push_back(available.size());
+      step_.push_back(step);
+      firstX_.push_back(begin + available.begin * step - x[d].begin);
+      firstY_.push_back(available.begin - y[d].begin);
+      written *= available.size();
+      total *= y[d].size();
+    }
+    isEmpty_ = written == 0;
+    coversY_ = written == total;
+  }
+
+  void map(const LocalArray& x, LocalArray& y) override {
+    // Only with padding are there outputs without an input; otherwise all are overwritten.
+    if (!coversY_)
+      setZero(y);
+    const Strides strides = inSteps(x);
+    copy(x, firstX_, strides.data(), y, firstY_, y.strides());
+  }
+  void mapAdjoint(const LocalArray& dy, LocalArray& dx) override {
+    setZero(dx);
+    const Strides strides = inSteps(dx);
+    copy(dy, firstY_, dy.strides(), dx, firstX_, strides.data());
+  }
+  std::string describe() const override { return "local copy"; }
+
+private:
+  // The offset in an array of the element with these local indices.
+  static Index offset(const Shape& first, const LocalArray& array) {
+    Index sum = 0;
+    for (std::size_t d = 0; d < first.size(); ++d)
+      sum += first[d] * array.strides()[d];
+    return sum;
+  }
+  // From one copied element of x to the next.
+  Strides inSteps(const LocalArray& x) const {
+    Strides strides{};
+    for (std::size_t d = 0; d < step_.size(); ++d)
+      strides[d] = step_[d] * x.strides()[d];
+    return strides;
+  }
+  void copy(const LocalArray& from, const Shape& firstFrom, const Index* read, LocalArray& to,
+            const Shape& firstTo, const Index* write) const {
+    if (!isEmpty_)
+      blockCombine(to.context(), Combine::Copy, static_cast<int>(extent_.size()), extent_.data(),
+                   from.data<T>() + offset(firstFrom, from), read,
+                   to.mutableData<T>() + offset(firstTo, to), write);
+  }
+
+  Shape extent_, step_;   // of the copy, by dimension: number of elements, and step in x
+  Shape firstX_, firstY_; // local indices of its first element in x and in y
+  bool isEmpty_ = false, coversY_ = false;
+};
+
+} // namespace
+
+std::unique_ptr<ArrayKernel> RangeSelection::makeExcerpt(const KernelPlace& at,
+                                                         const std::vector<Range>& ranges) {
+  return makeTyped<LocalExcerpt>(at.type, ranges, at.input(), at.outputs());
+}
+
+std::unique_ptr<ArrayKernel> RangeSelection::makeKernel(const KernelPlace& at) const {
+  return makeExcerpt(at, rangesOf(at.form.inputs.front().shape()));
 }
 
 namespace {

@@ -14,6 +14,9 @@ public:
   struct Range {
     Index begin, step, count;
   };
+  // The kernel y[i] = x[begin + i step] if x has that element, else 0.
+  static std::unique_ptr<ArrayKernel> makeExcerpt(const KernelPlace& at,
+                                                  const std::vector<Range>& ranges);
   // Throws TENON_ERR_SHAPE if the input does not have these elements.
   virtual std::vector<Range> rangesOf(const Shape& x) const = 0;
 
@@ -22,6 +25,7 @@ public:
   Form form(const Layouts& inputs, const Choice& choice) const override;
 
   bool joinsPatches(const std::vector<Shape>& inputs) const override;
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override;
 
 protected:
   KernelEntry kernel(const Form&) const override { return {.name = type(), .anyStrides = true}; }

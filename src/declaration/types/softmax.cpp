@@ -14,14 +14,16 @@
 //
 // Otherwise there is a single kernel, whose derivatives read only y. The steps up to M are fixed,
 // that is, not differentiated, because y does not depend on the m that is subtracted. The adjoint
-// then needs one exchange, of the sums. The arithmetic of the kernels is in
-// layer/types/softmax.cpp.
+// then needs one exchange, of the sums.
 //
 // Labels, which state what a grid axis does to x and y: S0, S1, ... (splits dimension 0, 1, ...), B
 // (replicates them), R (holds them on its root only).
+#include "kernels/rows/softmax.hpp"
 #include "declaration/core/elementwise.hpp"
 #include "declaration/core/types.hpp"
+#include "declaration/kernel/kernel_place.hpp"
 #include "geometry/layout/layout.hpp"
+#include "kernels/elementwise/pointwise.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -35,6 +37,117 @@ namespace {
 constexpr OptionSpec kSoftmaxSettings[] = {
     {"dim", OptionSpec::Int, nullptr, "dimension along which the outputs sum to 1, counted from 0",
      nullptr, atLeast(0)}};
+
+// The softmax of lines that this rank holds whole. Its Jacobian is symmetric: in the direction v,
+// tangent and adjoint both have the value y (v - sum of y v), where the sum is over the line.
+// Arrays are viewed as [outer, n, inner], with the n elements of a line in the middle.
+template <class T>
+class WholeSoftmax final : public SymmetricKernel {
+public:
+  WholeSoftmax(KernelContextPtr context, const AxisShape& shape)
+      : context_(std::move(context)), shape_(shape) {
+    ScratchPlan plan;
+    maxima_ = plan.add<T>(shape.outer * shape.inner);
+    sums_ = plan.add<T>(shape.outer * shape.inner);
+    context_->reserve(plan);
+  }
+  void forward(Arrays x, KernelParameters, LocalArray& y, Buffer*) override {
+    axisSoftmax<T>(*context_, shape_, x[0].data<T>(), context_->scratch<T>(maxima_),
+                   context_->scratch<T>(sums_), y.mutableData<T>());
+  }
+  std::string describe() const override { return "softmax"; }
+
+private:
+  void derivative(const SavedArrays& at, const LocalArray& v, LocalArray& result) override {
+    T* const sums = context_->scratch<T>(sums_);
+    const T* const y = at.output.data<T>();
+    axisDots<T>(*context_, shape_, y, v.data<T>(), sums);
+    axisSoftmaxSlope<T>(*context_, shape_, y, v.data<T>(), sums, result.mutableData<T>());
+  }
+
+  KernelContextPtr context_;
+  AxisShape shape_;
+  Index maxima_ = 0, sums_ = 0; // offsets in the scratch memory
+};
+
+// Maxima over this rank's elements of each line; -infinity if this rank has no element of the line.
+template <class T>
+class AxisMaxima final : public FixedKernel {
+public:
+  explicit AxisMaxima(const AxisShape& shape) : shape_(shape) {}
+  void forward(Arrays x, KernelParameters, LocalArray& m, Buffer*) override {
+    axisMaxima<T>(m.context(), shape_, x[0].data<T>(), m.mutableData<T>());
+  }
+  std::string describe() const override { return "maxima"; }
+
+private:
+  AxisShape shape_;
+};
+
+// Exponentials of x minus the maxima. For fixed maxima, e is its own derivative, so the output is
+// saved instead of x.
+template <class T>
+class AxisExponentials final : public SymmetricKernel {
+public:
+  explicit AxisExponentials(const AxisShape& shape) : shape_(shape) {}
+  void forward(Arrays x, KernelParameters, LocalArray& e, Buffer*) override {
+    axisExponentials<T>(e.context(), shape_, x[0].data<T>(), x[1].data<T>(), e.mutableData<T>());
+  }
+  std::string describe() const override { return "exponentials"; }
+
+private:
+  void derivative(const SavedArrays& at, const LocalArray& v, LocalArray& result) override {
+    product<T>(result.context(), result.elements(), at.output.data<T>(), v.data<T>(),
+               /*adds=*/false, result.mutableData<T>());
+  }
+
+  AxisShape shape_;
+};
+
+// Sums of exponentials over this rank's elements of each line. The map is linear and saves nothing.
+template <class T>
+class AxisSums final : public LinearKernel {
+public:
+  explicit AxisSums(const AxisShape& shape) : shape_(shape) {}
+  void map(const LocalArray& e, LocalArray& s) override {
+    axisSums<T>(s.context(), shape_, e.data<T>(), s.mutableData<T>());
+  }
+  void mapAdjoint(const LocalArray& ds, LocalArray& de) override {
+    axisSpread<T>(ds.context(), shape_, ds.data<T>(), de.mutableData<T>());
+  }
+  std::string describe() const override { return "sums"; }
+
+private:
+  AxisShape shape_;
+};
+
+// Exponentials divided by the sums over whole lines.
+template <class T>
+class AxisQuotients final : public ArrayKernel {
+public:
+  explicit AxisQuotients(const AxisShape& shape) : shape_(shape) {}
+  void forward(Arrays x, KernelParameters, LocalArray& y, Buffer*) override {
+    axisQuotients<T>(y.context(), shape_, x[0].data<T>(), x[1].data<T>(), y.mutableData<T>());
+  }
+  void tangent(const SavedArrays& at, Arrays dx, KernelParameters, LocalArray& dy) override {
+    if (!dx[0] && !dx[1])
+      return setZero(dy);
+    axisQuotientsTangent<T>(dy.context(), shape_, at.inputs[0].data<T>(), at.inputs[1].data<T>(),
+                            dx[0].data<T>(), dx[1].data<T>(), dy.mutableData<T>());
+  }
+  void adjoint(const SavedArrays& at, const LocalArray& dy, KernelParameters,
+               WrittenArrays dx) override {
+    const T *e = at.inputs[0].data<T>(), *s = at.inputs[1].data<T>();
+    if (dx[0])
+      axisQuotients<T>(dy.context(), shape_, dy.data<T>(), s, dx[0].mutableData<T>());
+    if (dx[1])
+      axisQuotientsAdjoint<T>(dy.context(), shape_, e, s, dy.data<T>(), dx[1].mutableData<T>());
+  }
+  std::string describe() const override { return "quotients"; }
+
+private:
+  AxisShape shape_;
+};
 
 class Softmax final : public Elementwise {
 public:
@@ -89,6 +202,28 @@ public:
              {e, list.convert("S", s, whole, OperatorKind::Conversion)}, y);
     list.unstage(y);
     return list;
+  }
+
+  // A layout can store x on one rank only. On the other ranks `outer` must be 0, but the product of
+  // the extents before the dimension would be 1 for a one-dimensional x, which has none.
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
+    const auto dim = static_cast<std::size_t>(integer("dim"));
+    const Layout& use = at.form.uses.front();
+    const int position = use.grid().position(at.rank);
+    const Box box = use.box(position);
+    AxisShape shape;
+    shape.outer = use.isHolder(position) ? 1 : 0;
+    for (std::size_t d = 0; d < box.size(); ++d)
+      (d < dim ? shape.outer : d == dim ? shape.n : shape.inner) *= box[d].size();
+    if (at.name() == "softmax")
+      return makeTyped<WholeSoftmax>(at.type, at.context, shape);
+    if (at.name() == "maxima")
+      return makeTyped<AxisMaxima>(at.type, shape);
+    if (at.name() == "exponentials")
+      return makeTyped<AxisExponentials>(at.type, shape);
+    if (at.name() == "sums")
+      return makeTyped<AxisSums>(at.type, shape);
+    return makeTyped<AxisQuotients>(at.type, shape);
   }
 
   std::string summary() const override { return fmt::format("along dim {}", integer("dim")); }

@@ -9,7 +9,7 @@
 // channels), i (input channels; y is then a partial sum), d/h/w (space), B (all replicated), R (all
 // on the root of the axis), P (x and y are partial sums).
 //
-// If space is split, the steps of maps() are, with kernels in layer/types/spectral.cpp:
+// If space is split, the steps of maps() are:
 //
 //   X    analysis: this rank's contribution to all coefficients, from its part of the field
 //   X'   the sums, one block of modes per rank (a reduce-scatter)
@@ -20,12 +20,13 @@
 // Only coefficients are communicated, never the field. Coefficients have the shape [batch,
 // channels, modes..., 2], with real and imaginary part last. Without a split of space, X' is X and
 // Y' is Y.
-#include "declaration/types/spectral.hpp"
-
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
+#include "declaration/kernel/kernel_place.hpp"
 #include "geometry/layout/layout.hpp"
+#include "kernels/fourier/fourier.hpp"
 #include "sys/errors/error.hpp"
+#include "sys/log/log.hpp"
 #include "sys/text/text.hpp"
 
 #include <fmt/format.h>
@@ -51,6 +52,145 @@ Properties coefficientProperties(Properties properties, Property space) {
       p = space;
   return properties;
 }
+
+// Operation counts on one rank, from which plans predict the time: of the transform of a box [rows,
+// rows, space...] of a field to a box [.., modes..., 2] of coefficients, and of the products of
+// [batch, in, modes..., 2] and [in, out, modes..., 2]. Transforms are counted as matrix products,
+// also if an FFT computes them.
+double fourierFlops(const Box& field, const Box& coefficients) {
+  if (elements(field) == 0)
+    return 0;
+  const std::size_t last = field.size() - 1;
+  double rows = 1, inner = static_cast<double>(coefficients[last].size());
+  for (std::size_t d = 0; d < last; ++d)
+    rows *= static_cast<double>(field[d].size());
+  // The last dimension is transformed from real to complex numbers, the others from complex to
+  // complex, each after the truncation of the one before, which makes later transforms cheaper.
+  double flops = 4 * rows * static_cast<double>(field[last].size()) * inner;
+  for (std::size_t d = last; d-- > kFirstSpatial;) {
+    const auto modes = static_cast<double>(coefficients[d].size());
+    flops += 8 * rows * modes * inner;
+    rows /= static_cast<double>(field[d].size());
+    inner *= modes;
+  }
+  return flops;
+}
+
+double modeFlops(const Box& coefficients, Index outputs) {
+  return 4.0 * static_cast<double>(elements(coefficients)) * static_cast<double>(outputs);
+}
+
+// A truncated Fourier transform between this rank's elements of the field and all coefficients;
+// `synthesises` selects the direction from coefficients to elements.
+template <class T>
+class LocalFourier final : public ArrayKernel {
+public:
+  LocalFourier(const KernelPlace& at, bool synthesises, const Layout& field,
+               const Layout& coefficients)
+      : synthesises_(synthesises), rows_(rowsOf(field.boxOfRank(at.rank))),
+        flops_(fourierFlops(field.boxOfRank(at.rank), coefficients.boxOfRank(at.rank))),
+        fourier_(at.context, at.backend, dims(at.rank, field, coefficients), rows_) {}
+
+  void forward(Arrays x, KernelParameters, LocalArray& y, Buffer*) override {
+    if (synthesises_)
+      fourier_.synthesise(rows_, x[0].data<T>(), y.mutableData<T>());
+    else
+      fourier_.analyse(rows_, x[0].data<T>(), y.mutableData<T>());
+    logFlops(flops_);
+  }
+  void tangent(const SavedArrays&, Arrays dx, KernelParameters p, LocalArray& dy) override {
+    if (dx[0])
+      forward(dx, p, dy, nullptr);
+    else
+      setZero(dy);
+  }
+  void adjoint(const SavedArrays&, const LocalArray& dy, KernelParameters,
+               WrittenArrays dx) override {
+    if (!dx[0])
+      return;
+    if (synthesises_)
+      fourier_.synthesiseAdjoint(rows_, dy.data<T>(), dx[0].mutableData<T>());
+    else
+      fourier_.analyseAdjoint(rows_, dy.data<T>(), dx[0].mutableData<T>());
+    logFlops(flops_);
+  }
+  std::string describe() const override { return "transforms by dimension: " + fourier_.methods(); }
+
+private:
+  // A row is the field of one sample and channel; all rows have the same transform.
+  static Index rowsOf(const Box& elements) { return elements[0].size() * elements[1].size(); }
+  static std::vector<FourierDim> dims(int rank, const Layout& field, const Layout& coefficients) {
+    const Box elements = field.boxOfRank(rank);
+    std::vector<FourierDim> dims;
+    for (int d = kFirstSpatial; d < field.rank(); ++d) {
+      // The last dimension has the modes >= 0, since the field is real; the others have the same
+      // number of modes of each sign.
+      const Index modes = coefficients.shape()[d];
+      dims.push_back({field.shape()[d], elements[d].begin, elements[d].size(),
+                      /*modes of one sign=*/d + 1 == field.rank() ? modes : modes / 2});
+    }
+    return dims;
+  }
+
+  bool synthesises_;
+  Index rows_;
+  double flops_;
+  TruncatedFourier<T> fourier_;
+};
+
+// Y[n,o,k] = sum over i of X[n,i,k] W[i,o,k] for sample n, output channel o, input channel i and
+// the modes k of this rank; all numbers are complex. The kernel multiplyModes() computes c[p,q] +=
+// sum over r of a[p,q,r] b[p,q,r] for each mode. The strides below map p, q and r to n, o and i.
+template <class T>
+class LocalModeProducts final : public BilinearKernel {
+public:
+  LocalModeProducts(const Box& x, Index outputs)
+      : BilinearKernel(modeFlops(x, outputs)), batch_(x[0].size()), inputs_(x[1].size()),
+        outputs_(outputs) {
+    // The last dimension of the coefficients holds their real and imaginary parts.
+    for (std::size_t d = kFirstSpatial; d + 1 < x.size(); ++d)
+      modes_ *= x[d].size();
+  }
+
+  std::string describe() const override { return "products of modes"; }
+
+private:
+  void product(const LocalArray& x, const LocalArray& w, const LocalArray&, bool adds,
+               LocalArray& y) override {
+    if (!adds)
+      setZero(y);
+    multiplyModes<T>(y.context(),
+                     {.extent = {batch_, outputs_, inputs_}, // n, o; sum over i
+                      .a = {0, 1, outputs_},
+                      .b = {inputs_, 0, 1},
+                      .c = {outputs_, 1},
+                      .modes = modes_},
+                     /*conjugates=*/false, w.data<T>(), x.data<T>(), y.mutableData<T>());
+  }
+  // The adjoint of a product with a complex number is the product with its conjugate. The three
+  // products differ only in the index that is summed.
+  void adjointX(const LocalArray& w, const LocalArray& dy, LocalArray& dx) override {
+    setZero(dx);
+    multiplyModes<T>(dy.context(),
+                     {.extent = {batch_, inputs_, outputs_}, // n, i; sum over o
+                      .a = {0, outputs_, 1},
+                      .b = {outputs_, 0, 1},
+                      .c = {inputs_, 1},
+                      .modes = modes_},
+                     /*conjugates=*/true, w.data<T>(), dy.data<T>(), dx.mutableData<T>());
+  }
+  void adjointW(const LocalArray& x, const LocalArray& dy, LocalArray& dw, LocalArray&) override {
+    multiplyModes<T>(dy.context(),
+                     {.extent = {inputs_, outputs_, batch_}, // i, o; sum over n
+                      .a = {1, 0, inputs_},
+                      .b = {0, 1, outputs_},
+                      .c = {outputs_, 1},
+                      .modes = modes_},
+                     /*conjugates=*/true, x.data<T>(), dy.data<T>(), dw.mutableData<T>());
+  }
+
+  Index batch_, inputs_, outputs_, modes_ = 1;
+};
 
 class SpectralConvolution final : public Declaration {
 public:
@@ -153,6 +293,15 @@ public:
     list.unstage(y);
     return list;
   }
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
+    const Layout &from = at.reads(), &to = at.writes();
+    if (at.name() == "modes")
+      return makeTyped<LocalModeProducts>(at.type, from.boxOfRank(at.rank),
+                                          to.boxOfRank(at.rank)[1].size());
+    const bool synthesises = at.name() == "synthesis";
+    return makeTyped<LocalFourier>(at.type, at, synthesises, synthesises ? to : from,
+                                   synthesises ? from : to);
+  }
 
   // The transform of the output's cotangent is counted with the weight gradient, which needs it
   // too.
@@ -217,29 +366,6 @@ private:
 };
 
 } // namespace
-
-double fourierFlops(const Box& field, const Box& coefficients) {
-  if (elements(field) == 0)
-    return 0;
-  const std::size_t last = field.size() - 1;
-  double rows = 1, inner = static_cast<double>(coefficients[last].size());
-  for (std::size_t d = 0; d < last; ++d)
-    rows *= static_cast<double>(field[d].size());
-  // The last dimension is transformed from real to complex numbers, the others from complex to
-  // complex, each after the truncation of the one before, which makes later transforms cheaper.
-  double flops = 4 * rows * static_cast<double>(field[last].size()) * inner;
-  for (std::size_t d = last; d-- > kFirstSpatial;) {
-    const auto modes = static_cast<double>(coefficients[d].size());
-    flops += 8 * rows * modes * inner;
-    rows /= static_cast<double>(field[d].size());
-    inner *= modes;
-  }
-  return flops;
-}
-
-double modeFlops(const Box& coefficients, Index outputs) {
-  return 4.0 * static_cast<double>(elements(coefficients)) * static_cast<double>(outputs);
-}
 
 std::unique_ptr<Declaration> declareSpectralConvolution() {
   return std::make_unique<SpectralConvolution>();

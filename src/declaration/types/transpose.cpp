@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Declares two types that rearrange elements without communication. Their kernels are in
-// layer/types/transpose.cpp; this file has their settings, the shape of y and the distribution of x
-// and y.
+// Declares two types that rearrange elements without communication. The kernel of each is a single
+// strided copy, which loops over the elements of y, with strides of x that are permuted to match.
+// Arrays of the user can have any strides and need not be made contiguous first.
 //
 // Transpose: dimension d of y is dimension permutation[d] of x. With permutation 1,0, for example,
 // x of shape [6,8] split by rows (S0) becomes y of shape [8,6] split by columns (S1): the
@@ -14,6 +14,8 @@
 
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
+#include "declaration/kernel/kernel_place.hpp"
+#include "kernels/movement/block_copy.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
 
@@ -46,6 +48,38 @@ constexpr OptionSpec kTransposeSettings[] = {
     {"permutation", OptionSpec::Ints, nullptr,
      "of each dimension of the output, in their order, the dimension of the input", nullptr,
      atLeast(0)}};
+
+// Both directions loop over the extents of y, in the order of its dimensions.
+template <class T>
+class LocalTranspose final : public LinearKernel {
+public:
+  explicit LocalTranspose(std::vector<Index> inputDims) : inputDims_(std::move(inputDims)) {}
+
+  void map(const LocalArray& x, LocalArray& y) override {
+    copy(x, inOrderOfY(x).data(), y, y.strides(), y.extent());
+  }
+  void mapAdjoint(const LocalArray& dy, LocalArray& dx) override {
+    copy(dy, dy.strides(), dx, inOrderOfY(dx).data(), dy.extent());
+  }
+  std::string describe() const override { return "local copy"; }
+
+private:
+  // The strides of x, one for each dimension of y.
+  Strides inOrderOfY(const LocalArray& x) const {
+    Strides strides{};
+    for (std::size_t d = 0; d < inputDims_.size(); ++d)
+      strides[d] = x.strides()[inputDims_[d]];
+    return strides;
+  }
+  static void copy(const LocalArray& from, const Index* read, LocalArray& to, const Index* write,
+                   std::span<const Index> extent) {
+    if (to.elements() > 0)
+      blockCombine(to.context(), Combine::Copy, static_cast<int>(extent.size()), extent.data(),
+                   from.data<T>(), read, to.mutableData<T>(), write);
+  }
+
+  std::vector<Index> inputDims_; // for each dimension of y, the dimension of x
+};
 
 class Transpose final : public Declaration {
 public:
@@ -87,6 +121,9 @@ public:
   }
 
   KernelEntry kernel(const Form&) const override { return {.name = type(), .anyStrides = true}; }
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
+    return makeTransposition(at.type, permutation());
+  }
   std::string summary() const override {
     return fmt::format("dimensions {}", fmt::join(permutation(), ","));
   }
@@ -120,6 +157,10 @@ private:
 
 } // namespace
 
+std::unique_ptr<ArrayKernel> makeTransposition(TenonDataType type, std::vector<Index> inputDims) {
+  return makeTyped<LocalTranspose>(type, std::move(inputDims));
+}
+
 std::unique_ptr<Declaration> declareTranspose() {
   return std::make_unique<Transpose>();
 }
@@ -138,6 +179,60 @@ namespace {
 constexpr OptionSpec kShuffleSettings[] = {{"upscale", OptionSpec::Int, nullptr,
                                             "factor by which each spatial dimension grows", nullptr,
                                             atLeast(1)}};
+
+// In the copy each spatial dimension of y is split into two: the number of the block, and the
+// offset within the block. For one spatial dimension and the factor r:
+//
+//   y[n, c, i r + o] = x[n, c r + o, i],   0 <= o < r
+template <class T>
+class LocalPixelShuffle final : public LinearKernel {
+public:
+  LocalPixelShuffle(const Box& y, Index factor) : factor_(factor) {
+    extent_ = {y[0].size(), y[1].size()};
+    for (std::size_t d = kFirstSpatial; d < y.size(); ++d) {
+      extent_.push_back(y[d].size() / factor);
+      extent_.push_back(factor);
+      offsets_ *= factor;
+    }
+  }
+
+  void map(const LocalArray& x, LocalArray& y) override { copy(x, ofInput(x), y, ofOutput(y)); }
+  void mapAdjoint(const LocalArray& dy, LocalArray& dx) override {
+    copy(dy, ofOutput(dy), dx, ofInput(dx));
+  }
+  std::string describe() const override { return "local copy"; }
+
+private:
+  // Strides of x and of y for the dimensions of the copy: [batch, output channels, blocks, offsets,
+  // blocks, offsets, ...], with one pair (blocks, offsets) per spatial dimension.
+  Strides ofInput(const LocalArray& x) const {
+    Strides strides{x.strides()[0], x.strides()[1] * offsets_};
+    // In x the offsets are consecutive channels, with the offset of the last dimension fastest.
+    Index step = x.strides()[1] * offsets_;
+    for (std::size_t k = 2; k < extent_.size(); k += 2) {
+      step /= factor_;
+      strides[k] = x.strides()[kFirstSpatial + (k - 2) / 2];
+      strides[k + 1] = step;
+    }
+    return strides;
+  }
+  Strides ofOutput(const LocalArray& y) const {
+    Strides strides{y.strides()[0], y.strides()[1]};
+    for (std::size_t k = 2; k < extent_.size(); k += 2) {
+      strides[k + 1] = y.strides()[kFirstSpatial + (k - 2) / 2];
+      strides[k] = strides[k + 1] * factor_;
+    }
+    return strides;
+  }
+  void copy(const LocalArray& from, const Strides& read, LocalArray& to,
+            const Strides& write) const {
+    blockCombine(to.context(), Combine::Copy, static_cast<int>(extent_.size()), extent_.data(),
+                 from.data<T>(), read.data(), to.mutableData<T>(), write.data());
+  }
+
+  Index factor_, offsets_ = 1; // offsets_: the elements of a block, factor^d
+  Shape extent_;               // of the dimensions of the copy
+};
 
 class PixelShuffle final : public Declaration {
 public:
@@ -181,6 +276,9 @@ public:
     return form;
   }
   KernelEntry kernel(const Form&) const override { return {.name = type(), .anyStrides = true}; }
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
+    return makeTyped<LocalPixelShuffle>(at.type, at.outputs(), integer("upscale"));
+  }
   std::string summary() const override { return fmt::format("by {}", integer("upscale")); }
 
   Example example(ExampleDraw& draw) const override {

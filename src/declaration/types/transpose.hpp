@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layouts of tensors with permuted dimensions, for the types transpose and the normalisations.
+// Permuted dimensions, for the types transpose and the normalisations: dimension d of the result is
+// dimension inputDims[d] of x.
 #pragma once
 
+#include "declaration/kernel/array_kernel.hpp"
 #include "geometry/layout/layout.hpp"
 
 namespace tenon {
 
-// The layout, without halos, of a tensor whose dimension d is dimension inputDims[d] of x, with the
-// same split points and split axes.
+// The layout of the result, without halos, with the same split points and split axes.
 Layout permuted(const Layout& x, const std::vector<Index>& inputDims);
+
+std::unique_ptr<ArrayKernel> makeTransposition(TenonDataType type, std::vector<Index> inputDims);
 
 } // namespace tenon

@@ -3,10 +3,9 @@
 //     y[n,o,s] = sum over i, t of x[n,i,S] W[o,i,t] + b[o],  S = s stride - pad + t dilation,
 // where x outside the domain is defined by the boundary modes of the windows, or zero.
 //
-// A declaration describes the layer without computing it; the kernel is in
-// layer/windows/convolution.cpp. The base classes (core/windowed.hpp) derive from the settings of
-// the windows which input elements each rank needs. This file adds the weights, the operation
-// counts by which a plan predicts times, and overlap.
+// The base classes (core/windowed.hpp) derive from the settings of the windows which input elements
+// each rank needs. This file adds the weights, the operation counts by which a plan predicts times,
+// overlap, and the kernel, which calls the backend (library) that the settings select.
 //
 // Labels, which state what an axis of the process grid does: n splits the batch (data parallel), o
 // the output channels (model parallel), i the input channels (y is then a partial sum), g the
@@ -16,16 +15,26 @@
 // Overlap: if the input only needs a halo exchange, the outputs that do not depend on the halo can
 // be computed during the exchange, and the others in strips afterwards (core/window_layout.hpp);
 // likewise the cotangent of the input. The cost is one kernel call per strip, and a saved copy of
-// the input.
+// the input. There is one kernel per piece, which writes its own box of the output
+// array. In one dimension:
+//
+//   input    halo | owned ............................ | halo
+//   output         strip | interior (first) | strip           strips: after the exchange
+#include "kernels/convolution/convolution.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"
+#include "declaration/kernel/kernel_place.hpp"
 #include "geometry/layout/layout.hpp"
+#include "kernels/elementwise/pointwise.hpp"
+#include "kernels/elementwise/reduce.hpp"
+#include "kernels/movement/block_copy.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <string_view>
 
 namespace tenon {
@@ -58,9 +67,94 @@ constexpr OptionSpec kConvolutionSettings[] = {
      "auto|on|off"},
 };
 
-class Convolution final : public GroupedWindowed {
+// The kernel of one piece of the output, or of the whole output of this rank.
+template <class T>
+class LocalConvolution final : public BilinearKernel {
 public:
-  Convolution() : GroupedWindowed("conv", kConvolutionSettings) {}
+  // The strides shape.y are those of the array with all outputs of this rank, and `firstOutput` is
+  // the offset of the first element of this kernel's box in that array.
+  LocalConvolution(const ConvolutionShape& shape, Index firstOutput, bool isWeightInput,
+                   Backend backend, const KernelContextPtr& context)
+      : BilinearKernel(flopsOf(shape)), kernel_(makeConvolution<T>(shape, backend, context)),
+        shape_(shape), firstOutput_(firstOutput), isWeightInput_(isWeightInput) {}
+
+  void expect(const PointwiseFunction& f) override { kernel_->expect(f); }
+  Autotuner* autotuner() override { return kernel_->autotuner(); }
+  std::string describe() const override {
+    return fmt::format("backend {} ({})", backendName(kernel_->backend()),
+                       kernel_->implementation());
+  }
+
+private:
+  // One multiplication and one addition per tap (element of the kernel times input channel).
+  static double flopsOf(const ConvolutionShape& shape) {
+    const Index taps = shape.inChannels / shape.groups * kernelVolume(shape.window);
+    return 2.0 * double(shape.batch * shape.outChannels * outputVolume(shape.window)) *
+           double(taps);
+  }
+
+  void product(const LocalArray& x, const LocalArray& w, const LocalArray& b, bool adds,
+               LocalArray& y) override {
+    kernel_->forward(x.data<T>(), w.data<T>(), b.data<T>(), y.mutableData<T>() + firstOutput_,
+                     adds);
+  }
+  bool productThen(const LocalArray& x, const LocalArray& w, const LocalArray& b,
+                   const PointwiseFunction& f, LocalArray& y) override {
+    return kernel_->forwardThen(x.data<T>(), w.data<T>(), b.data<T>(), f,
+                                y.mutableData<T>() + firstOutput_);
+  }
+  void adjointX(const LocalArray& w, const LocalArray& dy, LocalArray& dx) override {
+    kernel_->adjointData(w.data<T>(), dy.data<T>() + firstOutput_, dx.mutableData<T>());
+  }
+  void adjointW(const LocalArray& x, const LocalArray& dy, LocalArray& dw,
+                LocalArray& db) override {
+    if (isWeightInput_) // the weight is an input: its cotangent is overwritten, but the kernel adds
+      setZero(dw);
+    kernel_->adjointWeights(x.data<T>(), dy.data<T>() + firstOutput_, dw.mutableData<T>(),
+                            db.mutableData<T>());
+  }
+  // The box of the output array that this kernel writes: dimensions [batch, channels, space...]
+  // with their extents and strides.
+  struct OwnBox {
+    int rank;
+    std::array<Index, kMaxSpatial + 2> extent, strides;
+  };
+  OwnBox ownBox() const {
+    const WindowShape& window = shape_.window;
+    OwnBox box{.rank = window.rank + 2,
+               .extent = {shape_.batch, shape_.outChannels},
+               .strides = {shape_.y->batch, shape_.y->channel}};
+    std::copy_n(window.out.begin(), window.rank, box.extent.begin() + 2);
+    std::copy_n(shape_.y->space.begin(), window.rank, box.strides.begin() + 2);
+    return box;
+  }
+
+  // y[n,o,...] = b[o]
+  void fill(const LocalArray& b, LocalArray& y) override {
+    const OwnBox box = ownBox();
+    constexpr Index kPerChannel[kMaxSpatial + 2] = {0, 1}; // strides of b: only channels advance
+    T* out = y.mutableData<T>() + firstOutput_;
+    if (b)
+      blockCombine(y.context(), Combine::Copy, box.rank, box.extent.data(), b.data<T>(),
+                   kPerChannel, out, box.strides.data());
+    else
+      fillBlock(y.context(), box.rank, box.extent.data(), T(0), out, box.strides.data());
+  }
+  void applyFunction(const PointwiseFunction& f, LocalArray& y) override {
+    const OwnBox box = ownBox();
+    blockPointwise<T>(y.context(), f, box.rank, box.extent.data(),
+                      y.mutableData<T>() + firstOutput_, box.strides.data());
+  }
+
+  std::unique_ptr<Convolution<T>> kernel_;
+  ConvolutionShape shape_;
+  Index firstOutput_;
+  bool isWeightInput_; // the weight is the second input
+};
+
+class ConvolutionDeclaration final : public GroupedWindowed {
+public:
+  ConvolutionDeclaration() : GroupedWindowed("conv", kConvolutionSettings) {}
 
   int inputCount() const override { return isWeightInput() ? 2 : GroupedWindowed::inputCount(); }
   std::string inputAdvice() const override {
@@ -101,6 +195,29 @@ public:
             .savesInputs = true,
             .appliesFunction = true,
             .gradients = isWeightInput() ? Gradients::None : Gradients::Separate};
+  }
+
+  // The kernel writes a box of this rank's outputs. With several groups of channels, a rank has
+  // either whole groups, whose number is its input channels divided by the input channels per
+  // group, or a part of one group.
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
+    const Box in = at.input(), outputs = at.outputs(),
+              rankOutputs = at.form.output.boxOfRank(at.rank);
+    const std::vector<Window> windowList = windows();
+    ConvolutionShape shape{in[0].size(), in[1].size(), outputs[1].size(),
+                           localWindow(windowList, at.use().shape(), in, outputs), groupsOf(in)};
+    const int spatial = static_cast<int>(windowList.size());
+    std::array<Index, kMaxSpatial> extents{};
+    for (int s = 0; s < spatial; ++s)
+      extents[s] = rankOutputs[s + kFirstSpatial].size();
+    shape.y = denseStrides(shape.outChannels, extents, spatial);
+    shape.hasBias = at.form.parameters.size() > 1;
+    Index first = 0;
+    for (int s = 0; s < spatial; ++s)
+      first += (outputs[s + kFirstSpatial].begin - rankOutputs[s + kFirstSpatial].begin) *
+               shape.y->space[s];
+    return makeTyped<LocalConvolution>(at.type, shape, first, isWeightInput(), at.backend,
+                                       at.context);
   }
 
   std::string summary() const override {
@@ -209,7 +326,7 @@ private:
 } // namespace
 
 std::unique_ptr<Declaration> declareConvolution() {
-  return std::make_unique<Convolution>();
+  return std::make_unique<ConvolutionDeclaration>();
 }
 
 } // namespace tenon

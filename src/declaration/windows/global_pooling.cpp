@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Declares two reductions of dimensions: global average pooling over space, y[n,c,0,...] = 1/N sum
-// over s of x[n,c,s], and reduce (below) with sum, mean or maximum over any dimensions. The kernels
-// are in layer/windows/global_pooling.cpp.
+// over s of x[n,c,s], and reduce (below) with sum, mean or maximum over any dimensions.
 //
 // N is the global number of elements. If space is split over ranks, each rank's result is its
 // contribution to the mean, y is a partial sum, and the layer itself does not communicate: the next
@@ -13,17 +12,59 @@
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
+#include "declaration/kernel/kernel_place.hpp"
+#include "declaration/types/broadcast_map.hpp"
 #include "geometry/layout/layout.hpp"
+#include "kernels/elementwise/pointwise.hpp"
+#include "kernels/elementwise/reduce.hpp"
+#include "kernels/elementwise/selection.hpp"
+#include "kernels/movement/block_copy.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace tenon {
 
 namespace {
+
+// Works on this rank's arrays, viewed as [planes, elements of a plane]. The array with one number
+// per plane has the strides {1, 0}: the same number is combined with all elements of the plane.
+// Apply adds the elements to this number, and the adjoint adds the number to the elements.
+template <class T>
+class LocalGlobalPooling final : public LinearKernel {
+public:
+  LocalGlobalPooling(const Box& x, Index elementsOfWholePlane)
+      : extent_{x[0].size() * x[1].size(), 1}, factor_(1 / double(elementsOfWholePlane)) {
+    for (std::size_t d = kFirstSpatial; d < x.size(); ++d)
+      extent_[1] *= x[d].size();
+    elementStrides_[0] = extent_[1];
+  }
+
+  void map(const LocalArray& x, LocalArray& y) override {
+    add(x, elementStrides_, y, kPlaneStrides);
+  }
+  void mapAdjoint(const LocalArray& dy, LocalArray& dx) override {
+    add(dy, kPlaneStrides, dx, elementStrides_);
+  }
+  std::string describe() const override { return "sums of planes"; }
+
+private:
+  using Steps = std::array<Index, 2>;
+  static constexpr Steps kPlaneStrides = {1, 0};
+
+  void add(const LocalArray& from, const Steps& read, LocalArray& to, const Steps& write) const {
+    setZero(to);
+    blockMultiplyAdd<T>(to.context(), 2, extent_.data(), static_cast<T>(factor_), nullptr, nullptr,
+                        from.data<T>(), read.data(), to.mutableData<T>(), write.data());
+  }
+
+  Steps extent_, elementStrides_ = {0, 1};
+  double factor_;
+};
 
 class GlobalAveragePooling final : public Declaration {
 public:
@@ -61,6 +102,11 @@ public:
     return form;
   }
 
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
+    const Shape& shape = at.form.inputs.front().shape();
+    return makeTyped<LocalGlobalPooling>(
+        at.type, at.input(), elements(Shape(shape.begin() + kFirstSpatial, shape.end())));
+  }
   Example example(ExampleDraw& draw) const override { return {{}, {draw.shape(3, 5)}}; }
 };
 
@@ -90,6 +136,101 @@ constexpr OptionSpec kReduceSettings[] = {
      atLeast(0)},
     {"keep_dims", OptionSpec::Flag, "false",
      "whether the output has the reduced dimensions too, with an extent of 1"}};
+
+// A sum is the adjoint of a broadcast.
+template <class T>
+class LocalSum final : public LinearKernel {
+public:
+  LocalSum(BroadcastMap broadcast, double factor)
+      : broadcast_(std::move(broadcast)), factor_(factor) {}
+  void map(const LocalArray& x, LocalArray& y) override { broadcast_.sum<T>(factor_, x, y); }
+  void mapAdjoint(const LocalArray& dy, LocalArray& dx) override {
+    broadcast_.spread<T>(factor_, dy, dx);
+  }
+  std::string describe() const override { return "local sums"; }
+
+private:
+  BroadcastMap broadcast_;
+  double factor_;
+};
+
+// Maxima of this rank's elements; -infinity if it has none.
+template <class T>
+class LocalMaxima final : public FixedKernel {
+public:
+  explicit LocalMaxima(BroadcastMap broadcast) : broadcast_(std::move(broadcast)) {}
+  void forward(Arrays x, KernelParameters, LocalArray& m, Buffer*) override {
+    fillBlock(m.context(), m.rank(), m.extent().data(), -std::numeric_limits<T>::infinity(),
+              m.mutableData<T>(), m.strides());
+    broadcast_.raiseToLargest<T>(x[0], m);
+  }
+  std::string describe() const override { return "local maxima"; }
+
+private:
+  BroadcastMap broadcast_;
+};
+
+// w = 1 for elements x[0] that equal their maximum x[1], else 0.
+template <class T>
+class Largest final : public FixedKernel {
+public:
+  explicit Largest(BroadcastMap broadcast) : broadcast_(std::move(broadcast)) {}
+  void forward(Arrays x, KernelParameters, LocalArray& w, Buffer*) override {
+    broadcast_.spread<T>(1, x[1], w);
+    T* values = w.mutableData<T>();
+    compareElements<T>(w.context(), Relation::Equal, w.elements(), x[0].data<T>(), values, values);
+  }
+  std::string describe() const override { return "largest elements"; }
+
+private:
+  BroadcastMap broadcast_;
+};
+
+// v = w / K, from w (x[0]) and the numbers K of largest elements (x[1]).
+template <class T>
+class Shares final : public FixedKernel {
+public:
+  explicit Shares(BroadcastMap broadcast) : broadcast_(std::move(broadcast)) {}
+  void forward(Arrays x, KernelParameters, LocalArray& v, Buffer*) override {
+    broadcast_.spread<T>(1, x[1], v);
+    T* values = v.mutableData<T>();
+    pointwiseForward<T>(v.context(), Pointwise::Reciprocal, v.elements(), values, values);
+    product<T>(v.context(), v.elements(), x[0].data<T>(), values, /*adds=*/false, values);
+  }
+  std::string describe() const override { return "shares"; }
+
+private:
+  BroadcastMap broadcast_;
+};
+
+// s = 0 with the derivative ds = sum of v dx, from the elements x (input 0) and the shares v (input
+// 1).
+template <class T>
+class Slopes final : public ArrayKernel {
+public:
+  explicit Slopes(BroadcastMap broadcast) : broadcast_(std::move(broadcast)) {}
+
+  void forward(Arrays, KernelParameters, LocalArray& s, Buffer*) override { setZero(s); }
+  void tangent(const SavedArrays& at, Arrays dx, KernelParameters, LocalArray& ds) override {
+    if (dx[0])
+      broadcast_.sumOfProducts<T>(1, at.inputs[1], dx[0], ds);
+    else
+      setZero(ds);
+  }
+  void adjoint(const SavedArrays& at, const LocalArray& ds, KernelParameters,
+               WrittenArrays dx) override {
+    if (!dx[0])
+      return;
+    const LocalArray& shares = at.inputs[1];
+    broadcast_.spread<T>(1, ds, dx[0]);
+    T* values = dx[0].mutableData<T>();
+    product<T>(ds.context(), shares.elements(), shares.data<T>(), values, /*adds=*/false, values);
+  }
+  std::string describe() const override { return "shared among the largest"; }
+
+private:
+  BroadcastMap broadcast_;
+};
 
 class Reduce final : public Declaration {
 public:
@@ -134,8 +275,9 @@ public:
   }
 
   // The steps of a maximum: m, maxima of this rank's elements; M, over all ranks; w, 1 for the
-  // largest elements; k and K, their number on this rank and on all; v = w / K; s, the sum of v (x
-  // - M); y = M + s. M and K come from a reduction over the axes that split the dimensions.
+  // largest elements; k and K, their number on this rank and on all; v = w / K; s, which is 0 and
+  // has the derivative of the sum of v (x - M); y = M + s. M and K come from a reduction over the
+  // axes that split the dimensions.
   MapList maps(const Form& form, const Layouts& storage) const override {
     if (!isMaximum())
       return Declaration::maps(form, storage);
@@ -161,6 +303,23 @@ public:
     list.apply(OperatorKind::Conversion, s, y);
     return list;
   }
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
+    const Layout& use = at.form.uses.front();
+    const BroadcastMap broadcast(use.boxOfRank(at.rank), placesOf(use.rank()));
+    if (at.name() == "maxima")
+      return makeTyped<LocalMaxima>(at.type, broadcast);
+    if (at.name() == "largest")
+      return makeTyped<Largest>(at.type, broadcast);
+    if (at.name() == "shares")
+      return makeTyped<Shares>(at.type, broadcast);
+    if (at.name() == "slopes")
+      return makeTyped<Slopes>(at.type, broadcast);
+    double factor = 1;
+    if (at.name() != "count" && text("method") == "mean")
+      for (Index d : dims())
+        factor /= double(use.shape()[d]);
+    return makeTyped<LocalSum>(at.type, broadcast, factor);
+  }
   std::string summary() const override {
     return fmt::format("{} over {}", text("method"), fmt::join(dims(), ","));
   }
@@ -185,6 +344,17 @@ private:
   bool isReduced(int d) const {
     const std::vector<Index> reduced = dims();
     return std::ranges::find(reduced, Index(d)) != reduced.end();
+  }
+  // The output dimension of each input dimension, or -1 if it is reduced. For x [A,B,C] reduced
+  // over dimension 1: {0, -1, 1}, or {0, -1, 2} if dimension 1 remains with extent 1 (keep_dims).
+  std::vector<int> placesOf(int rank) const {
+    std::vector<int> places;
+    int next = 0;
+    for (int d = 0; d < rank; ++d) {
+      places.push_back(isReduced(d) ? -1 : next);
+      next += !isReduced(d) || flag("keep_dims");
+    }
+    return places;
   }
   // The shape after the reduction: [1] if no dimension is left.
   Shape shapeOf(const Shape& x, bool keepDims) const {

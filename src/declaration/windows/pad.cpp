@@ -6,13 +6,15 @@
 //
 // The layer is declared as windows of one element (core/windowed.hpp), whose outputs extend into
 // the padding. That base derives the layouts of input and output on all ranks and the halo
-// exchange; the kernel (layer/types/slice.cpp) copies.
+// exchange; the kernel is that of slice.
 //
 // Labels, which state what an axis of the process grid does to x and y: n (splits the batch), c
 // (channels), d/h/w (a spatial dimension), B (replicates them), R (holds them on its root only), P
 // (each rank has a partial sum).
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"
+#include "declaration/kernel/kernel_place.hpp"
+#include "declaration/types/slice.hpp"
 
 #include <fmt/format.h>
 
@@ -38,6 +40,14 @@ public:
     return imageTable(spatialRank(), /*linear=*/true);
   }
   KernelEntry kernel(const Form&) const override { return {.name = type(), .anyStrides = true}; }
+  // Padding is a range that begins before the input.
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
+    const Shape& shape = at.form.output.shape();
+    std::vector<RangeSelection::Range> ranges = {{0, 1, shape[0]}, {0, 1, shape[1]}};
+    for (const Window& window : windows())
+      ranges.push_back({-window.padLow, 1, shape[ranges.size()]});
+    return RangeSelection::makeExcerpt(at, ranges);
+  }
   std::string summary() const override {
     return fmt::format("{}-D, {}", spatialRank(), windowText());
   }

@@ -6,8 +6,9 @@
 //   stagger                      the mean of the two cells beside each face of a staggered grid
 //   collocate                    the mean of the two faces beside each cell
 //
-// Kernels are in layer/windows/pooling.cpp. The base class (core/windowed.hpp) derives the layouts
-// on all ranks and the halos from the windows.
+// The base class (core/windowed.hpp) derives the layouts on all ranks and the halos from the
+// windows. A maximum stores the position of the largest element of each window in the workspace,
+// which derivatives read instead of x.
 //
 // In poolings padding is ignored, not zero, unless a boundary mode fills it. If several elements
 // are the maximum, the first in global row-major order counts.
@@ -22,8 +23,10 @@
 // Labels, which state what an axis of the process grid does to x and y: n (splits the batch), c
 // (channels), d/h/w (a spatial dimension), B (replicates them), R (holds them on its root only); P
 // (partial sums) for means, which are linear.
+#include "kernels/pooling/pooling.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"
+#include "declaration/kernel/kernel_place.hpp"
 #include "geometry/layout/cuts.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
@@ -70,9 +73,47 @@ constexpr OptionSpec kAverageSettings[] = {
     {"include_padding", OptionSpec::Flag, "true",
      "divide by the size of the window, padding included, and not by what lies in the domain"}};
 
-class Pooling final : public Windowed {
+template <class T>
+class LocalPooling final : public ArrayKernel {
 public:
-  explicit Pooling(bool isMaximum)
+  LocalPooling(const PoolingShape& shape, Backend backend, const KernelContextPtr& context)
+      : kernel_(makePooling<T>(shape, backend, context)) {}
+
+  void forward(Arrays x, KernelParameters, LocalArray& y, Buffer* workspace) override {
+    kernel_->forward(x[0].data<T>(), y.mutableData<T>(),
+                     workspace ? workspace->data<void>() : nullptr);
+  }
+  void tangent(const SavedArrays& point, Arrays dx, KernelParameters, LocalArray& dy) override {
+    if (dx[0])
+      kernel_->tangent(dx[0].data<T>(), point.workspace->data<void>(), dy.mutableData<T>());
+    else
+      setZero(dy);
+  }
+  void adjoint(const SavedArrays& point, const LocalArray& dy, KernelParameters,
+               WrittenArrays dx) override {
+    if (dx[0])
+      kernel_->adjoint(dy.data<T>(), point.workspace->data<void>(), dx[0].mutableData<T>());
+  }
+  std::string describe() const override {
+    return fmt::format("backend {}", backendName(kernel_->backend()));
+  }
+
+private:
+  std::unique_ptr<Pooling<T>> kernel_;
+};
+
+// Windows do not extend over batch and channels, so each pair of these is an independent plane.
+std::unique_ptr<ArrayKernel>
+makePoolingKernel(const KernelPlace& at, const std::vector<Window>& windows, PoolingMode mode) {
+  const Box in = at.input();
+  const PoolingShape shape{in[0].size() * in[1].size(),
+                           localWindow(windows, at.use().shape(), in, at.outputs()), mode};
+  return makeTyped<LocalPooling>(at.type, shape, at.backend, at.context);
+}
+
+class PoolingDeclaration final : public Windowed {
+public:
+  explicit PoolingDeclaration(bool isMaximum)
       : Windowed(isMaximum ? "maxpooling" : "averagepooling",
                  isMaximum ? std::span<const OptionSpec>(kMaximumSettings) : kAverageSettings),
         isMaximum_(isMaximum) {}
@@ -101,6 +142,12 @@ public:
     return {.name = type(),
             .workspace = {.bytes = isMaximum_ ? Index(sizeof(std::int32_t)) : 0,
                           .elementsOf = form.output}};
+  }
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
+    const PoolingMode mode = isMaximum_                ? PoolingMode::Max
+                             : flag("include_padding") ? PoolingMode::AverageIncludePad
+                                                       : PoolingMode::AverageExcludePad;
+    return makePoolingKernel(at, windows(), mode);
   }
 
   std::string summary() const override {
@@ -164,6 +211,10 @@ public:
   std::string kernelKind() const override { return "overlapping averagepooling"; }
   KernelEntry kernel(const Form& form) const override {
     return {.name = type(), .workspace = {.bytes = 0, .elementsOf = form.output}};
+  }
+  // Elements filled by a boundary mode count, missing ones at a wall do not.
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
+    return makePoolingKernel(at, windows(), PoolingMode::AverageExcludePad);
   }
   std::string summary() const override {
     return fmt::format("{}-D, faces {}, boundary {}{}", spatialRank(), text("faces"),
@@ -292,11 +343,11 @@ std::unique_ptr<Declaration> declareStagger() {
 }
 
 std::unique_ptr<Declaration> declareMaxPooling() {
-  return std::make_unique<Pooling>(/*isMaximum=*/true);
+  return std::make_unique<PoolingDeclaration>(/*isMaximum=*/true);
 }
 
 std::unique_ptr<Declaration> declareAveragePooling() {
-  return std::make_unique<Pooling>(/*isMaximum=*/false);
+  return std::make_unique<PoolingDeclaration>(/*isMaximum=*/false);
 }
 
 } // namespace tenon

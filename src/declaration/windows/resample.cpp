@@ -8,11 +8,12 @@
 //
 // form() puts each output on the rank of the middle one of its inputs, and gives the input a halo
 // with the others. These positions are computed in integers from global extents, so all ranks agree
-// exactly on split points and halos. The kernel is in layer/windows/resample.cpp.
-#include "declaration/windows/resample.hpp"
-
+// exactly on split points and halos. The kernel applies the maps of the dimensions one after the
+// other.
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
+#include "declaration/kernel/kernel_place.hpp"
+#include "kernels/rows/axis_map.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +30,103 @@ namespace {
 // Positions of inputs and outputs are products of both numbers, which must not overflow.
 constexpr Index kMaxOutputs = Index(1) << 24, kMaxInputs = Index(1) << 36;
 
-} // namespace
+// Applies the map of each dimension, a matrix with few entries per row, one stage after the other,
+// with intermediate results in scratch memory. The maps of different dimensions commute, so those
+// that reduce the number of elements most are applied first: from 100 x 100 to 10 x 200 elements,
+// the first stage gives 10 x 100. In each stage the array is viewed as [outer, elements of the
+// dimension, inner].
+template <class T>
+class LocalSeparable final : public LinearKernel {
+public:
+  LocalSeparable(std::vector<AxisMap> maps, const Box& x, const Box& y, KernelContextPtr context)
+      : maps_(std::move(maps)), context_(std::move(context)) {
+    for (AxisMap& map : maps_)
+      map.finish(*context_);
+    std::vector<int> order;
+    for (int s = 0; s < static_cast<int>(maps_.size()); ++s)
+      order.push_back(s);
+    std::ranges::stable_sort(order, {}, [&](int s) {
+      return double(maps_[s].outputs()) / double(std::max<Index>(1, maps_[s].inputs));
+    });
+    // Before each stage, the array has the extents of the output in the dimensions of earlier
+    // stages, and those of the input in all other dimensions.
+    Shape extent = extents(x);
+    Index maxElements = 0;
+    for (int s : order) {
+      const auto dim = extent.begin() + s + kFirstSpatial;
+      Stage stage{&maps_[s], 1, 1};
+      for (auto d = extent.begin(); d != dim; ++d)
+        stage.outer *= *d;
+      for (auto d = dim + 1; d != extent.end(); ++d)
+        stage.inner *= *d;
+      *dim = y[s + kFirstSpatial].size();
+      maxElements = std::max(maxElements, elements(extent));
+      stages_.push_back(stage);
+    }
+    ScratchPlan plan;
+    for (Index& offset : offsets_)
+      offset = plan.add<T>(maxElements);
+    context_->reserve(plan);
+  }
+
+  void map(const LocalArray& x, LocalArray& y) override {
+    const T* from = x.data<T>();
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      T* to = i + 1 == stages_.size() ? y.mutableData<T>() : intermediate(i);
+      axisMapForward(*context_, *stages_[i].map, stages_[i].outer, stages_[i].inner, from, to);
+      from = to;
+    }
+  }
+  void mapAdjoint(const LocalArray& dy, LocalArray& dx) override {
+    const T* from = dy.data<T>();
+    for (std::size_t i = stages_.size(); i-- > 0;) {
+      T* to = i == 0 ? dx.mutableData<T>() : intermediate(i - 1);
+      axisMapAdjoint(*context_, *stages_[i].map, stages_[i].outer, stages_[i].inner, from, to);
+      from = to;
+    }
+  }
+  std::string describe() const override { return "one dimension after the other"; }
+
+private:
+  struct Stage {
+    const AxisMap* map;
+    Index outer, inner; // products of the extents before and after the dimension
+  };
+  // The result of stage i. Two buffers suffice, since a stage reads only the result of the previous
+  // one.
+  T* intermediate(std::size_t i) const { return context_->scratch<T>(offsets_[i % 2]); }
+
+  std::vector<AxisMap> maps_; // by spatial dimension
+  std::vector<Stage> stages_; // in the order of application
+  KernelContextPtr context_;
+  std::array<Index, 2> offsets_{}; // of the two buffers in the scratch memory
+};
+
+// The inputs of one output: indices first, first + 1, ..., with their weights.
+struct AxisReads {
+  Index first = 0;
+  std::vector<double> weights = {};
+};
+
+class Separable : public Declaration {
+public:
+  using Declaration::Declaration;
+  // The inputs that output o reads, in a dimension with these numbers of inputs and outputs. Both
+  // the first and the last index must be non-decreasing in o.
+  virtual AxisReads reads(Index o, Index inputs, Index outputs) const = 0;
+
+  Shape outputShape(const std::vector<Shape>& inputs) const override;
+  SignatureTable rows(const std::vector<Shape>& inputs) const override;
+  Form form(const Layouts& inputs, const Choice& choice) const override;
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override;
+
+protected:
+  // The number of outputs in a spatial dimension.
+  virtual Index outputs(int spatialDim, int spatialRank, Index inputs) const = 0;
+
+private:
+  Interval inputsOf(Interval outputs, int dim, const Shape& in, const Shape& out) const;
+};
 
 Shape Separable::outputShape(const std::vector<Shape>& inputs) const {
   const Shape& x = inputs.front();
@@ -100,7 +197,22 @@ Form Separable::form(const Layouts& inputs, const Choice& choice) const {
   return form;
 }
 
-namespace {
+// Along one dimension, output o reads inputs reads.first, reads.first + 1, ... of this rank with
+// these weights, which are computed from global indices and so independent of the split points.
+std::unique_ptr<ArrayKernel> Separable::makeKernel(const KernelPlace& at) const {
+  const Box x = at.input(), y = at.outputs();
+  const Shape &from = at.use().shape(), &to = at.form.output.shape();
+  std::vector<AxisMap> maps;
+  for (int d = kFirstSpatial; d < at.use().rank(); ++d) {
+    AxisMap& map = maps.emplace_back();
+    map.inputs = x[d].size();
+    for (Index o = y[d].begin; o < y[d].end; ++o) {
+      const AxisReads window = reads(o, from[d], to[d]);
+      map.add(window.first - x[d].begin, window.weights);
+    }
+  }
+  return makeTyped<LocalSeparable>(at.type, std::move(maps), x, y, at.context);
+}
 
 // The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
 constexpr OptionSpec kAdaptive[] = {

@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Declares the transposed convolution, the adjoint of a convolution with respect to its input
-// (transposed_convolution.hpp): the shape and the split points of the output, and the steps. An
-// input element contributes to all outputs in its window. With window 3, stride 2 and inputs split
-// between elements 1 and 2,
+// Declares the transposed convolution, the adjoint of a convolution with respect to its input:
+//     y[n,o,S] = sum over i, s, t of x[n,i,s] W[i,o,t] + b[o],  S = s stride - pad + t dilation.
+// Its windows are those of a convolution from y to x. An input element contributes to all outputs
+// in its window. With window 3, stride 2 and inputs split between elements 1 and 2,
 //
 //   inputs                0       1   |   2       3
 //   outputs of input 1        2 3 4             outputs of input 2: 4 5 6
 //
-// both ranks contribute to output 4. The kernel (layer/windows/transposed_convolution.cpp)
-// therefore writes all outputs that a rank's inputs reach into a tensor with a halo of
-// contributions, and the exchange comes after the kernel, not before it: it adds the contributions
-// at their owners.
-#include "declaration/windows/transposed_convolution.hpp"
-
+// both ranks contribute to output 4. The kernel therefore writes all outputs that a rank's inputs
+// reach into a tensor u with a halo of contributions, and the exchange comes after the kernel, not
+// before it: it adds the contributions at their owners, and those to elements outside the domain to
+// the elements that the boundary mode copies, which is the adjoint of a halo exchange. The kernel
+// uses that of a convolution C from u to x, with forward and adjoint exchanged:
+//
+//   Apply          u = C* x + b       adjointData() of the kernel
+//   adjoint of x   dx = C du          forward() of the kernel
+//
+// Labels per grid axis: n batch, i input channels (y is a partial sum), o output channels, g
+// groups, d/h/w space, B (replicated), R (on the root of the axis only), P (partial sums).
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
+#include "declaration/core/windowed.hpp"
+#include "declaration/kernel/kernel_place.hpp"
+#include "kernels/convolution/convolution.hpp"
+#include "kernels/movement/block_copy.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
 
@@ -59,10 +68,116 @@ Index cutOfOutput(const Window& window, Index inputCut, Index outputs) {
       checkedDifference(middle, (window.stride - 1) / 2, "the middle of a window"), 0, outputs);
 }
 
-} // namespace
+template <class T>
+class LocalTransposedConvolution final : public BilinearKernel {
+public:
+  // `all` is the box of u that this rank computes, and `owned` the block to which it adds the bias:
+  // the bias must be added once, and therefore only to the elements of u that this rank owns.
+  LocalTransposedConvolution(const ConvolutionShape& shape, const Box& all, const Box& owned,
+                             Backend backend, const KernelContextPtr& context)
+      : BilinearKernel(2.0 * double(shape.batch * shape.outChannels * outputVolume(shape.window)) *
+                       double(shape.inChannels) / double(shape.groups) *
+                       double(kernelVolume(shape.window))),
+        kernel_(makeConvolution<T>(shape, backend, context)), elementsOfU_(elements(all)),
+        rank_(static_cast<int>(all.size())) {
+    const Shape strides = rowMajorStrides(extents(all));
+    for (int d = 0; d < rank_; ++d) {
+      biasExtent_[d] = owned[d].size();
+      biasStrides_[d] = strides[d];
+      // An empty block can have any begin, and needs no offset.
+      biasOffset_ += owned[d].empty() ? 0 : (owned[d].begin - all[d].begin) * strides[d];
+    }
+  }
 
-TransposedConvolution::TransposedConvolution()
-    : GroupedWindowed("transposedconv", kTransposedConvolutionSettings) {}
+  Autotuner* autotuner() override { return kernel_->autotuner(); }
+  std::string describe() const override {
+    return fmt::format("backend {} ({})", backendName(kernel_->backend()),
+                       kernel_->implementation());
+  }
+
+private:
+  static constexpr Strides kChannelStrides = {0, 1};
+
+  void product(const LocalArray& x, const LocalArray& w, const LocalArray& b, bool adds,
+               LocalArray& u) override {
+    if (adds)
+      addProduct(x, w, u);
+    else
+      kernel_->adjointData(w.data<T>(), x.data<T>(), u.mutableData<T>());
+    if (b)
+      addBiasTo(u, b);
+  }
+  void adjointX(const LocalArray& w, const LocalArray& du, LocalArray& dx) override {
+    kernel_->forward(du.data<T>(), w.data<T>(), /*b=*/nullptr, dx.mutableData<T>(),
+                     /*accumulate=*/false);
+  }
+  // The kernel's own bias gradient would be a sum over x, which is its output. The gradient of this
+  // layer's bias is the sum of du over the block to which the bias was added.
+  void adjointW(const LocalArray& x, const LocalArray& du, LocalArray& dw,
+                LocalArray& db) override {
+    kernel_->adjointWeights(du.data<T>(), x.data<T>(), dw.mutableData<T>(), nullptr);
+    if (db)
+      blockMultiplyAdd<T>(du.context(), rank_, biasExtent_.data(), T(1), nullptr, nullptr,
+                          du.data<T>() + biasOffset_, biasStrides_.data(), db.mutableData<T>(),
+                          kChannelStrides.data());
+  }
+  void fill(const LocalArray& b, LocalArray& u) override {
+    setZero(u);
+    if (b)
+      addBiasTo(u, b);
+  }
+
+  void addBiasTo(LocalArray& u, const LocalArray& b) const {
+    blockMultiplyAdd<T>(u.context(), rank_, biasExtent_.data(), T(1), nullptr, nullptr, b.data<T>(),
+                        kChannelStrides.data(), u.mutableData<T>() + biasOffset_,
+                        biasStrides_.data());
+  }
+  // The adjoint of the convolution overwrites its result, so adding it needs a separate array. Only
+  // tangents use this.
+  void addProduct(const LocalArray& x, const LocalArray& w, LocalArray& u) {
+    const Index bytes = elementsOfU_ * static_cast<Index>(sizeof(T));
+    if (contribution_.bytes() < bytes)
+      contribution_ = Buffer(bytes, "tangent of a transposed convolution", u.context().memory());
+    const Index one = 1;
+    kernel_->adjointData(w.data<T>(), x.data<T>(), contribution_.data<T>());
+    blockMultiplyAdd<T>(u.context(), 1, &elementsOfU_, T(1), nullptr, nullptr,
+                        contribution_.data<T>(), &one, u.mutableData<T>(), &one);
+  }
+
+  std::unique_ptr<Convolution<T>> kernel_;
+  Index elementsOfU_;
+  Index biasOffset_ = 0;                 // in u, of the block to which the bias is added
+  int rank_;                             // number of dimensions of u
+  Strides biasExtent_{}, biasStrides_{}; // of that block
+  Buffer contribution_;                  // for tangents, allocated on first use
+};
+
+class TransposedConvolution final : public GroupedWindowed {
+public:
+  TransposedConvolution() : GroupedWindowed("transposedconv", kTransposedConvolutionSettings) {}
+  Shape outputShape(const std::vector<Shape>& inputs) const override;
+  SignatureTable rows(const std::vector<Shape>& inputs) const override;
+  Form form(const Layouts& inputs, const Choice& choice) const override;
+  MapList maps(const Form& form, const Layouts& storage) const override;
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override;
+  Work work(const Form& form, int position) const override;
+  Example example(ExampleDraw& draw) const override;
+  std::string summary() const override;
+
+private:
+  // The layout of the kernel's result: the output's, with a halo of contributions to be summed.
+  Layout contributions(const Form& form) const;
+  void check() const override;
+  KernelEntry kernel(const Form&) const override {
+    return {.name = type(),
+            .savesInputs = true,
+            .appliesFunction = true,
+            .gradients = Gradients::Separate};
+  }
+  void addParameters(const Layout& plain, Form& form) const override;
+};
+
+} // namespace
 
 void TransposedConvolution::check() const {
   GroupedWindowed::check();
@@ -239,6 +354,17 @@ Work TransposedConvolution::work(const Form& form, int position) const {
   const Index channels = groups() > 1 ? outOfGroup() : out[1].size();
   const double flops = 2.0 * double(elements(in)) * double(channels) * double(taps());
   return {.forward = flops, .adjoint = flops, .adjointParameters = flops};
+}
+
+// u is the output of the layer with its halo of contributions, and the data of the convolution.
+std::unique_ptr<ArrayKernel> TransposedConvolution::makeKernel(const KernelPlace& at) const {
+  const Box x = at.input(), u = contributions(at.form).boxOfRank(at.rank);
+  const Index inputGroups = groups() > 1 ? x[1].size() / inOfGroup() : 1;
+  const ConvolutionShape shape{x[0].size(), u[1].size(), x[1].size(),
+                               localWindow(windows(), at.form.output.shape(), u, x),
+                               std::max<Index>(1, inputGroups)};
+  return makeTyped<LocalTransposedConvolution>(at.type, shape, u, at.outputs(), at.backend,
+                                               at.context);
 }
 
 std::string TransposedConvolution::summary() const {

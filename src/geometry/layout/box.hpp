@@ -5,6 +5,7 @@
 #include "sys/text/text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace tenon {
 using Shape = std::vector<Index>;
 
 constexpr int kMaxRank = 8; // Largest number of dimensions of a tensor.
+using Strides = std::array<Index, kMaxRank>;
 // The largest number of elements whose size in bytes fits into 64 bits, for the widest type. No
 // layout, and no box of a layout, has more.
 inline constexpr Index kMaxElements = std::numeric_limits<Index>::max() / 8;

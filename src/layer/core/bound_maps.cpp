@@ -10,11 +10,11 @@
 #include "layer/core/bound_maps.hpp"
 
 #include "declaration/core/pass.hpp"
+#include "declaration/mesh/edge_network.hpp"
 #include "dtensor/fill.hpp"
 #include "layer/core/layer.hpp"
 #include "layer/core/layer_setup.hpp"
 #include "layer/core/state_tensor.hpp"
-#include "layer/mesh/edge_network.hpp"
 #include "layer/types/losses.hpp"
 #include "linop/algebra/composition.hpp"
 #include "linop/algebra/memory_op.hpp"
@@ -26,6 +26,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 namespace tenon {
@@ -82,10 +84,12 @@ std::shared_ptr<Source> stateUse(Layer& layer, const StateForm& form) {
   return std::make_shared<StateUse>(layer.state(form), form.use);
 }
 
-// Creates a kernel. The text of an error does not name the layer; this function adds the name.
+// Creates a kernel: by the declaration, or by the maker of a type on tensors. The text of an error
+// does not name the layer; this function adds the name.
 std::unique_ptr<LocalKernel> makeKernel(KernelMaker make, const KernelSite& at) {
   try {
-    return make(at);
+    return make ? make(at)
+                : onTensors(at.layer.declaration().makeKernel(at), at.list.kernels()[at.number]);
   } catch (const Error& error) {
     throw Error(error.code(), at.layer.title() + ": " + error.text(), error.where());
   }
@@ -95,14 +99,18 @@ std::unique_ptr<LocalKernel> makeKernel(KernelMaker make, const KernelSite& at) 
 
 Index scratchOfKernels(Layer& layer, const Form& form, KernelMaker make) {
   const Declaration& declaration = layer.declaration();
+  const int rank = layer.comm()->rank();
+  const KernelContextPtr context = contextOf(layer.comm(), layer.space());
+  if (!make)
+    return kernelBytes(declaration, form, rank, context).value().scratch;
   const MapList list = declaration.maps(form, declaration.storageLayouts(form));
   const Sources noSources(list.sources().size());
-  const KernelContextPtr context = contextOf(layer.comm(), layer.space());
   const ScratchCount count(*context);
   std::vector<BoundKernel> kernels;
-  for (std::size_t k = 0; k < list.kernels().size(); ++k)
+  for (int k = 0; k < static_cast<int>(list.kernels().size()); ++k)
     kernels.push_back(
-        {makeKernel(make, {layer, form, list, static_cast<int>(k), noSources, kernels, {}}),
+        {makeKernel(make,
+                    {{declaration, form, list, k, rank, context}, layer, noSources, kernels, {}}),
          std::make_shared<ParameterUses>(), &layer});
   return count.bytes();
 }
@@ -118,20 +126,6 @@ bool BoundKernel::wantsGradients() const {
 void BoundKernel::changeGradients() const {
   for (const auto& use : *uses)
     use->changeGradient();
-}
-
-int KernelSite::rank() const {
-  return layer.comm()->rank();
-}
-
-KernelContextPtr KernelSite::context() const {
-  return contextOf(layer.comm(), layer.space());
-}
-
-const Map& KernelSite::map() const {
-  return *std::ranges::find_if(list.maps(), [&](const Map& map) {
-    return map.kind == Map::Kind::Kernel && map.object == number;
-  });
 }
 
 BoundMaps::BoundMaps(Layer& layer, const CompiledNetwork::Node& node, KernelMaker make)
@@ -153,10 +147,14 @@ BoundMaps::BoundMaps(Layer& layer, const CompiledNetwork::Node& node, KernelMake
     }
   for (const OperatorEntry& entry : list_.operators())
     operators_.push_back(makeOperator(comm_, entry, type_, context_->space()));
-  for (std::size_t k = 0; k < list_.kernels().size(); ++k)
-    kernels_.push_back({makeKernel(make, {layer, form, list_, static_cast<int>(k), sources_,
-                                          kernels_, operators_}),
-                        uses, &layer_});
+  for (int k = 0; k < static_cast<int>(list_.kernels().size()); ++k)
+    kernels_.push_back(
+        {makeKernel(make, {{layer.declaration(), form, list_, k, comm_->rank(), context_},
+                           layer,
+                           sources_,
+                           kernels_,
+                           operators_}),
+         uses, &layer_});
   for (const BoundKernel& bound : kernels_)
     if (context_->space() == Space::Device && !bound.kernel->runsOnDevice())
       throw Error(TENON_ERR_SUPPORT,
@@ -193,13 +191,41 @@ BoundMaps::BoundMaps(const Layer& layer, const CompiledNetwork& network,
   expectEpilogues();
 }
 
+namespace {
+
+// The kernel that replaces several kernels: the network, which is kernel number `network`, and the
+// gathers and sums whose numbers are in `rows`.
+std::shared_ptr<LocalKernel> fusedRows(const BoundMaps& maps, int network, const FusedRows& rows) {
+  const auto listed = [&](int kernel) {
+    return &dynamic_cast<const ListedKernel&>(*maps.kernel(kernel).kernel->onArrays());
+  };
+  const Layout& output = maps.list().values()[rows.given].layout;
+  const BoundKernel& bound = maps.kernel(network);
+  const auto widths = bound.layer->declaration().value<std::vector<Index>>("widths");
+  EdgeParts parts{.network = bound.kernel->onArrays(),
+                  .inputs = widths.front(),
+                  .outputs = widths.back(),
+                  .contribution = rows.contribution,
+                  .edges = output.boxOfRank(maps.layer().comm()->rank())[0].size(),
+                  .elementsPerChannel =
+                      std::accumulate(output.shape().begin() + 2, output.shape().end(), Index(1),
+                                      std::multiplies<>())};
+  for (const int kernel : rows.taken)
+    parts.gathered.push_back(listed(kernel));
+  if (rows.summed >= 0)
+    parts.sum = listed(rows.summed);
+  return onTensors(makeEdgeNetwork(maps.dataType(), parts), maps.list().kernels()[network]);
+}
+
+} // namespace
+
 // Creates the kernels that replace several kernels of the joined list. A new kernel is made of
 // those that it replaces, which therefore stay in their places until all are made.
 void BoundMaps::fuseKernels() {
   std::vector<BoundKernel> kernels = kernels_;
   for (std::size_t k = 0; k < kernels.size(); ++k)
     if (const auto& fused = list_.kernels()[k].fused)
-      kernels[k].kernel = makeEdgeNetwork(*this, static_cast<int>(k), *fused);
+      kernels[k].kernel = fusedRows(*this, static_cast<int>(k), *fused);
   kernels_ = std::move(kernels);
 }
 

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "compile/program/compiled_network.hpp"
+#include "declaration/kernel/kernel_place.hpp"
 #include "layer/core/local_kernel.hpp"
 #include "layer/core/pass_observer.hpp"
 #include "layer/core/source.hpp"
@@ -36,33 +37,13 @@ struct BoundKernel {
 
 using Sources = std::vector<std::shared_ptr<Source>>;
 
-// What the maker of a layer type needs to create one kernel: the layer, its form (the use layouts
-// of all arrays) and the map list.
-struct KernelSite {
+// What the maker of a type on tensors needs to create one kernel, beside its place.
+struct KernelSite : KernelPlace {
   Layer& layer;
-  const Form& form;
-  const MapList& list;
-  int number;                           // index of the new kernel in the list's kernels
   const Sources& sources;               // of the list; kernels may keep references
   const std::vector<BoundKernel>& made; // kernels of the list that exist already
   // The operators of the list; empty if the kernel is only made to measure its scratch memory.
   const std::vector<LinearOpRef>& operators;
-
-  const std::string& name() const { return list.kernels()[number].name; }
-  // The layouts of the first value that the kernel reads and of the value that it writes.
-  const Layout& reads() const { return list.values()[map().x.front()].layout; }
-  const Layout& writes() const { return list.values()[map().y].layout; }
-  // The use layout of the first input, and the boxes of this input and of the output on this rank,
-  // in global indices. Only for types with one kernel, or with one per piece of the output that is
-  // computed separately.
-  const Layout& use() const { return form.useOf(number); }
-  Box input() const { return use().boxOfRank(rank()); }
-  Box outputs() const { return form.outputsOf(number, form.output.grid().position(rank())); }
-  int rank() const;
-  KernelContextPtr context() const;
-
-private:
-  const Map& map() const;
 };
 using KernelMaker = std::unique_ptr<LocalKernel> (*)(const KernelSite& at);
 

@@ -301,8 +301,6 @@ Form Layer::formIn(const AssignmentPtr& assignment) const {
 
 Index Layer::kernelScratch(const Form& form, const std::vector<const Layer*>& containers,
                            const MeshLists& lists) {
-  if (!makeKernel_)
-    return 0;
   // Settings and mesh lists are restored at the end: they are only tried here, and the layer can
   // later be set up in other containers.
   struct RestoredAtEnd {

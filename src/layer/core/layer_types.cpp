@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Registers the layer types by name. types.inc is included here and in the
-// declarations, so each type has both a declaration and a function make<Name>Kernel, which creates
-// the kernels of the type's map list one by one. Most types have a single kernel.
+// Registers the layer types by name. The declaration of a type makes its kernels; only the types on
+// tensors (types.inc) have a function make<Name>Kernel here, which creates the kernels of the
+// type's map list one by one.
 #include "layer/core/layer_types.hpp"
 
 #include "declaration/core/types.hpp"
@@ -10,33 +10,32 @@
 #include "layer/types/shell.hpp"
 #include "sys/errors/error.hpp"
 
+#include <algorithm>
+
 namespace tenon {
 
 namespace {
 
-// The types of the library by name.
-struct KnownType {
-  const char* name;
-  KernelMaker make; // null for types without kernels
+struct MakerOfType {
+  std::string_view name;
+  KernelMaker make;
 };
-#define TENON_LAYER_TYPE(name, Name) {#name, make##Name##Kernel},
-#define TENON_TYPE_WITHOUT_KERNELS(name, Name) {#name, nullptr},
-constexpr KnownType kKnownTypes[] = {
+#define TENON_LAYER_TYPE(name, Name)
+#define TENON_TYPE_ON_TENSORS(name, Name) {#name, make##Name##Kernel},
+constexpr MakerOfType kTypesOnTensors[] = {
 #include "declaration/core/types.inc"
 };
-#undef TENON_TYPE_WITHOUT_KERNELS
+#undef TENON_TYPE_ON_TENSORS
 #undef TENON_LAYER_TYPE
 
 void addOwnTypes(TypeRegistry<LayerMaker>& types) {
-  const auto add = [&](const std::string& name, KernelMaker make) {
+  for (const std::string& name : declarationNames()) {
+    const auto onTensors = std::ranges::find(kTypesOnTensors, name, &MakerOfType::name);
+    const KernelMaker make = onTensors == std::end(kTypesOnTensors) ? nullptr : onTensors->make;
     types.add(name, [=](CommPtr comm) {
       return makeRef<Layer>(std::move(comm), makeDeclaration(name), make);
     });
-  };
-  for (const KnownType& known : kKnownTypes)
-    add(known.name, known.make);
-  for (const std::string& name : pointwiseNames())
-    add(name, makePointwiseKernel);
+  }
   types.add("model", makeModel);
   types.add("shell", [](CommPtr comm) { return makeShell(std::move(comm), "shell"); });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layer types by name: the library's types (declaration/core/types.inc), each with the function
-// that makes its kernels, and types that a user registers.
+// Layer types by name: the library's types (declaration/core/types.inc), and types that a user
+// registers.
 #pragma once
 
 #include "kernels/base/backend.hpp"
@@ -11,15 +11,14 @@
 
 namespace tenon {
 
-// Declares, for each type, the function make<Name>Kernel(), which creates the kernels of its map
-// list. It is called once per kernel.
-#define TENON_LAYER_TYPE(name, Name)                                                               \
+// Declares, for each type on tensors, the function make<Name>Kernel(), which creates the kernels of
+// its map list. It is called once per kernel.
+#define TENON_LAYER_TYPE(name, Name)
+#define TENON_TYPE_ON_TENSORS(name, Name)                                                          \
   std::unique_ptr<LocalKernel> make##Name##Kernel(const KernelSite& at);
-#define TENON_TYPE_WITHOUT_KERNELS(name, Name)
 #include "declaration/core/types.inc"
-#undef TENON_TYPE_WITHOUT_KERNELS
+#undef TENON_TYPE_ON_TENSORS
 #undef TENON_LAYER_TYPE
-std::unique_ptr<LocalKernel> makePointwiseKernel(const KernelSite& at);
 
 // A function that creates a layer of a type.
 using LayerMaker = std::function<Ref<Layer>(CommPtr comm)>;

@@ -1,50 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions shared by local kernels: the sliding window in local indices, and the tangent and
-// adjoint of bilinear kernels. A grid axis can split the dimension over which a product sums; the
-// ranks along this axis then compute partial sums. The bias must be added to only one of these, so
-// only the first rank of the axis has bias elements, and the bias is null on the others.
+// Calls the kernel of a declaration with the arrays of tensors. A kernel sees only addresses; what
+// a tensor does beside is done here: allocation at the first use, the check that the user does not
+// hold the array, the mark that it has changed, and which parameters contribute to gradients.
+//
+//   forwardMany(x, p, y)   ->   forward(arrays of x, values of p, array of y)
 #include "layer/core/local_kernel.hpp"
 
 #include "kernels/elementwise/pointwise.hpp"
-#include "sys/log/log.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
 
 namespace tenon {
-
-// Translates a window from global indices to indices in the arrays of this rank. For example, a
-// kernel of 3 elements with padding 1 on elements [4,8) of 8, with a halo of 1 below: in = [3,8),
-// out = [4,8), padLow = 0 (the halo replaces the padding), padEnd = 8 + 1 - 3 = 6.
-WindowShape localWindow(const std::vector<Window>& windows, const Shape& shape, const Box& in,
-                        const Box& out) {
-  WindowShape local;
-  local.rank = static_cast<int>(windows.size());
-  for (int s = 0; s < local.rank; ++s) {
-    const int d = s + kFirstSpatial;
-    const Window window = continued(windows[s], out[d], windowOutput(windows[s], shape[d], s));
-    local.in[s] = in[d].size();
-    local.out[s] = out[d].size();
-    local.kernel[s] = windows[s].kernel;
-    local.stride[s] = windows[s].stride;
-    local.dilation[s] = windows[s].dilation;
-    local.padLow[s] = out[d].empty() ? 0 : in[d].begin - windowInput(windows[s], out[d]).begin;
-    local.padEnd[s] = shape[d] + window.padHigh - in[d].begin;
-  }
-  return local;
-}
-
-namespace {
-
-// The tensor, or null if this rank has no elements of it.
-template <class Tensor>
-Tensor* ifAny(Tensor* tensor) {
-  return tensor && tensor->localElements() > 0 ? tensor : nullptr;
-}
-
-// The bias, or null if the layer has none or this rank has no elements of it.
-const DTensor* biasOf(const ParameterUses& p) {
-  return p.size() > 1 ? ifAny(&p[1]->value()) : nullptr;
-}
-
-} // namespace
 
 // Applies f to the whole array: no other kernel writes parts of y, and y is contiguous.
 void LocalKernel::applyFunction(const PointwiseFunction& f, DTensor& y) {
@@ -54,59 +23,129 @@ void LocalKernel::applyFunction(const PointwiseFunction& f, DTensor& y) {
   });
 }
 
-void BilinearKernel::fill(const DTensor*, DTensor& y) {
-  scaleArray(0, y);
+namespace {
+
+LocalArray readArray(const DTensor* x) {
+  return x ? x->readArray() : LocalArray();
+}
+LocalArray writtenArray(DTensor* y) {
+  return y ? y->writtenArray() : LocalArray();
 }
 
-void BilinearKernel::forwardMany(Inputs x, ParameterUses& p, DTensor& y, Buffer*) {
-  product(*x[0], x.size() > 1 ? *x[1] : p[0]->value(), biasOf(p), /*adds=*/false, y);
-  logFlops(flops_);
-}
+class KernelOnTensors final : public LocalKernel {
+public:
+  KernelOnTensors(std::unique_ptr<ArrayKernel> kernel, const KernelEntry& entry)
+      : kernel_(std::move(kernel)), readsInputs_(!entry.isSource), gradients_(entry.gradients) {}
 
-bool BilinearKernel::forwardThen(Inputs x, ParameterUses& p, const PointwiseFunction& f,
-                                 DTensor& y) {
-  if (!productThen(*x[0], x.size() > 1 ? *x[1] : p[0]->value(), biasOf(p), f, y))
-    return LocalKernel::forwardThen(x, p, f, y);
-  logFlops(flops_);
-  return true;
-}
-
-// Computes dy = B(dx, w) + B(x, dw) + db, without the terms whose tangent is null. If there is no
-// db, the first product overwrites dy, which saves setting it to zero.
-void BilinearKernel::tangentMany(const KernelPoint& point, Inputs dx, ParameterUses& p,
-                                 DTensor& dy) {
-  const bool hasWeights = dx.size() == 1;
-  const DTensor* dw = hasWeights ? p[0]->tangent() : dx[1];
-  const DTensor* db = p.size() > 1 ? ifAny(p[1]->tangent()) : nullptr;
-  bool adds = db || (!dx[0] && !dw);
-  if (adds)
-    fill(db, dy);
-  if (dx[0]) {
-    product(*dx[0], hasWeights ? p[0]->value() : *point.inputs[1], /*b=*/nullptr, adds, dy);
-    adds = true;
+  void forwardMany(Inputs x, ParameterUses& p, DTensor& y, Buffer* workspace) override {
+    const Arrays read = inputs(x);
+    LocalArray written = y.writtenArray();
+    kernel_->forward(read, parameters(p), written, workspace);
   }
-  if (dw)
-    product(*point.inputs[0], *dw, /*b=*/nullptr, adds, dy);
-  logFlops(flops_ * ((dx[0] ? 1 : 0) + (dw ? 1 : 0)));
-}
+  bool forwardThen(Inputs x, ParameterUses& p, const PointwiseFunction& f, DTensor& y) override {
+    const Arrays read = inputs(x);
+    LocalArray written = y.writtenArray();
+    return kernel_->forwardThen(read, parameters(p), f, written);
+  }
+  void applyFunction(const PointwiseFunction& f, DTensor& y) override {
+    LocalArray written = y.writtenArray();
+    kernel_->applyFunction(f, written);
+  }
+  void expect(const PointwiseFunction& f) override { kernel_->expect(f); }
+  void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses& p, DTensor& dy) override {
+    const Arrays read = inputs(dx);
+    LocalArray written = dy.writtenArray();
+    const KernelParameters parameters = this->parameters(p);
+    if (!parameters.empty())
+      forEach(p, [](const ParameterUse& use, KernelParameter& parameter) {
+        parameter.tangent = readArray(use.tangent());
+      });
+    kernel_->tangent(saved(point), read, parameters, written);
+  }
+  void adjointMany(const KernelPoint& point, const DTensor& dy, ParameterUses& p,
+                   InputCotangents dx) override {
+    for (std::size_t i = 0; i < dx.size(); ++i)
+      arrays_[i] = writtenArray(dx[i]);
+    const KernelParameters read = parameters(p);
+    if (gradients_ == Gradients::Within)
+      addGradients(p, std::ranges::all_of(p, [](const auto& use) { return use->isFrozen(); }));
+    kernel_->adjoint(saved(point), dy.readArray(), read, WrittenArrays(arrays_.data(), dx.size()));
+  }
+  void adjointParameters(const KernelPoint& point, const DTensor& dy, ParameterUses& p) override {
+    addGradients(p, /*areFrozen=*/false);
+    kernel_->adjointParameters(saved(point), dy.readArray(), parameters_);
+  }
+  std::string describe() const override { return kernel_->describe(); }
+  bool runsOnDevice() const override { return true; }
+  bool isRepeatable() const override { return kernel_->isRepeatable(); }
+  Index bytes() const override { return kernel_->bytes(); }
+  Autotuner* autotuner() override { return kernel_->autotuner(); }
+  const PointwiseFunction* function() const override { return kernel_->function(); }
+  std::shared_ptr<ArrayKernel> onArrays() const override { return kernel_; }
 
-void BilinearKernel::adjointMany(const KernelPoint& point, const DTensor& dy, ParameterUses& p,
-                                 InputCotangents dx) {
-  const bool hasWeights = dx.size() == 1;
-  if (dx[0])
-    adjointX(hasWeights ? p[0]->value() : *point.inputs[1], dy, *dx[0]);
-  if (!hasWeights && dx[1])
-    adjointW(*point.inputs[0], dy, *dx[1], /*db=*/nullptr);
-  logFlops(flops_ * ((dx[0] ? 1 : 0) + (!hasWeights && dx[1] ? 1 : 0)));
-}
+private:
+  using ArraysOfInputs = std::array<LocalArray, MapList::kMaxInputs>;
 
-// The call of gradientContributions() marks the gradient as pending. Ranks without bias elements
-// make this call too, because the reduction of the gradient is collective.
-void BilinearKernel::adjointParameters(const KernelPoint& point, const DTensor& dy,
-                                       ParameterUses& p) {
-  DTensor* db = p.size() > 1 ? ifAny(&p[1]->gradientContributions()) : nullptr;
-  adjointW(*point.x, dy, p[0]->gradientContributions(), db);
-  logFlops(flops_);
+  static Arrays arraysOf(Inputs x, ArraysOfInputs& arrays) {
+    for (std::size_t i = 0; i < x.size(); ++i)
+      arrays[i] = readArray(x[i]);
+    return {arrays.data(), x.size()};
+  }
+  // Inputs that are not read can be arrays that the user holds, or that nobody has allocated.
+  Arrays inputs(Inputs x) {
+    if (readsInputs_)
+      return arraysOf(x, arrays_);
+    std::fill_n(arrays_.begin(), x.size(), LocalArray());
+    return {arrays_.data(), x.size()};
+  }
+  SavedArrays saved(const KernelPoint& point) {
+    return {arraysOf(point.inputs, savedInputs_), readArray(point.y), point.workspace, point.adds};
+  }
+  // Calls visit() with each parameter of the layer and what the kernel gets of it.
+  template <class Visit>
+  void forEach(const ParameterUses& p, Visit&& visit) {
+    if (parameters_.size() != p.size())
+      parameters_.resize(p.size());
+    KernelParameter* parameter = parameters_.data();
+    for (const auto& use : p)
+      visit(*use, *parameter++);
+  }
+  // Of the kernels of a layer, those with gradients have the parameters.
+  KernelParameters parameters(const ParameterUses& p) {
+    if (gradients_ == Gradients::None)
+      return {};
+    forEach(p, [](const ParameterUse& use, KernelParameter& parameter) {
+      const DTensor& value = use.value();
+      parameter.value = value.readArray();
+      parameter.state = value.state();
+    });
+    return parameters_;
+  }
+  // All ranks ask for the contributions, also those without elements of a parameter, because the
+  // reduction of the gradient is collective.
+  void addGradients(const ParameterUses& p, bool areFrozen) {
+    forEach(p, [=](ParameterUse& use, KernelParameter& parameter) {
+      parameter.gradient = areFrozen ? LocalArray() : use.gradientContributions().writtenArray();
+    });
+  }
+
+  std::shared_ptr<ArrayKernel> kernel_;
+  bool readsInputs_;
+  Gradients gradients_;
+  ArraysOfInputs arrays_, savedInputs_; // of the present call
+  std::vector<KernelParameter> parameters_;
+};
+
+} // namespace
+
+std::unique_ptr<LocalKernel> onTensors(std::unique_ptr<ArrayKernel> kernel,
+                                       const KernelEntry& entry) {
+  if (!kernel)
+    throw Error(TENON_ERR_INTERNAL,
+                fmt::format("nothing makes the kernel \"{}\"; override makeKernel() in the "
+                            "declaration of its type",
+                            entry.name));
+  return std::make_unique<KernelOnTensors>(std::move(kernel), entry);
 }
 
 } // namespace tenon

@@ -99,11 +99,11 @@ constexpr std::size_t kQueries = 0, kKeys = 1, kValues = 2, kMask = 3;
 class LocalAttention final : public LocalKernel {
 public:
   LocalAttention(const KernelSite& at, Backend backend)
-      : context_(at.context()), backend_(backend),
+      : context_(at.context), backend_(backend),
         causal_(at.layer.declaration().value<bool>("causal")) {
     const Layouts& uses = at.form.uses;
     const Layout &q = uses[kQueries], &k = uses[kKeys], &v = uses[kValues];
-    const int row = q.rank() - 2, position = q.grid().position(at.rank());
+    const int row = q.rank() - 2, position = q.grid().position(at.rank);
     const Box queries = q.box(position);
     for (int d = 0; d < row; ++d)
       matrices_ *= queries[d].size();
@@ -175,7 +175,7 @@ public:
       const T *const q = at.inputs[kQueries]->data<T>(), *const mask = maskOf<T>(at.inputs);
       const T* const dq = dx[kQueries] ? dx[kQueries]->data<T>() : nullptr;
       const T* const dMask = maskOf<T>(dx);
-      const T* const logs = std::as_const(*at.workspace).data<T>();
+      const T* const logs = at.workspace->data<T>();
       T* const out = dy.mutableData<T>();
       T* const sums = rowArray<T>(/*number=*/0); // of p dx, per query
       T* const sumsOfBlock = rowArray<T>(/*number=*/1);
@@ -218,7 +218,7 @@ public:
                      *const out = dy.data<T>();
       T* const dq = dx[kQueries] ? dx[kQueries]->mutableData<T>() : nullptr;
       T* const dMask = dx.size() > kMask && dx[kMask] ? dx[kMask]->mutableData<T>() : nullptr;
-      const T* const logs = std::as_const(*at.workspace).data<T>();
+      const T* const logs = at.workspace->data<T>();
       T* const dots = rowArray<T>(/*number=*/0); // dy.y of each query
       axisDots<T>(*context_, {allRows(), outputs_, 1}, out, at.y->data<T>(), dots);
       if (dq)
@@ -421,7 +421,7 @@ private:
 // Called at set-up on every rank; `at` has the layer, the number or name of the kernel, and
 // layouts.
 std::unique_ptr<LocalKernel> makeAttentionKernel(const KernelSite& at) {
-  prepareGemm(*at.context());
+  prepareGemm(*at.context);
   return std::make_unique<LocalAttention>(at, resolvedBackend(at.layer));
 }
 

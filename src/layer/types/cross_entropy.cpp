@@ -41,7 +41,7 @@ struct LogitsPart : LossPart {
 };
 
 // Largest logits. They do not change the loss, but prevent overflow of the exponentials.
-class LogitMaxima final : public FixedKernel {
+class LogitMaxima final : public FixedTensorKernel {
 public:
   explicit LogitMaxima(const LogitsPart& part) : part_(part) {}
   void forwardMany(Inputs z, ParameterUses&, DTensor& m, Buffer*) override {
@@ -59,7 +59,7 @@ private:
 // Writes two arrays [samples], one after the other: sums of exp(z - m), and the logit of the label.
 // The rank that has the class of the label writes its logit and all others write 0, so one exchange
 // sums both arrays.
-class RowSums final : public FixedKernel {
+class RowSums final : public FixedTensorKernel {
 public:
   explicit RowSums(const LogitsPart& part) : part_(part) {}
   void forwardMany(Inputs x, ParameterUses&, DTensor& sums, Buffer*) override {

@@ -138,7 +138,7 @@ std::unique_ptr<LocalKernel> makeHuberKernel(const KernelSite& at) {
 std::unique_ptr<LocalKernel> makeGradientPenaltyKernel(const KernelSite& at) {
   return makeLossKernel(at, [&](const LossPart& part) {
     return std::make_unique<GradientTerms>(
-        part, part.use.grid().position(at.rank()),
+        part, part.use.grid().position(at.rank),
         spacing(at.layer.declaration().value<std::string>("spacing"),
                 part.use.rank() - kFirstSpatial, at.layer.title()));
   });
@@ -153,7 +153,7 @@ Index columns(const LossPart& part) {
 
 // Writes two arrays [samples], one after the other: the squared norms of error and of target over
 // this rank's elements of each sample. One exchange then sums both arrays over the ranks.
-class SquaresOfSamples final : public FixedKernel {
+class SquaresOfSamples final : public FixedTensorKernel {
 public:
   explicit SquaresOfSamples(LossPart part) : part_(std::move(part)) {}
   void forwardMany(Inputs x, ParameterUses&, DTensor& squares, Buffer*) override {
@@ -331,7 +331,7 @@ double LossPart::scale(const DTensor* weightSum) const {
 namespace {
 
 // This rank's contribution to the sum of the weights of all terms.
-class WeightSum final : public FixedKernel {
+class WeightSum final : public FixedTensorKernel {
 public:
   explicit WeightSum(LossPart part, bool termsAreSamples)
       : part_(std::move(part)), termsAreSamples_(termsAreSamples) {}

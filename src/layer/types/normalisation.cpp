@@ -13,6 +13,7 @@
 // always, if the statistics are set to running), RunningMoments copies the running statistics in
 // place of the first four kernels, without communication.
 #include "declaration/types/normalisation.hpp"
+#include "declaration/types/transpose.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/kernel_context.hpp"
 #include "kernels/elementwise/pointwise.hpp"
@@ -21,7 +22,6 @@
 #include "layer/core/layer_types.hpp"
 #include "layer/core/local_kernel.hpp"
 #include "layer/core/state_tensor.hpp"
-#include "layer/types/transpose.hpp"
 
 namespace tenon {
 
@@ -82,7 +82,7 @@ private:
 
 // Contributions of this rank to the means of its groups: mean of its elements times its fraction of
 // the elements of the group. The sum over the ranks is the mean of the whole group.
-class MeanContributions final : public FixedKernel {
+class MeanContributions final : public FixedTensorKernel {
 public:
   explicit MeanContributions(std::shared_ptr<const PartMoments> partMoments)
       : partMoments_(std::move(partMoments)) {}
@@ -276,7 +276,7 @@ private:
 
 // Copies the running statistics to the output in which CombinedMoments writes the moments of the
 // batch.
-class RunningMoments final : public FixedKernel {
+class RunningMoments final : public FixedTensorKernel {
 public:
   explicit RunningMoments(const Sources& running) {
     for (const auto& source : running)
@@ -418,10 +418,12 @@ std::unique_ptr<LocalKernel> makeNormalisation(const KernelSite& at) {
                        inverse(permutation.size());
     for (std::size_t d = 0; d < permutation.size(); ++d)
       inverse[permutation[d]] = static_cast<Index>(d);
-    return makeTransposition(at.name() == "order" ? std::move(permutation) : std::move(inverse));
+    return onTensors(makeTransposition(at.type, at.name() == "order" ? std::move(permutation)
+                                                                     : std::move(inverse)),
+                     at.list.kernels()[at.number]);
   }
-  const RowGeometry geometry(declaration, at.form, at.form.uses.front().grid().position(at.rank()));
-  const KernelContextPtr context = at.context();
+  const RowGeometry geometry(declaration, at.form, at.form.uses.front().grid().position(at.rank));
+  const KernelContextPtr context = at.context;
   const auto elementCounts = [&] {
     return std::make_shared<const PartMoments>(geometry.part(*context));
   };

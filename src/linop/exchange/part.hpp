@@ -4,8 +4,8 @@
 // bounded size. Sender and receiver compute the same chunks, since they depend on the extents only.
 #pragma once
 
-#include "dtensor/data_type.hpp"
 #include "geometry/schedule/schedule.hpp"
+#include "sys/data_type.hpp"
 
 #include <algorithm>
 #include <array>

@@ -24,6 +24,8 @@ void checkDataType(TenonDataType type);
 // Throws TENON_ERR_DATATYPE unless the type is float32 or float64; `what` is the operation that
 // needs it.
 void checkFloating(TenonDataType type, const char* what);
+// Throws TENON_ERR_INTERNAL: an array has another type than the kernel that is called with it.
+[[noreturn]] void throwTypesDiffer(TenonDataType ofArray, TenonDataType ofKernel);
 
 template <class T>
 constexpr TenonDataType dataTypeOf() {

@@ -15,17 +15,14 @@
 // without fusion, so forward results are bitwise the same. The adjoint adds to nodes block after
 // block, once per node of a block: threads never write the same row, and the order of a sum does
 // not depend on the number of threads.
-#include "layer/mesh/edge_network.hpp"
+#include "declaration/mesh/edge_network.hpp"
 
+#include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
-#include "layer/core/layer.hpp"
-#include "layer/mesh/listed_kernel.hpp"
-#include "layer/types/column_mlp.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
 
 namespace tenon {
@@ -119,28 +116,42 @@ GatheredPart partOf(const ListedKernel& kernel, const std::vector<Index>& order,
   return part;
 }
 
-// The kernels that a fused kernel replaces. They remain owned by their layers, which can also run
-// without fusion.
-struct EdgeParts {
-  std::vector<const ListedKernel*> gathered = {};
-  std::shared_ptr<LocalKernel> network;
-  int contribution = -1; // index into `gathered` of the rows added to the network's output
-  const ListedKernel* sum = nullptr; // null: rows of edges are written
-  Index edges = 0;                   // of this rank
-  Index elementsPerChannel = 1;      // of a row [channels, further dimensions...]
+// Rows of edges in the memory of a block, as the array [edges, channels, further elements] on which
+// the network works.
+template <class T>
+class BlockRows {
+public:
+  BlockRows(T* first, Index edges, Index channels, Index perChannel, KernelContext& context)
+      : extent_{edges, channels, perChannel}, strides_{channels * perChannel, perChannel, 1},
+        memory_{const_cast<Element*>(first),
+                dataTypeOf<Element>(),
+                {extent_.data(), std::size_t(perChannel == 1 ? 2 : 3)},
+                strides_.data(),
+                &context},
+        array_(memory_) {}
+  BlockRows(const BlockRows&) = delete;
+  BlockRows& operator=(const BlockRows&) = delete;
+  LocalArray& array() { return array_; }
+  Arrays arrays() const { return {&array_, 1}; }
+
+private:
+  using Element = std::remove_const_t<T>;
+  std::array<Index, 3> extent_, strides_;
+  LocalArray::Memory memory_;
+  LocalArray array_;
 };
 
 // The fused kernel. Its inputs are the tensors from which rows are gathered, one per part of the
 // MLP's input; its output are sums at nodes, or messages as rows of edges.
-class EdgeNetwork final : public LocalKernel {
+template <class T>
+class EdgeNetwork final : public ArrayKernel {
 public:
-  EdgeNetwork(const EdgeParts& parts, Index elementBytes)
-      : network_(parts.network), mlp_(dynamic_cast<LocalColumnMlp&>(*network_)),
-        elementsPerChannel_(parts.elementsPerChannel),
-        inputRow_(mlp_.inputs() * elementsPerChannel_),
-        messageRow_(mlp_.outputs() * elementsPerChannel_), contribution_(parts.contribution),
+  explicit EdgeNetwork(const EdgeParts& parts)
+      : network_(parts.network), inputs_(parts.inputs), outputs_(parts.outputs),
+        elementsPerChannel_(parts.elementsPerChannel), inputRow_(inputs_ * elementsPerChannel_),
+        messageRow_(outputs_ * elementsPerChannel_), contribution_(parts.contribution),
         sumsAtNodes_(parts.sum != nullptr) {
-    const Index minEdges = std::max<Index>(1, kBlockBytes / (elementBytes * rowElements()));
+    const Index minEdges = std::max<Index>(1, kBlockBytes / (kElementBytes * rowElements()));
     std::vector<Index> order(static_cast<std::size_t>(parts.edges));
     std::iota(order.begin(), order.end(), Index(0));
     if (sumsAtNodes_) {
@@ -154,84 +165,81 @@ public:
       gatheredParts_.push_back(partOf(*kernel, order, blocks_));
     for (const EdgeBlock& block : blocks_)
       maxEdges_ = std::max(maxEdges_, block.edges());
-    blockMemory_ = Buffer(maxEdges_ * rowElements() * elementBytes, "a block of edges");
+    blockMemory_ = Buffer(maxEdges_ * rowElements() * kElementBytes, "a block of edges");
   }
 
-  void forwardMany(Inputs x, ParameterUses& p, DTensor& y, Buffer*) override {
-    visitFloating(y.dataType(), [&]<class T>(T) {
-      T* gathered = blockMemory_.data<T>();
-      for (const EdgeBlock& block : blocks_) {
-        T* messages = messagesOf(block, y, gathered + maxEdges_ * inputRow_);
-        gatherRows(block, x, gathered);
-        if (block.edges() > 0)
-          mlp_.forwardAt<T>(boxOf(block), rows<const T>(gathered, inputRow_), p,
-                            rows<T>(messages, messageRow_));
-        sumMessages(block, gathered, messages, y);
-      }
-    });
+  void forward(Arrays x, KernelParameters p, LocalArray& y, Buffer*) override {
+    T* gathered = blockMemory_.data<T>();
+    for (const EdgeBlock& block : blocks_) {
+      T* messages = messagesOf(block, y, gathered + maxEdges_ * inputRow_);
+      gatherRows(block, x, y.context(), gathered);
+      if (block.edges() > 0)
+        network_->forward(inputRows(block, gathered, y.context()).arrays(), p,
+                          messageRows(block, messages, y.context()).array(), nullptr);
+      sumMessages(block, gathered, messages, y);
+    }
   }
 
-  void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses& p, DTensor& dy) override {
-    visitFloating(dy.dataType(), [&]<class T>(T) {
-      T* gathered = blockMemory_.data<T>();
-      T* tangents = gathered + maxEdges_ * inputRow_;
-      for (const EdgeBlock& block : blocks_) {
-        T* messages = messagesOf(block, dy, tangents + maxEdges_ * inputRow_);
-        gatherRows(block, point.inputs, gathered);
-        gatherRows(block, dx, tangents);
-        if (block.edges() > 0)
-          mlp_.tangentAt<T>(boxOf(block), rows<const T>(gathered, inputRow_),
-                            rows<const T>(tangents, inputRow_), p, rows<T>(messages, messageRow_));
-        sumMessages(block, tangents, messages, dy);
-      }
-    });
+  void tangent(const SavedArrays& point, Arrays dx, KernelParameters p, LocalArray& dy) override {
+    T* gathered = blockMemory_.data<T>();
+    T* tangents = gathered + maxEdges_ * inputRow_;
+    for (const EdgeBlock& block : blocks_) {
+      T* messages = messagesOf(block, dy, tangents + maxEdges_ * inputRow_);
+      gatherRows(block, point.inputs, dy.context(), gathered);
+      gatherRows(block, dx, dy.context(), tangents);
+      if (block.edges() > 0)
+        network_->tangent({inputRows(block, gathered, dy.context()).arrays()},
+                          inputRows(block, tangents, dy.context()).arrays(), p,
+                          messageRows(block, messages, dy.context()).array());
+      sumMessages(block, tangents, messages, dy);
+    }
   }
 
-  // The adjoint of the MLP is called even without edges, because all ranks must mark the same
-  // gradients as changed.
-  void adjointMany(const KernelPoint& point, const DTensor& dy, ParameterUses& p,
-                   InputCotangents dx) override {
+  void adjoint(const SavedArrays& point, const LocalArray& dy, KernelParameters p,
+               WrittenArrays dx) override {
     bool isWanted = false;
     for (std::size_t k = 0; k < gatheredParts_.size(); ++k) {
-      isWanted |= dx[k] != nullptr;
+      isWanted |= bool(dx[k]);
       if (dx[k] && gatheredParts_[k].isOfNodes)
-        scaleArray(0, *dx[k]);
+        setZero(dx[k]);
     }
-    visitFloating(dy.dataType(), [&]<class T>(T) {
-      T* gathered = blockMemory_.data<T>();
-      T* cotangents = gathered + maxEdges_ * inputRow_;
-      const PointArray<T> dRows = isWanted ? rows<T>(cotangents, inputRow_) : PointArray<T>{};
-      for (const EdgeBlock& block : blocks_) {
-        const T* messages = cotangentsOf(block, dy, cotangents + maxEdges_ * inputRow_);
-        gatherRows(block, point.inputs, gathered);
-        mlp_.adjointAt<T>(boxOf(block), rows<const T>(gathered, inputRow_),
-                          rows<const T>(messages, messageRow_), p, dRows);
-        if (contribution_ >= 0 && dx[contribution_])
-          addRows(dy, block, messages, messageRow_,
-                  cotangents + gatheredParts_[contribution_].in.begin, inputRow_);
-        scatterCotangents(block, cotangents, dx);
+    T* gathered = blockMemory_.data<T>();
+    T* cotangents = gathered + maxEdges_ * inputRow_;
+    for (const EdgeBlock& block : blocks_) {
+      const T* messages = cotangentsOf(block, dy, cotangents + maxEdges_ * inputRow_);
+      gatherRows(block, point.inputs, dy.context(), gathered);
+      if (block.edges() > 0) {
+        BlockRows<T> wanted = inputRows(block, cotangents, dy.context());
+        LocalArray dRows = isWanted ? wanted.array() : LocalArray();
+        network_->adjoint({inputRows(block, gathered, dy.context()).arrays()},
+                          messageRows(block, messages, dy.context()).array(), p, {&dRows, 1});
       }
-    });
+      if (contribution_ >= 0 && dx[contribution_])
+        addRows(dy, block, messages, messageRow_,
+                cotangents + gatheredParts_[contribution_].in.begin, inputRow_);
+      scatterCotangents(block, cotangents, dx);
+    }
   }
 
   Index bytes() const override { return blockMemory_.bytes(); }
   std::string describe() const override {
     return fmt::format("rows taken, network{} over blocks of up to {} edges; the network {}",
                        sumsAtNodes_ ? " and sums" : ", rows of edges written", maxEdges_,
-                       mlp_.describe());
+                       network_->describe());
   }
 
 private:
   // Elements of memory per edge: a row of the MLP's input, the cotangent or tangent of this row,
   // and a row of the output.
   Index rowElements() const { return 2 * inputRow_ + messageRow_; }
-  PointBox boxOf(const EdgeBlock& block) const {
-    return elementsPerChannel_ == 1 ? PointBox{1, {block.edges()}}
-                                    : PointBox{2, {block.edges(), elementsPerChannel_}};
+  // The rows that the network reads, and those that it writes.
+  template <class U>
+  BlockRows<U> inputRows(const EdgeBlock& block, U* first, KernelContext& context) const {
+    return {first, block.edges(), inputs_, elementsPerChannel_, context};
   }
-  template <class T>
-  PointArray<T> rows(T* first, Index inner) const {
-    return {first, {inner, 1}, elementsPerChannel_};
+  template <class U>
+  BlockRows<U> messageRows(const EdgeBlock& block, U* first, KernelContext& context) const {
+    return {first, block.edges(), outputs_, elementsPerChannel_, context};
   }
 
   // Sets edgesOfNodes_ and nodesOfEdges_ from the lists of the sums.
@@ -250,14 +258,12 @@ private:
 
   // The array for the messages (rows of the MLP's output) of a block: `buffer` if they are summed,
   // otherwise their place in the output y.
-  template <class T>
-  T* messagesOf(const EdgeBlock& block, DTensor& y, T* buffer) const {
+  T* messagesOf(const EdgeBlock& block, LocalArray& y, T* buffer) const {
     return sumsAtNodes_ ? buffer : y.mutableData<T>() + block.first * messageRow_;
   }
   // The cotangents of a block's messages: the row of dy of each edge's node, copied to `buffer`, or
   // the rows of dy themselves if messages are not summed.
-  template <class T>
-  const T* cotangentsOf(const EdgeBlock& block, const DTensor& dy, T* buffer) const {
+  const T* cotangentsOf(const EdgeBlock& block, const LocalArray& dy, T* buffer) const {
     if (!sumsAtNodes_)
       return dy.data<T>() + block.first * messageRow_;
     combineSomeRows<T>(dy.context(), nodesOfEdges_, block.first, block.end, messageRow_,
@@ -267,23 +273,21 @@ private:
   }
 
   // Gathers the rows of a block. A missing tangent is zero.
-  template <class T>
-  void gatherRows(const EdgeBlock& block, Inputs x, T* rows) const {
+  void gatherRows(const EdgeBlock& block, Arrays x, KernelContext& context, T* rows) const {
+    const Index steps[] = {inputRow_, 1};
     for (std::size_t k = 0; k < gatheredParts_.size(); ++k) {
       const InRow& in = gatheredParts_[k].in;
+      const Index extent[] = {block.edges(), in.inner};
       if (x[k])
-        combineSomeRows<T>(x[k]->context(), gatheredParts_[k].gathered, block.first, block.end,
-                           in.inner, x[k]->data<T>(), in.inner, /*adds=*/false, rows + in.begin,
-                           inputRow_);
-      else
-        for (Index e = 0; e < block.edges(); ++e)
-          std::fill_n(rows + in.begin + e * inputRow_, in.inner, T(0));
+        combineSomeRows<T>(context, gatheredParts_[k].gathered, block.first, block.end, in.inner,
+                           x[k].data<T>(), in.inner, /*adds=*/false, rows + in.begin, inputRow_);
+      else if (block.edges() > 0)
+        fillBlock(context, 2, extent, T(0), rows + in.begin, steps);
     }
   }
   // Adds the contribution (a gathered part that is added to the MLP's output, such as a residual
   // connection) to the messages, and sums the messages at the nodes.
-  template <class T>
-  void sumMessages(const EdgeBlock& block, const T* gathered, T* messages, DTensor& y) const {
+  void sumMessages(const EdgeBlock& block, const T* gathered, T* messages, LocalArray& y) const {
     if (contribution_ >= 0)
       addRows(y, block, gathered + gatheredParts_[contribution_].in.begin, inputRow_, messages,
               messageRow_);
@@ -293,30 +297,30 @@ private:
                          /*adds=*/false, y.mutableData<T>() + block.firstNode * messageRow_,
                          messageRow_);
   }
-  template <class T>
-  void addRows(const DTensor& tensor, const EdgeBlock& block, const T* from, Index stepFrom, T* to,
-               Index stepTo) const {
+  void addRows(const LocalArray& array, const EdgeBlock& block, const T* from, Index stepFrom,
+               T* to, Index stepTo) const {
     const Index extent[] = {block.edges(), messageRow_}, read[] = {stepFrom, 1},
                 write[] = {stepTo, 1};
     if (block.edges() > 0)
-      blockCombine(tensor.context(), Combine::Add, 2, extent, from, read, to, write);
+      blockCombine(array.context(), Combine::Add, 2, extent, from, read, to, write);
   }
   // Adds the cotangents of a block's gathered rows to dx; rows of edges are written instead.
-  template <class T>
-  void scatterCotangents(const EdgeBlock& block, const T* cotangents, InputCotangents dx) const {
+  void scatterCotangents(const EdgeBlock& block, const T* cotangents, WrittenArrays dx) const {
     const auto number = static_cast<std::size_t>(&block - blocks_.data());
     for (std::size_t k = 0; k < gatheredParts_.size(); ++k) {
       const GatheredPart& part = gatheredParts_[k];
       if (dx[k])
-        combineSomeRows<T>(dx[k]->context(), part.scattered, part.scatteredBegin[number],
+        combineSomeRows<T>(dx[k].context(), part.scattered, part.scatteredBegin[number],
                            part.scatteredBegin[number + 1], part.in.inner,
                            cotangents + part.in.begin, inputRow_, part.isOfNodes,
-                           dx[k]->mutableData<T>(), part.in.inner);
+                           dx[k].mutableData<T>(), part.in.inner);
     }
   }
 
-  std::shared_ptr<LocalKernel> network_;
-  LocalColumnMlp& mlp_;
+  static constexpr Index kElementBytes = sizeof(T);
+
+  std::shared_ptr<ArrayKernel> network_;
+  Index inputs_, outputs_; // channels of the network
   // Elements of a row: per channel; of the row that the MLP reads; and of the row that it writes.
   Index elementsPerChannel_, inputRow_, messageRow_;
   Index maxEdges_ = 0; // of a block
@@ -331,23 +335,8 @@ private:
 
 } // namespace
 
-std::shared_ptr<LocalKernel> makeEdgeNetwork(const BoundMaps& maps, int network,
-                                             const FusedRows& rows) {
-  const auto listedOf = [&](int kernel) {
-    return &dynamic_cast<const ListedKernel&>(*maps.kernel(kernel).kernel);
-  };
-  const Layout& networkOutput = maps.list().values()[rows.given].layout;
-  EdgeParts parts{.network = maps.kernel(network).kernel,
-                  .contribution = rows.contribution,
-                  .edges = networkOutput.boxOfRank(maps.layer().comm()->rank())[0].size(),
-                  .elementsPerChannel =
-                      std::accumulate(networkOutput.shape().begin() + 2,
-                                      networkOutput.shape().end(), Index(1), std::multiplies<>())};
-  for (const int kernel : rows.taken)
-    parts.gathered.push_back(listedOf(kernel));
-  if (rows.summed >= 0)
-    parts.sum = listedOf(rows.summed);
-  return std::make_shared<EdgeNetwork>(parts, dataTypeSize(maps.dataType()));
+std::unique_ptr<ArrayKernel> makeEdgeNetwork(TenonDataType type, const EdgeParts& parts) {
+  return makeTyped<EdgeNetwork>(type, parts);
 }
 
 } // namespace tenon

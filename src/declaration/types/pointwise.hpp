@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Elementwise functions by name ("relu", "tanh", ...), for layers of this type and for layers with
-// an activation.
+// an activation, and the kernel that applies one.
 #pragma once
 
 #include "declaration/core/declaration.hpp"
+#include "declaration/kernel/array_kernel.hpp"
 #include "kernels/elementwise/pointwise.hpp"
-#include "layer/core/local_kernel.hpp"
 
 namespace tenon {
 
@@ -13,7 +13,6 @@ namespace tenon {
 // such as `slope` of "leakyrelu". Throws TENON_ERR_INTERNAL for an unknown name.
 PointwiseFunction pointwiseFunction(const std::string& name, const Declaration& settings);
 
-// The local kernel (the arithmetic of a layer on one rank) that applies the function.
-std::unique_ptr<LocalKernel> makePointwise(const PointwiseFunction& function);
+std::unique_ptr<ArrayKernel> makePointwise(TenonDataType type, const PointwiseFunction& function);
 
 } // namespace tenon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Names, sizes and checks of the data types. A new type must also be added to visitDataType(),
 // whose `default` is int64.
-#include "dtensor/data_type.hpp"
+#include "sys/data_type.hpp"
 
 #include <fmt/format.h>
 
@@ -29,6 +29,13 @@ void checkDataType(TenonDataType type) {
     throw Error(TENON_ERR_DATATYPE,
                 fmt::format("unknown data type {}; use TENON_FLOAT32, TENON_FLOAT64 or TENON_INT64",
                             static_cast<int>(type)));
+}
+
+void throwTypesDiffer(TenonDataType ofArray, TenonDataType ofKernel) {
+  throw Error(TENON_ERR_INTERNAL,
+              fmt::format("a kernel of {} is called with an array of {}; pass arrays of the type "
+                          "that it was made for",
+                          dataTypeName(ofKernel), dataTypeName(ofArray)));
 }
 
 void checkFloating(TenonDataType type, const char* what) {

@@ -6,7 +6,7 @@
 // broadcast dimension, the stride of the small array is set to 0.
 #pragma once
 
-#include "dtensor/arithmetic.hpp"
+#include "declaration/kernel/array_kernel.hpp"
 #include "geometry/layout/box.hpp"
 #include "kernels/movement/block_copy.hpp"
 
@@ -32,33 +32,30 @@ public:
   }
 
   // large <- factor small, repeated
-  void spread(double factor, const DTensor& small, DTensor& large) const {
-    visitFloating(large.dataType(), [&]<class T>(T) {
-      blockAxpby<T, T>(large.context(), rank(), extent_.data(), T(factor), small.data<T>(),
-                       stridesOf(small).data(), T(0), large.mutableData<T>(),
-                       large.strides().data());
-    });
+  template <class T>
+  void spread(double factor, const LocalArray& small, LocalArray& large) const {
+    blockAxpby<T, T>(large.context(), rank(), extent_.data(), T(factor), small.data<T>(),
+                     stridesOf(small).data(), T(0), large.mutableData<T>(), large.strides());
   }
   // small <- factor times the sums of large
-  void sum(double factor, const DTensor& large, DTensor& small) const {
-    sumOfProducts(factor, nullptr, large, small);
+  template <class T>
+  void sum(double factor, const LocalArray& large, LocalArray& small) const {
+    sumOfProducts<T>(factor, /*a=*/{}, large, small);
   }
-  // small <- factor times the sums of a * large (element by element), or of large if a is null
-  void sumOfProducts(double factor, const DTensor* a, const DTensor& large, DTensor& small) const {
-    scaleArray(0, small);
-    visitFloating(small.dataType(), [&]<class T>(T) {
-      blockMultiplyAdd<T>(small.context(), rank(), extent_.data(), T(factor),
-                          a ? a->data<T>() : nullptr, a ? a->strides().data() : nullptr,
-                          large.data<T>(), large.strides().data(), small.mutableData<T>(),
-                          stridesOf(small).data());
-    });
+  // small <- factor times the sums of a * large (element by element), or of large if a is absent
+  template <class T>
+  void sumOfProducts(double factor, const LocalArray& a, const LocalArray& large,
+                     LocalArray& small) const {
+    setZero(small);
+    blockMultiplyAdd<T>(small.context(), rank(), extent_.data(), T(factor), a.data<T>(),
+                        a.strides(), large.data<T>(), large.strides(), small.mutableData<T>(),
+                        stridesOf(small).data());
   }
   // small <- the maximum of small and of the elements of large; small can be -infinity initially.
-  void raiseToLargest(const DTensor& large, DTensor& small) const {
-    visitFloating(small.dataType(), [&]<class T>(T) {
-      raise(small.context(), 0, extent_, large.strides(), large.data<T>(), stridesOf(small),
-            small.mutableData<T>());
-    });
+  template <class T>
+  void raiseToLargest(const LocalArray& large, LocalArray& small) const {
+    raise(small.context(), 0, extent_, large.strides(), large.data<T>(), stridesOf(small),
+          small.mutableData<T>());
   }
 
 private:
@@ -66,12 +63,12 @@ private:
   // dimensions. The elements of other reduced dimensions are looped over here, one call per
   // element.
   template <class T>
-  void raise(KernelContext& context, int d, Shape extent, const Strides& read, const T* large,
+  void raise(KernelContext& context, int d, Shape extent, const Index* read, const T* large,
              const Strides& write, T* small) const {
     while (d < rank() && (places_[d] >= 0 || extent[d] <= 1 || isOfLongestRun(d, extent_)))
       ++d;
     if (d == rank())
-      return blockCombine(context, Combine::Max, rank(), extent.data(), large, read.data(), small,
+      return blockCombine(context, Combine::Max, rank(), extent.data(), large, read, small,
                           write.data());
     const Index count = std::exchange(extent[d], 1);
     for (Index i = 0; i < count; ++i)
@@ -99,7 +96,7 @@ private:
   }
 
   int rank() const { return static_cast<int>(extent_.size()); }
-  Strides stridesOf(const DTensor& small) const {
+  Strides stridesOf(const LocalArray& small) const {
     Strides strides{};
     for (std::size_t d = 0; d < places_.size(); ++d)
       strides[d] = places_[d] < 0 ? 0 : small.strides()[places_[d]];
