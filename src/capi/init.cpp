@@ -13,7 +13,6 @@
 #include "kernels/base/library_info.hpp"
 #include "kernels/base/parallel.hpp"
 #include "machine/local_topology.hpp"
-#include "programs/sum_by_program.hpp"
 #include "sys/device.hpp"
 #include "sys/errors/guard.hpp"
 
@@ -128,24 +127,17 @@ std::string infoOf(const std::string& what) {
               fmt::format("what is '{}'; use version, build, devices or advice", what));
 }
 
-// Initialises the library. The module comm, which initialises it, cannot depend on the module
-// programs, so the reduction methods are registered by this call.
-void start(int* argc, char*** argv, MPI_Comm comm, const char* help) {
-  registerReductionMethods();
-  initialize(argc, argv, comm, textOrEmpty(help));
-}
-
 } // namespace
 
 TenonErrorCode TenonInitialize(int* argc, char*** argv, const char* help) noexcept {
-  return guard(__func__, [&] { start(argc, argv, MPI_COMM_NULL, help); });
+  return guard(__func__, [&] { initialize(argc, argv, MPI_COMM_NULL, textOrEmpty(help)); });
 }
 
 TenonErrorCode TenonInitializeWithComm(MPI_Comm comm, int* argc, char*** argv,
                                        const char* help) noexcept {
   return guard(__func__, [&] {
     checkComm(comm);
-    start(argc, argv, comm, help);
+    initialize(argc, argv, comm, textOrEmpty(help));
   });
 }
 

@@ -65,25 +65,6 @@ Machine withAssumedLinks(const Machine& found, const LinkRates& rates) {
 
 } // namespace
 
-Machine machineForRanks(const std::string& file, Index ranks) {
-  Machine machine = readMachine(file);
-  // The number of nodes depends on the job, so the level 'node' of a file is resized.
-  const int node = machine.findLevel("node");
-  if (node < 0 && machine.devices() != ranks)
-    throw Error(TENON_ERR_ARG,
-                fmt::format("machine '{}' has {} devices and no level 'node' to resize, but the "
-                            "job has {} ranks; use a machine of that size",
-                            machine.name(), machine.devices(), ranks));
-  if (node < 0)
-    return machine;
-  const Index perNode = machine.devices() / machine.levels()[node].size;
-  if (ranks % perNode != 0)
-    throw Error(TENON_ERR_ARG, fmt::format("machine '{}' has {} devices per node, which does not "
-                                           "divide the {} ranks of the job; start a multiple of {}",
-                                           machine.name(), perNode, ranks, perNode));
-  return machine.resized(node, ranks / perNode);
-}
-
 JoinedPlaces joinJob(Communicator& comm, const std::string& node, const std::vector<Index>& place) {
   PlaceMessage ownMessage;
   node.copy(ownMessage.node.data(), kNodeName,

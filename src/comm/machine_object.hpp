@@ -51,7 +51,4 @@ JoinedPlaces findJobMachine(Communicator& comm);
 // LocalTopology::levels()) are arguments to allow tests to choose them.
 JoinedPlaces joinJob(Communicator& comm, const std::string& node, const std::vector<Index>& place);
 
-// The machine of a file, resized for that many ranks. Throws TENON_ERR_ARG if that is not possible.
-Machine machineForRanks(const std::string& file, Index ranks);
-
 } // namespace tenon

@@ -5,12 +5,13 @@
 // process grid without processes, so a laptop can predict the cost on a large machine.
 //
 // Class Reporter visits the layers in order. For each layer it adds the operations and the
-// messages, those between its kernels included (its map list, declaration/core/map_list.hpp). It
-// stores the layout and the receptive field of the result, from which those of later layers follow.
+// messages, those between its kernels included (its map list, declaration/core/map_list.hpp), as
+// conversions are carried out in a run (reduction/movement/movement.hpp). It stores the layout and
+// the receptive field of the result, from which those of later layers follow.
 #include "import/model_report.hpp"
 
 #include "declaration/core/types.hpp"
-#include "geometry/schedule/traffic.hpp"
+#include "reduction/movement/movement.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
 
@@ -73,7 +74,8 @@ using Sights = std::vector<Sight>;
 class Reporter {
 public:
   Reporter(const ImportedNetwork& network, const std::vector<Shape>& inputs, Index processes)
-      : network_(network) {
+      : network_(network),
+        target_(MovementTarget::fromOptions(static_cast<int>(processes), processes, Space::Host)) {
     const Shape& first = inputs.front();
     spatial_ = std::max(static_cast<int>(first.size()) - 2, 0);
     properties_ = splitOf(first.size(), processes);
@@ -195,17 +197,15 @@ private:
     }
   }
 
-  // Adds an operator as one exchange: the largest numbers over the ranks.
+  // Adds an operator as it is carried out: the largest numbers over the ranks. Halos and maxima are
+  // one exchange.
   void addMove(const OperatorEntry& op, Index times) {
     if (op.isLocal() || op.map || op.rule)
       return;
-    Traffic largest;
-    for (const int position : unlikePositions(op.from, op.to)) {
-      const int rank = grid_->ranks()[static_cast<std::size_t>(position)];
-      const Flow flow = countFlow(op.from, op.to, rank, Role::Source);
-      largest.messages = std::max(largest.messages, flow.others.messages);
-      largest.elements = std::max(largest.elements, flow.others.elements);
-    }
+    const Movement movement = op.kind == OperatorKind::Conversion
+                                  ? movementOf(op.from, op.to, kFloatBytes, target_)
+                                  : exchangeOf(op.from, op.to, kFloatBytes);
+    const Traffic largest = movement.mostSent(Role::Source);
     messages_ += times * largest.messages;
     elements_ += times * largest.elements;
   }
@@ -311,6 +311,7 @@ private:
   }
 
   const ImportedNetwork& network_;
+  const MovementTarget target_; // of processes on one node, unless options say otherwise
   int spatial_ = 0, inputs_ = 0;
   GridPtr grid_;
   Properties properties_;      // how the inputs are distributed, one per axis of the grid

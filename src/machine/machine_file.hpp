@@ -41,6 +41,8 @@ std::string textOf(const Machine& machine, const std::string& about, const std::
 // level 'node'. Throws TENON_ERR_FILE if there is no such file, and TENON_ERR_ARG if there is no
 // such level.
 Machine readMachine(const std::string& nameOrPath, std::optional<Index> nodes = std::nullopt);
+// The machine of a file, resized for that many ranks. Throws TENON_ERR_ARG if that is not possible.
+Machine machineForRanks(const std::string& file, Index ranks);
 
 // Value of -tenon_machine_file, "" by default.
 std::string machineFileOption();

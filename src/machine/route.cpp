@@ -83,13 +83,16 @@ CollectivePieces collectivePieces(const RouteStep& step, int rank) {
   if (!isActive(whole, position, step.axes))
     return pieces;
   pieces.coordinate = whole.grid().coordinateOn(position, step.axes);
-  pieces.elements = elements(extents(whole.box(position)));
+  const Shape extent = extents(whole.box(position));
+  pieces.elements = elements(extent);
   pieces.takesPart = pieces.elements > 0;
   pieces.ranks = whole.grid().extentOf(step.axes);
   const Property property = split.property(step.axes.front());
   if (property.isShard()) {
     pieces.dim = property.dim;
     pieces.first = split.part(position, property.dim) / pieces.ranks * pieces.ranks;
+    pieces.areInOrder = std::all_of(extent.begin(), extent.begin() + property.dim,
+                                    [](Index width) { return width == 1; });
   }
   return pieces;
 }

@@ -89,6 +89,7 @@ struct CollectivePieces {
   Layout whole;             // the side on which a rank holds all of the data
   Index elements = 0;       // elements of the whole
   int dim = -1;             // dimension that is divided; -1: runs of elements
+  bool areInOrder = true;   // whether they are consecutive in a row-major array of the whole
   Layout split;             // the other side
   int first = 0, ranks = 1; // first part of `split`, and the number of pieces
   // First index of a coordinate's piece, in indices of `dim` or in elements, counted from 0; for

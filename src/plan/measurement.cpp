@@ -10,7 +10,6 @@
 #include "plan/measurement.hpp"
 
 #include "geometry/layout/layout.hpp"
-#include "geometry/schedule/traffic.hpp"
 #include "linop/exchange/make_conversion.hpp"
 #include "planner/prices/conversion_prices.hpp"
 #include "planner/prices/listed_moves.hpp"
@@ -32,9 +31,9 @@ public:
   Costs(const Layer& network, int rank, const OwnRates& rates)
       : maps_(network.maps(network.inputLayouts())), rank_(rank),
         hasLists_(rank == network.comm()->rank()), elementBytes_(dataTypeSize(network.dataType())),
-        rates_(rates), conversions_(rates.links, network.comm()->size()), comm_(network.comm()),
-        type_(network.dataType()), policy_(MovementPolicy::fromOptions()),
-        assignment_(network.assignment()), byNode_(std::max(1, list().nodes())) {}
+        rates_(rates), conversions_(rates.links, network.comm()->size()),
+        target_(movementTargetOf(network)), assignment_(network.assignment()),
+        byNode_(std::max(1, list().nodes())) {}
 
   // Adds the moves of a pass. The step that ends an operator is not counted, since its begin was.
   void addMoves(const Pass& pass, Phase phase) {
@@ -117,9 +116,7 @@ private:
     return haveSameMemory(from, to) ? PhaseCost() : conversion(from, to, adjoint);
   }
   PhaseCost conversion(const Layout& from, const Layout& to, bool adjoint) {
-    const Role role = adjoint ? Role::Target : Role::Source;
-    return priced(from, to, adjoint,
-                  sentInConversion(comm_, from, to, type_, policy_, rank_, role));
+    return priced(from, to, adjoint, movementOf(from, to, elementBytes_, target_));
   }
   PhaseCost costOf(const OperatorEntry& op, bool adjoint) {
     if (op.isLocal())
@@ -133,8 +130,7 @@ private:
                       .seconds};
     if (op.kind == OperatorKind::Conversion)
       return conversion(op.from, op.to, adjoint);
-    return priced(op.from, op.to, adjoint,
-                  countFlow(op.from, op.to, rank_, adjoint ? Role::Target : Role::Source).others);
+    return priced(op.from, op.to, adjoint, exchangeOf(op.from, op.to, elementBytes_));
   }
   PhaseCost costOfLists(const OperatorEntry& op, bool adjoint) const {
     const ListedTraffic traffic =
@@ -143,7 +139,8 @@ private:
             .messages = traffic.sent.messages,
             .bytes = traffic.sent.elements * elementBytes_};
   }
-  PhaseCost priced(const Layout& from, const Layout& to, bool adjoint, const Traffic& sent) {
+  PhaseCost priced(const Layout& from, const Layout& to, bool adjoint, const Movement& movement) {
+    const Traffic sent = movement.sent(rank_, adjoint ? Role::Target : Role::Source);
     // The adjoint of from -> to is to* -> from*.
     const Layout begin = adjoint ? to.dual() : from, end = adjoint ? from.dual() : to;
     return {.seconds = conversions_.seconds(begin, end, elementBytes_, Sampling::Sampled),
@@ -157,9 +154,7 @@ private:
   Index elementBytes_;
   const OwnRates& rates_;
   ConversionPrices conversions_;
-  CommPtr comm_;
-  TenonDataType type_;
-  MovementPolicy policy_;
+  MovementTarget target_;
   AssignmentPtr assignment_; // of the network
   std::vector<LayerCost> byNode_;
 };
@@ -196,6 +191,10 @@ PhaseCost sumOf(const LayerCost& cost) {
   for (const PhaseCost& phase : cost)
     sum += phase;
   return sum;
+}
+
+MovementTarget movementTargetOf(const Layer& network) {
+  return MovementPolicy::fromOptions(network.space()).on(*network.comm());
 }
 
 std::vector<LayerCost> costsOf(const Layer& network, const std::vector<const Layer*>& nodes,

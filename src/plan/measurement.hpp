@@ -24,6 +24,10 @@ struct PhaseCost {
 };
 using LayerCost = std::array<PhaseCost, kPhases>;
 
+// What decides how the conversions of a network are carried out, by the options and on the ranks of
+// its communicator.
+MovementTarget movementTargetOf(const Layer& network);
+
 // The costs of each node of the network's maps, for its last set-up. `wanted` tells whether the
 // adjoint computes the cotangent of the network's input. The conversion of parameters to their use
 // belongs to Apply.

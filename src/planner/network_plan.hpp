@@ -73,6 +73,11 @@ protected:
   virtual ScratchOf scratch() const { return {}; }
   // The ranks of a node that exchange data through shared memory instead of messages.
   virtual SharedByNode shared() const { return {}; }
+  // What decides how conversions are carried out. By default all ranks are on one node, unless
+  // options say that the machine has levels.
+  virtual MovementTarget moves() const {
+    return MovementTarget::fromOptions(static_cast<int>(processes_), processes_, space_);
+  }
   // Size of a bucket of gradients that are reduced together, chosen by the predicted latency.
   virtual Index bucketBytes() const;
   // The shapes of the inputs. Throws TENON_ERR_STATE if they were not set.

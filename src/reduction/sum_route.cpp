@@ -94,22 +94,12 @@ std::vector<Way> waysByShares(const Layout& from, const Layout& to) {
   return ways;
 }
 
-// Whether an axis ceases to be P or becomes B: a test of properties, without creating layouts.
-bool sumsOrCopies(const Layout& from, const Layout& to) {
-  for (int axis = 0; axis < from.grid().axes(); ++axis)
-    if (!(from.property(axis) == to.property(axis)) && !from.grid().isTrivial(axis) &&
-        (from.property(axis).isPartial() || to.property(axis).isBroadcast()))
-      return true;
-  return false;
-}
-
 // Returns the routes with at most maxSums separated sums. Where the adjoint conversion sums, the
 // conversion itself copies, and it is separated likewise: these routes are those of the adjoint,
 // reversed and dual.
 std::vector<Way> waysOf(const Layout& from, const Layout& to, int maxSums) {
   std::vector<Way> ways;
-  if (maxSums == 0 || !(from.grid() == to.grid()) || !sumsOrCopies(from, to) ||
-      sumBetween(from, to))
+  if (maxSums == 0 || !(from.grid() == to.grid()) || !mayHaveSums(from, to) || sumBetween(from, to))
     return ways;
   std::vector<Parting> partings, ofAdjoint;
   addPartings(from, to, partings);
@@ -137,6 +127,17 @@ std::vector<Way> waysOf(const Layout& from, const Layout& to, int maxSums) {
 }
 
 } // namespace
+
+// Whether an axis ceases to be P or becomes B; no layouts are created.
+bool mayHaveSums(const Layout& from, const Layout& to) {
+  if (!(from.grid() == to.grid()))
+    return true;
+  for (int axis = 0; axis < from.grid().axes(); ++axis)
+    if (!(from.property(axis) == to.property(axis)) && !from.grid().isTrivial(axis) &&
+        (from.property(axis).isPartial() || to.property(axis).isBroadcast()))
+      return true;
+  return false;
+}
 
 std::vector<std::vector<Layout>> waysToPartSums(const Layout& from, const Layout& to) {
   return waysOf(from, to, kMaxSums);

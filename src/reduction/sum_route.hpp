@@ -23,6 +23,10 @@ namespace tenon {
 // conversion only sums, or does not sum.
 std::vector<std::vector<Layout>> waysToPartSums(const Layout& from, const Layout& to);
 
+// False if neither the conversion nor its adjoint sums over an axis, as a halo exchange: a quick
+// test of properties.
+bool mayHaveSums(const Layout& from, const Layout& to);
+
 struct SumRoute {
   Route steps; // one exchange each, unless it sums; with prices
   double seconds = 0;

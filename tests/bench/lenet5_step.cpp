@@ -12,7 +12,6 @@
 #include "comm/session/session.hpp"
 #include "dtensor/fill.hpp"
 #include "kernels/base/library_info.hpp"
-#include "programs/sum_by_program.hpp"
 #include "support/layers.hpp"
 #include "sys/log/log.hpp"
 #include "sys/random.hpp"
@@ -187,7 +186,6 @@ void run(const std::string& how) {
 } // namespace tenon::bench
 
 int main(int argc, char** argv) {
-  tenon::registerReductionMethods();
   tenon::initialize(&argc, &argv, MPI_COMM_NULL, "");
   int code = 0;
   try {

@@ -16,7 +16,6 @@
 #include "dtensor/fill.hpp"
 #include "layer/networks/network_file.hpp"
 #include "plan/layer_plan.hpp"
-#include "programs/sum_by_program.hpp"
 #include "support/world.hpp"
 #include "sys/options/options.hpp"
 #include "train/optimizer.hpp"
@@ -152,7 +151,6 @@ void runAs(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace tenon;
-  registerReductionMethods();
   initialize(&argc, &argv, MPI_COMM_NULL, "");
   int code = 0;
   try {

@@ -9,7 +9,6 @@
 #include "dtensor/fill.hpp"
 #include "layer/core/layer_types.hpp"
 #include "plan/layer_plan.hpp"
-#include "programs/sum_by_program.hpp"
 #include "sys/log/log.hpp"
 #include "sys/log/stopwatch.hpp"
 #include "sys/random.hpp"
@@ -138,7 +137,6 @@ inline double medianOf(std::vector<double> values) {
 // The main program of a benchmark: initialises the library, calls run(argc, argv), and finalises.
 template <class Run>
 int benchmarkMain(const char* name, int argc, char** argv, Run&& run) {
-  registerReductionMethods();
   initialize(&argc, &argv, MPI_COMM_NULL, "");
   int code = 0;
   try {

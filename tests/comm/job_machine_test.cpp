@@ -3,6 +3,7 @@
 // joinJob(), so the expected levels and the order of devices are known for any number of ranks.
 #include "comm/machine_object.hpp"
 
+#include "machine/machine_file.hpp"
 #include "support/world.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/options/options.hpp"

@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-ROOMS = ("declaration", "dtensor", "linop", "programs", "layer", "train", "io")
+ROOMS = ("declaration", "dtensor", "linop", "layer", "train", "io")
 ALLOWED = ("dtensor/dtensor.hpp", "dtensor/dtensor.cpp", "dtensor/host_view.hpp",
            "layer/networks/model_proof.cpp")  # compares the numbers of a file
 

@@ -11,7 +11,7 @@
 #             only kernels and sys reach the headers of BLAS, oneDNN, FFTW and CUDA; only machine hwloc's
 #   device    headers and names of CUDA and its libraries only in sys/cuda and kernels/cuda, whose headers
 #             no other source includes
-#   branches  no conditions of the preprocessor in linop, programs, layer, plan and train
+#   branches  no conditions of the preprocessor in linop, layer, plan and train
 #   words     getenv, abort and printing only in sys and tools
 set -euo pipefail
 
@@ -94,7 +94,7 @@ check_device() {
 
 check_branches() {
   local entry room
-  for room in linop programs layer plan train; do
+  for room in linop layer plan train; do
     [[ -d $root/src/$room ]] || continue
     while IFS= read -r entry; do
       fault "src/$entry"

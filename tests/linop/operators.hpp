@@ -13,11 +13,11 @@
 #include "linop/algebra/memory_op.hpp"
 #include "linop/algebra/primitive.hpp"
 #include "linop/algebra/shell.hpp"
+#include "linop/collectives/reduction_op.hpp"
 #include "linop/exchange/index_map_op.hpp"
 #include "linop/exchange/make_conversion.hpp"
 #include "linop/exchange/make_index_map.hpp"
 #include "linop/exchange/refill_op.hpp"
-#include "programs/reduction_op.hpp"
 #include "support/world.hpp"
 
 #include <gtest/gtest.h>

@@ -41,7 +41,7 @@ TEST_P(PlanAllocation, IsZeroFromTheSecondStepOn) {
 
 // Options and settings on which the memory of a run depends.
 struct Held {
-  const char *transport = "auto", *overlaps = "true", *storage = "use";
+  const char *transport = "auto", *overlaps = "true", *storage = "use", *reduction = "auto";
   Index depth = 1;
   bool frozen = false; // whether the first half of the network's layers is frozen
 
@@ -62,14 +62,17 @@ struct Held {
 };
 
 // The predicted bytes, without those for other libraries, are at least the bytes that a run holds,
-// with messages and with shared memory of the node, and with settings that containers pass on.
+// with messages and with shared memory of the node, with sums by a program, and with settings that
+// containers pass on.
 TEST_P(PlanAllocation, IsPredicted) {
+  constexpr const char* kProgram = "(0, InsideGroup, ReduceScatter), (0, InsideGroup, AllGather)";
   for (const Held& held :
-       {Held{.transport = "messages"}, Held{},
+       {Held{.transport = "messages"}, Held{}, Held{.reduction = kProgram},
         Held{.overlaps = "false", .storage = "sharded", .depth = 3}, Held{.frozen = true}}) {
     const char* const transport = held.transport;
     options().set("-tenon_conversion_transport", transport);
     options().set("-tenon_overlap_steps", held.overlaps);
+    options().set("-tenon_reduction", held.reduction);
     const Index aliveBefore = bytesAlive(), scratchBefore = contextOf(world())->scratchBytes();
     ASSERT_EQ(scratchBefore, 0) << "scratch of another network";
     const PlannedSteps steps(held.caseOf(GetParam()));
@@ -81,9 +84,11 @@ TEST_P(PlanAllocation, IsPredicted) {
     const auto bytes = double(bytesAlive() - aliveBefore);
     const double predicted =
         steps.plan->found().bytes - bytesBesideArrays(steps.plan->nodes().size());
-    EXPECT_GE(predicted, bytes) << transport << held.depth << '\n' << steps.plan->describe();
-    EXPECT_LE(predicted, 1.1 * bytes) << transport << held.depth << '\n' << steps.plan->describe();
+    const std::string with = fmt::format("{} {} {}\n", transport, held.depth, held.reduction);
+    EXPECT_GE(predicted, bytes) << with << steps.plan->describe();
+    EXPECT_LE(predicted, 1.1 * bytes) << with << steps.plan->describe();
   }
+  options().set("-tenon_reduction", "auto");
   options().set("-tenon_overlap_steps", "true");
   options().set("-tenon_conversion_transport", "auto");
 }

@@ -3,7 +3,6 @@
 // any rank fails the program. A watchdog names the rank, the test and the last call instead of
 // letting a hang run into ctest's limit.
 #include "comm/session/session.hpp"
-#include "programs/sum_by_program.hpp"
 #include "sys/errors/handler.hpp"
 
 #include <gtest/gtest.h>
@@ -88,7 +87,6 @@ int main(int argc, char** argv) {
   }
   listeners.Append(new Watchdog(rank));
   // Each test program decides itself when to initialise; most want the library all the time.
-  tenon::registerReductionMethods();
   tenon::initialize(&argc, &argv, MPI_COMM_WORLD, "");
   int failed = RUN_ALL_TESTS();
   tenon::finalize();

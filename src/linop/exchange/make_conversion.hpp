@@ -1,38 +1,32 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Creates the operator that converts a tensor from one layout to another, and chooses how: by one
-// exchange of messages (conversion.hpp), by a chain of exchanges and MPI collectives (the route,
-// machine/route.hpp), or, if the conversion sums over grid axes, by a reduction method
-// (reduction_method.hpp), such as a reduction program or NCCL.
+// Creates the operator that converts a tensor from one layout to another. How it is carried out, by
+// one exchange of messages, a chain of exchanges and MPI collectives, a reduction program or NCCL,
+// is decided as data (reduction/movement/movement.hpp), from which the operator is then made.
 #pragma once
 
 #include "linop/exchange/conversion.hpp"
-#include "linop/exchange/reduction_method.hpp"
-#include "machine/route.hpp"
+#include "reduction/movement/movement.hpp"
 
 namespace tenon {
 
 struct MovementPolicy {
   RoutePolicy route;
   CarrierPolicy carrier;
-  // Methods that can offer to carry out a conversion that sums.
-  std::vector<ReductionMethodRef> sums;
+  SumPolicy sums = {};
 
   // The policy of the options, for arrays that are expected in this space.
   static MovementPolicy fromOptions(Space space = Space::Host);
+  // The target of this policy on the ranks of a communicator. Without communication. Throws the
+  // errors of a machine file, which can be missing on some ranks.
+  MovementTarget on(const Communicator& comm) const;
 };
 
-// Makes a conversion. Collective. It communicates only for collectives and reduction methods: the
-// ranks then agree first, and can create a communicator. Throws TENON_ERR_SHAPE if the global
-// shapes differ, and TENON_ERR_SUPPORT if the transport is not available. An offer of
-// the reduction methods is requested if the conversion sums over grid axes, unless the route policy
-// is "exchange".
+// Makes a conversion. Collective. The ranks agree first, and can then create a communicator, if its
+// movement has collectives, or if the policy can replace its route by a reduction program or NCCL.
+// Throws TENON_ERR_SHAPE if the global shapes differ, and TENON_ERR_SUPPORT if the transport is not
+// available.
 LinearOpRef makeConversion(const CommPtr& comm, const Layout& from, const Layout& to,
                            TenonDataType type,
                            const MovementPolicy& policy = MovementPolicy::fromOptions());
-
-// Messages and elements that a rank sends in an Apply of such a conversion (Role::Source), or in
-// its adjoint (Role::Target). Makes the same choice as makeConversion(), without communication.
-Traffic sentInConversion(const CommPtr& comm, const Layout& from, const Layout& to,
-                         TenonDataType type, const MovementPolicy& policy, int rank, Role role);
 
 } // namespace tenon

@@ -15,7 +15,6 @@
 #include "planner/prices/run_memory.hpp"
 
 #include "declaration/core/memory_plan.hpp"
-#include "geometry/schedule/schedule.hpp"
 #include "planner/prices/bucketing.hpp"
 #include "planner/prices/listed_moves.hpp"
 #include "sys/bfloat16.hpp"
@@ -30,7 +29,7 @@ namespace tenon {
 RunMemory::RunMemory(CompiledNetwork compiled, RunTask task)
     : compiled_(std::move(compiled)), task_(std::move(task)) {
   addParameters();
-  findRoutes();
+  findMovements();
   list_ = compiled_.list();
   derivePasses();
   if (task_.trains)
@@ -69,27 +68,23 @@ void RunMemory::addParameters() {
                         .isTrained = isTrained,
                         .node = static_cast<int>(n)});
       if (!haveSameMemory(storage, use))
-        held.toUse = routeOf(storage, use);
+        held.toUse = movementOf(storage, use);
     }
   }
 }
 
-Route RunMemory::routeOf(const Layout& from, const Layout& to) const {
-  return findRoute(from, to, elementBytes(), task_.routes);
+Movement RunMemory::movementOf(const Layout& from, const Layout& to) const {
+  return tenon::movementOf(from, to, elementBytes(), task_.moves);
 }
 
-// The routes of all operators. A route is the list of exchanges and collectives by which a
-// conversion communicates.
-void RunMemory::findRoutes() {
-  for (const OperatorEntry& op : compiled_.saving().operators()) {
-    if (goesByLists(op) || op.isLocal())
-      continue;
-    // Halos and maxima are a single exchange, regardless of the routes of conversions.
-    if (op.kind == OperatorKind::Conversion)
-      routes_.push_back(routeOf(op.from, op.to));
-    else
-      routes_.push_back({RouteStep{.from = op.from, .to = op.to, .collective = {}}});
-  }
+// The movements of all operators. Halos and maxima are a single exchange, regardless of how
+// conversions are carried out.
+void RunMemory::findMovements() {
+  for (const OperatorEntry& op : compiled_.saving().operators())
+    if (!goesByLists(op) && !op.isLocal())
+      movements_.push_back(op.kind == OperatorKind::Conversion
+                               ? movementOf(op.from, op.to)
+                               : exchangeOf(op.from, op.to, elementBytes()));
 }
 
 // Either the buckets of a plan that runs, or each gradient separately.
@@ -108,7 +103,9 @@ void RunMemory::findSums() {
   for (const HeldParameter& parameter : parameters_)
     if (parameter.isSummed)
       gradients.push_back({parameter.storage, elementBytes(), ready[parameter.node]});
-  const auto add = [&](const Layout& layout) { sums_.push_back(routeOf(layout.dual(), layout)); };
+  const auto add = [&](const Layout& layout) {
+    sums_.push_back(movementOf(layout.dual(), layout));
+  };
   if (task_.bucketBytes == 0)
     for (const SummedGradient& gradient : gradients)
       add(gradient.storage);
@@ -134,44 +131,6 @@ Index RunMemory::sharedBytes(const Pass& pass, int rank) const {
   return memoryPlanOf(pass, bytes, kAlignment).bytes;
 }
 
-// Sent data are packed, and received data are combined from their buffer. The adjoint sends the
-// data in the other direction, and has lanes of its own.
-double RunMemory::exchangedBytes(const Schedule& schedule, int rank) const {
-  double sum = 0;
-  for (const std::vector<Transfer>* way : {&schedule.sends, &schedule.receives}) {
-    Index byLanes = 0;
-    for (const Transfer& part : *way)
-      if (part.peer != rank && task_.shared.joins(rank, part.peer))
-        byLanes += elementBytes() * part.elements;
-    for (const Transfer& part : *way)
-      if (const Index bytes = elementBytes() * part.elements; part.peer != rank)
-        sum += double(task_.shared.joins(rank, part.peer) ? task_.shared.laneBytes(bytes, byLanes)
-                                                          : bytes);
-  }
-  return sum;
-}
-
-// Between the steps of a route there are intermediate tensors, and further ones for the adjoint.
-double RunMemory::carriedBytes(const Route& route, int rank, bool bothWays) const {
-  double sum = 0;
-  for (const RouteStep& step : route) {
-    if (step.collective) {
-      // The whole tensor, and a partial sum of the own piece from each process; along a tree a
-      // second whole tensor.
-      const CollectivePieces pieces = collectivePieces(step, rank);
-      if (pieces.takesPart)
-        sum += double(elementBytes() *
-                      (pieces.elements +
-                       std::max(pieces.elements, pieces.ranks * pieces.piece(pieces.coordinate))));
-    } else {
-      sum += exchangedBytes(makeSchedule(step.from, step.to, rank), rank);
-    }
-    if (&step != &route.back())
-      sum += (bothWays ? 2 : 1) * bytesOf(step.to, rank);
-  }
-  return sum;
-}
-
 // Traffic by lists, assuming messages of equal size.
 double RunMemory::listedBytes(const OperatorEntry& op, int rank) const {
   const auto [sent, received] =
@@ -188,9 +147,10 @@ double RunMemory::listedBytes(const OperatorEntry& op, int rank) const {
 
 void RunMemory::addParameter(const HeldParameter& parameter, int rank, RunBytes& bytes) const {
   const double stored = bytesOf(parameter.storage, rank), used = bytesOf(parameter.use, rank);
-  const bool isElsewhere = !parameter.toUse.empty();
+  const bool isElsewhere = parameter.toUse.has_value();
   bytes.parameters += stored + (isElsewhere ? used : 0);
-  bytes.messages += carriedBytes(parameter.toUse, rank, parameter.isTrained);
+  if (isElsewhere)
+    bytes.messages += parameter.toUse->bufferBytes(rank, task_.shared, parameter.isTrained);
   if (!parameter.isTrained)
     return;
   // The gradient and its partial sums, which are converted from another layout into an array of
@@ -233,10 +193,10 @@ RunBytes RunMemory::of(int rank) const {
   for (const Value& value : list_.values())
     if (value.place == Value::Place::Constant)
       bytes.messages += bytesOf(value.layout, rank);
-  for (const Route& route : routes_)
-    bytes.messages += carriedBytes(route, rank, task_.trains);
-  for (const Route& route : sums_)
-    bytes.messages += carriedBytes(route, rank, /*bothWays=*/false);
+  for (const Movement& movement : movements_)
+    bytes.messages += movement.bufferBytes(rank, task_.shared, task_.trains);
+  for (const Movement& sum : sums_)
+    bytes.messages += sum.bufferBytes(rank, task_.shared, /*bothWays=*/false);
   for (const OperatorEntry& op : list_.operators())
     if (goesByLists(op))
       bytes.messages += listedBytes(op, rank);

@@ -7,9 +7,10 @@
 #pragma once
 
 #include "compile/program/compiled_network.hpp"
-#include "machine/route.hpp"
+#include "reduction/movement/movement.hpp"
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace tenon {
@@ -17,23 +18,13 @@ namespace tenon {
 // The scratch memory in bytes of the kernels of a node that has this form.
 using ScratchOf = std::function<Index(int node, const Form& form)>;
 
-// Shared memory of a node, in which data between its ranks are moved through lanes instead of
-// messages.
-struct SharedByNode {
-  Index ranks = 0; // ranks of a node, which are consecutive; 0: messages only
-  // Size of a lane for `bytes` if its sender packs `packedBytes` in total.
-  std::function<Index(Index bytes, Index packedBytes)> laneBytes = {};
-
-  bool joins(int rank, int other) const { return ranks > 0 && rank / ranks == other / ranks; }
-};
-
 struct RunTask {
   bool trains = true;
   Index stackDepth = 1; // each level saves its own activations
   Index optimizerStates = 2;
   std::vector<bool> inputCotangents = {}; // by input: whether its cotangent is wanted
   std::vector<bool> frozen = {};          // by node: no gradients of its parameters; empty: none
-  RoutePolicy routes = {};
+  MovementTarget moves = {};
   Index bucketBytes = 0; // size of a bucket of gradients (bucketing.hpp); 0: no buckets
   SharedByNode shared = {};
 };
@@ -70,7 +61,7 @@ public:
 private:
   struct HeldParameter {
     Layout storage, use;
-    Route toUse; // empty if storage and use are the same
+    std::optional<Movement> toUse; // none if storage and use are the same
     bool isSummed = false;
     bool isTrained = false;
     int node = 0;
@@ -78,22 +69,20 @@ private:
   void addParameters();
   void derivePasses();
   Index elementBytes() const noexcept { return compiled_.network().elementBytes; }
-  void findRoutes();
+  void findMovements();
   void findSums();
   double bytesOf(const Layout& layout, int rank) const;
   Index sharedBytes(const Pass& pass, int rank) const;
   void addParameter(const HeldParameter& parameter, int rank, RunBytes& bytes) const;
-  Route routeOf(const Layout& from, const Layout& to) const;
-  double carriedBytes(const Route& route, int rank, bool bothWays) const;
-  double exchangedBytes(const Schedule& schedule, int rank) const;
+  Movement movementOf(const Layout& from, const Layout& to) const;
   double listedBytes(const OperatorEntry& op, int rank) const;
 
   CompiledNetwork compiled_;
   RunTask task_;
   MapList list_;
   std::vector<HeldParameter> parameters_;
-  std::vector<Route> routes_; // of the operators
-  std::vector<Route> sums_;   // of the gradients
+  std::vector<Movement> movements_; // of the operators
+  std::vector<Movement> sums_;      // of the gradients
   std::vector<Pass> passes_;
 };
 

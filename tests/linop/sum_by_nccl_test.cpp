@@ -11,6 +11,7 @@
 #include "support/draws.hpp"
 #include "support/random_layout.hpp"
 #include "sys/expect_error.hpp"
+#include "sys/log/log.hpp"
 #include "sys/options/options.hpp"
 
 namespace tenon {
@@ -105,6 +106,35 @@ TEST_F(ByNccl, StridedArraysArePacked) {
     makeConversion(world(), op->domain(), op->range(), TENON_FLOAT64)->apply(*host.x, *host.y);
     options().set("-tenon_reduction", "nccl");
     EXPECT_EQ(test::elementsIn(*y), test::elementsOf(*host.y));
+  }
+}
+
+// The messages that plans and reports count are those of the log: one call with the local block.
+TEST_F(ByNccl, MessagesAndBuffersAreThoseOfItsMovement) {
+  const int rank = world()->rank();
+  const MovementTarget target = MovementPolicy::fromOptions(Space::Device).on(*world());
+  for (const auto& [from, to] :
+       {std::pair("P", "B"), {"P", "S0"}, {"P", "S1"}, {"P", "R"}, {"S1", "B"}, {"R", "B"}}) {
+    const LinearOpRef op = make(onLine({6, 7}, from), onLine({6, 7}, to));
+    const Movement movement = movementOf(op->domain(), op->range(), sizeof(double), target);
+    EXPECT_EQ(movement.by == Movement::By::Vendor, world()->size() > 1);
+    for (const Sense sense : {Sense::Forward, Sense::Adjoint}) {
+      const test::Ends host(*op, sense, 3);
+      const auto x = test::sameOnDevice(*host.x), y = test::sameOnDevice(*host.y);
+      logEnable(true);
+      logReset();
+      test::act(*op, sense, 1, *x, 0, *y);
+      logEnable(false);
+      Traffic counted;
+      for (const EventRecord& record : logSnapshot())
+        counted += {record.messages, record.bytes / Index(sizeof(double))};
+      const Traffic sent =
+          movement.sent(rank, sense == Sense::Forward ? Role::Source : Role::Target);
+      EXPECT_EQ(counted.messages, sent.messages) << op->describe();
+      EXPECT_EQ(counted.elements, sent.elements) << op->describe();
+    }
+    EXPECT_EQ(double(op->bufferBytes()), movement.bufferBytes(rank, {}, /*bothWays=*/true))
+        << op->describe();
   }
 }
 

@@ -2,7 +2,7 @@
 // Reduction programs on ranks: every program of one and two levels, and some of three, gives the
 // sum of all contributions, which MPI_Allreduce finds too; is its own adjoint; and ends with equal
 // copies.
-#include "programs/reduction_op.hpp"
+#include "linop/collectives/reduction_op.hpp"
 
 #include "linop/algebra/adjoint_test.hpp"
 #include "linop/operators.hpp"

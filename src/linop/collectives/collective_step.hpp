@@ -39,7 +39,6 @@ namespace tenon {
 struct CollectiveRegions {
   std::vector<Region> whole;
   Region own;
-  bool doFollow = false; // True if the pieces are consecutive in a row-major array of the whole.
 };
 CollectiveRegions collectiveRegions(const CollectivePieces& pieces, int rank);
 

@@ -12,7 +12,7 @@
 // A contiguous x is read in place of the array at its end, without a copy (source_), and a
 // contiguous y is written in place of the array at the other end if alpha = 1 and beta = 0
 // (target_).
-#include "programs/reduction_op.hpp"
+#include "linop/collectives/reduction_op.hpp"
 
 #include "comm/agreement/batched.hpp"
 #include "dtensor/arithmetic.hpp"

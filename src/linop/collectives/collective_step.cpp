@@ -11,7 +11,7 @@
 //     AllReduce   MPI_Ialltoallv (each rank gets all contributions to its piece), sum,
 //                 MPI_Iallgatherv
 //                 or for short arrays: sums along a tree to coordinate 0, MPI_Ibcast
-#include "linop/exchange/collective_step.hpp"
+#include "linop/collectives/collective_step.hpp"
 
 #include "comm/agreement/wait_policy.hpp"
 #include "comm/partition.hpp"
@@ -57,14 +57,6 @@ Shape wholeExtent(const CollectivePieces& pieces, int rank) {
   return extents(pieces.whole.boxOfRank(rank));
 }
 
-// True if the pieces are consecutive in a row-major array: every dimension before the one that is
-// divided has extent 1, or no dimension is divided. The pieces are then runs of elements.
-bool doFollow(const CollectivePieces& pieces, int rank) {
-  const Shape whole = wholeExtent(pieces, rank);
-  return std::all_of(whole.begin(), whole.begin() + std::max(pieces.dim, 0),
-                     [](Index extent) { return extent == 1; });
-}
-
 // The piece of the rank at a coordinate of the line, as a region of the whole array.
 Region regionOfPiece(const CollectivePieces& pieces, int coordinate, int rank) {
   Shape extent = wholeExtent(pieces, rank);
@@ -78,7 +70,7 @@ Region regionOfPiece(const CollectivePieces& pieces, int coordinate, int rank) {
 // The pieces of the whole array as regions of it, in the order of coordinates; a single region if
 // they are consecutive.
 std::vector<Region> regionsOf(const CollectivePieces& pieces, int rank) {
-  if (doFollow(pieces, rank))
+  if (pieces.areInOrder)
     return {regionOf(wholeExtent(pieces, rank))};
   std::vector<Region> regions;
   for (int c = 0; c < pieces.ranks; ++c)
@@ -89,8 +81,7 @@ std::vector<Region> regionsOf(const CollectivePieces& pieces, int rank) {
 } // namespace
 
 CollectiveRegions collectiveRegions(const CollectivePieces& pieces, int rank) {
-  CollectiveRegions regions{
-      .whole = regionsOf(pieces, rank), .own = {}, .doFollow = doFollow(pieces, rank)};
+  CollectiveRegions regions{.whole = regionsOf(pieces, rank), .own = {}};
   if (pieces.dim >= 0) {
     regions.own = regionOfPiece(pieces, pieces.coordinate, rank);
     regions.own.begin = {}; // in the array that contains only this piece
@@ -125,7 +116,7 @@ void CollectiveStep::doBegin(const Action& action) {
   // In a tree sum a rank first waits for other ranks, so doBegin() only packs x. It packs x even if
   // MPI could read the array in place, since doEnd() adds the received sums to the packed copy.
   if (tree_)
-    packed(wires_->whole, x, regions_.whole, wires_->whole.isStaged() && regions_.doFollow);
+    packed(wires_->whole, x, regions_.whole, wires_->whole.isStaged() && pieces_.areInOrder);
   else
     startScatterOfContributions(packedWhole(x));
 }
@@ -176,7 +167,7 @@ const std::byte* CollectiveStep::packed(Wire& wire, const DTensor& x,
 }
 
 const std::byte* CollectiveStep::packedWhole(const DTensor& x) {
-  return packed(wires_->whole, x, regions_.whole, regions_.doFollow);
+  return packed(wires_->whole, x, regions_.whole, pieces_.areInOrder);
 }
 
 // Returns the address at which the whole array is received: the array of y if MPI can write it
@@ -184,7 +175,7 @@ const std::byte* CollectiveStep::packedWhole(const DTensor& x) {
 // alpha = 1 and beta = 0, for arrays that are not contiguous, and for device arrays.
 std::byte* CollectiveStep::addressOfWhole(const Action& action) {
   DTensor& y = *action.y;
-  if (!action.isPlain() || wires_->whole.isStaged() || !y.isContiguous() || !regions_.doFollow)
+  if (!action.isPlain() || wires_->whole.isStaged() || !y.isContiguous() || !pieces_.areInOrder)
     return wires_->whole.bytes();
   return visitDataType(
       domainType(), [&]<class T>(T) { return reinterpret_cast<std::byte*>(y.mutableData<T>()); });

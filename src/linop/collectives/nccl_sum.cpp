@@ -5,14 +5,12 @@
 // the collective on a second stream, after an event; doEnd() makes the kernels' stream wait for the
 // collective. Kernels that are queued between doBegin() and doEnd() therefore run concurrently with
 // the collective. Arrays on the host are summed by the ordinary route of the conversion (onHost_).
-#include "programs/sum_by_nccl.hpp"
+#include "linop/collectives/nccl_sum.hpp"
 
 #include "comm/partition.hpp"
 #include "dtensor/arithmetic.hpp"
-#include "linop/exchange/collective_step.hpp"
-#include "linop/exchange/make_conversion.hpp"
+#include "linop/collectives/collective_step.hpp"
 #include "sys/log/log.hpp"
-#include "sys/options/options.hpp"
 #include "sys/text/view.hpp"
 
 #include <fmt/format.h>
@@ -21,28 +19,15 @@ namespace tenon {
 
 namespace {
 
-// The collective along the summed axes: from the contributions to the sums, or for an adjoint from
-// the sums to the dual of the contributions.
-RouteStep stepOf(const ReductionTask& sum) {
-  constexpr CollectiveKind kForward[] = {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter,
-                                         CollectiveKind::Reduce};
-  const CollectiveKind kind = kForward[static_cast<int>(sum.change->goal)];
-  return {.from = sum.from,
-          .to = sum.to,
-          .collective = sum.change->isTransposed ? adjointOf(kind) : kind,
-          .axes = sum.change->axes};
-}
-
 class NcclSum final : public LinearOp {
 public:
-  // Collective on the task's communicator. The devices connect now if device arrays are expected,
-  // otherwise when the first one is passed.
-  explicit NcclSum(const ReductionTask& sum);
+  // Collective. The devices connect now if device arrays are expected, otherwise when the first one
+  // is passed.
+  NcclSum(const CommPtr& comm, const RouteStep& collective, TenonDataType type, LinearOpRef onHost);
   ~NcclSum() override;
 
   std::string_view type() const noexcept override { return "sum by NCCL"; }
   std::string describeMore() const override;
-  std::optional<Traffic> trafficOf(int rank) const override { return sentInStep(step_, rank); }
   Index bufferBytes() const override;
 
 private:
@@ -60,7 +45,7 @@ private:
   }
   bool isFirst() const noexcept { return pieces_.coordinate == 0; }
   // The two kinds of ends: the whole array, and this rank's piece of it.
-  End whole() { return {regions_.whole, regions_.doFollow, wholeBuffer_}; }
+  End whole() { return {regions_.whole, pieces_.areInOrder, wholeBuffer_}; }
   End piece() { return {{&regions_.own, 1}, true, pieceBuffer_}; }
   End sourceOf(CollectiveKind kind) {
     return kind == CollectiveKind::AllGather ? piece() : whole();
@@ -88,17 +73,15 @@ private:
   Event packed_, done_;
 };
 
-NcclSum::NcclSum(const ReductionTask& sum)
-    : LinearOp(sum.comm, sum.from, sum.to, sum.type), step_(stepOf(sum)),
-      pieces_(collectivePieces(step_, sum.comm->rank())) {
-  if (sum.carrier.space == Space::Host)
-    onHost_ = makeConversion(sum.comm, sum.from, sum.to, sum.type,
-                             {.route = sum.policy, .carrier = sum.carrier, .sums = {}});
-  else
-    line_ = lineDevices(*comm(), step_.from.gridPtr(), step_.axes);
+NcclSum::NcclSum(const CommPtr& comm, const RouteStep& collective, TenonDataType type,
+                 LinearOpRef onHost)
+    : LinearOp(comm, collective.from, collective.to, type), step_(collective),
+      pieces_(collectivePieces(step_, comm->rank())), onHost_(std::move(onHost)) {
+  if (!onHost_)
+    line_ = lineDevices(*comm, step_.from.gridPtr(), step_.axes);
   if (!pieces_.takesPart)
     return;
-  regions_ = collectiveRegions(pieces_, comm()->rank());
+  regions_ = collectiveRegions(pieces_, comm->rank());
   for (int c = 0; c <= pieces_.ranks; ++c)
     cuts_.push_back(pieces_.offset(c));
 }
@@ -208,47 +191,22 @@ std::string NcclSum::describeMore() const {
   return description + '\n';
 }
 
-class SumByNccl final : public ReductionMethod {
-public:
-  bool appliesTo(const ReductionTask& sum) const override {
-    return sum.change && sum.from.grid().extentOf(sum.change->axes) > 1;
-  }
-  std::string agreedText(const ReductionTask&) const override { return "; reduction by nccl"; }
-  ReductionOffer offer(const ReductionTask& sum) const override {
-    check();
-    // The offer has no price: the user has requested NCCL.
-    return {.make = [sum] { return makeRef<NcclSum>(sum); },
-            .sent =
-                [sum](int rank, Role role) {
-                  const Route route = {stepOf(sum)};
-                  return sentOnRoute(role == Role::Source ? route : adjointOf(route), rank);
-                },
-            .why = {}};
-  }
-
-private:
-  // Throws unless a device and the NCCL library are found.
-  static void check() {
-    try {
-      Device::get();
-      DeviceGroup::library();
-    } catch (const Error& error) {
-      throw Error(error.code(),
-                  fmt::format("-tenon_reduction nccl: {}; -tenon_reduction auto does without",
-                              error.text()));
-    }
-  }
-};
-
 } // namespace
 
-ReductionMethodRef sumByNccl() {
-  if (options().getString("", "reduction") != "nccl")
-    return nullptr;
-  if (options().getChoice("", "reduction_order") == "flat")
-    throw Error(TENON_ERR_ARG, "-tenon_reduction_order is flat, but NCCL, which -tenon_reduction "
-                               "names, adds in an order of its own; leave one of them out");
-  return std::make_shared<const SumByNccl>();
+LinearOpRef sumByNccl(const CommPtr& comm, const RouteStep& collective, TenonDataType type,
+                      LinearOpRef onHost) {
+  return makeRef<NcclSum>(comm, collective, type, std::move(onHost));
+}
+
+void checkNccl() {
+  try {
+    Device::get();
+    DeviceGroup::library();
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("-tenon_reduction nccl: {}; -tenon_reduction auto does "
+                                          "without",
+                                          error.text()));
+  }
 }
 
 } // namespace tenon

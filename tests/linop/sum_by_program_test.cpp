@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Conversions that sum by a program.
-#include "programs/sum_by_program.hpp"
-
 #include "geometry/layout/layout_draft.hpp"
 #include "geometry/schedule/axis_change.hpp"
 #include "linop/algebra/adjoint_test.hpp"
 #include "linop/operators.hpp"
-#include "programs/reduction_op.hpp"
 #include "reduction/sum_plan.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/options/options.hpp"
