@@ -94,7 +94,7 @@ private:
   DeclaredNetwork layers() const override;
   ScratchOf scratch() const override;
   SharedByNode shared() const override;
-  MovementTarget moves() const override { return movementTargetOf(*network_); }
+  MovementTarget movementTarget() const override { return movementTargetOf(*network_); }
   void checkOpen(const std::string& call) const;
   void checkChange(const std::string& call) const override { checkOpen(call); }
   void checkProcesses() const;

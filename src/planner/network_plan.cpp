@@ -195,7 +195,7 @@ OwnTask NetworkPlan::task(const DeclaredNetwork& network) const {
   task.output = pinnedOutput(network);
   task.scratch = scratch();
   task.target = Target::fromOptions(space_);
-  task.moves = moves();
+  task.movement = movementTarget();
   task.bucketBytes = bucketBytes();
   task.shared = shared();
   task.inputChannels = request_.inputChannels.value_or(true);

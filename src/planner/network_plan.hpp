@@ -75,8 +75,8 @@ protected:
   virtual SharedByNode shared() const { return {}; }
   // What decides how conversions are carried out. By default all ranks are on one node, unless
   // options say that the machine has levels.
-  virtual MovementTarget moves() const {
-    return MovementTarget::fromOptions(static_cast<int>(processes_), processes_, space_);
+  virtual MovementTarget movementTarget() const {
+    return MovementTarget::fromOptions(static_cast<int>(processes()), processes(), space_);
   }
   // Size of a bucket of gradients that are reduced together, chosen by the predicted latency.
   virtual Index bucketBytes() const;

@@ -271,7 +271,8 @@ CompiledNetwork OwnModel::compiledWith(const std::vector<int>& parallelizations,
   }
   Target target = task_.target;
   if (target.space == Space::Host)
-    target.pieces = {task_.moves.routes.rates.latency, task_.moves.routes.rates.copyBandwidth};
+    target.pieces = {task_.movement.routes.rates.latency,
+                     task_.movement.routes.rates.copyBandwidth};
   return {std::move(network), inputs, target};
 }
 
@@ -286,7 +287,7 @@ RunMemory OwnModel::runMemory(CompiledNetwork compiled) const {
            .optimizerStates = task_.optimizerStates,
            .inputCotangents = std::vector<bool>(inputs, task_.input && task_.inputCotangent),
            .frozen = std::move(frozen),
-           .moves = task_.moves,
+           .movement = task_.movement,
            .bucketBytes = task_.bucketBytes,
            .shared = task_.shared}};
 }

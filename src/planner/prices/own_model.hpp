@@ -62,7 +62,7 @@ struct OwnTask {
   bool inputCotangent = true;
   ScratchOf scratch = {}; // none if the kernels are unknown; scratch memory is then not counted
   Target target = {};     // of the run; on the host windows are computed in pieces (pieces.hpp)
-  MovementTarget moves = {};
+  MovementTarget movement = {};
   Index bucketBytes = 0; // size of a bucket of gradients that are reduced together
   SharedByNode shared = {};
   bool inputChannels = true; // whether they can be split (label i)

@@ -74,7 +74,7 @@ void RunMemory::addParameters() {
 }
 
 Movement RunMemory::movementOf(const Layout& from, const Layout& to) const {
-  return tenon::movementOf(from, to, elementBytes(), task_.moves);
+  return tenon::movementOf(from, to, elementBytes(), task_.movement);
 }
 
 // The movements of all operators. Halos and maxima are a single exchange, regardless of how

@@ -24,7 +24,7 @@ struct RunTask {
   Index optimizerStates = 2;
   std::vector<bool> inputCotangents = {}; // by input: whether its cotangent is wanted
   std::vector<bool> frozen = {};          // by node: no gradients of its parameters; empty: none
-  MovementTarget moves = {};
+  MovementTarget movement = {};
   Index bucketBytes = 0; // size of a bucket of gradients (bucketing.hpp); 0: no buckets
   SharedByNode shared = {};
 };
