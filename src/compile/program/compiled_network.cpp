@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Compiles a network (program.hpp). The nodes are placed in the order in which they run, since the
-// layouts of a node's inputs are the outputs of the nodes before it. A halo, however, is computed
-// by layers before the one that needs it: HaloSharing looks ahead from each node.
+// Compiles a network (compiled_network.hpp). The nodes are compiled in the order in which they run,
+// since the layouts of a node's inputs are the outputs of the nodes before it. A halo, however, is
+// computed by layers before the one that needs it: HaloSharing looks ahead from each node.
 #include "compile/program/compiled_network.hpp"
 
 #include "declaration/core/types.hpp"

@@ -317,7 +317,7 @@ private:
     std::size_t pieces = 0; // in which the output is computed; 0: in one
     // Passes and their memory; null as long as the layer is only a part of networks.
     std::unique_ptr<Setup> setup;
-    Ref<Layer> repartition; // that follows to the output layout of the assignment, or null
+    Ref<Layer> repartition; // converts the output to the layout of the assignment, or null
     std::vector<StackLevel> frames;
     int used = 0;                                   // number of levels in use
     ArgumentStaging inferred, tangents, cotangents; // copies of the arguments of other calls

@@ -4,7 +4,7 @@
 // each for the whole network:
 //
 //   list      hands settings of containers down to their layers, and lists the layers that compute
-//   compile   decides all layouts, and the list of kernels and exchanges (compile/network)
+//   compile   decides all layouts, and the list of kernels and exchanges (compile/program)
 //   bind      creates parameters, operators and kernels, layer by layer
 //
 // The layers in the network can then be viewed and have their parameters. Passes and their memory
@@ -27,14 +27,15 @@ namespace tenon {
 
 class NetworkSetUp {
 public:
-  // `isFirst`: the user sets the layer up, and not: it is a part of a network that is set up, and
-  // needs passes of its own. Then nothing is handed down, and no entry becomes the most recent one.
+  // `isFirst`: whether the user sets the layer up. If not, the layer is a part of a network that is
+  // set up already, and now needs passes of its own: nothing is handed down to the layers in it,
+  // and the most recent set-up of each stays the most recent one.
   NetworkSetUp(Layer& outermost, bool isFirst) : outermost_(outermost), isFirst_(isFirst) {}
 
   struct Made {
     Layouts outputs;
     std::unique_ptr<Setup> setup = nullptr;
-    Ref<Layer> repartition = {}; // that follows to the output layout of the assignment
+    Ref<Layer> repartition = {}; // converts the output to the layout of the assignment, or null
   };
   // Sets up the outermost layer for these layouts of its inputs, and creates the entries of all
   // layers; the Setup is for the caller to put into that of the outermost one. Collective; the
@@ -42,9 +43,9 @@ public:
   Made make(const Layouts& inputs, const AssignmentPtr& assignment);
 
 private:
+  struct List;
   // A layer that computes, or a container that recomputes as a whole and therefore runs as one
   // kernel.
-  struct List;
   struct Node {
     Layer* layer;
     std::string title; // in messages, such as "layer 1 (conv) of layer "block""
@@ -76,7 +77,8 @@ private:
 
   Layer& outermost_;
   bool isFirst_;
-  // A layer can be several nodes, but these happen once.
+  // A layer can be several nodes, but it takes over settings, and a model is listed and proved,
+  // once.
   std::set<const Layer*> handedDown_, listedModels_, provedModels_;
 };
 
