@@ -52,7 +52,7 @@ public:
     network_.net->applyAdjoint(*seed_, nullptr);
     optimizer_->step();
   }
-  Index savedBytes() const { return network_.net->memory().kept; }
+  Index savedBytes() const { return network_.net->memory().saved; }
   double loss() const { return std::as_const(*y_).data<float>()[0]; }
 
 private:
