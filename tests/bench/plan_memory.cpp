@@ -127,7 +127,7 @@ void run(const Subject& subject, Index batch, const std::string& optimizerType,
         "{:<9} {:>5} {:>3} {:<5} {:<9} {:>8.1f} {:>8.1f} {:>6.3f}   {:.1f} {:.1f} {:.1f} {:.1f} "
         "{:.1f}\n",
         subject.name, batch, comm->size(), optimizerType, transport, plan->found().bytes / mib,
-        measured / mib, plan->found().bytes / measured, double(held.kept) / mib,
+        measured / mib, plan->found().bytes / measured, double(held.saved) / mib,
         double(held.shared) / mib, double(held.parameters) / mib, double(held.messages) / mib,
         double(held.scratch) / mib);
   if (comm->rank() == 0 && !plan->found().recomputed.empty())
