@@ -132,19 +132,22 @@ void CollectiveStep::doEnd(const Action& action) {
   if (kind == CollectiveKind::ReduceScatter)
     return unpack(wires_->parts, action, sumOfContributions(), {&regions_.own, 1});
   const bool all = kind == CollectiveKind::AllReduce;
+  const std::byte* sum = wires_->whole.bytes();
   if (tree_) {
     sumAlongTree();
     if (all)
       startBroadcast(wires_->whole.bytes());
   } else if (all) {
-    startAllGather(sumOfContributions(), wires_->whole.bytes());
+    target_ = addressOfWhole(action);
+    startAllGather(sumOfContributions(), target_);
+    sum = target_;
   } else {
     startGatherToRoot(sumOfContributions());
   }
   wait();
   // After a Reduce only coordinate 0 holds the result.
   if (all || pieces_.coordinate == 0)
-    unpackWhole(action, wires_->whole.bytes());
+    unpackWhole(action, sum);
 }
 
 // Returns the address at which MPI and the host can read the elements of the regions, one region

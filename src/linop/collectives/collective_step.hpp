@@ -16,8 +16,9 @@
 // copies of a sum are therefore bitwise identical, also in different lines that sum the same
 // contributions.
 //
-// An array whose pieces are contiguous is read in place, and written in place by an all-gather or a
-// broadcast; other arrays are packed into buffers. Device arrays are summed on the host.
+// An array whose pieces are contiguous is read in place, and written in place by an all-gather, a
+// broadcast or the all-gather of an all-reduce; other arrays are packed into buffers. Device arrays
+// are summed on the host.
 //
 // Non-blocking MPI collectives start in doBegin(). If several actions are in flight, all ranks must
 // begin them in the same order, and end them in the same order.
