@@ -3,7 +3,9 @@
 // in the file itself or in files beside it.
 //
 //   wire.cpp            the wire format of protocol buffers
-//   reader.cpp          the messages of an ONNX file, as a ModelProgram
+//   tensor_message.cpp  tensors, names and other messages within messages
+//   parameter_names.cpp which parameters the exported model had
+//   reader.cpp          the graph of an ONNX file, as a ModelProgram
 //   value_kinds.cpp     which values are integers or booleans instead of real numbers
 //   operator_table.cpp  finds the row of an operator (operator_rows.hpp)
 //   *_ops.cpp           the rows, by family
