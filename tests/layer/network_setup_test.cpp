@@ -171,6 +171,63 @@ TEST(AppliedByItself, HasTheDerivativesOfItsOwn) {
   expectEqualTo(*inner, *alone);
 }
 
+// y = x by a shell whose set-up function fails on the last rank while `fails` is set.
+Ref<Layer> failingShell(const std::shared_ptr<bool>& fails) {
+  Ref<Layer> shell = newLayer(world(), "shell");
+  shellOf(*shell).functions().setUp = [fails](const Layout& x) {
+    if (*fails && world()->rank() == world()->size() - 1)
+      throw Error(TENON_ERR_MEMORY, "no room here");
+    return x;
+  };
+  shellOf(*shell).functions().apply = [](const DTensor& x, DTensor& y) { copyLocal(x, y); };
+  return shell;
+}
+
+// It fails on one rank, when it gets passes of its own: no rank has them afterwards, and all can
+// try again.
+TEST(AppliedByItself, IsAsBeforeAfterAFailure) {
+  for (const bool bySetUp : {true, false}) {
+    const auto fails = std::make_shared<bool>(false);
+    const Ref<Layer> shell = failingShell(fails), inner = sequence({shell}),
+                     network = sequence({inner, square()});
+    network->setDataType(TENON_FLOAT64);
+    network->setUp(rows());
+    for (const Ref<Layer>& layer : {shell, inner}) {
+      const Ref<DTensor> x = tensor(rows()), y = tensor(rows());
+      fillValid(*x, 1);
+      *fails = true;
+      expectErrorOnAll(TENON_ERR_MEMORY, {"no room here"},
+                       [&] { bySetUp ? layer->setUp(rows()) : layer->apply(*x, *y); });
+      *fails = false;
+      layer->setUp(rows());
+      layer->apply(*x, *y);
+      EXPECT_EQ(gathered(*y), gathered(*x));
+    }
+  }
+}
+
+// A function can apply another layer of the network that runs it.
+TEST(AppliedByItself, InAFunctionOfAnotherLayer) {
+  const Ref<Layer> layer = square(), shell = newLayer(world(), "shell"),
+                   network = sequence({layer, shell});
+  shellOf(*shell).functions().apply = [&](const DTensor& x, DTensor& y) { layer->apply(x, y); };
+  network->setDataType(TENON_FLOAT64);
+  network->setUp(rows());
+  network->setTraining(false);
+  network->initialize(3, 0);
+  const Ref<Layer> reference = square();
+  const Ref<Layer> twice = sequence({reference, reference});
+  twice->setDataType(TENON_FLOAT64);
+  twice->setUp(rows());
+  twice->setTraining(false);
+  twice->initialize(3, 0);
+  const Ref<DTensor> x = tensor(rows()), y = tensor(rows()), want = tensor(rows());
+  fillValid(*x, 1);
+  network->apply(*x, *y);
+  twice->apply(*x, *want);
+  expectNear(gathered(*y), gathered(*want), 1e-12, "y");
+}
+
 // The form is that of the network, whatever options say afterwards.
 TEST(AppliedByItself, RunsAfterOptionsHaveChanged) {
   const Ref<Layer> first = window(), network = sequence({first, window()});

@@ -35,6 +35,11 @@
 #include <tenon/layer_types.h>
 
 /** @brief User function that returns the layout of the output for a layout of the input.
+ *
+ *  It is called for each network that the layer becomes a part of, and when the layer is first
+ *  applied by itself, also for a layout for which it was called before; it must return the same
+ *  layout then.
+ *
  *  @param[in]  layer    shell
  *  @param[in]  input    layout of the input; must not be destroyed
  *  @param[out] output   new handle, which Tenon destroys

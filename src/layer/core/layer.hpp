@@ -153,7 +153,8 @@ public:
   const std::vector<Layer*>& children() const noexcept { return children_; }
 
   // Undoes new set-ups after a failure: note() stores the set-ups of a layer and of the layers in
-  // it, undo() removes all set-ups that were added since. undo() allocates no memory.
+  // it, undo() removes all set-ups, passes and frames that were added since. undo() allocates no
+  // memory.
   class NewSetUps {
   public:
     // Notes the state of the layer and of the layers in it.
@@ -170,9 +171,13 @@ public:
       int depth;
       bool training, records, frozen;
     };
-    struct Before {                    // the state of one layer at note()
-      Ref<Layer> layer;                // keeps the layer until all ranks know of a failure
-      std::vector<const void*> setups; // entries of setups_
+    struct KnownEntry { // of setups_
+      const void* entry;
+      bool hasPasses, hasFrames;
+    };
+    struct Before {     // the state of one layer at note()
+      Ref<Layer> layer; // keeps the layer until all ranks know of a failure
+      std::vector<KnownEntry> setups;
       std::size_t parameters, states;
       std::optional<Unset> unset;
     };
@@ -370,6 +375,9 @@ private:
   Entry& entryFor(const Layouts& inputs, const AssignmentPtr& assignment, bool becomesLatest,
                   const std::optional<Layout>& computedHalo = {}, std::size_t pieces = 0);
   Setup& setupOf(Entry& entry);
+  // Within a batched agreement: if it fails, this layer and the layers in it are again as they are
+  // now.
+  void undoIfFailed();
   void prepareAtSetUp(Entry& entry);
   std::vector<StackLevel> framesOf(Entry& entry);
   void checkWritten(const Entry& entry, Inputs x, Outputs y, const char* role) const;

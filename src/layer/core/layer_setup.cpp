@@ -50,7 +50,7 @@ void Layer::NewSetUps::note(Layer& layer) {
   Before& before = before_.emplace_back(Before{
       Ref<Layer>::share(&layer), {}, layer.parameters_.size(), layer.states_.size(), std::nullopt});
   for (const Entry& entry : layer.setups_)
-    before.setups.push_back(&entry);
+    before.setups.push_back({&entry, entry.setup != nullptr, !entry.frames.empty()});
   if (!layer.isSetUp())
     before.unset = {layer.declaration_->settings(),
                     layer.declaration_->lists(),
@@ -65,14 +65,23 @@ void Layer::NewSetUps::note(Layer& layer) {
 }
 
 // Moves the set-ups that note() has listed to the end of setups_, in their old order. All set-ups
-// made since are then in front and are removed. Moving list elements allocates nothing.
+// made since are then in front and are removed. Moving list elements allocates nothing. A layer
+// that was only a part of networks can have got passes since; ranks that do not have them would
+// wait for the others when it is applied by itself.
 void Layer::NewSetUps::undo() noexcept {
   for (Before& before : before_) {
     Layer& layer = *before.layer;
-    for (const void* known : before.setups)
-      layer.setups_.splice(layer.setups_.end(), layer.setups_,
-                           std::find_if(layer.setups_.begin(), layer.setups_.end(),
-                                        [&](const Entry& entry) { return &entry == known; }));
+    for (const KnownEntry& known : before.setups) {
+      const auto entry = std::ranges::find_if(
+          layer.setups_, [&](const Entry& one) { return &one == known.entry; });
+      layer.setups_.splice(layer.setups_.end(), layer.setups_, entry);
+      if (!known.hasFrames)
+        entry->frames.clear();
+      if (!known.hasPasses) {
+        entry->setup.reset();
+        entry->repartition = {};
+      }
+    }
     while (layer.setups_.size() > before.setups.size())
       layer.setups_.pop_front();
     layer.parameters_.resize(before.parameters);
@@ -151,13 +160,17 @@ void Layer::setUp(const Layouts& inputs) {
       return setUpText(inputs);
     });
   inOneAgreement(*comm_, [&] {
-    const auto newSetUps = std::make_shared<NewSetUps>();
-    newSetUps->note(*this);
-    comm_->batch()->ifFailed([newSetUps] { newSetUps->undo(); });
+    undoIfFailed();
     setUpAlone(inputs);
     autotune(*comm_, setups_.back().setup->maps());
     return true;
   });
+}
+
+void Layer::undoIfFailed() {
+  const auto newSetUps = std::make_shared<NewSetUps>();
+  newSetUps->note(*this);
+  comm_->batch()->ifFailed([newSetUps] { newSetUps->undo(); });
 }
 
 std::string Layer::whatIsSetUp() const {
@@ -262,6 +275,7 @@ Setup& Layer::setupOf(Entry& entry) {
   if (entry.setup)
     return *entry.setup;
   inOneAgreement(*comm_, [&] {
+    undoIfFailed();
     entry.setup = NetworkSetUp(*this, /*isFirst=*/false).make(entry.inputs, entry.assignment).setup;
     return true;
   });
