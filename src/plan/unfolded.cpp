@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Unfolds a network: lists the layers that compute, without the containers (sequences and graphs)
-// around them. The search for a plan, which chooses the parallelism of each layer, works on this
-// list (layer_plan.cpp). Every rank unfolds the same network, and nothing is communicated.
-//
-// A network "net" of a convolution and a residual block, and its unfolded nodes:
-//
-//   sequential net                             number   path           reads
-//     conv conv1                               0        conv1          -1    (input 0 of net)
-//     graph block: conv conv2 reads input 0    1        block/conv2    0
-//                  add sum reads input 0, 0    2        block/sum      0, 1
-//
-// Nodes count from 0 through the whole network, and inputs of the network are -1, -2, ... Inside a
-// container, Layer::Node::reads counts the inputs of that container first and its nodes after them:
-// `sum` reads 0 (the input of block, here node 0) and 1 (conv2, here node 1).
+// around them, by the same walk as set-up (layer/networks/network_walk.hpp, with an example). The
+// search for a plan, which chooses the parallelism of each layer, works on this list
+// (layer_plan.cpp). Every rank unfolds the same network, and nothing is communicated.
 //
 // A layer that is used twice, with the same parameters, is one Layer and two nodes. A search
 // rejects networks with such layers.
@@ -21,6 +11,7 @@
 #include "compile/network/inheritance.hpp"
 #include "layer/networks/model.hpp"
 #include "layer/networks/network_file.hpp"
+#include "layer/networks/network_walk.hpp"
 #include "layer/networks/path.hpp"
 
 #include <fmt/format.h>
@@ -31,78 +22,87 @@ namespace tenon {
 
 namespace {
 
-class Unfolding {
+class Unfolding final : private NetworkWalk {
 public:
-  // Adds the nodes of a layer, which is a container or computes. `reads` are the numbers of its
-  // inputs in the unfolded list, and `listsOfContainer` the lists of a mesh (edges, index maps,
-  // links between patches) that it takes over from its container. Returns the number of the node
-  // that computes the layer's output.
-  int add(Layer& layer, const std::string& path, const std::vector<int>& reads,
-          const MeshLists& listsOfContainer) {
+  // A network of a single layer has one node, whose path is the layer's name or, without a name,
+  // its type.
+  std::vector<UnfoldedNode> nodesOf(Layer& network) && {
+    std::vector<int> inputs;
+    for (int i = 0; i < std::max(1, network.inputCount()); ++i)
+      inputs.push_back(i);
+    inputs_ = static_cast<int>(inputs.size());
+    add(network,
+        network.declaration().contains() ? ""
+        : network.name().empty()         ? network.declaration().type()
+                                         : network.name(),
+        inputs);
+    return std::move(nodes_);
+  }
+
+private:
+  int visit(Layer& layer, const std::vector<int>& reads) override {
+    const std::string name = nameInPath(*containers().back(), layer);
+    return add(layer, paths_.back().empty() ? name : fmt::format("{}/{}", paths_.back(), name),
+               reads);
+  }
+
+  int add(Layer& layer, const std::string& path, const std::vector<int>& reads) {
     MeshLists lists = layer.declaration().lists();
-    handDownLists(listsOfContainer, layer.declaration(), lists);
-    if (!layer.declaration().contains()) {
-      nodes.push_back({&layer, path, reads, std::move(lists), containers_});
-      return static_cast<int>(nodes.size()) - 1;
+    if (!lists_.empty())
+      handDownLists(lists_.back(), layer.declaration(), lists);
+    if (layer.declaration().contains()) {
+      paths_.push_back(path);
+      lists_.push_back(std::move(lists));
+      return walk(layer, reads).front();
     }
-    if (layer.declaration().value<bool>("recompute"))
-      refuseRecomputation(layer.title());
-    if (layer.settings().find<Index>("halo_depth").value_or(1) > 1)
+    UnfoldedNode& node = nodes_.emplace_back(UnfoldedNode{&layer, path, {}, std::move(lists)});
+    for (int value : reads)
+      node.reads.push_back(value < inputs_ ? -1 - value : value - inputs_);
+    node.containers.assign(containers().begin(), containers().end());
+    return inputs_ + static_cast<int>(nodes_.size()) - 1;
+  }
+
+  // Refuses containers that a plan cannot have.
+  void enter(Layer& container, const std::vector<int>&) override {
+    if (container.declaration().value<bool>("recompute"))
+      refuseRecomputation(container.title());
+    if (container.settings().find<Index>("halo_depth").value_or(1) > 1)
       throw Error(TENON_ERR_SUPPORT,
                   fmt::format("{} has halo_depth {}, but in a plan the plan chooses which layers "
                               "share a halo exchange; set halo_depth of the plan",
-                              layer.title(), *layer.settings().find<Index>("halo_depth")));
-    if (layer.declaration().networkOutputs().size() > 1)
+                              container.title(), *container.settings().find<Index>("halo_depth")));
+    if (container.declaration().networkOutputs().size() > 1)
       throw Error(TENON_ERR_SUPPORT,
-                  fmt::format("{} has several outputs; a plan needs one", layer.title()));
+                  fmt::format("{} has several outputs; a plan needs one", container.title()));
     // A model that another program has exported gets its layers at its set-up, from the extents of
     // its inputs. As a part of a network it has none yet when the plan is made.
-    if (layer.nodes().empty() && modelOf(layer))
+    if (container.nodes().empty() && modelOf(container))
       throw Error(TENON_ERR_SUPPORT,
                   fmt::format("{} has its layers when the extents of its inputs are known, which "
                               "within another network are those of its set-up; plan the model "
                               "by itself",
-                              layer.title()));
-    if (layer.nodes().empty())
-      throw Error(TENON_ERR_STATE,
-                  fmt::format("{} has no layers; add at least one before the plan", layer.title()));
-    // Values of the container by the numbers of Layer::Node::reads: its inputs, then its nodes.
-    std::vector<int> values = reads;
-    containers_.push_back(&layer);
-    for (const Layer::Node& node : layer.nodes()) {
-      std::vector<int> inputs;
-      for (int value : node.reads)
-        inputs.push_back(values[value]);
-      const std::string name = nameInPath(layer, *node.layer);
-      values.push_back(
-          add(*node.layer, path.empty() ? name : fmt::format("{}/{}", path, name), inputs, lists));
-    }
-    containers_.pop_back();
-    return values.back();
+                              container.title()));
+    if (container.nodes().empty())
+      throw Error(TENON_ERR_STATE, fmt::format("{} has no layers; add at least one before the plan",
+                                               container.title()));
+  }
+  void leave(Layer&) override {
+    paths_.pop_back();
+    lists_.pop_back();
   }
 
-  std::vector<UnfoldedNode> nodes;
-
-private:
-  std::vector<const Layer*> containers_; // around the layer that is being added, outermost first
+  int inputs_ = 0; // of the network
+  std::vector<UnfoldedNode> nodes_;
+  // Of the containers around the layer that is added, the outermost first: paths, and the lists of a
+  // mesh (edges, index maps, links between patches) that its layers take over.
+  std::vector<std::string> paths_;
+  std::vector<MeshLists> lists_;
 };
 
 } // namespace
 
-// A network of a single layer has one node, whose path is the layer's name or, without a name, its
-// type.
 std::vector<UnfoldedNode> unfolded(Layer& network) {
-  const bool isContainer = network.declaration().contains();
-  std::vector<int> inputs;
-  for (int i = 0; i < std::max(1, network.inputCount()); ++i)
-    inputs.push_back(-1 - i);
-  Unfolding unfolding;
-  unfolding.add(network,
-                isContainer              ? ""
-                : network.name().empty() ? network.declaration().type()
-                                         : network.name(),
-                inputs, {});
-  return std::move(unfolding.nodes);
+  return Unfolding().nodesOf(network);
 }
 
 void addState(DeclaredNetwork& network, const std::vector<UnfoldedNode>& nodes) {

@@ -2,7 +2,7 @@
 // A network as one list of the layers that compute, without the containers (sequences, graphs)
 // around them. The layers are in the order in which they run, each with its path of names, such as
 // "block/conv1" for conv1 in the container block. After the set-up, the nodes of the network's list
-// of maps have the same order. unfolded.cpp has an example.
+// of maps have the same order.
 #pragma once
 
 #include "declaration/core/network_file.hpp"

@@ -7,6 +7,7 @@
 #include "comm/agreement/batched.hpp"
 #include "layer/core/layer_types.hpp"
 #include "layer/networks/model.hpp"
+#include "layer/networks/network_walk.hpp"
 #include "layer/networks/path.hpp"
 #include "layer/networks/segment.hpp"
 #include "sys/errors/at_work.hpp"
@@ -72,13 +73,6 @@ void checkAllRead(const Layer& layer, const std::vector<int>& outputs) {
                       layer.declaration().networkOutputs().empty() ? "the last" : "its outputs"));
 }
 
-std::vector<int> numbersOf(const std::vector<int>& values, const std::vector<int>& numbers) {
-  std::vector<int> translated;
-  for (int value : values)
-    translated.push_back(numbers[value]);
-  return translated;
-}
-
 Layouts layoutsAt(const Layouts& values, const std::vector<int>& numbers) {
   Layouts layouts;
   for (int value : numbers)
@@ -90,7 +84,7 @@ Layouts layoutsAt(const Layouts& values, const std::vector<int>& numbers) {
 
 // Lists the layers of a network. `inputs` returns the layouts of its inputs, which are only needed
 // for imported models.
-class NetworkSetUp::Listing {
+class NetworkSetUp::Listing final : private NetworkWalk {
 public:
   using InputsOf = std::function<Layouts()>;
   Listing(NetworkSetUp& setUp, std::size_t count, InputsOf inputs)
@@ -156,8 +150,8 @@ private:
 
   // The layer as it is called in messages: by its name, or by its number in its container.
   std::string titleOf(const Layer& layer) const {
-    return layer.name().empty() && !containers_.empty()
-               ? placeIn(titles_.back(), *containers_.back(), layer)
+    return layer.name().empty() && !containers().empty()
+               ? placeIn(titles_.back(), *containers().back(), layer)
                : layer.title();
   }
 
@@ -170,10 +164,10 @@ private:
       node.choice = *choice;
     node.recomputes = type.value<bool>("recompute");
     // By itself, a layer has no layers before it that could compute its halo.
-    if (!containers_.empty()) {
+    if (!containers().empty()) {
       node.halo = node.choice.computesHalo ? HaloFrom::Compute : haloFrom(type);
       node.container = std::to_string(containerNumbers_.back());
-      node.haloDepth = containers_.back()->settings().find<Index>("halo_depth").value_or(1);
+      node.haloDepth = containers().back()->settings().find<Index>("halo_depth").value_or(1);
     }
     for (const Ref<Parameter>& parameter : layer.ownParameters())
       node.parameters.emplace_back(parameter->name(), parameter->storage());
@@ -190,7 +184,7 @@ private:
     node.type = {std::shared_ptr<void>(), &layer.declaration()};
     node.reads = reads;
     node.segment = std::make_shared<const Network>(segment->network);
-    if (!containers_.empty())
+    if (!containers().empty())
       node.container = std::to_string(containerNumbers_.back());
     list_.nodes.push_back({&layer, titleOf(layer), assignment, std::move(segment)});
     return lastValue();
@@ -198,9 +192,17 @@ private:
 
   int lastValue() const { return list_.network.inputs + static_cast<int>(list_.nodes.size()) - 1; }
 
-  // Adds the layers in a container, and returns the numbers of its outputs.
+  // Adds the layers in a container, and returns the values that are its outputs.
   std::vector<int> addContents(Layer& container, const std::vector<int>& reads,
                                const AssignmentPtr& assignment) {
+    assignments_.push_back(assignment);
+    std::vector<int> outputs = walk(container, reads);
+    assignments_.pop_back();
+    list_.containers.push_back({&container, reads, outputs, assignment});
+    return outputs;
+  }
+
+  void enter(Layer& container, const std::vector<int>& reads) override {
     if (modelOf(container)) {
       std::vector<Shape> shapes;
       for (const Layout& layout : layoutsOf(reads))
@@ -211,38 +213,34 @@ private:
       throw Error(TENON_ERR_STATE,
                   fmt::format("{} has no layers; add at least one before TenonLayerSetUp()",
                               container.title()));
-    if (!containers_.empty())
+    if (!containers().empty())
       titles_.push_back(titleOf(container));
-    containers_.push_back(&container);
     containerNumbers_.push_back(containerCount_++);
-    std::vector<int> values = reads; // by the numbers of the container
-    for (const Layer::Node& node : container.nodes())
-      values.push_back(addChild(container, *node.layer, numbersOf(node.reads, values), assignment));
-    const std::vector<int> outputs = container.outputValues();
-    checkAllRead(container, outputs);
-    containers_.pop_back();
-    containerNumbers_.pop_back();
-    if (!containers_.empty())
-      titles_.pop_back();
-    list_.containers.push_back({&container, reads, numbersOf(outputs, values), assignment});
-    return list_.containers.back().outputs;
   }
 
-  int addChild(Layer& container, Layer& child, const std::vector<int>& reads,
-               const AssignmentPtr& assignment) {
+  void leave(Layer& container) override {
+    checkAllRead(container, container.outputValues());
+    containerNumbers_.pop_back();
+    if (!containers().empty())
+      titles_.pop_back();
+  }
+
+  int visit(Layer& layer, const std::vector<int>& reads) override {
+    Layer& container = *containers().back();
     if (setUp_.isFirst_) {
       // A layer takes over settings of its first container only.
-      if (setUp_.handedDown_.insert(&child).second)
-        container.handOn(child);
+      if (setUp_.handedDown_.insert(&layer).second)
+        container.handOn(layer);
       if (!container.isTraining())
-        child.setTraining(false);
+        layer.setTraining(false);
       if (container.isFrozen())
-        child.setFrozen(true);
+        layer.setFrozen(true);
     }
+    const std::string title = titleOf(layer);
     try {
-      return add(child, reads, assignment);
+      return add(layer, reads, assignments_.back());
     } catch (const Error& error) {
-      rethrowWithPlace(titleOf(child), child, error);
+      rethrowWithPlace(title, layer, error);
     }
   }
 
@@ -255,11 +253,10 @@ private:
   NetworkSetUp& setUp_;
   InputsOf inputs_;
   List list_;
-  // The containers around the layer that is added, the outermost first, with their titles and
-  // numbers.
-  std::vector<Layer*> containers_;
+  // Of the containers around the layer that is added, the outermost first.
   std::vector<std::string> titles_;
   std::vector<int> containerNumbers_;
+  std::vector<AssignmentPtr> assignments_;
   int containerCount_ = 0;
 };
 
