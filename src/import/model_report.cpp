@@ -4,14 +4,16 @@
 // computed on one process. For the cost, the layers' declarations compute layouts and work on a
 // process grid without processes, so a laptop can predict the cost on a large machine.
 //
-// Class Reporter visits the layers in order. For each layer it adds the operations and the
-// messages, those between its kernels included (its map list, declaration/core/map_list.hpp), as
-// conversions are carried out in a run (reduction/movement/movement.hpp). It stores the layout and
-// the receptive field of the result, from which those of later layers follow.
+// Class Reporter compiles the network as a set-up does (compile/program/compiled_network.hpp), which
+// gives the layouts of all arrays. It adds the operations of each layer, and the messages of all
+// moves of an Apply in inference, those between the kernels of a layer included. Then it visits the
+// layers in order and derives the receptive field of each result from those of its inputs.
 #include "import/model_report.hpp"
 
+#include "compile/prices/listed_moves.hpp"
+#include "compile/prices/pass_prices.hpp"
 #include "declaration/core/types.hpp"
-#include "reduction/movement/movement.hpp"
+#include "import/lowering/sections.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"
 
@@ -69,30 +71,47 @@ struct Sight {
 };
 using Sights = std::vector<Sight>;
 
-// Visits the layers in order, and sums their cost per rank. A layer's shape on the process grid is
-// a Form: the layouts of its inputs (uses) and parameters, and the block of each rank.
+// The network as the compiler reads it.
+Network networkOf(const ImportedNetwork& imported, int inputs) {
+  Network network{.nodes = {},
+                  .inputs = inputs,
+                  .outputs = outputValues(imported),
+                  .elementBytes = kFloatBytes};
+  for (const LayerDescription::Node& described : imported.graph.nodes) {
+    NetworkNode& node = network.nodes.emplace_back();
+    for (const int name : described.reads)
+      node.reads.push_back(name < 0 ? -1 - name : inputs + name);
+    if (described.sameAs >= 0) {
+      node.type = network.nodes[static_cast<std::size_t>(described.sameAs)].type;
+      continue;
+    }
+    const std::shared_ptr<Declaration> type = makeDeclaration(described.layer.type);
+    type->setTitle(fmt::format("layer \"{}\"", described.layer.name));
+    for (const auto& [name, value] : described.layer.settings)
+      type->set(name, value);
+    node.halo = haloFrom(*type);
+    node.type = type;
+  }
+  return network;
+}
+
+// Compiles the network, sums the costs per rank of its layers, and follows receptive fields through
+// them. A layer's shape on the process grid is a Form: the layouts of its inputs (uses) and
+// parameters, and the block of each rank.
 class Reporter {
 public:
   Reporter(const ImportedNetwork& network, const std::vector<Shape>& inputs, Index processes)
-      : network_(network),
-        target_(MovementTarget::fromOptions(static_cast<int>(processes), processes, Space::Host)) {
-    const Shape& first = inputs.front();
-    spatial_ = std::max(static_cast<int>(first.size()) - 2, 0);
-    properties_ = splitOf(first.size(), processes);
-    for (const Shape& input : inputs) {
-      LayoutSpec spec{.shape = input, .grid = grid_, .properties = properties_};
-      for (Property& property : spec.properties)
-        if (!property.isShard() || property.dim >= static_cast<int>(input.size()))
-          property = Property::broadcast();
-      values_.push_back(Layout(std::move(spec)));
-      sights_.push_back(Sights(static_cast<std::size_t>(spatial_)));
+      : network_(network), inputs_(static_cast<int>(inputs.size())),
+        spatial_(std::max(static_cast<int>(inputs.front().size()) - 2, 0)),
+        properties_(splitOf(inputs.front().size(), processes)),
+        compiled_(networkOf(network, inputs_), layoutsOf(inputs),
+                  Target::fromOptions(Space::Host)) {
+    sights_.assign(inputs.size(), Sights(static_cast<std::size_t>(spatial_)));
+    for (std::size_t n = 0; n < network_.graph.nodes.size(); ++n) {
+      addWork(n);
+      see(n);
     }
-    inputs_ = static_cast<int>(inputs.size());
-  }
-
-  void run() {
-    for (const LayerDescription::Node& node : network_.graph.nodes)
-      add(node);
+    countMessages(MovementTarget::fromOptions(static_cast<int>(processes), processes, Space::Host));
   }
 
   std::string outputs() const {
@@ -100,9 +119,10 @@ public:
     for (const NetworkOutput& output : network_.outputs)
       text += fmt::format(
           "  output {} [{}]\n", output.name,
-          fmt::join(values_[static_cast<std::size_t>(inputs_ + output.node)].shape(), ","));
-    return text.empty() ? fmt::format("  output [{}]\n", fmt::join(values_.back().shape(), ","))
-                        : text;
+          fmt::join(compiled_.outputOf(static_cast<std::size_t>(output.node)).shape(), ","));
+    return text.empty()
+               ? fmt::format("  output [{}]\n", fmt::join(compiled_.values().back().shape(), ","))
+               : text;
   }
   std::string cost(Index processes) const {
     return fmt::format("on {} as {} ({}), in float32 and at most a rank:\n"
@@ -149,6 +169,17 @@ private:
     grid_ = Grid::make(extents);
     return properties;
   }
+  Layouts layoutsOf(const std::vector<Shape>& inputs) const {
+    Layouts layouts;
+    for (const Shape& input : inputs) {
+      LayoutSpec spec{.shape = input, .grid = grid_, .properties = properties_};
+      for (Property& property : spec.properties)
+        if (!property.isShard() || property.dim >= static_cast<int>(input.size()))
+          property = Property::broadcast();
+      layouts.push_back(Layout(std::move(spec)));
+    }
+    return layouts;
+  }
   std::string describeProperties() const {
     std::vector<std::string> words;
     for (const Property& property : properties_)
@@ -156,58 +187,31 @@ private:
     return joined(words, ",");
   }
 
-  // Adds the cost of a node, and its result's layout and receptive field.
-  void add(const LayerDescription::Node& node) {
-    const LayerDescription& layer =
-        network_.layer(static_cast<int>(&node - network_.graph.nodes.data()));
-    const auto declaration = makeDeclaration(layer.type);
-    declaration->setTitle(fmt::format("layer \"{}\"", layer.name));
-    for (const auto& [name, value] : layer.settings)
-      declaration->set(name, value);
-    Layouts reads;
-    for (const int name : node.reads)
-      reads.push_back(values_[static_cast<std::size_t>(name < 0 ? -1 - name : inputs_ + name)]);
-    const Form form = declaration->form(reads, {});
-    countMessages(*declaration, form);
-    const Work work = declaration->work(form, 0); // block 0 is the largest
+  void addWork(std::size_t number) {
+    const NetworkNode& node = compiled_.network().nodes[number];
+    const Form& form = compiled_.nodes()[number].form.value();
+    const Work work = node.type->work(form, 0); // block 0 is the largest
     forward_ += work.forward;
     adjoint_ += work.adjoint + work.adjointParameters;
     // Nodes that share the weights of another node do not count them again.
-    for (const ParameterForm& parameter :
-         node.sameAs < 0 ? form.parameters : std::vector<ParameterForm>())
-      weights_ += elements(parameter.use.box(0));
+    if (network_.graph.nodes[number].sameAs < 0)
+      for (const ParameterForm& parameter : form.parameters)
+        weights_ += elements(parameter.use.box(0));
     activations_ += elements(form.output.box(0));
-    values_.push_back(form.output);
-    see(node, layer, reads);
   }
 
-  // Adds the messages of one evaluation: those that convert the inputs to the layouts that the
-  // layer uses, and those between its kernels, such as the sums of a norm. They are the operators
-  // of its map list, and those that its kernels apply themselves.
-  void countMessages(const Declaration& declaration, const Form& form) {
-    const MapList list = declaration.maps(form, declaration.storageLayouts(form));
-    for (const Map& map : list.maps()) {
-      if (map.when == When::Training)
+  // Adds the largest numbers over the ranks for each move of one evaluation.
+  void countMessages(const MovementTarget& target) {
+    const MapList& list = compiled_.list();
+    const InInference all(static_cast<std::size_t>(std::max(1, list.nodes())), true);
+    const Pass apply = applyPass(list, compiled_.order(), all, /*keeps=*/false);
+    for (const PassMove& move : movesOf(compiled_, list, apply)) {
+      if (move.op.isLocal() || goesByLists(move.op))
         continue;
-      if (map.kind == Map::Kind::Operator)
-        addMove(list.operators()[static_cast<std::size_t>(map.object)], 1);
-      if (map.kind == Map::Kind::Kernel)
-        for (const OwnMove& move : list.kernels()[static_cast<std::size_t>(map.object)].moves)
-          addMove(list.operators()[static_cast<std::size_t>(move.op)], move.inApply);
+      const Traffic largest = movementOf(move.op, kFloatBytes, target).mostSent(Role::Source);
+      messages_ += move.times * largest.messages;
+      elements_ += move.times * largest.elements;
     }
-  }
-
-  // Adds an operator as it is carried out: the largest numbers over the ranks. Halos and maxima are
-  // one exchange.
-  void addMove(const OperatorEntry& op, Index times) {
-    if (op.isLocal() || op.map || op.rule)
-      return;
-    const Movement movement = op.kind == OperatorKind::Conversion
-                                  ? movementOf(op.from, op.to, kFloatBytes, target_)
-                                  : exchangeOf(op.from, op.to, kFloatBytes);
-    const Traffic largest = movement.mostSent(Role::Source);
-    messages_ += times * largest.messages;
-    elements_ += times * largest.elements;
   }
 
   // -- receptive fields
@@ -228,8 +232,9 @@ private:
   }
 
   // Computes the receptive field of a node's result from those of its inputs.
-  void see(const LayerDescription::Node& node, const LayerDescription& layer,
-           const Layouts& reads) {
+  void see(std::size_t number) {
+    const LayerDescription& layer = network_.layer(static_cast<int>(number));
+    const Layouts& reads = compiled_.nodes()[number].inputs;
     Sights sights(static_cast<std::size_t>(spatial_));
     for (Sight& sight : sights)
       sight = {0, 0, 0};
@@ -237,9 +242,8 @@ private:
     bool isBounded = spatial_ > 0;
     if (isBounded && layer.type == "constant")
       return sights_.push_back(sights);
-    for (const int name : node.reads) {
-      const Sights& inputSights =
-          sights_[static_cast<std::size_t>(name < 0 ? -1 - name : inputs_ + name)];
+    for (const int value : compiled_.network().nodes[number].reads) {
+      const Sights& inputSights = sights_[static_cast<std::size_t>(value)];
       isBounded = isBounded && !inputSights.empty();
       for (std::size_t s = 0; isBounded && s < sights.size(); ++s)
         sights[s] = {std::max(sights[s].before, inputSights[s].before),
@@ -251,7 +255,8 @@ private:
     if (type == "globalaveragepooling" || type == "adaptiveaveragepooling" ||
         type == "spectralconv" || type == "matmul" || type == "attention" || type == "flatten" ||
         type == "transpose" || (type == "softmax" && reads.front().rank() > 2) ||
-        (type == "reduce" && !keepsSpace(layer)) || values_.back().rank() != spatial_ + 2)
+        (type == "reduce" && !keepsSpace(layer)) ||
+        compiled_.outputOf(number).rank() != spatial_ + 2)
       isBounded = false;
     if (type == "instancenorm" || type == "groupnorm")
       ++means_;
@@ -311,11 +316,10 @@ private:
   }
 
   const ImportedNetwork& network_;
-  const MovementTarget target_; // of processes on one node, unless options say otherwise
-  int spatial_ = 0, inputs_ = 0;
+  int inputs_, spatial_;
   GridPtr grid_;
-  Properties properties_;      // how the inputs are distributed, one per axis of the grid
-  Layouts values_;             // of the inputs, then of each node's result
+  Properties properties_; // how the inputs are distributed, one per axis of the grid
+  CompiledNetwork compiled_;
   std::vector<Sights> sights_; // one per value; an empty entry: the value depends on all of space
   // Sums over all layers, for the rank with the largest block.
   double forward_ = 0, adjoint_ = 0;    // floating-point operations
@@ -410,8 +414,7 @@ std::string reportModel(const std::string& name, const ModelProgram& program,
     throw Error(TENON_ERR_ARG, fmt::format("the number of processes is {}; it must be in 1 to {}",
                                            processes, kMaxReported));
   const ImportedNetwork network = importNetwork(program, file, inputs);
-  Reporter reporter(network, inputs, processes);
-  reporter.run();
+  const Reporter reporter(network, inputs, processes);
   const bool isOnnx = program.format == ModelProgram::Format::Onnx;
   std::string text = fmt::format(
       "{}: {}, {}, {}\n", name, isOnnx ? fmt::format("ONNX, opset {}", program.version) : "PyTorch",

@@ -46,7 +46,7 @@ GradientBuckets::GradientBuckets(const Layer& layer, Index bytes) : GradientBuck
   // The order in which gradients are complete does not depend on whether an input's cotangent is
   // wanted.
   const Chosen noInput(maps.list().inputs().size(), false);
-  const auto last = lastSteps(maps, adjointPass(maps.list(), noInput, setup.order()));
+  const auto last = lastSteps(maps, adjointPass(maps.list(), noInput, setup.network().order()));
   Members parameters;
   std::vector<SummedGradient> gradients;
   for (const Ref<Parameter>& parameter : layer.parameters())

@@ -9,6 +9,7 @@
 #include "comm/agreement/batched.hpp"
 #include "comm/memory/lane.hpp"
 #include "comm/transport.hpp"
+#include "declaration/kernel/kernel_place.hpp"
 #include "dtensor/kernel_context.hpp"
 #include "layer/networks/model.hpp"
 #include "plan/plan_file.hpp"
@@ -183,19 +184,23 @@ DeclaredNetwork LayerPlan::layers() const {
   return network;
 }
 
-// Scratch memory of kernels on the rank that searches, cached for the searches on many grids.
+// Scratch memory of kernels on the rank that searches, cached for the searches on many grids. Types
+// whose kernels work on tensors need a layer to make them.
 ScratchOf LayerPlan::scratch() const {
-  return [this, nodes = unfoldedNetwork()](int node, const Form& form) {
-    Layer& layer = *nodes[node].layer;
-    std::string key = layer.declaration().agreedText() + nodes[node].lists.describe();
-    for (const Layer* container : nodes[node].containers)
-      key += " " + container->declaration().value<std::string>("backend");
+  return [this, nodes = unfoldedNetwork()](int node, const Declaration& type, const Form& form) {
+    const int rank = comm()->rank();
+    std::string key = type.agreedText() + type.lists().describe();
     for (const Layout& use : form.uses)
-      key += fmt::format(" [{}]", fmt::join(extents(use.boxOfRank(comm()->rank())), ","));
-    key += fmt::format(" [{}]", fmt::join(extents(form.output.boxOfRank(comm()->rank())), ","));
+      key += fmt::format(" [{}]", fmt::join(extents(use.boxOfRank(rank)), ","));
+    key += fmt::format(" [{}]", fmt::join(extents(form.output.boxOfRank(rank)), ","));
     const auto [entry, isNew] = scratch_.try_emplace(std::move(key), 0);
-    if (isNew)
-      entry->second = layer.kernelScratch(form, nodes[node].containers, nodes[node].lists);
+    if (isNew) {
+      const auto bytes = kernelBytes(type, form, rank, contextOf(comm(), network_->space()));
+      const UnfoldedNode& unfolded = nodes[node];
+      entry->second =
+          bytes ? bytes->scratch
+                : unfolded.layer->kernelScratch(form, unfolded.containers, unfolded.lists);
+    }
     return entry->second;
   };
 }
@@ -477,7 +482,7 @@ std::vector<const Layer*> LayerPlan::layersInOrder() const {
 }
 
 std::vector<LayerCost> LayerPlan::costs(int rank, bool inputCotangent) const {
-  return costsOf(layer(), layersInOrder(), rank, inputCotangent, rates());
+  return costsOf(layer(), rank, inputCotangent, rates());
 }
 
 } // namespace tenon

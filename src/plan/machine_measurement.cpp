@@ -24,7 +24,7 @@
 #include "machine/kernel_rates.hpp"
 #include "machine/price.hpp"
 #include "plan/calibration.hpp"
-#include "planner/prices/kernel_cost.hpp"
+#include "compile/prices/kernel_cost.hpp"
 #include "sys/data_type.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/log/stopwatch.hpp"

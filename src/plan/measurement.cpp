@@ -3,17 +3,15 @@
 // measures them (measurement.hpp). The phases are kernels and communication of Apply and of the
 // adjoint, and the reduction of gradients. plan_report.cpp prints both side by side.
 //
-// costsOf() predicts, for one rank. It follows the steps of the network that run, not the plan, and
-// so includes communication that the plan did not foresee, such as a value that is moved twice.
+// costsOf() predicts, for one rank, by the prices of the passes that run
+// (compile/prices/pass_prices.hpp), and so includes communication that the plan did not foresee,
+// such as a value that is moved twice.
 // Measurement is an observer of passes: the network calls it at the begin of each Apply and adjoint
 // and after each step, with the step's time, and it stores the last passes in ring buffers.
 #include "plan/measurement.hpp"
 
-#include "geometry/layout/layout.hpp"
+#include "compile/prices/pass_prices.hpp"
 #include "linop/exchange/make_conversion.hpp"
-#include "planner/prices/conversion_prices.hpp"
-#include "planner/prices/listed_moves.hpp"
-#include "sys/data_type.hpp"
 #include "sys/log/log.hpp"
 
 #include <algorithm>
@@ -24,28 +22,26 @@ namespace tenon {
 namespace {
 
 // The predicted costs of one rank by node and phase. A node is a layer in the map list of the
-// network; the price of a conversion or exchange is that of its slowest rank, and its messages and
-// bytes are those that this rank sends.
+// network; seconds are those of the slowest rank, and messages and bytes those that this rank sends.
 class Costs {
 public:
   Costs(const Layer& network, int rank, const OwnRates& rates)
-      : maps_(network.maps(network.inputLayouts())), rank_(rank),
-        hasLists_(rank == network.comm()->rank()), elementBytes_(dataTypeSize(network.dataType())),
-        rates_(rates), conversions_(rates.links, network.comm()->size()),
-        target_(movementTargetOf(network)), assignment_(network.assignment()),
+      : setup_(network.setup(network.inputLayouts())), rank_(rank),
+        isOwn_(rank == network.comm()->rank()), target_(movementTargetOf(network)),
+        conversions_(rates.links, network.comm()->size()),
+        prices_(compiled(), conversions_, rates.kernels, Sampling::Sampled),
         byNode_(std::max(1, list().nodes())) {}
 
-  // Adds the moves of a pass. The step that ends an operator is not counted, since its begin was.
-  void addMoves(const Pass& pass, Phase phase) {
-    for (const Step& step : pass.steps) {
-      if (step.map < 0 || (step.what != Do::Begin && step.what != Do::Apply))
-        continue;
-      const Map& map = list().maps()[step.map];
-      if (map.kind == Map::Kind::Operator)
-        at(map.node, phase) += costOf(list().operators()[map.object], step.adjoint);
-      else if (const SourceEntry& source = list().sources()[map.object]; source.storage)
-        at(map.node, phase) += conversionIfAny(*source.storage, source.use, /*adjoint=*/false);
+  void addPass(const Pass& pass, Phase kernel, Phase move) {
+    const std::vector<NodePrice> prices = prices_.of(list(), pass);
+    for (std::size_t n = 0; n < prices.size(); ++n) {
+      const int node = static_cast<int>(n);
+      at(node, kernel).seconds += prices[n].kernels;
+      at(node, kernel).work = prices[n].work;
+      at(node, move).seconds += prices[n].moves;
     }
+    for (const PassMove& one : movesOf(compiled(), list(), pass))
+      addSent(one, at(one.node, one.inKernel ? kernel : move));
   }
 
   void addGradients() {
@@ -54,122 +50,53 @@ public:
     for (const Map& map : list().maps()) {
       if (map.kind != Map::Kind::Kernel)
         continue;
-      for (const auto& use : *maps_.kernel(map.object).uses) {
+      for (const auto& use : *setup_.maps().kernel(map.object).uses) {
         if (use->isFrozen() || !counted.insert(&use->parameter()).second)
           continue;
         const Parameter& parameter = use->parameter();
         // First the partial sums of each use are converted to the storage layout, the adjoint of
         // the conversion to the use; then the copies are reduced.
-        at(map.node, Phase::Gradients) +=
-            conversionIfAny(parameter.storage(), use->layout(), /*adjoint=*/true);
+        addGradient(parameter.storage(), use->layout(), /*adjoint=*/true, map.node);
         if (const Layout* reduced = parameter.reducedAs())
-          at(map.node, Phase::Gradients) +=
-              conversionIfAny(reduced->dual(), *reduced, /*adjoint=*/false);
+          addGradient(reduced->dual(), *reduced, /*adjoint=*/false, map.node);
       }
     }
   }
 
-  // Adds the kernels of a node. `wantsInput`: the adjoint computes the cotangent of its input;
-  // `runsAgain`: it runs a second time for the adjoint, instead of saving values.
-  void addKernels(int node, const Layer& layer, bool wantsInput, bool runsAgain) {
-    const auto computes = [&](const Map& map) {
-      return map.node == node && map.kind != Map::Kind::Operator;
-    };
-    // A repartition, or a sum of inputs, has operators only.
-    if (std::ranges::none_of(list().maps(), computes))
-      return;
-    const KernelCost cost = kernelCost(layer.declaration(), layer.formIn(assignment_), wantsInput,
-                                       elementBytes_, rates_.kernels);
-    at(node, Phase::ApplyKernel) = {.seconds = cost.applySeconds, .work = cost.apply};
-    // The total time of two passes does not determine the rate of either.
-    at(node, Phase::AdjointKernel) =
-        runsAgain ? PhaseCost{.seconds = cost.adjointSeconds + cost.applySeconds}
-                  : PhaseCost{.seconds = cost.adjointSeconds, .work = cost.adjoint};
-    for (const Map& map : list().maps())
-      if (computes(map) && map.kind == Map::Kind::Kernel)
-        addOwnMoves(map, wantsInput);
-  }
-
-  // Communication within a kernel counts as part of the kernel, as in the measurement.
-  void addOwnMoves(const Map& map, bool wantsInput) {
-    for (const OwnMove& move : list().kernels()[map.object].moves) {
-      const PhaseCost once = costOf(list().operators()[move.op], /*adjoint=*/false);
-      at(map.node, Phase::ApplyKernel) += times(once, move.inApply);
-      if (wantsInput)
-        at(map.node, Phase::AdjointKernel) += times(once, move.inAdjoint);
-    }
-  }
-
-  const MapList& list() const { return maps_.list(); }
+  const MapList& list() const { return compiled().list(); }
+  Order order() const { return compiled().order(); }
   std::vector<LayerCost> take() { return std::move(byNode_); }
 
 private:
+  const CompiledNetwork& compiled() const { return setup_.network(); }
+  Index elementBytes() const { return compiled().network().elementBytes; }
   PhaseCost& at(int node, Phase phase) { return byNode_[node][static_cast<int>(phase)]; }
 
-  static PhaseCost times(const PhaseCost& once, Index count) {
-    return {.seconds = double(count) * once.seconds,
-            .messages = count * once.messages,
-            .bytes = count * once.bytes};
-  }
   // Layouts with the same memory need no conversion.
-  PhaseCost conversionIfAny(const Layout& from, const Layout& to, bool adjoint) {
-    return haveSameMemory(from, to) ? PhaseCost() : conversion(from, to, adjoint);
-  }
-  PhaseCost conversion(const Layout& from, const Layout& to, bool adjoint) {
-    return priced(from, to, adjoint, movementOf(from, to, elementBytes_, target_));
-  }
-  PhaseCost costOf(const OperatorEntry& op, bool adjoint) {
-    if (op.isLocal())
-      return {};
-    if (goesByLists(op))
-      return costOfLists(op, adjoint);
-    // A sum of inputs, or a copy: it sends no messages, but takes time.
-    if (haveSameMemory(op.from, op.to))
-      return {.seconds =
-                  priceOfExchange(op.from, op.to, elementBytes_, rates_.links, Sampling::First)
-                      .seconds};
-    if (op.kind == OperatorKind::Conversion)
-      return conversion(op.from, op.to, adjoint);
-    return priced(op.from, op.to, adjoint, exchangeOf(op.from, op.to, elementBytes_));
-  }
-  PhaseCost costOfLists(const OperatorEntry& op, bool adjoint) const {
-    const ListedTraffic traffic =
-        op.map && !hasLists_ ? mostTraffic(op, adjoint) : listedTraffic(op, adjoint, rank_);
-    return {.seconds = priceOfLists(traffic, op.from.grid(), elementBytes_, rates_.links),
-            .messages = traffic.sent.messages,
-            .bytes = traffic.sent.elements * elementBytes_};
-  }
-  PhaseCost priced(const Layout& from, const Layout& to, bool adjoint, const Movement& movement) {
-    const Traffic sent = movement.sent(rank_, adjoint ? Role::Target : Role::Source);
-    // The adjoint of from -> to is to* -> from*.
-    const Layout begin = adjoint ? to.dual() : from, end = adjoint ? from.dual() : to;
-    return {.seconds = conversions_.seconds(begin, end, elementBytes_, Sampling::Sampled),
-            .messages = sent.messages,
-            .bytes = sent.elements * elementBytes_};
+  void addGradient(const Layout& from, const Layout& to, bool adjoint, int node) {
+    if (haveSameMemory(from, to))
+      return;
+    const PassMove conversion{.op = {.kind = OperatorKind::Conversion, .from = from, .to = to},
+                              .adjoint = adjoint};
+    PhaseCost& cost = at(node, Phase::Gradients);
+    cost.seconds += prices_.seconds(conversion.op, adjoint);
+    addSent(conversion, cost);
   }
 
-  const BoundMaps& maps_;
+  void addSent(const PassMove& move, PhaseCost& cost) const {
+    const Traffic sent = sentFor(move, rank_, isOwn_, elementBytes(), target_);
+    cost.messages += move.times * sent.messages;
+    cost.bytes += move.times * sent.elements * elementBytes();
+  }
+
+  const Setup& setup_;
   int rank_;
-  bool hasLists_; // of index maps: only those of this rank are known
-  Index elementBytes_;
-  const OwnRates& rates_;
-  ConversionPrices conversions_;
+  bool isOwn_;
   MovementTarget target_;
-  AssignmentPtr assignment_; // of the network
+  ConversionPrices conversions_;
+  PassPrices prices_;
   std::vector<LayerCost> byNode_;
 };
-
-// The nodes that compute cotangents of their inputs: those with a parameter, or a wanted input,
-// before them.
-std::vector<bool> wantsOf(const MapList& list, const Pass& adjoint, int nodes) {
-  std::vector<bool> wants(nodes, false);
-  for (const Step& step : adjoint.steps)
-    if (step.map >= 0 && step.what == Do::Adjoint)
-      for (ValueId v : step.writes)
-        if (v != kNoValue)
-          wants[list.maps()[step.map].node] = true;
-  return wants;
-}
 
 } // namespace
 
@@ -197,19 +124,13 @@ MovementTarget movementTargetOf(const Layer& network) {
   return MovementPolicy::fromOptions(network.space()).on(*network.comm());
 }
 
-std::vector<LayerCost> costsOf(const Layer& network, const std::vector<const Layer*>& nodes,
-                               int rank, bool wanted, const OwnRates& rates) {
+std::vector<LayerCost> costsOf(const Layer& network, int rank, bool wanted, const OwnRates& rates) {
   Costs costs(network, rank, rates);
-  const Order order = network.setup(network.inputLayouts()).order();
-  const Pass adjoint =
-      adjointPass(costs.list(), Chosen(costs.list().inputs().size(), wanted), order);
-  costs.addMoves(applyPass(costs.list(), order), Phase::ApplyMove);
-  costs.addMoves(adjoint, Phase::AdjointMove);
+  const Chosen inputs(costs.list().inputs().size(), wanted);
+  costs.addPass(applyPass(costs.list(), costs.order()), Phase::ApplyKernel, Phase::ApplyMove);
+  costs.addPass(adjointPass(costs.list(), inputs, costs.order()), Phase::AdjointKernel,
+                Phase::AdjointMove);
   costs.addGradients();
-  const std::vector<bool> wants = wantsOf(costs.list(), adjoint, static_cast<int>(nodes.size()));
-  const std::vector<bool> again = recomputedNodes(costs.list(), adjoint);
-  for (std::size_t node = 0; node < nodes.size(); ++node)
-    costs.addKernels(static_cast<int>(node), *nodes[node], wants[node], again[node]);
   return costs.take();
 }
 

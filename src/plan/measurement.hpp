@@ -31,8 +31,7 @@ MovementTarget movementTargetOf(const Layer& network);
 // The costs of each node of the network's maps, for its last set-up. `wanted` tells whether the
 // adjoint computes the cotangent of the network's input. The conversion of parameters to their use
 // belongs to Apply.
-std::vector<LayerCost> costsOf(const Layer& network, const std::vector<const Layer*>& nodes,
-                               int rank, bool wanted, const OwnRates& rates);
+std::vector<LayerCost> costsOf(const Layer& network, int rank, bool wanted, const OwnRates& rates);
 
 // A phase of a layer, predicted and measured: seconds of the slowest rank, messages and bytes of
 // all ranks.

@@ -289,7 +289,7 @@ OwnRates LayerPlan::calibrated() const {
   // of the slowest one: all ranks fit the same rates without another message.
   const OwnRates known = rates();
   const auto costsBy = [&](const LinkRates& links) {
-    return costsOf(layer(), layersInOrder(), comm()->rank(), measured().wantedInput(),
+    return costsOf(layer(), comm()->rank(), measured().wantedInput(),
                    {.links = links, .kernels = known.kernels});
   };
   std::vector<MeasuredKernel> kernels;

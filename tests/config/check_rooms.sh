@@ -6,8 +6,8 @@
 # what a room reaches through other headers.
 #
 #   order     a room uses only rooms on lower floors, and includes only what it uses, directly or not
-#   reach     sys, geometry, kernels, weights, declaration, machine, reduction, placement, planner and
-#             studies do not reach mpi.h; only io reaches HDF5;
+#   reach     sys, geometry, kernels, weights, declaration, machine, reduction, compile, import, placement,
+#             planner and studies do not reach mpi.h; only io reaches HDF5;
 #             only kernels and sys reach the headers of BLAS, oneDNN, FFTW and CUDA; only machine hwloc's
 #   device    headers and names of CUDA and its libraries only in sys/cuda and kernels/cuda, whose headers
 #             no other source includes
@@ -139,7 +139,7 @@ check_reach() {
     base=${path##*/}
     faulty=no
     case $base in
-      mpi.h) [[ ! $room =~ ^(sys|geometry|kernels|weights|declaration|machine|reduction|placement|planner|studies)$ ]] || faulty=yes ;;
+      mpi.h) [[ ! $room =~ ^(sys|geometry|kernels|weights|declaration|machine|reduction|compile|import|placement|planner|studies)$ ]] || faulty=yes ;;
       hdf5.h | H5*.h) [[ $room == io ]] || faulty=yes ;;
       hwloc.h) [[ $room == machine ]] || faulty=yes ;;
       cblas.h | fftw3.h | dnnl*.h | dnnl*.hpp | cuda*.h | cudnn*.h | cublas*.h | cufft*.h | hip*.h | nccl.h)

@@ -63,7 +63,7 @@ void expectSame(Layer& network, const Layouts& inputs) {
   network.setUp(inputs);
   const MapList& list = network.maps(inputs).list();
   const RunMemory planned = counted(network, inputs);
-  const Order order = network.setup(inputs).order();
+  const Order order = network.setup(inputs).network().order();
   const Pass passes[] = {applyPass(list, order),
                          adjointPass(list, Chosen(inputs.size(), true), order)};
   for (std::size_t p = 0; p < 2; ++p)

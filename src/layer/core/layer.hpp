@@ -198,8 +198,6 @@ public:
             const std::optional<Layout>& computedHalo = {}) const;
   // The form of the last set-up, without its division into pieces that overlap the halo exchange.
   Form latestForm() const;
-  // The same of the last set-up that followed an assignment, if there is one.
-  Form formIn(const AssignmentPtr& assignment) const;
   // What the layer's own assignment has for it, or null.
   const NodeChoice* choice() const { return choiceIn(assignment_.get()); }
   const AssignmentPtr& assignment() const noexcept { return assignment_; }

@@ -304,15 +304,6 @@ Form Layer::latestForm() const {
               entry.computedHalo);
 }
 
-Form Layer::formIn(const AssignmentPtr& assignment) const {
-  const auto entry = std::find_if(setups_.rbegin(), setups_.rend(), [&](const Entry& known) {
-    return known.assignment == assignment;
-  });
-  return entry == setups_.rend() ? latestForm()
-                                 : form(entry->inputs, choiceIn(assignment.get()),
-                                        /*inPieces=*/false, entry->computedHalo);
-}
-
 Index Layer::kernelScratch(const Form& form, const std::vector<const Layer*>& containers,
                            const MeshLists& lists) {
   // Settings and mesh lists are restored at the end: they are only tried here, and the layer can

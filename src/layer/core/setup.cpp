@@ -78,8 +78,8 @@ Index Frame::bytes() const {
   return sum;
 }
 
-Setup::Setup(BoundMaps maps, Order order)
-    : maps_(std::move(maps)), order_(order),
+Setup::Setup(BoundMaps maps, std::shared_ptr<const CompiledNetwork> network)
+    : maps_(std::move(maps)), network_(std::move(network)), order_(network_->order()),
       inputs_(layoutsOf(maps_.list(), maps_.list().inputs())), inputDuals_(dualsOf(inputs_)),
       outputs_(layoutsOf(maps_.list(), maps_.list().outputs())), outputDuals_(dualsOf(outputs_)) {}
 

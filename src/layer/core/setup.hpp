@@ -62,8 +62,8 @@ private:
 
 class Setup {
 public:
-  // The list of a compiled network with its objects, and whether exchanges overlap with kernels.
-  Setup(BoundMaps maps, Order order);
+  // A compiled network, and its list with the objects.
+  Setup(BoundMaps maps, std::shared_ptr<const CompiledNetwork> network);
   Setup(const Setup&) = delete;
   Setup& operator=(const Setup&) = delete;
 
@@ -75,7 +75,7 @@ public:
   const Layout& output() const noexcept { return outputs_.front(); }
   // The map list that runs.
   const BoundMaps& maps() const noexcept { return maps_; }
-  Order order() const noexcept { return order_; }
+  const CompiledNetwork& network() const noexcept { return *network_; }
   void setObservers(Observers observers) noexcept { maps_.setObservers(std::move(observers)); }
 
   // Creates a frame. The first call derives the passes and allocates the shared memory.
@@ -168,7 +168,8 @@ private:
   std::string role(ValueId argument, bool cotangents) const;
 
   BoundMaps maps_;
-  Order order_;
+  std::shared_ptr<const CompiledNetwork> network_;
+  Order order_; // whether exchanges overlap with kernels
   Layouts inputs_, inputDuals_, outputs_, outputDuals_;
   std::deque<Passes> passes_; // the first is for training of all nodes
   // The numbers of the nodes that differ between training and inference, with their layers.

@@ -268,9 +268,10 @@ NetworkSetUp::Made NetworkSetUp::make(const Layouts& inputs, const AssignmentPtr
   // The output of a layer within a planned network is not that of the network.
   if (isFirst_ && assignment && assignment == outermost_.assignment_)
     list.network.output = assignment->output;
-  const CompiledNetwork network(list.network, inputs, Target::fromOptions(outermost_.space()));
-  Made made{.outputs = network.outputs()};
-  if (network.nodes().size() > list.nodes.size())
+  const auto network = std::make_shared<const CompiledNetwork>(
+      list.network, inputs, Target::fromOptions(outermost_.space()));
+  Made made{.outputs = network->outputs()};
+  if (network->nodes().size() > list.nodes.size())
     made.repartition = addRepartition(list);
   made.setup = makeSetup(outermost_, list, network);
   return made;
@@ -299,8 +300,10 @@ void NetworkSetUp::markAtWork(const List& list, std::deque<AtWork>& marks) {
 }
 
 // Creates the objects of a network, and the entries of its layers and containers.
-std::unique_ptr<Setup> NetworkSetUp::makeSetup(const Layer& layer, const List& list,
-                                               const CompiledNetwork& network) {
+std::unique_ptr<Setup>
+NetworkSetUp::makeSetup(const Layer& layer, const List& list,
+                        std::shared_ptr<const CompiledNetwork> compiledNetwork) {
+  const CompiledNetwork& network = *compiledNetwork;
   for (const Container& container : list.containers) {
     const Layouts inputs = layoutsAt(network.values(), container.reads);
     container.layer->declaration().checkLinks(inputs);
@@ -320,7 +323,7 @@ std::unique_ptr<Setup> NetworkSetUp::makeSetup(const Layer& layer, const List& l
     if (!entry.setup)
       entry.outputs = layoutsAt(network.values(), container.outputs);
   }
-  return std::make_unique<Setup>(BoundMaps(layer, network, nodes), network.order());
+  return std::make_unique<Setup>(BoundMaps(layer, network, nodes), std::move(compiledNetwork));
 }
 
 // Creates the objects of a layer, unless it has them from another network with the same layouts.
@@ -356,7 +359,7 @@ std::shared_ptr<const BoundMaps> NetworkSetUp::makeMaps(const Node& node,
   Layer& layer = *node.layer;
   if (node.segment)
     return std::make_shared<BoundMaps>(
-        layer, compiled, makeSegment(layer, makeSetup(layer, *node.segment, *compiled.segment)));
+        layer, compiled, makeSegment(layer, makeSetup(layer, *node.segment, compiled.segment)));
   checkMemory(layer, *compiled.form);
   return std::make_shared<BoundMaps>(layer, compiled, layer.makeKernel_);
 }

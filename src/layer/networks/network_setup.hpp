@@ -69,7 +69,7 @@ private:
   Ref<Layer> addRepartition(List& list) const;
   static void markAtWork(const List& list, std::deque<AtWork>& marks);
   std::unique_ptr<Setup> makeSetup(const Layer& layer, const List& list,
-                                   const CompiledNetwork& network);
+                                   std::shared_ptr<const CompiledNetwork> compiledNetwork);
   std::shared_ptr<const BoundMaps> bind(const Node& node, const CompiledNetwork::Node& compiled,
                                         const Layout& output);
   std::shared_ptr<const BoundMaps> makeMaps(const Node& node,

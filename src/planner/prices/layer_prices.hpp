@@ -16,11 +16,11 @@
 // move half of them: 2 (a + 8640 / b) seconds, and the time to add them.
 #pragma once
 
+#include "compile/prices/conversion_prices.hpp"
+#include "compile/prices/kernel_cost.hpp"
+#include "compile/prices/listed_moves.hpp"
 #include "declaration/core/form.hpp"
-#include "planner/prices/conversion_prices.hpp"
 #include "planner/prices/cost_model.hpp"
-#include "planner/prices/kernel_cost.hpp"
-#include "planner/prices/listed_moves.hpp"
 
 #include <map>
 

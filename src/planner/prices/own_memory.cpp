@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory of a plan per process. During the search it is a sum over layers (layerBytes), which
-// needs only each layer's own parallelization: parameters with gradients and optimizer state, and
-// the activations that the adjoint reads. Buffers that layers share depend on the parallelizations
-// of all layers. For the plan that was found, the layers therefore get the forms (layouts) of a
-// run, and memory is counted as in a run (RunMemory). The same forms serve two choices that are
-// made for the whole plan after the search:
+// The memory of a plan per process. During the search it is a sum over layers (layer_bytes.hpp),
+// which needs only each layer's own parallelization. Buffers that layers share depend on the
+// parallelizations of all layers. The plan that was found is therefore compiled like a run, and its
+// memory is counted as in a run (RunMemory). Compiled networks also serve two choices that are made
+// for the whole plan after the search:
 //
 //   recomputedWithin()   which layers compute their output again for the adjoint, within a limit
 //   sharedHalos()        which layers with windows share a halo exchange
@@ -17,136 +16,12 @@
 #include "declaration/core/types.hpp"
 #include "planner/prices/recomputation.hpp"
 #include "planner/search/halo_groups.hpp"
-#include "sys/bfloat16.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <map>
 
 namespace tenon {
-
-double OwnModel::bytesOf(const Layout& layout) const {
-  return double(network_.elementBytes) * double(mostElements(layout));
-}
-
-namespace {
-
-// Layouts of tensors of these shapes on a process grid of one rank.
-Layouts onOneProcess(const std::vector<Shape>& shapes) {
-  const GridPtr one = Grid::make({1});
-  Layouts layouts;
-  for (const Shape& shape : shapes)
-    layouts.push_back(Layout({.shape = shape, .grid = one, .properties = {Property::broadcast()}}));
-  return layouts;
-}
-
-double elementsOf(const Layout& layout, int rank) {
-  return double(elements(layout.boxOfRank(rank)));
-}
-
-int rankWithMost(const Layout& layout) {
-  return *std::ranges::max_element(layout.grid().ranks(), {},
-                                   [&](int rank) { return elementsOf(layout, rank); });
-}
-
-} // namespace
-
-// The activations that a layer saves for its adjoint. They do not depend on the distribution, so
-// they are determined for any legal inputs: on one process, or in the native layouts.
-OwnModel::Saved OwnModel::savedOf(const Declaration& declaration, const Layouts& given) const {
-  const Form form = declaration.form(given, {});
-  const int rank = rankWithMost(form.output);
-  Layouts storage;
-  for (const ParameterForm& parameter : form.parameters)
-    storage.push_back(parameter.use);
-  const MapList list = declaration.maps(form, storage);
-  Saved saved;
-  double others = double(list.savedBytes(rank, network_.elementBytes));
-  for (ValueId v = 0; v < static_cast<ValueId>(list.values().size()); ++v) {
-    const Value& value = list.values()[v];
-    if (!value.saved)
-      continue;
-    const auto isAmong = [&](const std::vector<ValueId>& ids) {
-      return std::ranges::any_of(
-          ids, [&](ValueId other) { return other == v || other == value.sharesMemoryOf; });
-    };
-    const bool isOutput = isAmong(list.outputs()), isInPlace = isAmong(list.inputs());
-    const bool isInput =
-        !isOutput && (isInPlace || std::ranges::any_of(given, [&](const Layout& input) {
-                        return value.layout.shape() == input.shape();
-                      }));
-    saved.inputInPlace |= isInPlace;
-    saved.output |= isOutput;
-    saved.input |= isInput;
-    if (isInput || isOutput)
-      others -= double(network_.elementBytes) * elementsOf(value.layout, rank);
-  }
-  saved.perOutput = std::max(0.0, others) / std::max(1.0, elementsOf(form.output, rank));
-  return saved;
-}
-
-std::vector<OwnModel::Saved> OwnModel::savedOf(const DeclaredLayer& layer,
-                                               const NativeLayouts* native) const {
-  std::vector<Saved> saved = {
-      savedOf(*layer.declaration, native ? native->uses : onOneProcess(layer.inputs))};
-  std::vector<Shape> outputs = {layer.declaration->outputShape(layer.inputs)};
-  for (const DependentLayer& dependent : layer.dependents) {
-    const std::vector<Shape> read = {outputs[dependent.reads]};
-    saved.push_back(savedOf(*dependent.declaration, native
-                                                        ? Layouts{native->outputs[dependent.reads]}
-                                                        : onOneProcess(read)));
-    outputs.push_back(dependent.declaration->outputShape(read));
-  }
-  return saved;
-}
-
-// By layer and output (its own, then those of its dependents): whether the adjoint of a layer that
-// reads it in place reads it again, and it is therefore saved.
-std::vector<std::vector<bool>>
-OwnModel::findReadSaved(const std::vector<std::vector<Saved>>& saved) const {
-  std::vector<std::vector<bool>> read;
-  for (std::size_t layer = 0; layer < saved.size(); ++layer) {
-    std::vector<bool>& isRead = read.emplace_back(saved[layer].size(), false);
-    const std::vector<DependentLayer>& dependents = network_.layers[layer].dependents;
-    for (std::size_t f = 0; f < dependents.size(); ++f)
-      isRead[dependents[f].reads] = isRead[dependents[f].reads] || saved[layer][f + 1].inputInPlace;
-  }
-  for (const DeclaredMove& move : network_.moves)
-    read[move.from][move.output] =
-        read[move.from][move.output] || saved[move.to].front().inputInPlace;
-  return read;
-}
-
-// Number of arrays for a parameter. Training needs the value, the gradient and its partial sums;
-// the reduction and its message buffers, if processes share the parameter; and the state of the
-// optimizer.
-double OwnModel::parameterCopies(const Layout& use, bool frozen) const {
-  return trains() && !frozen
-             ? 3.0 + (haveSameMemory(use.dual(), use) ? 0 : 2) + double(task_.optimizerStates)
-             : 1;
-}
-
-void OwnModel::addSaved(const Saved& saved, bool outputIsSaved, const Form& form,
-                        ParallelizationCost& cost) const {
-  const double output = bytesOf(form.output);
-  // Saved activations can be stored in bfloat16.
-  const auto depth = double(network_.stackDepth);
-  const double share =
-      depth *
-      (network_.savesRounded ? double(sizeof(BFloat16)) / double(network_.elementBytes) : 1);
-  double inputs = 0;
-  for (const Layout& use : form.uses) {
-    inputs += bytesOf(use);
-    // Other inputs are read in place, in the array that their writer wrote.
-    if (trains() && saved.input && (use.hasHalos() || !saved.inputInPlace))
-      cost.bytes += share * bytesOf(use);
-  }
-  if (trains())
-    cost.bytes += depth * saved.perOutput * double(mostElements(form.output)) +
-                  (outputIsSaved || saved.output ? share * output : 0);
-  cost.outputBytes.push_back(output);
-  cost.temporaryBytes = std::max(cost.temporaryBytes, inputs + output);
-}
 
 // Upper bound of the shared memory of passes: for each layer, its temporary arrays plus the outputs
 // of earlier layers that later layers still need.
@@ -276,6 +151,10 @@ CompiledNetwork OwnModel::compiledWith(const std::vector<int>& parallelizations,
   return {std::move(network), inputs, target};
 }
 
+PassPrices OwnModel::passPrices(const CompiledNetwork& compiled) const {
+  return {compiled, *conversions_, rates_.kernels, Sampling::Few};
+}
+
 RunMemory OwnModel::runMemory(CompiledNetwork compiled) const {
   std::vector<bool> frozen;
   for (const DeclaredNode& node : network_.nodes)
@@ -304,8 +183,9 @@ std::vector<int> OwnModel::sampledRanks() const {
 double OwnModel::scratchOf(const CompiledNetwork& compiled) const {
   double scratch = 0;
   for (std::size_t node = 0; task_.scratch && node < network_.nodes.size(); ++node)
-    scratch = std::max(scratch,
-                       double(task_.scratch(static_cast<int>(node), *compiled.nodes()[node].form)));
+    scratch = std::max(
+        scratch, double(task_.scratch(static_cast<int>(node), *compiled.network().nodes[node].type,
+                                      *compiled.nodes()[node].form)));
   return scratch;
 }
 
@@ -338,11 +218,9 @@ CostModel::RecomputedLayers OwnModel::recomputedWithin(const std::vector<int>& p
                           .applySeconds);
     always.push_back(node.recomputes);
   }
+  const PassPrices prices = passPrices(compiled);
   for (const OperatorEntry& op : compiled.saving().operators())
-    operators.push_back(goesByLists(op) ? priceOfLists(op, /*adjoint=*/false, network_.elementBytes,
-                                                       rates_.links, Sampling::Few)
-                        : op.isLocal()  ? 0
-                                        : conversionSeconds(op.from, op.to, Sampling::Few));
+    operators.push_back(prices.seconds(op, /*adjoint=*/false));
   const double others = bytesBesideArrays(compiled.nodes().size()) + scratchOf(compiled);
   RecomputationSearch search(memory, std::move(kernels), std::move(operators), always,
                              *std::ranges::max_element(ranks, {}, bytesOf));
@@ -361,32 +239,12 @@ CostModel::RecomputedLayers OwnModel::recomputedWithin(const std::vector<int>& p
   return recomputation;
 }
 
-// Seconds of the kernels, and of the communication of the passes.
+// The seconds of the passes of a run.
 double OwnModel::runSeconds(const RunMemory& memory) const {
-  const CompiledNetwork& compiled = memory.network();
+  const PassPrices prices = passPrices(memory.network());
   double seconds = 0;
-  for (std::size_t n = 0; n < network_.nodes.size(); ++n) {
-    const int layer = network_.nodes[n].layer, output = network_.nodes[n].output;
-    const KernelCost cost = kernelCost(*compiled.network().nodes[n].type, *compiled.nodes()[n].form,
-                                       output > 0 || wantsCotangent(network_.layers[layer]),
-                                       network_.elementBytes, rates_.kernels);
-    seconds += cost.applySeconds + (trains() ? cost.adjointSeconds : 0);
-  }
-  const MapList& list = memory.list();
   for (const Pass& pass : memory.passes())
-    for (const Step& step : pass.steps) {
-      // An exchange that begins and ends is priced at its begin.
-      const bool acts = step.what == Do::Begin || step.what == Do::Apply;
-      if (!acts || list.maps()[step.map].kind != Map::Kind::Operator)
-        continue;
-      const OperatorEntry& op = list.operators()[list.maps()[step.map].object];
-      if (op.isLocal())
-        continue;
-      seconds += goesByLists(op) ? priceOfLists(op, step.adjoint, network_.elementBytes,
-                                                rates_.links, Sampling::Few)
-                 : step.adjoint  ? conversionSeconds(op.to.dual(), op.from.dual(), Sampling::Few)
-                                 : conversionSeconds(op.from, op.to, Sampling::Few);
-    }
+    seconds += prices.seconds(memory.list(), pass);
   return seconds / static_cast<double>(task_.stepsPerEvaluation);
 }
 

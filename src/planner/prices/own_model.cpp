@@ -66,6 +66,7 @@ OwnModel::OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, OwnTa
                 {.inputs = task_.inputs(), .output = task_.output}),
       conversions_(std::make_unique<ConversionPrices>(rates_.links, grid_->size(), grid_)),
       layerPrices_(*conversions_, rates_, network_.elementBytes, trains()),
+      layerBytes_(network_, trains(), task_.optimizerStates),
       movePrices_(*conversions_, rates_.links, network_.elementBytes) {
   for (const DeclaredLayer& layer : network_.layers)
     names_.push_back(layer.name);
@@ -77,12 +78,12 @@ OwnModel::OwnModel(DeclaredNetwork network, FineGrid grid, OwnRates rates, OwnTa
 // Prices the layers under all parallelizations; those that differ only in names are one Kind.
 void OwnModel::addKinds() {
   std::vector<LayerKind> layers;
-  std::vector<std::vector<Saved>> saved;
+  std::vector<std::vector<SavedActivations>> saved;
   for (int layer = 0; layer < plannedLayers(); ++layer) {
     layers.push_back(existing_.kindOf(network_, layer));
-    saved.push_back(savedOf(*layers.back().layer, layers.back().native));
+    saved.push_back(layerBytes_.savedOf(*layers.back().layer, layers.back().native));
   }
-  const std::vector<std::vector<bool>> readSaved = findReadSaved(saved);
+  const std::vector<std::vector<bool>> readSaved = outputsReadAgain(network_, saved);
   std::map<std::string, int> known;
   for (int layer = 0; layer < plannedLayers(); ++layer) {
     const auto [entry, isNew] = known.emplace(kindKey(layer, layers[layer], readSaved[layer]),
@@ -137,11 +138,11 @@ ParallelizationCost OwnModel::costOf(const Kind& kind, const std::vector<Form>& 
   for (const ParameterForm& parameter : form.parameters) {
     if (!layer.frozen)
       layerPrices_.addGradient(parameter.use, cost);
-    cost.bytes += parameterCopies(parameter.use, layer.frozen) * bytesOf(parameter.use);
+    layerBytes_.addParameter(parameter.use, layer.frozen, cost);
   }
   if (layer.readsInput)
-    cost.bytes += bytesOf(form.uses.front().withoutHalos());
-  addSaved(kind.saved.front(), kind.readIsSaved.front(), form, cost);
+    cost.bytes += layerBytes_.bytesOf(form.uses.front().withoutHalos());
+  layerBytes_.addActivations(kind.saved.front(), kind.readIsSaved.front(), form, cost);
   // The dependents compute cotangents if the layer reads them: for the gradients of its parameters,
   // or for the layers before it.
   const bool hasCotangent = wantsCotangent(layer) || !form.parameters.empty();
@@ -154,7 +155,7 @@ ParallelizationCost OwnModel::costOf(const Kind& kind, const std::vector<Form>& 
     // Links fill halos within the layer.
     layerPrices_.addConversion(read, dependentForm.links ? use.withoutHalos() : use, hasCotangent,
                                cost);
-    addSaved(kind.saved[d + 1], kind.readIsSaved[d + 1], dependentForm, cost);
+    layerBytes_.addActivations(kind.saved[d + 1], kind.readIsSaved[d + 1], dependentForm, cost);
   }
   return cost;
 }

@@ -13,12 +13,10 @@
 // nor an optimizer state. Prices of kernels are exact at any precision; communication is that of
 // some positions of the process grid, of all of them for an exact price.
 //
-// Memory (own_memory.cpp). The bytes of a layer include its parameters, the optimizer state, the
-// gradients and their partial sums, and the reduced gradients if processes share them; and the
-// activations that an adjoint reads: inputs with halos, workspaces, and the outputs that the
-// layer's own adjoint or the adjoint of a reader reads. All other values and cotangents are
-// temporary. Layers share the memory of temporary values, which holds the values of the layer that
-// runs, and those that a later layer will read.
+// Memory. The bytes of a layer (layer_bytes.hpp) are its parameters, with what training adds, and the
+// activations that an adjoint reads. All other values and cotangents are temporary: layers share
+// their memory, which holds the values of the layer that runs, and those that a later layer will
+// read. Whole plans are counted like a run (own_memory.cpp).
 //
 // Pinned ends. If the user fixes the layout of the network's input or output (a pinned end), the
 // model contains an additional layer with this layout as its only parallelization. Moves from and
@@ -31,9 +29,11 @@
 #pragma once
 
 #include "compile/network/assignment.hpp"
+#include "compile/prices/pass_prices.hpp"
 #include "declaration/core/halo_sharing.hpp"
 #include "planner/parallelizations/layer_parallelizations.hpp"
 #include "planner/prices/cost_model.hpp"
+#include "planner/prices/layer_bytes.hpp"
 #include "planner/prices/layer_prices.hpp"
 #include "planner/prices/move_prices.hpp"
 #include "planner/prices/run_memory.hpp"
@@ -129,16 +129,10 @@ public:
                           double bytes) const override;
 
 private:
-  // Which activations the adjoint of a layer or a dependent reads; equal for all parallelizations.
-  struct Saved {
-    bool input = false, output = false;
-    bool inputInPlace = false; // the input is read in place, without a copy
-    double perOutput = 0;      // bytes of workspaces per element of the output
-  };
   // A kind of layer with its costs.
   struct Kind : LayerKind {
-    std::vector<Saved> saved = {};      // of the layer and its dependents
-    std::vector<bool> readIsSaved = {}; // by output: whether the adjoint of a reader reads it
+    std::vector<SavedActivations> saved = {}; // of the layer and its dependents
+    std::vector<bool> readIsSaved = {};       // by output: whether the adjoint of a reader reads it
     std::vector<ParallelizationCost> costs = {}; // by parallelization
   };
 
@@ -162,17 +156,8 @@ private:
   const std::vector<int>& layoutsOf(int layer, bool isSource, int place, const Shape& shape);
   bool wantsCotangent(const DeclaredLayer& layer) const;
   LayerTerms termsBy(int layer, int parallelization, Sampling sampling) const;
-  double conversionSeconds(const Layout& from, const Layout& to, Sampling sampling) const {
-    return conversions_->seconds(from, to, network_.elementBytes, sampling);
-  }
 
   // Memory, and what is chosen for a whole plan: own_memory.cpp.
-  Saved savedOf(const Declaration& declaration, const Layouts& given) const;
-  std::vector<Saved> savedOf(const DeclaredLayer& layer, const NativeLayouts* native) const;
-  std::vector<std::vector<bool>> findReadSaved(const std::vector<std::vector<Saved>>& saved) const;
-  double parameterCopies(const Layout& use, bool frozen) const;
-  void addSaved(const Saved& saved, bool outputIsSaved, const Form& form,
-                ParallelizationCost& cost) const;
   double temporaryBytes(const std::vector<int>& parallelizations) const;
   Layouts runInputs(const std::vector<int>& parallelizations) const;
   NodeChoice runChoice(int layer, int parallelization) const;
@@ -184,13 +169,13 @@ private:
   }
   CompiledNetwork compiledWith(const std::vector<int>& parallelizations,
                                const std::vector<HaloFrom>& halos, Index depth) const;
+  PassPrices passPrices(const CompiledNetwork& compiled) const;
   double runSeconds(const RunMemory& memory) const;
   RunMemory runMemory(CompiledNetwork compiled) const;
   std::vector<int> sampledRanks() const;
   double scratchOf(const CompiledNetwork& compiled) const;
   double bytesOfRun(const RunMemory& memory) const;
   double runBytes(const std::vector<int>& parallelizations) const;
-  double bytesOf(const Layout& layout) const;
 
   DeclaredNetwork network_;
   OwnRates rates_;
@@ -199,6 +184,7 @@ private:
   LayerParallelizations existing_;
   std::unique_ptr<ConversionPrices> conversions_;
   LayerPrices layerPrices_;
+  LayerBytes layerBytes_;
   MovePrices movePrices_;
   std::vector<int> kindOf_;         // by layer
   mutable std::vector<Kind> kinds_; // seconds are computed on request

@@ -14,9 +14,10 @@
 // buffers. Nothing communicates: the bytes of any rank are computed on the rank that searches.
 #include "planner/prices/run_memory.hpp"
 
+#include "compile/prices/listed_moves.hpp"
+#include "compile/prices/pass_prices.hpp"
 #include "declaration/core/memory_plan.hpp"
 #include "planner/prices/bucketing.hpp"
-#include "planner/prices/listed_moves.hpp"
 #include "sys/bfloat16.hpp"
 #include "sys/memory/memory.hpp"
 
@@ -77,14 +78,10 @@ Movement RunMemory::movementOf(const Layout& from, const Layout& to) const {
   return tenon::movementOf(from, to, elementBytes(), task_.movement);
 }
 
-// The movements of all operators. Halos and maxima are a single exchange, regardless of how
-// conversions are carried out.
 void RunMemory::findMovements() {
   for (const OperatorEntry& op : compiled_.saving().operators())
     if (!goesByLists(op) && !op.isLocal())
-      movements_.push_back(op.kind == OperatorKind::Conversion
-                               ? movementOf(op.from, op.to)
-                               : exchangeOf(op.from, op.to, elementBytes()));
+      movements_.push_back(tenon::movementOf(op, elementBytes(), task_.movement));
 }
 
 // Either the buckets of a plan that runs, or each gradient separately.

@@ -15,8 +15,8 @@
 
 namespace tenon {
 
-// The scratch memory in bytes of the kernels of a node that has this form.
-using ScratchOf = std::function<Index(int node, const Form& form)>;
+// The scratch memory in bytes of the kernels of a node of this type and form.
+using ScratchOf = std::function<Index(int node, const Declaration& type, const Form& form)>;
 
 struct RunTask {
   bool trains = true;

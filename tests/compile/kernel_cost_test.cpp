@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests the predicted work of kernels (planner/prices/kernel_cost.hpp): operations, bytes, rows and
+// Tests the predicted work of kernels (compile/prices/kernel_cost.hpp): operations, bytes, rows and
 // columns counted by hand for a convolution and a pooling, and the slowest process, which the
 // library finds among few positions of the grid, against a loop over all positions.
-#include "planner/prices/kernel_cost.hpp"
+#include "compile/prices/kernel_cost.hpp"
 
 #include "declaration/core/types.hpp"
 #include "support/draws.hpp"

@@ -7,7 +7,7 @@
 //
 // A reduction within a unit of the innermost level of the machine depends only on its ranks and
 // bytes. Its price is thus the same at every precision (Sampling) of the moves.
-#include "planner/prices/conversion_prices.hpp"
+#include "compile/prices/conversion_prices.hpp"
 
 #include "reduction/sum_route.hpp"
 

@@ -7,7 +7,7 @@
 //
 // Apply and the adjoint are separate passes, and if blocks are uneven, each can have another
 // slowest process.
-#include "planner/prices/kernel_cost.hpp"
+#include "compile/prices/kernel_cost.hpp"
 
 #include "declaration/core/kernel_maps.hpp"
 

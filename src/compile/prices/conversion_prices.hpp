@@ -20,6 +20,7 @@ public:
   ConversionPrices(const LinkRates& rates, int ranks, const GridPtr& grid = nullptr);
 
   double seconds(const Layout& from, const Layout& to, Index elementBytes, Sampling sampling);
+  const LinkRates& links() const noexcept { return rates_; }
 
 private:
   const LinkRates rates_;

@@ -6,7 +6,7 @@
 // own part of the lists of an index map: its exact traffic is known for that rank, and for other
 // ranks the maximum over all ranks is used, which was reduced when the map was made. Lists of
 // linked halos follow from a rule and can be made for any rank. Nothing is communicated here.
-#include "planner/prices/listed_moves.hpp"
+#include "compile/prices/listed_moves.hpp"
 
 #include <algorithm>
 
