@@ -4,10 +4,10 @@
 // computed on one process. For the cost, the layers' declarations compute layouts and work on a
 // process grid without processes, so a laptop can predict the cost on a large machine.
 //
-// Class Reporter compiles the network as a set-up does (compile/program/compiled_network.hpp), which
-// gives the layouts of all arrays. It adds the operations of each layer, and the messages of all
-// moves of an Apply in inference, those between the kernels of a layer included. Then it visits the
-// layers in order and derives the receptive field of each result from those of its inputs.
+// Class Reporter compiles the network as a set-up does (compile/program/compiled_network.hpp),
+// which gives the layouts of all arrays. It adds the operations of each layer, and the messages of
+// all moves of an Apply in inference, those between the kernels of a layer included. Then it visits
+// the layers in order and derives the receptive field of each result from those of its inputs.
 #include "import/model_report.hpp"
 
 #include "compile/prices/listed_moves.hpp"

@@ -22,7 +22,8 @@ namespace tenon {
 namespace {
 
 // The predicted costs of one rank by node and phase. A node is a layer in the map list of the
-// network; seconds are those of the slowest rank, and messages and bytes those that this rank sends.
+// network; seconds are those of the slowest rank, and messages and bytes those that this rank
+// sends.
 class Costs {
 public:
   Costs(const Layer& network, int rank, const OwnRates& rates)

@@ -93,8 +93,8 @@ private:
 
   int inputs_ = 0; // of the network
   std::vector<UnfoldedNode> nodes_;
-  // Of the containers around the layer that is added, the outermost first: paths, and the lists of a
-  // mesh (edges, index maps, links between patches) that its layers take over.
+  // Of the containers around the layer that is added, the outermost first: paths, and the lists of
+  // a mesh (edges, index maps, links between patches) that its layers take over.
   std::vector<std::string> paths_;
   std::vector<MeshLists> lists_;
 };

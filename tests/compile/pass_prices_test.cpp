@@ -75,8 +75,8 @@ TEST(PassPrices, OfAWindow) {
   EXPECT_DOUBLE_EQ(priced.prices(priced.apply()).front().work.flops, kWindowFlops);
 }
 
-// Derivatives make the input of the second layer again, by the first layer and an exchange. The time
-// of two passes says nothing of the rate of one.
+// Derivatives make the input of the second layer again, by the first layer and an exchange. The
+// time of two passes says nothing of the rate of one.
 TEST(PassPrices, OfALayerThatRunsAgain) {
   PricedNetwork priced(windows(2));
   const MapList again = priced.network().recomputing({true, true});

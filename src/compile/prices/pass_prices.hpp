@@ -36,9 +36,9 @@ std::vector<PassMove> movesOf(const CompiledNetwork& network, const MapList& lis
 // local.
 Movement movementOf(const OperatorEntry& op, Index elementBytes, const MovementTarget& target);
 
-// Messages and elements that a rank sends for a move, each time. Of an index map, this process knows
-// only the part of its own rank: `isOwn` tells whether `rank` is that. For other ranks, the numbers
-// are the largest of all ranks.
+// Messages and elements that a rank sends for a move, each time. Of an index map, this process
+// knows only the part of its own rank: `isOwn` tells whether `rank` is that. For other ranks, the
+// numbers are the largest of all ranks.
 Traffic sentFor(const PassMove& move, int rank, bool isOwn, Index elementBytes,
                 const MovementTarget& target);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the graph of an ONNX file as a ModelProgram; onnx.hpp has the messages and the order of reading.
-// All names and sizes are checked, because the file is not trusted: fail() throws TENON_ERR_FORMAT
-// if it is damaged, refuse() throws TENON_ERR_SUPPORT if it cannot be imported.
+// Reads the graph of an ONNX file as a ModelProgram; onnx.hpp has the messages and the order of
+// reading. All names and sizes are checked, because the file is not trusted: fail() throws
+// TENON_ERR_FORMAT if it is damaged, refuse() throws TENON_ERR_SUPPORT if it cannot be imported.
 #include "import/onnx/onnx.hpp"
 
 #include "import/onnx/parameter_names.hpp"

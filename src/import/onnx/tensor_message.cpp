@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Reads the tensors of an ONNX file (tensor_message.hpp). Their bytes stay in the file: of a weight
-// of a gigabyte, only the shape, the type and the place are read. All sizes are checked, because the
-// file is not trusted.
+// of a gigabyte, only the shape, the type and the place are read. All sizes are checked, because
+// the file is not trusted.
 #include "import/onnx/tensor_message.hpp"
 
 #include "import/onnx/onnx.hpp"

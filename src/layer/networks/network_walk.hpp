@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A walk through a network: visits the layers in it, in the order in which they run. A network is a
-// container of layers, which can be containers themselves. Values (tensors) are numbered through the
-// whole network: its inputs, then the output of each layer that computes. A network "net" of a
+// container of layers, which can be containers themselves. Values (tensors) are numbered through
+// the whole network: its inputs, then the output of each layer that computes. A network "net" of a
 // convolution and a residual block:
 //
 //   sequential net                             visited with the path    reads    its output
@@ -12,8 +12,8 @@
 // Within a container, Layer::Node::reads has other numbers: the inputs of that container, then its
 // nodes. So `sum` reads 0 (the input of block) and 1 (conv2).
 //
-// A layer that is two nodes is visited twice. Set-up lists the layers that it compiles by this walk,
-// and a plan those for which it chooses.
+// A layer that is two nodes is visited twice. Set-up lists the layers that it compiles by this
+// walk, and a plan those for which it chooses.
 #pragma once
 
 #include "layer/core/layer.hpp"

@@ -13,10 +13,10 @@
 // nor an optimizer state. Prices of kernels are exact at any precision; communication is that of
 // some positions of the process grid, of all of them for an exact price.
 //
-// Memory. The bytes of a layer (layer_bytes.hpp) are its parameters, with what training adds, and the
-// activations that an adjoint reads. All other values and cotangents are temporary: layers share
-// their memory, which holds the values of the layer that runs, and those that a later layer will
-// read. Whole plans are counted like a run (own_memory.cpp).
+// Memory. The bytes of a layer (layer_bytes.hpp) are its parameters, with what training adds, and
+// the activations that an adjoint reads. All other values and cotangents are temporary: layers
+// share their memory, which holds the values of the layer that runs, and those that a later layer
+// will read. Whole plans are counted like a run (own_memory.cpp).
 //
 // Pinned ends. If the user fixes the layout of the network's input or output (a pinned end), the
 // model contains an additional layer with this layout as its only parallelization. Moves from and
