@@ -85,7 +85,7 @@ class PassCounts : public testing::TestWithParam<LayerCase> {};
 TEST_P(PassCounts, AreThoseOfTheLog) {
   const LayerCase& c = GetParam();
   LayoutDraw draw(5);
-  for (int i = 0; i < draws(8); ++i) {
+  for (int i = 0; i < draws(4); ++i) {
     const Layout input = drawInput(draw, c.input);
     SCOPED_TRACE(input.describe());
     expectCounted(c.make(world()), input, /*infers=*/true);
