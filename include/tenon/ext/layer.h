@@ -16,9 +16,9 @@
  *  handles are valid during the call and must not be destroyed. All ranks of the layer call the
  *  functions together, including ranks with empty boxes. Each rank has every parameter in full.
  *
- *  A function must not set up, apply or differentiate its own layer, or the network that runs it; in
- *  the function setUp, no layer of the network that is set up (TENON_ERR_STATE). If it destroys the
- *  program's handle of either, the object lives until the call that runs the function returns.
+ *  A function must not set up, apply or differentiate its own layer, or the network that runs it;
+ *  in the function setUp, no layer of the network that is set up (TENON_ERR_STATE). If it destroys
+ *  the program's handle of either, the object lives until the call that runs the function returns.
  *
  *  Gradients. In the adjoint each rank adds to the gradient of a parameter the contribution of its
  *  own local block of dy. No sum over ranks is needed in any layout: where x is sharded, each rank
