@@ -50,6 +50,8 @@ MessageCarrier::MessageCarrier(const CarrierSetup& setup, std::vector<std::size_
       messageOf_(direction_.unpacks.size(), -1) {
   for (std::size_t i = 0; i < unpacks_.size(); ++i)
     messageOf_[unpacks_[i]] = static_cast<int>(i);
+  for (const Message& message : sends_)
+    runs_.emplace_back(message.bytes);
 }
 
 std::vector<Message> MessageCarrier::messagesOf(const std::vector<std::size_t>& partIndices,
@@ -137,11 +139,24 @@ void MessageCarrier::bind(DTensor& x, DTensor& y) {
   bound_.emplace(Bound{Ref<DTensor>::share(&x), Ref<DTensor>::share(&y), std::move(round)});
 }
 
-void MessageCarrier::begin(const Action& action) {
+// The round of an action, with its messages placed.
+MessageCarrier::Round& MessageCarrier::roundFor(const Action& action) {
+  if (bound_ && bound_->round.isFor(action))
+    return bound_->round;
+  if (plain_.isFor(action))
+    return plain_;
   const Places places = placesFor(action);
-  round_ = bound_ && bound_->round.places == places ? &bound_->round : &plain_;
-  if (round_->places != places)
-    place(*round_, places, action);
+  Round& round = bound_ && bound_->round.places == places ? bound_->round : plain_;
+  if (round.places != places)
+    place(round, places, action);
+  round.x = action.x->placement();
+  round.y = action.y->placement();
+  round.isPlain = action.isPlain();
+  return round;
+}
+
+void MessageCarrier::begin(const Action& action) {
+  round_ = &roundFor(action);
   // Receives are started first, so most messages find their buffer; open() waits until MPI can
   // write it.
   receiveWire_->open();
@@ -188,10 +203,15 @@ void MessageCarrier::packAll(const Action& action) {
 
 // Packs one message on the host, which is sent at once.
 void MessageCarrier::pack(const Action& action, std::size_t message) {
+  std::byte* elements = elementsOf(sends_[message]);
+  PackedRuns& runs = runs_[message];
+  if (runs.find(*action.x, direction_.packs[packs_[message]].from)) {
+    runs.pack(*action.x, elements);
+    return;
+  }
   // MPI reads a small message while it is still in the cache; a large one would only evict other
   // data, so it is stored past the caches.
   const bool streams = streams_ && sends_[message].bytes >= kLargePart;
-  std::byte* elements = elementsOf(sends_[message]);
   for (const Region& region : direction_.packs[packs_[message]].from)
     elements =
         packRegion(*action.x, region, elements, streams ? StoreWay::Streaming : StoreWay::Cached);

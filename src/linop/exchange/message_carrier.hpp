@@ -14,6 +14,7 @@
 
 #include "comm/exchange.hpp"
 #include "linop/exchange/carrier.hpp"
+#include "linop/exchange/packed_runs.hpp"
 
 #include <optional>
 
@@ -57,9 +58,17 @@ private:
   // the array of x, receivedInArray[i] if it is received in the array of y.
   struct Round {
     Places places;
+    // The last action of the round; another one of these tensors has the same places.
+    std::uint64_t x = 0, y = 0; // DTensor::placement()
+    bool isPlain = false;
     std::vector<bool> sentInArray, receivedInArray;
     bool packs = false; // True if some message is sent from the buffer.
     std::unique_ptr<Exchange> exchange;
+
+    bool isFor(const Action& action) const noexcept {
+      return x == action.x->placement() && y == action.y->placement() &&
+             isPlain == action.isPlain();
+    }
   };
   struct Bound {
     Ref<DTensor> x, y;
@@ -74,6 +83,7 @@ private:
   Round newRound() const;
   Places placesFor(const Action& action) const;
   void place(Round& round, const Places& places, const Action& action) const;
+  Round& roundFor(const Action& action);
   std::byte* elementsOf(const Message& message);
   void packAll(const Action& action);
   void sendAll(const Action& action);
@@ -96,6 +106,7 @@ private:
   bool streams_; // True if large messages are packed with stores that bypass the caches.
   std::vector<std::size_t> packs_, unpacks_; // The part of each message.
   std::vector<Message> sends_, receives_;    // The messages, in the buffers.
+  std::vector<PackedRuns> runs_;             // By sent message.
   Wire *sendWire_ = nullptr, *receiveWire_ = nullptr;
   std::vector<Departure> departures_;
   std::size_t sent_ = 0;               // Number of departures sent by the action in flight.

@@ -107,9 +107,9 @@ void sumParts(const Direction& direction, const Action& action, const Region* in
 
 // Combines all parts of an action with y; `peers` has receive() and receiveAll() of a carrier.
 template <class Peers>
-void combineParts(const Direction& direction, const Action& action, Combine combine, Peers& peers) {
+void combineParts(const Direction& direction, const Action& action, const Region* inPlace,
+                  Combine combine, Peers& peers) {
   action.y->changed(); // Counts the change, since MPI can write directly into the array.
-  const Region* inPlace = regionInPlace(direction, action);
   // If each element gets one value, the sum is also the maximum, and it can apply beta.
   if (!direction.sums)
     combine = Combine::Add;
@@ -239,7 +239,16 @@ std::string ScheduleExecutor::describeTransport() const {
 }
 
 bool ScheduleExecutor::isInPlace(const Action& action) const {
-  return regionInPlace(directionOf(action.sense), action) != nullptr;
+  return regionInPlaceOf(action) != nullptr;
+}
+
+const Region* ScheduleExecutor::regionInPlaceOf(const Action& action) const {
+  InPlace& last = inPlace_[static_cast<std::size_t>(action.sense)];
+  if (last.x != action.x->placement() || last.y != action.y->placement()) {
+    const Region* region = regionInPlace(directionOf(action.sense), action);
+    last = {action.x->placement(), action.y->placement(), region};
+  }
+  return last.region;
 }
 
 void ScheduleExecutor::begin(const Action& action) {
@@ -259,7 +268,7 @@ void ScheduleExecutor::end(const Action& action, Combine combine) {
 }
 
 void ScheduleExecutor::combineAll(Carrier& carrier, const Action& action, Combine combine) {
-  combineParts(directionOf(action.sense), action, combine, carrier);
+  combineParts(directionOf(action.sense), action, regionInPlaceOf(action), combine, carrier);
   carrier.end(action);
 }
 
@@ -277,7 +286,8 @@ void OwnScheduleExecutor::run(const Action& action) const {
     }
     void receiveAll(const Action&, const Meeting&) const {}
   } none;
-  combineParts(directions_[static_cast<std::size_t>(action.sense)], action, Combine::Add, none);
+  const Direction& direction = directions_[static_cast<std::size_t>(action.sense)];
+  combineParts(direction, action, regionInPlace(direction, action), Combine::Add, none);
 }
 
 } // namespace tenon

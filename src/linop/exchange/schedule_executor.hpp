@@ -80,6 +80,7 @@ private:
   std::unique_ptr<Carrier> makeCarrierFor(Sense sense, Space space) const;
   // The memory that MPI reads and writes for arrays in this space. Collective.
   Wire::Reach reachIn(Space space) const;
+  const Region* regionInPlaceOf(const Action& action) const;
   void combineAll(Carrier& carrier, const Action& action, Combine combine);
   Carriage& carriage(Space space);
   Carrier& carrierOf(Sense sense, Space space) {
@@ -92,6 +93,12 @@ private:
   std::string owner_;
   CarrierPolicy policy_;
   std::array<Direction, 2> directions_; // by sense
+  // The region of y that is in place in an action of these tensors.
+  struct InPlace {
+    std::uint64_t x = 0, y = 0; // DTensor::placement()
+    const Region* region = nullptr;
+  };
+  mutable std::array<InPlace, 2> inPlace_; // by sense, of the last action
   std::map<const ElementList*, DeviceList> deviceLists_;
   PerSpace<Carriage> carriages_;
 };
