@@ -13,8 +13,8 @@
 namespace tenon {
 
 PackedRuns::PackedRuns(Index bytes)
-    : mostRuns_(bytes < kLargePart ? static_cast<std::size_t>(bytes / kLeastRun) : 0) {
-  runs_.reserve(mostRuns_);
+    : maxRuns_(bytes < kLargePart ? static_cast<std::size_t>(bytes / kMinRun) : 0) {
+  runs_.reserve(maxRuns_);
 }
 
 bool PackedRuns::add(const Run& run) {
@@ -22,7 +22,7 @@ bool PackedRuns::add(const Run& run) {
     runs_.back().bytes += run.bytes;
     return true;
   }
-  if (runs_.size() == mostRuns_)
+  if (runs_.size() == maxRuns_)
     return false;
   runs_.push_back(run);
   return true;
@@ -52,7 +52,7 @@ bool PackedRuns::addRegion(const Region& region, int dim, Index offset) {
 }
 
 bool PackedRuns::find(const DTensor& x, std::span<const Region> regions) {
-  if (mostRuns_ == 0 || (isKnown_ && strides_ == x.strides()))
+  if (maxRuns_ == 0 || (isKnown_ && strides_ == x.strides()))
     return hasRuns_;
   isKnown_ = true;
   strides_ = x.strides();

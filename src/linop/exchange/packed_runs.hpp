@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // PackedRuns: a small part of an array as runs of contiguous bytes, found once for the strides of
-// the array, so that packing it again is a loop of copies. Examples are rows of nodes that follow
-// each other on the border of a mesh, and the rows of a plane of a grid.
+// the array. To pack the part again is then a loop of copies. Examples are rows of nodes that
+// follow each other on the border of a mesh, and the rows of a plane of a grid.
 #pragma once
 
 #include "dtensor/dtensor.hpp"
@@ -32,10 +32,10 @@ private:
   bool add(const Run& run);
   bool addRegion(const Region& region, int dim, Index offset);
 
-  static constexpr Index kLeastRun = 32; // Bytes of a run, on average.
+  static constexpr Index kMinRun = 32; // Bytes of a run, on average.
 
   std::vector<Run> runs_;
-  std::size_t mostRuns_;
+  std::size_t maxRuns_;
   Strides strides_{};
   bool isKnown_ = false, hasRuns_ = false;
   // Of the array and the region in find(): the bytes of an element; the first of the innermost
