@@ -110,11 +110,15 @@ TENON_EXTERN TenonErrorCode TenonLinearOpApplyEnd(TenonLinearOp op) TENON_NOEXCE
 
 /** @name Bound arrays
  *
+ *  Conversions and index maps send from and receive into the arrays of any x and y where the
+ *  elements of a message are contiguous there. Received are elements of y that get one value, if
+ *  alpha = 1 and beta = 0; they can change at any time between Begin and End.
+ *
  *  An operator that is applied many times to the same two arrays, for example in a time step, can
- *  be bound to them. Conversions then use persistent requests, and send from and receive into the
- *  arrays themselves where the elements are contiguous. The binding takes effect for these x and y
- *  with alpha = 1 and beta = 0; other applications, and tensors that have been given another array
- *  since, use the unbound path, with the same results.
+ *  be bound to them. It then uses persistent MPI requests, which saves the MPI library some work
+ *  for each message. The binding takes effect for these arrays with alpha = 1 and beta = 0; other
+ *  applications, and tensors that have been given another array since, use requests of their own,
+ *  with the same results.
  *
  *  The operator holds references to the tensors until it is bound again, unbound or destroyed. A
  *  composition, sum, multiple or adjoint binds the operators that it consists of; an operator and

@@ -13,46 +13,49 @@ namespace tenon {
 
 namespace {
 
-void startAll(std::vector<MPI_Request>& requests) {
-  checkMpi(MPI_Startall(static_cast<int>(requests.size()), requests.data()), "MPI_Startall");
-}
-
 // The ranks whose messages are not complete, as text: "rank 3".
 std::string pendingText(const std::vector<Message>& messages,
-                        const std::vector<std::vector<MPI_Request>>& requests) {
+                        const std::vector<MPI_Request>& requests, const std::vector<int>& first) {
   std::vector<int> peers;
   for (std::size_t i = 0; i < messages.size(); ++i)
-    if (!std::all_of(requests[i].begin(), requests[i].end(), isComplete))
+    if (!std::all_of(requests.begin() + first[i], requests.begin() + first[i + 1], isComplete))
       peers.push_back(messages[i].peer);
   return ranksText(peers);
+}
+
+void startAll(std::vector<MPI_Request>& requests) {
+  if (!requests.empty())
+    checkMpi(MPI_Startall(static_cast<int>(requests.size()), requests.data()), "MPI_Startall");
 }
 
 } // namespace
 
 Exchange::Exchange(CommPtr comm, int tag, std::vector<Message> sends, std::vector<Message> receives,
-                   Requests requests, Index pieceBytes)
-    : comm_(std::move(comm)), tag_(tag), kind_(requests), pieceBytes_(pieceBytes),
-      sends_(std::move(sends)), receives_(std::move(receives)), sendRequests_(requestsFor(sends_)),
-      receiveRequests_(requestsFor(receives_)) {
-  if (kind_ == Requests::Persistent)
-    makePersistent();
-}
+                   Index pieceBytes)
+    : comm_(std::move(comm)), tag_(tag), pieceBytes_(pieceBytes), sends_(std::move(sends)),
+      receives_(std::move(receives)), sendRequests_(requestsFor(sends_)),
+      receiveRequests_(requestsFor(receives_)), missing_(receives_.size()),
+      completed_(receiveRequests_.all.size()) {}
 
 Exchange::~Exchange() {
   // After MPI_Finalize the requests no longer exist and must not be freed.
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (kind_ == Requests::EachRound || finalized)
+  if (!isPersistent_ || finalized)
     return;
-  freePersistent(sendRequests_);
-  freePersistent(receiveRequests_);
+  for (RequestList* requests : {&sendRequests_, &receiveRequests_})
+    for (MPI_Request& request : requests->all)
+      if (request != MPI_REQUEST_NULL)
+        MPI_Request_free(&request);
 }
 
-std::vector<Exchange::RequestList>
-Exchange::requestsFor(const std::vector<Message>& messages) const {
-  std::vector<RequestList> requests;
-  for (const Message& m : messages)
-    requests.emplace_back((m.bytes + pieceBytes_ - 1) / pieceBytes_, MPI_REQUEST_NULL);
+Exchange::RequestList Exchange::requestsFor(const std::vector<Message>& messages) const {
+  RequestList requests;
+  for (const Message& m : messages) {
+    requests.all.resize(requests.all.size() + (m.bytes + pieceBytes_ - 1) / pieceBytes_,
+                        MPI_REQUEST_NULL);
+    requests.first.push_back(requests.count());
+  }
   return requests;
 }
 
@@ -63,39 +66,45 @@ Message Exchange::pieceOf(const Message& message, int piece) const {
 
 void Exchange::makePersistent() {
   const auto make = [&](const auto& messages, auto& requests, auto* init, const char* name) {
-    for (std::size_t i = 0; i < messages.size(); ++i)
-      for (std::size_t n = 0; n < requests[i].size(); ++n) {
-        const Message piece = pieceOf(messages[i], static_cast<int>(n));
+    for (int i = 0; i < static_cast<int>(messages.size()); ++i)
+      for (int n = 0; n < requests.pieces(i); ++n) {
+        const Message piece = pieceOf(messages[i], n);
         checkMpi(init(piece.data, static_cast<int>(piece.bytes), MPI_BYTE, piece.peer, tag_,
-                      comm_->mpi(), &requests[i][n]),
+                      comm_->mpi(), &requests.of(i, n)),
                  name);
       }
   };
+  isPersistent_ = true;
   make(sends_, sendRequests_, MPI_Send_init, "MPI_Send_init");
   make(receives_, receiveRequests_, MPI_Recv_init, "MPI_Recv_init");
 }
 
-void Exchange::freePersistent(std::vector<RequestList>& requests) {
-  for (RequestList& list : requests)
-    for (MPI_Request& request : list)
-      if (request != MPI_REQUEST_NULL)
-        MPI_Request_free(&request);
-}
-
 void Exchange::startReceives() {
-  for (std::size_t i = 0; i < receives_.size(); ++i) {
-    // One call starts all pieces of a persistent receive.
-    if (kind_ == Requests::Persistent) {
-      startAll(receiveRequests_[i]);
-      continue;
-    }
-    for (int n = 0; n < piecesOfReceive(static_cast<int>(i)); ++n) {
+  arrived_ = returned_ = 0;
+  const int count = static_cast<int>(receives_.size());
+  for (int i = 0; i < count; ++i)
+    missing_[i] = piecesOfReceive(i);
+  if (isPersistent_)
+    return startAll(receiveRequests_.all);
+  for (int i = 0; i < count; ++i)
+    for (int n = 0; n < piecesOfReceive(i); ++n) {
       const Message piece = pieceOf(receives_[i], n);
       checkMpi(MPI_Irecv(piece.data, static_cast<int>(piece.bytes), MPI_BYTE, piece.peer, tag_,
-                         comm_->mpi(), &receiveRequests_[i][n]),
+                         comm_->mpi(), &receiveRequests_.of(i, n)),
                "MPI_Irecv");
     }
+}
+
+void Exchange::startSends() {
+  const int count = static_cast<int>(sends_.size());
+  if (isPersistent_) {
+    startAll(sendRequests_.all);
+    for (const Message& message : sends_)
+      logMessage(message.bytes);
+    return;
   }
+  for (int i = 0; i < count; ++i)
+    startSend(i);
 }
 
 void Exchange::startSend(int index) {
@@ -104,9 +113,9 @@ void Exchange::startSend(int index) {
 }
 
 void Exchange::startSend(int index, int piece) {
-  MPI_Request& request = sendRequests_[index][piece];
+  MPI_Request& request = sendRequests_.of(index, piece);
   const Message message = pieceOfSend(index, piece);
-  if (kind_ == Requests::Persistent)
+  if (isPersistent_)
     checkMpi(MPI_Start(&request), "MPI_Start");
   else
     checkMpi(MPI_Isend(message.data, static_cast<int>(message.bytes), MPI_BYTE, message.peer, tag_,
@@ -118,14 +127,39 @@ void Exchange::startSend(int index, int piece) {
 }
 
 void Exchange::waitReceive(int index, int piece) {
-  waitFor(*comm_, &receiveRequests_[index][piece], 1,
-          [&] { return pendingText(receives_, receiveRequests_); });
+  waitFor(*comm_, &receiveRequests_.of(index, piece), 1,
+          [&] { return pendingText(receives_, receiveRequests_.all, receiveRequests_.first); });
+}
+
+// Tests all receives once.
+bool Exchange::hasNewArrivals() {
+  int count = 0;
+  checkMpi(MPI_Testsome(receiveRequests_.count(), receiveRequests_.all.data(), &count,
+                        completed_.data() + arrived_, MPI_STATUSES_IGNORE),
+           "MPI_Testsome");
+  arrived_ += std::max(count, 0); // MPI_UNDEFINED, negative, if no request is active.
+  return count > 0;
+}
+
+Exchange::Arrival Exchange::nextReceive() {
+  if (returned_ == arrived_ && !hasNewArrivals())
+    for (WaitPolicy policy(*comm_); !hasNewArrivals();) {
+      comm_->advance();
+      policy.wait(
+          [&] { return pendingText(receives_, receiveRequests_.all, receiveRequests_.first); });
+    }
+  const int request = completed_[returned_++];
+  const auto& first = receiveRequests_.first;
+  const int index =
+      static_cast<int>(std::upper_bound(first.begin(), first.end(), request) - first.begin()) - 1;
+  return {index, request - first[index], --missing_[index] == 0};
 }
 
 void Exchange::waitSends() {
-  for (RequestList& requests : sendRequests_)
-    waitFor(*comm_, requests.data(), requests.size(),
-            [&] { return pendingText(sends_, sendRequests_); });
+  if (sends_.empty())
+    return;
+  waitFor(*comm_, sendRequests_.all.data(), sendRequests_.all.size(),
+          [&] { return pendingText(sends_, sendRequests_.all, sendRequests_.first); });
 }
 
 } // namespace tenon

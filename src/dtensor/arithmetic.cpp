@@ -46,11 +46,6 @@ void axpbyTyped(double alpha, const DTensor& x, double beta, DTensor& y) {
 
 } // namespace
 
-const void* arrayOf(const DTensor& x) {
-  return visitDataType(x.dataType(),
-                       [&]<class T>(T) { return static_cast<const void*>(x.data<T>()); });
-}
-
 ByteSpan spanOf(const DTensor& x) {
   const auto* first = static_cast<const std::byte*>(arrayOf(x));
   const Index size = dataTypeSize(x.dataType());

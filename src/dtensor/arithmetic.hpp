@@ -10,7 +10,9 @@ namespace tenon {
 
 // The address of the first element of the box. Throws TENON_ERR_STATE while the array is in use for
 // writing.
-const void* arrayOf(const DTensor& x);
+inline const void* arrayOf(const DTensor& x) {
+  return x.readAddress();
+}
 
 // The bytes from the lowest to the highest element of the local array.
 ByteSpan spanOf(const DTensor& x);

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <atomic>
 #include <cstring>
 
 namespace tenon {
@@ -96,12 +97,19 @@ void DTensor::awaitUserArray() const {
     context_->stream().synchronise();
 }
 
+// Tensors of several threads share the counter.
+std::uint64_t DTensor::newPlacement() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
 void DTensor::setSpace(Space space) {
   if (isPlaced() || own_.bytes() > 0)
     throw Error(TENON_ERR_STATE, fmt::format("{} has an array already; set its space before its "
                                              "values are used or an array is placed",
                                              title()));
   context_ = contextOf(comm_, space);
+  placement_ = newPlacement();
 }
 
 void DTensor::checkPlaced(const void* memory) const {
@@ -182,6 +190,7 @@ void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides,
   arrays_.reset();
   strides_ = strideArray;
   readOnly_ = readOnly;
+  placement_ = newPlacement();
   changed();
 }
 
@@ -194,6 +203,7 @@ void DTensor::placeBox(void* first, bool readOnly) {
   arrays_.reset();
   strides_ = ownStrides(extent_);
   readOnly_ = readOnly;
+  placement_ = newPlacement();
   changed();
 }
 
@@ -258,6 +268,7 @@ void DTensor::placeComponents(int dim, const std::vector<Component>& components,
   ungatheredState_ = hasNoValues ? state() : 0;
   isUserArray_ = true;
   readOnly_ = readOnly;
+  placement_ = newPlacement(); // After that of resetArray(): there is a list of arrays now.
 }
 
 // The strides of one array of a list, after the checks of a single array: along `dim` it has one
@@ -308,6 +319,7 @@ void DTensor::resetArray() {
   arrays_.reset();
   readOnly_ = false;
   strides_ = ownStrides(extent_);
+  placement_ = newPlacement();
   changed();
 }
 
@@ -339,6 +351,7 @@ void DTensor::allocate() const {
   if (own_.bytes() > 0 || localElements_ == 0)
     return;
   own_ = newArray();
+  placement_ = newPlacement();
   own_.setZero();
 }
 
@@ -368,23 +381,21 @@ void DTensor::setPrivate(bool isPrivate) {
   Buffer moved = newArray();
   std::memcpy(moved.data<void>(), own_.data<void>(), static_cast<std::size_t>(own_.bytes()));
   own_ = std::move(moved);
+  placement_ = newPlacement();
   changed();
 }
 
-void DTensor::checkReadable() const {
-  if (writer_)
-    throw Error(TENON_ERR_STATE, fmt::format("the array of {} is in use for writing; restore it "
-                                             "with TenonDTensorRestoreArray() first",
-                                             title()));
+void DTensor::refuseReading() const {
+  throw Error(TENON_ERR_STATE, fmt::format("the array of {} is in use for writing; restore it "
+                                           "with TenonDTensorRestoreArray() first",
+                                           title()));
 }
 
-void DTensor::checkGathered() const {
-  if (arrays_ && state() == ungatheredState_ && localElements_ > 0)
-    throw Error(
-        TENON_ERR_STATE,
-        fmt::format("{} has arrays that were placed and never gathered, so that it would be "
-                    "read as zeros; call TenonDTensorGatherArrays() first",
-                    title()));
+void DTensor::refuseUngathered() const {
+  throw Error(TENON_ERR_STATE,
+              fmt::format("{} has arrays that were placed and never gathered, so that it would be "
+                          "read as zeros; call TenonDTensorGatherArrays() first",
+                          title()));
 }
 
 void DTensor::checkNotLent() const {
@@ -395,12 +406,11 @@ void DTensor::checkNotLent() const {
                                              title(), readers_));
 }
 
-void DTensor::checkWritable() const {
+void DTensor::refuseWriting() const {
   checkNotLent();
-  if (readOnly_)
-    throw Error(TENON_ERR_STATE, fmt::format("{} wraps a constant array and cannot be written; "
-                                             "place a writable array with TenonDTensorPlaceArray()",
-                                             title()));
+  throw Error(TENON_ERR_STATE, fmt::format("{} wraps a constant array and cannot be written; "
+                                           "place a writable array with TenonDTensorPlaceArray()",
+                                           title()));
 }
 
 void DTensor::lendForReading() {

@@ -91,6 +91,10 @@ public:
 
   const Strides& strides() const noexcept { return strides_; }
   bool isContiguous() const noexcept;
+  // A number of the tensor with its present array, for callers that keep what they have found out
+  // about it: another array, other strides and another tensor, also one at the address of a
+  // destroyed tensor, have another number. 0 is never one. Values and locks do not count.
+  std::uint64_t placement() const noexcept { return placement_; }
   // The address of the first element of the box. mutableData() marks the tensor as changed.
   template <class T>
   const T* data() const {
@@ -128,14 +132,27 @@ public:
   void endWriting(const void* array);
   // Throw TENON_ERR_STATE if the array is locked for writing (checkReadable), or locked or constant
   // (checkWritable).
-  void checkReadable() const;
-  void checkWritable() const;
+  void checkReadable() const {
+    if (writer_)
+      refuseReading();
+  }
+  void checkWritable() const {
+    if (writer_ || readers_ > 0 || readOnly_)
+      refuseWriting();
+  }
   // Throws TENON_ERR_STATE if arrays have been placed but not gathered: the values are then zeros
   // that were never set.
-  void checkGathered() const;
+  void checkGathered() const {
+    if (arrays_ && state() == ungatheredState_ && localElements_ > 0)
+      refuseUngathered();
+  }
 
 private:
   const void* address(TenonDataType requested) const;
+  [[noreturn]] void refuseReading() const;
+  [[noreturn]] void refuseWriting() const;
+  [[noreturn]] void refuseUngathered() const;
+  static std::uint64_t newPlacement() noexcept;
   LocalArray arrayAt(const void* first) const {
     array_.first = const_cast<void*>(first);
     array_.context = context_.get();
@@ -168,6 +185,7 @@ private:
   Strides strides_{};
   mutable Buffer own_;               // The library's array, empty until its first use.
   mutable LocalArray::Memory array_; // As last passed to a kernel.
+  mutable std::uint64_t placement_ = newPlacement();
   bool private_ = false;
   void* placed_ = nullptr;   // The first element of the box in placed memory, or NULL.
   bool placedEmpty_ = false; // True if memory is placed on a rank without elements (NULL).

@@ -72,7 +72,29 @@ void LinearOp::applyAdjoint(double alpha, const DTensor& y, double beta, DTensor
   run(*this, action);
 }
 
-void LinearOp::check(const Action& action) const {
+// Checks that depend on more than the tensors with their arrays and the factors are made each time,
+// all others if these differ from those of the last action.
+void LinearOp::check(const Action& action) {
+  const auto present = [&] {
+    return Checked{action.x->placement(), action.y->placement(), action.alpha, action.beta};
+  };
+  Checked& last = checked_[static_cast<std::size_t>(action.sense)];
+  const bool isAsLast = last == present();
+  if (!isAsLast)
+    checkTensors(action);
+  checkIdle();
+  // Kernels also reject a locked or constant array, but at that time other ranks already wait for
+  // the messages of this rank.
+  action.x->checkReadable();
+  action.x->checkGathered();
+  action.y->checkWritable();
+  if (isAsLast)
+    return;
+  checkOverlap(action);
+  last = present();
+}
+
+void LinearOp::checkTensors(const Action& action) const {
   const bool forward = action.sense == Sense::Forward;
   const TenonDataType outputType = forward ? rangeType_ : domainType_;
   checkTensor(*action.x, forward ? domain_ : rangeDual_, forward ? domainType_ : rangeType_,
@@ -97,12 +119,9 @@ void LinearOp::check(const Action& action) const {
                     title()));
   checkFactor(action.alpha, outputType, title());
   checkFactor(action.beta, outputType, title());
-  checkIdle();
-  // Kernels also reject a locked or constant array, but at that time other ranks already wait for
-  // the messages of this rank.
-  action.x->checkReadable();
-  action.x->checkGathered();
-  action.y->checkWritable();
+}
+
+void LinearOp::checkOverlap(const Action& action) const {
   if (shareElements(*action.x, *action.y) && !worksInPlace(action))
     throw Error(
         TENON_ERR_ARG,

@@ -13,6 +13,8 @@
 #include "geometry/schedule/schedule.hpp"
 #include "sys/errors/error.hpp"
 
+#include <array>
+#include <cstdint>
 #include <optional>
 
 namespace tenon {
@@ -120,16 +122,25 @@ private:
     const void* xArray = nullptr;
     const void* yArray = nullptr;
   };
+  // What the last checked action of a sense was: its tensors, by DTensor::placement(), and factors.
+  struct Checked {
+    std::uint64_t x = 0, y = 0;
+    double alpha = 0, beta = 0;
+    bool operator==(const Checked&) const = default;
+  };
   // Ends both locks. Returns the error if the user has ended one of them already.
   static std::optional<Error> returnLoan(const Loan& loan);
-  void check(const Action& action) const;
+  void check(const Action& action);
+  void checkTensors(const Action& action) const;
+  void checkOverlap(const Action& action) const;
   std::string typesText() const;
 
   CommPtr comm_;
   Layout domain_, domainDual_, range_, rangeDual_;
   TenonDataType domainType_, rangeType_;
-  std::optional<Action> flight_; // the action in flight, by any of the calls
-  std::optional<Loan> loan_;     // its locks, if begin() has begun it
+  std::array<Checked, 2> checked_; // by sense
+  std::optional<Action> flight_;   // the action in flight, by any of the calls
+  std::optional<Loan> loan_;       // its locks, if begin() has begun it
 };
 
 using LinearOpRef = Ref<LinearOp>;

@@ -11,7 +11,7 @@ namespace tenon::bench {
 
 namespace {
 
-void check(PetscErrorCode code) {
+void checkGrid(PetscErrorCode code) {
   if (code != 0)
     throw std::runtime_error("a call of PETSc failed");
 }
@@ -26,16 +26,16 @@ struct DmdaHalo::Grid {
 DmdaHalo::DmdaHalo(MPI_Comm comm, int elements, int channels, int width)
     : grid_(std::make_unique<Grid>()) {
   PetscBool running = PETSC_FALSE;
-  check(PetscInitialized(&running));
+  checkGrid(PetscInitialized(&running));
   if (!running)
-    check(PetscInitializeNoArguments());
+    checkGrid(PetscInitializeNoArguments());
   int ranks = 0;
   MPI_Comm_size(comm, &ranks);
-  check(DMDACreate3d(comm, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR,
-                     elements, elements, elements, 1, 1, ranks, channels, width, nullptr, nullptr,
-                     nullptr, &grid_->grid));
-  check(DMSetUp(grid_->grid));
-  check(DMCreateLocalVector(grid_->grid, &grid_->values));
+  checkGrid(DMDACreate3d(comm, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE,
+                         DMDA_STENCIL_STAR, elements, elements, elements, 1, 1, ranks, channels,
+                         width, nullptr, nullptr, nullptr, &grid_->grid));
+  checkGrid(DMSetUp(grid_->grid));
+  checkGrid(DMCreateLocalVector(grid_->grid, &grid_->values));
 }
 
 DmdaHalo::~DmdaHalo() {
@@ -46,15 +46,15 @@ DmdaHalo::~DmdaHalo() {
 // The address stays valid after VecRestoreArray(), as long as the vector exists.
 double* DmdaHalo::array() {
   double *array = nullptr, *lent = nullptr;
-  check(VecGetArray(grid_->values, &array));
+  checkGrid(VecGetArray(grid_->values, &array));
   lent = array;
-  check(VecRestoreArray(grid_->values, &lent));
+  checkGrid(VecRestoreArray(grid_->values, &lent));
   return array;
 }
 
 void DmdaHalo::run() {
-  check(DMLocalToLocalBegin(grid_->grid, grid_->values, INSERT_VALUES, grid_->values));
-  check(DMLocalToLocalEnd(grid_->grid, grid_->values, INSERT_VALUES, grid_->values));
+  checkGrid(DMLocalToLocalBegin(grid_->grid, grid_->values, INSERT_VALUES, grid_->values));
+  checkGrid(DMLocalToLocalEnd(grid_->grid, grid_->values, INSERT_VALUES, grid_->values));
 }
 
 } // namespace tenon::bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// For the benchmark halo: PETSc's ghost update (DMLocalToLocal, in place) of a three-dimensional
-// DMDA with a star stencil, split in its slowest dimension.
+// For the benchmarks halo and exchange: PETSc's ghost update (DMLocalToLocal, in place) of a
+// three-dimensional DMDA with a star stencil, split in its slowest dimension.
 #pragma once
 
 #include <tenon/mpi.h>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Times layers on a mesh, a triangulated torus with 6 edges to each node, whose nodes are
-// distributed in strips or at random, with rows of float64. Parts of the benchmark:
+// distributed in strips or at random, with rows of float64. The benchmark exchange times updates of
+// its ghosts. Parts of the benchmark:
 //
-//   fill, add     the operator of an index map (copies to ghosts) and its adjoint in place,
-//                 compared with PetscSF
 //   gather, sum   rows of nodes to edges, and rows of edges to nodes, compared with a copy of the
 //                 bytes, indices included, that they must read and write; arrays are larger than
 //                 all caches, as in STREAM
@@ -14,12 +13,10 @@
 //                 split in bands
 //
 //   mpiexec -n 2 tests/bench/mesh
-//   mpiexec -n 2 tests/bench/mesh 11 rows fill step     only these parts, 11 rounds instead of 31
+//   mpiexec -n 2 tests/bench/mesh 11 rows step     only these parts, 11 rounds instead of 31
 #include "bench/handles.hpp"
 #include "bench/race.hpp"
-#ifdef TENON_BENCH_PETSC
-#include "bench/sf_peer.hpp"
-#endif
+#include "bench/torus.hpp"
 
 #include <tenon/edges.h>
 #include <tenon/index_map.h>
@@ -32,14 +29,12 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <map>
 #include <set>
 
 namespace tenon::bench {
 namespace {
 
-constexpr Target kMessages{1.1}, kShared{1.0}, kSharedLarge{0.7}, kRows{1 / 0.7}, kStep{1.3};
-constexpr TenonInt kLargeRow = 32; // numbers
+constexpr Target kRows{1 / 0.7}, kStep{1.3};
 
 int rounds = kRepetitions;
 
@@ -48,59 +43,6 @@ Race raceOf(MPI_Comm comm, const std::string& work, int calls = 1) {
 }
 
 using Values = std::vector<double>;
-
-// The nodes of a torus of n by n, and those of one rank.
-struct Torus {
-  int n, rank = 0, ranks = 0;
-  bool scattered;
-  std::vector<TenonInt> ids; // the owned ones first
-  TenonInt owned = 0;
-  std::vector<int> ghostRanks, ghostRows; // where the others are owned
-  std::vector<TenonInt> target, source, keys;
-
-  Torus(MPI_Comm comm, int extent, bool isScattered) : n(extent), scattered(isScattered) {
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
-    std::vector<int> rows(std::size_t(n) * n), counts(ranks, 0);
-    for (int node = 0; node < n * n; ++node)
-      rows[node] = counts[ownerOf(node)]++;
-    for (int node = 0; node < n * n; ++node)
-      if (ownerOf(node) == rank)
-        ids.push_back(node);
-    owned = static_cast<TenonInt>(ids.size());
-    std::map<int, TenonInt> ghosts;
-    constexpr int kSteps[6][2] = {{0, 1}, {1, 0}, {1, 1}, {0, -1}, {-1, 0}, {-1, -1}};
-    for (TenonInt i = 0; i < owned; ++i) {
-      const int node = static_cast<int>(ids[i]);
-      for (const auto& step : kSteps) {
-        const int other = (node / n + step[0] + n) % n * n + (node % n + step[1] + n) % n;
-        target.push_back(i);
-        keys.push_back(6 * node + (&step - kSteps));
-        if (ownerOf(other) == rank) {
-          source.push_back(rows[other]);
-          continue;
-        }
-        const auto [at, isNew] = ghosts.emplace(other, static_cast<TenonInt>(ids.size()));
-        source.push_back(at->second);
-        if (!isNew)
-          continue;
-        ids.push_back(other);
-        ghostRanks.push_back(ownerOf(other));
-        ghostRows.push_back(rows[other]);
-      }
-    }
-  }
-  int ownerOf(int node) const {
-    if (!scattered)
-      return static_cast<int>(std::int64_t(node) * ranks / (std::int64_t(n) * n));
-    return static_cast<int>((std::uint64_t(node) * 0x9e3779b97f4a7c15ULL >> 40) % unsigned(ranks));
-  }
-  TenonInt listed() const { return static_cast<TenonInt>(ids.size()); }
-  TenonInt edges() const { return static_cast<TenonInt>(target.size()); }
-  std::string name() const {
-    return fmt::format("{} {}^2 nodes", scattered ? "scattered" : "strips", n);
-  }
-};
 
 struct Mesh {
   tools::IndexMap nodes;
@@ -125,77 +67,6 @@ struct Mesh {
     return layout;
   }
 };
-
-// A field with its ghosts in one array of the library.
-struct Fill {
-  LayoutHandle plain, ghosted, dual;
-  OpHandle op;
-  TensorHandle memory, x, u, du;
-  double* array = nullptr;
-
-  Fill(const Mesh& mesh, const Torus& torus, TenonInt columns, const char* transport) {
-    std::tie(plain, ghosted) = mesh.layouts(columns);
-    require(TenonLayoutGetDual(ghosted, dual.out()));
-    require(TenonOptionsSet("-tenon_conversion_transport", transport));
-    require(TenonLinearOpCreateIndexMap(mesh.nodes, plain, TENON_FLOAT64, op.out()));
-    require(TenonOptionsSet("-tenon_conversion_transport", "auto"));
-    require(TenonDTensorCreate(ghosted, TENON_FLOAT64, memory.out()));
-    array = arrayOf<double>(memory, TENON_FLOAT64);
-    require(TenonDTensorCreate(plain, TENON_FLOAT64, x.out()));
-    require(TenonDTensorCreate(ghosted, TENON_FLOAT64, u.out()));
-    require(TenonDTensorCreate(dual, TENON_FLOAT64, du.out()));
-    const TenonInt behind[] = {torus.listed() - torus.owned, 0};
-    require(TenonDTensorPlaceArray(x, array, nullptr, nullptr, nullptr, 0));
-    for (TenonDTensor tensor : {TenonDTensor(u), TenonDTensor(du)})
-      require(TenonDTensorPlaceArray(tensor, array, nullptr, nullptr, behind, 0));
-  }
-  void fill() { require(TenonLinearOpApply(op, x, u)); }
-  void add() { require(TenonLinearOpApplyAdjoint(op, du, x)); }
-};
-
-Values valuesOf(const Torus& torus, TenonInt columns, bool complete) {
-  Values values(std::size_t(torus.listed() * columns), -1);
-  for (TenonInt i = 0; i < (complete ? torus.listed() : torus.owned); ++i)
-    for (TenonInt c = 0; c < columns; ++c)
-      values[std::size_t(i * columns + c)] = double(torus.ids[i] * columns + c);
-  return values;
-}
-
-void measureFill(MPI_Comm comm, const Torus& torus, const Mesh& mesh, TenonInt columns) {
-  const Values before = valuesOf(torus, columns, false), after = valuesOf(torus, columns, true);
-  Fill shared(mesh, torus, columns, "auto"), messages(mesh, torus, columns, "messages");
-  for (const bool adds : {false, true}) {
-    Race race =
-        raceOf(comm, fmt::format("{} {} x {}", adds ? "add" : "fill", torus.name(), columns), 20);
-    const auto addMethod = [&](const char* name, double* array, auto&& fill, auto&& add) {
-      std::copy(before.begin(), before.end(), array);
-      fill();
-      requireEqual(comm, name, Values(array, array + after.size()), after);
-      // The ghosts are 0; otherwise the sums would grow with each call.
-      if (adds)
-        std::fill(array + torus.owned * columns, array + torus.listed() * columns, 0.0);
-      race.add(name, adds ? std::function<void()>(add) : std::function<void()>(fill));
-    };
-    addMethod(
-        "shared memory", shared.array, [&] { shared.fill(); }, [&] { shared.add(); });
-    addMethod(
-        "messages", messages.array, [&] { messages.fill(); }, [&] { messages.add(); });
-#ifdef TENON_BENCH_PETSC
-    StarForest forest(comm, static_cast<int>(torus.owned), torus.ghostRanks, torus.ghostRows,
-                      static_cast<int>(columns));
-    Values array(before.size());
-    addMethod(
-        "PetscSF", array.data(), [&] { forest.fill(array.data()); },
-        [&] { forest.add(array.data()); });
-#endif
-    race.timeByDistance();
-    race.eachDistance([&] {
-      race.print("shared memory", "library", "PetscSF",
-                 columns < kLargeRow ? kShared : kSharedLarge);
-      race.print("messages", "library", "PetscSF", kMessages);
-    });
-  }
-}
 
 // A layer that is set up, with its tensors.
 struct Step {
@@ -436,9 +307,6 @@ void run(const std::set<std::string>& parts) {
   for (const bool scattered : {false, true}) {
     const Torus torus(comm, 200, scattered);
     const Mesh mesh(comm, torus);
-    if (runs("fill") && torus.ranks > 1) // else there are no ghosts
-      for (const TenonInt columns : {1, 8, 32})
-        measureFill(comm, torus, mesh, columns);
     for (const TenonInt columns : {8, 32}) {
       if (runs("step"))
         measureStep(comm, torus, mesh, columns);

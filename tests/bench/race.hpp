@@ -5,7 +5,8 @@
 // In each round every method has its turn: one call that is not timed, a barrier, then `calls`
 // calls. The time of a turn is that of the slowest rank, divided by the number of calls. Methods
 // are compared by the ratio of their medians over the rounds; p10 and p90 are quantiles of the
-// ratio in single rounds.
+// ratio in single rounds, and least is the ratio of the least times, which other work on the
+// machine changes the least.
 //
 // The time of data from core to core depends on the distance of the cores. A race of two ranks can
 // be timed by distance (timeByDistance()): it runs twice as many rounds, measures the distance

@@ -12,7 +12,7 @@ namespace tenon::bench {
 
 namespace {
 
-void check(PetscErrorCode code) {
+void checkForest(PetscErrorCode code) {
   if (code != 0)
     throw std::runtime_error("a call of PETSc failed");
 }
@@ -29,9 +29,9 @@ StarForest::StarForest(MPI_Comm comm, int owned, const std::vector<int>& ranks,
                        const std::vector<int>& rows, int columns)
     : forest_(std::make_unique<Forest>()) {
   PetscBool running = PETSC_FALSE;
-  check(PetscInitialized(&running));
+  checkForest(PetscInitialized(&running));
   if (!running)
-    check(PetscInitializeNoArguments());
+    checkForest(PetscInitializeNoArguments());
   forest_->owned = owned;
   forest_->columns = columns;
   std::vector<PetscSFNode> roots;
@@ -41,10 +41,10 @@ StarForest::StarForest(MPI_Comm comm, int owned, const std::vector<int>& ranks,
     root.index = rows[i];
     roots.push_back(root);
   }
-  check(PetscSFCreate(comm, &forest_->forest));
-  check(PetscSFSetGraph(forest_->forest, owned, static_cast<PetscInt>(roots.size()), nullptr,
-                        PETSC_COPY_VALUES, roots.data(), PETSC_COPY_VALUES));
-  check(PetscSFSetUp(forest_->forest));
+  checkForest(PetscSFCreate(comm, &forest_->forest));
+  checkForest(PetscSFSetGraph(forest_->forest, owned, static_cast<PetscInt>(roots.size()), nullptr,
+                              PETSC_COPY_VALUES, roots.data(), PETSC_COPY_VALUES));
+  checkForest(PetscSFSetUp(forest_->forest));
   forest_->row = MPI_DOUBLE;
   if (columns > 1) {
     MPI_Type_contiguous(columns, MPI_DOUBLE, &forest_->row);
@@ -60,14 +60,14 @@ StarForest::~StarForest() {
 
 void StarForest::fill(double* array) {
   double* ghosts = array + static_cast<std::size_t>(forest_->owned) * forest_->columns;
-  check(PetscSFBcastBegin(forest_->forest, forest_->row, array, ghosts, MPI_REPLACE));
-  check(PetscSFBcastEnd(forest_->forest, forest_->row, array, ghosts, MPI_REPLACE));
+  checkForest(PetscSFBcastBegin(forest_->forest, forest_->row, array, ghosts, MPI_REPLACE));
+  checkForest(PetscSFBcastEnd(forest_->forest, forest_->row, array, ghosts, MPI_REPLACE));
 }
 
 void StarForest::add(double* array) {
   const double* ghosts = array + static_cast<std::size_t>(forest_->owned) * forest_->columns;
-  check(PetscSFReduceBegin(forest_->forest, forest_->row, ghosts, array, MPI_SUM));
-  check(PetscSFReduceEnd(forest_->forest, forest_->row, ghosts, array, MPI_SUM));
+  checkForest(PetscSFReduceBegin(forest_->forest, forest_->row, ghosts, array, MPI_SUM));
+  checkForest(PetscSFReduceEnd(forest_->forest, forest_->row, ghosts, array, MPI_SUM));
 }
 
 } // namespace tenon::bench

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// For the benchmark mesh: PETSc's star forest (PetscSF), which copies rows of numbers from owned
-// nodes to ghosts, and adds ghosts to their owners. Ghosts follow the owned rows in one array.
+// For the benchmark exchange: PETSc's star forest (PetscSF), which copies rows of numbers from
+// owned nodes to ghosts, and adds ghosts to their owners. Ghosts follow the owned rows in one
+// array.
 #pragma once
 
 #include <tenon/mpi.h>

@@ -4,7 +4,8 @@
 // in the result or as std::logic_error:
 //
 //   memory without a value is NaN, and so are values that a derivative reads but Apply did not save
-//   an operator that overwrites makes its result NaN at its Begin
+//   an operator that overwrites makes its result NaN at its Begin, and then writes every second
+//   cell, like messages that arrive early, and the others at its End
 //   the operand of an operator must not change between its Begin and its End
 //   an operator has at most one action between Begin and End
 //   a kernel must not run before the sources of its weights have ended
@@ -177,8 +178,12 @@ private:
     }
     if (!flights_.emplace(map.object, Flight{step.reads[0], memory(step.reads[0])}).second)
       throw std::logic_error("the operator has an action in flight");
-    if (!step.adds)
-      memory(step.writes[0]) = kNothing;
+    if (step.adds)
+      return;
+    const Cells result = resultOf(step);
+    memory(step.writes[0]) = kNothing;
+    for (int i = 0; i < kCells; i += 2)
+      memory(step.writes[0])[i] = result[i];
   }
   void end(const Step& step) {
     const Map& map = mapOf(step);
@@ -195,10 +200,15 @@ private:
       if (!(memory(step.reads[0])[i] == flight->second.operand[i]))
         throw std::logic_error("an operand has no value, or changed in flight");
     flights_.erase(flight);
-    if (!step.adds)
-      memory(step.writes[0]) = Cells(kCells, 0);
-    add(times(random_.operators[map.object], memory(step.reads[0]), step.adjoint),
-        memory(step.writes[0]));
+    const Cells result = resultOf(step);
+    if (step.adds)
+      return add(result, memory(step.writes[0]));
+    for (int i = 1; i < kCells; i += 2)
+      memory(step.writes[0])[i] = result[i];
+  }
+  // What the operator of a step adds to its result, or writes.
+  Cells resultOf(const Step& step) {
+    return times(random_.operators[mapOf(step).object], memory(step.reads[0]), step.adjoint);
   }
 
   const FakeKernel& kernelOf(const Map& map) const { return random_.kernels[map.object]; }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Convolutions that compute during their halo exchange. The output is divided into pieces, of which
-// the interior needs no halo. Tested are the division, when it is used and refused, and late
-// messages. boundary_layer_test.cpp tests that the values are correct.
+// the interior needs no halo. Tested are the division, when it is used and refused, and late and
+// early messages: an exchange can write its result from its beginning on, so no other value may be
+// in that memory until its end. boundary_layer_test.cpp tests that the values are correct.
 #include "declaration/core/window_layout.hpp"
 #include "layer_run.hpp"
 #include "support/delay.hpp"
+#include "support/networks.hpp"
 #include "support/random_layout.hpp"
+#include "sys/options/options.hpp"
 
 namespace tenon {
 namespace {
@@ -184,6 +187,93 @@ TEST(Overlap, IsRightWhenMessagesAreLate) {
   const auto got = stepWith("on", "S2");
   for (std::size_t i = 0; i < want.size(); ++i)
     ASSERT_NO_FATAL_FAILURE(test::expectNear(got[i], want[i], 1e-13, "result"));
+}
+
+// Messages can arrive in the array of y as soon as an exchange has begun. When one begins that
+// neither reads nor adds to y, all of y becomes NaN here: a value that is still read from this
+// memory, or an exchange that does not write all of y, makes results NaN. Shortly before its end,
+// each element of y must be NaN still or have arrived, which is then its final value.
+class EarlyArrivals : private ScheduleExecutor::Watch {
+public:
+  EarlyArrivals() { ScheduleExecutor::watch = this; }
+  ~EarlyArrivals() override { ScheduleExecutor::watch = nullptr; }
+  EarlyArrivals(const EarlyArrivals&) = delete;
+  EarlyArrivals& operator=(const EarlyArrivals&) = delete;
+
+  int exchanges() const { return exchanges_; }
+  int overwritten() const { return overwritten_; }
+
+private:
+  void begins(const ScheduleExecutor& executor, const Action& action) override {
+    if (!action.isPlain() || executor.isInPlace(action))
+      return;
+    DTensor& y = *action.y;
+    DTensor spoiled(y.comm(), y.layout(), y.dataType());
+    visitFloating(y.dataType(), [&]<class T>(T) {
+      std::fill_n(spoiled.mutableData<T>(), spoiled.localElements(),
+                  std::numeric_limits<T>::quiet_NaN());
+    });
+    copyLocal(spoiled, y);
+    inFlight_[&executor] = {};
+  }
+  void looks(const ScheduleExecutor& executor, const Action& action) override {
+    if (const auto found = inFlight_.find(&executor); found != inFlight_.end())
+      found->second = test::localCells(*action.y);
+  }
+  void ended(const ScheduleExecutor& executor, const Action& action) override {
+    const auto found = inFlight_.find(&executor);
+    if (found == inFlight_.end())
+      return;
+    const std::vector<double> before = std::move(found->second),
+                              after = test::localCells(*action.y);
+    inFlight_.erase(found);
+    ++exchanges_;
+    for (std::size_t i = 0; i < after.size(); ++i)
+      overwritten_ += !std::isnan(before[i]) && before[i] != after[i];
+  }
+
+  std::map<const ScheduleExecutor*, std::vector<double>> inFlight_;
+  int exchanges_ = 0, overwritten_ = 0;
+};
+
+struct NetworkCase {
+  Ref<Layer> (*make)(const CommPtr&);
+  Shape input;
+  const char* properties;
+};
+
+// All results of two steps of a network.
+std::vector<std::vector<double>> stepsOf(const NetworkCase& one) {
+  test::Step step(one.make(world()), onWorld(one.input, one.properties));
+  test::fillParameters(*step.layer);
+  std::vector<std::vector<double>> results;
+  for (std::uint64_t round = 1; round < 3; ++round) {
+    test::fillValid(*step.x, round);
+    test::fillValid(*step.dy, 10 + round);
+    step.apply();
+    step.adjoint();
+    results.push_back(test::localCells(*step.y));
+    results.push_back(test::localCells(*step.dx));
+    for (const auto& parameter : step.layer->parameters())
+      results.push_back(test::localCells(parameter->gradient()));
+  }
+  return results;
+}
+
+TEST(Overlap, SharesNoMemoryWithMessagesThatAreEarly) {
+  const NetworkCase cases[] = {{test::residual, {4, 1, 8, 8}, "S2"},
+                               {test::unet3d, {1, 1, 8, 8, 8}, "S2"},
+                               {test::lenet5, {6, 1, 28, 28}, "S3"}};
+  for (const char* order : {"true", "false"})
+    for (const NetworkCase& one : cases) {
+      options().set("-tenon_overlap_steps", order);
+      const auto want = stepsOf(one);
+      EarlyArrivals early;
+      EXPECT_EQ(stepsOf(one), want) << "with steps overlapped: " << order;
+      EXPECT_EQ(early.overwritten(), 0);
+      EXPECT_TRUE(early.exchanges() > 0 || world()->size() == 1);
+    }
+  options().set("-tenon_overlap_steps", "true");
 }
 
 // A tensor that Apply saved by reference must not change before the adjoint.

@@ -21,10 +21,10 @@ public:
   Delay& operator=(const Delay&) = delete;
 
 private:
-  void began(const ScheduleExecutor& conversion) override {
+  void begins(const ScheduleExecutor& conversion, const Action&) override {
     arrivals_[&conversion] = MPI_Wtime() + seconds_;
   }
-  void looks(const ScheduleExecutor& conversion) override {
+  void looks(const ScheduleExecutor& conversion, const Action&) override {
     while (MPI_Wtime() < arrivals_[&conversion])
       sched_yield();
   }

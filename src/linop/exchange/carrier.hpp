@@ -6,6 +6,8 @@
 //   begin(action)              sends all pack parts of x, or makes them readable to the peers
 //   receive(action, part, ..)  waits for one unpack part and adds it to y; called for the parts in
 //                              a fixed order, which makes sums reproducible
+//   receiveAll(action)         in place of receive() where each element of y gets one value: waits
+//                              for all unpack parts, in the order in which they arrive
 //   end(action)                waits until all peers have read this rank's data
 #pragma once
 
@@ -51,18 +53,20 @@ class Carrier {
 public:
   virtual ~Carrier() = default;
 
-  // Sends the pack parts of x, which must not change before end().
+  // Sends the pack parts of x, which must not change before end(). From here to the end of the
+  // action the carrier can write elements of y, unless it reads them (beta) or adds to them.
   virtual void begin(const Action& action) = 0;
   // Waits for these chunks of an unpack part and combines them with y. A caller passes all chunks
   // of the part at once, or consecutive intervals of them.
   virtual void receive(const Action& action, std::size_t part, Interval chunks,
                        const Meeting& meeting) = 0;
+  virtual void receiveAll(const Action& action, const Meeting& meeting) = 0;
   // Waits until no other rank reads x.
   virtual void end(const Action& action) = 0;
   // Called instead of the remaining calls of an action that has failed; x is not read afterwards.
   virtual void abandon() noexcept {}
 
-  // Prepares repeated actions between the same two arrays, for example by persistent requests.
+  // Prepares repeated actions between the same two arrays: by persistent requests.
   virtual void bind(DTensor& x, DTensor& y) = 0;
   virtual void unbind() = 0;
 

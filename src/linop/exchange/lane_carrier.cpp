@@ -36,7 +36,8 @@ std::optional<HostLane::Outgoing> HostLane::make(const CarrierSetup& setup, std:
     return std::nullopt;
   // Only large slots are timed, and without times there is no basis for a choice.
   const StoreWay way = shape.isTimed() ? setup.policy.stores : StoreWay::Cached;
-  return Outgoing{.part = part, .stores = {way, slots}, .lane = std::move(lane)};
+  return Outgoing{
+      .part = part, .stores = {way, slots}, .lane = std::move(lane), .runs = PackedRuns(bytes)};
 }
 
 LaneCarrier::LaneCarrier(const CarrierSetup& setup)
@@ -80,6 +81,8 @@ void LaneCarrier::post(Outgoing& out, const DTensor& x) {
   out.stores.run(slot, out.lane->readSeconds(), [&](StoreWay way) {
     std::byte* const begin = out.lane->slotData();
     std::byte* end = begin;
+    if (out.runs.find(x, partOf(out).from))
+      return static_cast<Index>(out.runs.pack(x, begin) - begin);
     partOf(out).visit({chunk, chunk + 1}, [&](const Region& from, const Region&) {
       end = packRegion(x, from, end, way);
     });

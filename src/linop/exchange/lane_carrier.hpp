@@ -7,6 +7,7 @@
 #pragma once
 
 #include "linop/exchange/node_carrier.hpp"
+#include "linop/exchange/packed_runs.hpp"
 
 namespace tenon {
 
@@ -17,6 +18,7 @@ struct HostLane {
     std::size_t part;
     StoreChoice stores;
     std::unique_ptr<SendLane> lane;
+    PackedRuns runs;
     // Number of postings of the action in flight (1 if the receiver reads the array in place), and
     // how many of them have been made.
     Index posts = 0, posted = 0;

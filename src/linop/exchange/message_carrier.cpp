@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Transfers parts as MPI messages: packs them into one buffer (the send wire) and sends them,
-// receives into another (the receive wire) and combines from there. A set of messages is a round:
-// the plain round uses the wires; after bind() there is also a round of persistent requests for two
-// given arrays, whose messages can be in the arrays themselves. An action with other tensors,
-// arrays or strides runs the plain round; the messages of both kinds of rounds match, so the peer
-// can use either. From the device, messages are sent in pieces, each when its copy to the wire is
-// done (a Departure).
+// Transfers parts as MPI messages. A set of messages is a round; each message is in the array of x
+// or y, if its elements are contiguous there, or in a buffer (the send wire and the receive wire),
+// for example:
+//
+//   ghosts behind the owned rows of a mesh     received in the array; they leave from it in the
+//                                              adjoint, where they are added from a buffer
+//   owned rows that are ghosts of others       packed into the buffer, unless they are consecutive
+//
+// An action between other arrays than the last one places the messages of the plain round again.
+// After bind() there is a second round, with persistent requests, for actions whose messages are
+// where its messages are. The messages of both rounds match, so the peer can use either. From the
+// device, messages are sent in pieces, each when its copy to the wire is done (a Departure).
 #include "linop/exchange/message_carrier.hpp"
 
 #include "comm/memory/lane.hpp"
@@ -18,22 +23,19 @@ namespace tenon {
 
 namespace {
 
-// Sets the message to the array's memory, if it is one region with contiguous elements (a dimension
-// of extent 1 is always contiguous). Not for received elements with a sign, which must be
-// multiplied.
-bool redirect(Message& message, const std::vector<Region>& regions, const DTensor& tensor,
-              bool isReceived) {
-  if (regions.size() != 1 || regions[0].list || (isReceived && regions[0].sign != 1))
-    return false;
+// The address of the elements of these regions in the array, if they are one region whose elements
+// are contiguous (a dimension of extent 1 is always contiguous), or NULL.
+std::byte* contiguousIn(const DTensor& tensor, const std::vector<Region>& regions) {
+  if (regions.size() != 1 || regions[0].list)
+    return nullptr;
   const RegionView view = viewOf(tensor, regions[0]);
   Index stride = 1;
   for (int d = tensor.rank() - 1; d >= 0; --d) {
     if (regions[0].extent[d] > 1 && view.steps[d] != stride)
-      return false;
+      return nullptr;
     stride *= regions[0].extent[d];
   }
-  message.data = const_cast<std::byte*>(view.first);
-  return true;
+  return const_cast<std::byte*>(view.first);
 }
 
 } // namespace
@@ -48,6 +50,8 @@ MessageCarrier::MessageCarrier(const CarrierSetup& setup, std::vector<std::size_
       messageOf_(direction_.unpacks.size(), -1) {
   for (std::size_t i = 0; i < unpacks_.size(); ++i)
     messageOf_[unpacks_[i]] = static_cast<int>(i);
+  for (const Message& message : sends_)
+    runs_.emplace_back(message.bytes);
 }
 
 std::vector<Message> MessageCarrier::messagesOf(const std::vector<std::size_t>& partIndices,
@@ -73,10 +77,7 @@ void MessageCarrier::useWires(Wire& send, Wire& receive) {
     message.data = std::exchange(sent, sent + message.bytes);
   for (Message& message : receives_)
     message.data = std::exchange(received, received + message.bytes);
-  plain_ = {.sentInArray = std::vector<bool>(sends_.size()),
-            .receivedInArray = std::vector<bool>(receives_.size()),
-            .exchange = std::make_unique<Exchange>(
-                comm_, tag_, sends_, receives_, Exchange::Requests::EachRound, send.pieceBytes())};
+  plain_ = newRound();
   departures_.clear();
   // On the device each piece is sent when its copy is done; on the host a message is sent at once.
   for (int i = 0; send.isOnDevice() && i < static_cast<int>(sends_.size()); ++i)
@@ -84,47 +85,86 @@ void MessageCarrier::useWires(Wire& send, Wire& receive) {
       departures_.push_back({i, n, {}});
 }
 
-MessageCarrier::BoundArray::BoundArray(DTensor& x)
-    : tensor(Ref<DTensor>::share(&x)), array(arrayOf(x)), strides(x.strides()) {}
+// A round whose messages are in the buffers.
+MessageCarrier::Round MessageCarrier::newRound() const {
+  return {.places = {},
+          .sentInArray = std::vector<bool>(sends_.size()),
+          .receivedInArray = std::vector<bool>(receives_.size()),
+          .packs = !sends_.empty(),
+          .exchange =
+              std::make_unique<Exchange>(comm_, tag_, sends_, receives_, sendWire_->pieceBytes())};
+}
 
-bool MessageCarrier::BoundArray::isThatOf(const DTensor& x) const {
-  return &x == tensor.get() && arrayOf(x) == array && x.strides() == strides;
+// Kernels can still be writing a device array when the action begins. Only the wire has events that
+// say when its bytes are complete, so device arrays are not sent in place. A message cannot be
+// received in elements that are read (beta), scaled (alpha), or get several contributions.
+MessageCarrier::Places MessageCarrier::placesFor(const Action& action) const {
+  Places places;
+  if (sendWire_->isOnDevice())
+    return places;
+  places.x = arrayOf(*action.x);
+  places.xStrides = action.x->strides();
+  if (!direction_.sums && action.isPlain()) {
+    places.y = action.y->writeAddress();
+    places.yStrides = action.y->strides();
+  }
+  return places;
+}
+
+void MessageCarrier::place(Round& round, const Places& places, const Action& action) const {
+  round.places = places;
+  round.packs = false;
+  for (std::size_t i = 0; i < sends_.size(); ++i) {
+    std::byte* const inArray =
+        places.x ? contiguousIn(*action.x, direction_.packs[packs_[i]].from) : nullptr;
+    round.sentInArray[i] = inArray != nullptr;
+    round.packs = round.packs || !inArray;
+    round.exchange->placeSend(static_cast<int>(i), inArray ? inArray : sends_[i].data);
+  }
+  for (std::size_t i = 0; i < receives_.size(); ++i) {
+    const std::vector<Region>& regions = direction_.unpacks[unpacks_[i]].to;
+    std::byte* inArray = places.y ? contiguousIn(*action.y, regions) : nullptr;
+    if (inArray && regions[0].sign != 1) // They are multiplied by the sign.
+      inArray = nullptr;
+    round.receivedInArray[i] = inArray != nullptr;
+    round.exchange->placeReceive(static_cast<int>(i), inArray ? inArray : receives_[i].data);
+  }
 }
 
 void MessageCarrier::bind(DTensor& x, DTensor& y) {
-  std::vector<Message> sends = sends_, receives = receives_;
-  Round round = {.sentInArray = plain_.sentInArray,
-                 .receivedInArray = plain_.receivedInArray,
-                 .exchange = nullptr};
-  // Kernels can still be writing a device array when the action begins. Only the wire has events
-  // that say when its bytes are complete, so device arrays are not sent in place.
-  for (std::size_t i = 0; i < sends.size() && !sendWire_->isOnDevice(); ++i)
-    round.sentInArray[i] = redirect(sends[i], direction_.packs[packs_[i]].from, x, false);
-  // A message cannot be received into elements that get several contributions.
-  const bool arrivesInArray = !direction_.sums && !receiveWire_->isOnDevice();
-  for (std::size_t i = 0; i < receives.size() && arrivesInArray; ++i)
-    round.receivedInArray[i] = redirect(receives[i], direction_.unpacks[unpacks_[i]].to, y, true);
-  round.exchange =
-      std::make_unique<Exchange>(comm_, tag_, std::move(sends), std::move(receives),
-                                 Exchange::Requests::Persistent, sendWire_->pieceBytes());
-  bound_.emplace(Bound{BoundArray(x), BoundArray(y), std::move(round)});
+  const Action action{.x = &x, .y = &y};
+  Round round = newRound();
+  place(round, placesFor(action), action);
+  round.exchange->makePersistent();
+  bound_.emplace(Bound{Ref<DTensor>::share(&x), Ref<DTensor>::share(&y), std::move(round)});
+}
+
+// The round of an action, with its messages placed.
+MessageCarrier::Round& MessageCarrier::roundFor(const Action& action) {
+  if (bound_ && bound_->round.isFor(action))
+    return bound_->round;
+  if (plain_.isFor(action))
+    return plain_;
+  const Places places = placesFor(action);
+  Round& round = bound_ && bound_->round.places == places ? bound_->round : plain_;
+  if (round.places != places)
+    place(round, places, action);
+  round.x = action.x->placement();
+  round.y = action.y->placement();
+  round.isPlain = action.isPlain();
+  return round;
 }
 
 void MessageCarrier::begin(const Action& action) {
-  const bool isBoundAction =
-      bound_ && action.isPlain() && bound_->x.isThatOf(*action.x) && bound_->y.isThatOf(*action.y);
-  round_ = isBoundAction ? &bound_->round : &plain_;
+  round_ = &roundFor(action);
   // Receives are started first, so most messages find their buffer; open() waits until MPI can
   // write it.
   receiveWire_->open();
   round_->exchange->startReceives();
   if (sendWire_->isOnDevice())
     packAll(action);
-  for (std::size_t i = 0; !sendWire_->isOnDevice() && i < sends_.size(); ++i) {
-    if (!round_->sentInArray[i])
-      pack(action, i);
-    round_->exchange->startSend(static_cast<int>(i));
-  }
+  else
+    sendAll(action);
   sent_ = 0;
   if (!departures_.empty()) {
     queueCopies();
@@ -132,6 +172,17 @@ void MessageCarrier::begin(const Action& action) {
   }
   // Other actions on the communicator can have pieces that are ready too.
   comm_->advance();
+}
+
+// On the host. A message is sent as soon as it is packed.
+void MessageCarrier::sendAll(const Action& action) {
+  if (!round_->packs)
+    return round_->exchange->startSends();
+  for (std::size_t i = 0; i < sends_.size(); ++i) {
+    if (!round_->sentInArray[i])
+      pack(action, i);
+    round_->exchange->startSend(static_cast<int>(i));
+  }
 }
 
 // A message has the same offset among the elements as among the bytes.
@@ -152,10 +203,15 @@ void MessageCarrier::packAll(const Action& action) {
 
 // Packs one message on the host, which is sent at once.
 void MessageCarrier::pack(const Action& action, std::size_t message) {
+  std::byte* elements = elementsOf(sends_[message]);
+  PackedRuns& runs = runs_[message];
+  if (runs.find(*action.x, direction_.packs[packs_[message]].from)) {
+    runs.pack(*action.x, elements);
+    return;
+  }
   // MPI reads a small message while it is still in the cache; a large one would only evict other
   // data, so it is stored past the caches.
   const bool streams = streams_ && sends_[message].bytes >= kLargePart;
-  std::byte* elements = elementsOf(sends_[message]);
   for (const Region& region : direction_.packs[packs_[message]].from)
     elements =
         packRegion(*action.x, region, elements, streams ? StoreWay::Streaming : StoreWay::Cached);
@@ -196,26 +252,51 @@ void MessageCarrier::sendRest() {
 }
 
 // Each piece is copied to the elements while the next is in flight.
-void MessageCarrier::fetch(int message) {
-  Exchange& exchange = *round_->exchange;
-  for (int n = 0; n < exchange.piecesOfReceive(message); ++n) {
-    exchange.waitReceive(message, n);
-    const Message piece = exchange.pieceOfReceive(message, n);
-    receiveWire_->receive(piece.data - receiveWire_->bytes(), piece.bytes);
-  }
+void MessageCarrier::fetchPiece(int message, int piece) {
+  if (!receiveWire_->isStaged())
+    return;
+  const Message bytes = round_->exchange->pieceOfReceive(message, piece);
+  receiveWire_->receive(bytes.data - receiveWire_->bytes(), bytes.bytes);
+}
+
+// Called when all pieces of the message have been fetched.
+void MessageCarrier::fetched(int message) {
   receiveWire_->received();
   next_[message] = receiveWire_->elements() + (receives_[message].data - receiveWire_->bytes());
 }
 
+void MessageCarrier::combine(const Action& action, int message, Interval chunks,
+                             const Meeting& meeting) {
+  if (!round_->receivedInArray[message])
+    next_[message] = combineChunks(action, direction_.unpacks[unpacks_[message]], chunks,
+                                   next_[message], meeting);
+}
+
+// A message is received as a whole; chunks only divide its combination with the target.
 void MessageCarrier::receive(const Action& action, std::size_t part, Interval chunks,
                              const Meeting& meeting) {
-  const int i = messageOf_[part];
-  // A message is received as a whole; chunks only divide its combination with the target.
-  if (chunks.begin == 0)
-    fetch(i);
-  if (round_->receivedInArray[i])
-    return;
-  next_[i] = combineChunks(action, direction_.unpacks[part], chunks, next_[i], meeting);
+  const int message = messageOf_[part];
+  if (chunks.begin == 0) {
+    for (int n = 0; n < round_->exchange->piecesOfReceive(message); ++n) {
+      round_->exchange->waitReceive(message, n);
+      fetchPiece(message, n);
+    }
+    fetched(message);
+  }
+  combine(action, message, chunks, meeting);
+}
+
+void MessageCarrier::receiveAll(const Action& action, const Meeting& meeting) {
+  Exchange& exchange = *round_->exchange;
+  for (int pieces = exchange.piecesOfReceives(); pieces > 0; --pieces) {
+    const Exchange::Arrival arrival = exchange.nextReceive();
+    fetchPiece(arrival.index, arrival.piece);
+    if (!arrival.isLast)
+      continue;
+    fetched(arrival.index);
+    combine(action, arrival.index, direction_.unpacks[unpacks_[arrival.index]].chunks.all(),
+            meeting);
+  }
 }
 
 void MessageCarrier::end(const Action&) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // MessageCarrier: sends the parts of a conversion (a part is the data of one rank for another,
-// part.hpp) as point-to-point MPI messages. Elements are packed into a send buffer, and combined
-// with the target from a receive buffer.
+// part.hpp) as point-to-point MPI messages. A part whose elements are contiguous is sent from the
+// array of x; others are packed into a send buffer. If each element of y gets one value, which is
+// neither scaled nor added, a part whose elements are contiguous in y is received there; others are
+// combined with y from a receive buffer.
 //
-// bind() prepares repeated actions between the same two arrays: the messages become persistent
-// requests, and a part whose elements are contiguous is sent from the array without a copy. If each
-// target element gets one value, such a part is also received directly into the array.
+// bind() replaces the requests of each action by persistent ones, for actions between two arrays.
 //
 // Messages of device arrays (wire.hpp) are packed on the device, copied to the host and sent piece
 // by piece: begin() queues the copies, every wait on the communicator calls advance(), which sends
@@ -14,6 +14,7 @@
 
 #include "comm/exchange.hpp"
 #include "linop/exchange/carrier.hpp"
+#include "linop/exchange/packed_runs.hpp"
 
 #include <optional>
 
@@ -32,6 +33,7 @@ public:
   void begin(const Action& action) override;
   void receive(const Action& action, std::size_t part, Interval chunks,
                const Meeting& meeting) override;
+  void receiveAll(const Action& action, const Meeting& meeting) override;
   void end(const Action& action) override;
   void abandon() noexcept override { comm_->remove(*this); }
   void bind(DTensor& x, DTensor& y) override;
@@ -45,23 +47,31 @@ public:
   bool receives(std::size_t part) const noexcept { return messageOf_[part] >= 0; }
 
 private:
-  // The MPI requests of one action. sentInArray[i] is true if message i is sent from the array of x
-  // without packing, receivedInArray[i] if it is received into the array of y.
-  struct Round {
-    std::vector<bool> sentInArray, receivedInArray;
-    std::unique_ptr<Exchange> exchange;
+  // The arrays and strides in which the messages of a round are sent and received where possible;
+  // no array (NULL) if all are in the buffer.
+  struct Places {
+    const void *x = nullptr, *y = nullptr;
+    Strides xStrides{}, yStrides{};
+    bool operator==(const Places&) const = default;
   };
-  // The array and strides of a tensor at the time of bind().
-  struct BoundArray {
-    Ref<DTensor> tensor;
-    const void* array;
-    Strides strides;
+  // The messages and MPI requests of an action. sentInArray[i] is true if message i is sent from
+  // the array of x, receivedInArray[i] if it is received in the array of y.
+  struct Round {
+    Places places;
+    // The last action of the round; another one of these tensors has the same places.
+    std::uint64_t x = 0, y = 0; // DTensor::placement()
+    bool isPlain = false;
+    std::vector<bool> sentInArray, receivedInArray;
+    bool packs = false; // True if some message is sent from the buffer.
+    std::unique_ptr<Exchange> exchange;
 
-    explicit BoundArray(DTensor& x);
-    bool isThatOf(const DTensor& x) const;
+    bool isFor(const Action& action) const noexcept {
+      return x == action.x->placement() && y == action.y->placement() &&
+             isPlain == action.isPlain();
+    }
   };
   struct Bound {
-    BoundArray x, y;
+    Ref<DTensor> x, y;
     Round round;
   };
   // A piece of a message from the device, with the event of its copy to the host.
@@ -70,14 +80,21 @@ private:
     Event ready;
   };
 
+  Round newRound() const;
+  Places placesFor(const Action& action) const;
+  void place(Round& round, const Places& places, const Action& action) const;
+  Round& roundFor(const Action& action);
   std::byte* elementsOf(const Message& message);
   void packAll(const Action& action);
+  void sendAll(const Action& action);
   void pack(const Action& action, std::size_t message);
   void queueCopies();
   void sendNextPiece();
   void advance() override;
   void sendRest();
-  void fetch(int message);
+  void fetchPiece(int message, int piece);
+  void fetched(int message);
+  void combine(const Action& action, int message, Interval chunks, const Meeting& meeting);
   std::vector<Message> messagesOf(const std::vector<std::size_t>& numbers,
                                   const std::vector<Part>& parts) const;
   static Index bytesOf(const std::vector<Message>& messages);
@@ -88,14 +105,15 @@ private:
   Index elementBytes_;
   bool streams_; // True if large messages are packed with stores that bypass the caches.
   std::vector<std::size_t> packs_, unpacks_; // The part of each message.
-  std::vector<Message> sends_, receives_;    // The messages in the buffers.
+  std::vector<Message> sends_, receives_;    // The messages, in the buffers.
+  std::vector<PackedRuns> runs_;             // By sent message.
   Wire *sendWire_ = nullptr, *receiveWire_ = nullptr;
   std::vector<Departure> departures_;
   std::size_t sent_ = 0;               // Number of departures sent by the action in flight.
   std::vector<const std::byte*> next_; // By message: the received elements to combine next.
   // By unpack part: its message, or -1 if another transport brings it.
   std::vector<int> messageOf_;
-  Round plain_; // For tensors that are not bound.
+  Round plain_; // Of actions between any arrays; placed again for each other array.
   std::optional<Bound> bound_;
   Round* round_ = &plain_; // The round of the action in flight.
 };

@@ -50,6 +50,10 @@ public:
   void receive(const Action& action, std::size_t part, Interval chunks, const Meeting& meeting) {
     messages_->receive(action, part, chunks, meeting);
   }
+  void receiveAll(const Action& action, const Meeting& meeting) {
+    if (messages_)
+      messages_->receiveAll(action, meeting);
+  }
   void end(const Action& action) {
     if (messages_)
       messages_->end(action);
@@ -95,6 +99,13 @@ public:
       messages_.receive(action, part, chunks, meeting);
     else
       late_.receive(action, part, chunks, meeting);
+  }
+  void receiveAll(const Action& action, const Meeting& meeting) final {
+    open(action);
+    for (Incoming& in : incoming_)
+      receiveByLane(in, action, partOf(in).chunks.all(), meeting);
+    late_.receiveAll(action, meeting);
+    messages_.receiveAll(action, meeting);
   }
   void end(const Action& action) final {
     open(action); // A rank that receives nothing has not opened its lanes yet.

@@ -28,9 +28,8 @@ std::vector<Region> regionsOf(const std::vector<ElementBox>& boxes) {
   return regions;
 }
 
-// Received list entries at consecutive positions of one dimension, such as the ghosts of a mesh,
-// become a box: the message can then be received into the array. Sent entries remain a list, whose
-// packed copy stays in the cache for MPI.
+// List entries at consecutive positions of one dimension, such as the ghosts of a mesh, become a
+// box: the message can then be sent from the array, or received into it.
 void makeBoxOfRun(Region& region) {
   if (!region.list || region.list->dims.size() != 1 || !region.list->weights.empty())
     return;
@@ -68,7 +67,8 @@ std::vector<Part> partsOf(const std::vector<Transfer>& transfers, bool transpose
     }
     if (transposed)
       sources.swap(targets);
-    std::ranges::for_each(targets, makeBoxOfRun);
+    for (std::vector<Region>* regions : {&sources, &targets})
+      std::ranges::for_each(*regions, makeBoxOfRun);
     // A chunk is the content of one slot of a lane, also for messages, so sums proceed in the same
     // steps with every carrier.
     const Index chunkElements =

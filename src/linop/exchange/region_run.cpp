@@ -288,8 +288,9 @@ void clearAround(const Region& region, DTensor& y) {
     below.extent[d] = region.begin[d];
     above.begin[d] = regionEnd;
     above.extent[d] = y.extent()[d] - regionEnd;
-    scaleRegion(0, below, y);
-    scaleRegion(0, above, y);
+    for (const Region* side : {&below, &above})
+      if (side->extent[d] > 0)
+        scaleRegion(0, *side, y);
     rest.begin[d] = region.begin[d];
     rest.extent[d] = region.extent[d];
   }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Executes y <- alpha C x + beta y for a schedule C, the messages of a conversion. A carrier (MPI
 // messages or shared memory) transfers the parts, one per sending rank; this file prepares y and
-// combines the parts with y in the order of the schedule. beta must be applied exactly once per
-// element:
+// combines the parts with y: in the order of the schedule where they are summed, otherwise the
+// rank's own part first, while messages travel, and then each as it arrives. beta must be applied
+// exactly once per element:
 //
 //   each element gets at most one part     that part applies beta; elements without one are scaled
 //   sums, the first part covers all of y   the first part applies beta, the others use beta = 1
@@ -71,38 +72,58 @@ bool prepareTarget(const Direction& direction, const Action& action, const Regio
   return false;
 }
 
-// Combines all parts of an action with y. The part that stays on this rank is read from x, in its
-// place in the order; receive(i, chunks, meeting) combines part i of another rank.
+// Combines the part that stays on this rank, which is read from x.
+void combineOwn(const Action& action, const Part& part, Interval chunks, const Region* inPlace,
+                const Meeting& meeting) {
+  part.visit(chunks, [&](const Region& from, const Region& to) {
+    if (&to != inPlace)
+      combineRegion(action, to, viewOf(*action.x, from), meeting);
+  });
+}
+
+// Adds all parts to y in the order of the schedule.
 //
 // If all parts are added to the same elements on the host, the loop over chunks is the outer loop:
 // all contributions to one chunk are added while the chunk is in the cache, which reads y once from
 // memory instead of once per rank.
-template <class Receive>
-void combineParts(const Direction& direction, const Action& action, Combine combine,
-                  Receive receive) {
-  action.y->changed(); // Counts the change, since MPI can write directly into the array.
-  const Region* inPlace = regionInPlace(direction, action);
-  // If each element gets one value, the sum is also the maximum, and it can apply beta.
-  if (!direction.sums)
-    combine = Combine::Add;
-  BlockQueue queue(action.y->context());
-  const bool firstAppliesBeta = prepareTarget(direction, action, inPlace, combine, queue);
+template <class Peers>
+void sumParts(const Direction& direction, const Action& action, const Region* inPlace,
+              bool firstAppliesBeta, const Meeting& meeting, Peers& peers) {
   const bool chunkwise = direction.sameTarget && !inPlace && action.y->space() == Space::Host;
   const Index passes = chunkwise ? direction.unpacks[0].chunks.count() : 1;
   for (Index pass = 0; pass < passes; ++pass)
     for (std::size_t i = 0; i < direction.unpacks.size(); ++i) {
       const Part& part = direction.unpacks[i];
       const Interval chunks = chunkwise ? Interval{pass, pass + 1} : part.chunks.all();
-      const bool first = firstAppliesBeta && (i == 0 || !direction.sums);
-      const Meeting meeting{first ? Combine::Copy : combine, first ? action.beta : 1, &queue};
-      if (!direction.isOwn(part))
-        receive(i, chunks, meeting);
+      Meeting one = meeting;
+      if (firstAppliesBeta && i == 0)
+        one = {Combine::Copy, action.beta, meeting.queue};
+      if (direction.isOwn(part))
+        combineOwn(action, part, chunks, inPlace, one);
       else
-        part.visit(chunks, [&](const Region& from, const Region& to) {
-          if (&to != inPlace)
-            combineRegion(action, to, viewOf(*action.x, from), meeting);
-        });
+        peers.receive(action, i, chunks, one);
     }
+}
+
+// Combines all parts of an action with y; `peers` has receive() and receiveAll() of a carrier.
+template <class Peers>
+void combineParts(const Direction& direction, const Action& action, const Region* inPlace,
+                  Combine combine, Peers& peers) {
+  action.y->changed(); // Counts the change, since MPI can write directly into the array.
+  // If each element gets one value, the sum is also the maximum, and it can apply beta.
+  if (!direction.sums)
+    combine = Combine::Add;
+  BlockQueue queue(action.y->context());
+  const bool firstAppliesBeta = prepareTarget(direction, action, inPlace, combine, queue);
+  if (direction.sums) {
+    sumParts(direction, action, inPlace, firstAppliesBeta, {combine, 1, &queue}, peers);
+  } else {
+    const Meeting meeting{Combine::Copy, action.beta, &queue};
+    for (const Part& part : direction.unpacks)
+      if (direction.isOwn(part))
+        combineOwn(action, part, part.chunks.all(), inPlace, meeting);
+    peers.receiveAll(action, meeting);
+  }
   queue.flush();
 }
 
@@ -218,28 +239,36 @@ std::string ScheduleExecutor::describeTransport() const {
 }
 
 bool ScheduleExecutor::isInPlace(const Action& action) const {
-  return regionInPlace(directionOf(action.sense), action) != nullptr;
+  return regionInPlaceOf(action) != nullptr;
+}
+
+const Region* ScheduleExecutor::regionInPlaceOf(const Action& action) const {
+  InPlace& last = inPlace_[static_cast<std::size_t>(action.sense)];
+  if (last.x != action.x->placement() || last.y != action.y->placement()) {
+    const Region* region = regionInPlace(directionOf(action.sense), action);
+    last = {action.x->placement(), action.y->placement(), region};
+  }
+  return last.region;
 }
 
 void ScheduleExecutor::begin(const Action& action) {
   Carrier& carrier = carrierOf(action.sense, action.x->space());
-  orAbandon(carrier, [&] { carrier.begin(action); });
   if (watch)
-    watch->began(*this);
+    watch->begins(*this, action);
+  orAbandon(carrier, [&] { carrier.begin(action); });
 }
 
 void ScheduleExecutor::end(const Action& action, Combine combine) {
   Carrier& carrier = carrierOf(action.sense, action.x->space());
+  if (watch)
+    watch->looks(*this, action);
   orAbandon(carrier, [&] { combineAll(carrier, action, combine); });
+  if (watch)
+    watch->ended(*this, action);
 }
 
 void ScheduleExecutor::combineAll(Carrier& carrier, const Action& action, Combine combine) {
-  if (watch)
-    watch->looks(*this);
-  combineParts(directionOf(action.sense), action, combine,
-               [&](std::size_t part, Interval chunks, const Meeting& meeting) {
-                 carrier.receive(action, part, chunks, meeting);
-               });
+  combineParts(directionOf(action.sense), action, regionInPlaceOf(action), combine, carrier);
   carrier.end(action);
 }
 
@@ -250,11 +279,15 @@ OwnScheduleExecutor::OwnScheduleExecutor(const Schedule& schedule, TenonDataType
 }
 
 void OwnScheduleExecutor::run(const Action& action) const {
-  combineParts(directions_[static_cast<std::size_t>(action.sense)], action, Combine::Add,
-               [](std::size_t, Interval, const Meeting&) {
-                 throw Error(TENON_ERR_INTERNAL,
-                             "a schedule of a rank's own elements has a part of another rank");
-               });
+  struct NoPeers {
+    void receive(const Action&, std::size_t, Interval, const Meeting&) const {
+      throw Error(TENON_ERR_INTERNAL,
+                  "a schedule of a rank's own elements has a part of another rank");
+    }
+    void receiveAll(const Action&, const Meeting&) const {}
+  } none;
+  const Direction& direction = directions_[static_cast<std::size_t>(action.sense)];
+  combineParts(direction, action, regionInPlace(direction, action), Combine::Add, none);
 }
 
 } // namespace tenon

@@ -6,10 +6,11 @@
 // begin()  sends the parts of x for other ranks (a part is the data for one rank, part.hpp)
 // end()    receives and combines all parts; the part that stays on this rank is read from x
 //
-// The parts are sent and received by a Carrier: MPI messages or shared memory. Contributions are
-// combined in the order of the schedule, which is that of positions in the process grid. If several
-// ranks compute the same sum, their results are therefore bitwise identical, with every carrier and
-// for every numbering of the ranks in the grid.
+// The parts are sent and received by a Carrier: MPI messages or shared memory. y can be written
+// from begin() on, unless beta is not 0. Contributions to a sum are combined in the order of the
+// schedule, which is that of positions in the process grid. If several ranks compute the same sum,
+// their results are therefore bitwise identical, with every carrier and for every numbering of the
+// ranks in the grid. Where each element gets one value, parts are combined as they arrive.
 //
 // An action is in place if x and y wrap the same array, and each element that stays on the rank has
 // the same address in both. Such an element is not written, and counts as the first contribution.
@@ -47,13 +48,14 @@ public:
   // The transports of the parts, and the reason if "auto" could not use shared memory.
   std::string describeTransport() const;
 
-  // Hook of tests: began() is called when an action has sent its messages, looks() before it tests
-  // for received messages. A test can delay messages there, to imitate a slow network on one node.
+  // Hook of tests, called before an action sends, before it tests for received messages, and after
+  // its end. A test can delay messages, to imitate a slow network on one node, or write to y.
   class Watch {
   public:
     virtual ~Watch() = default;
-    virtual void began(const ScheduleExecutor& conversion) = 0;
-    virtual void looks(const ScheduleExecutor& conversion) = 0;
+    virtual void begins(const ScheduleExecutor&, const Action&) {}
+    virtual void looks(const ScheduleExecutor&, const Action&) {}
+    virtual void ended(const ScheduleExecutor&, const Action&) {}
   };
   static inline Watch* watch = nullptr;
 
@@ -78,6 +80,7 @@ private:
   std::unique_ptr<Carrier> makeCarrierFor(Sense sense, Space space) const;
   // The memory that MPI reads and writes for arrays in this space. Collective.
   Wire::Reach reachIn(Space space) const;
+  const Region* regionInPlaceOf(const Action& action) const;
   void combineAll(Carrier& carrier, const Action& action, Combine combine);
   Carriage& carriage(Space space);
   Carrier& carrierOf(Sense sense, Space space) {
@@ -90,6 +93,12 @@ private:
   std::string owner_;
   CarrierPolicy policy_;
   std::array<Direction, 2> directions_; // by sense
+  // The region of y that is in place in an action of these tensors.
+  struct InPlace {
+    std::uint64_t x = 0, y = 0; // DTensor::placement()
+    const Region* region = nullptr;
+  };
+  mutable std::array<InPlace, 2> inPlace_; // by sense, of the last action
   std::map<const ElementList*, DeviceList> deviceLists_;
   PerSpace<Carriage> carriages_;
 };
