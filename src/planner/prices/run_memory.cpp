@@ -14,8 +14,8 @@
 // buffers. Nothing communicates: the bytes of any rank are computed on the rank that searches.
 #include "planner/prices/run_memory.hpp"
 
+#include "compile/program/bucketing.hpp"
 #include "declaration/core/memory_plan.hpp"
-#include "planner/prices/bucketing.hpp"
 #include "planner/prices/listed_moves.hpp"
 #include "sys/bfloat16.hpp"
 #include "sys/memory/memory.hpp"
