@@ -18,8 +18,8 @@ enum { kNewWait = 3000 }; /* nanoseconds */
 static __thread struct TenonCoreShare share = TENON_CORE_SHARE_INIT;
 static __thread long long lastEnd = 0;
 
-/* What the calling thread knows about its core. Tenon looks for this name and shares it: when either
- * has had a long yield, both nap. */
+/* What the calling thread knows about its core. Tenon looks for this name and shares it: when
+ * either has had a long yield, both nap. */
 struct TenonCoreShare* tenon_wait_core_share(void) {
   return &share;
 }

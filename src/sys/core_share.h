@@ -3,8 +3,8 @@
  * library (comm/agreement/wait_policy.hpp) and for all yields of a process (src/preload). It yields
  * and measures how long that takes. Where nobody else wants the core, a yield returns at once.
  * Otherwise Linux (from 6.6 on) takes the rest of its time slice from a process that yields, about
- * 3 ms for each look at a message; a process that sleeps instead is preferred when it wakes up. So a
- * long yield is followed by naps, whose number grows while the core is wanted:
+ * 3 ms for each look at a message; a process that sleeps instead is preferred when it wakes up. So
+ * a long yield is followed by naps, whose number grows while the core is wanted:
  *
  *   yields, until one takes 50 us or more
  *   64 naps of 2, 4, ..., 128, 128, ... us; each wait begins again with 2 us
