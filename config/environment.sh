@@ -58,11 +58,25 @@ tenon_choose_blas_kernel() {
 }
 tenon_choose_blas_kernel
 
-# tenon_mpiexec PROCESSES PROGRAM ARGUMENTS...: mpiexec, with the cores divided among the processes.
+# The library for LD_PRELOAD with which processes that wait leave their cores to others, of the build folder of the program
+# $1, which is one of the folders above it; empty if there is none.
+tenon_wait_library() {
+  local folder
+  folder=$(dirname "$(realpath -- "$(type -P "$1")" 2>/dev/null)")
+  while [[ $folder == /?* && ! -e $folder/src/libtenon_wait.so ]]; do
+    folder=$(dirname "$folder")
+  done
+  [[ $folder != /?* ]] || echo "$folder/src/libtenon_wait.so"
+}
+
+# tenon_mpiexec PROCESSES PROGRAM ARGUMENTS...: mpiexec, with the cores divided among the processes, which give way to each
+# other while they wait.
 tenon_mpiexec() {
-  local processes=$1 threads
+  local processes=$1 threads library
   shift
   threads=$(($(nproc) / processes))
-  OMP_NUM_THREADS=${OMP_NUM_THREADS:-$((threads > 0 ? threads : 1))} \
+  library=$(tenon_wait_library "${1:-}")
+  LD_PRELOAD=$library${library:+${LD_PRELOAD:+:}}${LD_PRELOAD:-} \
+    OMP_NUM_THREADS=${OMP_NUM_THREADS:-$((threads > 0 ? threads : 1))} \
     "${MPIEXEC:-mpiexec}" -n "$processes" "$@"
 }

@@ -83,7 +83,6 @@ if(TENON_TEST_DRAWS EQUAL 100)
   set(TENON_TEST_RANKS_ALL 2 4 6 8)
 endif()
 option(TENON_TEST_DELAYS "Let the ranks of tests fall behind now and then, so that messages arrive in other orders" OFF)
-option(TENON_TEST_SLEEP "Let the ranks of tests sleep while they wait, for machines that also do other work" OFF)
 option(TENON_TEST_TRAPS "Let floating-point exceptions end the test programs, as some hosts do" OFF)
 option(TENON_TEST_KEEP_PLUGINS
   "Run the tests with libraries never closed, so that LeakSanitizer can name MPI's plugins" OFF)
@@ -271,7 +270,8 @@ function(tenon_find_standin test)
 endfunction()
 
 # More ranks than cores must yield, as root too, with one compute thread each. Open MPI does so when
-# told; MPICH needs tests/support/yield_in_ucx.c. Open MPI would take 0.2 s of each start, more than most
+# told; MPICH needs tests/support/yield_in_ucx.c. With libtenon_wait these yields are naps while others want the core.
+# Open MPI would take 0.2 s of each start, more than most
 # tests, to choose its way to send. The time limit is one for hangs.
 function(tenon_test_environment name)
   math(EXPR limit "600 * ${TENON_TEST_TIMEOUT_FACTOR}")
@@ -281,9 +281,15 @@ function(tenon_test_environment name)
     OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
     OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_pml=ob1
     OMPI_MCA_hwloc_base_binding_policy=none OMP_NUM_THREADS=1)
-  if(TARGET tenon_test_preload)
-    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
-      LD_PRELOAD=$<TARGET_FILE:tenon_test_preload>)
+  set(preloaded)
+  foreach(library tenon_wait tenon_test_preload)
+    if(TARGET ${library})
+      list(APPEND preloaded $<TARGET_FILE:${library}>)
+    endif()
+  endforeach()
+  if(preloaded)
+    list(JOIN preloaded ":" preloaded)
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT LD_PRELOAD=${preloaded})
   endif()
   if(TENON_TEST_TRAPS)
     tenon_trap(${name})

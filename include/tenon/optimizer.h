@@ -15,7 +15,7 @@
  *  gives the mean of k batches.
  *
  *  Settings (TenonObjectSetReal() and the like, tenon/object.h; each is an option
- *  -tenon_[prefix_]name too). They may change between any two steps.
+ *  -tenon_[prefix_]name too). They may change between any two steps, if not stated otherwise.
  *
  *  | setting            | kind | default  | meaning                                               |
  *  | ------------------ | ---- | -------- | ----------------------------------------------------- |
@@ -48,6 +48,8 @@
  *  |                    |      |          | be lower                                              |
  *  | not_finite         | text | error    | what is done about a loss or gradients that are       |
  *  |                    |      |          | not finite, see below                                 |
+ *  | gradient_bucket    | int  | -1       | bytes of gradients that are reduced together, see     |
+ *  |                    |      |          | below; before the first step only                     |
  *
  *  Schedules. With n steps done after the warm-up, the learning rate is multiplied by
  *
@@ -69,6 +71,14 @@
  *
  *  "lbfgs" looks at the point where a step begins; its line search leaves other points whose loss
  *  is not finite by itself.
+ *
+ *  Reduction of gradients. The gradients of parameters with copies on the same ranks are summed in
+ *  one reduction. gradient_bucket is the size of such a bucket in bytes on a rank; 0
+ *  reduces each parameter by itself. -1, the default, reduces all gradients together that a plan
+ *  (tenon/plan.h) has not put into buckets of its own; in the network of a plan without buckets,
+ *  each by itself. The first step makes the buckets, and a later one those of parameters that were
+ *  frozen until then. A gradient of which the caller has the handle at that time
+ *  (TenonLayerGetParameterGradient()) is always reduced by itself.
  *
  *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
  *  TENON_ERR_HANDLE if a handle is not valid or is of another class.

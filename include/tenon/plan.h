@@ -91,9 +91,10 @@
  *  Gradients of several parameters are reduced in one message, which starts during the backward
  *  pass: in the adjoint of the last evaluation that is pending. Programs that call the adjoint
  *  several times before each step of the optimizer, or that need no gradients of parameters, set
- *  gradient_bucket to 0: then each parameter is reduced separately, when its gradient is needed.
- *  -1, the default, chooses enough bytes on a process that latency is a twentieth of the predicted
- *  time of their reduction.
+ *  gradient_bucket to 0: then each parameter is reduced separately, when its gradient is needed, or
+ *  those of a bucket together in the step of an optimizer whose own gradient_bucket is above 0
+ *  (tenon/optimizer.h). -1, the default, chooses enough bytes on a process that latency is a
+ *  twentieth of the predicted time of their reduction.
  *
  *  Lists of a mesh (tenon/edges.h, tenon/index_map.h, tenon/links.h). The layouts of all inputs are
  *  given; the batch is the number of rows of the first, and fields on edges have rows of their own.

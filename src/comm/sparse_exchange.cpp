@@ -55,7 +55,7 @@ void exchangeLengths(const Communicator& comm, int tag, const SparseMessages& se
     }
   MPI_Request barrier = MPI_REQUEST_NULL;
   bool inBarrier = false;
-  WaitPolicy policy(comm);
+  WaitPolicy policy(comm, WaitPolicy::Look::Mpi);
   for (int isDone = 0; !isDone;) {
     if (receiveLength(comm, tag, buffers.receivedLengths))
       continue;

@@ -6,16 +6,10 @@
 //   bucket {W4, W3}                          [ sum over ranks    ]
 //   bucket {W2, W1}                                              [ sum over ranks ]
 //
-// Each parameter has an offset in the array of its bucket, where its kernels add its gradient. All
-// ranks must have the same buckets with the same order of parameters, so the assignment uses only
-// the list of maps (the steps of the network) and global layouts, never the data of a rank. The
-// class is an observer of passes, which the layer calls at the begin of a pass, after each step and
-// at the end.
+// All ranks must have the same buckets, so the assignment uses only the list of maps (the steps of
+// the network) and global layouts, never the data of a rank. The class is an observer of passes,
+// which the layer calls at the begin of a pass, after each step and at the end.
 #include "plan/gradient_buckets.hpp"
-
-#include "linop/exchange/make_conversion.hpp"
-#include "planner/prices/bucketing.hpp"
-#include "sys/log/log.hpp"
 
 #include <algorithm>
 #include <map>
@@ -38,74 +32,28 @@ std::map<const Parameter*, std::size_t> lastSteps(const BoundMaps& maps, const P
 
 } // namespace
 
-// The private constructor has completed when this body runs. If the body throws, the destructor
-// therefore runs, and removes the parameters from their buckets.
-GradientBuckets::GradientBuckets(const Layer& layer, Index bytes) : GradientBuckets() {
+GradientBuckets::GradientBuckets(const Layer& layer, Index bytes) {
   const Setup& setup = layer.setup(layer.inputLayouts());
   const BoundMaps& maps = setup.maps();
   // The order in which gradients are complete does not depend on whether an input's cotangent is
   // wanted.
   const Chosen noInput(maps.list().inputs().size(), false);
   const auto last = lastSteps(maps, adjointPass(maps.list(), noInput, setup.network().order()));
-  Members parameters;
-  std::vector<SummedGradient> gradients;
+  std::vector<BucketCandidate> candidates;
   for (const Ref<Parameter>& parameter : layer.parameters())
     if (parameter->isSummed() && !parameter->isFrozen()) {
       const auto known = last.find(parameter.get());
-      parameters.push_back(parameter.get());
       // A parameter that no step lists is complete when the adjoint ends.
-      // Its layout, the bytes of an element, and the step that completes it.
-      gradients.push_back({parameter->storage(), dataTypeSize(parameter->dataType()),
-                           known == last.end() ? ~std::size_t(0) : known->second});
+      candidates.push_back(
+          {parameter.get(), known == last.end() ? ~std::size_t(0) : known->second});
     }
-  for (const std::vector<std::size_t>& bucket : bucketsOf(gradients, bytes)) {
-    Members members;
-    for (const std::size_t i : bucket)
-      members.push_back(parameters[i]);
-    add(layer, members);
-  }
+  for (GradientBucketPtr& bucket : makeBuckets(layer.comm(), candidates, bytes))
+    buckets_.push_back({std::move(bucket)});
 }
 
-// Collective. Makes a bucket: one buffer with the rank's contributions and then the sums, two
-// tensors on its two halves, and the conversion that sums.
-void GradientBuckets::add(const Layer& layer, const Members& members) {
-  const CommPtr& comm = layer.comm();
-  const TenonDataType type = members.front()->dataType();
-  std::vector<Layout> storages;
-  for (const Parameter* member : members)
-    storages.push_back(member->storage());
-  const Layout layout = bucketLayout(storages);
-  Bucket bucket{
-      .members = members, .memory = {}, .contributions = {}, .sums = {}, .sum = {}, .took = {}};
-  const Space space = layer.space();
-  bucket.contributions = makeRef<DTensor>(comm, layout.dual(), type, space);
-  bucket.sums = makeRef<DTensor>(comm, layout, type, space);
-  bucket.sum =
-      makeConversion(comm, layout.dual(), layout, type, MovementPolicy::fromOptions(space));
-  const Index halfBytes = bucket.sums->localElements() * dataTypeSize(type);
-  bucket.memory = std::make_shared<Buffer>(
-      readableBuffer(*comm, bucket.sums->context(), 2 * halfBytes, "gradients"));
-  // The array starts with zeros: gradients accumulate, and can be read before anything was added.
-  bucket.memory->setZero();
-  auto* first = bucket.memory->data<std::byte>();
-  bucket.contributions->placeBox(first, false);
-  bucket.sums->placeBox(first + halfBytes, false);
-  buckets_.push_back(bucket);
-  Index offset = 0; // of the member, in bytes
-  for (Parameter* member : members) {
-    const bool isLast = member == members.back();
-    member->setBucket({bucket.memory, first + offset, first + halfBytes + offset,
-                       // The last member represents the bucket in logs and in counts of reductions.
-                       isLast ? std::optional(layout) : std::nullopt});
-    offset += elements(member->storage().boxOfRank(comm->rank())) * dataTypeSize(type);
-  }
-}
-
-// The parameters retain the memory, which contains their gradients.
 GradientBuckets::~GradientBuckets() {
-  for (const Bucket& bucket : buckets_)
-    for (Parameter* member : bucket.members)
-      member->leaveBucket();
+  for (const Bucket& one : buckets_)
+    one.bucket->leave();
 }
 
 // The buckets that are complete after each step of a pass: timetable.full[step].
@@ -116,7 +64,7 @@ GradientBuckets::Timetable GradientBuckets::timetableOf(const BoundMaps& maps,
   const auto last = lastSteps(maps, pass);
   for (std::size_t b = 0; b < buckets_.size() && !pass.steps.empty(); ++b) {
     std::size_t full = 0;
-    for (const Parameter* member : buckets_[b].members) {
+    for (const Parameter* member : buckets_[b].bucket->members()) {
       const auto known = last.find(member);
       full = std::max(full, known == last.end() ? pass.steps.size() - 1 : known->second);
     }
@@ -143,44 +91,14 @@ void GradientBuckets::ran(std::size_t step, const OpenScope&, const OpenScope&) 
   if (!running_)
     return;
   for (std::size_t b : running_->full[step])
-    start(buckets_[b]);
-}
-
-void GradientBuckets::start(Bucket& bucket) {
-  // Frozen parameters have no gradient, but a bucket with at least one gradient needs all places of
-  // its array.
-  if (std::ranges::all_of(bucket.members, [](const Parameter* p) { return p->isFrozen(); }))
-    return;
-  const LogScope scope(bucket.members.back()->event());
-  for (Parameter* member : bucket.members)
-    member->collect();
-  // sums <- 1 * sum over ranks of contributions + 0 * sums
-  bucket.sum->start({Sense::Forward, 1, bucket.contributions.get(), 0, bucket.sums.get()});
-  bucket.begun = true;
-  bucket.took = logOpenScope();
+    buckets_[b].begun = buckets_[b].bucket->start(GradientBucket::Collect::AllMembers);
 }
 
 void GradientBuckets::ends() {
   // Every reduction ends with the pass: gradients are reduced when they are read next.
-  for (Bucket& bucket : buckets_) {
-    if (!std::exchange(bucket.begun, false))
-      continue;
-    const LogScope scope(bucket.members.back()->event());
-    bucket.sum->finish();
-    const OpenScope rest = logOpenScope();
-    for (Parameter* member : bucket.members)
-      member->setReduced({});
-    bucket.members.back()->setReduced({bucket.took.seconds + rest.seconds,
-                                       bucket.took.messages + rest.messages,
-                                       bucket.took.bytes + rest.bytes});
-  }
-}
-
-Index GradientBuckets::bytes() const {
-  Index sum = 0;
-  for (const Bucket& bucket : buckets_)
-    sum += bucket.memory->bytes() + bucket.sum->bufferBytes();
-  return sum;
+  for (Bucket& one : buckets_)
+    if (std::exchange(one.begun, false))
+      one.bucket->finish();
 }
 
 } // namespace tenon

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Gradients that are reduced together while the adjoint continues. A bucket is a list of parameters
-// on one process grid with copies along the same axes, in the order in which the adjoint completes
-// their gradients. Their gradients are contiguous in one array, a one-dimensional tensor of partial
-// sums (P) along the axes with copies, split along the others. The sum over the copies, a
-// conversion from P to replicated (B), starts when the last gradient of the bucket is complete, and
-// ends with the adjoint. The adjoint calls:
+// Gradients that are reduced together while the adjoint continues. A bucket
+// (layer/core/gradient_bucket.hpp) has parameters in the order in which the adjoint completes their
+// gradients. Its sum starts when the last gradient of the bucket is complete, and ends with the
+// adjoint. The adjoint calls:
 //
 //    begins(pass)     finds after which step each bucket is complete
 //    ran(step)        starts the reductions of the buckets that this step completes
 //    ends()           waits for all reductions
 #pragma once
 
+#include "layer/core/gradient_bucket.hpp"
 #include "layer/core/layer.hpp"
 #include "layer/core/pass_observer.hpp"
 
@@ -32,21 +31,10 @@ public:
   }
   void ends() override;
 
-  int count() const noexcept { return static_cast<int>(buckets_.size()); }
-  // Memory that is currently allocated on this rank.
-  Index bytes() const;
-
 private:
-  GradientBuckets() = default;
-
-  using Members = std::vector<Parameter*>;
   struct Bucket {
-    Members members;
-    std::shared_ptr<Buffer> memory;   // of both tensors
-    Ref<DTensor> contributions, sums; // gradients of this rank, and their sums over ranks
-    LinearOpRef sum;                  // the conversion from the first to the second
-    bool begun = false;               // the reduction runs
-    OpenScope took;                   // time and messages of its begin
+    GradientBucketPtr bucket;
+    bool begun = false; // the reduction runs
   };
   // The buckets that are complete after each step of a pass: full[step].
   struct Timetable {
@@ -54,9 +42,7 @@ private:
     std::vector<std::vector<std::size_t>> full;
   };
 
-  void add(const Layer& layer, const Members& members);
   Timetable timetableOf(const BoundMaps& maps, const Pass& pass) const;
-  void start(Bucket& bucket);
 
   std::vector<Bucket> buckets_;
   std::vector<Timetable> timetables_;

@@ -27,41 +27,8 @@ namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kOptions[] = {
-    {"gradient_bucket",
-     OptionSpec::Int,
-     "-1",
-     "bytes of gradients that a plan reduces together during the backward pass; 0: each parameter "
-     "by itself, afterwards; -1: as many that latency is a twentieth of the predicted time",
-     nullptr,
-     {-1, 1e15}},
-};
+constexpr OptionSpec kOptions[] = {kGradientBucketOption};
 const OptionRegistration kRegistration{{"plan", kOptions}};
-
-// While it lives, set-up creates no reductions of single gradients, because buckets reduce them, or
-// because the plan is for inference; unless done() is called, its end
-// leaves them to the parameters again, as after a failed set-up.
-class NoReductions {
-public:
-  NoReductions(std::vector<UnfoldedNode> nodes, bool byOthers) : nodes_(std::move(nodes)) {
-    set(byOthers);
-  }
-  NoReductions(const NoReductions&) = delete;
-  NoReductions& operator=(const NoReductions&) = delete;
-  ~NoReductions() {
-    if (!done_)
-      set(false);
-  }
-  void done() { done_ = true; }
-
-private:
-  void set(bool byOthers) {
-    for (const UnfoldedNode& node : nodes_)
-      node.layer->setReducedByOthers(byOthers);
-  }
-  std::vector<UnfoldedNode> nodes_;
-  bool done_ = false;
-};
 
 } // namespace
 
@@ -395,11 +362,9 @@ void LayerPlan::setUp() {
     return;
   static const int event = logEvent("PlanSetUp");
   const LogScope scope(event);
-  std::optional<NoReductions> noReductions;
   try {
     inOneAgreement(*comm(), [&] {
       shareSearch();
-      noReductions.emplace(unfoldedNetwork(), bucketBytes() > 0 || !trains());
       network_->setAssignment(std::make_shared<const Assignment>(assignment()));
       BatchedAgreement& batch = *comm()->batch();
       batch.ifFailed([network = network_] { network->setAssignment({}); });
@@ -414,7 +379,6 @@ void LayerPlan::setUp() {
     leave();
     throw;
   }
-  noReductions->done();
 }
 
 // A plan that is not for training has buckets only if they were requested.
@@ -425,19 +389,25 @@ Index LayerPlan::bucketBytes() const {
   return trains() ? NetworkPlan::bucketBytes() : 0;
 }
 
+// A plan without buckets reduces each gradient by itself, which a step of an optimizer must not
+// make, since it allocates nothing.
 void LayerPlan::addBuckets() {
   const Index bytes = bucketBytes();
-  if (bytes == 0)
+  if (bytes == 0) {
+    for (const Ref<Parameter>& parameter : network_->parameters())
+      if (trains() && !parameter->isFrozen())
+        parameter->prepareReduction();
     return;
+  }
   buckets_ = std::make_unique<GradientBuckets>(*network_, bytes);
   network_->setObservers({measurement_.get(), buckets_.get()});
 }
 
 int LayerPlan::reductions() const {
-  int count = buckets_ ? buckets_->count() : 0;
+  int count = 0;
   for (const Ref<Parameter>& parameter : layer().parameters())
-    count +=
-        trains() && parameter->isSummed() && !parameter->isFrozen() && !parameter->isInBucket();
+    count += parameter->isInBucket() ? parameter->reducedAs() != nullptr
+                                     : trains() && parameter->isSummed() && !parameter->isFrozen();
   return count;
 }
 
@@ -448,8 +418,6 @@ LayerPlan::Memory LayerPlan::memory() const {
   // A layer counts the temporary values of passes among its buffers.
   memory.messages = held.buffers - memory.shared;
   memory.scratch = contextOf(comm())->scratchBytes();
-  if (buckets_)
-    memory.parameters += buckets_->bytes();
   for (const Ref<Parameter>& parameter : layer().parameters())
     memory.parameters += parameter->bytes();
   return memory;

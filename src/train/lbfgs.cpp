@@ -149,6 +149,7 @@ double Lbfgs::evaluate(const Closure& closure) {
   for (const Ref<Parameter>& p : parameters())
     p->zeroGradient();
   const double loss = valueOfFirstRank(*comm(), closure());
+  reduceGradients();
   double squares = 0;
   std::vector<TensorPair> values;
   forEach([&](std::size_t i, Parameter& p) {
@@ -270,7 +271,7 @@ double Lbfgs::updateWith(const Closure& closure) {
   // Later points with losses that are not finite are handled by the line search.
   Directions gradients;
   forEach([&](std::size_t i, Parameter&) { gradients.push_back(gradient_[i].get()); });
-  const Index maxIterations = isFinite(gradients, loss) ? iterations_ : 0;
+  const Index maxIterations = isFinite(normOfCopies(gradients), loss) ? iterations_ : 0;
   for (Index i = 0; i < maxIterations; ++i) {
     const double norm = std::sqrt(dot(gradient_, gradient_));
     if (!(norm > gradientTolerance_) || !iterate(closure, loss, norm))

@@ -3,14 +3,17 @@
 // are not finite, clipping, and state. Each rank updates its own block of each parameter. Whether a
 // step is taken follows from sums over all ranks, so all ranks decide alike. One step:
 //
-//   Parameter::direction()   the gradient, summed over the ranks, of each parameter
-//   isFinite()               one sum over all elements and ranks: NaN or infinite if one of them is
+//   reduceGradients()   sums the gradients over the ranks, in one conversion for all parameters
+//                       with copies on the same ranks
+//   isFinite()          one sum over all elements and ranks: NaN or infinite if one of them is;
+//                       not needed after clipGradientNorm(), which computes the norm
 //   stepParameter()          by type: updates this rank's block of a parameter
 //   endStep()                clears the gradients
 #include "train/optimizer.hpp"
 
-#include "dtensor/arithmetic.hpp"
+#include "comm/agreement/batched.hpp"
 #include "dtensor/measure.hpp"
+#include "layer/core/gradient_bucket.hpp"
 #include "sys/errors/at_work.hpp"
 #include "sys/errors/registry.hpp"
 #include "sys/log/log.hpp"
@@ -21,7 +24,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <mutex>
 
 namespace tenon {
@@ -29,6 +34,7 @@ namespace tenon {
 namespace {
 
 constexpr OptionSpec kOptimizerOptions[] = {
+    kGradientBucketOption,
     {"not_finite", OptionSpec::Choice, "error",
      "what is done at a step whose loss or gradients are infinite or NaN; warning: leave it out",
      "error|warning"},
@@ -74,10 +80,15 @@ Optimizer::Optimizer(Ref<Layer> layer, OptionTables tables)
         fmt::format(
             "{} has no parameters yet; call TenonLayerSetUp() before TenonOptimizerCreate()",
             layer_->title()));
-  parameters_ = layer_->parameters();
+  parameters_ = unprepared_ = layer_->parameters();
 }
 
 void Optimizer::applySettings(Settings after, const Settings::Names&) {
+  const auto bucketBytes = after.value<Index>("gradient_bucket", owner());
+  if (bucketBytes != bucketBytes_ && unprepared_.size() < parameters_.size())
+    throw Error(TENON_ERR_STATE,
+                fmt::format("gradient_bucket of {} cannot change after its first step", title()));
+  bucketBytes_ = bucketBytes;
   learningRate_ = after.value<double>("learning_rate", owner());
   weightDecay_ = after.value<double>("weight_decay", owner());
   isNotFiniteError_ = after.value<std::string>("not_finite", owner()) == "error";
@@ -122,15 +133,58 @@ double Optimizer::updateWith(const Closure& closure) {
   return loss;
 }
 
+// Reductions are made in the first step in which a parameter is not frozen, when the caller has
+// shown which gradients he holds. These, and parameters with copies where no other has copies, are
+// reduced alone. All ranks know the same of each parameter.
+void Optimizer::prepareReductions() {
+  const auto isFrozen = [](const Ref<Parameter>& p) { return p->isFrozen(); };
+  if (std::ranges::all_of(unprepared_, isFrozen))
+    return;
+  // A plan has decided for its network.
+  const Index bytes = bucketBytes_ >= 0      ? bucketBytes_
+                      : layer_->assignment() ? 0
+                                             : std::numeric_limits<Index>::max();
+  inOneAgreement(*comm(), [&] {
+    std::vector<BucketCandidate> candidates;
+    for (const Ref<Parameter>& p : unprepared_)
+      if (bytes > 0 && !p->isFrozen() && p->isSummed() && !p->isInBucket() &&
+          !p->isGradientExposed())
+        candidates.push_back({p.get()});
+    makeBuckets(comm(), candidates, bytes, /*least=*/2);
+    for (const Ref<Parameter>& p : unprepared_)
+      if (!p->isFrozen() && !p->isInBucket())
+        p->prepareReduction();
+    return true;
+  });
+  std::erase_if(unprepared_, [&](const Ref<Parameter>& p) { return !isFrozen(p); });
+}
+
+void Optimizer::reduceGradients() {
+  prepareReductions();
+  for (const Ref<Parameter>& p : parameters_)
+    p->collect();
+  for (const Ref<Parameter>& p : parameters_)
+    p->reduceBucket();
+}
+
+// Whether all gradients are those that clipGradientNorm() has left.
+bool Optimizer::isAsClipped() const {
+  return clippedNorm_ && std::ranges::all_of(parameters_, [](const Ref<Parameter>& p) {
+           return p->isFrozen() || p->isReduced();
+         });
+}
+
 // All directions are computed before the first parameter is updated, so a step is taken completely
 // or not at all.
 void Optimizer::update(std::optional<double> loss) {
   static const int event = logEvent("OptimizerStep");
   const LogScope scope(event);
+  const bool isKnown = isAsClipped();
+  reduceGradients();
   directions_.resize(parameters_.size());
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     directions_[i] = parameters_[i]->isFrozen() ? nullptr : &parameters_[i]->direction();
-  if (isFinite(directions_, loss))
+  if (isFinite(isKnown ? *clippedNorm_ : normOfCopies(directions_), loss))
     for (std::size_t i = 0; i < parameters_.size(); ++i)
       if (directions_[i]) {
         stepParameter(i, *directions_[i], parameters_[i]->value());
@@ -143,12 +197,16 @@ void Optimizer::update(std::optional<double> loss) {
 void Optimizer::endStep() {
   for (const Ref<Parameter>& p : parameters_)
     p->zeroGradient();
+  clippedNorm_.reset();
   ++steps_;
 }
 
-bool Optimizer::isFinite(const Directions& directions, std::optional<double> loss) {
-  // The norm over all ranks is NaN or infinite if any element is, so one sum checks all of them.
-  const double norm = std::sqrt(sumOfRanks(*comm(), localSquares(directions)));
+// The norm over all ranks is NaN or infinite if any element is, so one sum checks all of them.
+double Optimizer::normOfCopies(const Directions& directions) const {
+  return std::sqrt(sumOfRanks(*comm(), localSquares(directions)));
+}
+
+bool Optimizer::isFinite(double norm, std::optional<double> loss) {
   if (std::isfinite(norm) && std::isfinite(loss.value_or(0))) {
     warned_ = false;
     return true;
@@ -205,24 +263,27 @@ std::string Optimizer::placeOfNotFinite() const {
 }
 
 // The norm of the reduced gradient is that of the tensor, in which each element counts once even if
-// there are copies.
+// there are copies. The reduced gradients are scaled as the gradients are, so the step need not
+// reduce them again.
 double Optimizer::clipGradientNorm(double maximum) {
   if (!(maximum > 0))
     throw Error(
         TENON_ERR_ARG,
         fmt::format("the maximum of the gradients' norm is {}; it must be above 0", maximum));
-  double squares = 0;
+  reduceGradients();
+  std::vector<TensorPair> pairs;
   for (const Ref<Parameter>& p : parameters_)
     if (!p->isFrozen()) {
-      const double parameterNorm = norm(*p->reducedGradient());
-      squares += parameterNorm * parameterNorm;
+      const DTensor* reduced = p->reducedGradient().get();
+      pairs.emplace_back(reduced, reduced);
     }
-  const double totalNorm = std::sqrt(squares);
-  if (std::isfinite(totalNorm) && totalNorm > maximum)
+  const double norm = std::sqrt(innerProduct(*comm(), pairs));
+  if (std::isfinite(norm) && norm > maximum)
     for (const Ref<Parameter>& p : parameters_)
       if (!p->isFrozen())
-        scaleArray(maximum / totalNorm, p->gradient());
-  return totalNorm;
+        p->scaleGradient(maximum / norm);
+  clippedNorm_ = norm;
+  return norm;
 }
 
 // One tensor per slot and parameter, by the parameter's path.

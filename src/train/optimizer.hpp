@@ -6,6 +6,9 @@
 //
 //   the user runs Apply and adjoint; clipGradientNorm() (optional); step(), which clears gradients
 //   or stepWith(closure), whose closure runs Apply and adjoint and returns the loss
+//
+// The gradients of parameters with copies on the same ranks are reduced together, in buckets that
+// the first step makes, or a plan has made (layer/core/gradient_bucket.hpp).
 #pragma once
 
 #include "layer/networks/state.hpp"
@@ -87,17 +90,24 @@ protected:
   // Takes a step with the current gradients; `loss` is passed if it is known.
   virtual void update(std::optional<double> loss);
   virtual double updateWith(const Closure& closure);
+  // Reduces the gradients that have changed, those of a bucket together. Then direction() of their
+  // parameters sends nothing. Collective on comm.
+  void reduceGradients();
   // Directions by parameter; null for a frozen one.
   using Directions = std::vector<const DTensor*>;
-  // Whether the directions and the loss are finite, so a step can be taken. If not, returns false
-  // after a warning, or throws the same error on all ranks, as the setting not_finite says.
-  // Collective on comm.
-  bool isFinite(const Directions& directions, std::optional<double> loss);
+  // A norm that is finite if all directions are. Collective on comm.
+  double normOfCopies(const Directions& directions) const;
+  // Whether the directions, of this norm, and the loss are finite, so a step can be taken. If not,
+  // returns false after a warning, or throws the same error on all ranks, as the setting not_finite
+  // says. Collective on comm.
+  bool isFinite(double norm, std::optional<double> loss);
   // Clears the gradients and counts the step.
   void endStep();
 
 private:
   void checkIdle() const;
+  void prepareReductions();
+  bool isAsClipped() const;
   std::string placeOfNotFinite() const;
 
   Ref<Layer> layer_;
@@ -106,7 +116,11 @@ private:
   double learningRate_ = 0, weightDecay_ = 0; // values of the settings
   std::uint64_t steps_ = 0;
   RateSchedule schedule_;
-  Directions directions_; // a member only to reuse its memory: a step allocates nothing
+  // Parameters without a reduction, because they have been frozen in all steps.
+  std::vector<Ref<Parameter>> unprepared_;
+  Index bucketBytes_ = 0;
+  std::optional<double> clippedNorm_; // of this step's gradients, by clipGradientNorm()
+  Directions directions_;             // a member only to reuse its memory: a step allocates nothing
   // Whether a loss or gradients that are not finite are an error, which leaves everything
   // unchanged, or a warning, after which the step is counted but skipped.
   bool isNotFiniteError_ = true;

@@ -6,8 +6,12 @@
 
 #include "comm/agreement/wait_policy.hpp"
 #include "support/own_communicator.hpp"
+#include "sys/core_share.h"
 
 #include <gtest/gtest.h>
+
+#include <dlfcn.h>
+#include <sched.h>
 
 #include <cstring>
 
@@ -68,6 +72,40 @@ TEST_F(Lane, BringsPostingsInOrderAndNoMoreThanThereAreSlots) {
     }
   }
   EXPECT_FALSE(in.hasPosting());
+}
+
+// Each rank sleeps until the previous one has posted, and until the next one has released, for at
+// most an hour, after which the test's own limit would have ended it: they are woken, whoever is
+// first. The ranks have more than the cores, or learn that their cores are wanted.
+TEST_F(Lane, WakesARankThatSleeps) {
+  using Share = TenonCoreShare*();
+  auto* const share = reinterpret_cast<Share*>(dlsym(RTLD_DEFAULT, "tenon_wait_core_share"));
+  if (share)
+    tenonNoteYield(share(), 50000);
+  else if (hasCoreForEachRank(comm->arena().get()))
+    GTEST_SKIP() << "no rank is woken where no core is wanted";
+  SendLane out(comm->arena(), /*partBytes=*/8, /*slots=*/1, "test");
+  ReceiveLane in = receiveLane(out, 8);
+  constexpr long kHour = 3600L * 1000000000;
+  for (Index round = 0; round < 500; ++round) {
+    const bool isFirst = comm->rank() % 2 == 0;
+    const auto post = [&] {
+      std::memcpy(out.slotData(), &round, sizeof round);
+      out.postPacked();
+    };
+    if (isFirst)
+      post();
+    while (!in.hasPosting())
+      in.sleepUntilPosting(kHour);
+    Index received = -1;
+    std::memcpy(&received, in.slotData(), sizeof received);
+    ASSERT_EQ(received, round);
+    in.release();
+    if (!isFirst)
+      post();
+    while (!out.isDrained())
+      out.sleepUntilRelease(kHour);
+  }
 }
 
 TEST_F(Lane, TellsHowLongReadingALargeSlotTook) {

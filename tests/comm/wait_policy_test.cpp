@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests long waits: a rank that waits prints once the call and the missing ranks, and ends the
-// program after the limit. One rank arrives late on purpose.
+// Tests waits: a rank that waits gives its core to others, prints once the call and the missing
+// ranks, and ends the program after the limit. One rank arrives late on purpose.
 #include "comm/agreement/wait_policy.hpp"
 
 #include "comm/agreement/agreement.hpp"
 #include "comm/exchange.hpp"
 #include "support/world.hpp"
+#include "sys/core_share.h"
 #include "sys/errors/guard.hpp"
 #include "sys/errors/object.hpp"
 #include "sys/expect_error.hpp"
@@ -14,6 +15,13 @@
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
+
+#include <dlfcn.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
 
 namespace tenon {
 namespace {
@@ -106,6 +114,68 @@ TEST_F(LongWait, ForAnyOfSeveralNamesAFew) {
   EXPECT_EQ(ranksText(std::vector<int>(20, 7)),
             "ranks 7,7,7,7,7,7,7,7,7,7,7,7,7,7,7,7,... (20 in all)");
 }
+
+// A yield of 50 us is a long one. Naps are in microseconds.
+TEST(CoreShare, NapsAfterALongYieldAndMoreAfterTheNext) {
+  TenonCoreShare share = TENON_CORE_SHARE_INIT;
+  for (int yield = 0; yield < 3; ++yield) {
+    EXPECT_EQ(tenonNextNap(&share, yield == 0), 0);
+    tenonNoteYield(&share, 49999);
+  }
+  EXPECT_EQ(tenonNextNap(&share, 1), 0);
+  for (int naps = 64; naps <= 8192; naps *= 2) {
+    tenonNoteYield(&share, 50000);
+    for (int nap = 0; nap < std::min(naps, 4096); ++nap)
+      ASSERT_EQ(tenonNextNap(&share, nap == 0), 2000L << std::min(nap, 6)) << naps << " " << nap;
+    ASSERT_EQ(tenonNextNap(&share, 0), 0) << naps;
+  }
+  tenonNoteYield(&share, 100); // nobody wants the core any more
+  EXPECT_EQ(tenonNextNap(&share, 1), 0);
+  tenonNoteYield(&share, 3000000);
+  EXPECT_EQ(share.naps, 64);
+  EXPECT_EQ(tenonNextNap(&share, 1), 2000);
+  EXPECT_EQ(tenonNextNap(&share, 0), 4000);
+  EXPECT_EQ(tenonNextNap(&share, 1), 2000); // another wait
+  EXPECT_EQ(share.naps, 61);
+}
+
+TEST(CoreShare, LeavesTheTimersOfTheThreadAsTheyWere) {
+#ifdef __linux__
+  const int before = prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL);
+  tenonNap(1000);
+  EXPECT_EQ(prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL), before);
+#endif
+}
+
+// The tests run with the preload library, if there is one, and with MPI that yields, if it can.
+TEST(CoreShare, IsThatOfThePreloadLibrary) {
+  const char* const preloaded = std::getenv("LD_PRELOAD");
+  const bool isPreloaded = preloaded && std::strstr(preloaded, "libtenon_wait");
+  ASSERT_EQ(dlsym(RTLD_DEFAULT, "tenon_wait_core_share") != nullptr, isPreloaded);
+  Dl_info info{};
+  ASSERT_NE(dladdr(dlsym(RTLD_DEFAULT, "sched_yield"), &info), 0);
+  EXPECT_EQ(std::strstr(info.dli_fname, "libtenon_wait") != nullptr, isPreloaded);
+  EXPECT_EQ(sched_yield(), 0);
+  if (!isPreloaded)
+    return;
+  // What one of both learns the other knows.
+  void* const function = dlsym(RTLD_DEFAULT, "tenon_wait_core_share");
+  TenonCoreShare& share = *reinterpret_cast<TenonCoreShare* (*)()>(function)();
+  tenonNoteYield(&share, 50000);
+  const int naps = share.naps;
+  EXPECT_GT(yieldOrNextNap(/*isNewWait=*/true), 0);
+  EXPECT_EQ(sched_yield(), 0);
+  EXPECT_EQ(share.naps, naps - 2);
+}
+
+#ifdef OPEN_MPI
+TEST(WaitPolicy, KnowsWhetherMpiYields) {
+  const char* const setting = std::getenv("OMPI_MCA_mpi_yield_when_idle");
+  if (!setting)
+    GTEST_SKIP() << "MPI has decided";
+  EXPECT_EQ(doesMpiYield(), std::strcmp(setting, "0") != 0);
+}
+#endif
 
 TEST(WaitLimit, EndsTheProgram) {
   std::vector<TenonErrorCode> fatal;

@@ -19,7 +19,7 @@ OWN = re.compile(r'^(?:subroutine|static \w+|def|typedef|type\b.*::) *\*?(\w+)',
 
 def declared_names(root):
     names = set()
-    sources = [*root.glob('include/**/*.h*'), *root.glob('src/petsc/include/*.h'), *root.glob('src/petsc/*.c'), *root.glob('src/fortran/*.f90'),
+    sources = [*root.glob('include/**/*.h*'), *root.glob('src/petsc/include/*.h'), *root.glob('src/petsc/*.c'), *root.glob('src/preload/*.c'), *root.glob('src/fortran/*.f90'),
                *root.glob('doc/fortran_calls.md'), *root.glob('config/cmake/*'), *root.glob('src/*/CMakeLists.txt'),
                root / 'config/environment.sh']
     for source in sources:

@@ -23,6 +23,17 @@ chmod +x show
 expect "the user's threads stay" 3 "$(MPIEXEC=./show tenon_mpiexec 4)"
 expect "one thread each" 1 "$(unset OMP_NUM_THREADS; MPIEXEC=./show tenon_mpiexec 100000)"
 
+mkdir -p build/src build/tutorials/network
+touch build/src/libtenon_wait.so
+cp show build/tutorials/network
+expect "the library of the program's build" "$(realpath build/src/libtenon_wait.so)" "$(tenon_wait_library build/tutorials/network/show)"
+expect "a program elsewhere" "" "$(tenon_wait_library ls)"
+expect "no program" "" "$(tenon_wait_library '')"
+# shellcheck disable=SC2016  # for the script to expand
+printf '#!/bin/sh\necho "$LD_PRELOAD"\n' >preloaded
+chmod +x preloaded
+expect "nothing to preload" "" "$(unset LD_PRELOAD; MPIEXEC=./preloaded tenon_mpiexec 4 ls)"
+
 cpu() {
   printf 'processor\t: 0\nflags\t\t: fpu %s sse2\n\nprocessor\t: 1\n' "$1" >cpuinfo
   tenon_blas_kernel cpuinfo

@@ -13,9 +13,10 @@ namespace {
 
 // The messages of the second step. All layers split only the batch, so only reductions of gradients
 // send messages.
-Index messagesInOneStep(LayerPlan& plan) {
+Index messagesInOneStep(LayerPlan& plan, Index optimizerBytes = -1) {
   Layer& network = plan.layer();
   const Ref<Optimizer> optimizer = makeOptimizer("sgd", Ref<Layer>::share(&network));
+  optimizer->set("gradient_bucket", optimizerBytes);
   DTensor x(world(), plan.inputLayout(), TENON_FLOAT64),
       y(world(), network.outputLayout(), TENON_FLOAT64),
       dy(world(), network.outputLayout().dual(), TENON_FLOAT64);
@@ -64,6 +65,29 @@ TEST(GradientBuckets, SendFewerMessagesAndChangeNoLoss) {
     EXPECT_LT(messages[2], messages[1]) << c.name;
     EXPECT_GT(reductions[0], reductions[1]) << c.name;
     EXPECT_EQ(reductions[2], 1) << c.name;
+  }
+}
+
+// In a plan without buckets each gradient is reduced by itself, but together in a step of an
+// optimizer whose own setting is above 0.
+TEST(GradientBuckets, OfAPlanWithoutAreLeftToTheOptimizer) {
+  const NetworkCase c = networkCases()[0];
+  const int size = world()->size();
+  std::vector<Index> messages;
+  for (const Index bytes : {Index(-1), Index(0), Index(1) << 30}) {
+    const Ref<LayerPlan> plan = planOf(c, world());
+    const std::vector<PlannedLayer> layers = planOf(c, world())->search().layers;
+    for (const PlannedLayer& layer : layers)
+      if (size > 1)
+        plan->fix(layer.name, size == 2 ? "n" : fmt::format("n{}", size == 4 ? 2 : 3));
+    plan->set("gradient_bucket", Index(0));
+    plan->setUp();
+    messages.push_back(messagesInOneStep(*plan, bytes));
+    EXPECT_EQ(plan->reductions() <= 1, size == 1 || bytes > 0);
+  }
+  EXPECT_EQ(messages[1], messages[0]);
+  if (size > 1) {
+    EXPECT_LT(messages[2], messages[0]);
   }
 }
 

@@ -93,7 +93,7 @@ bool completesBy(MPI_Comm parent, MPI_Request& request, double deadline) {
   int size = 0, rank = 0, done = 0;
   checkMpi(MPI_Comm_size(parent, &size), "MPI_Comm_size");
   checkMpi(MPI_Comm_rank(parent, &rank), "MPI_Comm_rank");
-  for (WaitPolicy policy(parent);;) {
+  for (WaitPolicy policy(parent, WaitPolicy::Look::Mpi);;) {
     checkMpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done || MPI_Wtime() >= deadline)
       return done != 0;

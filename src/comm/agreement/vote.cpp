@@ -108,7 +108,8 @@ Ballot firstFailure(const Ballot& a, const Ballot& b) {
 class Round {
 public:
   Round(Communicator& comm, const Ballot& ownBallot, double seconds)
-      : comm_(comm), ownBallot_(ownBallot), seconds_(seconds), policy_(comm) {}
+      : comm_(comm), ownBallot_(ownBallot), seconds_(seconds),
+        policy_(comm, WaitPolicy::Look::Mpi) {}
 
   Ballot runRankZero();
   Ballot runOtherRank();
@@ -144,11 +145,11 @@ private:
   template <class Any>
   void receive(int tag, int from, Any& message) {
     while (!tryReceive(tag, from, message))
-      sched_yield();
+      policy_.giveWay();
   }
   // Waits for a message that will be sent unless rank 0 calls; returns true if it has arrived.
   bool arrivesBeforeCall(int from, Ballot& message) {
-    for (Ballot call;; sched_yield()) {
+    for (Ballot call;; policy_.giveWay()) {
       if (tryReceive(kTreeTag, from, message))
         return true;
       if (tryReceive(kCallTag, 0, call))

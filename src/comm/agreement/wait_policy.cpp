@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Long waits: a rank prints once the call and the missing ranks, and continues, since a slow rank
 // is not an error. At the limit it ends the program, since messages are in flight that cannot be
-// cancelled. The file also has the texts that name ranks, and two tests of MPI requests.
+// cancelled. The file also has the ways to give a core away, the texts that name ranks, and two
+// tests of MPI requests.
 #include "comm/agreement/wait_policy.hpp"
 
+#include "sys/core_share.h"
 #include "sys/errors/guard.hpp"
 #include "sys/options/options.hpp"
 #include "sys/text/output.hpp"
@@ -11,8 +13,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <dlfcn.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <utility>
 
 namespace tenon {
 
@@ -28,7 +35,92 @@ double orNever(double seconds) {
   return seconds > 0 ? seconds : kNever;
 }
 
+// How long a rank that waits occupies its core before it gives it away; 200 looks at MPI take this
+// long. The second time is for a core that others want.
+constexpr long long kPauses = 20000, kPausesIfWanted = 2000; // ns
+
+// What this thread knows about its core. If all yields of the process are adaptive (src/preload),
+// this knowledge is common to both.
+TenonCoreShare& coreShare() noexcept {
+  using Preloaded = TenonCoreShare*();
+  static auto* const preloaded =
+      reinterpret_cast<Preloaded*>(dlsym(RTLD_DEFAULT, "tenon_wait_core_share"));
+  thread_local TenonCoreShare own = TENON_CORE_SHARE_INIT;
+  return preloaded ? *preloaded() : own;
+}
+
+// Whether a variable of MPI's tools interface exists and is true.
+bool isMpiVariableTrue(const char* name) noexcept {
+  int level = 0, index = 0, count = 0;
+  std::array<char, 64> value{}; // of an unknown type
+  MPI_T_cvar_handle handle = nullptr;
+  if (MPI_T_init_thread(MPI_THREAD_SINGLE, &level) != MPI_SUCCESS)
+    return false;
+  if (MPI_T_cvar_get_index(name, &index) == MPI_SUCCESS &&
+      MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) == MPI_SUCCESS) {
+    if (count == 1)
+      MPI_T_cvar_read(handle, value.data());
+    MPI_T_cvar_handle_free(&handle);
+  }
+  MPI_T_finalize();
+  return std::ranges::any_of(value, [](char byte) { return byte != 0; });
+}
+
 } // namespace
+
+bool doesMpiYield() noexcept {
+  static const bool yields = isMpiVariableTrue("mpi_yield_when_idle");
+  return yields;
+}
+
+bool isCoreWanted() noexcept {
+  return coreShare().naps > 0;
+}
+
+bool hasCoreForEachRank(const SharedArena* arena) noexcept {
+  static const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  return arena && arena->nodeSize() <= cores;
+}
+
+long yieldOrNextNap(bool isNewWait) noexcept {
+  TenonCoreShare& share = coreShare();
+  if (const long nap = tenonNextNap(&share, isNewWait); nap > 0)
+    return nap;
+  const long long before = tenonNanoseconds();
+  tenonYield();
+  tenonNoteYield(&share, tenonNanoseconds() - before);
+  return 0;
+}
+
+void giveCoreAway() noexcept {
+  if (const long nap = yieldOrNextNap(/*isNewWait=*/false); nap > 0)
+    tenonNap(nap);
+}
+
+void Nap::operator()(long nanoseconds) const noexcept {
+  tenonNap(nanoseconds);
+}
+
+bool WaitPolicy::mayPause() noexcept {
+  const long long now = tenonNanoseconds();
+  if (pausedSince_ == 0)
+    pausedSince_ = now;
+  pauses_ = now - pausedSince_ < (isCoreWanted() ? kPausesIfWanted : kPauses);
+  return pauses_;
+}
+
+long WaitPolicy::nextNap() noexcept {
+  // MPI has yielded in the look before.
+  if (look_ == Look::Mpi && doesMpiYield())
+    return 0;
+  return yieldOrNextNap(std::exchange(isNew_, false));
+}
+
+void WaitPolicy::afterYield(bool hasNapped) {
+  // A probe is a yield too where MPI yields.
+  if (look_ == Look::Memory && (count_ % kLooksPerProbe == 0 || (hasNapped && !doesMpiYield())))
+    probe();
+}
 
 void setWaitTimes(const WaitTimes& times) {
   waitTimes = times;

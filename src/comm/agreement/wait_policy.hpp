@@ -4,20 +4,19 @@
 //   for (WaitPolicy policy(comm); !isDone();)
 //     policy.wait([&] { return ranksText(ranks); });   // The ranks that are waited for.
 //
-// The first 2000 calls of wait() return after a short pause. Later calls yield the core, and every
-// 16th call probes MPI, which lets MPI make progress with messages of this rank that the other
-// process needs. If there are more ranks than cores, the core is yielded from the start.
+// In the first 20 us wait() returns after a short pause. Later calls give the core to others: they
+// yield or, if another process wants the core, nap (sys/core_share.h). If there are more ranks than
+// cores, they do so from the start, and if the core is wanted, after 2 us. A rank that looks at
+// memory then also probes MPI now and then, which lets MPI make progress with messages of this rank
+// that the other process needs. A rank that looks at MPI does neither where MPI yields in each call
+// that finds nothing: two yields for a look would cost it two time slices.
 //
-// Every 64th call reads the clock. After -tenon_wait_warning seconds the rank prints once in which
-// call it waits, and for which ranks, and continues. After -tenon_wait_limit seconds it ends the
-// program.
+// After -tenon_wait_warning seconds the rank prints once in which call it waits, and for which
+// ranks, and continues. After -tenon_wait_limit seconds it ends the program.
 #pragma once
 
 #include "comm/communicator.hpp"
 #include "sys/pause.hpp"
-
-#include <sched.h>
-#include <unistd.h>
 
 #include <new>
 
@@ -36,25 +35,42 @@ std::string ranksText(const std::vector<int>& ranks);
 // The same if it is unknown which of the ranks are missing: "one or more of ranks 1,3".
 std::string someOfText(const std::vector<int>& ranks);
 
+// Yields the core and returns 0, or returns the length in ns of a nap to be made instead, since
+// others want the core. isNewWait: the first time in a wait, whose naps are short at first.
+long yieldOrNextNap(bool isNewWait) noexcept;
+// Yields or naps.
+void giveCoreAway() noexcept;
+// A nap whose end does not depend on what is waited for.
+struct Nap {
+  void operator()(long nanoseconds) const noexcept;
+};
+// True while others want the core of this thread.
+bool isCoreWanted() noexcept;
+// True if the ranks of the node have a core each; false if this is unknown.
+bool hasCoreForEachRank(const SharedArena* arena) noexcept;
+// True if MPI yields the core in each call that finds nothing (Open MPI's mpi_yield_when_idle).
+bool doesMpiYield() noexcept;
+
 class WaitPolicy {
 public:
-  explicit WaitPolicy(const Communicator& comm) : WaitPolicy(comm.mpi()) {
-    static const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    if (comm.isAloneOnNode() || (comm.arena() && comm.arena()->nodeSize() <= cores))
-      pausesBeforeYield_ = kPausesBeforeYield;
+  // What the caller tests between two calls of wait().
+  enum class Look { Memory, Mpi };
+  explicit WaitPolicy(const Communicator& comm, Look look = Look::Memory)
+      : WaitPolicy(comm.mpi(), look) {
+    pauses_ = comm.isAloneOnNode() || hasCoreForEachRank(comm.arena().get());
   }
   // Without a Communicator the number of ranks on this node is unknown, so every call yields.
-  explicit WaitPolicy(MPI_Comm comm) : comm_(comm) {}
+  explicit WaitPolicy(MPI_Comm comm, Look look = Look::Memory) : comm_(comm), look_(look) {}
 
-  // Called between two tests; missing() returns the ranks that are waited for, as text.
-  template <class Missing>
-  void wait(Missing&& missing) {
-    if (++count_ <= pausesBeforeYield_)
+  // Called between two tests; missing() returns the ranks that are waited for, as text. nap(ns)
+  // sleeps for at most that time; it can return when the next test would succeed.
+  template <class Missing, class Sleep = Nap>
+  void wait(Missing&& missing, Sleep&& nap = {}) {
+    ++count_;
+    if (pauses_ && (count_ % kLooksPerReading != 0 || mayPause()))
       return pauseCore();
-    sched_yield();
-    if (count_ % kYieldsPerProbe == 0)
-      probe();
-    if (count_ % kYieldsPerClock == 0 && isLong())
+    giveWay(nap);
+    if (count_ % kLooksPerClock == 0 && isLong())
       try {
         warnOrEnd(missing());
       } catch (const std::bad_alloc&) {
@@ -63,12 +79,23 @@ public:
       }
   }
 
-private:
-  // Number of tests before the core is first yielded; then the number of yields per probe of MPI,
-  // and per read of the clock.
-  static constexpr std::uint64_t kPausesBeforeYield = 2000, kYieldsPerProbe = 16,
-                                 kYieldsPerClock = 64;
+  // The part of wait() without a warning: gives the core to others.
+  template <class Sleep = Nap>
+  void giveWay(Sleep&& nap = {}) {
+    const long length = nextNap();
+    if (length > 0)
+      nap(length);
+    afterYield(/*hasNapped=*/length > 0);
+  }
 
+private:
+  // Number of tests per reading of the clock at first, and later; and per probe of MPI.
+  static constexpr std::uint64_t kLooksPerReading = 16, kLooksPerClock = 64, kLooksPerProbe = 16;
+
+  // True until the rank has paused long enough.
+  bool mayPause() noexcept;
+  long nextNap() noexcept;
+  void afterYield(bool hasNapped);
   void probe() const {
     int found = 0;
     checkMpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE),
@@ -82,7 +109,10 @@ private:
   bool isOver() const noexcept; // True after the limit.
 
   MPI_Comm comm_;
-  std::uint64_t pausesBeforeYield_ = 0, count_ = 0; // count_: calls of wait() so far.
+  Look look_;
+  bool pauses_ = false, isNew_ = true; // isNew_: the core was not given away in this wait so far.
+  long long pausedSince_ = 0;          // The first reading of the clock, in ns.
+  std::uint64_t count_ = 0;            // Calls of wait() so far.
   // Time of the first reading of the clock (0: none yet), and seconds from it until the next
   // warning or the limit is due.
   double start_ = 0, next_ = 0;
@@ -102,7 +132,7 @@ void waitFor(const Communicator& comm, MPI_Request* requests, std::size_t count,
   };
   if (areDone())
     return;
-  for (WaitPolicy policy(comm); !areDone();) {
+  for (WaitPolicy policy(comm, WaitPolicy::Look::Mpi); !areDone();) {
     comm.advance();
     policy.wait(missing);
   }

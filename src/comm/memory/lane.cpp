@@ -4,8 +4,15 @@
 // stores the count of released postings after the reading. Posting n, numbered from 1, is in slot
 // (n - 1) modulo the number of slots. The sender counts its postings (posted_), and the receiver
 // those that it has released (released_), so the next posting is number posted_ + 1 or
-// released_ + 1.
+// released_ + 1. Sleeping and waking are system calls on a word of the lane's head (futex), which
+// all processes that map the lane can make.
 #include "comm/memory/lane.hpp"
+
+#include "sys/core_share.h"
+
+#ifdef __linux__
+#include <linux/futex.h>
+#endif
 
 #include <algorithm>
 #include <cstring>
@@ -32,9 +39,52 @@ Index slotDataBytes(Index partBytes) {
   return std::clamp(partBytes / 8 / LaneShape::kLine * LaneShape::kLine, kLargePart, kMaxDataBytes);
 }
 
-// The count of released postings. A lane is a cache line with this count, followed by the slots.
+using SleepWord = std::atomic<std::uint32_t>; // 1 while the rank sleeps, or is about to
+static_assert(SleepWord::is_always_lock_free && sizeof(SleepWord) == 4);
+
+// The head of a lane, a cache line, which the slots follow.
+struct LaneHead {
+  Counter released; // Count of released postings.
+  SleepWord receiverSleeps, senderSleeps;
+};
+static_assert(sizeof(LaneHead) <= LaneShape::kLine);
+
+LaneHead& head(std::byte* lane) {
+  return *reinterpret_cast<LaneHead*>(lane);
+}
+
 Counter& released(std::byte* lane) {
-  return *reinterpret_cast<Counter*>(lane);
+  return head(lane).released;
+}
+
+// Sleeps until a wake-up, or for that time, unless isOver() is true by now.
+template <class IsOver>
+void sleepOn(SleepWord& word, long nanoseconds, const IsOver& isOver) {
+  word.store(1, std::memory_order_seq_cst);
+  if (!isOver()) {
+#ifdef __linux__
+    const timespec length{.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+    const int slack = tenonExactTimers();
+    syscall(SYS_futex, &word, FUTEX_WAIT, 1U, &length, nullptr, 0);
+    tenonSetTimers(slack);
+#else
+    tenonNap(nanoseconds);
+#endif
+  }
+  word.store(0, std::memory_order_relaxed);
+}
+
+// Stores a counter that the other end tests, and wakes that rank if it sleeps.
+void storeAndWake(Counter& counter, std::uint64_t value, SleepWord& word, bool wakes) {
+  if (!wakes)
+    return counter.store(value, std::memory_order_release);
+  counter.store(value, std::memory_order_seq_cst);
+  if (word.load(std::memory_order_seq_cst) == 0)
+    return;
+  word.store(0, std::memory_order_relaxed);
+#ifdef __linux__
+  syscall(SYS_futex, &word, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+#endif
 }
 
 // The head of a slot.
@@ -90,13 +140,14 @@ int LaneShape::slotsOf(Index partBytes, Index packedBytes) const noexcept {
 SendLane::SendLane(std::shared_ptr<SharedArena> arena, Index partBytes, int slots,
                    const std::string& owner)
     : arena_(std::move(arena)), shape_(partBytes), slots_(slots),
-      memory_(shape_.laneBytes(slots), owner + " lane", arena_), pendingNode_(1) {
+      memory_(shape_.laneBytes(slots), owner + " lane", arena_),
+      alwaysWakes_(!hasCoreForEachRank(arena_.get())), pendingNode_(1) {
   // Without memory in the arena the buffer is on the heap, where the receiver cannot read it.
   if (!arena_->contains(lane())) {
     memory_ = Buffer();
     return;
   }
-  new (lane()) Counter(0);
+  new (lane()) LaneHead{.released = 0, .receiverSleeps = 0, .senderSleeps = 0};
   for (Index i = 0; i < slots_; ++i)
     makeSlot(&slot(lane(), shape_, slots_, i), shape_);
 }
@@ -140,20 +191,37 @@ void SendLane::postArray(Index place, const std::array<Index, kMaxRank>& strides
 void SendLane::post(Index array) noexcept {
   Slot& next = slot(lane(), shape_, slots_, posted_);
   next.array = array;
-  next.number.store(++posted_, std::memory_order_release);
+  storeAndWake(next.number, ++posted_, head(lane()).receiverSleeps, alwaysWakes_ || isCoreWanted());
 }
 
 bool SendLane::isDrained() const noexcept {
   return released(lane()).load(std::memory_order_acquire) == posted_;
 }
 
+void SendLane::sleepUntilRelease(long nanoseconds) const noexcept {
+  LaneHead& ends = head(lane());
+  const std::uint64_t before = ends.released.load(std::memory_order_acquire);
+  sleepOn(ends.senderSleeps, nanoseconds, [&] {
+    const std::uint64_t now = ends.released.load(std::memory_order_seq_cst);
+    return now != before || now == posted_;
+  });
+}
+
 ReceiveLane::ReceiveLane(const SharedArena& arena, int sender, const LaneAddress& address,
                          Index partBytes)
-    : memory_(arena.at(sender, address.place)), shape_(partBytes), slots_(address.slots) {}
+    : memory_(arena.at(sender, address.place)), shape_(partBytes), slots_(address.slots),
+      alwaysWakes_(!hasCoreForEachRank(&arena)) {}
 
 bool ReceiveLane::hasPosting() const noexcept {
   return slot(memory_, shape_, slots_, released_).number.load(std::memory_order_acquire) ==
          released_ + 1;
+}
+
+void ReceiveLane::sleepUntilPosting(long nanoseconds) const noexcept {
+  sleepOn(head(memory_).receiverSleeps, nanoseconds, [&] {
+    return slot(memory_, shape_, slots_, released_).number.load(std::memory_order_seq_cst) ==
+           released_ + 1;
+  });
 }
 
 ArrayPlace ReceiveLane::place() const noexcept {
@@ -171,7 +239,8 @@ const std::byte* ReceiveLane::slotData() const noexcept {
 void ReceiveLane::release(double readSeconds) noexcept {
   if (isTimed())
     readSecondsOf(slot(memory_, shape_, slots_, released_)) = readSeconds;
-  released(memory_).store(++released_, std::memory_order_release);
+  storeAndWake(released(memory_), ++released_, head(memory_).senderSleeps,
+               alwaysWakes_ || isCoreWanted());
 }
 
 } // namespace tenon

@@ -9,7 +9,16 @@
 //   receiver  waits for the number of the next posting                  (acquire)
 //             reads, then increments the count of released postings     (release)
 //
-// Memory of a lane: [count of released postings | slot 0 | slot 1 | ...], where a slot is its head
+// A rank that waits for the other end while its core is wanted sleeps on a word of the lane, and
+// the other end wakes it after its next posting or release. Each stores before it looks, in one
+// order of all ranks (sequential consistency), so one of them sees what the other has stored:
+//   sleeper    sets the word, tests once more, and sleeps while the word is set
+//   other end  posts or releases, and, if the word is set, clears it and wakes the sleeper
+// The other end looks at the word only if there are more ranks than cores, or if its own core is
+// wanted; without a wake-up the sleeper tests again when its nap is over.
+//
+// Memory of a lane: [head: count of released postings, words of sleepers | slot 0 | slot 1 | ...],
+// where a slot is its head
 // (number, kind of content, time of reading) and its data. A posting contains packed data, or the
 // address of an array of the sender, which the receiver reads in place before it releases the
 // posting. In a small slot, head and data share a cache line. In the head of a large slot the
@@ -105,6 +114,8 @@ public:
   void postArray(Index place, const std::array<Index, kMaxRank>& strides) noexcept;
   // True if all postings have been released.
   bool isDrained() const noexcept;
+  // Sleeps until the receiver releases a posting, or for that time in ns; not if all are released.
+  void sleepUntilRelease(long nanoseconds) const noexcept;
 
 private:
   std::byte* lane() const noexcept;
@@ -114,6 +125,7 @@ private:
   LaneShape shape_;
   Index slots_;
   Buffer memory_;
+  bool alwaysWakes_; // There are more ranks than cores.
   std::uint64_t posted_ = 0;
   // List node in which the destructor hands the memory to the arena.
   std::list<SharedArena::Pending> pendingNode_;
@@ -125,6 +137,8 @@ public:
   ReceiveLane(const SharedArena& arena, int sender, const LaneAddress& address, Index partBytes);
 
   bool hasPosting() const noexcept;
+  // Sleeps until the next posting, or for that time in ns.
+  void sleepUntilPosting(long nanoseconds) const noexcept;
   // The slot of the next posting, which must have arrived.
   int nextSlot() const noexcept { return static_cast<int>(static_cast<Index>(released_) % slots_); }
   ArrayPlace place() const noexcept;
@@ -137,6 +151,7 @@ private:
   std::byte* memory_;
   LaneShape shape_;
   Index slots_;
+  bool alwaysWakes_; // There are more ranks than cores.
   std::uint64_t released_ = 0;
 };
 

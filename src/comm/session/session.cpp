@@ -28,8 +28,6 @@
 
 #include <fmt/format.h>
 
-#include <sched.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -64,7 +62,7 @@ bool mayCallMpi() {
 void awaitDigests(std::vector<MPI_Request>& requests) {
   int areReceived = 0;
   for (const double end = MPI_Wtime() + kDigestSeconds; !areReceived && MPI_Wtime() < end;
-       sched_yield())
+       giveCoreAway())
     checkMpi(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &areReceived,
                          MPI_STATUSES_IGNORE),
              "MPI_Testall");
@@ -105,7 +103,7 @@ FatalShare shareOf(const Communicator& comm, const std::string& text) {
 void awaitPrinting(bool isPrintedElsewhere) {
   const bool waits = isPrintExpected || isPrintedElsewhere;
   for (const double end = MPI_Wtime() + 2 * kDigestSeconds; waits && MPI_Wtime() < end;)
-    sched_yield();
+    giveCoreAway();
 }
 
 // The session.

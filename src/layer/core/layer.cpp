@@ -5,6 +5,7 @@
 #include "layer/core/layer.hpp"
 
 #include "layer/core/parameter.hpp"
+#include "linop/exchange/make_conversion.hpp"
 #include "sys/log/many_events.hpp"
 #include "sys/random.hpp"
 #include "sys/text/text.hpp"
@@ -24,24 +25,44 @@ std::string layoutText(const Layout& layout, const Grid& named) {
   return viewsInDetail() ? layout.describe() : layout.summary(named);
 }
 
-} // namespace
-
 // The largest numbers of messages and bytes that one rank sends, and the total of all ranks.
-std::string trafficText(const Passage& toUse) {
-  const LinearOp& first = *toUse.front();
+// sentBy(rank) is the traffic that a rank sends.
+template <class SentBy>
+std::string mostSentText(const Communicator& comm, TenonDataType type, const SentBy& sentBy) {
   Traffic largest;
   Index total = 0;
-  for (int rank = 0; rank < first.comm()->size(); ++rank) {
-    Traffic sent;
-    for (const LinearOp* conversion : toUse)
-      sent += conversion->trafficOf(rank).value();
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    const Traffic sent = sentBy(rank);
     largest.messages = std::max(largest.messages, sent.messages);
     largest.elements = std::max(largest.elements, sent.elements);
     total += sent.elements;
   }
-  const Index size = dataTypeSize(first.domainType());
+  const Index size = dataTypeSize(type);
   return fmt::format("at most {}, {} per rank; {} total", counted(largest.messages, "message"),
                      sizeText(largest.elements * size), sizeText(total * size));
+}
+
+// How the gradient of a parameter is summed over the ranks: alone, until it is in a bucket.
+std::string reductionText(Parameter& parameter) {
+  if (parameter.isInBucket())
+    return "   gradient reduction with others";
+  if (!parameter.isSummed() || parameter.isFrozen())
+    return "";
+  const Movement movement = parameter.ownReduction();
+  return "   gradient reduction: " +
+         mostSentText(*parameter.value().comm(), parameter.dataType(),
+                      [&](int rank) { return movement.sent(rank, Role::Source); });
+}
+
+} // namespace
+
+std::string trafficText(const Passage& toUse) {
+  return mostSentText(*toUse.front()->comm(), toUse.front()->domainType(), [&](int rank) {
+    Traffic sent;
+    for (const LinearOp* conversion : toUse)
+      sent += conversion->trafficOf(rank).value();
+    return sent;
+  });
 }
 
 std::string viewLine(const std::string& label, const Layout& layout, const Grid& named,
@@ -117,14 +138,9 @@ std::string Layer::ownView() const {
       text += entry.lastApply->describe("Apply", "input", "output");
     text += entry.cotangents.describe("ApplyAdjoint", "output cotangent", "input cotangent");
   }
-  for (const Ref<Parameter>& p : parameters_) {
-    const LinearOp* reduction = p->toDirection();
+  for (const Ref<Parameter>& p : parameters_)
     text += viewLine(p->name(), p->storage(), latest().outputs.front().grid(),
-                     (p->isFrozen() ? "   frozen" : "") +
-                         (p->isInBucket() ? "   gradient reduction with others"
-                          : reduction     ? "   gradient reduction: " + trafficText({reduction})
-                                          : std::string()));
-  }
+                     (p->isFrozen() ? "   frozen" : "") + reductionText(*p));
   for (const Ref<StateTensor>& state : states_)
     text +=
         viewLine(state->name(), state->storage(), latest().outputs.front().grid(), "   running");
@@ -206,10 +222,6 @@ Ref<Parameter> Layer::parameter(const ParameterForm& form) {
   }
   parameters_.push_back(
       makeRef<Parameter>(comm_, form, declaration_->storageLayout(form.use), type_, space_));
-  if (!reducedByOthers_ && !frozen_)
-    // Created at set-up, to keep later steps of an optimizer free of allocations. A parameter that
-    // is trained later all the same creates it in its first step.
-    parameters_.back()->prepareReduction();
   parameters_.back()->setFrozen(frozen_);
   parameters_.back()->setEvent(event());
   if (const auto stored = storedName(textOf("parameter_names"), name))

@@ -266,9 +266,6 @@ public:
   // All parameters, each listed once, including those of the layers of a container.
   std::vector<Ref<Parameter>> parameters() const;
   const std::vector<Ref<Parameter>>& ownParameters() const noexcept { return parameters_; }
-  // Declares, before SetUp, that GradientBuckets will reduce the gradients of the layer's own
-  // parameters over the processes, together with others. The parameters then create no reductions.
-  void setReducedByOthers(bool byOthers) noexcept { reducedByOthers_ = byOthers; }
   // The layer's own parameter of this name. The first call creates it in its storage layout; later
   // calls, for other set-ups, only check its shape.
   Ref<Parameter> parameter(const ParameterForm& form);
@@ -403,7 +400,6 @@ private:
   bool checksGhosts_ = false;
   int level_ = 0; // largest number of nested containers around it, now or earlier
   AssignmentPtr assignment_;
-  bool reducedByOthers_ = false;
   bool training_ = true, records_ = true, frozen_ = false, constant_ = false;
   bool atWork_ = false; // within a call that can run user functions
   std::vector<Node> nodes_;

@@ -15,6 +15,7 @@
 
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/fill.hpp"
+#include "layer/core/gradient_bucket.hpp"
 #include "layer/core/layer_setup.hpp"
 #include "linop/exchange/make_conversion.hpp"
 #include "sys/log/log.hpp"
@@ -27,6 +28,24 @@
 #include <utility>
 
 namespace tenon {
+
+namespace {
+
+// A tensor in the memory of a bucket, which it holds: the user can hold the tensor for longer than
+// the layer.
+class TensorInBucket final : public DTensor {
+public:
+  TensorInBucket(const DTensor& like, std::shared_ptr<Buffer> memory, void* first)
+      : DTensor(like.comm(), like.layout(), like.dataType(), like.space()),
+        memory_(std::move(memory)) {
+    placeBox(first, /*readOnly=*/false);
+  }
+
+private:
+  std::shared_ptr<Buffer> memory_;
+};
+
+} // namespace
 
 void initializeParameter(Parameter& parameter, const std::string& rule, std::uint64_t seed,
                          std::uint64_t stream) {
@@ -60,10 +79,20 @@ Parameter::Parameter(CommPtr comm, const ParameterForm& form, const Layout& stor
   setName(form.name);
 }
 
+Parameter::~Parameter() {
+  if (bucket_)
+    bucket_->forget(*this);
+}
+
 void Parameter::prepareReduction() {
   if (isSummed_ && !toDirection_)
     toDirection_ = makeConversion(comm_, gradient_->layout(), storage(), dataType(),
                                   MovementPolicy::fromOptions(value_->space()));
+}
+
+Movement Parameter::ownReduction() const {
+  return movementFor(*comm_, gradient_->layout(), storage(), dataType(),
+                     MovementPolicy::fromOptions(value_->space()));
 }
 
 // Clears the gradient when the mode changes: an optimizer must not use an old gradient after a
@@ -104,41 +133,56 @@ void Parameter::collect() {
   }
 }
 
-// The reduced gradient. If the user has access to the gradient, the result of a bucket is not used:
-// the user can have changed the gradient since the bucket reduced it.
+bool Parameter::isCollected() const noexcept {
+  return std::ranges::none_of(uses_, [](const ParameterUse* use) { return use->pending_; });
+}
+
+// The reduced gradient. If the user has access to the gradient, an earlier result is not used: the
+// user can have changed the gradient since.
 const DTensor& Parameter::direction() {
   const LogScope scope(event_);
-  // True if a bucket has computed the direction of the current gradient.
-  const bool isDone = reduced_ && !gradientExposed_;
-  if (!isDone) {
+  if (!isReduced()) {
     collect();
     prepareReduction();
     if (isSummed_)
       toDirection_->apply(*gradient_, *direction_);
+    setReduced(logOpenScope());
   }
-  if (logEnabled())
+  if (logEnabled() && took_)
     for (PassObserver* observer : observers_)
-      observer->reduced(*this, isDone ? bucketTook_ : logOpenScope());
+      observer->reduced(*this, *took_);
+  took_.reset();
   return isSummed_ ? *direction_ : *gradient_;
 }
 
-void Parameter::setBucket(InBucket bucket) {
-  gradient_->placeBox(bucket.gradient, /*readOnly=*/false);
-  direction_->placeBox(bucket.direction, /*readOnly=*/false);
-  bucketMemory_ = bucket.memory;
+void Parameter::enterBucket(std::shared_ptr<GradientBucket> bucket, void* gradient,
+                            void* direction) {
+  const auto moved = makeRef<TensorInBucket>(*gradient_, bucket->memory(), gradient);
+  // A gradient that was never written has no memory yet and counts as zero.
+  if (gradient_->isPlaced() || gradient_->arrayBytes() > 0)
+    copyLocal(*gradient_, *moved);
+  direction_ = makeRef<TensorInBucket>(*direction_, bucket->memory(), direction);
+  gradient_ = moved;
+  bytesInBucket_ = 2 * moved->localElements() * dataTypeSize(dataType());
   bucket_ = std::move(bucket);
   toDirection_ = {};
+  changeGradient();
+}
+
+void Parameter::reduceBucket() {
+  if (bucket_ && !frozen_ && !gradientExposed_ && !reduced_)
+    bucket_->reduce();
 }
 
 void Parameter::setReduced(const OpenScope& took) noexcept {
   reduced_ = true;
-  bucketTook_ = took;
+  took_ = took;
 }
 
 const Layout* Parameter::reducedAs() const {
   if (!bucket_)
     return &storage();
-  return bucket_->carried ? &*bucket_->carried : nullptr;
+  return bucket_->reported() == this ? &bucket_->layout() : nullptr;
 }
 
 Ref<DTensor> Parameter::reducedGradient() {
@@ -160,6 +204,13 @@ void Parameter::zeroGradient() {
   }
 }
 
+void Parameter::scaleGradient(double factor) {
+  collect();
+  scaleArray(factor, *gradient_);
+  if (isSummed_ && reduced_)
+    scaleArray(factor, *direction_);
+}
+
 DTensor& Parameter::tangent() {
   if (!tangent_)
     tangent_ = makeRef<DTensor>(comm_, storage(), dataType(), value_->space());
@@ -167,7 +218,9 @@ DTensor& Parameter::tangent() {
 }
 
 Index Parameter::bytes() const {
-  return heldBytes(value_, gradient_, arriving_, direction_, tangent_, toDirection_);
+  const bool isReported = bucket_ && bucket_->reported() == this;
+  return heldBytes(value_, gradient_, arriving_, direction_, tangent_, toDirection_) +
+         bytesInBucket_ + (isReported ? bucket_->bufferBytes() : 0);
 }
 
 ParameterUse::ParameterUse(Ref<Parameter> parameter, const Layout& use)

@@ -8,7 +8,8 @@
 //   ParameterUse::begin(), end()   value: storage layout -> use layout, before the kernels read it
 //   kernel adjoints                add contributions to the gradient, in the dual of the use layout
 //   Parameter::collect()           contributions -> dual of the storage layout: gradient()
-//   Parameter::direction()         gradient -> storage layout (a reduction), for the optimizer
+//   Parameter::direction()         gradient -> storage layout (a reduction), for the optimizer;
+//                                  done already if the parameter is in a bucket that was reduced
 #pragma once
 
 #include "declaration/core/form.hpp"
@@ -19,13 +20,16 @@
 
 namespace tenon {
 
+class GradientBucket;
 class ParameterUse;
+struct Movement;
 
 class Parameter : public Object {
 public:
   static constexpr const char* kClass = "Parameter";
   Parameter(CommPtr comm, const ParameterForm& form, const Layout& storage, TenonDataType type,
             Space space);
+  ~Parameter() override;
 
   const Layout& storage() const noexcept { return value_->layout(); }
   TenonDataType dataType() const noexcept { return value_->dataType(); }
@@ -75,25 +79,31 @@ public:
   // As direction(), but always in a tensor other than the gradient's. Collective.
   Ref<DTensor> reducedGradient();
   void zeroGradient();
+  // Multiplies the gradient by a factor; a direction that is up to date remains so. Collective.
+  void scaleGradient(double factor);
 
-  // A bucket reduces the gradients of several parameters in one conversion. `gradient` and
-  // `direction` are the addresses, in the bucket's memory, at which this parameter then has its
-  // own. The parameter has no reduction of its own until direction() needs it. The log reports the
-  // traffic of the bucket once, for the parameter whose gradient is complete last.
-  struct InBucket {
-    std::shared_ptr<void> memory;
-    void *gradient = nullptr, *direction = nullptr;
-    std::optional<Layout> carried = {}; // layout of the whole bucket; none: not reported here
-  };
-  void setBucket(InBucket bucket);
+  // A bucket reduces the gradients of several parameters in one conversion (gradient_bucket.hpp).
+  // This parameter then has its gradient and direction at these addresses in the bucket's memory,
+  // and no reduction of its own until direction() needs it. The user must not have access to the
+  // gradient.
+  void enterBucket(std::shared_ptr<GradientBucket> bucket, void* gradient, void* direction);
   void leaveBucket() noexcept { bucket_.reset(); }
-  bool isInBucket() const noexcept { return bucket_.has_value(); }
-  // Adds the pending contributions of all uses to the gradient.
+  const std::shared_ptr<GradientBucket>& bucket() const noexcept { return bucket_; }
+  bool isInBucket() const noexcept { return bucket_ != nullptr; }
+  // Reduces the gradients of the bucket if there is one, and this gradient has changed since the
+  // last reduction. Collective.
+  void reduceBucket();
+  // Adds the pending contributions of all uses to the gradient. Collective.
   void collect();
+  bool isCollected() const noexcept;
   // Marks the direction as up to date with the gradient; `took` is the time of the reduction.
   void setReduced(const OpenScope& took) noexcept;
   // Marks the direction as out of date. Must be called on all ranks.
   void changeGradient() noexcept { reduced_ = false; }
+  // Whether the direction is up to date. Never if the user has access to the gradient, who can
+  // change it at any time.
+  bool isReduced() const noexcept { return reduced_ && !gradientExposed_; }
+  bool isGradientExposed() const noexcept { return gradientExposed_; }
   // For the log: the layout that the reduction of this gradient communicates, which is that of the
   // whole bucket if there is one; null if it is reported for another parameter of the bucket.
   const Layout* reducedAs() const;
@@ -105,7 +115,10 @@ public:
   // otherwise the first use creates it. toDirection() is null if there is none. Collective.
   void prepareReduction();
   const LinearOp* toDirection() const noexcept { return toDirection_.get(); }
-  // Bytes allocated now for value, gradient, direction and tangent.
+  // How that reduction is carried out, whether or not it exists. Not collective.
+  Movement ownReduction() const;
+  // Bytes allocated now for value, gradient, direction and tangent, also in the memory of a bucket,
+  // whose buffers are counted for one of its members.
   Index bytes() const;
 
   // The tangent (direction of differentiation) in the storage layout; zero until it is written.
@@ -124,9 +137,9 @@ private:
   bool exposed_ = false, frozen_ = false, initialized_ = false;
   bool gradientExposed_ = false, reduced_ = false; // reduced_: direction_ is up to date
   bool isSummed_;
-  std::optional<InBucket> bucket_;
-  std::shared_ptr<void> bucketMemory_; // outlives the bucket
-  OpenScope bucketTook_;
+  std::shared_ptr<GradientBucket> bucket_;
+  Index bytesInBucket_ = 0; // of gradient and direction in the memory of a bucket, now or earlier
+  std::optional<OpenScope> took_; // by the last reduction, until it is reported to the observers
   Ref<DTensor> value_, gradient_, arriving_, direction_, tangent_; // arriving_: for collect()
   LinearOpRef toDirection_; // null if nothing is summed, or a bucket does it
   std::vector<ParameterUse*> uses_;

@@ -93,9 +93,16 @@ void LaneCarrier::post(Outgoing& out, const DTensor& x) {
 
 void LaneCarrier::awaitPosting(const Incoming& in, const DTensor& x) {
   WaitPolicy policy(*comm_);
+  // A free slot does not wake this rank.
+  const auto nap = [&](long nanoseconds) {
+    if (morePosts_)
+      Nap()(nanoseconds);
+    else
+      in.lane.sleepUntilPosting(nanoseconds);
+  };
   while (!in.lane.hasPosting()) {
     pump(x, 1);
-    policy.wait([&] { return missingSenders(in); });
+    policy.wait([&] { return missingSenders(in); }, nap);
   }
   // Slots are also filled if there was no wait: a rank that always finds its data ready would
   // otherwise fill none until the end, while its receivers wait.
@@ -140,7 +147,7 @@ void LaneCarrier::endLanes(const Action& action) {
     policy.wait(missing);
   for (const Outgoing& out : outgoing_)
     while (out.readInPlace && !out.lane->isDrained())
-      policy.wait(missing);
+      policy.wait(missing, [&](long nanoseconds) { out.lane->sleepUntilRelease(nanoseconds); });
 }
 
 // The senders of this part and of later ones that have posted nothing; parts before it have been

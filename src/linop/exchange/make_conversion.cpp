@@ -136,6 +136,14 @@ MovementTarget MovementPolicy::on(const Communicator& comm) const {
   return MovementTarget::on(comm.size(), comm.ranksPerNode(), carrier.space, route, sums);
 }
 
+Movement movementFor(const Communicator& comm, const Layout& from, const Layout& to,
+                     TenonDataType type, const MovementPolicy& policy) {
+  const MovementTarget target = dependsOnSums(comm, from, to, policy)
+                                    ? policy.on(comm)
+                                    : MovementTarget{.ranks = comm.size(), .routes = policy.route};
+  return movementOf(from, to, dataTypeSize(type), target);
+}
+
 LinearOpRef makeConversion(const CommPtr& comm, const Layout& from, const Layout& to,
                            TenonDataType type, const MovementPolicy& policy) {
   // Checked before the search of a route, whose steps have other layouts.
@@ -148,9 +156,7 @@ LinearOpRef makeConversion(const CommPtr& comm, const Layout& from, const Layout
   if (sums)
     notes.agreed += policy.sums.agreedText(comm->ranksPerNode());
   const auto decide = [&] {
-    const MovementTarget target =
-        sums ? policy.on(*comm) : MovementTarget{.ranks = comm->size(), .routes = policy.route};
-    Movement movement = movementOf(from, to, dataTypeSize(type), target);
+    Movement movement = movementFor(*comm, from, to, type, policy);
     if (movement.has(Movement::By::Vendor))
       checkNccl();
     return movement;

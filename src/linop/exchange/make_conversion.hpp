@@ -21,6 +21,10 @@ struct MovementPolicy {
   MovementTarget on(const Communicator& comm) const;
 };
 
+// How makeConversion() carries out a conversion, as data. Without communication.
+Movement movementFor(const Communicator& comm, const Layout& from, const Layout& to,
+                     TenonDataType type, const MovementPolicy& policy);
+
 // Makes a conversion. Collective. The ranks agree first, and can then create a communicator, if its
 // movement has collectives, or if the policy can replace its route by a reduction program or NCCL.
 // Throws TENON_ERR_SHAPE if the global shapes differ, and TENON_ERR_SUPPORT if the transport is not

@@ -16,8 +16,8 @@
 
 #include "compile/prices/listed_moves.hpp"
 #include "compile/prices/pass_prices.hpp"
+#include "compile/program/bucketing.hpp"
 #include "declaration/core/memory_plan.hpp"
-#include "planner/prices/bucketing.hpp"
 #include "sys/bfloat16.hpp"
 #include "sys/memory/memory.hpp"
 

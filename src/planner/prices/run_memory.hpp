@@ -25,7 +25,7 @@ struct RunTask {
   std::vector<bool> inputCotangents = {}; // by input: whether its cotangent is wanted
   std::vector<bool> frozen = {};          // by node: no gradients of its parameters; empty: none
   MovementTarget movement = {};
-  Index bucketBytes = 0; // size of a bucket of gradients (bucketing.hpp); 0: no buckets
+  Index bucketBytes = 0; // size of a bucket of gradients (compile/program/bucketing.hpp); 0: none
   SharedByNode shared = {};
 };
 

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chooses the gradients that are reduced together while the adjoint continues, and the layout of
-// their array. A bucket is a list of parameters on one grid with copies along the same axes, in the
-// order in which the adjoint completes them. A plan that runs (plan/gradient_buckets.hpp) and the
-// prediction of its memory both call these functions. They use only global layouts, never the data
-// of a rank, so all ranks agree.
+// Chooses the gradients that are reduced together, and the layout of their array. A bucket is a
+// list of parameters on one grid with copies along the same axes, in the order in which the adjoint
+// completes their gradients. The buckets of plans and of optimizers
+// (layer/core/gradient_bucket.hpp) and the prediction of a plan's memory call these functions. They
+// use only global layouts, never the data of a rank, so all ranks agree.
 #pragma once
 
 #include "geometry/layout/layout.hpp"
+#include "sys/memory/memory.hpp"
 
 #include <cstddef>
 #include <vector>
 
 namespace tenon {
 
-// A gradient that is reduced over processes, and the step of the adjoint that completes it.
+// A gradient that is reduced over processes; `ready` is the step of the adjoint that completes it.
 struct SummedGradient {
   Layout storage;
   Index elementBytes = 4;
   std::size_t ready = 0;
+  Space space = Space::Host;
 };
 
 // The indices of the gradients of each bucket, in the order in which buckets are closed. A bucket

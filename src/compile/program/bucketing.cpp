@@ -4,10 +4,10 @@
 // at most 1 MB per bucket, the first bucket has W4, b4 and W3 if they have at most 1 MB together
 // and b3 would exceed it.
 //
-// Several buckets are open at a time, one for each grid and set of axes with copies: gradients of
-// weights that are replicated over the batch and of weights that are split over it are summed over
-// different ranks. All ranks make the same buckets from global layouts.
-#include "planner/prices/bucketing.hpp"
+// Several buckets are open at a time, one for each grid, set of axes with copies, and type of
+// elements: gradients of weights that are replicated over the batch and of weights that are split
+// over it are summed over different ranks. All ranks make the same buckets from global layouts.
+#include "compile/program/bucketing.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -26,10 +26,11 @@ std::vector<int> axesWithCopies(const Layout& layout, bool copies) {
   return axes;
 }
 
-// Whether two parameters are summed over the same groups of ranks.
-bool fitTogether(const Layout& a, const Layout& b) {
-  return a.grid() == b.grid() &&
-         axesWithCopies(a, /*copies=*/true) == axesWithCopies(b, /*copies=*/true);
+// Whether two gradients are summed over the same groups of ranks, and can be in one array.
+bool fitTogether(const SummedGradient& a, const SummedGradient& b) {
+  return a.elementBytes == b.elementBytes && a.space == b.space &&
+         a.storage.grid() == b.storage.grid() &&
+         axesWithCopies(a.storage, /*copies=*/true) == axesWithCopies(b.storage, /*copies=*/true);
 }
 
 } // namespace
@@ -46,10 +47,10 @@ std::vector<std::vector<std::size_t>> bucketsOf(const std::vector<SummedGradient
   std::vector<OpenBucket> openBuckets;
   std::vector<std::vector<std::size_t>> closed;
   for (const std::size_t i : order) {
-    const Layout& storage = gradients[i].storage;
-    const Index more = storage.mostOwnedElements() * gradients[i].elementBytes;
+    const SummedGradient& gradient = gradients[i];
+    const Index more = gradient.storage.mostOwnedElements() * gradient.elementBytes;
     auto bucketAt = std::ranges::find_if(openBuckets, [&](const OpenBucket& bucket) {
-      return fitTogether(gradients[bucket.members.front()].storage, storage);
+      return fitTogether(gradients[bucket.members.front()], gradient);
     });
     // The bytes are the maximum over all ranks: all ranks must close a bucket at the same gradient.
     if (bucketAt != openBuckets.end() && bucketAt->bytes + more > bytes) {
