@@ -72,6 +72,39 @@ TENON_EXTERN TenonErrorCode TenonLinearOpApplyAdjoint(TenonLinearOp op, TenonDTe
 TENON_EXTERN TenonErrorCode TenonLinearOpApplyAdd(TenonLinearOp op, double alpha, TenonDTensor x,
                                                   double beta, TenonDTensor y) TENON_NOEXCEPT;
 
+/** @name Several fields
+ *
+ *  Fields with the same layout, such as temperature, salinity and velocities on one mesh, can share
+ *  an exchange. Each rank is then sent one message, or one part through shared memory, with the
+ *  elements of all fields, if the operator is a halo exchange, an index map, another conversion by
+ *  one exchange (TenonObjectView() prints this), or an adjoint, multiple or sum of these. Other
+ *  operators are applied to one field after the other. Results are bitwise those of one call for
+ *  each field. For the adjoint, apply the operator of TenonLinearOpCreateAdjoint().
+ *
+ *  The first call with a number of fields allocates message buffers for it, which the operator
+ *  holds besides the others.
+ */
+/**@{*/
+
+/** @brief Applies the operator to several fields: y[i] <- F x[i]. Collective on the operator.
+ *
+ *  See TenonLinearOpApply() for the errors, which name the field.
+ *
+ *  @param[in] op     operator
+ *  @param[in] count  number of fields; must be 1 to 64, and the same on all ranks
+ *  @param[in] x      [count] tensors in the domain; a tensor can occur several times
+ *  @param[in] y      [count] tensors in the range; overwritten. They must not share memory with
+ *                    each other, or with an x of another field. Either all fields are in place, as
+ *                    in TenonLinearOpApply(), or none.
+ *  @return TENON_ERR_ARG         count is out of range, or tensors share memory in another way
+ *  @return TENON_ERR_SUPPORT     not all tensors are in the same memory space
+ *  @return TENON_ERR_COLLECTIVE  ranks pass different counts, each for the first time
+ */
+TENON_EXTERN TenonErrorCode TenonLinearOpApplyMany(TenonLinearOp op, int count,
+                                                   const TenonDTensor x[],
+                                                   const TenonDTensor y[]) TENON_NOEXCEPT;
+/**@}*/
+
 /** @name Split-phase application
  *
  *  Begin starts the messages and returns; End waits for them and completes the result. Together

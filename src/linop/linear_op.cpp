@@ -4,6 +4,7 @@
 // and complete().
 //
 //   apply()            check, launch, complete
+//   applyMany()        the same for several fields, in one action if the operator can
 //   begin(), end()     the halves for users; in between both arrays are locked (a loan)
 //   start(), finish()  the halves for layers, without locks
 //
@@ -24,6 +25,11 @@ namespace {
 
 const char* nameOf(Sense sense) {
   return sense == Sense::Forward ? "Apply" : "ApplyAdjoint";
+}
+
+// Whether two tensors are the same or their arrays share memory, as arrays of the library never do.
+bool overlap(const DTensor& x, const DTensor& y) {
+  return &x == &y || ((x.isPlaced() || y.isPlaced()) && shareElements(x, y));
 }
 
 } // namespace
@@ -83,11 +89,7 @@ void LinearOp::check(const Action& action) {
   if (!isAsLast)
     checkTensors(action);
   checkIdle();
-  // Kernels also reject a locked or constant array, but at that time other ranks already wait for
-  // the messages of this rank.
-  action.x->checkReadable();
-  action.x->checkGathered();
-  action.y->checkWritable();
+  checkAccess(action);
   if (isAsLast)
     return;
   checkOverlap(action);
@@ -121,6 +123,14 @@ void LinearOp::checkTensors(const Action& action) const {
   checkFactor(action.beta, outputType, title());
 }
 
+// Kernels also reject a locked or constant array, but at that time other ranks already wait for the
+// messages of this rank.
+void LinearOp::checkAccess(const Action& action) const {
+  action.x->checkReadable();
+  action.x->checkGathered();
+  action.y->checkWritable();
+}
+
 void LinearOp::checkOverlap(const Action& action) const {
   if (shareElements(*action.x, *action.y) && !worksInPlace(action))
     throw Error(
@@ -128,6 +138,74 @@ void LinearOp::checkOverlap(const Action& action) const {
         fmt::format("{} cannot work in place, but the input and output arrays overlap; pass "
                     "separate arrays (only a halo exchange with alpha 1 and beta 0 works in place)",
                     title()));
+}
+
+void LinearOp::applyMany(Sense sense, std::span<const DTensor* const> x,
+                         std::span<DTensor* const> y) {
+  static const int events[] = {logEvent("LinearOpApply"), logEvent("LinearOpAdjoint")};
+  const LogScope scope(events[static_cast<int>(sense)]);
+  checkFields(sense, x, y);
+  if (takesFields())
+    return run(
+        *this,
+        {.sense = sense, .x = x[0], .y = y[0], .moreX = x.subspan(1), .moreY = y.subspan(1)});
+  for (std::size_t i = 0; i < x.size(); ++i)
+    run(*this, {.sense = sense, .x = x[i], .y = y[i]});
+}
+
+// As check(), for each field.
+void LinearOp::checkFields(Sense sense, std::span<const DTensor* const> x,
+                           std::span<DTensor* const> y) {
+  if (x.empty() || x.size() != y.size())
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} was given {} inputs and {} outputs; pass one output for each "
+                            "input, and at least one input",
+                            title(), x.size(), y.size()));
+  std::vector<std::uint64_t>& last = checkedFields_[static_cast<std::size_t>(sense)];
+  bool isAsLast = last.size() == 2 * x.size();
+  for (std::size_t i = 0; isAsLast && i < x.size(); ++i)
+    isAsLast = last[2 * i] == x[i]->placement() && last[2 * i + 1] == y[i]->placement();
+  checkIdle();
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const Action action{.sense = sense, .x = x[i], .y = y[i]};
+    try {
+      if (!isAsLast)
+        checkTensors(action);
+      checkAccess(action);
+      if (!isAsLast)
+        checkOverlap(action);
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("field {}: {}", i, error.text()));
+    }
+  }
+  if (isAsLast)
+    return;
+  last.clear();
+  checkApart(x, y);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    last.insert(last.end(), {x[i]->placement(), y[i]->placement()});
+}
+
+// The fields are read and written in any order.
+void LinearOp::checkApart(std::span<const DTensor* const> x, std::span<DTensor* const> y) const {
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    if (x[i]->space() != x[0]->space())
+      throw Error(TENON_ERR_SUPPORT,
+                  fmt::format("{} has field 0 on the {} and field {} on the {}; pass fields of one "
+                              "space in one call",
+                              title(), spaceName(x[0]->space()), i, spaceName(x[i]->space())));
+    if (shareElements(*x[i], *y[i]) != shareElements(*x[0], *y[0]))
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("{} has one of the fields 0 and {} in place and the other not; apply "
+                              "it to them in two calls",
+                              title(), i));
+    for (std::size_t j = 0; j < y.size(); ++j)
+      if (j != i && (overlap(*x[j], *y[i]) || overlap(*y[j], *y[i])))
+        throw Error(TENON_ERR_ARG,
+                    fmt::format("the output of field {} of {} and the {} of field {} are the same "
+                                "tensor, or their arrays overlap; pass separate arrays",
+                                i, title(), overlap(*x[j], *y[i]) ? "input" : "output", j));
+  }
 }
 
 void LinearOp::checkIdle() const {
@@ -243,7 +321,8 @@ void LinearOp::complete(LinearOp& op) {
   if (action.alpha != 0)
     op.doEnd(action);
   else
-    scaleArray(action.beta, *action.y);
+    for (int field = 0; field < action.fields(); ++field)
+      scaleArray(action.beta, action.target(field));
 }
 
 void LinearOp::run(LinearOp& op, const Action& action) {

@@ -16,11 +16,14 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <vector>
 
 namespace tenon {
 
 // One application of an operator F: y <- alpha F x + beta y, or the same with its adjoint F*. y is
-// not read if beta is 0.
+// not read if beta is 0. An action of several fields applies F to several pairs of tensors, with
+// the same factors.
 
 enum class Sense { Forward, Adjoint };
 
@@ -34,7 +37,13 @@ struct Action {
   const DTensor* x = nullptr;
   double beta = 0;
   DTensor* y = nullptr;
+  // Of several fields: the tensors of fields 1, 2, ...; x and y are those of field 0.
+  std::span<const DTensor* const> moreX = {};
+  std::span<DTensor* const> moreY = {};
 
+  int fields() const noexcept { return 1 + static_cast<int>(moreX.size()); }
+  const DTensor& source(int field) const { return field == 0 ? *x : *moreX[field - 1]; }
+  DTensor& target(int field) const { return field == 0 ? *y : *moreY[field - 1]; }
   bool isPlain() const noexcept { return alpha == 1 && beta == 0; }
 };
 
@@ -70,6 +79,14 @@ public:
   // x <- alpha F* y + beta x. y has the dual layout of the range, x that of the domain.
   void applyAdjoint(const DTensor& y, DTensor& x) { applyAdjoint(1, y, 0, x); }
   void applyAdjoint(double alpha, const DTensor& y, double beta, DTensor& x);
+  // y[i] <- F x[i], or with F*, for any positive number of fields, the same on all ranks. Fields
+  // are in one space, and all of them in place, as in apply(), or none. y[i] shares no memory with
+  // tensors of other fields.
+  // Operators that are one exchange (takesFields()) send each rank one message for all fields.
+  // Results are those of one application for each field.
+  void applyMany(Sense sense, std::span<const DTensor* const> x, std::span<DTensor* const> y);
+  // Whether an action of several fields is one exchange; otherwise they are applied in turn.
+  virtual bool takesFields() const { return false; }
 
   // The two halves of an action for users. Between them x is locked for reading and y for writing,
   // and another action of this operator is TENON_ERR_STATE.
@@ -99,7 +116,7 @@ protected:
     return op.worksInPlace(action);
   }
   // The halves of an action, implemented by each type. The tensors have been checked; alpha is not
-  // 0.
+  // 0. An action has several fields only if takesFields().
   virtual void doBegin(const Action&) {}
   virtual void doEnd(const Action& action) = 0;
   virtual void doBind(Sense, DTensor&, DTensor&) {}
@@ -132,15 +149,20 @@ private:
   static std::optional<Error> returnLoan(const Loan& loan);
   void check(const Action& action);
   void checkTensors(const Action& action) const;
+  void checkAccess(const Action& action) const;
   void checkOverlap(const Action& action) const;
+  void checkFields(Sense sense, std::span<const DTensor* const> x, std::span<DTensor* const> y);
+  void checkApart(std::span<const DTensor* const> x, std::span<DTensor* const> y) const;
   std::string typesText() const;
 
   CommPtr comm_;
   Layout domain_, domainDual_, range_, rangeDual_;
   TenonDataType domainType_, rangeType_;
   std::array<Checked, 2> checked_; // by sense
-  std::optional<Action> flight_;   // the action in flight, by any of the calls
-  std::optional<Loan> loan_;       // its locks, if begin() has begun it
+  // The same of the last actions of several fields: the placements of x[0], y[0], x[1], ...
+  std::array<std::vector<std::uint64_t>, 2> checkedFields_;
+  std::optional<Action> flight_; // the action in flight, by any of the calls
+  std::optional<Loan> loan_;     // its locks, if begin() has begun it
 };
 
 using LinearOpRef = Ref<LinearOp>;

@@ -70,6 +70,28 @@ TEST_P(OnDevice, GivesTheSameBound) {
   }
 }
 
+TEST_P(OnDevice, GivesTheSameForSeveralFields) {
+  const LinearOpRef op = GetParam().make(TENON_FLOAT64);
+  for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
+    std::vector<Ref<DTensor>> kept;
+    std::vector<const DTensor*> x;
+    std::vector<DTensor*> y;
+    std::vector<std::vector<double>> want;
+    for (std::uint64_t seed : {7, 8, 9}) {
+      const Ends host(*op, sense, seed);
+      x.push_back(kept.emplace_back(test::sameOnDevice(*host.x)).get());
+      y.push_back(kept.emplace_back(test::sameOnDevice(*host.y)).get());
+      act(*op, sense, 1, *host.x, 0, *host.y);
+      want.push_back(test::elementsIn(*host.y));
+    }
+    for (int n = 0; n < 2; ++n) {
+      op->applyMany(sense, x, y);
+      for (std::size_t i = 0; i < y.size(); ++i)
+        EXPECT_EQ(test::elementsIn(*y[i]), want[i]) << op->describe();
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Operators, OnDevice, testing::ValuesIn(test::allOperators()),
                          test::nameOfParameter);
 

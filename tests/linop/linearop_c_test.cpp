@@ -120,6 +120,49 @@ TEST_F(LinearOpC, ThePrimitivesRangeFollows) {
   expectSuccess(TenonLayoutDestroy(&range));
 }
 
+TEST_F(LinearOpC, IsAppliedToSeveralFields) {
+  TenonLinearOp adjoint = nullptr;
+  TenonDTensor x = tensor(split_, TENON_FLOAT64), y = tensor(copies_, TENON_FLOAT64),
+               single = tensor(split_, TENON_FLOAT32);
+  expectSuccess(TenonDTensorFillUniform(x, 3, 4, -1, 1));
+  std::vector<std::vector<double>> want;
+  for (TenonDTensor one : {x_, x}) {
+    expectSuccess(TenonLinearOpApply(gather_, one, y_));
+    want.push_back(valuesOf(y_));
+  }
+  const TenonDTensor from[] = {x_, x}, to[] = {y_, y};
+  expectSuccess(TenonLinearOpApplyMany(gather_, 2, from, to));
+  EXPECT_EQ(valuesOf(y_), want[0]);
+  EXPECT_EQ(valuesOf(y), want[1]);
+  TenonLayout partial = nullptr;
+  expectSuccess(TenonLinearOpCreateAdjoint(gather_, &adjoint));
+  expectSuccess(TenonLinearOpGetDomain(adjoint, &partial));
+  const TenonDTensor dy[] = {tensor(partial, TENON_FLOAT64), tensor(partial, TENON_FLOAT64)},
+                     dx[] = {tensor(split_, TENON_FLOAT64), tensor(split_, TENON_FLOAT64)};
+  for (int i : {0, 1})
+    expectSuccess(TenonDTensorFillConstant(dy[i], 1 + i));
+  expectSuccess(TenonLinearOpApplyMany(adjoint, 2, dy, dx));
+  for (int i : {0, 1})
+    for (double value : valuesOf(dx[i]))
+      EXPECT_EQ(value, 1 + i);
+  const auto expectRefused = [&](TenonErrorCode code, int count, const TenonDTensor* inputs,
+                                 const TenonDTensor* outputs,
+                                 std::initializer_list<const char*> text) {
+    expectCode(code, TenonLinearOpApplyMany(gather_, count, inputs, outputs), text);
+  };
+  expectRefused(TENON_ERR_ARG, 0, from, to, {"at least one"});
+  expectRefused(TENON_ERR_ARG, 65, from, to, {"the length of x is 65", "0 to 64"});
+  expectRefused(TENON_ERR_NULL, 2, nullptr, to, {"x is NULL"});
+  const TenonDTensor missing[] = {y_, nullptr}, twice[] = {y_, y_}, mixed[] = {x_, single};
+  expectRefused(TENON_ERR_NULL, 2, from, missing, {"y is NULL"});
+  expectRefused(TENON_ERR_ARG, 2, from, twice, {"output of field 0", "output of field 1"});
+  expectRefused(TENON_ERR_DATATYPE, 2, mixed, to, {"field 1", "input"});
+  expectSuccess(TenonLinearOpDestroy(&adjoint));
+  expectSuccess(TenonLayoutDestroy(&partial));
+  for (TenonDTensor one : {x, y, single, dx[0], dx[1], dy[0], dy[1]})
+    expectSuccess(TenonDTensorDestroy(&one));
+}
+
 TEST_F(LinearOpC, SendReceiveMovesATensor) {
   const int one = 1;
   const TenonInt shape[1] = {5};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tests that no operator allocates memory from the second call on, with any factors, in one call or
-// two halves, bound or not. Allocations are counted by a replaced operator new
-// (support/count_allocations.hpp), which the MPI library does not call.
+// two halves, bound or not, and for several fields. Allocations are counted by a replaced operator
+// new (support/count_allocations.hpp), which the MPI library does not call.
 #include "operators.hpp"
 #include "support/count_allocations.hpp"
 #include "sys/memory/memory.hpp"
@@ -25,6 +25,13 @@ void useEveryForm(LinearOp& op, const test::Ends& forward, const test::Ends& adj
   }
 }
 
+// Applies it to two fields.
+void useFields(LinearOp& op, const test::Ends& first, const test::Ends& second) {
+  const DTensor* const x[] = {first.x.get(), second.x.get()};
+  DTensor* const y[] = {first.y.get(), second.y.get()};
+  op.applyMany(Sense::Forward, x, y);
+}
+
 TEST_P(Allocation, IsZeroFromTheSecondCallOn) {
   for (bool bound : {false, true}) {
     const LinearOpRef op = GetParam().make(TENON_FLOAT64);
@@ -41,6 +48,19 @@ TEST_P(Allocation, IsZeroFromTheSecondCallOn) {
     EXPECT_EQ(test::allocations - before, 0);
     EXPECT_EQ(bytesAlive(), alive);
   }
+}
+
+TEST_P(Allocation, IsZeroFromTheSecondCallForSeveralFieldsOn) {
+  const LinearOpRef op = GetParam().make(TENON_FLOAT64);
+  op->setName("an operator with a name too long for a short string");
+  const test::Ends first(*op, Sense::Forward, 1), second(*op, Sense::Forward, 2),
+      third(*op, Sense::Forward, 3);
+  useFields(*op, first, second);
+  useFields(*op, third, second);
+  const long before = test::allocations;
+  useFields(*op, first, second);
+  useFields(*op, third, second);
+  EXPECT_EQ(test::allocations - before, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Linop, Allocation, testing::ValuesIn(test::allOperators()),

@@ -5,7 +5,7 @@
 // memory it passes a copy on the host:
 //   a send     copies from the device when it is started, whether or not the streams have written
 //              the data: so a missing wait before a send gives wrong values
-//   a receive  copies to the device when MPI_Testall() finds it complete
+//   a receive  copies to the device when MPI_Testall() or MPI_Testsome() finds it complete
 // Only the functions that Tenon uses for device memory are defined.
 #include "comm/mpi.hpp"
 #include "standin/memory.hpp"
@@ -145,6 +145,15 @@ int MPI_Testall(int count, MPI_Request requests[], int* done, MPI_Status statuse
   const int status = PMPI_Testall(count, requests, done, statuses);
   for (int i = 0; *done && i < count; ++i)
     finish(before[i]);
+  return status;
+}
+
+int MPI_Testsome(int count, MPI_Request requests[], int* completed, int indices[],
+                 MPI_Status statuses[]) {
+  const std::vector<MPI_Request> before(requests, requests + count);
+  const int status = PMPI_Testsome(count, requests, completed, indices, statuses);
+  for (int i = 0; i < *completed; ++i) // MPI_UNDEFINED is negative.
+    finish(before[indices[i]]);
   return status;
 }
 

@@ -6,6 +6,7 @@
 #include "layer/networks/network.hpp"
 
 #include "capi/layer/create.hpp"
+#include "capi/tensors.hpp"
 #include "comm/layout_object.hpp"
 #include "declaration/core/windowed.hpp"
 #include "dtensor/dtensor.hpp"
@@ -13,37 +14,11 @@
 #include <tenon/layer_network.h>
 #include <tenon/layer_types.h>
 
-#include <array>
 #include <optional>
-#include <span>
 
 using namespace tenon;
 
 namespace {
-
-// The tensors behind a list of `count` handles. If `optional`, a handle may be NULL, which is a
-// cotangent or tangent of zero, or a result that is not requested.
-template <class Tensor>
-class Tensors {
-public:
-  Tensors(const TenonDTensor* handles, int count, const char* name, bool optional) : count_(count) {
-    if (count < 0 || count > kMax)
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("the length of {} is {}; it must be in 0 to {}", name, count, kMax));
-    for (int i = 0; i < count; ++i) {
-      const TenonDTensor handle = (&required(handles, name))[i];
-      tensors_[i] = optional && !handle ? nullptr : &deref(handle, name);
-    }
-  }
-  std::span<Tensor* const> list() const {
-    return {tensors_.data(), static_cast<std::size_t>(count_)};
-  }
-
-private:
-  static constexpr int kMax = 64;     // maximal number of tensors
-  std::array<Tensor*, kMax> tensors_; // the first count_ are set
-  int count_;
-};
 
 // Returns the layouts behind `count` handles. Throws unless all are on the layer's communicator.
 Layouts layoutsOf(const Layer& layer, const TenonLayout* inputs, int count) {

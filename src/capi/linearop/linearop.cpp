@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The use of a TenonLinearOp F of any type, and the Jacobian of a layer as an operator:
 //   Apply, ApplyAdd, ApplyAdjoint   y <- F x, y <- alpha F x + beta y, x <- F* y
+//   ApplyMany                       y[i] <- F x[i] for several tensors
 //   ApplyBegin ... ApplyEnd         ApplyAdd in two halves, with communication in flight between
 //   Bind, Unbind                    prepares the operator for two fixed tensors
 //   TestAdjoint                     compares <F x, y> with <x, F* y> for random x and y
@@ -10,6 +11,7 @@
 #include "linop/linear_op.hpp"
 
 #include "capi/collective.hpp"
+#include "capi/tensors.hpp"
 #include "comm/layout_object.hpp"
 #include "dtensor/dtensor.hpp"
 #include "layer/core/layer.hpp"
@@ -83,6 +85,15 @@ TenonErrorCode TenonLinearOpApplyAdd(TenonLinearOp op, double alpha, TenonDTenso
                                      TenonDTensor y) noexcept {
   return applying(__func__, op,
                   [&](LinearOp& f) { f.apply(alpha, deref(x, "x"), beta, deref(y, "y")); });
+}
+
+TenonErrorCode TenonLinearOpApplyMany(TenonLinearOp op, int count, const TenonDTensor x[],
+                                      const TenonDTensor y[]) noexcept {
+  return applying(__func__, op, [&](LinearOp& f) {
+    const Tensors<const DTensor> inputs(x, count, "x", /*optional=*/false);
+    f.applyMany(Sense::Forward, inputs.list(),
+                Tensors<DTensor>(y, count, "y", /*optional=*/false).list());
+  });
 }
 
 TenonErrorCode TenonLinearOpApplyBegin(TenonLinearOp op, double alpha, TenonDTensor x, double beta,

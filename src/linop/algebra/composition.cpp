@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tenon {
 
 // Multiples c A, and sums: y <- alpha (A + B) x + beta y is computed as y <- alpha A x + beta y,
@@ -34,6 +36,7 @@ public:
   std::string describeMore() const override {
     return fmt::format("  {} times {}\n", factor_, op_->agreedText());
   }
+  bool takesFields() const override { return op_->takesFields(); }
 
 private:
   void doBegin(const Action& action) override {
@@ -60,6 +63,9 @@ public:
   std::string_view type() const noexcept override { return "sum"; }
   std::string agreedText() const override { return LinearOp::agreedText() + listed(ops_, "plus"); }
   std::string describeMore() const override { return describeParts(ops_, "term"); }
+  bool takesFields() const override {
+    return std::ranges::all_of(ops_, [](const LinearOpRef& op) { return op->takesFields(); });
+  }
 
 private:
   // Only the first term begins early: the same operator can be a term twice, but can have only one
@@ -135,6 +141,7 @@ public:
   std::string describeMore() const override {
     return fmt::format("  adjoint of {}\n", op_->agreedText());
   }
+  bool takesFields() const override { return op_->takesFields(); }
 
 private:
   // The domain of the view is the dual of the operator's range, so a forward action of the view is

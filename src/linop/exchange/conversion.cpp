@@ -16,7 +16,9 @@ Conversion::Conversion(const CommPtr& comm, const Layout& from, const Layout& to
                        TenonDataType type, const CarrierPolicy& policy, ConversionNotes notes)
     : LinearOp(comm, from, to, type), notes_(std::move(notes)),
       halosOnly_(from.withoutHalos() == to.withoutHalos() && !(from.hasHalos() && to.hasHalos())),
-      executor_(comm, makeSchedule(from, to, comm->rank()), type, title(), policy) {
+      executors_(
+          comm, [this] { return makeSchedule(domain(), range(), this->comm()->rank()); }, type,
+          title(), policy) {
   notes_.agreed += policy.agreedText();
 }
 
@@ -32,7 +34,7 @@ std::string Conversion::describeMore() const {
   const int rank = comm()->rank();
   return fmt::format("{}  one exchange: {}; transport {}\n", notes_.lines,
                      sentText(rank, *trafficOf(rank), domainType(), notes_.seconds),
-                     executor_.describeTransport());
+                     executors_.single().describeTransport());
 }
 
 void Conversion::applyMax(const DTensor& x, DTensor& y) {
@@ -44,8 +46,8 @@ void Conversion::applyMax(const DTensor& x, DTensor& y) {
   checkTensor(y, range(), domainType(), title(), "output");
   checkIdle();
   const Action action{.x = &x, .y = &y};
-  executor_.begin(action);
-  executor_.end(action, Combine::Max);
+  executors_.single().begin(action);
+  executors_.single().end(action, Combine::Max);
 }
 
 std::string sentText(int rank, const Traffic& sent, TenonDataType type, double seconds) {

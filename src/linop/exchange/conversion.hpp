@@ -8,7 +8,7 @@
 #pragma once
 
 #include "geometry/layout/layout.hpp"
-#include "linop/exchange/schedule_executor.hpp"
+#include "linop/exchange/field_executors.hpp"
 #include "linop/linear_op.hpp"
 
 namespace tenon {
@@ -31,7 +31,8 @@ public:
   std::string agreedText() const override;
   std::string describeMore() const override;
   std::optional<Traffic> trafficOf(int rank) const override;
-  Index bufferBytes() const override { return executor_.bufferBytes(); }
+  Index bufferBytes() const override { return executors_.bufferBytes(); }
+  bool takesFields() const override { return true; }
 
   // y <- x with the maximum in place of the sum where contributions meet. Not linear, and never
   // differentiated.
@@ -40,16 +41,18 @@ public:
 private:
   // If halos are only filled, folded or dropped, no element is both read and written.
   bool worksInPlace(const Action& action) const override {
-    return halosOnly_ && action.isPlain() && executor_.isInPlace(action);
+    return halosOnly_ && action.isPlain() && executors_.single().isInPlace(action);
   }
-  void doBegin(const Action& action) override { executor_.begin(action); }
-  void doEnd(const Action& action) override { executor_.end(action); }
-  void doBind(Sense sense, DTensor& x, DTensor& y) override { executor_.bind(sense, x, y); }
-  void doUnbind() override { executor_.unbind(); }
+  void doBegin(const Action& action) override { executors_.of(action).begin(action); }
+  void doEnd(const Action& action) override { executors_.of(action).end(action); }
+  void doBind(Sense sense, DTensor& x, DTensor& y) override {
+    executors_.single().bind(sense, x, y);
+  }
+  void doUnbind() override { executors_.single().unbind(); }
 
   ConversionNotes notes_;
   bool halosOnly_;
-  ScheduleExecutor executor_;
+  FieldExecutors executors_;
 };
 
 // A text such as "rank 0 sends 3 messages, 18432 B; predicted 9.9 us".

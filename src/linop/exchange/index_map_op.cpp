@@ -24,8 +24,9 @@ IndexMapOp::IndexMapOp(const CommPtr& comm, IndexMapPtr map, const Layout& domai
     : LinearOp(comm, domain, map->rangeFor(domain), checkedType(*map, type)), map_(std::move(map)),
       policyText_(policy.agreedText()),
       sent_(sentTraffic(map_->schedule(this->domain(), range(), comm->rank()), comm->rank())),
-      executor_(comm, map_->schedule(this->domain(), range(), comm->rank()), type, title(),
-                policy) {}
+      executors_(
+          comm, [this] { return map_->schedule(this->domain(), range(), this->comm()->rank()); },
+          type, title(), policy) {}
 
 std::string IndexMapOp::agreedText() const {
   return fmt::format("{}; {}{}", LinearOp::agreedText(), map_->describe(), policyText_);
@@ -38,7 +39,7 @@ std::optional<Traffic> IndexMapOp::trafficOf(int rank) const {
 std::string IndexMapOp::describeMore() const {
   return fmt::format("  {}\n  {}; transport {}\n", map_->describe(),
                      sentText(comm()->rank(), sent_, domainType(), 0),
-                     executor_.describeTransport());
+                     executors_.single().describeTransport());
 }
 
 } // namespace tenon

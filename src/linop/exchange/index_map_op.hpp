@@ -6,7 +6,7 @@
 #pragma once
 
 #include "geometry/mesh/index_map.hpp"
-#include "linop/exchange/schedule_executor.hpp"
+#include "linop/exchange/field_executors.hpp"
 #include "linop/linear_op.hpp"
 
 namespace tenon {
@@ -23,21 +23,24 @@ public:
   std::string describeMore() const override;
   // Known for this rank only, since the map stores this rank's lists.
   std::optional<Traffic> trafficOf(int rank) const override;
-  Index bufferBytes() const override { return executor_.bufferBytes(); }
+  Index bufferBytes() const override { return executors_.bufferBytes(); }
+  bool takesFields() const override { return true; }
 
 private:
   bool worksInPlace(const Action& action) const override {
-    return map_->isHalo() && action.isPlain() && executor_.isInPlace(action);
+    return map_->isHalo() && action.isPlain() && executors_.single().isInPlace(action);
   }
-  void doBegin(const Action& action) override { executor_.begin(action); }
-  void doEnd(const Action& action) override { executor_.end(action); }
-  void doBind(Sense sense, DTensor& x, DTensor& y) override { executor_.bind(sense, x, y); }
-  void doUnbind() override { executor_.unbind(); }
+  void doBegin(const Action& action) override { executors_.of(action).begin(action); }
+  void doEnd(const Action& action) override { executors_.of(action).end(action); }
+  void doBind(Sense sense, DTensor& x, DTensor& y) override {
+    executors_.single().bind(sense, x, y);
+  }
+  void doUnbind() override { executors_.single().unbind(); }
 
   IndexMapPtr map_;
   std::string policyText_;
   Traffic sent_;
-  ScheduleExecutor executor_;
+  FieldExecutors executors_;
 };
 
 } // namespace tenon

@@ -46,52 +46,64 @@ LaneCarrier::LaneCarrier(const CarrierSetup& setup)
     largest_ = std::max(largest_, bytesOf(partOf(out)));
 }
 
+// Sets places_ if some part is large. Returns false unless all fields are in the arena.
+bool LaneCarrier::findPlaces(const Action& action) {
+  places_.clear();
+  for (int field = 0; largest_ > packLimit_ && field < action.fields(); ++field) {
+    const Index place = placeInArena(action.source(field), *comm_->arena());
+    if (place < 0)
+      return false;
+    places_.push_back(place);
+  }
+  return !places_.empty();
+}
+
 void LaneCarrier::beginLanes(const Action& action) {
-  const DTensor& x = *action.x;
-  place_ = largest_ > packLimit_ ? placeInArena(x, *comm_->arena()) : -1;
+  const bool areInArena = findPlaces(action);
   for (Outgoing& out : outgoing_) {
     const Part& part = partOf(out);
-    out.readInPlace = place_ >= 0 && bytesOf(part) > packLimit_;
-    out.posts = out.readInPlace ? 1 : part.chunks.count();
+    out.readInPlace = areInArena && bytesOf(part) > packLimit_;
+    out.posts = out.readInPlace ? action.fields() : part.chunks.count();
     out.posted = 0;
   }
   morePosts_ = true;
-  pump(x, std::numeric_limits<Index>::max());
+  pump(action, std::numeric_limits<Index>::max());
 }
 
 // Fills free slots, at most maxPerLane in each lane.
-void LaneCarrier::pump(const DTensor& x, Index maxPerLane) {
+void LaneCarrier::pump(const Action& action, Index maxPerLane) {
   if (!morePosts_)
     return;
   morePosts_ = false;
   for (Outgoing& out : outgoing_) {
     for (Index i = 0; i < maxPerLane && out.posted < out.posts && out.lane->hasFreeSlot(); ++i)
-      post(out, x);
+      post(out, action);
     morePosts_ = morePosts_ || out.posted < out.posts;
   }
 }
 
-void LaneCarrier::post(Outgoing& out, const DTensor& x) {
-  const Index chunk = out.posted++;
+// Posts the array of the next field, or packs the next chunk.
+void LaneCarrier::post(Outgoing& out, const Action& action) {
+  const Index next = out.posted++;
   const int slot = out.lane->nextSlot();
   if (out.readInPlace) {
     out.stores.forget(slot);
-    return out.lane->postArray(place_, x.strides());
+    return out.lane->postArray(places_[next], action.source(static_cast<int>(next)).strides());
   }
   out.stores.run(slot, out.lane->readSeconds(), [&](StoreWay way) {
     std::byte* const begin = out.lane->slotData();
     std::byte* end = begin;
-    if (out.runs.find(x, partOf(out).from))
-      return static_cast<Index>(out.runs.pack(x, begin) - begin);
-    partOf(out).visit({chunk, chunk + 1}, [&](const Region& from, const Region&) {
-      end = packRegion(x, from, end, way);
+    if (action.fields() == 1 && out.runs.find(*action.x, partOf(out).from))
+      return static_cast<Index>(out.runs.pack(*action.x, begin) - begin);
+    partOf(out).visit({next, next + 1}, [&](const Region& from, const Region&) {
+      end = packRegion(action.source(from.field), from, end, way);
     });
     return static_cast<Index>(end - begin);
   });
   out.lane->postPacked();
 }
 
-void LaneCarrier::awaitPosting(const Incoming& in, const DTensor& x) {
+void LaneCarrier::awaitPosting(const Incoming& in, const Action& action) {
   WaitPolicy policy(*comm_);
   // A free slot does not wake this rank.
   const auto nap = [&](long nanoseconds) {
@@ -101,37 +113,49 @@ void LaneCarrier::awaitPosting(const Incoming& in, const DTensor& x) {
       in.lane.sleepUntilPosting(nanoseconds);
   };
   while (!in.lane.hasPosting()) {
-    pump(x, 1);
+    pump(action, 1);
     policy.wait([&] { return missingSenders(in); }, nap);
   }
   // Slots are also filled if there was no wait: a rank that always finds its data ready would
   // otherwise fill none until the end, while its receivers wait.
-  pump(x, 1);
+  pump(action, 1);
 }
 
-// If the array is read in place, the first chunk reads its address and the last one releases it;
-// the chunks exist only to let sums over many ranks proceed in step.
-void LaneCarrier::receiveByLane(Incoming& in, const Action& action, Interval chunks,
-                                const Meeting& meeting) {
+// Reads the array of each field in place. The first chunk reads the address and the last one
+// releases it; the chunks exist only to let sums over many ranks proceed in step. Parts of several
+// fields are read as a whole.
+void LaneCarrier::readArrays(Incoming& in, const Action& action, Interval chunks,
+                             const Meeting& meeting) {
   const Part& part = partOf(in);
-  const int rank = action.y->rank();
-  if (chunks.begin == 0) {
-    awaitPosting(in, *action.x);
-    in.place = in.lane.place();
-  }
-  if (in.place.array != kPacked) {
+  for (int field = 0; field < action.fields(); ++field) {
+    if (field > 0) {
+      awaitPosting(in, action);
+      in.place = in.lane.place();
+    }
     const std::byte* array = comm_->arena()->at(part.peer, in.place.array);
     part.visit(chunks, [&](const Region& from, const Region& to) {
-      combineRegion(action, to, viewOf(array, in.place.strides, from, rank, elementBytes_),
-                    meeting);
+      if (to.field == field)
+        combineRegion(action, to,
+                      viewOf(array, in.place.strides, from, action.y->rank(), elementBytes_),
+                      meeting);
     });
     if (chunks.end == part.chunks.count())
       in.lane.release();
-    return;
   }
+}
+
+void LaneCarrier::receiveByLane(Incoming& in, const Action& action, Interval chunks,
+                                const Meeting& meeting) {
+  const Part& part = partOf(in);
+  if (chunks.begin == 0) {
+    awaitPosting(in, action);
+    in.place = in.lane.place();
+  }
+  if (in.place.array != kPacked)
+    return readArrays(in, action, chunks, meeting);
   for (Index chunk = chunks.begin; chunk < chunks.end; ++chunk) {
     if (chunk > 0)
-      awaitPosting(in, *action.x);
+      awaitPosting(in, action);
     const Stopwatch watch(in.lane.isTimed());
     combineChunks(action, part, {chunk, chunk + 1}, in.lane.slotData(), meeting);
     in.lane.release(watch.seconds());
@@ -143,7 +167,7 @@ void LaneCarrier::receiveByLane(Incoming& in, const Action& action, Interval chu
 void LaneCarrier::endLanes(const Action& action) {
   WaitPolicy policy(*comm_);
   const auto missing = [&] { return missingReaders(); };
-  for (pump(*action.x, 1); morePosts_; pump(*action.x, 1))
+  for (pump(action, 1); morePosts_; pump(action, 1))
     policy.wait(missing);
   for (const Outgoing& out : outgoing_)
     while (out.readInPlace && !out.lane->isDrained())

@@ -19,8 +19,8 @@ struct HostLane {
     StoreChoice stores;
     std::unique_ptr<SendLane> lane;
     PackedRuns runs;
-    // Number of postings of the action in flight (1 if the receiver reads the array in place), and
-    // how many of them have been made.
+    // Number of postings of the action in flight (one for each field if the receiver reads the
+    // arrays in place), and how many of them have been made.
     Index posts = 0, posted = 0;
     bool readInPlace = false;
 
@@ -60,17 +60,19 @@ private:
                      const Meeting& meeting) override;
   void endLanes(const Action& action) override;
 
-  void pump(const DTensor& x, Index maxPerLane);
-  void post(Outgoing& out, const DTensor& x);
-  void awaitPosting(const Incoming& in, const DTensor& x);
+  bool findPlaces(const Action& action);
+  void pump(const Action& action, Index maxPerLane);
+  void post(Outgoing& out, const Action& action);
+  void awaitPosting(const Incoming& in, const Action& action);
+  void readArrays(Incoming& in, const Action& action, Interval chunks, const Meeting& meeting);
   std::string missingSenders(const Incoming& from) const;
 
   Index packLimit_;
   Index largest_ = 0; // Size in bytes of the largest part of a lane.
   // True while some lane has chunks of the action in flight left to post.
   bool morePosts_ = false;
-  // Offset of x in the arena, or -1 if x is outside it or all parts are packed.
-  Index place_ = -1;
+  // The offsets of x in the arena, by field, if large parts of the action are read in place.
+  std::vector<Index> places_;
 };
 
 } // namespace tenon

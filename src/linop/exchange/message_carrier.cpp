@@ -100,7 +100,8 @@ MessageCarrier::Round MessageCarrier::newRound() const {
 // received in elements that are read (beta), scaled (alpha), or get several contributions.
 MessageCarrier::Places MessageCarrier::placesFor(const Action& action) const {
   Places places;
-  if (sendWire_->isOnDevice())
+  // A message of several fields is in several arrays.
+  if (sendWire_->isOnDevice() || action.fields() > 1)
     return places;
   places.x = arrayOf(*action.x);
   places.xStrides = action.x->strides();
@@ -196,7 +197,7 @@ void MessageCarrier::packAll(const Action& action) {
   for (std::size_t i = 0; i < sends_.size(); ++i) {
     std::byte* elements = elementsOf(sends_[i]);
     for (const Region& region : direction_.packs[packs_[i]].from)
-      elements = packRegion(queue, *action.x, region, elements);
+      elements = packRegion(queue, action.source(region.field), region, elements);
   }
   queue.flush();
 }
@@ -205,7 +206,7 @@ void MessageCarrier::packAll(const Action& action) {
 void MessageCarrier::pack(const Action& action, std::size_t message) {
   std::byte* elements = elementsOf(sends_[message]);
   PackedRuns& runs = runs_[message];
-  if (runs.find(*action.x, direction_.packs[packs_[message]].from)) {
+  if (action.fields() == 1 && runs.find(*action.x, direction_.packs[packs_[message]].from)) {
     runs.pack(*action.x, elements);
     return;
   }
@@ -213,8 +214,8 @@ void MessageCarrier::pack(const Action& action, std::size_t message) {
   // data, so it is stored past the caches.
   const bool streams = streams_ && sends_[message].bytes >= kLargePart;
   for (const Region& region : direction_.packs[packs_[message]].from)
-    elements =
-        packRegion(*action.x, region, elements, streams ? StoreWay::Streaming : StoreWay::Cached);
+    elements = packRegion(action.source(region.field), region, elements,
+                          streams ? StoreWay::Streaming : StoreWay::Cached);
 }
 
 void MessageCarrier::queueCopies() {

@@ -43,9 +43,19 @@ void makeBoxOfRun(Region& region) {
   region.list = nullptr;
 }
 
+// Adds the same regions of the fields from 1 on.
+void addFields(std::vector<Region>& regions, int fields) {
+  const std::vector<Region> one = regions;
+  for (int field = 1; field < fields; ++field)
+    for (Region region : one) {
+      region.field = field;
+      regions.push_back(std::move(region));
+    }
+}
+
 // If `transposed`, source and target are exchanged, for the adjoint.
 std::vector<Part> partsOf(const std::vector<Transfer>& transfers, bool transposed, int rank,
-                          Index elementBytes) {
+                          Index elementBytes, int fields) {
   std::vector<Part> parts;
   for (const Transfer& transfer : transfers) {
     std::vector<Region> sources, targets;
@@ -67,15 +77,17 @@ std::vector<Part> partsOf(const std::vector<Transfer>& transfers, bool transpose
     }
     if (transposed)
       sources.swap(targets);
-    for (std::vector<Region>* regions : {&sources, &targets})
+    for (std::vector<Region>* regions : {&sources, &targets}) {
       std::ranges::for_each(*regions, makeBoxOfRun);
+      addFields(*regions, fields);
+    }
     // A chunk is the content of one slot of a lane, also for messages, so sums proceed in the same
     // steps with every carrier.
-    const Index chunkElements =
-        LaneShape(transfer.elements * elementBytes).dataBytes / elementBytes;
+    const Index all = fields * transfer.elements;
+    const Index chunkElements = LaneShape(all * elementBytes).dataBytes / elementBytes;
     Chunks chunks(sources, rank, chunkElements);
-    parts.push_back({transfer.peer, transfer.elements, std::move(sources), std::move(targets),
-                     std::move(chunks)});
+    parts.push_back(
+        {transfer.peer, all, std::move(sources), std::move(targets), std::move(chunks)});
   }
   return parts;
 }
@@ -91,23 +103,24 @@ bool haveSameTarget(const std::vector<Part>& parts) {
 
 // The adjoint packs the elements that the forward direction receives; its target elements without a
 // contribution are those of the source.
-Direction makeDirection(const Schedule& schedule, bool forward, int rank, Index elementBytes) {
+Direction makeDirection(const Schedule& schedule, bool forward, int rank, Index elementBytes,
+                        int fields) {
   const int dims = static_cast<int>(schedule.sourceExtent.size());
   const Gaps& gaps = forward ? schedule.targetGaps : schedule.sourceGaps;
-  Direction direction{
-      .packs = partsOf(forward ? schedule.sends : schedule.receives, !forward, dims, elementBytes),
-      .unpacks =
-          partsOf(forward ? schedule.receives : schedule.sends, !forward, dims, elementBytes),
-      .zeros = regionsOf(gaps.zeros),
-      .userValues = regionsOf(gaps.userValues),
-      .rank = rank,
-      .sums = forward ? schedule.sumsOnReceipt : schedule.sumsOnTranspose};
+  Direction direction{.packs = partsOf(forward ? schedule.sends : schedule.receives, !forward, dims,
+                                       elementBytes, fields),
+                      .unpacks = partsOf(forward ? schedule.receives : schedule.sends, !forward,
+                                         dims, elementBytes, fields),
+                      .zeros = regionsOf(gaps.zeros),
+                      .userValues = regionsOf(gaps.userValues),
+                      .rank = rank,
+                      .sums = forward ? schedule.sumsOnReceipt : schedule.sumsOnTranspose};
   const std::vector<Part>& parts = direction.unpacks;
   direction.sameTarget = direction.sums && parts.size() > 1 && haveSameTarget(parts);
   // A first part that fills the target can apply beta, which saves a pass over the target.
-  direction.coversTarget =
-      !parts.empty() && parts[0].to.size() == 1 &&
-      parts[0].elements == elements(forward ? schedule.targetExtent : schedule.sourceExtent);
+  direction.coversTarget = !parts.empty() && std::ssize(parts[0].to) == fields &&
+                           parts[0].elements == fields * elements(forward ? schedule.targetExtent
+                                                                          : schedule.sourceExtent);
   return direction;
 }
 

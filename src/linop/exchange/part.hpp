@@ -22,7 +22,8 @@ struct Region {
   Index elements = 0;
   ElementListPtr list = {};
   Index first = 0;
-  int sign = 1; // Factor of the elements at the target, 1 or -1.
+  int sign = 1;  // Factor of the elements at the target, 1 or -1.
+  int field = 0; // The field in whose arrays it is, for actions of several fields.
   // Copies of the list in device memory; set once an operator is applied to device arrays.
   const Index* devicePositions = nullptr;
   const double* deviceWeights = nullptr;
@@ -73,9 +74,9 @@ private:
 // Element i of the regions `from` in the sender's array is a contribution to element i of the
 // regions `to` in the receiver's array.
 struct Part {
-  int peer = -1; // The other rank; this rank for data that stays here.
-  Index elements = 0;
-  std::vector<Region> from, to;
+  int peer = -1;                // The other rank; this rank for data that stays here.
+  Index elements = 0;           // Of all fields.
+  std::vector<Region> from, to; // Those of field 0, then the same of field 1, ...
   Chunks chunks;
 
   template <class Visit>
@@ -88,7 +89,8 @@ struct Part {
 // target to source in the adjoint. Pack parts are sent by this rank, unpack parts are received.
 struct Direction {
   std::vector<Part> packs, unpacks; // The rank's own part is in both lists.
-  // Target elements without a contribution: they get 0, or keep the value that the user has set.
+  // Target elements of each field without a contribution: they get 0, or keep the value that the
+  // user has set.
   std::vector<Region> zeros, userValues;
   int rank = -1; // This rank, whose own part is not sent.
   // True if target elements can get several contributions; otherwise each gets at most one.
@@ -108,6 +110,8 @@ struct Direction {
   }
 };
 
-Direction makeDirection(const Schedule& schedule, bool forward, int rank, Index elementBytes);
+// A part has the data of all fields.
+Direction makeDirection(const Schedule& schedule, bool forward, int rank, Index elementBytes,
+                        int fields = 1);
 
 } // namespace tenon

@@ -66,7 +66,7 @@ std::string PeerCarrier::describe() const {
 }
 
 void PeerCarrier::beginLanes(const Action& action) {
-  x_ = action.x;
+  action_ = action;
   packed_ = posted_ = 0;
   comm_->remove(*this); // Still registered if releases of the last action are due.
   comm_->add(*this);
@@ -101,11 +101,11 @@ void PeerCarrier::advance() {
 
 void PeerCarrier::packReleased() {
   const std::size_t first = packed_;
-  BlockQueue queue(x_->context());
+  BlockQueue queue(action_.x->context());
   for (; packed_ < outgoing_.size() && outgoing_[packed_].lane.isReleased(); ++packed_) {
     std::byte* elements = outgoing_[packed_].lane.data();
     for (const Region& region : partOf(outgoing_[packed_]).from)
-      elements = packRegion(queue, *x_, region, elements);
+      elements = packRegion(queue, action_.source(region.field), region, elements);
   }
   queue.flush();
   for (std::size_t i = first; i < packed_; ++i)

@@ -78,8 +78,8 @@ private:
 
   KernelContextPtr context_;
   std::string memory_; // Description of the lanes' memory, for views.
-  // Progress of the action in flight.
-  const DTensor* x_ = nullptr;
+  // The action in flight, and its progress.
+  Action action_;
   std::size_t packed_ = 0, posted_ = 0; // Numbers of outgoing lanes that are packed, and posted.
 };
 

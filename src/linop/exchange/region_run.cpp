@@ -190,7 +190,7 @@ bool queued(const Meeting& meeting, double alpha, const Region& to, const Region
 
 void combineRegion(const Action& action, const Region& to, const RegionView& from,
                    const Meeting& meeting) {
-  DTensor& y = *action.y;
+  DTensor& y = action.target(to.field);
   const double alpha = to.sign * action.alpha;
   visitDataType(y.dataType(), [&]<class T>(T) {
     if (queued<T>(meeting, alpha, to, from, y))

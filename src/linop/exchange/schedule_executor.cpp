@@ -31,9 +31,9 @@ bool sameElements(const Region& from, const DTensor& x, const Region& to, const 
   return source.first == target.first;
 }
 
-// The region of y that already has its values because x and y are the same memory there, or NULL.
-// Arrays that the library allocates never share memory, so only arrays placed by the user are
-// compared.
+// The region of y in field 0 that already has its values because x and y are the same memory there,
+// or NULL. It is in place in the other fields too. Arrays that the library allocates never share
+// memory, so only arrays placed by the user are compared.
 const Region* regionInPlace(const Direction& direction, const Action& action) {
   if (!action.x->isPlaced() || !action.y->isPlaced())
     return nullptr;
@@ -49,35 +49,34 @@ const Region* regionInPlace(const Direction& direction, const Action& action) {
 // elements whose values the user sets are written.
 bool prepareTarget(const Direction& direction, const Action& action, const Region* inPlace,
                    Combine combine, BlockQueue& queue) {
-  DTensor& y = *action.y;
-  if (combine == Combine::Max) {
-    fillWithLowest(y);
-    return false;
-  }
-  if (!direction.sums) {
-    for (const Region& region : direction.zeros)
-      scaleRegion(action.beta, region, y, &queue);
-    for (std::size_t i = 0; !inPlace && i < direction.userValues.size(); ++i)
-      scaleRegion(action.beta, direction.userValues[i], y, &queue);
-    return true;
-  }
-  if (inPlace) {
-    clearAround(*inPlace, y);
-    return false;
-  }
   // With sums, no part is known to be the first for all elements, unless it covers the target.
-  if (direction.coversTarget)
-    return true;
-  scaleArray(action.beta, y);
-  return false;
+  const bool firstAppliesBeta = !direction.sums || (direction.coversTarget && !inPlace);
+  for (int field = 0; field < action.fields(); ++field) {
+    DTensor& y = action.target(field);
+    if (combine == Combine::Max) {
+      fillWithLowest(y);
+    } else if (!direction.sums) {
+      for (const Region& region : direction.zeros)
+        scaleRegion(action.beta, region, y, &queue);
+      for (std::size_t i = 0; !inPlace && i < direction.userValues.size(); ++i)
+        scaleRegion(action.beta, direction.userValues[i], y, &queue);
+    } else if (inPlace) {
+      clearAround(*inPlace, y);
+    } else if (!firstAppliesBeta) {
+      scaleArray(action.beta, y);
+    }
+  }
+  return firstAppliesBeta && combine != Combine::Max;
 }
 
-// Combines the part that stays on this rank, which is read from x.
+// Combines the part that stays on this rank, which is read from x. The regions of a field have the
+// same order in each field.
 void combineOwn(const Action& action, const Part& part, Interval chunks, const Region* inPlace,
                 const Meeting& meeting) {
+  const std::size_t perField = part.to.size() / static_cast<std::size_t>(action.fields());
   part.visit(chunks, [&](const Region& from, const Region& to) {
-    if (&to != inPlace)
-      combineRegion(action, to, viewOf(*action.x, from), meeting);
+    if (!inPlace || &to != inPlace + to.field * perField)
+      combineRegion(action, to, viewOf(action.source(from.field), from), meeting);
   });
 }
 
@@ -109,7 +108,8 @@ void sumParts(const Direction& direction, const Action& action, const Region* in
 template <class Peers>
 void combineParts(const Direction& direction, const Action& action, const Region* inPlace,
                   Combine combine, Peers& peers) {
-  action.y->changed(); // Counts the change, since MPI can write directly into the array.
+  for (int field = 0; field < action.fields(); ++field)
+    action.target(field).changed(); // MPI can write directly into the array.
   // If each element gets one value, the sum is also the maximum, and it can apply beta.
   if (!direction.sums)
     combine = Combine::Add;
@@ -160,12 +160,12 @@ ScheduleExecutor::Carriage::Carriage(const ScheduleExecutor& executor, Space spa
 // nothing.
 ScheduleExecutor::ScheduleExecutor(const CommPtr& comm, const Schedule& schedule,
                                    TenonDataType type, const std::string& owner,
-                                   const CarrierPolicy& policy)
+                                   const CarrierPolicy& policy, int fields)
     : comm_(comm), tag_(comm->nextTag()), elementBytes_(dataTypeSize(type)), owner_(owner),
       policy_(policy) {
   for (const Sense sense : {Sense::Forward, Sense::Adjoint})
     directions_[static_cast<std::size_t>(sense)] =
-        makeDirection(schedule, sense == Sense::Forward, comm->rank(), elementBytes_);
+        makeDirection(schedule, sense == Sense::Forward, comm->rank(), elementBytes_, fields);
   carriage(policy.space);
 }
 

@@ -15,6 +15,9 @@
 // An action is in place if x and y wrap the same array, and each element that stays on the rank has
 // the same address in both. Such an element is not written, and counts as the first contribution.
 // Elements whose values the user sets (user ghosts) are not written either.
+//
+// An action of several fields (linear_op.hpp) is one exchange, in which each part has the elements
+// of all fields. It is in place in all fields or in none.
 #pragma once
 
 #include "linop/exchange/carrier.hpp"
@@ -28,8 +31,9 @@ class ScheduleExecutor {
 public:
   // Collective. Throws TENON_ERR_SUPPORT if the transport "shared" is requested and the node has no
   // arena.
+  // Its actions have that many fields.
   ScheduleExecutor(const CommPtr& comm, const Schedule& schedule, TenonDataType type,
-                   const std::string& owner, const CarrierPolicy& policy);
+                   const std::string& owner, const CarrierPolicy& policy, int fields = 1);
   ScheduleExecutor(const ScheduleExecutor&) = delete;
   ScheduleExecutor& operator=(const ScheduleExecutor&) = delete;
 
