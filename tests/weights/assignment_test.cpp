@@ -83,8 +83,9 @@ TEST(Assignment, ByNameWhateverTheOrder) {
                                 .assign({{"", "weight", {2}}, {"", "bias", {2}}}));
 }
 
-// A parameter as a value has the name of its layer; older files have ".value" behind it.
-TEST(Assignment, AParameterAsAValueHasItsOwnName) {
+// A layer of type constant has one parameter, "value", which is stored under the name of the layer;
+// older files have ".value" after it.
+TEST(Assignment, TheValueOfAConstantLayerHasTheLayersName) {
   const std::vector<WantedTensor> wanted = {{"cls", "value", {2}}, {"a/pos", "value", {2}}};
   EXPECT_EQ("cls", nameInFile(wanted[0].path()));
   EXPECT_EQ("a.pos", nameInFile(wanted[1].path()));
@@ -96,7 +97,7 @@ TEST(Assignment, AParameterAsAValueHasItsOwnName) {
 // matrix [2,3], here under a name that a setting of the layer gives ("a.in_proj_weight"). The
 // second parameter is a constant that an imported model has defined (isOptional), so it needs no
 // tensor.
-TEST(Assignment, ExtentsOfOneAndKnownConstantsMayLack) {
+TEST(Assignment, ExtentsOfOneAndKnownConstantsCanBeMissing) {
   const std::vector<WantedTensor> wanted = {
       {"a", "weight", {2, 3, 1, 1}, "a.in_proj_weight"},
       {.layer = "constant3", .name = "value", .shape = {2}, .isOptional = true}};

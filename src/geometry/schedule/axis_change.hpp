@@ -26,11 +26,11 @@ std::vector<Index> joinedCuts(const std::vector<Index>& fine, int extent);
 std::vector<Index> dividedCuts(const std::vector<Index>& coarse, int pieces);
 
 // The layout with another property on one axis; nothing if the axis would have to leave a dimension
-// that another axis divides further. New pieces are balanced, unless `goal`, a layout on the same
-// grid, divides the dimension by the same axes in the same order, and into the same parts: the cuts
-// of `goal` are then used.
+// that another axis divides further. New pieces are balanced, unless `destination`, a layout on
+// the same grid, divides the dimension by the same axes in the same order, and into the same parts:
+// its cuts are then used.
 std::optional<Layout> withProperty(const Layout& layout, int axis, Property property,
-                                   const Layout* goal = nullptr);
+                                   const Layout* destination = nullptr);
 
 // The axes whose properties differ, slowest first, if one step of withProperty() with the cuts of
 // `to` leads from one layout to the other once these axes are merged into one: they change alike

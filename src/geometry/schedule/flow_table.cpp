@@ -2,7 +2,7 @@
 // Stores the factors of the flows between many layouts. A factor depends on one dimension of both
 // layouts, on the position, on the role, and on the axes on which peers have the position's
 // coordinate. These are packed into a key of 64 bits:
-//   [mask of axes | index of own dimension | index of the peer's dimension | index of the position | role]
+//   [mask of axes | index of own dimension | of the peer's dimension | of the position | role]
 // The number of bits is the reason for the limits of canHold(), and for the error for more than
 // 2^18 different dimensions (extent, splitting axes, cuts and halo).
 #include "geometry/schedule/flow_table.hpp"
@@ -98,8 +98,9 @@ const AlongDim& FlowTable::along(const Sides& sides, int dim, AxisMask sameCoord
     const bool isSource = sides.role == Role::Source;
     const Layout &from = *(isSource ? sides.own : sides.peer).layout,
                  &to = *(isSource ? sides.peer : sides.own).layout;
-    iterator->second =
-        FlowCount(from, to, grid_->rank(positions_[sides.positionIndex]), sides.role, sameCoordinate).along(dim);
+    iterator->second = FlowCount(from, to, grid_->rank(positions_[sides.positionIndex]), sides.role,
+                                 sameCoordinate)
+                           .along(dim);
   }
   return iterator->second;
 }
@@ -134,11 +135,12 @@ AlongDim FlowTable::among(const Sides& sides, AxisMask sameCoordinate) {
 }
 
 // The rule of peerCoordinates() with masks: no peers if a coordinate must be 0 and is not.
-FlowTable::TableFlow FlowTable::flow(const Layout& from, const Layout& to, int positionIndex, Role role) {
+FlowTable::TableFlow FlowTable::flow(const Layout& from, const Layout& to, int positionIndex,
+                                     Role role) {
   const bool isSource = role == Role::Source;
   const LayoutEntry &source = entryOf(from), &target = entryOf(to);
   const Sides sides{isSource ? source : target, isSource ? target : source, positionIndex, role,
-                  source.broadcast | target.partial};
+                    source.broadcast | target.partial};
   const AxisMask nonzero = nonzeroCoordinates_[positionIndex];
   TableFlow flow;
   // The axes on which only positions with coordinate 0 have peers.

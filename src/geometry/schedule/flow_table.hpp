@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Table of flows between many layouts on one grid, for the planner, which needs the flow between
-// many pairs of layouts. A flow is the number of messages and elements that a rank sends or receives
-// in a conversion: a product with one factor per tensor dimension (flow_count.hpp). A factor depends
-// on that dimension of both layouts (extent, splitting axes, cuts, halo: DimKey), on the rank's
-// position, on the role, and on the axes on which peers must have the position's coordinates. The
-// layouts of a search differ in few dimensions, so the same factors recur; each is counted once and
-// stored.
+// many pairs of layouts. A flow is the number of messages and elements that a rank sends or
+// receives in a conversion: a product with one factor per tensor dimension (flow_count.hpp). A
+// factor depends on that dimension of both layouts (extent, splitting axes, cuts, halo: DimKey), on
+// the rank's position, on the role, and on the axes on which peers must have the position's
+// coordinates. The layouts of a search differ in few dimensions, so the same factors recur; each is
+// counted once and stored.
 #pragma once
 
 #include "geometry/schedule/traffic.hpp"
@@ -37,8 +37,8 @@ public:
   const std::vector<int>& positions() const noexcept { return positions_; }
   // Index of a position in positions(), or -1.
   int positionIndexOf(int position) const;
-  // The flow of positions()[positionIndex] between layouts on this grid, whose boundary modes must not
-  // differ by channel.
+  // The flow of positions()[positionIndex] between layouts on this grid, whose boundary modes must
+  // not differ by channel.
   TableFlow flow(const Layout& from, const Layout& to, int positionIndex, Role role);
 
 private:
@@ -78,9 +78,11 @@ private:
   GridPtr grid_;
   UnitAxes units_;
   std::vector<int> positions_;
-  std::vector<AxisMask> nonzeroCoordinates_; // By index in positions_: axes on which the coordinate is not 0.
+  std::vector<AxisMask>
+      nonzeroCoordinates_; // By index in positions_: axes on which the coordinate is not 0.
   std::unordered_map<const void*, LayoutEntry> layouts_;
-  // Indices in dims_ of the dimensions with this extent, splitting axes, number of cuts, and halo or none.
+  // Indices in dims_ of the dimensions with this extent, splitting axes, number of cuts, and halo
+  // or none.
   std::map<std::tuple<Index, std::vector<int>, std::size_t, bool>, std::vector<int>> dimsLike_;
   std::vector<DimKey> dims_;                          // All different dimensions.
   std::unordered_map<std::uint64_t, AlongDim> along_; // Factors; along() makes the keys.

@@ -152,7 +152,8 @@ public:
       : from_(from), layout_(role == Role::Source ? from : to),
         peerLayout_(role == Role::Source ? to : from), role_(role),
         position_(layout_.grid().position(rank)),
-        ownPeerPosition_(peerLayout_.grid().position(rank)), channelRun_(channelRun), among_(among) {}
+        ownPeerPosition_(peerLayout_.grid().position(rank)), channelRun_(channelRun),
+        among_(among) {}
 
   void search() {
     candidates_.resize(peerLayout_.rank());
@@ -221,8 +222,8 @@ private:
     const auto& halo = layout_.halo(dim);
     if (halo && isExtended(*halo, role_))
       return besideUsers(*halo, layout_.shape()[dim], box);
-    const Interval range =
-        channelRun_ && dim == kChannelDim ? localChannels(*channelRun_, box) : Interval{0, box.size()};
+    const Interval range = channelRun_ && dim == kChannelDim ? localChannels(*channelRun_, box)
+                                                             : Interval{0, box.size()};
     return coverage({range}, range);
   }
 
@@ -242,7 +243,8 @@ private:
       if (!liesOn(peerLayout_, dim, part, coordinates_))
         continue;
       const auto peerSegments = segments(peerLayout_, dim, part, otherRole(role_));
-      auto shared = role_ == Role::Source ? overlaps(own, peerSegments) : overlaps(peerSegments, own);
+      auto shared =
+          role_ == Role::Source ? overlaps(own, peerSegments) : overlaps(peerSegments, own);
       if (!shared.empty())
         candidates_[dim].push_back({peerLayout_.partCoordinates(dim, part), std::move(shared)});
     }
@@ -278,8 +280,8 @@ private:
     }
   }
 
-  // On axes whose coordinate neither the properties nor the chosen parts determine, every coordinate
-  // is a peer, which gets the same transfer.
+  // On axes whose coordinate neither the properties nor the chosen parts determine, every
+  // coordinate is a peer, which gets the same transfer.
   void chooseCopies(int axis, const Transfer& transfer) {
     const Grid& grid = peerLayout_.grid();
     if (axis == grid.axes()) {

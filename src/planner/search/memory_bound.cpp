@@ -4,9 +4,9 @@
 // A plan is a point of bytes and seconds:
 //
 //   seconds |  small   |
-//           |      \   |        `small` is within the limit and `fast` above it. The multiplier is minus
-//           |        \ |        the slope of the line through both. A plan below the line, `next`,
-//           |    next  \        replaces `small` if it is within the limit, else `fast`.
+//           |      \   |        `small` is within the limit and `fast` above it. The multiplier is
+//           |        \ |        minus the slope of the line through both. A plan below the line,
+//           |    next  \        `next`, replaces `small` if it is within the limit, else `fast`.
 //           |          |  \ fast
 //           +----------+---------> bytes
 //                    limit
