@@ -60,8 +60,8 @@ private:
       if (rule.when == LinkRule::Filling &&
           static_cast<Index>(below.size()) != machine_.devicesOf(link))
         continue;
-      // Domains. Leaving: the instances of the link; Crossing: blocks of devices below this instance.
-      // Within a single domain nothing passes the trunk.
+      // Domains of Leaving: the instances of the link; of Crossing: blocks of devices below this
+      // instance. Within a single domain nothing passes the trunk.
       Index domains = 0;
       if (rule.when == LinkRule::Leaving)
         domains = instances;
