@@ -54,7 +54,7 @@ public:
   // all ranks. A change clears the gradient.
   void setFrozen(bool frozen);
   bool isFrozen() const noexcept { return frozen_; }
-  // The log event of the conversions of the gradient: that of the layer.
+  // The log event of the layer, to which the conversions of the gradient are added.
   void setEvent(int event) noexcept { event_ = event; }
   int event() const noexcept { return event_; }
   // Observers that receive the time of direction().
@@ -72,14 +72,15 @@ public:
   Ref<DTensor> exposeGradient();
   // The gradient converted to the storage layout: the update direction of an optimizer. Collective.
   const DTensor& direction();
-  // As direction(), but always in a tensor other than the gradient's. Collective.
+  // The same values as direction(), but never in the tensor of the gradient itself. Collective.
   Ref<DTensor> reducedGradient();
   void zeroGradient();
 
   // A bucket reduces the gradients of several parameters in one conversion. `gradient` and
-  // `direction` are the addresses, in the bucket's memory, at which this parameter then has its
-  // own. The parameter has no reduction of its own until direction() needs it. The log reports the
-  // traffic of the bucket once, for the parameter whose gradient is complete last.
+  // `direction` are the addresses in the bucket's memory at which this parameter then stores its
+  // gradient and direction. A separate reduction of this parameter is created only if direction()
+  // needs it. The log reports the traffic of the bucket once, for the parameter whose gradient is
+  // complete last.
   struct InBucket {
     std::shared_ptr<void> memory;
     void *gradient = nullptr, *direction = nullptr;
@@ -94,15 +95,16 @@ public:
   void setReduced(const OpenScope& took) noexcept;
   // Marks the direction as out of date. Must be called on all ranks.
   void changeGradient() noexcept { reduced_ = false; }
-  // For the log: the layout that the reduction of this gradient communicates, which is that of the
-  // whole bucket if there is one; null if it is reported for another parameter of the bucket.
+  // For the log: the layout that the reduction of this gradient communicates. In a bucket it is the
+  // layout of the whole bucket, or null if it is reported for another parameter of the bucket.
   const Layout* reducedAs() const;
 
   // Whether the gradient is summed over processes; if not, gradient and storage have the same local
   // arrays.
   bool isSummed() const noexcept { return isSummed_; }
-  // Creates the parameter's own reduction, from the gradient's layout to the storage layout;
-  // otherwise the first use creates it. toDirection() is null if there is none. Collective.
+  // Creates the conversion that reduces this parameter's gradient separately, from the gradient's
+  // layout to the storage layout; without this call, its first use creates it. toDirection()
+  // returns the conversion, or null if there is none. Collective.
   void prepareReduction();
   const LinearOp* toDirection() const noexcept { return toDirection_.get(); }
   // Bytes allocated now for value, gradient, direction and tangent.
