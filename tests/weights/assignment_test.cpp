@@ -181,7 +181,7 @@ TEST(Assignment, ByMap) {
                             "unused": ["n"]})"));
 }
 
-TEST(Assignment, ListsAllThatDoesNotFit) {
+TEST(Assignment, ListsAllThatDoesNotMatch) {
   expectError(
       TENON_ERR_FORMAT,
       {"'some file' does not fit net", "c1/weight has shape [2], but 'a.weight' has [3,1]",
@@ -205,7 +205,7 @@ TEST(Assignment, ListsAllThatDoesNotFit) {
   });
 }
 
-TEST(Assignment, RefusesAMapThatDoesNotFit) {
+TEST(Assignment, RefusesAMapThatDoesNotMatch) {
   const Tensors file({{"a.weight"}, {"a.bias"}, {"b.weight"}, {"b.bias"}});
   // `rest` is the text of the map from the value of "parameters" on; the error contains `parts`.
   const auto refused = [&](std::initializer_list<const char*> parts, const std::string& rest) {
@@ -228,7 +228,7 @@ TEST(Assignment, RefusesAMapThatDoesNotFit) {
 }
 
 // The text of a map that is not JSON, has unknown keys or values of a wrong type.
-TEST(WeightsMap, RefusesWhatItIsNot) {
+TEST(WeightsMap, RefusesInvalidMaps) {
   const auto refused = [](std::initializer_list<const char*> parts, const std::string& text) {
     expectError(TENON_ERR_FORMAT, parts, [&] { parseWeightsMap(text, "some.json"); });
   };
