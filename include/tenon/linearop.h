@@ -113,13 +113,13 @@ TENON_EXTERN TenonErrorCode TenonLinearOpApplyEnd(TenonLinearOp op) TENON_NOEXCE
  *
  *  An operator that is applied many times to the same two arrays, for example in a time step, can
  *  be bound to them. Conversions then use persistent requests, and send from and receive into the
- *  arrays themselves if the elements are contiguous. The binding takes effect for these x and y
- *  with alpha = 1 and beta = 0. Other applications, and tensors that use another array than when
- *  they were bound, are executed without the binding, with the same results.
+ *  arrays themselves where the elements are contiguous. The binding takes effect for these x and y
+ *  with alpha = 1 and beta = 0; other applications, and tensors that have been given another array
+ *  since, use the unbound path, with the same results.
  *
  *  The operator holds references to the tensors until it is bound again, unbound or destroyed. A
- *  composition, sum, multiple or adjoint binds the operators that it consists of. An operator and
- *  its adjoint have separate bindings.
+ *  composition, sum, multiple or adjoint binds the operators that it consists of; an operator and
+ *  its adjoint have a binding each.
  */
 /**@{*/
 

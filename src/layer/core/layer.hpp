@@ -195,7 +195,7 @@ public:
   Form latestForm() const;
   // The same of the last set-up that followed an assignment, if there is one.
   Form formIn(const AssignmentPtr& assignment) const;
-  // The choice for this layer in its own assignment, or null.
+  // What the layer's own assignment has for it, or null.
   const NodeChoice* choice() const { return choiceIn(assignment_.get()); }
   const AssignmentPtr& assignment() const noexcept { return assignment_; }
   // The bytes of scratch memory that the kernels of a form need on this rank if the layer is in
