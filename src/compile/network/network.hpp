@@ -25,14 +25,15 @@ namespace tenon {
 
 struct Network;
 
+// A layer that computes. Values are given by their numbers (above).
 struct NetworkNode {
   std::shared_ptr<const Declaration> type;
-  std::vector<int> reads;  // values
-  NodeChoice choice = {};  // of a plan
+  std::vector<int> reads;  // the values that the layer reads
+  NodeChoice choice = {};  // what a plan decided for the layer
   bool recomputes = false; // the adjoint computes the output again (setting recompute)
   HaloFrom halo = HaloFrom::Auto;
-  std::string container = {}; // a halo is only shared by layers in one container
-  Index haloDepth = 1;        // setting halo_depth of the container: layers that share an exchange
+  std::string container = {}; // its name: layers share a halo only within one container
+  Index haloDepth = 1;        // layers that share one halo exchange (container's halo_depth)
   // The parameters of the layer that exist already, with the layouts in which they are stored.
   std::vector<std::pair<std::string, Layout>> parameters = {};
   // For a container that recomputes its activations as a whole: the network in it, which is
@@ -42,8 +43,8 @@ struct NetworkNode {
 
 struct Network {
   std::vector<NetworkNode> nodes;
-  int inputs = 1;
-  std::vector<int> outputs; // values
+  int inputs = 1;           // number of inputs
+  std::vector<int> outputs; // the values that are outputs of the network
   Index elementBytes = 4;
   bool savesRounded = false; // values that derivatives read are saved in bfloat16
   // The layout that the user requires for the only output, which is converted to it. None: the

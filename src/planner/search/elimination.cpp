@@ -221,11 +221,11 @@ Elimination::Elimination(const CostTables& tables, const std::vector<Elimination
     : tables_(tables), fixed_(tables.seconds) {
   checkWidths(tables, order);
   std::vector<int> position(tables.layers());
-  for (const EliminationStep& plain : order) {
-    position[plain.layer] = static_cast<int>(steps_.size());
+  for (const EliminationStep& ordered : order) {
+    position[ordered.layer] = static_cast<int>(steps_.size());
     Step& step = steps_.emplace_back();
-    static_cast<EliminationStep&>(step) = plain;
-    for (int other : plain.neighbours)
+    static_cast<EliminationStep&>(step) = ordered;
+    for (int other : ordered.neighbours)
       step.sizes.push_back(tables.states(other));
   }
   for (std::size_t s = 0; s < steps_.size(); ++s)
@@ -292,14 +292,14 @@ double Elimination::run(double secondsPerByte) {
 
 std::vector<int> Elimination::choice() const {
   std::vector<int> chosen(tables_.layers());
-  // In reverse order of elimination, the states of all neighbours of a layer are chosen before that
-  // of the layer.
+  // In reverse order of elimination, the states of all neighbours of a layer are chosen before
+  // the state of the layer.
   for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
-    std::vector<int> at;
+    std::vector<int> neighbourStates;
     for (int other : step->neighbours)
-      at.push_back(chosen[other]);
+      neighbourStates.push_back(chosen[other]);
     Rows rows(*this, *step);
-    const std::vector<double>& row = rows.row(at);
+    const std::vector<double>& row = rows.row(neighbourStates);
     chosen[step->layer] = static_cast<int>(std::min_element(row.begin(), row.end()) - row.begin());
   }
   return chosen;
@@ -337,11 +337,11 @@ std::vector<std::vector<int>> Elimination::best(int count) const {
       continue;
     }
     const Step& step = steps_[steps_.size() - 1 - partial.states.size()];
-    std::vector<int> at;
+    std::vector<int> neighbourStates;
     for (int other : step.neighbours)
-      at.push_back(chosen[other]);
+      neighbourStates.push_back(chosen[other]);
     Rows rows(*this, step);
-    const std::vector<double>& row = rows.row(at);
+    const std::vector<double>& row = rows.row(neighbourStates);
     const double least = *std::min_element(row.begin(), row.end());
     for (std::size_t state = 0; state < row.size(); ++state) {
       PartialPlan next{partial.least + row[state] - least, partial.states};
@@ -358,8 +358,8 @@ std::vector<std::vector<int>> Elimination::best(int count) const {
 // was computed in the parent's step, which the sweep visits earlier.
 std::vector<std::vector<double>> Elimination::minMarginals() const {
   std::vector<std::vector<double>> marginals(tables_.layers());
-  std::vector<std::vector<double>> ofNeighbours(steps_.size()); // by step, with the shape of its
-                                                                // message
+  // N, by step and index of its message.
+  std::vector<std::vector<double>> ofNeighbours(steps_.size());
   for (int s = static_cast<int>(steps_.size()) - 1; s >= 0; --s) {
     const Step& step = steps_[s];
     const std::size_t states = step.unary.size();
@@ -367,20 +367,21 @@ std::vector<std::vector<double>> Elimination::minMarginals() const {
       ofNeighbours[s] = {least_};
     for (int child : step.children)
       ofNeighbours[child].assign(steps_[child].message.size(), kFar);
-    std::vector<double>& own = marginals[step.layer];
-    own.assign(states, kFar);
-    std::vector<int> at(step.sizes.size());
+    std::vector<double>& ofLayer = marginals[step.layer];
+    ofLayer.assign(states, kFar);
+    std::vector<int> neighbourStates(step.sizes.size());
     forRows(step, [&](std::size_t index, const std::vector<double>& row) {
-      const double beside = ofNeighbours[s][index] - step.message[index];
-      for (std::size_t rest = index, d = at.size(); d-- > 0; rest /= step.sizes[d])
-        at[d] = static_cast<int>(rest % step.sizes[d]);
+      const double sumElsewhere = ofNeighbours[s][index] - step.message[index]; // N - message
+      for (std::size_t rest = index, d = neighbourStates.size(); d-- > 0; rest /= step.sizes[d])
+        neighbourStates[d] = static_cast<int>(rest % step.sizes[d]);
       for (std::size_t k = 0; k < states; ++k)
-        own[k] = std::min(own[k], beside + row[k]);
+        ofLayer[k] = std::min(ofLayer[k], sumElsewhere + row[k]);
       for (int child : step.children) {
-        double* least = ofNeighbours[child].data() +
-                        indexOf(at, steps_[child].indicesInParent, step.sizes) * states;
+        double* least =
+            ofNeighbours[child].data() +
+            indexOf(neighbourStates, steps_[child].indicesInParent, step.sizes) * states;
         for (std::size_t k = 0; k < states; ++k)
-          least[k] = std::min(least[k], beside + row[k]);
+          least[k] = std::min(least[k], sumElsewhere + row[k]);
       }
     });
     ofNeighbours[s].clear();
