@@ -23,7 +23,7 @@
 namespace tenon {
 
 // No weights, one per row, or one per position in a row.
-enum class RowWeights { None, OfRow, OfPlace };
+enum class RowWeights { None, OfRow, OfPosition };
 
 struct RowGroups {
   Index rows = 0, length = 0, groups = 0; // length: number of elements of a row
@@ -81,22 +81,22 @@ public:
 
   // bias can be null. y is limited to at least `least`; 0 gives a rectifier.
   template <class T>
-  void normalise(const NormalisePoint<T>& at, const T* bias, T* y,
+  void normalise(const NormalisePoint<T>& point, const T* bias, T* y,
                  T least = -std::numeric_limits<T>::infinity());
   // dx, moments, weight and bias are directions; each can be null. The moments are both null or
   // both set.
   template <class T>
-  void normaliseTangent(const NormalisePoint<T>& at, const T* dx, Moments<const T> moments,
+  void normaliseTangent(const NormalisePoint<T>& point, const T* dx, Moments<const T> moments,
                         const T* weight, const T* bias, T* dy);
   template <class T>
-  void normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
+  void normaliseAdjoint(const NormalisePoint<T>& point, const T* dy,
                         const NormaliseCotangents<T>& cotangents);
 
 private:
   template <class Factor, class Put>
   void putByGroup(const Factor& factor, const Put& put);
   template <class T>
-  void addPlaces(const NormalisePoint<T>& at, const T* dy, T* weight, T* bias);
+  void addByPosition(const NormalisePoint<T>& point, const T* dy, T* weight, T* bias);
 
   RowGroups groups_;
   std::vector<double> counts_; // elements of each group
