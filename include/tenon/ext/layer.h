@@ -17,8 +17,8 @@
  *  functions together, including ranks with empty boxes. Each rank has every parameter in full.
  *
  *  A function must not set up, apply or differentiate its own layer, or the network that runs it
- *  (TENON_ERR_STATE). If it destroys the program's handle of the layer or network, the object
- *  exists until the call that runs the function returns.
+ *  (TENON_ERR_STATE). If it destroys the program's handle of either, the object lives until the
+ *  call that runs the function returns.
  *
  *  Gradients. In the adjoint each rank adds to the gradient of a parameter the contribution of its
  *  own local block of dy. The function does not sum over ranks in any layout: if x is sharded, each

@@ -77,10 +77,9 @@ public:
   void zeroGradient();
 
   // A bucket reduces the gradients of several parameters in one conversion. `gradient` and
-  // `direction` are the addresses in the bucket's memory at which this parameter then stores its
-  // gradient and direction. A separate reduction of this parameter is created only if direction()
-  // needs it. The log reports the traffic of the bucket once, for the parameter whose gradient is
-  // complete last.
+  // `direction` are the addresses, in the bucket's memory, at which this parameter then has its
+  // own. The parameter has no reduction of its own until direction() needs it. The log reports the
+  // traffic of the bucket once, for the parameter whose gradient is complete last.
   struct InBucket {
     std::shared_ptr<void> memory;
     void *gradient = nullptr, *direction = nullptr;
@@ -95,8 +94,8 @@ public:
   void setReduced(const OpenScope& took) noexcept;
   // Marks the direction as out of date. Must be called on all ranks.
   void changeGradient() noexcept { reduced_ = false; }
-  // For the log: the layout that the reduction of this gradient communicates. In a bucket it is the
-  // layout of the whole bucket, or null if it is reported for another parameter of the bucket.
+  // For the log: the layout that the reduction of this gradient communicates, which is that of the
+  // whole bucket if there is one; null if it is reported for another parameter of the bucket.
   const Layout* reducedAs() const;
 
   // Whether the gradient is summed over processes; if not, gradient and storage have the same local
