@@ -2,19 +2,19 @@
 /* 08 Plan: a network beside a solver, each layer with the parallelism that suits it.
  *
  * What you learn: TenonPlan chooses for each layer of a network how it is distributed. The solver's
- * own decomposition of its field is given; the plan weighs staying there against redistribution,
- * and the program runs what was chosen. The losses do not depend on it, nor on the number of
- * processes.
+ * own decomposition of its field is given. The plan compares the time of layers in this
+ * decomposition with the time of redistribution to a faster one, and the program runs the result.
+ * The losses depend neither on the plan nor on the number of processes.
  *
- * A parallelization has a label for each axis of a process grid: n splits the batch, o and i the
- * channels that a layer gives and takes, h the rows. "input:h" is on the grid of the solver's
- * field, which has one axis, and there the layer lies as the field does; parallelizations without
- * "input:" are on a grid of the prime factors of the number of processes.
+ * A parallelization has a label for each axis of a process grid: n splits the batch, o the output
+ * channels, i the input channels, h the rows. With "input:h" a layer has the grid and the
+ * decomposition of the solver's field, whose grid has one axis. Parallelizations without "input:"
+ * are on a grid of the prime factors of the number of processes.
  *
  * A solver has eight waves cos(k x) exp(-r y) on a square, in blocks of rows, one block for each
- * process. A network looks at the field and estimates r: two convolutions with pooling, which have
- * much data and few weights, and two affine layers, which have few data and many weights. It is
- * trained by gradient descent.
+ * process. A network estimates r from the field: two convolutions with pooling, which have much
+ * data and few weights, and two affine layers, which have few data and many weights. It is trained
+ * by gradient descent.
  *
  *   mpiexec -n 4 08_plan
  *   mpiexec -n 4 08_plan -view              # each layer: its parallelization, layouts, predicted costs
@@ -31,15 +31,15 @@ enum { kWaves = 8, kCells = 32, kSteps = 40, kText = 64 };
 typedef struct Program {
   MPI_Comm comm;
   int rank;
-  TenonLayout field, everywhere; /* where the solver has its waves, and wants the estimates */
+  TenonLayout field, everywhere; /* of the waves; of the estimates */
   TenonLayer network, loss;
   TenonPlan plan;
-  TenonLayer planned; /* what the plan runs */
+  TenonLayer planned; /* the network as the plan runs it */
   TenonOptimizer optimizer;
   TenonDTensor u, rates, estimate, value, one, cotangent;
 } Program;
 
-/* What wave n decays with. */
+/* The rate r with which wave n decays. */
 static double Rate(TenonInt n) {
   return 0.5 + 0.25 * (double)(n * 5 % kWaves);
 }

@@ -6,8 +6,9 @@
  *  This header is stable (doc/1.0.md).
  *
  *  A checkpoint holds layers (parameters, the state of dropout, running statistics, states of
- *  shells), optimizers (steps, momenta), tensors of the program and named values (time, epoch). The
- *  program adds its objects once, sets values and writes at any time, and reads after a restart:
+ *  user-defined layers), optimizers (steps, momenta), tensors of the program and named values
+ *  (time, epoch). The program adds its objects once, sets values and writes at any time, and reads
+ *  after a restart:
  *
  *      TenonCheckpointCreate(comm, &checkpoint);
  *      TenonCheckpointAddLayer(checkpoint, network, "network");
@@ -30,24 +31,30 @@
  *  Settings (tenon/object.h; each is an option -tenon_[prefix_]name too), which may change between
  *  any two files:
  *
- *  - checkpoint_keep (int, 2): files that TenonCheckpointWriteStep() keeps, the latest ones
- *  - checkpoint_transport (text, "auto"): who writes and reads: "together", all ranks, which needs
- *    parallel HDF5; "root", rank 0, to which the others send their data; "auto", together if HDF5
- *    is parallel. The files are the same.
+ *  - checkpoint_keep (int, 2): number of files that TenonCheckpointWriteStep() keeps, the latest
+ *    ones
+ *  - checkpoint_transport (text, "auto"): which ranks write and read: with "together" all ranks,
+ *    which requires parallel HDF5; with "root" rank 0, to which the other ranks send their data;
+ *    with "auto" all ranks if HDF5 is parallel, otherwise rank 0. The files are the same.
  *
- *  Values have any other name: an integer, a real number, which need not be finite, or a text is
- *  set and read as a setting of this name, and written to the file. Those of rank 0 count.
+ *  Settings of any other name are named values: integers, texts, or real numbers, which need not be
+ *  finite. They are written to the file and read from it. The values of rank 0 are written.
  *
  *      TenonObject values = (TenonObject)checkpoint;
  *      TenonObjectSetReal(values, "time", time);                     (before a file is written)
  *      TenonObjectSetIntegers(values, "epoch", 1, &epoch);
- *      TenonObjectGetReal(values, "time", &time);                    (after one was read)
+ *      TenonObjectGetReal(values, "time", &time);                    (after a file was read)
  *
- *  The setters return TENON_ERR_ARG for a name that is empty, has a control character or is not
- *  UTF-8, for a text that is not UTF-8, and for any number of integers but one; TENON_ERR_TYPE for
- *  a truth value, and for a name that begins with "checkpoint_" but is none of the settings. The
- *  getters return TENON_ERR_ARG if there is no value of this name, and TENON_ERR_TYPE if it is of
- *  another type; TenonObjectIsSet() returns whether there is one.
+ *  Errors of named values, whose existence TenonObjectIsSet() returns:
+ *
+ *  | calls   | error          | reason                                                         |
+ *  | ------- | -------------- | -------------------------------------------------------------- |
+ *  | setters | TENON_ERR_ARG  | the name is empty, has a control character or is not UTF-8;    |
+ *  |         |                | the text is not UTF-8; or a list does not have one integer     |
+ *  | setters | TENON_ERR_TYPE | the value is a truth value; or the name begins with            |
+ *  |         |                | "checkpoint_" but is not the name of a setting                 |
+ *  | getters | TENON_ERR_ARG  | there is no value of this name                                 |
+ *  | getters | TENON_ERR_TYPE | the value has another type                                     |
  *
  *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
  *  TENON_ERR_HANDLE if a handle is not valid or is of another class. Errors of collective calls are
@@ -71,8 +78,9 @@ TENON_EXTERN TenonErrorCode TenonCheckpointCreate(MPI_Comm comm,
 
 /** @brief Adds a layer with the layers in it. Local; call on all ranks.
  *
- *  The layer must be set up when the checkpoint is written or read. In the file its parameters are
- *  /network/name/.../weight, by the names of the layers; an unnamed one has its number.
+ *  The layer must be set up when the checkpoint is written or read. In the file, the path of a
+ *  parameter is /network/name/.../weight, with the names of the layers; a layer without a name is
+ *  denoted by its number.
  *
  *  @param[in] checkpoint  checkpoint, which keeps a reference to the layer
  *  @param[in] layer       layer or network
@@ -84,7 +92,8 @@ TENON_EXTERN TenonErrorCode TenonCheckpointAddLayer(TenonCheckpoint checkpoint, 
 
 /** @brief Adds an optimizer: its number of steps and its tensors. Local; call on all ranks.
  *
- *  In the file they are /optimizer/name/mean/... and so on, with the names of the parameters.
+ *  In the file, the paths of the tensors are /optimizer/name/mean/..., with the names of the
+ *  parameters.
  *
  *  @param[in] checkpoint  checkpoint, which keeps a reference to the optimizer
  *  @param[in] optimizer   optimizer
@@ -98,8 +107,8 @@ TENON_EXTERN TenonErrorCode TenonCheckpointAddOptimizer(TenonCheckpoint checkpoi
 
 /** @brief Adds a tensor, such as a field of the solver. Local; call on all ranks.
  *
- *  Its owned elements are written, without the halo; on reading the halo stays as it was. User
- *  arrays are written and read where they are, whatever their strides.
+ *  The owned elements of the tensor are written, without the halo; reading a file does not change
+ *  the halo. User arrays of any strides are written and read in place.
  *
  *  @param[in] checkpoint  checkpoint, which keeps a reference to the tensor
  *  @param[in] tensor      tensor of any type, with properties S, B and R
@@ -114,9 +123,9 @@ TENON_EXTERN TenonErrorCode TenonCheckpointAddTensor(TenonCheckpoint checkpoint,
 
 /** @brief Writes a file. Collective on the checkpoint.
  *
- *  A file of this name is replaced once the new one is whole and on the disk. Until then the new
- *  one is .NAME.part.RANDOM in the same folder; what a writer that was killed has left of this name
- *  is removed.
+ *  An existing file of this name is replaced when the new file is complete and on the disk. Until
+ *  then the new file has the name .NAME.part.RANDOM in the same folder. Such files of an earlier
+ *  program that was killed are removed.
  *
  *  @param[in] checkpoint  checkpoint
  *  @param[in] path        path, by custom ending in .h5
@@ -130,11 +139,11 @@ TENON_EXTERN TenonErrorCode TenonCheckpointWrite(TenonCheckpoint checkpoint,
 
 /** @brief Writes the file step-STEP.h5 of a folder. Collective on the checkpoint.
  *
- *  The folder is made if there is none. Of the files up to this step, the latest are kept, and the
- *  others removed; see the settings above. Where a layer or optimizer holds values
- *  that are not finite, a warning says so, and only the file of the last such state is removed.
- *  Files of later steps are left alone, and so are those of other programs with such a name. The
- *  step is also written as the value "step".
+ *  The folder is created if it does not exist. Of the files of steps up to this one, the latest
+ *  checkpoint_keep remain, and the others are removed. If a layer or optimizer has values that are
+ *  not finite, rank 0 prints a warning, and no file is removed except that of the last such state.
+ *  Files of later steps, and files of other programs with such a name, remain. The step is also
+ *  written as the value "step".
  *
  *  @param[in] checkpoint  checkpoint
  *  @param[in] folder      folder of the files of one run
@@ -146,9 +155,9 @@ TENON_EXTERN TenonErrorCode TenonCheckpointWriteStep(TenonCheckpoint checkpoint,
 
 /** @brief Reads a file into the objects that were added. Collective on the checkpoint.
  *
- *  The file must have all that the objects have, with the same names, shapes and types; what it has
- *  of objects that were not added is not read. The values of the file replace those of the same
- *  names.
+ *  The file must contain all tensors and numbers of the objects, with the same names, shapes and
+ *  types; data of other objects are not read. Named values in the file replace those of the
+ *  checkpoint.
  *
  *  @param[in] checkpoint  checkpoint
  *  @param[in] path        path
@@ -162,7 +171,8 @@ TENON_EXTERN TenonErrorCode TenonCheckpointRead(TenonCheckpoint checkpoint,
 
 /** @brief Reads the latest whole file step-N.h5 of a folder. Collective on the checkpoint.
  *
- *  If the latest file is damaged, a warning names it and the reason, and the one before it is read.
+ *  If the latest file is damaged, a warning gives its name and the reason, and the file before it
+ *  is read.
  *
  *  @param[in]  checkpoint  checkpoint
  *  @param[in]  folder      folder of the files of one run
@@ -175,14 +185,16 @@ TENON_EXTERN TenonErrorCode TenonCheckpointReadLatest(TenonCheckpoint checkpoint
 
 /** @brief Lets a signal be noted instead of ending the program. Local; call on all ranks.
  *
- *  For SIGTERM, say, which batch systems send before a job's time is over: ask
- *  TenonCheckpointGetSignal() after each step, write a last checkpoint and stop. Off by default.
- *  A checkpoint notes one signal, until it is destroyed; several may note the same signal, of which
- *  each is told, or others. The last to let go of one restores what the program had set for it.
+ *  For example SIGTERM, which batch systems send before the time of a job ends: call
+ *  TenonCheckpointGetSignal() after each step, and when the signal has arrived, write a last
+ *  checkpoint and stop. Off by default. A checkpoint notes one signal until it is destroyed.
+ *  Several checkpoints can note the same signal or different ones. When the last checkpoint that
+ *  notes a signal is destroyed, or notes another one, the program's previous signal handler is
+ *  restored.
  *
  *  @param[in] checkpoint  checkpoint
  *  @param[in] signal      number of the signal, such as SIGTERM; 0: off
- *  @return TENON_ERR_ARG  the signal cannot be caught, or tells of a fault such as SIGSEGV
+ *  @return TENON_ERR_ARG  the signal cannot be caught, or reports a fault, as SIGSEGV does
  */
 TENON_EXTERN TenonErrorCode TenonCheckpointOnSignal(TenonCheckpoint checkpoint,
                                                     int signal) TENON_NOEXCEPT;
@@ -214,7 +226,7 @@ TENON_EXTERN TenonErrorCode TenonCheckpointGetSignal(TenonCheckpoint checkpoint,
  *
  *  @param[in]  path    path
  *  @param[in]  verify  TENON_TRUE to read all values too, and compare them with their digests. A
- *                      wrong one is no error; it means that the dataset is damaged.
+ *                      wrong digest is not an error of this call; the dataset is damaged.
  *  @param[out] text    [length] text. May be NULL, in which case only needed is returned, and no
  *                      values are read.
  *  @param[in]  length  size of the buffer in characters
@@ -231,14 +243,14 @@ TENON_EXTERN TenonErrorCode TenonCheckpointGetContents(const char* path, TenonBo
 
 /** @brief Reads one dataset of a file into a tensor. Collective on the tensor.
  *
- *  For programs that have no object of the file, such as those that look at results: a field,
- *  a parameter of a layer or a state of an optimizer, on any number of ranks. The dataset is
- *  verified by its digest; if it does not fit or is damaged, the tensor stays as it was.
+ *  For programs without the objects of the file, such as programs that analyse results: the dataset
+ *  is a field, a parameter of a layer or a state of an optimizer. It can be read on any number of
+ *  ranks and is verified by its digest. If the call fails, the tensor is unchanged.
  *
  *  @param[out] x        tensor of the shape and the type of the dataset, in any layout without
- *                       partial sums; its halo stays as it was
+ *                       partial sums; its halo is not changed
  *  @param[in]  path     path of the file
- *  @param[in]  dataset  path of the dataset in the file, as of TenonCheckpointGetContents():
+ *  @param[in]  dataset  path of the dataset in the file, from TenonCheckpointGetContents():
  *                       "tensors/temperature", "network/net/conv1/weight"
  *  @return TENON_ERR_FILE     the file cannot be read
  *  @return TENON_ERR_FORMAT   the file is damaged, truncated, not a checkpoint, or of a later

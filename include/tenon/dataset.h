@@ -4,10 +4,10 @@
  *
  *  This header is experimental (doc/1.0.md).
  *
- *  Samples come from an HDF5 file: of any shape, volumes for example, and with labels or target
- *  fields. Each rank reads its box of each sample of a batch, so neither file nor sample needs to
- *  fit into the memory of a rank. A program whose samples are elsewhere fills tensors of its own,
- *  as the tutorial lenet5 does with the files of MNIST.
+ *  Samples are read from an HDF5 file. They can have any shape, for example volumes, and labels or
+ *  target fields. Each rank reads its box of each sample of a batch, so neither the file nor a
+ *  sample needs to fit into the memory of a rank. A program with samples in other files fills
+ *  tensors itself, as the tutorial lenet5 does with the files of MNIST.
  *
  *  Order and batches do not depend on the number of ranks.
  *
@@ -19,13 +19,15 @@
  *  | shuffle          | bool | false   | a new random order of the samples in each epoch, instead |
  *  |                  |      |         | of the order of the files                                |
  *  | shuffle_seed     | int  | 0       | the order depends on the seed and the epoch              |
- *  | sample_scale     | real | 1       | the value of a number v of the file is                   |
- *  | sample_shift     | real | 0       | scale v + shift; labels are not changed                  |
+ *  | sample_scale     | real | 1       | factor of all numbers of the samples; labels are not     |
+ *  |                  |      |         | changed                                                  |
+ *  | sample_shift     | real | 0       | added to the numbers of the samples after scaling        |
  *  | dataset_prefetch | bool | false   | a thread reads the next batch while the program computes |
  *
- *  The thread only calls pread(), and no function of HDF5 or MPI. Datasets that are chunked or
- *  compressed, or hold other numbers than float32 and float64 (for labels: or int64) of this
- *  machine, are read when they are needed.
+ *  The thread of dataset_prefetch calls pread() only, and no function of HDF5 or MPI. It reads
+ *  contiguous datasets of float32, float64 or, for labels, int64 in the byte order of this machine.
+ *  Datasets that are chunked or compressed or have other numbers are read when the batch is
+ *  requested, as without dataset_prefetch.
  *
  *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
  *  TENON_ERR_HANDLE if a handle is not valid or is of another class. Errors of collective calls are
@@ -43,9 +45,9 @@
  *  The first dimension of a dataset counts the samples; a sample has the others. Numbers of any
  *  type and byte order are read, from contiguous, chunked and compressed datasets.
  *
- *  The HDF5 library reads the file, and nothing verifies it as checkpoints are verified. The
- *  metadata of HDF5's older formats, the default of h5py and HDF5 itself, have no checksums: a
- *  damaged file can return wrong samples, or crash the HDF5 library and the program with it.
+ *  The HDF5 library reads the file; unlike a checkpoint, it is not verified by digests. The older
+ *  file formats of HDF5, which h5py and HDF5 write by default, have no checksums of their metadata:
+ *  a damaged file can return wrong samples, or crash the HDF5 library and with it the program.
  *  `h5repack -L old.h5 new.h5` writes a format with checksums.
  *
  *  @param[in]  comm     communicator of the batches
@@ -55,8 +57,8 @@
  *                       NULL, in which case there are none.
  *  @param[out] dataset  new dataset; destroy it with TenonDatasetDestroy()
  *  @return TENON_ERR_FILE     the file cannot be read
- *  @return TENON_ERR_FORMAT   the file is not HDF5, has no such dataset or one that holds no
- *                             numbers, or the two have different numbers of samples
+ *  @return TENON_ERR_FORMAT   the file is not HDF5, has no such dataset, has a dataset without
+ *                             numbers, or data and labels have different numbers of samples
  *  @return TENON_ERR_SUPPORT  Tenon was built without HDF5
  */
 TENON_EXTERN TenonErrorCode TenonDatasetCreateHDF5(MPI_Comm comm, const char* path,
@@ -66,9 +68,9 @@ TENON_EXTERN TenonErrorCode TenonDatasetCreateHDF5(MPI_Comm comm, const char* pa
 /** @brief Returns the shape of the samples. Not collective.
  *  @param[in]  dataset  dataset
  *  @param[in]  length   length of the array shape
- *  @param[out] shape    [length] number of samples, and the extents of a sample; those of a batch
- *                       are the same but for the first. May be NULL, in which case only ndim is
- *                       returned.
+ *  @param[out] shape    [length] number of samples, then the extents of a sample, which are also
+ *                       the extents of a batch after the first. May be NULL, in which case only
+ *                       ndim is returned.
  *  @param[out] ndim     number of dimensions. May be NULL, in which case it is not returned.
  *  @return TENON_ERR_ARG  the shape does not fit */
 TENON_EXTERN TenonErrorCode TenonDatasetGetShape(TenonDataset dataset, TenonInt length,
@@ -81,8 +83,9 @@ TENON_EXTERN TenonErrorCode TenonDatasetGetShape(TenonDataset dataset, TenonInt 
  *  @param[in] dataset  dataset
  *  @param[in] x        layout of the samples, [batch, ...] with the extents of a sample, properties
  *                      S, B and R, and no halos
- *  @param[in] labels   layout of the labels, likewise: [batch], or [batch, ...] if a label has more
- *                      dimensions. May be NULL, in which case batches have no labels.
+ *  @param[in] labels   layout of the labels, [batch], or [batch, ...] if a label has dimensions,
+ *                      with the same restrictions. May be NULL, in which case batches have no
+ *                      labels.
  *  @return TENON_ERR_SHAPE       the shape of a layout does not match the dataset
  *  @return TENON_ERR_LAYOUT      a layout has partial sums or halos
  *  @return TENON_ERR_ARG         labels is not NULL, but the dataset has no labels
@@ -107,10 +110,10 @@ TENON_EXTERN TenonErrorCode TenonDatasetGetBatchCount(TenonDataset dataset,
  *  @param[in]  epoch    epoch; must be >= 0; selects the order if samples are shuffled
  *  @param[in]  batch    index of the batch, counted from 0
  *  @param[out] x        float32 or float64 tensor in the layout of TenonDatasetSetUp()
- *  @param[out] labels   tensor in the layout of TenonDatasetSetUp(): int64, or float32 or float64
- *                       if the file has no integers there. May be NULL, in which case the labels
- *                       are not read.
- *  @return TENON_ERR_STATE     the dataset is not set up, or not for labels
+ *  @param[out] labels   tensor in the layout of TenonDatasetSetUp(): int64 if the labels in the
+ *                       file are integers, otherwise float32 or float64. May be NULL, in which case
+ *                       the labels are not read.
+ *  @return TENON_ERR_STATE     the dataset is not set up, or was set up without labels
  *  @return TENON_ERR_ARG       there is no such batch, or the epoch is negative
  *  @return TENON_ERR_SHAPE     the shape of a tensor does not match
  *  @return TENON_ERR_LAYOUT    the layout of a tensor does not match

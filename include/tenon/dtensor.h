@@ -5,10 +5,10 @@
  *
  *  This header is stable (doc/1.0.md).
  *
- *  The local array of a rank covers its box in the layout, halo included. Tenon owns the array,
- *  allocating and zeroing it at first use, or the tensor uses a user array in place, without a copy
- *  (TenonDTensorPlaceArray()). Halo elements of a tensor are stored in the ghost cells of the user
- *  array.
+ *  The local array of a rank covers the rank's box in the layout, halo included. It is either owned
+ *  by Tenon, which allocates and zeroes it at first use, or a user array that the tensor uses in
+ *  place, without a copy (TenonDTensorPlaceArray()). The halo elements are then stored in the ghost
+ *  cells of the user array.
  *
  *  Strides count elements, not bytes, one per tensor dimension, in the order of the tensor's
  *  dimensions. A Fortran array, whose first index varies fastest, has the strides of its
@@ -18,10 +18,10 @@
  *  negative for an array that is stored in reverse. Layers need contiguous memory and copy
  *  non-contiguous arrays in and out; operators read and write arrays of any strides in place.
  *
- *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL,
- *  TENON_ERR_HANDLE if a handle is not valid or is of another class, and, between
- *  TenonDTensorGetArray() and TenonDTensorRestoreArray(), TENON_ERR_STATE if they would read or
- *  modify the tensor. Errors of collective calls are the same on all ranks.
+ *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
+ *  TENON_ERR_HANDLE if a handle is not valid or is of another class. Between TenonDTensorGetArray()
+ *  and TenonDTensorRestoreArray(), calls that would read or modify the tensor return
+ *  TENON_ERR_STATE. Errors of collective calls are the same on all ranks.
  */
 #ifndef TENON_DTENSOR_H
 #define TENON_DTENSOR_H
@@ -31,14 +31,14 @@
 
 /** @brief Creates a tensor of zeros. Collective on the layout.
  *
- *  Its array is in memory that the ranks of a node share and can read in place
+ *  The array of the tensor is in memory that the ranks of a node share and can read in place
  *  (-tenon_shared_memory).
  *
- *  @note A child process made by fork() shares that memory instead of getting a copy: each of the
- *        two sees what the other writes. In a program that forks, to write data while it goes on or
- *        to let the child compute, TenonDTensorSetPrivate() gives one tensor private memory, and
- *        `-tenon_shared_memory 0` all of them. A user array is private unless it was shared with
- *        TenonPartitionShareMemory().
+ *  @note After fork(), parent and child share this memory: each of them sees what the other writes.
+ *        If one of them writes to a tensor while the other still uses it, call
+ *        TenonDTensorSetPrivate() for this tensor before the fork, or use the option
+ *        `-tenon_shared_memory 0`, which makes all tensors private. A user array is private unless
+ *        it was shared with TenonPartitionShareMemory().
  *
  *  @param[in]  layout  layout that is set up
  *  @param[in]  type    element type
@@ -53,10 +53,10 @@ TENON_EXTERN TenonErrorCode TenonDTensorCreate(TenonLayout layout, TenonDataType
 /** @brief Selects the memory space of the local array. Local; call on all ranks, with one space.
  *
  *  Call it before the first use of the values and before an array is placed. The kernels of a
- *  tensor on the device run there, in order, on a stream of the library, or of the program
- *  (TenonPartitionSetStream()); TenonDTensorGetArray() returns its values in host memory. Data
- *  for another process of the node stay in device memory where CUDA IPC allows it; otherwise they
- *  travel through host memory, or directly with `-tenon_gpu_aware`.
+ *  tensor on the device run there, in order, on a stream of the library, or on the stream of
+ *  TenonPartitionSetStream(). TenonDTensorGetArray() returns the values in host memory. Data for
+ *  another process of the node remain in device memory if CUDA IPC is possible. Otherwise they are
+ *  copied through host memory, or, with `-tenon_gpu_aware`, passed to MPI in device memory.
  *
  *  @param[in] x      tensor
  *  @param[in] space  TENON_MEMORY_HOST (the default) or TENON_MEMORY_DEVICE: the CUDA device of
@@ -81,12 +81,13 @@ TENON_EXTERN TenonErrorCode TenonDTensorGetSpace(TenonDTensor x,
  *  valid until TenonDTensorResetArray(), the next TenonDTensorPlaceArray(), or the destruction of
  *  the tensor. If the call fails, the tensor keeps its previous array.
  *
- *  Kernels on a device use the array while the program goes on. On a stream of the library, what
- *  the program writes to the array must be complete before the call that reads it, and the calls
- *  that end the use of the array wait for the kernels; before that, the program gets at the values
- *  by TenonDTensorGetDeviceArray(). On a stream that the program has set
- *  (TenonPartitionSetStream()) no call waits, and work that the program queues there is in order
- *  with the kernels.
+ *  Kernels on a device use the array while the program continues. There are two cases:
+ *
+ *  - On a stream of the library: what the program writes to the array must be complete before the
+ *    call that reads it. The calls that end the use of the array wait for the kernels. Before that,
+ *    the program can read the values by TenonDTensorGetDeviceArray().
+ *  - On a stream that the program has set (TenonPartitionSetStream()): no call waits. Work that the
+ *    program queues on this stream is executed in order with the kernels.
  *
  *  @param[in] x           tensor
  *  @param[in] firstOwned  address of the first element of this rank's local block, after the ghost
@@ -105,7 +106,8 @@ TENON_EXTERN TenonErrorCode TenonDTensorGetSpace(TenonDTensor x,
  *                         array.
  *  @return TENON_ERR_SHAPE  the halo of the layout is wider than the ghost cells; the message names
  *                           the dimension
- *  @return TENON_ERR_SHAPE  the array spans more elements than length, as with strides in bytes
+ *  @return TENON_ERR_SHAPE  the array spans more elements than length, for example because strides
+ *                           were passed in bytes
  *  @return TENON_ERR_ARG    the array is not memory of the tensor's space (TenonDTensorSetSpace()),
  *                           or is memory of another device than Tenon's (-tenon_device), or of
  *                           another CUDA context
@@ -145,16 +147,17 @@ TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrayRead(TenonDTensor x, const voi
 
 /** @brief Associates one user array with each index of a dimension. Not collective.
  *
- *  For fields stored as separate arrays, such as species or velocity components. The tensor works
- *  on an array owned by Tenon; TenonDTensorGatherArrays() and TenonDTensorScatterArrays() copy
- *  between it and the user arrays, once per call. TenonObjectView() shows that, and the log has the
- *  copies as DTensorGather and DTensorScatter. The tensor keeps its value until the first gather.
- *  If the call fails, the tensor keeps its previous array.
+ *  For fields that are stored as separate arrays, such as species or velocity components. The
+ *  tensor works on an array owned by Tenon. TenonDTensorGatherArrays() and
+ *  TenonDTensorScatterArrays() copy between this array and the user arrays when they are called.
+ *  TenonObjectView() lists these copies, and the log has them as DTensorGather and DTensorScatter.
+ *  The tensor keeps its value until the first gather. If the call fails, the tensor keeps its
+ *  previous array.
  *
- *  The arrays have one form, or each its own extents and ghost cells, as the components on a
- *  staggered grid have: u may have a row of faces more than p, and other ghost cells. What an array
- *  has beside the elements of its index are ghost cells. Each array is checked as
- *  TenonDTensorPlaceArray() checks one.
+ *  Either all arrays have the same strides and ghost cells (one form), or each array has its own.
+ *  For example, on a staggered grid u may have one more row of faces than p, and another number of
+ *  ghost cells. All cells of an array that are not elements of its index in the tensor are ghost
+ *  cells. Each array is checked as in TenonDTensorPlaceArray().
  *
  *  Arrays at equal spacing in one block need no copies: pass their spacing as the stride of the
  *  dimension to TenonDTensorPlaceArray().
@@ -183,9 +186,9 @@ TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrayRead(TenonDTensor x, const voi
  *  @return TENON_ERR_SHAPE  count is wrong, the ghost cells are narrower than the halo, dim has a
  *                           halo, or an array spans more elements than its length
  *  @return TENON_ERR_NULL   an array is NULL, but this rank holds elements of it
- *  @note   A layer or operator that reads the tensor returns TENON_ERR_STATE if it has no values
- *          yet: it was neither gathered nor written since it was created. One that is only written,
- *          and then scattered, needs no gather.
+ *  @note   A layer or operator that reads the tensor returns TENON_ERR_STATE if the tensor has no
+ *          values yet, that is, if it was neither gathered nor written since its creation. A tensor
+ *          that is only written, and then scattered, need not be gathered.
  *  @note   Layers copy the input that they save for the adjoint, so new values can be gathered
  *          between TenonLayerApply() and its adjoint.
  */
@@ -242,13 +245,16 @@ TENON_EXTERN TenonErrorCode TenonDTensorGatherArrays(TenonDTensor x) TENON_NOEXC
  */
 TENON_EXTERN TenonErrorCode TenonDTensorScatterArrays(TenonDTensor x) TENON_NOEXCEPT;
 
-/** @brief Returns to the array owned by Tenon, with the value that it holds. Not collective.
+/** @brief Makes the tensor use the array owned by Tenon again. Not collective.
+ *
+ *  Its value is the value in the array owned by Tenon; nothing is copied from the user array.
+ *
  *  @param[in] x  tensor */
 TENON_EXTERN TenonErrorCode TenonDTensorResetArray(TenonDTensor x) TENON_NOEXCEPT;
 
 /** @brief Selects private or shared memory for the array owned by Tenon. Not collective.
  *
- *  The values stay, the address changes. A child process made by fork() gets a copy of a private
+ *  The values remain, the address changes. A child process made by fork() gets a copy of a private
  *  array as it is at that moment. The other ranks of the node cannot read a private array in place:
  *  data that they receive from it is packed, with bitwise identical results. A tensor that wraps a
  *  user array remembers the choice for TenonDTensorResetArray().
@@ -262,8 +268,9 @@ TENON_EXTERN TenonErrorCode TenonDTensorSetPrivate(TenonDTensor x,
 
 /** @brief Returns the local array for reading and writing. Not collective.
  *
- *  If the tensor is on the device, the values are copied to host memory, and back by
- *  TenonDTensorRestoreArray(). No other call can use the tensor until TenonDTensorRestoreArray().
+ *  If the tensor is on the device, the values are copied to host memory, and
+ *  TenonDTensorRestoreArray() copies them back. No other call can use the tensor before
+ *  TenonDTensorRestoreArray().
  *
  *  @param[in]  x      tensor
  *  @param[in]  type   element type that the caller expects
@@ -308,8 +315,8 @@ TENON_EXTERN TenonErrorCode TenonDTensorRestoreArrayRead(TenonDTensor x,
 
 /** @brief Returns the local array on the device for reading and writing. Not collective.
  *
- *  The host waits until the values are there. Work of the user on the array must be complete when
- *  TenonDTensorRestoreArray() ends the access; no other call can use the tensor until then.
+ *  The host waits until the values are in the array. The user's work on the array must be complete
+ *  when TenonDTensorRestoreArray() ends the access; no other call can use the tensor before.
  *
  *  @param[in]  x      tensor in the space TENON_MEMORY_DEVICE
  *  @param[in]  type   element type that the caller expects
@@ -402,8 +409,9 @@ TENON_EXTERN TenonErrorCode TenonDTensorScale(double factor, TenonDTensor x) TEN
 
 /** @brief Sets every element to one value. Local; call on all ranks.
  *
- *  The result is a valid tensor in any layout: copies and halo elements agree, and of partial sums
- *  (P) one carries the value and the others are zero. The same holds for the other fill calls.
+ *  The result is a valid tensor in any layout: copies and halo elements are equal. Along an axis
+ *  with property P, one rank has the value and the others have zero. The same is true for the other
+ *  fill calls.
  *
  *  @param[out] x      tensor
  *  @param[in]  value  value of every element; rounded for an integer tensor
@@ -462,7 +470,7 @@ TENON_EXTERN TenonErrorCode TenonDTensorNorm(TenonDTensor x, double* norm) TENON
  *  @param[out] pairing  pairing, the same on all ranks
  *  @return TENON_ERR_SHAPE     the shapes of x and y differ
  *  @return TENON_ERR_LAYOUT    the layout of y is not the dual of the layout of x
- *  @return TENON_ERR_DATATYPE  the data types differ, or are integer
+ *  @return TENON_ERR_DATATYPE  the data types differ, or are TENON_INT64
  */
 TENON_EXTERN TenonErrorCode TenonDTensorPairing(TenonDTensor x, TenonDTensor y,
                                                 double* pairing) TENON_NOEXCEPT;
@@ -471,7 +479,7 @@ TENON_EXTERN TenonErrorCode TenonDTensorPairing(TenonDTensor x, TenonDTensor y,
  *  @param[in]  x      tensor
  *  @param[out] value  largest absolute value, the same on all ranks; NaN if there is one on any
  *                     rank
- *  @return TENON_ERR_DATATYPE  the tensor has integer elements, on all ranks */
+ *  @return TENON_ERR_DATATYPE  the tensor has integer elements (the same error on all ranks) */
 TENON_EXTERN TenonErrorCode TenonDTensorMaxAbs(TenonDTensor x, double* value) TENON_NOEXCEPT;
 
 /** @brief Releases a reference and sets the handle to NULL. Not collective.

@@ -8,14 +8,19 @@
  *  current error handler, which by default prints it on standard error, and returned. TenonCall()
  *  adds the location of each caller to the record. No call in this file is collective.
  *
- *  User functions (of operators, layers and optimizers) return a code; TENON_SUCCESS lets
- *  the call go on. One in C++ may throw instead: the call then returns TENON_ERR_USER with the text
- *  of the exception and says whose function threw it, TENON_ERR_MEMORY for std::bad_alloc, or the
- *  code of an error of Tenon that tenon.hpp has thrown. Error handlers and functions that free a
- *  context must not throw.
+ *  User functions (of operators, layers and optimizers) return a code; the call continues if it is
+ *  TENON_SUCCESS. A function in C++ may throw an exception instead. The call then returns:
  *
- *  To record, handle and return an error takes no memory. Where none is left, TENON_ERR_MEMORY is
- *  returned, the record may lack callers, and the printed report is one line.
+ *  - TENON_ERR_MEMORY for std::bad_alloc
+ *  - the code of the error, for an exception of tenon.hpp
+ *  - otherwise TENON_ERR_USER; the message has the text of the exception and the name of the object
+ *    whose function threw it
+ *
+ *  Error handlers and functions that free a context must not throw.
+ *
+ *  Recording, handling and returning an error needs no memory. If there is no memory left, the call
+ *  returns TENON_ERR_MEMORY, some callers may be missing in the record, and the printed report is
+ *  one line.
  *
  *  Collective calls. A call that creates or sets up an object returns the same error on all ranks,
  *  with one exception: a rank whose handle is NULL or not valid cannot know the communicator unless
@@ -70,14 +75,15 @@ typedef enum TenonErrorCode TENON_ENUM_INT {
 
 /** @brief User function that is called when a call of Tenon fails.
  *
- *  Errors of Tenon calls made by the handler are returned, but neither recorded nor handled.
+ *  If the handler calls Tenon and the call fails, the error is returned to the handler, but neither
+ *  recorded nor handled.
  *
  *  @param[in] code      error code
  *  @param[in] level     0 at the origin of the error; 1, 2, ... for each caller that TenonCall()
  *                       adds
  *  @param[in] message   actual and expected arguments, the same at all levels; valid during the
  *                       call, like the other strings
- *  @param[in] function  name of the failed call at level 0, of the caller at the others
+ *  @param[in] function  name of the failed call at level 0, of the caller at other levels
  *  @param[in] file      source file of the location
  *  @param[in] line      line of the location
  *  @param[in] context   context of TenonPushErrorHandler(). May be NULL, in which case none was
@@ -98,8 +104,8 @@ TENON_EXTERN const char* TenonErrorName(TenonErrorCode code) TENON_NOEXCEPT;
 
 /** @brief Returns the last error of the calling thread. Not collective.
  *
- *  The record stays until the next error of this thread. Unlike those of other calls, the text is
- *  truncated to the buffer, and the call itself does not fail.
+ *  The record stays until the next error of this thread. Unlike the texts of other calls, the text
+ *  is truncated to the buffer, and the call itself does not fail.
  *
  *  @param[out] code     error code; TENON_SUCCESS if there was none. May be NULL, in which case it
  *                       is not returned.

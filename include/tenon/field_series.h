@@ -27,10 +27,11 @@
  *  Settings (tenon/object.h; each is an option -tenon_[prefix_]name too), which may change between
  *  any two times:
  *
- *  - field_center (text, "cell"): where the values are: "cell", one for each cell, where n values
- *    span n times the spacing, or "node", one for each grid point. On a mesh the layout of a field
- *    says which, and this setting alone where those of cells and nodes are equal.
- *  - checkpoint_transport (text, "auto"): who writes the files, see tenon/checkpoint.h
+ *  - field_center (text, "cell"): where the values are located: "cell", one for each cell, such
+ *    that n values span n times the spacing, or "node", one for each grid point. On a mesh the
+ *    layout of a field determines this; the setting is used only if the layouts of cells and nodes
+ *    are equal.
+ *  - checkpoint_transport (text, "auto"): which ranks write the files, see tenon/checkpoint.h
  *
  *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
  *  TENON_ERR_HANDLE if a handle is not valid or is of another class. Errors of collective calls are
@@ -46,13 +47,13 @@
 
 /** @brief Creates a series without fields. Collective on comm.
  *  @param[in]  comm     communicator of the fields
- *  @param[in]  path     path without an ending, such as "run1/heat"; its folder is made if there is
- *                       none when a time is written
+ *  @param[in]  path     path without an ending, such as "run1/heat"; its folder is created, if it
+ *                       does not exist, when the first time is written
  *  @param[in]  spatial  number of dimensions of the grid, 2 or 3
  *  @param[out] series   new series; destroy it with TenonFieldSeriesDestroy()
- *  @return TENON_ERR_ARG         spatial is neither 2 nor 3, or the path names no file, or one with
- *                                control characters, not in UTF-8, or called "step" as the files of
- *                                TenonCheckpointWriteStep() are
+ *  @return TENON_ERR_ARG         spatial is neither 2 nor 3, or the path has no file name, has a
+ *                                control character, is not UTF-8, or has the file name "step",
+ *                                which files of TenonCheckpointWriteStep() have
  *  @return TENON_ERR_COLLECTIVE  ranks pass different arguments
  *  @return TENON_ERR_SUPPORT     Tenon was built without HDF5
  */
@@ -77,29 +78,32 @@ TENON_EXTERN TenonErrorCode TenonFieldSeriesSetGrid(TenonFieldSeries series, int
  *         added.
  *
  *  Fields are then tensors [cells, components, ...] or [nodes, components, ...] in the layouts
- *  without ghosts of these index maps, and the dimensions behind the first count the components.
- *  Rows are written in the order of their ids, which makes a file independent of the partition, and
- *  are read back in that order (TenonIndexMapCreateSorted()). The mesh is written once in a run,
- *  before the first time, to a file of its own, PATH-STEP-mesh.h5 with the step of that time, as
- *  the tensors mesh_places and mesh_corners; the files of the times name it.
+ *  without ghosts of these index maps; the dimensions after the first count the components. Rows
+ *  are written in the order of their ids, which makes a file independent of the partition, and are
+ *  read back in that order (TenonIndexMapCreateSorted()). The mesh is written once in a run, before
+ *  the first time, to the separate file PATH-STEP-mesh.h5 with the step of this time, as the
+ *  tensors mesh_places (coordinates) and mesh_corners; the files of the times refer to it.
  *
- *  Without nodes cells have corners of their own, and there are fields on cells alone. That serves
- *  codes that number cells only, and looks the same.
+ *  If nodes is NULL, each cell has corners of its own, and fields can be on cells only. This is for
+ *  codes that number cells only; the picture is the same.
  *
  *  @param[in] series       series
  *  @param[in] cells        cells, of TenonIndexMapCreateFromIds(); ghosts are not used
  *  @param[in] shape        "segment", "triangle", "quadrilateral", "tetrahedron", "pyramid",
  *                          "wedge" or "hexahedron", with corners in the order of VTK
- *  @param[in] nodes        nodes, likewise, whose list has all corners of the owned cells. May be
- *                          NULL, in which case cells share no corners.
- *  @param[in] corners      number of entries of corner: those of the owned cells, or 0
+ *  @param[in] nodes        nodes, of TenonIndexMapCreateFromIds(); this rank's list must contain
+ *                          all corners of its owned cells. May be NULL, in which case cells share
+ *                          no corners.
+ *  @param[in] corners      number of entries of corner: all corners of the owned cells, or 0
+ *                          without nodes
  *  @param[in] corner       [corners] positions in this rank's list of nodes, ghosts included, of
- *                          the corners of each owned cell, counted from 0; none without nodes
+ *                          the corners of each owned cell, counted from 0
  *  @param[in] coordinates  number of entries of places
- *  @param[in] places       [coordinates] (x, y) or (x, y, z), as many as the series has spatial
- *                          dimensions, of each owned node, or of each corner of each owned cell
- *  @return TENON_ERR_ARG     there is no such shape, a list has another length than cells and nodes
- *                            say, or a position is not in the list of nodes
+ *  @param[in] places       [coordinates] (x, y) or (x, y, z), by the spatial dimensions of the
+ *                          series, of each owned node, or without nodes of each corner of each
+ *                          owned cell
+ *  @return TENON_ERR_ARG     there is no such shape, the length of a list does not match cells and
+ *                            nodes, or a position is not in the list of nodes
  *  @return TENON_ERR_LAYOUT  a map is not one of TenonIndexMapCreateFromIds()
  *  @return TENON_ERR_STATE   the series has fields or a mesh
  */
@@ -111,9 +115,9 @@ TENON_EXTERN TenonErrorCode TenonFieldSeriesSetMesh(TenonFieldSeries series, Ten
 
 /** @brief Adds a field. Local; call on all ranks.
  *
- *  The last dimensions of the tensor are those of the grid, and the same for all fields. The
- *  dimensions before them (batch, channel) count the components. The owned elements are written,
- *  without the halo; user arrays are written from where they are, whatever their strides.
+ *  The last dimensions of the tensor are the dimensions of the grid, with the same extents for all
+ *  fields. The dimensions before them (batch, channel) count the components. The owned elements are
+ *  written, without the halo; user arrays of any strides are written in place.
  *
  *  @param[in] series      series, which keeps a reference to the tensor
  *  @param[in] tensor      tensor of any type, with properties S, B and R
@@ -134,12 +138,13 @@ TENON_EXTERN TenonErrorCode TenonFieldSeriesAddTensor(TenonFieldSeries series, T
 /** @brief Writes the fields of one time. Collective on the series.
  *
  *  Writes the file PATH-STEP.h5 and rewrites PATH.xmf. The first call of a program finds the files
- *  of earlier steps in the folder and lists them as well; files of this step and later ones are of
- *  an interrupted run: they are not listed, and are replaced when the run comes there again.
+ *  of earlier steps in the folder and lists them as well. Files of this step and of later steps are
+ *  those of an interrupted run: they are not listed, and are replaced when the run reaches these
+ *  steps again.
  *
  *  @param[in] series  series
- *  @param[in] step    number of the time step; must be >= 0, and greater than that of the call
- *                     before
+ *  @param[in] step    number of the time step; must be >= 0, and greater than the step of the
+ *                     previous call
  *  @param[in] time    time in the units of the program
  *  @return TENON_ERR_ARG    the step is negative or not greater than the last one, the time is not
  *                           finite, or there is no field

@@ -5,12 +5,13 @@
  *  This header is experimental (doc/1.0.md).
  *
  *  A field on the nodes of a mesh is a tensor [nodes, levels, ...] with the property S0: each rank
- *  has the nodes that it owns. An index map knows the ids of the nodes that a rank owns and of the
- *  ghosts that it has beside them. It gives two layouts, one of the owned nodes and one with the
- *  ghosts behind them, which has a halo of boundary mode TENON_BOUNDARY_LINKED; and an operator
- *  from the one to the other, which fills the ghosts. The adjoint of the operator adds the ghosts'
- *  contributions to the nodes at their owners. Both tensors can lie in the solver's array, owned
- *  nodes first, and nothing is copied but ghosts.
+ *  has the nodes that it owns. An index map stores the ids of the nodes that a rank owns, and of
+ *  the ghosts, copies of nodes of other ranks, that the rank has in addition. It defines two
+ *  layouts, one of the owned nodes, and one of the owned nodes followed by the ghosts, which has a
+ *  halo of boundary mode TENON_BOUNDARY_LINKED. It also defines an operator from the first layout
+ *  to the second, which fills the ghosts. The adjoint of the operator adds the contributions of the
+ *  ghosts to the nodes at their owners. Both tensors can use the solver's array, owned nodes first,
+ *  in place; then only ghosts are copied.
  *
  *      TenonIndexMapCreateFromIds(comm, owned, count, ids, &nodes);
  *      TenonIndexMapGetLayouts(nodes, 2, (TenonInt[]){0, levels}, &plain, &ghosted);
@@ -22,12 +23,12 @@
  *      TenonLinearOpCreateIndexMap(nodes, plain, TENON_FLOAT64, &fill);
  *      TenonLinearOpApply(fill, x, u);
  *
- *  A conversion can drop such ghosts, but not fill them, since it does not know whose copies they
- *  are (TENON_ERR_LAYOUT). Norms and losses count each node once.
+ *  A conversion can drop such ghosts. It cannot fill them (TENON_ERR_LAYOUT), since a layout does
+ *  not say which nodes they are copies of. Norms and losses count each node once.
  *
- *  An index map is immutable, and an operator keeps what it needs of it. It holds this rank's lists
- *  alone; no rank has a list of all ids, and set-up sends messages to the ranks that share nodes
- *  and to those that the ids are looked up at.
+ *  An index map is immutable. An operator holds what it needs of the map, which can be destroyed.
+ *  Each rank stores only its own lists; no rank has a list of all ids. Set-up sends messages to the
+ *  ranks that share nodes, and to the ranks of a directory in which ids are looked up.
  *
  *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
  *  TENON_ERR_HANDLE if a handle is not valid or is of another class. Errors of collective calls are
@@ -42,9 +43,10 @@
 
 /** @brief Creates the map of a mesh's nodes from the ids that each rank lists. Collective on comm.
  *
- *  The map is from the owned nodes to the same with ghosts. Nodes stand in arrays in the order of
- *  the list. A ghost can be listed several times, and can be a node that the rank itself owns, as
- *  at a periodic boundary: each is a copy. A rank can own no node, and can list none.
+ *  The map is from the owned nodes to the owned nodes with ghosts. Arrays have the nodes in the
+ *  order of the list. A ghost can be listed several times, and can be a copy of a node that the
+ *  rank itself owns, for example at a periodic boundary. A rank can own no nodes, and can list
+ *  none.
  *
  *  Ids can be any numbers in any order: they are looked up in a directory in which a hash
  *  distributes them over the ranks.
@@ -65,9 +67,10 @@ TENON_EXTERN TenonErrorCode TenonIndexMapCreateFromIds(MPI_Comm comm, TenonInt o
 /** @brief Creates the map from the nodes of a mesh to the same in the order of their ids.
  *         Collective on nodes.
  *
- *  Its domain is that of nodes, and its range has each node once, in the order of the ids and in
- *  equal parts of the ranks: the same tensor on any partition, in which the ghosts have no place.
- *  The adjoint brings the nodes back. So fields go to files and come from them (doc/meshes.md):
+ *  The domain of the new map is the domain of nodes. Its range has each node once, without ghosts,
+ *  in the order of the ids and in equal parts on the ranks, which is the same tensor on any
+ *  partition. The adjoint maps back to the domain. Use it to write fields to files and read them
+ *  (doc/meshes.md):
  *
  *      TenonIndexMapCreateSorted(nodes, &sorted);
  *      TenonIndexMapGetLayouts(sorted, 2, (TenonInt[]){0, levels}, &plain, &by_id);
@@ -87,12 +90,12 @@ TENON_EXTERN TenonErrorCode TenonIndexMapCreateSorted(TenonIndexMap nodes,
 /** @brief Creates a map between the elements of two layouts. Collective on the layouts.
  *
  *  Each rank lists entries for its own array of `to`: y[target[n]] is the sum over the entries n of
- *  weights[n] times x[source[n]], and zero without an entry. So a map is any sparse matrix, acting
- *  on the indices of some dimensions together, the joint ones; along the others both layouts are
- *  divided alike and have the same extent, and the map acts at each index. A joint index counts the
- *  joint dimensions row by row.
+ *  weights[n] times x[source[n]], and zero without an entry. The map is thus a sparse matrix. It
+ *  acts on the combined index of some dimensions, the joint ones, counted row by row. Along the
+ *  other dimensions both layouts have the same extent and the same split points, and the map acts
+ *  separately at each index.
  *
- *  If `to` is `from` with a halo of TENON_BOUNDARY_LINKED, owned elements stay as they are, and the
+ *  If `to` is `from` with a halo of TENON_BOUNDARY_LINKED, owned elements are copied, and the
  *  entries are for ghosts only.
  *
  *  @param[in]  from     layout of the domain, without halos
@@ -104,7 +107,7 @@ TENON_EXTERN TenonErrorCode TenonIndexMapCreateSorted(TenonIndexMap nodes,
  *  @param[in]  weights  [count] factors. May be NULL, in which case all are 1.
  *  @param[out] map      new map; destroy it with TenonIndexMapDestroy()
  *  @return TENON_ERR_LAYOUT  the layouts have different numbers of dimensions or process grids, are
- *                            divided unlike along a dimension that is not joint, or `from` has
+ *                            divided differently along a dimension that is not joint, or `from` has
  *                            halos
  *  @return TENON_ERR_ARG     no dimension is joint, or an index is out of range; the message names
  *                            the entry
@@ -135,16 +138,16 @@ TENON_EXTERN TenonErrorCode TenonIndexMapGetLayouts(TenonIndexMap map, int ndim,
 
 /** @brief Creates the operator of a map. Collective on the map.
  *
- *  It works in place where the two tensors lie in one array, as above: TenonLinearOpApply() then
- *  writes ghosts only, and TenonLinearOpApplyAdjoint() adds them to the owned elements. Copies of a
- *  node are bitwise identical, and sums are made in the order of the ranks' places in the process
- *  grid, by any transport.
+ *  It works in place if the two tensors use one array, as above: TenonLinearOpApply() then writes
+ *  ghosts only, and TenonLinearOpApplyAdjoint() adds the ghosts to the owned elements. With any
+ *  transport, copies of a node are bitwise identical, and contributions are added in the order of
+ *  the ranks' positions in the process grid.
  *
  *  @param[in]  map     index map
  *  @param[in]  domain  layout of the domain: the first of TenonIndexMapGetLayouts(), of any shape
  *  @param[in]  type    element type; not TENON_INT64 for a map with weights
  *  @param[out] op      new operator; destroy it with TenonLinearOpDestroy()
- *  @return TENON_ERR_LAYOUT    the domain is not divided as the map's is
+ *  @return TENON_ERR_LAYOUT    the domain has other split points than the domain of the map
  *  @return TENON_ERR_DATATYPE  the map has weights, and the type is TENON_INT64
  *  @return TENON_ERR_ARG       map and domain have different communicators
  */

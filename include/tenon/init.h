@@ -7,9 +7,9 @@
  *  **Threads.** Objects on distinct communicators can be used in distinct threads at the same time:
  *  created, set up, applied, viewed and destroyed, and their communicators freed. The program must
  *  then initialise MPI itself, with MPI_THREAD_MULTIPLE. With MPI_THREAD_SERIALIZED threads can
- *  take turns. Below that level (Tenon requests MPI_THREAD_FUNNELED where it initialises MPI) all
- *  calls belong to the thread that initialised MPI, and another thread that creates an object gets
- *  TENON_ERR_STATE. Objects on one communicator belong to one thread at a time.
+ *  take turns. With lower levels all calls must be made by the thread that initialised MPI; another
+ *  thread that creates an object gets TENON_ERR_STATE. If Tenon initialises MPI, the level is
+ *  MPI_THREAD_FUNNELED. Objects on one communicator belong to one thread at a time.
  *
  *  TenonInitialize() and TenonFinalize() are called by one thread while no other thread is inside
  *  Tenon. Options, the stack of error handlers, registered types, the log and its stages belong to
@@ -25,15 +25,16 @@
 
 /** @brief Initialises Tenon, and MPI (MPI_THREAD_FUNNELED) if needed. Collective on MPI_COMM_WORLD.
  *
- *  Calls are counted: each needs its TenonFinalize(), and only the first has an effect. It reads
- *  the options file, TENON_OPTIONS and the command line, see tenon/options.h. The command line is
- *  not modified. After an error Tenon is not initialised.
+ *  Calls are counted: each call needs a TenonFinalize(), and only the first call has an effect. It
+ *  reads the options file, TENON_OPTIONS and the command line, see tenon/options.h. The command
+ *  line is not modified. After an error Tenon is not initialised.
  *
  *  If the program owns the command line and -help is on it, the call prints the help and may end
- *  the process: see TenonOptionsOwnCommandLine(). Rank 0 warns on standard error if the ranks on
- *  its node would start more threads than there are CPUs for them, and if MPI_COMM_WORLD has
- *  another number of ranks than mpiexec or srun was requested, as happens if program and launcher
- *  belong to different MPIs; with -tenon_ranks N another number than N is an error.
+ *  the process: see TenonOptionsOwnCommandLine(). Rank 0 prints a warning on standard error if the
+ *  ranks on its node would start more threads than there are CPUs for them. It also warns if the
+ *  number of ranks of MPI_COMM_WORLD differs from that requested from mpiexec or srun, which
+ *  happens if the program and the launcher use different MPI libraries. With -tenon_ranks N, any
+ *  other number of ranks is an error.
  *
  *  Options: -tenon_help [word], -tenon_options_file PATH, -tenon_ranks N, -tenon_log_view,
  *  -tenon_log_trace PATH, -tenon_log_trace_events COUNT. -tenon_agree_timeout SECONDS (300) limits
@@ -41,8 +42,9 @@
  *  default: after -tenon_wait_warning SECONDS (60) a waiting rank prints the call and the missing
  *  ranks, and after -tenon_wait_limit SECONDS (0: none) it ends the program.
  *
- *  Where the command line belongs to a host program, pass NULL for argc and argv: TENON_OPTIONS has
- *  the options, or names an options file ("-tenon_options_file run.opt").
+ *  If the command line belongs to another program, for example an interpreter, pass NULL for argc
+ *  and argv, and set options by the variable TENON_OPTIONS, which can name an options file
+ *  ("-tenon_options_file run.opt").
  *
  *  @param[in,out] argc  address of main's argc, passed to MPI_Init_thread(). May be NULL, in which
  *                       case there is no command line.
@@ -52,7 +54,7 @@
  *                       which case there is none.
  *  @return TENON_ERR_OPTION  an option is unknown or malformed, on all ranks
  *  @return TENON_ERR_FILE    the options file cannot be read, or the trace file cannot be written
- *  @return TENON_ERR_MPI     MPI_COMM_WORLD has not the number of ranks of -tenon_ranks
+ *  @return TENON_ERR_MPI     the number of ranks of MPI_COMM_WORLD is not that of -tenon_ranks
  *  @return TENON_ERR_STATE   MPI is already finalised
  */
 TENON_EXTERN TenonErrorCode TenonInitialize(int* argc, char*** argv,
@@ -61,8 +63,8 @@ TENON_EXTERN TenonErrorCode TenonInitialize(int* argc, char*** argv,
 /** @brief Initialises Tenon on the ranks of a communicator. Collective on comm.
  *
  *  See TenonInitialize(). The communicator is used for initialisation and final reports; each
- *  object has the communicator that it is created with. It is duplicated, and can be freed at any
- *  time after this call.
+ *  object has the communicator that it is created with. Tenon duplicates comm, which can be freed
+ *  at any time after this call.
  *
  *  @param[in]     comm  intracommunicator; MPI must be initialised
  *  @param[in,out] argc  address of main's argc. May be NULL, in which case there is no command
@@ -85,8 +87,8 @@ TENON_EXTERN TenonErrorCode TenonInitializeWithComm(MPI_Comm comm, int* argc, ch
  *  MPI if Tenon initialised it. Remaining objects can then only be destroyed. Call it before
  *  MPI_Finalize(), and before PetscFinalize() if PETSc finalises MPI.
  *
- *  @return TENON_ERR_STATE  Tenon is not initialised, or MPI is already finalised: the log and the
- *                           trace are then lost, and memory is released all the same
+ *  @return TENON_ERR_STATE  Tenon is not initialised, or MPI is already finalised. In this case the
+ *                           log and the trace are lost, but memory is released.
  *  @return TENON_ERR_FILE   the trace could not be written, on all ranks; everything else is done
  */
 TENON_EXTERN TenonErrorCode TenonFinalize(void) TENON_NOEXCEPT;
@@ -114,8 +116,8 @@ TENON_EXTERN TenonErrorCode TenonGetVersion(int* major, int* minor, int* patch) 
  *  |         | compute capability and memory, or one line that says why there is none; no device |
  *  |         | is opened, but the driver is asked                                                |
  *  | advice  | reason and remedy if arithmetic is known to be slow here, otherwise "": OpenBLAS  |
- *  |         | selects its kernel by the name of the processor, and for a processor newer than   |
- *  |         | itself one that leaves most of the machine unused                                 |
+ *  |         | selects its kernel by the name of the processor, and for a processor that it does |
+ *  |         | not know one that leaves most of the machine unused                               |
  *
  *  @param[in]  what    name in the table
  *  @param[out] text    [length] text. May be NULL, in which case only needed is returned.

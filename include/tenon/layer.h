@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
  *  @brief TenonLayer: a differentiable map between distributed tensors, with named parameters.
- *         Layers are created in tenon/layer_types.h and, if they contain others or come from a
- *         file, in tenon/layer_network.h; their settings are set by name (tenon/object.h) or by the
+ *         The calls in tenon/layer_types.h create layers, and those in tenon/layer_network.h create
+ *         networks and layers from files. Settings are set by name (tenon/object.h), or by the
  *         calls here and in tenon/layer_types.h.
  *
  *  This header is stable (doc/1.0.md).
@@ -47,7 +47,8 @@
  *  where no communication is possible, gets the first label whose output has the input's property.
  *  The layout of the output follows from the signature, see TenonLayerCreateOutput().
  *  Dimensions that keep their extent keep the split points of the input, also under a selected
- *  label: if fewer axes split a dimension than before, blocks are joined; if more do, divided.
+ *  label. If fewer axes split such a dimension in the output than in the input, blocks are joined;
+ *  if more axes split it, blocks are divided.
  *  TenonLayerApply() redistributes inputs and parameters as the signature requires, and
  *  TenonLayerApplyAdjoint() applies the adjoint communication (Hewett and Grady 2020, Section 4;
  *  Gholami et al. 2018).
@@ -66,29 +67,39 @@
  *  Settings of all layers (tenon/object.h; each is an option -tenon_[prefix_]name too): data_type,
  *  signature, storage, space and stack_depth, which have calls here, and
  *
- *  - backend (text, "auto"): the compute backend. "auto" is oneDNN for float32 where the library
- *    was built with it, otherwise BLAS, and "direct" for convolutions and "fftw" for spectral
- *    convolutions where it is faster; "reference", "blas", "onednn"; "direct" (Tenon's direct
- *    convolution: stride 1 in the last dimension, AVX2 with FMA or NEON) and "fftw" (fast Fourier
- *    transforms in all dimensions of spectral convolutions), with which other layers use BLAS. On
- *    the device "auto" and "cudnn" are cuDNN for convolutions and cuBLAS for products, "gemm" is
- *    cuBLAS for both, and "cufft" is cuFFT in all dimensions of spectral convolutions ("auto" in
- *    some) and otherwise as "gemm". A backend that does not support the data type, the layer, the
- *    processor or the space, or that the library was built without, is TENON_ERR_SUPPORT in
- *    TenonLayerSetUp(). Layers with a single implementation, such as functions of each element and
- *    columnmlp, ignore it.
+ *  - backend (text, "auto"): the compute backend, see the table below. A backend that does not
+ *    support the layer, its data type, the processor or the space, or that is not part of this
+ *    build of the library, is TENON_ERR_SUPPORT in TenonLayerSetUp(). Layers with a single
+ *    implementation, such as elementwise functions and columnmlp, ignore the setting.
  *  - saved_type (text, "same"): element type of the activations that are saved for derivatives:
- *    that of the layer, or "bfloat16", to which they are rounded
- *  - recompute (bool, false): of a layer in a network, whether derivatives compute again what it
- *    has written, which is not kept then; of a container, whether it keeps nothing but its inputs,
- *    and is evaluated again before its adjoint
+ *    "same" for the data type of the layer, or "bfloat16", to which the activations are rounded
+ *  - recompute (bool, false): for a layer in a network, whether derivatives compute the layer's
+ *    output again instead of saving it; for a container, whether only its inputs are saved, and the
+ *    container is evaluated again before its adjoint
  *  - initializer (text, "glorot_uniform") and seed (int, 0), see TenonLayerInitialize()
- *  - parameter_names (text, ""): names of parameters in files of weights, where they differ from
- *    the layer's, and extents there that differ by extents of 1:
+ *  - parameter_names (text, ""): for each parameter that has another name in files of weights, this
+ *    name, and its extents in the file if they differ by extents of 1:
  *    "weight=encoder.in_proj_weight[12,4];bias=encoder.in_proj_bias"
  *
- *  A container gives its layers data type, storage, backend, initializer and stack depth where they
- *  are not set.
+ *  A container hands data type, storage, backend, initializer and stack depth down to those of its
+ *  layers for which they are not set.
+ *
+ *  The values of backend:
+ *
+ *  | value     | on   | convolutions and products are computed by                                |
+ *  | --------- | ---- | ------------------------------------------------------------------------ |
+ *  | auto      | host | oneDNN for float32 if the library was built with it, otherwise BLAS;     |
+ *  |           |      | "direct" and "fftw" where they are faster                                |
+ *  | auto      | GPU  | the fastest of "cudnn" and "gemm"; "cufft" where it should be faster     |
+ *  | reference | host | plain loops, for tests                                                   |
+ *  | blas      | host | BLAS                                                                     |
+ *  | onednn    | host | oneDNN; float32 only                                                     |
+ *  | direct    | host | Tenon's direct convolution (stride 1 in the last dimension; AVX2 with    |
+ *  |           |      | FMA, or NEON); other layers as with "blas"                               |
+ *  | fftw      | host | FFTW in all dimensions of spectral convolutions; others as with "blas"   |
+ *  | cudnn     | GPU  | cuDNN for convolutions; other layers as with "gemm"                      |
+ *  | gemm      | GPU  | cuBLAS                                                                   |
+ *  | cufft     | GPU  | cuFFT in all dimensions of spectral convolutions; others as with "gemm"  |
  */
 #ifndef TENON_LAYER_H
 #define TENON_LAYER_H
@@ -110,18 +121,20 @@ TENON_EXTERN TenonErrorCode TenonLayerSetDataType(TenonLayer layer,
 
 /** @brief Sets the memory space of input, parameters and output. Local; call on all ranks.
  *
- *  The layer creates its parameters in this space, and so do TenonLayerCreateOutput() and the like.
- *  The layers of a container take over its space. Option: -tenon_[prefix_]space host|device.
+ *  The parameters of the layer, and the tensors of TenonLayerCreateOutput() and similar calls, are
+ *  created in this space. The layers of a container have the space of the container. Option:
+ *  -tenon_[prefix_]space host|device.
  *
- *  The layer can be applied to tensors of the other space. What it reads is then copied before each
- *  call, and what it writes after it, and the host waits for both; TenonObjectView() lists these
- *  copies. Tensors from TenonLayerCreateOutput(), or with TenonDTensorSetSpace(), avoid them.
+ *  The layer can be applied to tensors in the other space. The tensors that it reads are then
+ *  copied before each call, the tensors that it writes are copied after it, and the host waits for
+ *  these copies. TenonObjectView() lists the copies. Tensors from TenonLayerCreateOutput(), or with
+ *  TenonDTensorSetSpace(), avoid them.
  *
  *  @param[in] layer  layer
  *  @param[in] space  TENON_MEMORY_HOST (the default) or TENON_MEMORY_DEVICE
  *  @return TENON_ERR_ARG  space is not a memory space
  *  @note   TenonLayerSetUp() returns TENON_ERR_SUPPORT, naming the layer and the reason, if there
- *          is no device, or if the layer has no kernels for it: the manual lists what runs there.
+ *          is no device, or if the layer has no kernels for it (doc/cuda.md lists the others).
  */
 TENON_EXTERN TenonErrorCode TenonLayerSetSpace(TenonLayer layer,
                                                TenonMemorySpace space) TENON_NOEXCEPT;
@@ -135,24 +148,30 @@ TENON_EXTERN TenonErrorCode TenonLayerSetStackDepth(TenonLayer layer, int depth)
 
 /** @brief Sets the signature, overriding the default choice. Local; call on all ranks.
  *
- *  A run is a label with a number of axes: "n2,o" is "n,n,o". In "hw4" two labels take turns. A run
- *  that ends in '-' is read from its last axis to its first, and its last axis is the major one:
- *  "h3-" splits the rows first along the last of the three axes. These are the parallelizations of
- *  TenonPlan.
+ *  A label for several successive axes can be written with their number. These texts are also the
+ *  parallelizations of TenonPlan:
+ *
+ *  | text | labels  | meaning                                                                    |
+ *  | ---- | ------- | -------------------------------------------------------------------------- |
+ *  | n2,o | n,n,o   | a label and a number of axes                                               |
+ *  | hw4  | h,w,h,w | two labels in turn                                                         |
+ *  | h3-  | h,h,h   | the axes split the dimension in reverse order: the last of them splits it  |
+ *  |      |         | into the largest blocks (it is the major axis), the first one comes last   |
  *
  *  @param[in] layer   layer
- *  @param[in] labels  index labels or runs separated by commas, such as "o,i" or "n2,h2-", for all
- *                     grid axes; "" restores the default choice. A label that the layer does not
- *                     have is TENON_ERR_OPTION in TenonLayerSetUp(). */
+ *  @param[in] labels  labels, or these short forms, separated by commas, such as "o,i" or "n2,h2-",
+ *                     for all grid axes; "" restores the default choice. A label that the layer
+ *                     does not have is TENON_ERR_OPTION in TenonLayerSetUp(). */
 TENON_EXTERN TenonErrorCode TenonLayerSetSignature(TenonLayer layer,
                                                    const char* labels) TENON_NOEXCEPT;
 
 /** @brief Sets the layout in which parameters are stored and updated. Local; call on all ranks.
  *  @param[in] layer    layer
- *  @param[in] storage  "use" for the layout that the signature uses, the default; "sharded" to
- *                      divide what several ranks use among them, and with it the state of the
- *                      optimizer; "root" to store on coordinate 0 of every grid axis; or properties
- *                      such as "S0,B", of which P is TENON_ERR_OPTION in TenonLayerSetUp()
+ *  @param[in] storage  one of these texts: "use" (the default): the layout that the signature uses;
+ *                      "sharded": several ranks that use the same elements divide these among them,
+ *                      and with them the state of the optimizer; "root": on coordinate 0 of every
+ *                      grid axis; or properties such as "S0,B". The property P is TENON_ERR_OPTION
+ *                      in TenonLayerSetUp().
  *  @return TENON_ERR_LAYOUT  the text is none of these */
 TENON_EXTERN TenonErrorCode TenonLayerSetStorage(TenonLayer layer,
                                                  const char* storage) TENON_NOEXCEPT;
@@ -173,7 +192,8 @@ TENON_EXTERN TenonErrorCode TenonLayerSetStorage(TenonLayer layer,
  *  @param[in] input  layout of the input, on the communicator of the layer
  *  @return TENON_ERR_SHAPE       the shape of the input does not match the layer
  *  @return TENON_ERR_LAYOUT      the input of a convolution or pooling has a halo that does not
- *                                hold what the windows read; one that does is used as filled
+ *                                contain all elements that the windows read. A halo that contains
+ *                                them is used as the caller has filled it.
  *  @return TENON_ERR_OPTION      the signature or the parameter storage does not exist for this
  *                                layer
  *  @return TENON_ERR_SUPPORT     the backend lacks the data type, or overlap is not possible
@@ -292,9 +312,9 @@ TENON_EXTERN TenonErrorCode TenonLayerGetParameterTangent(TenonLayer layer, int 
 
 /** @brief Returns the number of state tensors, inner layers included. Not collective.
  *
- *  States are what a layer carries from one evaluation to the next beside its parameters: the
- *  running statistics of batch normalisation ("running_mean", "running_var"), and the states of
- *  shells.
+ *  States are values that a layer carries from one evaluation to the next and that are not
+ *  parameters: the running statistics of batch normalisation ("running_mean", "running_var"), and
+ *  the states of user-defined (shell) layers.
  *
  *  @param[in]  layer  layer
  *  @param[out] count  number of states; 0 before TenonLayerSetUp() */
@@ -302,8 +322,8 @@ TENON_EXTERN TenonErrorCode TenonLayerGetStateCount(TenonLayer layer, int* count
 
 /** @brief Returns a state, for reading and writing. Collective on the layer.
  *
- *  The tensor holds the current value; the next evaluation uses what is written to it. An
- *  evaluation may move the state to other memory, so call this again after each one.
+ *  The tensor holds the current value. The next evaluation uses the values that are written to it.
+ *  An evaluation may move the state to other memory, so call this again after each evaluation.
  *
  *  @param[in]  layer  layer that is set up
  *  @param[in]  index  index of the state, counted from 0
@@ -322,8 +342,9 @@ TENON_EXTERN TenonErrorCode TenonLayerGetState(TenonLayer layer, int index,
  *
  *  In training mode, the default, TenonLayerApply() saves what the adjoint needs; in inference mode
  *  it saves nothing. Two types of layers compute something else in training: dropout drops
- *  elements, and batch normalisation takes the statistics of the batch. The call can be made at any
- *  time. A container tells its layers; one of them can be told otherwise afterwards.
+ *  elements, and batch normalisation uses the statistics of the batch. The call can be made at any
+ *  time. For a container it also sets the mode of its layers; the mode of a single layer can be
+ *  changed afterwards.
  *
  *  @param[in] layer     layer
  *  @param[in] training  TENON_TRUE for training mode, TENON_FALSE for inference mode
@@ -334,8 +355,9 @@ TENON_EXTERN TenonErrorCode TenonLayerSetTraining(TenonLayer layer,
 
 /** @brief Sets whether evaluations save what the adjoint needs. Local; call on all ranks.
  *
- *  TenonLayerSetTraining() sets this too. To differentiate a network as it is in inference, with
- *  dropout as the identity and running statistics as constants:
+ *  TenonLayerSetTraining() sets this too: training mode saves, inference mode does not. To
+ *  differentiate a network in inference mode, with dropout as the identity and running statistics
+ *  as constants:
  *
  *      TenonLayerSetTraining(network, TENON_FALSE);
  *      TenonLayerSetRecording(network, TENON_TRUE);
@@ -354,9 +376,9 @@ TENON_EXTERN TenonErrorCode TenonLayerSetRecording(TenonLayer layer,
  *  A frozen parameter accumulates no gradient, and optimizers do not update it.
  *  TenonLayerApplyAdjoint() skips the computation of its gradient; input cotangents are unchanged.
  *  Gradients accumulated before a change are cleared. Layers added to a frozen container are frozen
- *  when it is set up. Releasing a container leaves frozen what a network file has as "frozen", or a
- *  model as a constant; pass that layer itself (TenonLayerGetChild()) to release it. The call is
- *  valid at any time.
+ *  when it is set up. A layer with "frozen" in a network file, and a constant of a model, remain
+ *  frozen when their container is released; pass the layer itself (TenonLayerGetChild()) to release
+ *  it. The call is valid at any time.
  *
  *  @param[in] layer   layer
  *  @param[in] frozen  TENON_TRUE to freeze; TENON_FALSE is the default
@@ -369,7 +391,8 @@ TENON_EXTERN TenonErrorCode TenonLayerSetFrozen(TenonLayer layer, TenonBool froz
  *                     cross-entropy, int64 labels [samples] with classes counted from 0; for the
  *                     other losses, float32 or float64 values of the input's shape. It is held by
  *                     reference and read by TenonLayerApply(); it may be in either memory space.
- *  @return TENON_ERR_TYPE  the layer is not a loss, or a gradientpenalty without a target
+ *  @return TENON_ERR_TYPE  the layer is not a loss, or it is a gradientpenalty whose settings need
+ *                          no target
  *  @see    TenonLayerSetTargetWeights()
  */
 TENON_EXTERN TenonErrorCode TenonLayerSetTarget(TenonLayer layer,
@@ -462,13 +485,14 @@ TENON_EXTERN TenonErrorCode TenonLayerClearStack(TenonLayer layer) TENON_NOEXCEP
  *  @param[in] layer  layer */
 TENON_EXTERN TenonErrorCode TenonLayerZeroGradients(TenonLayer layer) TENON_NOEXCEPT;
 
-/** @brief Tests whether the adjoint is that of the tangent, at a point. Collective on the layer.
+/** @brief Tests whether the adjoint is the transpose of the tangent. Collective on the layer.
  *
  *  Draws random directions dx, dp and dy of input, parameters and output, and computes the pairings
- *  <J (dx, dp), dy> and <dx, J* dy> + sum of <dp, gradient of p>, which are equal up to rounding. A
- *  tangent and an adjoint that are wrong alike pass this test; TenonLayerTestTaylor() finds these.
- *  Both are for authors of layers (tenon/ext/layer.h) and leave parameters, gradients and
- *  tangents as they were. A loss needs its target. All errors are the same on all ranks.
+ *  <J (dx, dp), dy> and <dx, J* dy> + sum of <dp, gradient of p>, which are equal up to rounding.
+ *  An error that the tangent and the adjoint have in common is not found by this test, but by
+ *  TenonLayerTestTaylor(). Both calls are for authors of layers (tenon/ext/layer.h) and do not
+ *  change parameters, gradients and tangents. A loss needs its target. All errors are the same on
+ *  all ranks.
  *
  *  @param[in]  layer     layer that is set up, with no evaluation pending
  *  @param[in]  x         point, in the layout of the last TenonLayerSetUp(). May be NULL, in which
@@ -482,8 +506,9 @@ TENON_EXTERN TenonErrorCode TenonLayerZeroGradients(TenonLayer layer) TENON_NOEX
  *                        case it is not returned.
  *  @return TENON_ERR_STATE       the layer is not set up, or an evaluation is pending
  *  @return TENON_ERR_ARG         x is passed to a layer with several inputs
- *  @return TENON_ERR_SHAPE       the shape of x does not match the layer (likewise ERR_LAYOUT,
- *                                ERR_DATATYPE)
+ *  @return TENON_ERR_SHAPE       the shape of x does not match the layer
+ *  @return TENON_ERR_LAYOUT      the layout of x does not match the layer
+ *  @return TENON_ERR_DATATYPE    the data type of x does not match the layer
  *  @return TENON_ERR_COLLECTIVE  ranks pass different seeds
  */
 TENON_EXTERN TenonErrorCode TenonLayerTestAdjoint(TenonLayer layer, TenonDTensor x, TenonInt seed,
@@ -493,13 +518,13 @@ TENON_EXTERN TenonErrorCode TenonLayerTestAdjoint(TenonLayer layer, TenonDTensor
 /** @brief Tests whether the tangent is the derivative, at a point. Collective on the layer.
  *
  *  The remainder | f(x + h dx, p + h dp) - f(x, p) - h J (dx, dp) | must fall as h^2. The step h is
- *  halved from 1/8 on while the remainder exceeds rounding, and the order is that of the last
- *  halving. It is 2 (within 0.1 in float64 and 0.3 in float32) for a smooth layer with a correct
- *  tangent, 1 for an incorrect one, and between them for a layer with kinks, such as relu, if a
- *  step crosses one. Dropout, whose mask changes with each evaluation, cannot be tested.
+ *  halved, beginning with 1/8, while the remainder exceeds rounding. The order is computed from the
+ *  last halving. It is 2 (within 0.1 in float64 and 0.3 in float32) for a smooth layer with a
+ *  correct tangent, 1 for an incorrect one, and between them for a layer with kinks, such as relu,
+ *  if a step crosses one. Dropout, whose mask changes with each evaluation, cannot be tested.
  *
- *  See TenonLayerTestAdjoint() for the errors; a layer that saves activations in bfloat16
- *  (saved_type) is TENON_ERR_SUPPORT, since its derivatives are those at rounded values.
+ *  See TenonLayerTestAdjoint() for the errors. A layer that saves activations in bfloat16
+ *  (saved_type) is TENON_ERR_SUPPORT, since its derivatives are computed at rounded values.
  *
  *  @param[in]  layer      layer that is set up, with no evaluation pending
  *  @param[in]  x          point, in the layout of the last TenonLayerSetUp(). May be NULL, in which

@@ -30,11 +30,12 @@
 /** @brief Creates a sequential layer, to be filled by TenonLayerSequentialAdd(). Collective on
  *         comm.
  *
- *  Setting halo_depth (int, 1): so many convolutions and poolings in a row share one halo
- *  exchange, with functions of each element and columnmlp between them. The first of them exchanges
- *  the halo of all, and each process computes the cells around its part that the next one reads.
- *  Layers that cannot, such as normalisation, and containers within this one end a row. Containers
- *  take the setting over from theirs.
+ *  Setting halo_depth (int, 1): the largest number of consecutive convolutions and poolings that
+ *  share one halo exchange. The first of these layers exchanges a halo that is wide enough for all,
+ *  and each process computes the cells around its part that the next of these layers reads.
+ *  Elementwise functions and columnmlp (a multilayer perceptron applied to each cell) may be
+ *  between them and are not counted. All other layers, such as normalisation, and inner containers
+ *  end the sequence. An inner container has the setting of the outer one unless its own is set.
  *
  *  @param[in]  comm   communicator of the input's layout
  *  @param[out] layer  new layer; destroy it with TenonLayerDestroy() */
@@ -63,9 +64,10 @@ TENON_EXTERN TenonErrorCode TenonLayerSequentialAdd(TenonLayer container,
 
 /** @brief Creates a graph, to be filled by TenonLayerGraphAddNode(). Collective on comm.
  *
- *  A graph allows skip connections, several inputs and outputs, and shared layers. The number of
- *  its inputs is the setting input_count (int, 1), or that of the names in the setting input_names,
- *  to be set before the first node is added. Setting halo_depth: see TenonLayerCreateSequential().
+ *  A graph allows skip connections, several inputs and outputs, and shared layers. The setting
+ *  input_count (int, 1) is the number of its inputs; alternatively, the setting input_names lists
+ *  their names. Set either before the first node is added. Setting halo_depth: see
+ *  TenonLayerCreateSequential().
  *
  *  @param[in]  comm   communicator of the inputs' layouts
  *  @param[out] layer  new layer; destroy it with TenonLayerDestroy()
@@ -74,11 +76,12 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateGraph(MPI_Comm comm, TenonLayer* lay
 
 /** @brief Adds a node that evaluates a layer. Local; call on all ranks.
  *
- *  The node reads outputs of earlier nodes or inputs of the graph. The output of the last node is
- *  that of the graph unless the setting output_names says others; all other nodes and all inputs
- *  must be read. TenonLayerSetUp() of the graph sets up each layer for its inputs, with the data
- *  type and stack depth of the graph. The graph holds a reference to the layer. A layer can be
- *  added several times: its nodes share the parameters, and their gradients accumulate.
+ *  The node reads outputs of earlier nodes or inputs of the graph. The output of the graph is the
+ *  output of its last node, unless the setting output_names names other nodes. All inputs, and all
+ *  nodes that are not outputs, must be read by a node. TenonLayerSetUp() of the graph sets up each
+ *  layer for its inputs, with the data type and stack depth of the graph. The graph holds a
+ *  reference to the layer. A layer can be added several times: its nodes share the parameters, and
+ *  their gradients accumulate.
  *
  *  @param[in]  graph   graph, not set up
  *  @param[in]  layer   layer on the communicator of the graph
@@ -102,19 +105,21 @@ TENON_EXTERN TenonErrorCode TenonLayerGraphAddNode(TenonLayer graph, TenonLayer 
 
 /** @brief Returns the layout of a layer's user-supplied boundary values. Not collective.
  *
- *  A convolution or pooling with sides of TENON_BOUNDARY_VALUES, and without
- *  the setting boundary_constant, has two inputs: x, and the values beyond these sides. The
- *  second input is one of the following:
+ *  A convolution or pooling with sides of TENON_BOUNDARY_VALUES, and without the setting
+ *  boundary_constant, has two inputs: x, and the values beyond these sides. The second input is one
+ *  of the following:
  *
- *  - A tensor in the layout returned by this call: that of x as its signature uses it, with the
- *    halo that the windows of each process read. Only the elements beyond sides of mode values are
- *    read, corners included. Each process fills those in its own box (TenonLayoutGetBox()), or its
- *    solver's ghost cells are used by TenonDTensorPlaceArray(). Where the layout has property P the
- *    values are partial sums, like x.
+ *  - A tensor in the layout that this call returns: the layout in which the layer's signature uses
+ *    x, with the halo that the windows of each process read. The layer reads only the elements
+ *    beyond sides of mode values, corners included. Each process fills these elements within its
+ *    own box (TenonLayoutGetBox()), or passes the ghost cells of its solver by
+ *    TenonDTensorPlaceArray(). If the layout has property P, the values are partial sums, as those
+ *    of x are.
  *  - One number: a tensor of shape [1], in any layout without halos.
  *
- *  Its cotangent has the dual layout (TenonLayerCreateInputCotangent() of input 1) and holds
- *  the derivatives with respect to the values and zeros elsewhere, or, for one number, their sum.
+ *  The cotangent of the second input has the dual layout (TenonLayerCreateInputCotangent() of input
+ *  1). It holds the derivatives with respect to the values, and zeros elsewhere. For one number, it
+ *  is the sum of these derivatives.
  *
  *      const TenonBoundary mode[1] = {TENON_BOUNDARY_VALUES};
  *      TenonLayerSetBoundary(conv, mode, NULL);
@@ -157,8 +162,8 @@ TENON_EXTERN TenonErrorCode TenonLayerSetUpMany(TenonLayer layer, int count,
  *  @param[in] x        [inputs] input tensors; a tensor can occur several times
  *  @param[in] outputs  number of outputs; must be <= 64
  *  @param[in] y        [outputs] tensors from TenonLayerCreateOutput(); overwritten
- *  @return TENON_ERR_ARG  a count is out of range or not that of the layer, or two of y are the
- *                         same tensor or their arrays overlap
+ *  @return TENON_ERR_ARG  a count is out of range or differs from that of the layer, or two of
+ *                         the tensors y are the same or have overlapping arrays
  */
 TENON_EXTERN TenonErrorCode TenonLayerApplyMany(TenonLayer layer, int inputs,
                                                 const TenonDTensor x[], int outputs,
@@ -233,15 +238,18 @@ TENON_EXTERN TenonErrorCode TenonLayerGetInputName(TenonLayer layer, int input, 
  */
 /**@{*/
 
-/** @brief Returns the number of outputs of a layer: 1, but for graphs that say others. Not
- *  collective.
+/** @brief Returns the number of outputs of a layer. Not collective.
+ *
+ *  It is 1, except for graphs with the setting output_names.
+ *
  *  @param[in]  layer  layer
  *  @param[out] count  number of outputs */
 TENON_EXTERN TenonErrorCode TenonLayerGetOutputCount(TenonLayer layer, int* count) TENON_NOEXCEPT;
 
 /** @brief Returns the name of an output. Not collective.
  *
- *  The names are those of the setting output_names of a graph. Without names the output is y.
+ *  The setting output_names of a graph defines the names. A layer without this setting has one
+ *  output, y.
  *
  *  @param[in]  layer   layer
  *  @param[in]  output  index of the output, counted from 0
@@ -267,13 +275,15 @@ TENON_EXTERN TenonErrorCode TenonLayerGetOutputName(TenonLayer layer, int output
  *        {"type": "conv", "name": "c1", "in_channels": 1, "out_channels": 8, "kernel": [5]},
  *        {"type": "tanh"}]}
  *
- *  Lists by spatial dimension (kernel, padding, boundary, ...) are in the order z, y, x, which the
- *  first line says, in files that programs in Fortran read or write too. Every layer may have the
- *  key "frozen" (true or false), see TenonLayerSetFrozen(). The keys
- *  "inputs" and "outputs" of a graph are the lists of its settings input_names and output_names.
- *  A layer of a graph has a key "reads", the inputs of TenonLayerGraphAddNode(); the key "same_as"
- *  in place of a layer is the number of the node whose layer is used again. Options are not read:
- *  call TenonObjectSetFromOptions(). Each rank reads the file.
+ *  Lists by spatial dimension (kernel, padding, boundary, ...) are in the order z, y, x. The
+ *  optional key "dimensions" of the outermost object states this order; it is the same in programs
+ *  in Fortran. Files that Tenon writes have this key.
+ *  Every layer may have the key "frozen" (true or false), see TenonLayerSetFrozen(). The keys
+ *  "inputs" and "outputs" of a graph are the lists of its settings input_names and output_names. A
+ *  layer of a graph has the key "reads", the list `inputs` of TenonLayerGraphAddNode(). An entry
+ *  with the key "same_as" instead of a layer is another node of a layer that the graph has already;
+ *  the key is the number of an earlier node of this layer. Options are not read: call
+ *  TenonObjectSetFromOptions(). Each rank reads the file.
  *
  *  @param[in]  comm        communicator of the input's layout
  *  @param[in]  nameOrPath  path, if it contains a slash or ends with .json; otherwise the name of a
@@ -289,28 +299,29 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateFromFile(MPI_Comm comm, const char* 
 /** @brief Creates a layer from the file of a network that was trained in PyTorch. Collective on
  *         comm.
  *
- *  The file is that of torch.export.save(program, "closure.pt2"), with the graph of the model and
- *  its weights, as share/tenon/export_torch.py writes it, or an ONNX file. Rank 0 reads the graph.
- *  The extents of the batch and of space are those of the layouts that TenonLayerSetUp() is given:
- *  there the graph becomes layers, each rank reads its own blocks of the weights, and the test that
- *  the file holds is run (TenonLayerTestModel()). The inputs have the shapes and the order of the
- *  model's. A Fortran array u(x, y, channel, batch) is an input [batch, channel, y, x].
+ *  The file contains the graph of the model and its weights. It is an ONNX file, or a file of
+ *  torch.export.save(program, "closure.pt2"), which share/tenon/export_torch.py writes. Rank 0
+ *  reads the graph. TenonLayerSetUp() determines the extents of the batch and of space from its
+ *  layouts. It makes layers from the graph, each rank reads its own blocks of the weights, and the
+ *  test in the file is run, if there is one (TenonLayerTestModel()). The inputs have the shapes of
+ *  the model's inputs, in the same order. A Fortran array u(x, y, channel, batch) is an input
+ *  [batch, channel, y, x].
  *
  *      TenonLayerCreateFromModel(comm, "closure.pt2", &net);
  *      TenonLayerSetUp(net, layout);
  *      TenonLayerApply(net, x, y);
  *
- *  The result is a container as any other: it can be trained, differentiated, and be a node of
- *  another network, in a network file as {"type": "model", "path": "closure.pt2"}. Parameters have
- *  the names that they have in PyTorch, with which TenonLayerSaveWeights() writes them. Constants
- *  of the model, as those of a normalisation, are frozen. doc/import.md lists the operators that
- *  can be imported. Option: -tenon_[prefix_]model_test.
+ *  The result is a container: it can be trained, differentiated, and be a node of another network,
+ *  in a network file as {"type": "model", "path": "closure.pt2"}. Parameters have the names that
+ *  they have in PyTorch, and TenonLayerSaveWeights() writes them with these names. Constants of the
+ *  model, such as those of a normalisation, are frozen. doc/import.md lists the operators that can
+ *  be imported. Option: -tenon_[prefix_]model_test, see TenonLayerTestModel().
  *
  *  @param[in]  comm   communicator of the inputs' layouts
  *  @param[in]  path   file of the model, readable on all ranks
  *  @param[out] layer  new layer of type "model"; destroy it with TenonLayerDestroy()
  *  @return TENON_ERR_FILE     the file cannot be read
- *  @return TENON_ERR_FORMAT   the file is damaged, or no model
+ *  @return TENON_ERR_FORMAT   the file is damaged, or is not a model
  *  @return TENON_ERR_SUPPORT  the file has a version that is not known
  *  @note   TenonLayerSetUp() returns TENON_ERR_SUPPORT with a list of all operators that cannot be
  *          imported, TENON_ERR_SHAPE if an extent is not the one that the file fixes, and
@@ -319,27 +330,32 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateFromFile(MPI_Comm comm, const char* 
 TENON_EXTERN TenonErrorCode TenonLayerCreateFromModel(MPI_Comm comm, const char* path,
                                                       TenonLayer* layer) TENON_NOEXCEPT;
 
-/** @brief Runs the test that a model's file holds. Collective on the layer.
+/** @brief Runs the test in a model's file. Collective on the layer.
  *
- *  share/tenon/export_torch.py writes inputs, outputs, cotangents and gradients into the file, as
- *  PyTorch computes them in float64. TenonLayerSetUp() runs this test once: it lays the inputs out
- *  on the layer's process grid with the properties of its inputs, sets up a second instance of the
- *  network, and compares outputs and gradients, in float64 and then in the data type, the space and
- *  with the backend of the layer. The option -tenon_[prefix_]model_test says which: both (default),
- *  run for the latter alone, or off. This call repeats it, in both ways if the option is off. It
- *  reads the weights of the file, whatever training has made of those of the layer.
+ *  share/tenon/export_torch.py computes inputs, outputs, cotangents and gradients with PyTorch in
+ *  float64 and writes them into the file. The test sets up a second instance of the network, with
+ *  the weights in the file and with the layouts of the layer's inputs, evaluates it on the inputs
+ *  in the file, and compares its outputs and gradients with those in the file. The weights of the
+ *  layer are not used. TenonLayerSetUp() runs the test once. The option -tenon_[prefix_]model_test
+ *  selects how:
+ *
+ *  | value          | the test is run                                                            |
+ *  | -------------- | -------------------------------------------------------------------------- |
+ *  | both (default) | in float64 on the host, then in the layer's data type, space and backend   |
+ *  | run            | in the layer's data type, space and backend only                           |
+ *  | off            | not at all by TenonLayerSetUp(); by this call as with "both"               |
  *
  *  @param[in] layer  layer of type "model" that is set up
  *  @return TENON_ERR_TEST   a result differs by more than the file allows; the message says where
  *  @return TENON_ERR_STATE  the file has no test, or the layer is not set up
- *  @return TENON_ERR_TYPE   the layer is no model
+ *  @return TENON_ERR_TYPE   the layer is not a model
  */
 TENON_EXTERN TenonErrorCode TenonLayerTestModel(TenonLayer layer) TENON_NOEXCEPT;
 
 /** @brief Writes a network file of a layer, without weights. Collective on the layer.
  *
- *  Rank 0 writes the settings that were set. The file is written beside its place and renamed, so
- *  that a failure leaves what was there.
+ *  Rank 0 writes the settings that were set. It writes a temporary file and renames it, so a
+ *  failure leaves the previous file.
  *
  *  @param[in] layer  layer or container, set up or not
  *  @param[in] path   file to be written; used on rank 0
@@ -352,30 +368,32 @@ TENON_EXTERN TenonErrorCode TenonLayerSaveNetwork(TenonLayer layer,
 
 /** @name Weights as files
  *
- *  The weights of a network trained in PyTorch go into a simulation as a file.
- *  share/tenon/export_weights.py writes it in Python, with the constants of the normalisation as
- *  tensors of their own:
+ *  A simulation reads the weights of a network that was trained in PyTorch from a file. In Python,
+ *  share/tenon/export_weights.py writes this file, with the constants of a normalisation as
+ *  separate tensors:
  *
  *      from export_weights import export_weights
  *      export_weights(model, "closure.safetensors", mean=[0.1, -2.0], std=[1.5, 0.3])
  *
- *  and the program reads it into a network of the same layers, with a layer of type "channelaffine"
- *  first for the normalisation:
+ *  The program reads it into a network of the same layers, whose first layer is of type
+ *  "channelaffine" for the normalisation:
  *
  *      TenonLayerSetUp(network, layout);
  *      TenonLayerLoadWeights(network, "closure.safetensors", NULL);
  *
- *  A file has the parameters of all layers and the running statistics of batch normalisation
- *  ("running_mean", "running_var"), and states of shells, which all are called parameters here.
- *  Parameters and tensors are matched in one of three ways:
+ *  A file contains the parameters of all layers, the running statistics of batch normalisation
+ *  ("running_mean", "running_var"), and the states of user-defined (shell) layers. In this section,
+ *  parameters include statistics and states. Parameters and tensors are matched in one of three
+ *  ways:
  *
- *  - by name, if the file has a tensor for the path of every parameter, written with dots:
- *    "encoder.conv1.weight" for "encoder/conv1/weight", as in files of TenonLayerSaveWeights().
- *  - by position otherwise: the layers with parameters take the modules of the file in their order.
- *    A module consists of the tensors whose names differ after the last dot only, and each
- *    parameter takes the tensor of its own name; "scale" and "shift" of a channelaffine layer are
- *    "weight" and "bias" if the module has no tensors of these names, and "weight0", "weight1", ...
- *    of a columnmlp layer are "weight" in one module each.
+ *  - by name, if for each parameter the file has a tensor with its path, written with dots:
+ *    "encoder.conv1.weight" for "encoder/conv1/weight". Files of TenonLayerSaveWeights() have these
+ *    names.
+ *  - by position otherwise. A module of the file consists of the tensors whose names are equal up
+ *    to the last dot. The layers with parameters are matched with the modules, both in their order,
+ *    and each parameter with the tensor of its own name. Exceptions: "scale" and "shift" of a
+ *    channelaffine layer are "weight" and "bias" of the module if the module has no tensors of
+ *    these names; "weight0", "weight1", ... of a columnmlp layer are "weight" of one module each.
  *  - by a map, a JSON file:
  *
  *        {"format": "tenon-weights-map-1",
@@ -383,38 +401,42 @@ TENON_EXTERN TenonErrorCode TenonLayerSaveNetwork(TenonLayer layer,
  *                        "dense/weight": {"name": "dense.kernel", "transpose": [1, 0]}},
  *         "unused": ["classifier.bias"]}
  *
- *    A key is the path of a layer, which takes a module, or of a parameter, which takes a tensor.
- *    "transpose" lists for each dimension of the parameter the dimension of the tensor, as numpy's
- *    transpose does. Parameters that the map does not name take the tensor of their own name.
+ *    A key is the path of a layer, whose value is the name of a module, or the path of a parameter,
+ *    whose value is the name of a tensor. "transpose" lists for each dimension of the parameter the
+ *    dimension of the tensor, as numpy's transpose does. A parameter that is not in the map is
+ *    matched with the tensor of its own name.
  *
- *  In every way each parameter must find a tensor of its shape, and each tensor of the file must be
- *  used, or named as unused by a map; only PyTorch's "num_batches_tracked" beside a running mean is
- *  skipped. Convolutions ([out, in, kernel...]) and affine layers ([out, in]) have PyTorch's order
- *  of dimensions.
+ *  In each case the file must have a tensor of the right shape for each parameter, and each tensor
+ *  of the file must be used, or listed as unused in a map; only PyTorch's "num_batches_tracked"
+ *  beside a running mean is skipped. Convolutions ([out, in, kernel...]) and affine layers ([out,
+ *  in]) have PyTorch's order of dimensions.
  *
- *  The order of modules is that of a npz file, or what the metadata "tenon.order" of a safetensors
- *  file says (the names of the tensors separated by newlines), since the safetensors library sorts
- *  tensors by type and name. Without it the order is that of the numbers in the names, if the names
- *  differ in numbers only, as those of PyTorch's Sequential do; otherwise there is none, which is
- *  an error.
+ *  The order of the modules is the first of these that exists; otherwise matching by position is an
+ *  error:
+ *
+ *  - the order in the file, for a npz file
+ *  - for a safetensors file, the order of the names, separated by newlines, in the metadata
+ *    "tenon.order": the safetensors library sorts the tensors themselves by type and name
+ *  - the order of the numbers in the names, if the names differ in numbers only, as in PyTorch's
+ *    Sequential
  *
  *  Tensors have elements F16, BF16, F32 or F64 (npz: float16, float32, float64), and are converted
- *  to the data type of the layer. npz files may be compressed, and arrays in Fortran order; zip64
- *  is read. Files are checked before anything is read from them: damaged ones are errors that name
- *  the file and the tensor.
+ *  to the data type of the layer. A npz file may be compressed, be in the format zip64, and contain
+ *  arrays in Fortran order. A file is checked before its tensors are read. The error about a
+ *  damaged file names the file and the tensor.
  */
 /**@{*/
 
 /** @brief Reads all parameters and running statistics from a weights file. Collective on the layer.
  *
- *  Each rank opens the file and reads its own block of each parameter; of a npz file it reads each
- *  array to its end, to compare the checksum. After an error all parameters are as before, on all
- *  ranks. Option: -tenon_[prefix_]weights_map, the map if none is passed.
+ *  Each rank opens the file and reads its own block of each parameter. It reads each array of a npz
+ *  file to the end, to compare the checksum. If the call fails, the parameters of all ranks are
+ *  unchanged. Option: -tenon_[prefix_]weights_map, the map if the argument map is NULL.
  *
  *  @param[in] layer  layer or network that is set up
  *  @param[in] path   safetensors or npz file, readable on all ranks
- *  @param[in] map    path of a weights map. May be NULL, in which case the option weights_map, or
- *                    none, is used.
+ *  @param[in] map    path of a weights map. May be NULL, in which case the map of the option
+ *                    weights_map is used, if it is set.
  *  @return TENON_ERR_STATE       the layer is not set up, or the array of a parameter is in use or
  *                                constant
  *  @return TENON_ERR_FILE        a file cannot be read
@@ -428,15 +450,15 @@ TENON_EXTERN TenonErrorCode TenonLayerLoadWeights(TenonLayer layer, const char* 
 
 /** @brief Writes all parameters and running statistics to a weights file. Collective on the layer.
  *
- *  The tensors have the paths of the parameters as names, with dots, and the data type of the
- *  layer. One parameter after the other is gathered on rank 0, which writes the file under a
- *  temporary name and renames it: a failure leaves the previous file. PyTorch reads the file with
- *  safetensors.torch.load_file(), numpy with numpy.load().
+ *  The name of a tensor is the path of its parameter, with dots, and its data type is that of the
+ *  layer. The parameters are gathered on rank 0 one after the other. Rank 0 writes a temporary file
+ *  and renames it, so a failure leaves the previous file. PyTorch reads the file with
+ *  safetensors.torch.load_file(), and numpy reads it with numpy.load().
  *
  *  @param[in] layer  layer or network that is set up
  *  @param[in] path   file to be written, used on rank 0; its name ends with .safetensors or .npz
  *  @return TENON_ERR_STATE    the layer is not set up
- *  @return TENON_ERR_ARG      the name ends otherwise, or two parameters would have one name
+ *  @return TENON_ERR_ARG      the name ends differently, or two parameters would have one name
  *  @return TENON_ERR_SUPPORT  a npz file would exceed 4 GiB
  *  @return TENON_ERR_FILE     the file cannot be written
  */
@@ -449,21 +471,22 @@ TENON_EXTERN TenonErrorCode TenonLayerSaveWeights(TenonLayer layer,
 
 /** @brief Returns a layer inside a container. Not collective.
  *
- *  A path names a layer of the container, a layer of that one, and so on: "encoder/conv1". A layer
- *  without a name has its number in the container, counted from 0, as in "encoder/0".
+ *  A path has the name of a layer of the container, the name of a layer inside this layer, and so
+ *  on: "encoder/conv1". A layer without a name is denoted by its number in the container, counted
+ *  from 0, as in "encoder/0".
  *
  *  @param[in]  layer  container
  *  @param[in]  path   path of the layer in it
  *  @param[out] child  new handle to the layer; destroy it with TenonLayerDestroy()
- *  @return TENON_ERR_ARG  there is no such layer; the message names those that there are
+ *  @return TENON_ERR_ARG  there is no such layer; the message lists the existing ones
  */
 TENON_EXTERN TenonErrorCode TenonLayerGetChild(TenonLayer layer, const char* path,
                                                TenonLayer* child) TENON_NOEXCEPT;
 
 /** @brief Returns the number of layers inside a container. Not collective.
  *  @param[in]  layer  layer
- *  @param[out] count  number of layers, each counted once however many nodes it is; 0 if the layer
- *                     is no container, or of a model before TenonLayerSetUp() */
+ *  @param[out] count  number of layers; a layer that is several nodes counts once. 0 if the layer
+ *                     is not a container, or is a model that is not set up */
 TENON_EXTERN TenonErrorCode TenonLayerGetChildCount(TenonLayer layer, int* count) TENON_NOEXCEPT;
 
 /** @brief Returns a layer inside a container by its number. Not collective.
@@ -481,7 +504,7 @@ TENON_EXTERN TenonErrorCode TenonLayerGetChildAt(TenonLayer layer, int index,
  *                         "encoder/conv1/weight"
  *  @param[out] parameter  new handle to the parameter itself, in its storage layout; destroy it
  *                         with TenonDTensorDestroy()
- *  @return TENON_ERR_ARG  there is no such parameter; the message names those that there are */
+ *  @return TENON_ERR_ARG  there is no such parameter; the message lists the existing ones */
 TENON_EXTERN TenonErrorCode TenonLayerGetParameterAt(TenonLayer layer, const char* path,
                                                      TenonDTensor* parameter) TENON_NOEXCEPT;
 /**@}*/

@@ -13,48 +13,55 @@
  *      TenonLayerCreateType(comm, "dropout", &dropout);
  *      TenonObjectSetReal((TenonObject)dropout, "rate", 0.1);
  *
- *  doc/layers.md lists all types with their settings, and the option -tenon_help prints these with
- *  defaults and ranges. A few in more detail:
+ *  doc/layers.md lists all types with their settings, and the option -tenon_help prints the
+ *  settings with defaults and ranges. Some types in more detail:
  *
  *  Pooling ("maxpooling", "averagepooling") over windows of [batch, channel, spatial...]. By
- *  default the stride is the kernel size and the padding is 0 elements wide. Padding is ignored,
- *  not zero, unless TenonLayerSetBoundary() gives it values; an average divides by the number of
- *  window elements inside the domain and its padding, or, with include_padding (bool, true) set to
- *  false, by those inside the domain alone. A window without any value is TENON_ERR_ARG in
- *  TenonLayerSetUp(). The first of equal elements is the maximum. With ceil (bool, false) the
- *  number of outputs is rounded up instead of down, except that a window that would begin beyond
- *  the domain and its low padding is dropped.
+ *  default the stride is the kernel size and the padding is 0 elements wide. Padding is ignored
+ *  rather than zero, unless TenonLayerSetBoundary() gives it values. An average divides by the
+ *  number of window elements inside the domain and its padding, or, if include_padding (bool, true)
+ *  is false, by the number of window elements inside the domain. A window without any value is
+ *  TENON_ERR_ARG in TenonLayerSetUp(). If several elements are the maximum, the first of them gets
+ *  the cotangent. With ceil (bool, false) the number of outputs is rounded up instead of down, but
+ *  a window that would begin beyond the domain and its low padding is omitted.
  *
- *  Means between cells and faces of a staggered grid ("collocate", "stagger"), of all channels
- *  alike: see TenonLayerCreateCollocate() and TenonLayerCreateStagger().
+ *  Means between cells and faces of a staggered grid ("collocate", "stagger"), which treat all
+ *  channels in the same way: see TenonLayerCreateCollocate() and TenonLayerCreateStagger().
  *
- *  Convolutions ("conv", "transposedconv"). bias (bool, true) adds a bias, dilation (ints, 1) is
- *  the spacing of kernel elements. groups (int, 1) divides both numbers of channels: each group is
- *  convolved independently, the weight has shape [outChannels, inChannels / groups, kernel...], and
- *  a grid axis can split the channels between groups (label g) instead of by o or i.
- *  boundary_constant (real) is the value beyond sides of mode values; it is not differentiated, and
- *  the layer has one input (for a differentiated number leave it unset, and pass a tensor of shape
- *  [1] as second input). overlap (text, "auto", of conv) computes outputs that need no halo while
- *  the halo exchange is in flight, in evaluation, tangent and adjoint: "on", "off", or where it is
- *  predicted to be faster. Outputs near the sides of a local block are then computed separately, in
- *  strips, each of which costs one more call of the kernel; the others read the input in place,
- *  without the copy that a halo otherwise needs. The input then must not be modified before
- *  TenonLayerApplyAdjoint(). "on" is TENON_ERR_SUPPORT in TenonLayerSetUp() if the input needs more
- *  than a halo exchange, or if a side has the boundary mode values.
+ *  Convolutions ("conv", "transposedconv") have the settings:
  *
- *  output_cuts (text, "follow", of pooling, pad and both convolutions) says how the output is cut
- *  in a dimension of space that is split: "follow" gives each process the outputs whose windows
- *  have their centres in its part of the input, which needs the least messages; "balanced" gives
- *  all processes the same number of outputs, up to one, where windows without padding or with a
- *  stride would leave some fewer. Plans choose between them where it is not set (tenon/plan.h).
+ *  - bias (bool, true): whether a bias is added
+ *  - dilation (ints, 1): the spacing of kernel elements
+ *  - groups (int, 1): number of groups into which both numbers of channels are divided. Each group
+ *    is convolved separately, the weight has shape [outChannels, inChannels / groups, kernel...],
+ *    and a grid axis can split the channels between groups (label g) instead of by o or i.
+ *  - boundary_constant (real): the value beyond sides of mode values. It is not differentiated, and
+ *    the layer has one input. For a differentiated number leave it unset, and pass a tensor of
+ *    shape [1] as second input.
+ *  - overlap (text, "auto", of conv): whether outputs that need no halo are computed while the halo
+ *    exchange is in flight, in evaluation, tangent and adjoint: "on", "off", or "auto", if it is
+ *    predicted to be faster. Outputs near the sides of a local block are then computed separately,
+ *    in strips, each by one more call of the kernel. The other outputs read the input in place,
+ *    without the copy that a halo otherwise needs, so the input must not be modified before
+ *    TenonLayerApplyAdjoint(). "on" is TENON_ERR_SUPPORT in TenonLayerSetUp() if the input needs
+ *    more than a halo exchange, or if a side has the boundary mode values.
  *
- *  halo (text, "auto", of conv and pooling) says where the halo of the input comes from:
- *  "exchange", from other processes; "compute", from the layers before it in its container, which
- *  compute the cells around each part too, where only the first of them exchanges a halo, for
- *  all; "auto", as the setting halo_depth of the container says (tenon/layer_network.h). "compute"
- *  is TENON_ERR_SUPPORT in TenonLayerSetUp() where these layers cannot, with the reason.
+ *  output_cuts (text, "follow", of pooling, pad and both convolutions) selects the split points of
+ *  the output in a split dimension of space. With "follow" each process has the outputs whose
+ *  windows have their centres in its part of the input, which needs the fewest messages. With
+ *  "balanced" the numbers of outputs of the processes differ by at most 1; with "follow" they can
+ *  differ more if windows have no padding or a stride. A plan chooses between the two if the
+ *  setting is not set (tenon/plan.h).
  *
- *  Functions of each element are types too:
+ *  halo (text, "auto", of conv and pooling) selects where the halo of the input comes from:
+ *
+ *  - "exchange": from other processes
+ *  - "compute": the previous layers in the container also compute the cells around each part, and
+ *    only the first of them exchanges a halo, which is wide enough for all. If these layers cannot,
+ *    TenonLayerSetUp() returns TENON_ERR_SUPPORT with the reason.
+ *  - "auto": by the setting halo_depth of the container (tenon/layer_network.h)
+ *
+ *  Elementwise functions are types too:
  *
  *  | function   | value                                                                      |
  *  | ---------- | -------------------------------------------------------------------------- |
@@ -84,8 +91,8 @@
  *  | scale      | factor x + shift; settings factor (real, 1) and shift (real, 0)            |
  *  | identity   | x                                                                          |
  *
- *  The last two are linear and therefore also accept partial sums (index label P), unless there is
- *  a shift. "prelu" (channels, int) is leakyrelu with a slope for each channel, its parameter
+ *  The last two are linear and therefore also accept partial sums (index label P), unless the shift
+ *  is not 0. "prelu" (channels, int) is leakyrelu with a slope for each channel, its parameter
  *  weight, which begins at 0.25 (He et al. 2015).
  *
  *  "flatten" reshapes [batch, channel, ...] to [batch, features], features in row-major order.
@@ -95,47 +102,48 @@
  *  TenonLayerInitialize(), the layer, the number of the evaluation and the global position of the
  *  element, not on the distribution.
  *
- *  "repartition" gives its input in another layout, that of TenonLayerSetOutputLayout(), which can
- *  be on another process grid and have other properties, split points and halos. The adjoint is
- *  that of the conversion. In a network, the default signatures of the following layers depend on
- *  it.
+ *  "repartition" converts its input to the layout of TenonLayerSetOutputLayout(), which can be on
+ *  another process grid and have other properties, split points and halos. Its adjoint is the
+ *  adjoint of the conversion. In a network, the default signatures of the following layers depend
+ *  on this layout.
  *
- *  "add" is the sum of one or more inputs, "subtract", "multiply" and "divide" are the difference,
- *  product and quotient of two, element by element. Inputs have the same number of dimensions; one
- *  with an extent of 1 where another has more is broadcast: a mask [batch,1,y,x], a gate
- *  [batch,channel,1,1]. Where a grid axis splits such a dimension, the input of extent 1 is used on
- *  all processes (B), and its cotangent is a partial sum (P). A quotient is the product with the
- *  reciprocal of the second input.
+ *  "add" is the sum of one or more inputs; "subtract", "multiply" and "divide" are the difference,
+ *  product and quotient of two inputs, element by element. All inputs have the same number of
+ *  dimensions. An input with extent 1 in a dimension is broadcast along it if another input has a
+ *  larger extent: a mask [batch,1,y,x], a gate [batch,channel,1,1]. If a grid axis splits such a
+ *  dimension, all processes have a copy of this input (B), and its cotangent is a partial sum (P).
+ *  A quotient is computed as the product with the reciprocal of the second input.
  *
  *  "concatenate" joins inputs along a dimension (setting dim), whose other extents must be equal;
- *  the dimension can be split. The inputs of all of these can have different layouts. The output
- *  has the layout of the first input, or of the first that is not broadcast, without halos and with
- *  a joined dimension split evenly, unless TenonLayerSetSignature() or, of add, subtract and
- *  concatenate, TenonLayerSetOutputLayout() selects another; the other inputs are converted to it.
- *  Use such a layer as a node of a graph, or by itself with TenonLayerSetUpMany().
+ *  the dimension can be split.
+ *
+ *  The inputs of these layers can have different layouts. By default the output has the layout of
+ *  the first input that is not broadcast, without halos; a joined dimension is split evenly.
+ *  TenonLayerSetSignature() can select another layout, as can TenonLayerSetOutputLayout() for add,
+ *  subtract and concatenate. All inputs are converted to the layout of the output. Use such a layer
+ *  as a node of a graph, or alone with TenonLayerSetUpMany().
  *
  *  Losses are layers that compare their input with a target (TenonLayerSetTarget()). With the input
  *  x, the target t and d = x - t:
  *
- *  - "crossentropy": of each sample log sum exp x - x[label]; x is [samples, classes].
- *  - "meansquarederror": of each element d^2.
- *  - "meanabsoluteerror": of each element |d|; the derivative is 0 where d is 0.
- *  - "huber": of each element d^2 / 2 where |d| <= delta, beyond it delta (|d| - delta / 2).
- *  - "relativel2": of each sample |d| / (|t| + epsilon), in the Euclidean norm.
- *  - "gradientpenalty": of each element the sum over spatial dimensions of the squared first
- *    difference of d to the next grid point, divided by the spacing; of x itself if with_target is
- *    false. x is [batch, channel, spatial...]. Past the last grid point there is no difference,
- *    unless the setting periodic is true.
+ *  - "crossentropy": for each sample log sum exp x - x[label]; x is [samples, classes].
+ *  - "meansquarederror": for each element d^2.
+ *  - "meanabsoluteerror": for each element |d|; the derivative is 0 where d is 0.
+ *  - "huber": for each element d^2 / 2 if |d| <= delta, otherwise delta (|d| - delta / 2).
+ *  - "relativel2": for each sample |d| / (|t| + epsilon), in the Euclidean norm.
+ *  - "gradientpenalty": for each element, with u = d, or u = x if with_target is false, the sum
+ *    over spatial dimensions of ((u at the next grid point - u) / spacing)^2. x is [batch, channel,
+ *    spatial...]. The last grid point has no next one, unless the setting periodic is true.
  *
- *  The setting loss_reduction says what the loss is of these terms: "mean" over the global batch,
- *  which is the default, or "sum". The input has any layout; the value is the same on all ranks
- *  that hold it.
+ *  These are the terms of a loss. The loss is their mean over the global batch, or their sum
+ *  (setting loss_reduction: "mean", the default, or "sum"). The input has any layout; the value is
+ *  the same on all ranks that hold it.
  *
- *  With the setting loss_weights the terms are weighted: by "sample", with a tensor [samples], or
- *  by "element", with one of the input's shape. A weight of 0 masks a term. The mean is then
- *  divided by the sum of the weights. Weights of elements in "relativel2" weigh the squares inside
- *  both norms; "crossentropy" has weights of samples only; a difference of "gradientpenalty" has
- *  the weight of its lower grid point.
+ *  The setting loss_weights gives the terms weights (TenonLayerSetTargetWeights()): "sample", with
+ *  a tensor [samples], or "element", with a tensor of the input's shape. A weight of 0 masks a
+ *  term. The mean is divided by the sum of the weights. "crossentropy" has weights of samples only.
+ *  In "relativel2" the weights of elements multiply the squares in both norms. In "gradientpenalty"
+ *  a difference has the weight of its lower grid point.
  *
  *  Settings: loss_reduction and loss_weights; delta for huber; epsilon for relativel2; spacing,
  *  periodic and with_target for gradientpenalty.
@@ -153,9 +161,9 @@
 /** @brief The faces of a staggered grid that a field has in a dimension of n cells. */
 typedef enum TenonFaces TENON_ENUM_INT {
   TENON_FACES_NONE = 0,  /**< none: n values in cells */
-  TENON_FACES_ALL = 1,   /**< n + 1: faces i and i + 1 are those of cell i */
-  TENON_FACES_LOWER = 2, /**< n: face i is the lower one of cell i, as with a period */
-  TENON_FACES_UPPER = 3, /**< n: face i is the upper one of cell i */
+  TENON_FACES_ALL = 1,   /**< n + 1: cell i is between faces i and i + 1 */
+  TENON_FACES_LOWER = 2, /**< n: face i is the lower face of cell i, as if periodic */
+  TENON_FACES_UPPER = 3, /**< n: face i is the upper face of cell i */
   TENON_FACES_MAX_ = 0x7fff
 } TenonFaces;
 
@@ -168,7 +176,7 @@ typedef enum TenonFaces TENON_ENUM_INT {
  *                     ...), "shell", or a type registered with TenonLayerRegister()
  *                     (tenon/ext/layer.h)
  *  @param[out] layer  new layer; destroy it with TenonLayerDestroy()
- *  @return TENON_ERR_TYPE  the name is unknown; the message names the nearest
+ *  @return TENON_ERR_TYPE  the name is unknown; the message suggests a similar one
  *  @note   A registered type can return any other error.
  */
 TENON_EXTERN TenonErrorCode TenonLayerCreateType(MPI_Comm comm, const char* name,
@@ -213,10 +221,10 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateAffine(MPI_Comm comm, TenonInt input
 /** @brief Creates a multilayer perceptron of the channels at each point. Collective on comm.
  *
  *  The layer type columnmlp, for closures of a column or a cell of a solver: h_0 = x, h_(l+1) =
- *  f(W_l h_l + b_l), and no f after the last. The input is [batch, channel, space...] with
- *  widths[0] channels, the output has widths[count - 1]. The parameters are "weight0" [widths[1],
- *  widths[0]], "bias0" [widths[1]], "weight1", ... It reads and writes arrays of any strides in
- *  place.
+ *  f(W_l h_l + b_l), without f in the last step. The input is [batch, channel, space...] with
+ *  widths[0] channels, the output has widths[count - 1] channels. The parameters are "weight0"
+ *  [widths[1], widths[0]], "bias0" [widths[1]], "weight1", ... The layer reads and writes arrays of
+ *  any strides in place.
  *
  *  @param[in]  comm        communicator of the input's layout
  *  @param[in]  count       number of widths; must be >= 2
@@ -238,12 +246,13 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateColumnMLP(MPI_Comm comm, int count,
  *         comm.
  *
  *  The layer type collocate. In each dimension in which the input [batch, channel, space...] has
- *  faces, a cell gets the mean of its two faces; in several dimensions that is the mean of its
- *  edges or corners. All channels have the same faces. Linear fields are exact, and smooth ones to
- *  second order. Where one face is left out (TENON_FACES_LOWER, TENON_FACES_UPPER), the boundary
- *  mode of that side says what it is: periodic with a period, zero on a wall, values, or with
- *  "filled" what the caller's ghost cell has. A cell is on the rank of its lower face, and so the
- *  layout of the output is that from which TenonLayoutCreateStaggered() makes the input's.
+ *  faces, a cell gets the mean of its two faces; in several dimensions it gets the mean of its
+ *  edges or corners. All channels have the same faces. The mean is exact for linear fields and of
+ *  second order for smooth fields. With TENON_FACES_LOWER and TENON_FACES_UPPER one face of the
+ *  domain is not part of the input, and the boundary mode of its side defines its value: periodic,
+ *  zero on a wall, values, or with "filled" the caller's ghost cell. A cell is on the rank of its
+ *  lower face: TenonLayoutCreateStaggered() makes the layout of the input from the layout of the
+ *  output.
  *
  *  Settings: faces (text: none, all, lower or upper for each spatial dimension, separated by
  *  commas), boundary, boundary_constant, filled.
@@ -264,11 +273,11 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateCollocate(MPI_Comm comm, int spatial
  *         comm.
  *
  *  The layer type stagger. In each dimension in which the output has faces, a face gets the mean of
- *  the cells on both sides. Beyond a wall the boundary mode says what a cell has: odd makes the
- *  face on the wall 0, symmetric gives it the value of the cell beside it; without a mode (the
- *  default) it has that value too, since there is no other cell. A face is on the rank of the cell
- *  above it, and the last one on that of the last cell: the layout of the output is that of
- *  TenonLayoutCreateStaggered() where the input is split as it is.
+ *  the cells on both sides. The boundary mode defines the cell beyond a wall: with odd the face on
+ *  the wall is 0; with symmetric, and without a mode (the default), it is the value of the one cell
+ *  beside it. A face is on the rank of the cell above it, and the last face on the rank of the last
+ *  cell. If the input's split points are kept, TenonLayoutCreateStaggered() makes the layout of the
+ *  output from the layout of the input.
  *
  *  Settings: those of TenonLayerCreateCollocate().
  *
@@ -286,10 +295,10 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateStagger(MPI_Comm comm, int spatial,
 
 /** @name Settings of single types, to be called before TenonLayerSetUp()
  *
- *  Each serves every type that has the setting and a kernel (or faces), which says how many spatial
- *  dimensions there are: convolutions, transposed convolutions, poolings, collocate and stagger.
- *  For other types, such as "pad", use TenonObjectSetIntegers(). TENON_ERR_TYPE if the type has no
- *  such setting, TENON_ERR_STATE if the kernel is not set. */
+ *  For types that have the setting and also a kernel or faces, whose length is the number of
+ *  spatial dimensions: convolutions, transposed convolutions, poolings, collocate and stagger. For
+ *  other types, such as "pad", use TenonObjectSetIntegers(). The calls return TENON_ERR_TYPE if the
+ *  type has no such setting, and TENON_ERR_STATE if the kernel or the faces are not set. */
 /**@{*/
 
 /** @brief Returns the number of spatial dimensions, the length of lists such as a stride. Not
@@ -297,7 +306,7 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateStagger(MPI_Comm comm, int spatial,
  *  @param[in]  layer    layer
  *  @param[out] spatial  number of spatial dimensions
  *  @return TENON_ERR_TYPE   the type has neither kernel nor faces
- *  @return TENON_ERR_STATE  they are not set */
+ *  @return TENON_ERR_STATE  the kernel or the faces are not set */
 TENON_EXTERN TenonErrorCode TenonLayerGetSpatialDimensions(TenonLayer layer,
                                                            int* spatial) TENON_NOEXCEPT;
 
@@ -312,8 +321,8 @@ TENON_EXTERN TenonErrorCode TenonLayerSetStride(TenonLayer layer,
  *  @param[in] layer  layer
  *  @param[in] low    [spatial] elements of padding before the domain; if negative, the number of
  *                    elements of the domain that are skipped
- *  @param[in] high   [spatial] elements of padding after the domain, likewise. May be NULL, in
- *                    which case low is used.
+ *  @param[in] high   [spatial] elements of padding after the domain; if negative, elements that are
+ *                    skipped. May be NULL, in which case low is used.
  *  @see    TenonLayerSetBoundary()
  */
 TENON_EXTERN TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonInt low[],
@@ -323,14 +332,14 @@ TENON_EXTERN TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonIn
  *
  *  The default is TENON_BOUNDARY_NONE on all sides. Modes:
  *
- *  - none: padding of the kernel: zero for a convolution; ignored by pooling, but counted by
- *    averages with include_padding
+ *  - none: padding without values: zero for a convolution; ignored by pooling, except that averages
+ *    with include_padding count it
  *  - zero: 0, for maximum pooling too
  *  - periodic, reflect, replicate: copies of elements of the domain, see TenonBoundary; reflection
  *    continues at both ends if the padding is wider than the domain
  *  - symmetric, odd, odd_point: reflection about a wall between elements (symmetric, odd) or on the
- *    first or last element (odd_point); odd ones change the sign, once for each bounce
- *  - linked, of both sides of a dimension: elements of other patches, see tenon/links.h
+ *    first or last element (odd_point); the odd modes change the sign at each reflection
+ *  - linked, on both sides of a dimension: elements of other patches, see tenon/links.h
  *  - values: user-supplied, see TenonLayerGetBoundaryLayout() and the setting
  *    boundary_constant
  *
@@ -341,14 +350,15 @@ TENON_EXTERN TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonIn
  *  window beyond the padding is ignored. The adjoint adds the cotangents of copied elements to the
  *  elements that they are copies of.
  *
- *  Option: -tenon_[prefix_]boundary, with one mode for all sides ("periodic"), or one per
- *  dimension, or one for each side of a dimension ("periodic,zero/none"). Channels may have modes
- *  of their own: see TenonLayerSetChannelBoundary().
+ *  Option: -tenon_[prefix_]boundary, with one mode for all sides ("periodic"), or a mode for each
+ *  dimension, or for each side of a dimension ("periodic,zero/none"). Channels can have different
+ *  modes, see TenonLayerSetChannelBoundary().
  *
  *  With the setting "filled" (bool, false; TenonObjectSetBool()) the caller has filled the halos of
- *  the input, inside the domain and outside: every ghost cell that a window covers is read as it
- *  is, nothing is exchanged, no mode of the layer applies, and the input's cotangent has that of
- *  each ghost cell. The option -tenon_check_ghosts names the first that is not a number.
+ *  the input, inside the domain and outside. Every ghost cell that a window covers is read, nothing
+ *  is exchanged, no boundary mode of the layer is used, and the cotangent of the input contains the
+ *  cotangents of the ghost cells. With the option -tenon_check_ghosts an error names the first
+ *  ghost cell that is not a number.
  *
  *  @param[in] layer  layer
  *  @param[in] low    [spatial] boundary mode before the domain
@@ -362,16 +372,16 @@ TENON_EXTERN TenonErrorCode TenonLayerSetBoundary(TenonLayer layer, const TenonB
 /** @brief Sets the boundary modes of one channel. Local; call on all ranks.
  *
  *  The channels of a field can need different modes at one wall: u and v are odd there, a pressure
- *  is symmetric. Channels are those of the input, and of the output of a transposed convolution.
- *  Channels for which this is not called keep the modes of TenonLayerSetBoundary(), which forgets
- *  those of single channels. The extension beyond the domain is then block-diagonal over channels,
- *  and so is its adjoint. For convolutions, transposed convolutions and "pad" a side without a mode
- *  is one of zeros beside channels that have a mode there; poolings refuse such a mixture.
+ *  is symmetric. Channels are those of the input, or, for a transposed convolution, of the output.
+ *  Other channels have the modes of TenonLayerSetBoundary(), which removes the modes of single
+ *  channels. The extension beyond the domain, and its adjoint, are then block-diagonal over
+ *  channels. If at one side some channels have a mode and others have none, the others get zeros in
+ *  convolutions, transposed convolutions and "pad"; poolings do not accept this.
  *
  *  Option: -tenon_[prefix_]boundary, with lists for all channels in turn, separated by semicolons
- *  ("odd,periodic;odd,periodic;symmetric,periodic"), or lists for channels "c=" or "begin:end=",
- *  the last that names a channel, and one list for the others
- *  ("symmetric,periodic;0:2=odd,periodic").
+ *  ("odd,periodic;odd,periodic;symmetric,periodic"), or with one list for all channels and lists
+ *  for single channels, "c=" or "begin:end=" ("symmetric,periodic;0:2=odd,periodic"); of several
+ *  lists for a channel the last one counts.
  *
  *  @param[in] layer    layer
  *  @param[in] channel  channel, counted from 0
@@ -388,10 +398,10 @@ TENON_EXTERN TenonErrorCode TenonLayerSetChannelBoundary(TenonLayer layer, Tenon
 /** @brief Sets the layout of the output of a repartition, add or concatenate layer. Local; call on
  *         all ranks.
  *  @param[in] layer   layer of one of these types, not set up
- *  @param[in] output  layout of the output, on the communicator of the layer and, but for a
- *                     repartition, without halos. For an input of another shape, such as a smaller
- *                     last batch, it is a pattern: dimensions of equal extent keep their split
- *                     points and halos, and the others are split evenly.
+ *  @param[in] output  layout of the output, on the communicator of the layer; without halos, except
+ *                     for a repartition. If the output has another shape, for example for a smaller
+ *                     last batch, dimensions of equal extent have the split points and halos of
+ *                     this layout, and the others are split evenly.
  *  @return TENON_ERR_TYPE    the layer is of another type
  *  @return TENON_ERR_ARG     output has another communicator
  *  @return TENON_ERR_LAYOUT  output has halos
@@ -404,7 +414,7 @@ TENON_EXTERN TenonErrorCode TenonLayerSetOutputLayout(TenonLayer layer,
 /** @name Types and their signatures */
 /**@{*/
 
-/** @brief Returns the names of all types of the library but "shell". Not collective.
+/** @brief Returns the names of all types of the library except "shell". Not collective.
  *  @param[out] types   [length] names in alphabetical order, separated by commas. May be NULL, in
  *                      which case only needed is returned.
  *  @param[in]  length  size of the buffer in characters
@@ -416,14 +426,14 @@ TENON_EXTERN TenonErrorCode TenonLayerGetTypes(char types[], TenonInt length,
 /** @brief Returns the index labels of a layer, of which a signature has one for each grid axis. Not
  *  collective.
  *  @param[in]  layer   layer whose required settings are set
- *  @param[in]  ndim    number of dimensions of the input; of the first if there are several
- *  @param[in]  shape   [ndim] shape of that input
+ *  @param[in]  ndim    number of dimensions of the first input
+ *  @param[in]  shape   [ndim] shape of the first input
  *  @param[out] labels  [length] labels, separated by commas, such as "n,o,i,B,R,P". May be NULL, in
  *                      which case only needed is returned.
  *  @param[in]  length  size of the buffer in characters
  *  @param[out] needed  size that the labels need. May be NULL, in which case it is not returned.
  *  @return TENON_ERR_STATE  a required setting is not set
- *  @return TENON_ERR_TYPE   the layer is a container, whose layers have labels
+ *  @return TENON_ERR_TYPE   the layer is a container; its layers have labels
  *  @return TENON_ERR_ARG    the labels do not fit into the buffer
  *  @see    TenonLayerSetSignature() */
 TENON_EXTERN TenonErrorCode TenonLayerGetLabels(TenonLayer layer, int ndim, const TenonInt shape[],

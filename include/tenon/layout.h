@@ -13,28 +13,29 @@
  *  | P           | partial: each process holds a full-size partial sum; the value is their sum   |
  *  | R           | root: the tensor is stored only on coordinate 0 of the axis, the root process |
  *
- *  Along an axis of one process these four are the same, and it does not matter which of them a
- *  layout has there: one from boxes, "S0,S1,S2,S3" on a grid of 1x1x2x3 processes, equals
- *  "S0,B,S2,S3".
+ *  Along an axis of one process the four properties are equivalent: on a grid of 1x1x2x3 processes,
+ *  a layout from boxes, "S0,S1,S2,S3", equals "S0,B,S2,S3".
  *
- *  Properties are written in the order of the axes, separated by commas: "S0,B". A dimension that
- *  axes split is divided at split points (cuts), which are balanced unless they are set. A
- *  dimension can have a halo: the boxes of the processes then differ from their local blocks, and
- *  can overlap, leave gaps or reach beyond the domain, where elements follow a boundary mode.
+ *  Properties are written in the order of the axes, separated by commas: "S0,B". The axes that
+ *  split a dimension divide it at split points (cuts), which are balanced by default. The axes are
+ *  ordered: the first one is the major axis, and the last one is the minor axis, along which
+ *  neighbours have adjacent blocks. A dimension can have a halo: the boxes of the processes then
+ *  differ from their local blocks, and can overlap, leave gaps or extend beyond the domain. A
+ *  boundary mode defines the elements outside the domain.
  *
  *  Dimensions are counted from 0 and stored row-major: the last is contiguous in memory. A box is a
  *  half-open range of global indices in each dimension, low <= i < high, with indices counted from
  *  0.
  *
  *  Life cycle: TenonLayoutCreate(), setters, TenonLayoutSetUp(); or one of the calls that create a
- *  complete layout. A layout that is set up never changes. A setter that fails leaves the layout as
- *  it was and makes the next TenonLayoutSetUp() fail on all ranks, unless the setter is called
- *  again with success.
+ *  complete layout. A layout that is set up never changes. If a setter fails on any rank, the
+ *  layout is unchanged, and the next TenonLayoutSetUp() fails on all ranks unless the setter is
+ *  called again with success.
  *
  *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
  *  TENON_ERR_HANDLE if a handle is not valid or is of another class. Setters return TENON_ERR_STATE
- *  after TenonLayoutSetUp(), and most getters before it. Errors of collective calls are the same on
- *  all ranks.
+ *  after TenonLayoutSetUp(), and most getters return it before TenonLayoutSetUp(). Errors of
+ *  collective calls are the same on all ranks.
  */
 #ifndef TENON_LAYOUT_H
 #define TENON_LAYOUT_H
@@ -50,14 +51,14 @@ typedef enum TenonBoundary TENON_ENUM_INT {
   TENON_BOUNDARY_PERIODIC = 2,  /**< ... n-2 n-1 | 0 1 ... n-1 | 0 1 ... */
   TENON_BOUNDARY_REFLECT = 3,   /**< ... 2 1     | 0 1 ... n-1 | n-2 n-3 ... */
   TENON_BOUNDARY_REPLICATE = 4, /**< ... 0 0     | 0 1 ... n-1 | n-1 n-1 ... */
-  TENON_BOUNDARY_VALUES = 5,    /**< user-supplied; a conversion writes zero there */
+  TENON_BOUNDARY_VALUES = 5,    /**< user-supplied; a conversion writes zeros */
   TENON_BOUNDARY_SYMMETRIC = 6, /**< ... 1 0     | 0 1 ... n-1 | n-1 n-2 ...: even about a wall
                                      between elements */
   TENON_BOUNDARY_ODD = 7,       /**< ... -1 -0   | 0 1 ... n-1 | -(n-1) -(n-2) ...: odd about a wall
                                      between elements, such as the velocity along a wall in cells */
   TENON_BOUNDARY_ODD_POINT = 8, /**< ... -2 -1   | 0 1 ... n-1 | -(n-2) -(n-3) ...: odd about a wall
                                      on the first or last element, such as the velocity through a
-                                     wall on faces; the element on the wall is left as it is */
+                                     wall on faces; the element on the wall is not changed */
   TENON_BOUNDARY_LINKED = 9,    /**< beyond a local block are copies that an index map or links
                                      fill, see tenon/index_map.h and tenon/links.h; the mode of both
                                      sides or of none */
@@ -72,8 +73,8 @@ typedef enum TenonBoundary TENON_ENUM_INT {
  *  @param[out] layout      new layout, set up; destroy it with TenonLayoutDestroy()
  *  @return TENON_ERR_LAYOUT      shape and properties are out of range or do not match the process
  *                                grid
- *  @return TENON_ERR_SHAPE       the shape has more than INT64_MAX / 8 elements; also wherever else
- *                                a layout is made
+ *  @return TENON_ERR_SHAPE       the shape has more than INT64_MAX / 8 elements; also in all other
+ *                                calls that make a layout
  *  @return TENON_ERR_COLLECTIVE  ranks pass different arguments
  *  @see    TenonLayoutCreate(), TenonLayoutCreateFromBoxes()
  */
@@ -84,12 +85,11 @@ TENON_EXTERN TenonErrorCode TenonLayoutCreateSharded(TenonPartition partition, i
 /** @brief Creates a layout from the boxes of a user's decomposition. Collective on comm.
  *
  *  Each rank passes the box that it holds. The boxes must form a Cartesian grid that covers the
- *  shape: no two overlap, none leaves the shape, and nothing is left uncovered. Any rank can hold
- *  any box of the grid, and a rank with an empty box (low equal to high) holds no elements. Grid
- *  axis d of the new layout splits tensor dimension d.
+ *  shape without overlaps. Any rank can hold any box of the grid, and a rank with an empty box (low
+ *  equal to high) holds no elements. Grid axis d of the new layout splits tensor dimension d.
  *
- *  @note Pass the shape where it is known: without it, boxes that all end one row short make a
- *        smaller tensor without an error.
+ *  @note Pass the shape if it is known: without it, boxes that all end one row too early are not an
+ *        error, but a smaller tensor.
  *
  *  @param[in]  comm    communicator, see TenonPartitionCreate()
  *  @param[in]  ndim    number of tensor dimensions; must be 1 to 8
@@ -111,15 +111,16 @@ TENON_EXTERN TenonErrorCode TenonLayoutCreateFromBoxes(MPI_Comm comm, int ndim,
 /** @brief Creates the layout of a field on a staggered grid from that of the cells. Collective on
  *         cells.
  *
- *  Values that are shifted by half a cell lie on faces: n + 1 of them for n cells between walls, n
- *  with a period. Face i is the lower one of cell i and on its rank; the last one is with the last
- *  cell. Fields of all offsets so have layouts of one decomposition. Halos are not taken over.
+ *  Values that are shifted by half a cell are located on faces: n + 1 faces for n cells between
+ *  walls, n faces if the dimension is periodic. Face i is the lower face of cell i and on the rank
+ *  of this cell; the last face is on the rank of the last cell. Fields with different offsets thus
+ *  have layouts with one decomposition. The new layout has no halos.
  *
- *  Means between them are layers: TenonLayerCreateCollocate() to cells, TenonLayerCreateStagger()
- *  to faces, with outputs in these layouts.
+ *  Layers compute means between cells and faces: TenonLayerCreateCollocate() on cells,
+ *  TenonLayerCreateStagger() on faces, with outputs in these layouts.
  *
  *  @param[in]  cells   layout of values in cells, set up
- *  @param[in]  faces   [ndim] 1 in dimensions with one face more than cells, else 0
+ *  @param[in]  faces   [ndim] 1 in dimensions with one more face than cells, otherwise 0
  *  @param[out] layout  new layout, set up; destroy it with TenonLayoutDestroy()
  *  @return TENON_ERR_ARG         an entry of faces is neither 0 nor 1
  *  @return TENON_ERR_STATE       cells is not set up
@@ -156,8 +157,8 @@ TENON_EXTERN TenonErrorCode TenonLayoutCreateLike(TenonLayout model,
 /** @brief Sets the global extents. Local; call on all ranks.
  *
  *  A dimension whose extent changes loses its split points, and a halo set by
- *  TenonLayoutSetHaloBoxes(); the widths of TenonLayoutSetHalo() stay. If the number of dimensions
- *  changes, every dimension loses all.
+ *  TenonLayoutSetHaloBoxes(); the widths of TenonLayoutSetHalo() remain. If the number of
+ *  dimensions changes, split points and halos of all dimensions are lost.
  *
  *  @param[in] layout  layout
  *  @param[in] ndim    number of tensor dimensions; must be 1 to 8
@@ -214,13 +215,13 @@ TENON_EXTERN TenonErrorCode TenonLayoutSetCuts(TenonLayout layout, int dim, int 
 /** @brief Sets a halo of uniform width in one dimension. Local; call on all ranks.
  *
  *  Applies to every local block, whether or not the dimension is split. Empty blocks have no halo.
- *  The halo holds values; for one of partial sums see TenonLayoutGetDual(). Call
+ *  The halo holds copies; for a halo of partial sums see TenonLayoutGetDual(). Call
  *  TenonLayoutSetShape() first.
  *
  *  @param[in] layout    layout
  *  @param[in] dim       tensor dimension, counted from 0
  *  @param[in] low       halo width before each block; if negative, the number of elements left out
- *  @param[in] high      halo width after each block, likewise
+ *  @param[in] high      halo width after each block; if negative, the number of elements left out
  *  @param[in] lowMode   boundary mode before the domain
  *  @param[in] highMode  boundary mode after the domain
  *  @return TENON_ERR_ARG    there is no such dimension or boundary mode
@@ -232,7 +233,7 @@ TENON_EXTERN TenonErrorCode TenonLayoutSetHalo(TenonLayout layout, int dim, Teno
 
 /** @brief Sets the halo of a dimension by the range of each block. Local; call on all ranks.
  *
- *  As with TenonLayoutSetHalo() the halo holds values. Call TenonLayoutSetShape() first.
+ *  As in TenonLayoutSetHalo() the halo holds copies. Call TenonLayoutSetShape() first.
  *
  *  @param[in] layout    layout
  *  @param[in] dim       tensor dimension, counted from 0
@@ -264,13 +265,14 @@ TENON_EXTERN TenonErrorCode TenonLayoutSetUp(TenonLayout layout) TENON_NOEXCEPT;
 
 /** @brief Returns the dual layout, that of the cotangents. Not collective.
  *
- *  In the dual, B and P are exchanged, and so are halos of values and halos of partial sums. The
- *  pairing of a tensor with one in the dual layout is the sum over all ranks of the dot products of
- *  their local arrays, see TenonDTensorPairing().
+ *  In the dual, B is exchanged with P, and halos of copies are exchanged with halos of partial
+ *  sums. The pairing of a tensor with a tensor in the dual layout is the sum over all ranks of the
+ *  dot products of their local arrays, see TenonDTensorPairing().
  *
- *  In a halo of partial sums the value of an element is the sum over all boxes that contain it. To
- *  make a layout with such halos, take the dual of one whose halos hold values. For halos of both
- *  kinds, add those of values to a copy of that dual (TenonLayoutCreateLike()).
+ *  In a halo of partial sums the value of an element is the sum over all boxes that contain the
+ *  element. To make a layout with such halos, take the dual of a layout whose halos hold copies.
+ *  For a layout with halos of both kinds, make a copy of this dual (TenonLayoutCreateLike()), and
+ *  set halos of copies in other dimensions.
  *
  *  @param[in]  layout  layout that is set up
  *  @param[out] dual    new handle; destroy it with TenonLayoutDestroy()
@@ -324,15 +326,17 @@ TENON_EXTERN TenonErrorCode TenonLayoutGetOwnedBox(TenonLayout layout, TenonInt 
 
 /** @brief Returns whether this rank takes part in the layout. Not collective.
  *  @param[in]  layout  layout that is set up
- *  @param[out] active  TENON_FALSE outside the process grid and, along an R axis, on all
- *                      coordinates but 0; otherwise TENON_TRUE, even if the box of the rank is
+ *  @param[out] active  TENON_FALSE if the rank is outside the process grid, or its coordinate on an
+ *                      R axis is not 0; otherwise TENON_TRUE, even if the box of the rank is
  *                      empty */
 TENON_EXTERN TenonErrorCode TenonLayoutIsActive(TenonLayout layout,
                                                 TenonBool* active) TENON_NOEXCEPT;
 
 /** @brief Returns whether two layouts are equal and on the same communicator. Not collective.
- *  Equal layouts give every rank the same block and the same halos. What they say of an axis of one
- *  process does not count, nor whether the process grid has such an axis.
+ *
+ *  In equal layouts every rank has the same local block and the same halos. Axes of one process are
+ *  ignored: their properties, and whether the process grids have such axes.
+ *
  *  @param[in]  layout  layout that is set up
  *  @param[in]  other   layout that is set up
  *  @param[out] equal   TENON_TRUE or TENON_FALSE */

@@ -8,8 +8,8 @@
  *  The adjoint F* maps the dual of the range to the dual of the domain, such that <F x, y> = <x, F*
  *  y> with the pairing of TenonDTensorPairing(). All communication in Tenon is such an operator,
  *  and its adjoint belongs to the same family (Hewett and Grady, "A linear algebraic approach to
- *  model parallelism in deep learning", 2020). TenonLinearOpCreateAdjoint() gives it as an
- *  operator, for factors, split-phase application and bound arrays.
+ *  model parallelism in deep learning", 2020). TenonLinearOpCreateAdjoint() creates the adjoint as
+ *  a separate operator, for factors, split-phase application and bound arrays.
  *
  *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
  *  TENON_ERR_HANDLE if a handle is not valid or is of another class.
@@ -36,7 +36,8 @@
  *  @return TENON_ERR_DATATYPE  the data type of x or y does not match the operator
  *  @return TENON_ERR_STATE     an array is in use, the array of y is constant, or the operator is
  *                              between Begin and End
- *  @return TENON_ERR_ARG       x and y are the same tensor, or share memory otherwise than above
+ *  @return TENON_ERR_ARG       x and y are the same tensor, or share memory and the exception above
+ *                              does not apply
  *  @note   After an error in the arguments y is unchanged. To save a message per call, errors are
  *          not exchanged between ranks: on more than one rank they call the fatal handler, which by
  *          default ends the program, see TenonSetFatalErrorHandler().
@@ -58,15 +59,15 @@ TENON_EXTERN TenonErrorCode TenonLinearOpApplyAdjoint(TenonLinearOp op, TenonDTe
 
 /** @brief Applies with factors: y <- alpha F x + beta y. Collective on the operator.
  *
- *  See TenonLinearOpApply() for the errors other than the one below.
+ *  For other errors see TenonLinearOpApply().
  *
  *  @param[in]     op     operator
  *  @param[in]     alpha  factor of F x, the same on all ranks; if it is 0, x is not read
  *  @param[in]     x      tensor in the domain
  *  @param[in]     beta   factor of y, the same on all ranks; if it is 0, the old value of y is not
  *                        read
- *  @param[in,out] y      tensor in the range. Copies (B axes) that are equal stay equal; of partial
- *                        sums (P axes) each is multiplied by beta.
+ *  @param[in,out] y      tensor in the range. Copies (B axes) that are equal remain equal; each
+ *                        partial sum (P axes) is multiplied by beta.
  *  @return TENON_ERR_DATATYPE  alpha or beta is not an integer, for integer tensors
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpApplyAdd(TenonLinearOp op, double alpha, TenonDTensor x,
@@ -112,11 +113,11 @@ TENON_EXTERN TenonErrorCode TenonLinearOpApplyMany(TenonLinearOp op, int count,
  *  The input is then locked for reading and the output for writing, and any other application,
  *  Begin, binding or destruction of this operator returns TENON_ERR_STATE.
  *
- *  All ranks must begin, apply and end the operators of a communicator in the same order, and those
- *  of several communicators too if some are in flight together: a rank that waits on one does not
- *  advance those of another. In a composition, or a conversion in several steps, only the first
- *  step is in flight between Begin and End; in a sum, only the first operator; shell operators do
- *  all their work in End.
+ *  All ranks must begin, apply and end the operators of a communicator in the same order. The same
+ *  is true for operators on several communicators that are in flight at the same time, since a rank
+ *  that waits for one operator does not advance the others. Between Begin and End, only the first
+ *  step of a composition or of a conversion in several steps is in flight, and only the first
+ *  operator of a sum; shell operators do all their work in End.
  */
 /**@{*/
 
@@ -161,8 +162,8 @@ TENON_EXTERN TenonErrorCode TenonLinearOpApplyEnd(TenonLinearOp op) TENON_NOEXCE
 
 /** @brief Binds x and y for y <- F x. Not collective.
  *
- *  Some ranks can bind while others do not. If the call fails, the previous binding stays. The
- *  errors are those of TenonLinearOpApply(), but are returned on any number of ranks.
+ *  Some ranks can bind while others do not. If the call fails, the previous binding remains. The
+ *  errors are the same as in TenonLinearOpApply(), but are returned on any number of ranks.
  *
  *  @param[in] op  operator
  *  @param[in] x   tensor in the domain
@@ -171,7 +172,7 @@ TENON_EXTERN TenonErrorCode TenonLinearOpApplyEnd(TenonLinearOp op) TENON_NOEXCE
 TENON_EXTERN TenonErrorCode TenonLinearOpBind(TenonLinearOp op, TenonDTensor x,
                                               TenonDTensor y) TENON_NOEXCEPT;
 
-/** @brief Removes the binding, and that of the adjoint, if there are any. Not collective.
+/** @brief Removes the bindings of the operator and of its adjoint, if any. Not collective.
  *  @param[in] op  operator
  *  @return TENON_ERR_STATE  the operator is between Begin and End */
 TENON_EXTERN TenonErrorCode TenonLinearOpUnbind(TenonLinearOp op) TENON_NOEXCEPT;
@@ -201,7 +202,7 @@ TENON_EXTERN TenonErrorCode TenonLinearOpGetDataTypes(TenonLinearOp op, TenonDat
  *  @param[in]  op        conversion
  *  @param[out] messages  number of messages, plus the number of collective MPI calls to which this
  *                        rank contributes data, over all steps
- *  @param[out] bytes     payload of all of them in bytes
+ *  @param[out] bytes     payload of all messages and calls in bytes
  *  @return TENON_ERR_SUPPORT  the operator is not a conversion */
 TENON_EXTERN TenonErrorCode TenonLinearOpGetTraffic(TenonLinearOp op, TenonInt* messages,
                                                     TenonInt* bytes) TENON_NOEXCEPT;
@@ -220,7 +221,7 @@ TENON_EXTERN TenonErrorCode TenonLinearOpGetTraffic(TenonLinearOp op, TenonInt* 
  *  @param[out] adjoint   <x, F* y>. May be NULL, in which case it is not returned.
  *  @param[out] relative  difference divided by max(|F x| |y|, |x| |F* y|). May be NULL, in which
  *                        case it is not returned.
- *  @return TENON_ERR_DATATYPE    the operator acts on integers, on all ranks
+ *  @return TENON_ERR_DATATYPE    the operator acts on integers
  *  @return TENON_ERR_COLLECTIVE  ranks pass different arguments
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpTestAdjoint(TenonLinearOp op, TenonInt seed,

@@ -5,11 +5,10 @@
  *
  *  This header is stable (doc/1.0.md).
  *
- *  Operators are ready for use when they are created. They hold what they need of the layouts and
- *  operators that they are created from, which can be destroyed. In all calls, op is the new
- *  operator, to be destroyed with TenonLinearOpDestroy(), and type is the element type of domain
- *  and range. Unless stated otherwise it can be TENON_INT64: integers are then communicated and
- *  added.
+ *  An operator is ready for use when it is created. It holds what it needs of its layouts and
+ *  operators, which can be destroyed. In all calls, op is the new operator, to be destroyed with
+ *  TenonLinearOpDestroy(), and type is the element type of domain and range. Unless stated
+ *  otherwise it can be TENON_INT64: integers are then communicated and added.
  *
  *  All calls are collective on the communicator of their layouts or operators. All errors are the
  *  same on all ranks (for handles that are not valid see tenon/error.h): TENON_ERR_NULL or
@@ -28,25 +27,35 @@
 
 /** @brief Creates the conversion between two layouts. Collective on the layouts.
  *
- *  All communication in Tenon is a conversion: broadcast, sum-reduce, scatter, gather, all-gather,
+ *  All communication in Tenon is a conversion. Broadcast, sum-reduce, scatter, gather, all-gather,
  *  reduce-scatter, all-to-all, slice, zero-pad and halo exchange differ only in the properties,
- *  split points and halos of the two layouts; so does a transfer to another process, between
- *  layouts on process grids of one process. The adjoint is the conversion from the dual of `to` to
- *  the dual of `from`.
+ *  split points and halos of the two layouts. A transfer to another process is the conversion
+ *  between layouts on two process grids of one process each. The adjoint is the conversion from the
+ *  dual of `to` to the dual of `from`.
  *
- *  The conversion uses the communication path that is predicted to be the fastest: one exchange of
- *  messages, or several steps through intermediate layouts, each an exchange or a collective along
- *  one axis of the process grid. TenonObjectView() prints the path. All paths keep the value of a
- *  valid tensor, and the copies of a sum are bitwise identical on each of them. On memory that is
- *  not a valid tensor, such as copies that differ, paths can give different results; the adjoint is
- *  always that of the path in use.
+ *  The conversion uses the route (communication path) that is predicted to be the fastest: one
+ *  exchange of messages, or several steps through intermediate layouts. Each step is an exchange,
+ *  or a collective along one axis of the process grid. TenonObjectView() prints the route. All
+ *  routes preserve the value of a valid tensor, and on each of them the copies of a sum are bitwise
+ *  identical. If the tensor is not valid, for example because its copies differ, the results of
+ *  routes can differ; the adjoint is always the adjoint of the route that is used.
  *
- *  Options: -tenon_conversion_route (auto, exchange, chain or collective); -tenon_machine_latency
- *  and the other -tenon_machine_ rates for the prediction. Where all that changes is P to B, S or R
- *  on some axes whose ranks are on several nodes, or S or R to B, a reduction program sums or
- *  gathers level by level (see tenon/ext/reduction.h): -tenon_reduction, -tenon_reduction_order
- *  and -tenon_machine_levels. -tenon_reduction nccl sums tensors on devices by NCCL, in its order.
- *  Different routes or rates on different ranks are TENON_ERR_COLLECTIVE.
+ *  A reduction program sums or gathers level by level of the machine, for example first within each
+ *  node and then between nodes (tenon/ext/reduction.h). A conversion that only sums (P to B, S or
+ *  R) or only gathers (S or R to B) runs as a reduction program if the ranks of its axes are on
+ *  several nodes, or other levels, and the program is predicted to be faster.
+ *
+ *  | option                  | meaning                                                           |
+ *  | ----------------------- | ----------------------------------------------------------------- |
+ *  | -tenon_conversion_route | auto: the fastest; exchange: one exchange; chain: several         |
+ *  |                         | exchanges; collective: collectives along axes where possible      |
+ *  | -tenon_machine_latency  | and the other -tenon_machine_ rates: for the prediction           |
+ *  | -tenon_reduction        | which reduction programs are used, if any; nccl: sums of tensors  |
+ *  |                         | on devices by NCCL, in the order of NCCL                          |
+ *  | -tenon_reduction_order  | flat: sums in the order of grid coordinates on any machine        |
+ *  | -tenon_machine_levels   | the levels of the machine for reduction programs                  |
+ *
+ *  The call returns TENON_ERR_COLLECTIVE if routes or rates differ between ranks.
  *
  *  @param[in]  from  layout of the domain
  *  @param[in]  to    layout of the range, of the same shape and on the same communicator
@@ -61,10 +70,10 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateConversion(TenonLayout from, Teno
 
 /** @brief Creates a halo exchange, the conversion that fills halos. Collective on the layouts.
  *
- *  Halo elements inside the domain come from the ranks that own them, however far away. Elements
- *  outside follow the boundary mode; beyond sides of TENON_BOUNDARY_VALUES they become zero, see
- *  TenonLinearOpCreateBoundaryValues(). The adjoint adds the halo elements to the elements of their
- *  owners.
+ *  Halo elements inside the domain are copied from the ranks that own them, at any distance. The
+ *  boundary mode defines the elements outside the domain; beyond sides of TENON_BOUNDARY_VALUES
+ *  they become zero, see TenonLinearOpCreateBoundaryValues(). The adjoint adds each halo element to
+ *  the element that it is a copy of.
  *
  *  @param[in]  from  layout of the domain, usually without halos
  *  @param[in]  to    layout of the range: the same with halos
@@ -80,25 +89,27 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateHalo(TenonLayout from, TenonLayou
 
 /** @brief Creates the map to user-supplied boundary values: y <- M v. Collective on the layout.
  *
- *  Without constant, M is a mask: it keeps the elements beyond sides of TENON_BOUNDARY_VALUES,
- *  corners included, and sets all others to zero. It does not communicate and is self-adjoint: the
- *  cotangent of the values is that part of the cotangent of y.
+ *  If constant is TENON_FALSE, v has the layout of y, and M is a mask: it keeps the elements beyond
+ *  sides of TENON_BOUNDARY_VALUES, corners included, and sets all others to zero. M does not
+ *  communicate and is self-adjoint: the cotangent of the values is the cotangent of y beyond these
+ *  sides.
  *
- *  With constant, all these elements get one number. The domain, see TenonLinearOpGetDomain(), has
- *  shape [1] on the same process grid, with property B on axes that split the layout, and the
- *  property of the layout on the others. The adjoint gives each rank the sum over its boundary
- *  elements, in the dual of the domain.
+ *  If constant is TENON_TRUE, v is one number, which M writes to all these elements. The domain,
+ *  see TenonLinearOpGetDomain(), has shape [1] and the process grid of the layout. Its property is
+ *  B on axes that split the layout, and the property of the layout on other axes. The adjoint gives
+ *  each rank the sum over its boundary elements, in the dual of the domain.
  *
  *  A halo exchange E leaves zeros in these elements, so E x + M v is TenonLinearOpApply() of E,
  *  followed by TenonLinearOpApplyAdd() of M with factors 1 and 1.
  *
- *  @param[in]  layout    layout of the range, and of the domain without constant, with a halo of
- *                        values, or without constant also of partial sums
+ *  @param[in]  layout    layout of the range, and of the domain if constant is TENON_FALSE. Its
+ *                        halo must hold copies, or, if constant is TENON_FALSE, copies or partial
+ *                        sums.
  *  @param[in]  type      element type
  *  @param[in]  constant  TENON_FALSE for a value for each element, TENON_TRUE for one number
  *  @param[out] op        new operator
- *  @return TENON_ERR_LAYOUT  no side of the layout has the boundary mode values, or the halo holds
- *                            partial sums, with constant
+ *  @return TENON_ERR_LAYOUT  no side of the layout has the boundary mode values, or constant is
+ *                            TENON_TRUE and the halo holds partial sums
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateBoundaryValues(TenonLayout layout,
                                                               TenonDataType type,
@@ -123,28 +134,30 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateBoundaryValues(TenonLayout layout
  *  | gather        | S    | R      | scatter       | all blocks, on the root                     |
  *  | allgather     | S    | B      | reducescatter | all blocks                                  |
  *  | reducescatter | P    | S(dim) | allgather     | its block of the sum                        |
- *  | alltoall      | S    | S(dim) | alltoall      | its block in dim, not in another dimension  |
+ *  | alltoall      | S    | S(dim) | alltoall      | its block in dim, of a whole other dimension|
  *  | slice         | B    | S(dim) | zeropad       | its block of its own copy; no communication |
  *  | zeropad       | S    | P      | slice         | its block in zeros; no communication        |
  *
- *  The layout of the range follows from that of the domain, see TenonLinearOpGetRange(). If the
- *  axis begins to split a dimension, it becomes the minor axis of the dimension and splits each
- *  local block evenly; if it ceases to split a dimension, it must be the minor axis, and its blocks
- *  are joined. All communication is therefore along this axis (Hewett and Grady 2020, Section 3).
+ *  The layout of the domain determines the layout of the range, see TenonLinearOpGetRange(). The
+ *  grid axes that split a dimension are ordered; the last one is the minor axis, along which
+ *  neighbours have adjacent blocks. An axis that begins to split a dimension becomes its minor axis
+ *  and splits each local block evenly. An axis that ceases to split a dimension must be its minor
+ *  axis; its blocks are joined. All communication is therefore along this axis (Hewett and Grady
+ *  2020, Section 3).
  *
  *  @param[in]  layout  layout of the domain, without halos
  *  @param[in]  name    name of the primitive
  *  @param[in]  axis    grid axis, counted from 0
- *  @param[in]  dim     tensor dimension that the axis is to split, counted from 0; must be -1 for a
- *                      primitive to R, B or P, which splits none
+ *  @param[in]  dim     tensor dimension that the axis splits in the range, counted from 0; must be
+ *                      -1 for a primitive to R, B or P
  *  @param[in]  type    element type
  *  @param[out] op      new operator
- *  @return TENON_ERR_TYPE    there is no such primitive; the message names the nearest
+ *  @return TENON_ERR_TYPE    there is no such primitive; the message suggests a similar name
  *  @return TENON_ERR_LAYOUT  the axis has another property than in the table, the axis is not the
  *                            minor axis of the dimension that it ceases to split, or the layout has
  *                            halos
  *  @return TENON_ERR_ARG     there is no such axis or dimension, the axis already splits dim, or
- *                            dim is not -1 for a primitive that splits none
+ *                            dim is not -1 for a primitive to R, B or P
  *  @see    TenonLinearOpCreateConversion(), for any change of several axes
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreatePrimitive(TenonLayout layout, const char* name,
@@ -201,7 +214,8 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateCast(TenonLayout layout, TenonDat
  *  @param[out] op     new operator
  *  @return TENON_ERR_LAYOUT    two successive operators do not match; the message names the first
  *                              pair
- *  @return TENON_ERR_DATATYPE  their element types do not match, likewise
+ *  @return TENON_ERR_DATATYPE  the element types of two successive operators do not match; the
+ *                              message names the first pair
  *  @return TENON_ERR_ARG       count is below 1, or the operators have different communicators
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateComposition(int count, const TenonLinearOp ops[],
@@ -209,7 +223,7 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateComposition(int count, const Teno
 
 /** @brief Creates the adjoint as an operator. Collective on the operator.
  *
- *  It exchanges TenonLinearOpApply() and TenonLinearOpApplyAdjoint().
+ *  TenonLinearOpApply() of the new operator is TenonLinearOpApplyAdjoint() of op, and conversely.
  *
  *  @param[in]  op       operator
  *  @param[out] adjoint  new operator; destroy it with TenonLinearOpDestroy()
@@ -219,18 +233,20 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateAdjoint(TenonLinearOp op,
 
 /** @brief Creates a linear combination of operators. Collective on the operators.
  *
- *  y <- factors[0] ops[0] x + ... + factors[count-1] ops[count-1] x: a sum without factors, and the
- *  multiple of an operator if there is one.
+ *  y <- factors[0] ops[0] x + ... + factors[count-1] ops[count-1] x. With factors NULL it is the
+ *  sum of the operators; with count 1 it is a multiple of an operator.
  *
  *  @param[in]  count    number of operators; must be >= 1
- *  @param[in]  ops      [count] operators of the same domain and range; one can occur several times
+ *  @param[in]  ops      [count] operators of the same domain and range; an operator can be listed
+ *                       several times
  *  @param[in]  factors  [count] factors, the same on all ranks. May be NULL, in which case all are
  *                       1.
  *  @param[out] op       new operator
  *  @return TENON_ERR_LAYOUT    domains or ranges differ; the message names the first operator that
  *                              differs
- *  @return TENON_ERR_DATATYPE  element types differ, likewise, or a factor is not an integer, for
- *                              operators on integers
+ *  @return TENON_ERR_DATATYPE  element types differ (the message names the first operator that
+ *                              differs), or operators on integers have a factor that is not an
+ *                              integer
  *  @return TENON_ERR_ARG       count is below 1, or the operators have different communicators
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateSum(int count, const TenonLinearOp ops[],
@@ -243,9 +259,10 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateSum(int count, const TenonLinearO
 
 /** @brief User function for one of the two maps of an operator: y <- F x, or x <- F* y.
  *
- *  Every rank that applies the operator calls the function. It can call any function of Tenon and
- *  MPI, but not apply the operator itself (TENON_ERR_STATE). The handles are valid during the call
- *  only. If the function destroys the operator, it lives until the call that applies it returns.
+ *  The function is called on every rank that applies the operator. It can call any function of
+ *  Tenon and MPI, but must not apply the operator itself (TENON_ERR_STATE). The handles are valid
+ *  during the call only. If the function destroys the operator, the operator exists until the call
+ *  that applies it returns.
  *
  *  @param[in]  input    tensor in the domain, or in the dual of the range; must not be modified
  *  @param[out] output   tensor in the range, or in the dual of the domain; to be overwritten
@@ -261,8 +278,8 @@ typedef void (*TenonLinearOpDestroyer)(void* context);
 
 /** @brief Creates an operator of type "shell" from user functions. Collective on the layouts.
  *
- *  Factors, Begin and End, sums and compositions work as for any operator. With factors other than
- *  alpha = 1 and beta = 0 the functions write to a tensor of the operator.
+ *  Factors, Begin and End, sums and compositions work as for any operator. If the factors differ
+ *  from alpha = 1 and beta = 0, the functions write to a temporary tensor of the operator.
  *  TenonLinearOpTestAdjoint() checks that the two maps are adjoint.
  *
  *  @param[in]  domain        layout of the domain
@@ -295,7 +312,7 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateShell(
  *  @param[in]  parameters  parameters of a registered type. May be NULL, in which case the type
  *                          must not need any; Tenon's own types do not.
  *  @param[out] op          new operator
- *  @return TENON_ERR_TYPE      the name is unknown; the message names the nearest
+ *  @return TENON_ERR_TYPE      the name is unknown; the message suggests a similar one
  *  @return TENON_ERR_LAYOUT    the type cannot map between these layouts
  *  @return TENON_ERR_DATATYPE  the type cannot map between these element types
  *  @note   A registered type can return any other error.
@@ -313,11 +330,11 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateType(TenonLayout domain, TenonLay
 /** @brief Creates the Jacobian of a layer at a point. Collective on the layer.
  *
  *  The operator maps a tangent of the input to the tangent of the output, dy <- J dx, and its
- *  adjoint maps dL/dy to dL/dx. The layer is evaluated at x once; the operator then holds the point
- *  by itself, so x can be modified and destroyed, and can be applied any number of times. x can be
- *  in either space; the operator's tensors must be in the space of the layer. Pending evaluations
- *  of the layer, its gradients, and the tangents of its parameters are neither used nor changed:
- *  the parameters count as constants.
+ *  adjoint maps dL/dy to dL/dx. The layer is evaluated at x once. The operator holds this point, so
+ *  x can be modified and destroyed, and the operator can be applied any number of times. x can be
+ *  in either memory space; the operator's tensors must be in the space of the layer. The parameters
+ *  count as constants: pending evaluations of the layer, its gradients, and the tangents of its
+ *  parameters are neither used nor changed.
  *
  *  Once a parameter has been modified, for example by TenonOptimizerStep(), applying the operator
  *  returns TENON_ERR_STATE until TenonLinearOpJacobianSetPoint() has been called.
@@ -326,8 +343,9 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateType(TenonLayout domain, TenonLay
  *  @param[in]  x      point
  *  @param[out] op     new operator of type "jacobian"; it holds a reference to the layer
  *  @return TENON_ERR_STATE     the layer is not set up, or a loss has no target
- *  @return TENON_ERR_SHAPE     the shape of x does not match the layer (likewise ERR_LAYOUT,
- *                              ERR_DATATYPE)
+ *  @return TENON_ERR_SHAPE     the shape of x does not match the layer
+ *  @return TENON_ERR_LAYOUT    the layout of x does not match the layer
+ *  @return TENON_ERR_DATATYPE  the data type of x does not match the layer
  *  @return TENON_ERR_SUPPORT   the layer has several inputs, or contains dropout or batch
  *                              normalisation in training mode (TenonLayerSetTraining())
  *  @see    TenonLayerApplyTangent(), TenonLayerApplyAdjoint(), TenonLinearOpTestAdjoint()
@@ -337,8 +355,8 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateJacobian(TenonLayer layer, TenonD
 
 /** @brief Moves a Jacobian to another point. Collective on the operator.
  *
- *  Evaluates the layer at x with its present parameters. After the first call no memory is
- *  allocated. Errors are those of TenonLayerApply().
+ *  Evaluates the layer at x with its current parameters. After the first call no memory is
+ *  allocated. For other errors see TenonLayerApply().
  *
  *  @param[in] op  operator of TenonLinearOpCreateJacobian()
  *  @param[in] x   new point, in the domain

@@ -5,40 +5,52 @@
  *  This header is experimental (doc/1.0.md).
  *
  *  A field on patches is a tensor [patches, channels, z, y, x] with the property S0: patches have
- *  the same extents, each rank has some of them, and they are the batch of the layers. Links say
- *  how patches are joined to one field. Convolutions, poolings and transposed convolutions with
- *  boundary mode TENON_BOUNDARY_LINKED read beyond a patch what the links say, on any rank, and
- *  their adjoints add there:
+ *  the same extents, each rank has some of them, and a layer treats them as the samples of a batch.
+ *  Links define how patches are joined to one field. Where a convolution, pooling or transposed
+ *  convolution with boundary mode TENON_BOUNDARY_LINKED reads an element beyond a patch, this
+ *  element is a copy of an element of the patch that the links name, possibly on another rank. The
+ *  adjoint adds its cotangent to the copied element. For example, a network on a box of 2 x 4
+ *  tiles, of which each rank has `count`:
  *
- *      TenonLinksCreateFromTiles(comm, 2, tiles, low, high, count, places, &links);
+ *      const TenonInt tiles[2] = {2, 4};
+ *      const TenonBoundary low[2] = {TENON_BOUNDARY_ZERO, TENON_BOUNDARY_PERIODIC};
+ *      const TenonBoundary linked[2] = {TENON_BOUNDARY_LINKED, TENON_BOUNDARY_LINKED};
+ *      TenonLinksCreateFromTiles(comm, 2, tiles, low, NULL, count, places, &links);
  *      TenonLinksGetLayout(links, 4, (TenonInt[]){0, channels, ny, nx}, &layout);
  *      TenonLayerSetBoundary(conv, linked, NULL);       // and other layers of the network
  *      TenonLayerSetLinks(network, links);              // a network hands them on
  *      TenonLayerSetUp(network, layout);
  *
  *  Links are a rule for patches of any extents and for halos of any width: one object serves all
- *  layers of a network, pooled fields included. They are the same on all ranks, a few numbers for
- *  each patch. A network on tiles is the network on the box that they are cut from.
+ *  layers of a network, also those after a pooling. Links are the same on all ranks, a few numbers
+ *  for each patch. A network on the tiles of a box has the same result as the network on the box.
  *
- *  A network with links takes layers that work point by point (functions, channels, sums and
- *  products, batch normalisation, losses of elements) and windows that follow on from patch to
- *  patch: the padding before and after the patch is the window's reach minus its stride, and
- *  extents are multiples of the stride. Layers that would work on each patch for itself are
- *  refused by TenonLayerSetUp() (TENON_ERR_SUPPORT), as is padding of another mode where patches
- *  are joined.
+ *  Layers of a network with links:
  *
- *  Refinement. A layer of type "linkedhalo" gives the field with its halo, as wide as its settings
- *  padding and padding_high say, and with the setting index_map adds to it what that map
- *  (TenonLayerSetIndexMap()) makes of a second input: sparse rows of a coarser level where there is
- *  no patch. Windows with boundary mode linked read such a halo as it is.
+ *  - layers that work point by point: elementwise functions, layers over channels, sums and
+ *    products, batch normalisation, losses that compare elements
+ *  - layers with windows, if the windows continue from patch to patch: the padding before and after
+ *    the patch adds up to the window's reach minus its stride, and the extents of the patch are
+ *    multiples of the stride
  *
- *  Vectors. Where patches meet turned, a vector's components turn with the grid. The setting
- *  vectors of a convolution or pooling lists the channels of its input that are such components,
- *  that of a transposed convolution those of its output. Components lie where scalars do.
+ *  TenonLayerSetUp() returns TENON_ERR_SUPPORT for other layers, which would treat each patch
+ *  separately, and for another boundary mode in a dimension in which patches are joined.
  *
- *  Folds. A tripolar grid is folded between points (NEMO's F pivot: turned 1), or about a point, so
- *  that its last row is one with itself (NEMO's T pivot: turned 9). The solver keeps that row's two
- *  halves equal. Windows have no stride then.
+ *  Refinement. The output of a layer of type "linkedhalo" is its input with a halo, whose widths
+ *  are the settings padding and padding_high. With the setting index_map the layer has a second
+ *  input, a field on a coarser level: where there is no neighbouring patch, the index map
+ *  (TenonLayerSetIndexMap()) interpolates the halo from this field. A window with boundary mode
+ *  linked after this layer reads the halo that the layer has filled.
+ *
+ *  Vectors. Where patches meet rotated, the components of a vector are exchanged and change signs.
+ *  The setting vectors of a convolution or pooling lists the channels of the input that are
+ *  components of a vector; the setting vectors of a transposed convolution lists channels of the
+ *  output. All components are located at the points of scalars.
+ *
+ *  Folds. The upper side of a tripolar grid is joined to itself in reverse. If the fold is between
+ *  two rows of points (NEMO's F pivot), the argument turned of TenonLinksCreateFromSides() is 1. If
+ *  the fold is about a point (NEMO's T pivot), it is 9: each point of the last row is stored twice,
+ *  and the solver has to set both to the same value. Windows must have stride 1 in this case.
  *
  *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
  *  TENON_ERR_HANDLE if a handle is not valid or is of another class. Errors of collective calls are
@@ -54,8 +66,9 @@
 
 /** @brief Creates the links of a box's tiles. Collective on comm.
  *
- *  The box is cut into equal tiles, of which each rank has some. Tiles that no rank has, such as
- *  land, are zero to the others. Patches are numbered rank by rank, in the order of the lists.
+ *  The box is cut into equal tiles, and each rank has some of them, its patches. The other tiles
+ *  read zeros in place of a tile that no rank has, such as land. Patches are numbered rank by rank,
+ *  in the order of the lists.
  *
  *  @param[in]  comm   communicator of the ranks that have patches
  *  @param[in]  ndim   number of spatial dimensions, 1 to 3
@@ -81,31 +94,49 @@ TENON_EXTERN TenonErrorCode TenonLinksCreateFromTiles(MPI_Comm comm, int ndim,
 
 /** @brief Creates the links of patches that meet side by side. Collective on comm.
  *
- *  A patch has 2 * ndim sides: in each dimension the lower one, then the upper one, the first
- *  dimension first; so side 2 d is before the first element of dimension d, and side 2 d + 1 after
- *  its last one. In two dimensions, y and x, sides 0 and 1 are those in y, and 2 and 3 those in x.
- *  Each side meets one side of a patch, or none: there the field is zero. A side that meets itself
- *  is a wall in which the field is mirrored, and vectors with it.
+ *  A patch has 2 * ndim sides: side 2 d is before the first element of dimension d, and side
+ *  2 d + 1 after its last one. In two dimensions, y and x, sides 0 and 1 are the lower and upper
+ *  sides in y, and sides 2 and 3 those in x. Each side meets one side of a patch, or no side: the
+ *  field is zero beyond a side that meets none. A side that meets itself is a wall in which the
+ *  field is mirrored, and vectors with it.
  *
- *  An element beyond several sides is found by crossing them one after the other. Where different
- *  orders lead to different elements, as at the corners of a cube, it is zero.
+ *  For example, two patches beside each other in x, with nothing around them, where rank 0 has
+ *  both (ndim 2, count 8):
+ *
+ *      const TenonInt patches[8] = {-1, -1, -1, 1,    // patch 0: its side 3 meets patch 1
+ *                                   -1, -1, 0, -1};   // patch 1: its side 2 meets patch 0
+ *      const int sides[8] = {0, 0, 0, 2, 0, 0, 3, 0}; // side 2 of patch 1, and side 3 of patch 0
+ *
+ *  The argument turned says how two sides are rotated against each other. The dimensions of a side
+ *  are the dimensions of the patch except the one that crosses the side. turned is the sum of:
+ *
+ *  | value | meaning                                                                           |
+ *  | ----- | --------------------------------------------------------------------------------- |
+ *  | 1     | the first dimension of the side is reversed in the other patch                    |
+ *  | 2     | the second dimension of the side is reversed in the other patch                   |
+ *  | 4     | the two dimensions of the side are exchanged in the other patch                   |
+ *  | 8     | the last points of both patches are the same: element 1 beyond the side is the    |
+ *  |       | last but one of the other patch. In a reversed dimension of n elements, element i |
+ *  |       | meets element n - i, and element 0 the first one of the patch after the other     |
+ *
+ *  For example, the upper side in y of a periodic row of n patches, folded onto itself as in NEMO:
+ *  side 1 of patch p meets side 1 of patch n - 1 - p, with turned 1 (F pivot) or 9 (T pivot).
+ *
+ *  An element beyond several sides is found by crossing these sides one after the other. Where
+ *  different orders lead to different elements, as at the corners of a cube, the element is zero.
  *
  *  @param[in]  comm     communicator of the ranks that have patches
  *  @param[in]  ndim     number of spatial dimensions, 1 to 3
  *  @param[in]  count    length of the lists: 2 * ndim for each of this rank's patches
  *  @param[in]  patches  [count] patch that meets the side, numbered over all ranks in their order;
  *                       -1: none
- *  @param[in]  sides    [count] which of that patch's sides it is, 0 to 2 * ndim - 1
- *  @param[in]  turned   [count] how the two sides lie: the sum of 1 if the first of the other
- *                       dimensions runs the opposite way there, 2 if the second does, 4 if the two
- *                       are exchanged, and 8 if the two patches meet on their last points: element
- *                       1 beyond the side is the other's last but one, and where a dimension of
- *                       n elements runs the opposite way, element i meets the other's element
- *                       n - i, and element 0 the first one of the patch that follows the other in
- *                       that dimension. May be NULL, in which case all are 0.
+ *  @param[in]  sides    [count] side of that patch, 0 to 2 * ndim - 1
+ *  @param[in]  turned   [count] how the two sides are rotated against each other, see above. May be
+ *                       NULL, in which case all are 0.
  *  @param[out] links    new links; destroy them with TenonLinksDestroy()
- *  @return TENON_ERR_ARG  ndim is out of range, count is no multiple of 2 * ndim, or two sides do
- *                         not meet each other alike; the message names both
+ *  @return TENON_ERR_ARG  ndim is out of range, count is not a multiple of 2 * ndim, or a side
+ *                         meets another one that does not meet it in the same way; the message
+ *                         names both sides
  */
 TENON_EXTERN TenonErrorCode TenonLinksCreateFromSides(MPI_Comm comm, int ndim, TenonInt count,
                                                       const TenonInt patches[], const int sides[],
@@ -127,8 +158,8 @@ TENON_EXTERN TenonErrorCode TenonLinksGetLayout(TenonLinks links, int ndim, cons
 
 /** @brief Hands links to a layer. Local; call on all ranks.
  *
- *  A network hands them on to the layers in it that have none. The layer keeps what it needs of
- *  them. Network files have no links.
+ *  A network hands its links on to those of its layers that have none. The layer holds what it
+ *  needs, so the links can be destroyed. Network files do not contain links.
  *
  *  @param[in] layer  layer or network, not set up
  *  @param[in] links  links on the communicator of the layer

@@ -7,15 +7,21 @@
  *  With -tenon_log_view TenonFinalize() prints the log: count, time, flops, messages and bytes of
  *  each event and stage. While the log is off, these calls cost almost nothing.
  *
- *  With -tenon_log_trace FILE each execution of an event is kept in memory, and rank 0 writes all
- *  of them to FILE in TenonFinalize(), in the format of chrome://tracing and
- *  https://ui.perfetto.dev. There is one process per rank, with threads in the order of their first
- *  event; times start at a barrier in TenonInitialize(); the category is the stage; the arguments
- *  are bytes, messages and flops, inner events included. A rank keeps its first
- *  -tenon_log_trace_events events (200000 by default, 64 bytes each, 30 MB in the file); the number
- *  of omitted events is reported on standard error and in the file. FILE is tested in
- *  TenonInitialize() and replaced only by a complete trace. Non-ASCII characters in names become
- *  '?'.
+ *  With -tenon_log_trace FILE each execution of an event is stored in memory, and rank 0 writes all
+ *  executions to FILE in TenonFinalize(), in the format of chrome://tracing and
+ *  https://ui.perfetto.dev:
+ *
+ *  | in the trace | contents                                                                   |
+ *  | ------------ | -------------------------------------------------------------------------- |
+ *  | process      | a rank; its threads are in the order of their first event                  |
+ *  | time         | since a barrier in TenonInitialize()                                       |
+ *  | category     | the stage                                                                  |
+ *  | arguments    | bytes, messages and flops, inner events included                           |
+ *
+ *  A rank stores its first -tenon_log_trace_events events (200000 by default, 64 bytes each, 30 MB
+ *  in the file). The number of omitted events is reported on standard error and in the file.
+ *  TenonInitialize() tests whether FILE can be written; only a complete trace replaces it.
+ *  Non-ASCII characters in names become '?'.
  */
 #ifndef TENON_LOG_H
 #define TENON_LOG_H
@@ -50,8 +56,9 @@ TENON_EXTERN TenonErrorCode TenonLogFlops(double flops) TENON_NOEXCEPT;
 
 /** @brief Returns what this rank has done in the innermost open event so far. Not collective.
  *
- *  Of the event that the calling thread has begun last and not ended, events within it included:
- *  for programs that keep a log of their own. All are 0 while the log is off, and outside events.
+ *  The innermost open event is the one that the calling thread began last and has not ended; inner
+ *  events are included. For programs with a log of their own. All numbers are 0 while the log is
+ *  off, and outside events.
  *
  *  @param[out] seconds   time since the event began, in seconds. May be NULL, in which case it is
  *                        not returned.
@@ -77,7 +84,7 @@ TENON_EXTERN TenonErrorCode TenonLogGetWork(double* seconds, double* flops, Teno
 TENON_EXTERN TenonErrorCode TenonLogGetRecords(char text[], TenonInt length,
                                                TenonInt* needed) TENON_NOEXCEPT;
 
-/** @brief Begins a stage, to which events count until TenonLogStagePop(). Not collective.
+/** @brief Begins a stage, which contains all events until TenonLogStagePop(). Not collective.
  *  @param[in] name  name of the stage
  *  @return TENON_ERR_ARG  there are too many stages, or the name has a control character or is not
  *                         UTF-8 */
@@ -93,7 +100,7 @@ TENON_EXTERN TenonErrorCode TenonLogStagePop(void) TENON_NOEXCEPT;
  *  the end, with steps done, steps per second since the first report, the value, and the time left:
  *  "train: 300 of 1000, 100 a second, loss 0.25, 7 s left".
  *
- *  @param[in] name       name of the computation; reports of several can alternate
+ *  @param[in] name       name of the computation; reports of several computations can alternate
  *  @param[in] done       number of steps done; a smaller number than before starts the computation
  *                        again
  *  @param[in] total      total number of steps; 0 if unknown

@@ -10,7 +10,7 @@
  *
  *  All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and TENON_ERR_HANDLE if
  *  a handle is not valid or is of another class. TenonMachineCreateFromComm() and
- *  TenonMachineMeasure() are collective, and so is TenonMachineSave() for their machines; the other
+ *  TenonMachineMeasure() are collective, as is TenonMachineSave() for their machines. The other
  *  calls need neither MPI nor TenonInitialize().
  */
 #ifndef TENON_MACHINE_H
@@ -40,11 +40,12 @@ TENON_EXTERN TenonErrorCode TenonMachineCreateLocal(TenonMachine* machine) TENON
 
 /** @brief Creates the machine of a job; its devices are the ranks. Collective on comm.
  *
- *  With -tenon_machine_file it is the machine of the file, resized to the number of nodes that the
- *  ranks fill. Otherwise its levels are found from the location of the ranks: nodes, packages, NUMA
- *  nodes, caches and cores, as far as each rank is bound to one and all units hold the same number
- *  of ranks; TenonObjectView() prints what was left out. Its links have the assumed rates
- *  -tenon_machine_latency and -tenon_machine_bandwidth. Errors are the same on all ranks.
+ *  With -tenon_machine_file the result is the machine of the file, resized to the number of nodes
+ *  that the ranks fill. Otherwise the levels are determined from the locations of the ranks: nodes,
+ *  packages, NUMA nodes, caches and cores. A level is left out if some rank is not bound to one
+ *  unit of it, or its units have different numbers of ranks; TenonObjectView() prints the omitted
+ *  levels. The links have the assumed rates -tenon_machine_latency and -tenon_machine_bandwidth.
+ *  Errors are the same on all ranks.
  *
  *  @param[in]  comm     communicator; any of the user's
  *  @param[out] machine  new machine; destroy it with TenonMachineDestroy()
@@ -57,15 +58,15 @@ TENON_EXTERN TenonErrorCode TenonMachineCreateFromComm(MPI_Comm comm,
 
 /** @brief Measures the machine of a job. Collective on comm.
  *
- *  Its levels are those of TenonMachineCreateFromComm(). For each level with several units latency
+ *  The levels are those of TenonMachineCreateFromComm(). For each level with several units, latency
  *  and bandwidth are measured with Tenon's own redistribution, sums and gathers between pairs of
- *  ranks. Kernels of the usual types of layers are measured on all ranks at once, in float32 and
- *  float64. TenonPlanSetMachine() uses all of it, for networks in the same memory space. Measure on
- *  an otherwise idle machine, with as many ranks as will run.
+ *  ranks. Kernels of the common types of layers are measured on all ranks at once, in float32 and
+ *  float64. TenonPlanSetMachine() uses these rates for networks in the same memory space. Measure
+ *  on an otherwise idle machine, with the number of ranks of later runs.
  *
  *  @param[in]  comm     communicator; any of the user's
  *  @param[in]  space    where arrays are: TENON_MEMORY_HOST, or TENON_MEMORY_DEVICE
- *  @param[in]  rounds   number of rounds, of which the fastest counts; must be >= 1, and 15 is
+ *  @param[in]  rounds   number of rounds, of which the fastest counts; must be >= 1; 15 is usually
  *                       enough
  *  @param[out] machine  new machine; destroy it with TenonMachineDestroy()
  *  @return TENON_ERR_ARG         rounds is below 1, or space is not a memory space
@@ -76,10 +77,11 @@ TENON_EXTERN TenonErrorCode TenonMachineCreateFromComm(MPI_Comm comm,
 TENON_EXTERN TenonErrorCode TenonMachineMeasure(MPI_Comm comm, TenonMemorySpace space, int rounds,
                                                 TenonMachine* machine) TENON_NOEXCEPT;
 
-/** @brief Writes a description file of the machine. Collective on the communicator of a machine
- *         that was found or measured; else not collective.
+/** @brief Writes a description file of the machine. Collective for a machine of
+ *         TenonMachineCreateFromComm() or TenonMachineMeasure(), otherwise not collective.
  *
- *  TenonMachineCreateFromFile() reads it. It replaces a file of that name when it is complete.
+ *  TenonMachineCreateFromFile() reads the file. An existing file of this name is replaced when the
+ *  new file is complete.
  *
  *  @param[in] machine  machine
  *  @param[in] path     path of the file

@@ -10,19 +10,19 @@
  *  TenonObjectRetain(), adds a reference, which the destroy call of the class releases. No call in
  *  this file is collective.
  *
- *  Layers, optimizers, datasets, checkpoints, series of fields and plans have settings.
- *  Each has one name, which is also that of its option -tenon_[prefix_]name and, of a layer, of its
- *  key in a network file:
+ *  Layers, optimizers, datasets, checkpoints, series of fields and plans have settings. The name of
+ *  a setting is also the name of its option -tenon_[prefix_]name and, for a layer, of its key in a
+ *  network file:
  *
  *      TenonObject conv = (TenonObject)layer;
  *      TenonObjectSetIntegers(conv, "kernel", 2, (TenonInt[]){3, 3});
  *      TenonObjectSetBool(conv, "bias", TENON_FALSE);
  *      TenonObjectSetReal((TenonObject)optimizer, "momentum", 0.9);
  *
- *  A checkpoint has settings of any other name too: the values that it stores.
+ *  A checkpoint also accepts settings of any other name, and stores their values.
  *
- *  The option -tenon_help lists the settings of each type with their defaults. Some have a call of
- *  their own too, such as TenonLayerSetPadding(), which sets the same value.
+ *  The option -tenon_help lists the settings of each type with their defaults. Some settings also
+ *  have a call, such as TenonLayerSetPadding(), which sets the same value.
  *
  *  All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and TENON_ERR_HANDLE if
  *  the handle is not valid.
@@ -98,12 +98,12 @@ TENON_EXTERN TenonErrorCode TenonObjectGetType(TenonObject object, char type[], 
 
 /** @brief Returns the communicator of an object. Not collective.
  *
- *  It is Tenon's duplicate of the communicator with which the object was created: it has the same
- *  ranks in the same order, and all objects created with one communicator, or with the duplicate,
- *  share it. It is valid while the object exists.
+ *  The result is Tenon's duplicate of the communicator with which the object was created. It has
+ *  the same ranks in the same order. All objects that are created with this communicator, or with
+ *  the duplicate, share the duplicate. It is valid while the object exists.
  *
- *  @note Do not free it, and do not send messages on it, which could match those of Tenon:
- *        duplicate it with MPI_Comm_dup() for that.
+ *  @note Do not free the duplicate. Do not send messages on it, since they could match messages of
+ *        Tenon; duplicate it with MPI_Comm_dup() for messages.
  *
  *  @param[in]  object  process grid, layout, tensor, operator, layer, optimizer, dataset,
  *                      checkpoint, series of fields, plan of a network of layers, or machine of a
@@ -129,32 +129,38 @@ TENON_EXTERN TenonErrorCode TenonObjectGetReferences(TenonObject object,
  *  Prints on every rank that makes the call if the object has no communicator, such as a described
  *  machine. What is printed:
  *
- *  - process grid, layout: as they are
+ *  - process grid, layout: all that defines them
  *  - tensor: layout, data type, and whose memory the array is
  *  - operator: type, domain, range and traffic
  *  - layer: for each configuration, layouts, signature, and the messages and bytes of the
  *    communication of one evaluation; then the parameters; the user arrays that the last calls
- *    copied, with their bytes (strided arrays, which kernels need contiguous, and arrays saved for
- *    the adjoint); then the memory allocated on rank 0 for parameters and gradients, for buffers,
- *    and for saved activations
+ *    copied, with their bytes (strided arrays, since kernels need contiguous ones, and arrays that
+ *    are saved for the adjoint); then the memory allocated on rank 0 for parameters and gradients,
+ *    for buffers, and for saved activations
  *  - optimizer, dataset: type and settings
  *  - checkpoint, series of fields: what was added, and size and speed of the last file
  *  - machine: levels, links, and levels left out by discovery
- *  - plan of layers that is set up: of each layer its parallelization as a grid, the best other one
- *    and what the plan with it costs, layouts of inputs and output, predicted time, memory and
- *    floating-point operations, and messages and bytes; of another plan, what is asked of it
+ *  - plan that is set up: for each layer its parallelization as a grid; the second-best
+ *    parallelization and the cost of the plan with it; layouts of inputs and output; predicted
+ *    time, memory and floating-point operations; and messages and bytes
+ *  - plan that is not set up: its request, that is network, processes and limits
  *
  *  @param[in] object  object of any class */
 TENON_EXTERN TenonErrorCode TenonObjectView(TenonObject object) TENON_NOEXCEPT;
 
 /** @name Settings by name
  *
- *  Errors of the setters: TENON_ERR_TYPE if the class has no settings, if the type has no such
- *  setting (the message names the nearest), or if it takes another kind of value; TENON_ERR_ARG if
- *  a value is out of range, or does not fit the others that are set; TENON_ERR_STATE where it can
- *  no longer have an effect, such as after TenonLayerSetUp(). A failure of a setter is remembered:
- *  unless the same call has succeeded since, the next set-up of the object, or its next use,
- *  returns it. */
+ *  Errors of the setters:
+ *
+ *  | error           | reason                                                                    |
+ *  | --------------- | ------------------------------------------------------------------------- |
+ *  | TENON_ERR_TYPE  | the class has no settings; the type has no such setting (the message      |
+ *  |                 | suggests a similar name); or the setting takes another kind of value      |
+ *  | TENON_ERR_ARG   | a value is out of range, or contradicts other values that are set         |
+ *  | TENON_ERR_STATE | the setting can no longer have an effect, such as after TenonLayerSetUp() |
+ *
+ *  If a setter fails and does not succeed later for the same setting, the next set-up or use of the
+ *  object returns its error. */
 /**@{*/
 
 /** @brief Sets a setting that takes integers. Local; call on all ranks.
@@ -189,10 +195,11 @@ TENON_EXTERN TenonErrorCode TenonObjectSetBool(TenonObject object, const char* n
 
 /** @brief Reads the options -tenon_[prefix_]name of all settings. Local; call on all ranks.
  *
- *  The layers of a container read theirs too. The prefix is that of TenonObjectSetOptionsPrefix().
+ *  The layers of a container also read their options. TenonObjectSetOptionsPrefix() sets the
+ *  prefix.
  *
  *  @param[in] object  object of a class with settings
- *  @return TENON_ERR_OPTION  the value of an option is not valid, or does not fit the others */
+ *  @return TENON_ERR_OPTION  the value of an option is not valid, or contradicts other settings */
 TENON_EXTERN TenonErrorCode TenonObjectSetFromOptions(TenonObject object) TENON_NOEXCEPT;
 
 /** @brief Returns integers as set, or their default. Not collective.
@@ -239,7 +246,7 @@ TENON_EXTERN TenonErrorCode TenonObjectGetBool(TenonObject object, const char* n
 
 /** @brief Returns whether a setting has been set, or has its default. Not collective.
  *
- *  A container gives its layers only what was not set.
+ *  A container hands a setting down only to layers for which it was not set.
  *
  *  @param[in]  object  object of a class with settings
  *  @param[in]  name    name of the setting

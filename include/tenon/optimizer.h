@@ -4,15 +4,17 @@
  *
  *  This header is stable (doc/1.0.md).
  *
- *  Each rank updates its local blocks of the parameters in their storage layout; the state of the
- *  optimizer has the same layout: with TenonLayerSetStorage() "sharded" both are divided among the
- *  ranks. Types: "sgd" (momentum, Nesterov), "adam" (Kingma and Ba 2015), "adamw" (Loshchilov and
- *  Hutter 2019) and "lbfgs" (Nocedal and Wright, Algorithm 7.5, with a line search for the strong
- *  Wolfe conditions).
+ *  Each rank updates its local blocks of the parameters in their storage layout. The state of the
+ *  optimizer has the same layout: with TenonLayerSetStorage() "sharded" parameters and state are
+ *  divided among the ranks. Types: "sgd" (momentum, Nesterov), "adam" (Kingma and Ba 2015), "adamw"
+ *  (Loshchilov and Hutter 2019) and "lbfgs" (Nocedal and Wright, Algorithm 7.5, with a line search
+ *  for the strong Wolfe conditions).
  *
  *  To accumulate the gradients of several batches, call TenonLayerApply() and
- *  TenonLayerApplyAdjoint() for each and TenonOptimizerStep() once; a cotangent of 1/k at the loss
- *  gives the mean of k batches.
+ *  TenonLayerApplyAdjoint() for each batch and TenonOptimizerStep() once. With the cotangent 1/k of
+ *  the loss, the step uses the mean of the gradients of k batches.
+ *
+ *  A report is a loss that the program passes to TenonOptimizerReport().
  *
  *  Settings (TenonObjectSetReal() and the like, tenon/object.h; each is an option
  *  -tenon_[prefix_]name too). They may change between any two steps, if not stated otherwise.
@@ -27,11 +29,11 @@
  *  | momentum           | real | 0        | sgd: v <- momentum v + g, w <- w - rate v             |
  *  | nesterov           | bool | false    | sgd: w <- w - rate (g + momentum v)                   |
  *  | beta1              | real | 0.9      | adam, adamw: decay rate of the mean gradient          |
- *  | beta2              | real | 0.999    | adam, adamw: that of the mean squared gradient        |
- *  | epsilon            | real | 1e-8     | adam, adamw: added to the root of that mean           |
- *  | history            | int  | 10       | lbfgs: pairs of differences that are kept; before     |
- *  |                    |      |          | the first step only                                   |
- *  | iterations         | int  | 20       | lbfgs: directions in one step, at most                |
+ *  | beta2              | real | 0.999    | adam, adamw: decay rate of the mean squared gradient  |
+ *  | epsilon            | real | 1e-8     | adam, adamw: added to the root of this mean square    |
+ *  | history            | int  | 10       | lbfgs: number of stored pairs of differences of       |
+ *  |                    |      |          | parameters and gradients; set before the first step   |
+ *  | iterations         | int  | 20       | lbfgs: largest number of directions in one step       |
  *  | gradient_tolerance | real | 1e-7     | lbfgs: norm of all gradients at which a step ends     |
  *  | change_tolerance   | real | 1e-9     | lbfgs: length of a move, and change of the loss,      |
  *  |                    |      |          | below which a step ends                               |
@@ -39,8 +41,8 @@
  *  | schedule_period    | int  | none     | p of "step" and "cosine", in steps                    |
  *  | schedule_factor    | real | 0.1      | f of "step" and "plateau"                             |
  *  | least_rate         | real | 0        | l of "cosine" and "plateau"                           |
- *  | warmup             | int  | 0        | steps in which the rate rises linearly: step s of     |
- *  |                    |      |          | them, from 1, has s / warmup of it                    |
+ *  | warmup             | int  | 0        | steps in which the rate rises linearly: in step s,    |
+ *  |                    |      |          | counted from 1, the rate is multiplied by s / warmup  |
  *  | patience           | int  | 10       | reports without improvement that "plateau" allows     |
  *  | stop_patience      | int  | 0        | reports without improvement after which training      |
  *  |                    |      |          | should stop; 0 for never                              |
@@ -59,18 +61,19 @@
  *  - "plateau": max(l, f^k), where k grows by 1 each time that more than `patience` reports in a
  *    row (TenonOptimizerReport()) have not improved.
  *
- *  Steps that are not finite. Each step looks at the loss, if it is known, and at the norm of the
- *  gradients of all parameters that are not frozen, before it changes anything.
+ *  Losses and gradients that are not finite. Before it changes anything, each step checks the loss,
+ *  if it is known, and the norm of the gradients of all parameters that are not frozen. The setting
+ *  not_finite selects what happens if one of them is infinite or not a number:
  *
- *  - "error": TenonOptimizerStep() and its like return TENON_ERR_NOT_FINITE on all ranks. The error
- *    names the step, and the parameter and rank of the first value that is not finite.
- *    Parameters, optimizer and step count are as before the step. To go on, clear the gradients
- *    with TenonLayerZeroGradients(); TenonOptimizerStepClosure() does so itself.
+ *  - "error": TenonOptimizerStep() and TenonOptimizerStepClosure() return TENON_ERR_NOT_FINITE on
+ *    all ranks. The message names the step, and the parameter and rank of the first value that is
+ *    not finite. Parameters, optimizer and step count are unchanged. To continue, clear the
+ *    gradients with TenonLayerZeroGradients(); TenonOptimizerStepClosure() clears them itself.
  *  - "warning": the step is counted, but updates nothing; rank 0 prints the same text on standard
- *    error at the first of such steps in a row.
+ *    error at the first of several such steps in a row.
  *
- *  "lbfgs" looks at the point where a step begins; its line search leaves other points whose loss
- *  is not finite by itself.
+ *  "lbfgs" checks the point at which a step begins only. If the loss at a trial point of the line
+ *  search is not finite, the line search shortens the move.
  *
  *  Reduction of gradients. The gradients of parameters with copies on the same ranks are summed in
  *  one reduction. gradient_bucket is the size of such a bucket in bytes on a rank; 0
@@ -106,20 +109,21 @@ TENON_EXTERN TenonErrorCode TenonOptimizerCreate(TenonLayer layer, const char* t
 /** @brief Sets the learning rate. Local; call on all ranks.
  *  @param[in] optimizer  optimizer
  *  @param[in] rate       learning rate; must be finite and > 0; by default 0.01 for sgd, 0.001
- *                       for adam and adamw, and 1 for lbfgs, whose very first move it scales: later
- *                       ones have the length that the pairs of differences give
+ *                       for adam and adamw, and 1 for lbfgs. For lbfgs it scales only the first
+ *                       move; the stored pairs of differences determine the length of later ones.
  *  @return TENON_ERR_ARG  the rate is out of range */
 TENON_EXTERN TenonErrorCode TenonOptimizerSetLearningRate(TenonOptimizer optimizer,
                                                           double rate) TENON_NOEXCEPT;
 
 /** @brief Reports a loss, of training or validation. Local; call on all ranks.
  *
- *  The schedule "plateau" and the early stop look at it; checkpoints save what they remember.
+ *  The schedule "plateau" and the early stop (setting stop_patience) compare it with the best loss.
+ *  Checkpoints save this loss and the numbers of reports without improvement.
  *
  *  @param[in]  optimizer  optimizer
  *  @param[in]  loss       loss, the same on all ranks; NaN is no improvement
- *  @param[out] stop       whether the patience before a stop is used up. May be NULL, in which case
- *                         it is not returned.
+ *  @param[out] stop       whether stop_patience reports in a row have not improved. May be NULL, in
+ *                         which case it is not returned.
  */
 TENON_EXTERN TenonErrorCode TenonOptimizerReport(TenonOptimizer optimizer, double loss,
                                                  TenonBool* stop) TENON_NOEXCEPT;
@@ -165,9 +169,9 @@ TENON_EXTERN TenonErrorCode TenonOptimizerStep(TenonOptimizer optimizer) TENON_N
 
 /** @brief User function that evaluates the loss at the present parameters.
  *
- *  Calls TenonLayerApply() and TenonLayerApplyAdjoint(), which accumulate the gradients of the
- *  loss; the optimizer has cleared them. All ranks call it together. It must not take a step itself
- *  (TENON_ERR_STATE).
+ *  The function calls TenonLayerApply() and TenonLayerApplyAdjoint(), which accumulate the
+ *  gradients of the loss; the optimizer has cleared the gradients before. All ranks call the
+ *  function together. It must not call a step of the optimizer (TENON_ERR_STATE).
  *
  *  @param[in]  optimizer  optimizer
  *  @param[out] loss       loss; the value of rank 0 of the layer's communicator counts
@@ -180,9 +184,10 @@ typedef TenonErrorCode (*TenonOptimizerClosure)(TenonOptimizer optimizer, double
 
 /** @brief Evaluates the loss and updates all parameters. Collective on the layer.
  *
- *  The types sgd, adam and adamw call the function once. lbfgs, which needs this call, evaluates it
- *  along its directions; for a reproducible loss every call must use the same batch, and dropout
- *  must be off. Gradients are cleared before and afterwards.
+ *  The types sgd, adam and adamw call the function once. The type lbfgs requires this call instead
+ *  of TenonOptimizerStep() and evaluates the function at several points along its directions. These
+ *  evaluations must be comparable: the function must use the same batch, and dropout must be off.
+ *  Gradients are cleared before and after the step.
  *
  *  @param[in]  optimizer  optimizer
  *  @param[in]  closure    function that evaluates the loss

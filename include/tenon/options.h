@@ -5,17 +5,23 @@
  *  This header is stable (doc/1.0.md).
  *
  *  An option of Tenon is written -tenon_[prefix_]name. With a prefix it applies to the objects of
- *  that prefix, without one to all objects. Sources in order of increasing precedence: default,
- *  options file (-tenon_options_file), environment variable TENON_OPTIONS, command line (passed to
- *  TenonInitialize()), TenonOptionsSet(). An undeclared name, or a value of the wrong type or out
- *  of the option's bounds, is TENON_ERR_OPTION at once, and nothing from its source is applied.
- *  TenonFinalize() reports unused options, with the nearest option that was read.
+ *  this prefix, without a prefix to all objects. Sources in order of increasing precedence:
  *
- *  On the command line Tenon considers only names that begin with -tenon_ and those that the
- *  program has declared; all others can belong to another library. A program whose command line
- *  holds no others says so with TenonOptionsOwnCommandLine(): misspelt names are then errors too,
- *  and -help is answered. In TENON_OPTIONS, in an options file and in TenonOptionsSet() every name
- *  must be declared.
+ *  1. the default
+ *  2. the options file (-tenon_options_file)
+ *  3. the environment variable TENON_OPTIONS
+ *  4. the command line (passed to TenonInitialize())
+ *  5. TenonOptionsSet()
+ *
+ *  If a source has an undeclared name, a value of the wrong type, or a value out of the option's
+ *  bounds, the call returns TENON_ERR_OPTION, and no option of the source is set. TenonFinalize()
+ *  reports each option that was set but not used, with the most similar option that was read.
+ *
+ *  On the command line Tenon reads only names that begin with -tenon_, and names that the program
+ *  has declared; other names can belong to another library. A program whose command line has no
+ *  options of other libraries calls TenonOptionsOwnCommandLine(): unknown names are then errors,
+ *  and -help prints the help. In TENON_OPTIONS, in an options file and in TenonOptionsSet() every
+ *  name must be declared.
  *
  *  No call in this file is collective, but all ranks must set the same options.
  */
@@ -47,14 +53,15 @@ typedef enum TenonOptionType TENON_ENUM_INT {
  *                           and '-'; not a number, and not beginning with tenon_
  *  @param[in] type          type of the value
  *  @param[in] defaultValue  default value as text. May be NULL, in which case there is none, and
- *                           the Get of its type returns TENON_ERR_OPTION unless a value was given
- *                           (TenonOptionsHas()).
+ *                           the call TenonOptionsGet... of its type returns TENON_ERR_OPTION
+ *                           unless a value was set (TenonOptionsHas()).
  *  @param[in] help          one sentence for the help. May be NULL, in which case there is none.
  *  @param[in] choices       words "a|b|c" of a TENON_OPTION_CHOICE; "" for the other types. May be
  *                           NULL, in which case it is "".
  *  @return TENON_ERR_NULL    owner or name is NULL
- *  @return TENON_ERR_OPTION  the owner, the name, the choices or the default are not as above, or
- *                            the name is already declared with another type, default or text
+ *  @return TENON_ERR_OPTION  the owner, the name, the choices or the default do not have this
+ *                            form, or the name is already declared with another type, default or
+ *                            text
  *  @return TENON_ERR_ARG     type is not an option type
  */
 TENON_EXTERN TenonErrorCode TenonOptionsDeclare(const char* owner, const char* name,
@@ -64,12 +71,13 @@ TENON_EXTERN TenonErrorCode TenonOptionsDeclare(const char* owner, const char* n
 
 /** @brief Declares that the command line has no options of other libraries. Not collective.
  *
- *  Call before TenonInitialize(), which then returns TENON_ERR_OPTION for every undeclared option,
- *  and answers -help (or -h, --help), unless the program has declared it before: rank 0 prints the
- *  help text passed to TenonInitialize() and the program's options with their defaults. If Tenon
- *  initialised MPI, TenonInitialize() then finalises it and ends the process with exit(0), or with
- *  exit(1) if the text could not be written. Otherwise it returns as usual, and the program finds
- *  the flag "help" set: TenonOptionsGetFlag("-", "help", &asked).
+ *  Call it before TenonInitialize(), which then returns TENON_ERR_OPTION for every undeclared
+ *  option. If the command line has -help (or -h, --help), and the program has not declared an
+ *  option of this name, rank 0 prints the help text passed to TenonInitialize() and the program's
+ *  options with their defaults. If Tenon initialised MPI, TenonInitialize() then finalises MPI and
+ *  ends the process with exit(0), or with exit(1) if the text could not be written. Otherwise
+ *  TenonInitialize() returns as usual, and the flag "help" is set: TenonOptionsGetFlag("-", "help",
+ *  &isHelpRequested).
  *
  *  @return TENON_ERR_STATE  Tenon is already initialised
  */

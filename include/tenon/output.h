@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief Redirection of the text that Tenon prints, and files that are written whole or not at
- *         all.
+ *  @brief Redirection of the text that Tenon prints, and files that are replaced only by complete
+ *         ones.
  *
  *  This header is stable (doc/1.0.md).
  */
@@ -44,11 +44,10 @@ TENON_EXTERN TenonErrorCode TenonSetOutputHandler(TenonTextHandler handler,
 TENON_EXTERN TenonErrorCode TenonSetErrorOutputHandler(TenonTextHandler handler,
                                                        void* context) TENON_NOEXCEPT;
 
-/** @brief Writes a file as a whole, or leaves what was there. Not collective.
+/** @brief Writes a complete file, or leaves the previous one. Not collective.
  *
  *  The call can be made at any time. Like all files of Tenon, the file is written under a random
- *  name in the same folder, with the permissions that umask gives, and renamed when it is on the
- *  disk.
+ *  name in the same folder, with the permissions of the umask, and renamed when it is on the disk.
  *
  *  @param[in] path    path of the file, which is replaced if it exists
  *  @param[in] text    [length] content of the file. May be NULL, in which case length must be 0.

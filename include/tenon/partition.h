@@ -22,9 +22,10 @@
 
 /** @brief Creates a process grid of the ranks 0, 1, ... in order. Collective on comm.
  *
- *  The first object on a communicator duplicates it, once for all objects. The copy and the memory
- *  that its ranks share are released when the program frees the communicator, or with the last
- *  object on it if some still exist then, and at the latest by TenonFinalize().
+ *  The creation of the first object on a communicator duplicates the communicator, once for all
+ *  objects. The duplicate, and the memory that its ranks share, are released when the program has
+ *  freed the communicator and the last object on it is destroyed, and at the latest by
+ *  TenonFinalize().
  *
  *  @param[in]  comm       communicator; any of the user's
  *  @param[in]  axes       number of grid axes; must be >= 1
@@ -58,9 +59,9 @@ TENON_EXTERN TenonErrorCode TenonPartitionCreateFromRanks(MPI_Comm comm, int axe
  *
  *  The placement is given by a parallelism matrix, see tenon/ext/reduction.h. Rank r runs on
  *  device r of the machine, numbered level by level, and has the grid position that the placement
- *  gives this device. Ranks are therefore reordered. For data that is already distributed in
- *  another order, such as a solver's, create a process grid in that order, and a repartition to
- *  this one. See TenonPartitionCreate() for the errors.
+ *  gives this device. Ranks are therefore reordered. For data that are already distributed in
+ *  another order, such as the fields of a solver, create a process grid in that order, and a
+ *  repartition to this grid. See TenonPartitionCreate() for the errors.
  *
  *  @param[in]  comm       communicator; any of the user's
  *  @param[in]  axes       number of grid axes; must be >= 1
@@ -94,7 +95,8 @@ TENON_EXTERN TenonErrorCode TenonPartitionGetCoordinates(TenonPartition partitio
 
 /** @brief Returns the communicator along one axis. Collective on the partition.
  *
- *  Its ranks differ from this one in the coordinate on this axis only, and are ordered by it.
+ *  It consists of the ranks whose coordinates on all other axes are those of this rank, ordered by
+ *  the coordinate on this axis.
  *
  *  @param[in]  partition  process grid
  *  @param[in]  axis       grid axis, counted from 0; the same on all ranks
@@ -109,31 +111,32 @@ TENON_EXTERN TenonErrorCode TenonPartitionGetAxisComm(TenonPartition partition, 
 
 /** @brief Lets other ranks of this node read user memory in place (for experts). Not collective.
  *
- *  Most programs need no such call: tensors that own their arrays are in shared memory, and user
- *  arrays are packed. It pays where the exchange of a large user array limits a run, and the
- *  program meets the conditions below.
+ *  Most programs do not need this call: arrays owned by Tenon are in shared memory, and user arrays
+ *  are packed. The call is useful if the exchange of a large user array limits the performance, and
+ *  the program satisfies the conditions below.
  *
- *  Data that leaves a user array is otherwise copied twice: its rank packs it into a buffer shared
- *  by the node, and the receiver unpacks it. With this call receivers copy once, directly from the
- *  array, as they do from arrays owned by Tenon. Tensors whose whole array is in the memory benefit
- *  from their next operation on. Results are bitwise identical.
+ *  Without this call, data that are sent from a user array are copied twice: the sender packs them
+ *  into a buffer in the shared memory of the node, and the receiver unpacks them. With this call
+ *  receivers copy once, directly from the array, as from arrays owned by Tenon. It takes effect
+ *  with the next operation, for tensors whose whole array is in the memory. Results are bitwise
+ *  identical.
  *
  *  Address and values stay the same, but the pages that hold the memory are copied into shared
  *  memory (-tenon_shared_memory), which is then mapped in their place. Therefore:
  *  - Call it once, after the allocation, while no other thread allocates memory or writes nearby,
  *    and while no operator is between Begin and End.
  *  - Call TenonPartitionUnshareMemory() before the memory is freed or reallocated. Only memory that
- *    stays allocated until the process ends can stay shared after TenonFinalize().
- *  - A child process created by fork() shares the pages instead of getting a copy: each of the two
- *    sees what the other writes. A program that forks to write data unshares them first, or copies
- *    the data.
+ *    is allocated until the process ends can remain shared after TenonFinalize().
+ *  - After fork(), parent and child share the pages: each of them sees what the other writes. Make
+ *    the memory private before the fork, or copy the data.
  *  - Register page-locked memory (cudaHostRegister()) after this call, not before: memory that is
  *    registered already is refused.
  *
  *  Large blocks of malloc, `new` and Fortran's `allocate` have separate pages. Small blocks have
- *  pages in common with other data, which is then shared too, and a write to it by another thread
- *  during the call is lost; prefer blocks with separate pages. Two blocks with a page in common
- *  cannot be shared by two calls. On a rank that is alone on its node the call has no effect.
+ *  pages in common with other data. These data are then shared too, and what another thread writes
+ *  to them during the call is lost; prefer blocks with separate pages. Two blocks with a page in
+ *  common cannot be shared by two calls. On a rank that is alone on its node the call has no
+ *  effect.
  *
  *  @param[in] partition  process grid on the communicator of the tensors
  *  @param[in] memory     address of the memory. May be NULL, in which case bytes must be 0.
@@ -150,9 +153,10 @@ TENON_EXTERN TenonErrorCode TenonPartitionShareMemory(TenonPartition partition, 
 
 /** @brief Makes shared memory private again (for experts). Not collective.
  *
- *  Address and values stay the same. The pages stay a mapping apart from the heap around them until
- *  they are unmapped. A program that shares and unshares small blocks of the heap at ever new
- *  addresses collects mappings (/proc/sys/vm/max_map_count): it gives such blocks separate pages.
+ *  Address and values stay the same. The pages remain a separate mapping within the heap until they
+ *  are unmapped, and the number of mappings is limited (/proc/sys/vm/max_map_count). A program that
+ *  shares and unshares small blocks of the heap at many addresses should allocate these blocks with
+ *  separate pages.
  *
  *  @param[in] partition  process grid passed to TenonPartitionShareMemory()
  *  @param[in] memory     address passed to TenonPartitionShareMemory(). May be NULL, in which case
@@ -174,10 +178,10 @@ TENON_EXTERN TenonErrorCode TenonPartitionUnshareMemory(TenonPartition partition
  *  @param[in] partition  process grid on the communicator of the tensors
  *  @param[in] stream     a cudaStream_t of this process's device (-tenon_device). It must exist as
  *                        long as there are objects on the device. May be NULL, in which case it is
- *                        CUDA's default stream, as with cudaStreamLegacy: that of kernels that name
- *                        no stream. Kokkos, OpenACC and OpenMP work on others (doc/interop.md).
- *                        cudaStreamPerThread is that of the thread that calls, so all calls must
- *                        come from one thread.
+ *                        CUDA's default stream (also cudaStreamLegacy), on which kernels without an
+ *                        argument for a stream run. Kokkos, OpenACC and OpenMP use other streams
+ *                        (doc/interop.md). With cudaStreamPerThread, the stream of the calling
+ *                        thread, all calls must be made by one thread.
  *  @return TENON_ERR_ARG      stream is of another device or CUDA context, or is a default stream,
  *                             and the device or context that the program has made current is
  *                             another one
@@ -191,8 +195,9 @@ TENON_EXTERN TenonErrorCode TenonPartitionSetStream(TenonPartition partition,
 
 /** @brief Lets kernels of the communicator run on a stream of the library again. Not collective.
  *
- *  That stream is in no order with those of the program, which waits for its own work before it
- *  calls, and for the library's by TenonDTensorGetDeviceArrayRead().
+ *  Work on the stream of the library is not ordered with work on the program's streams. The program
+ *  must wait for its own work before it calls Tenon, and waits for the library's work by
+ *  TenonDTensorGetDeviceArrayRead().
  *
  *  @param[in] partition  process grid passed to TenonPartitionSetStream()
  *  @return TENON_ERR_STATE    there are tensors, layers or operators on the device of the

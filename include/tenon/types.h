@@ -19,6 +19,8 @@ typedef int TenonBool;
 enum { TENON_FALSE = 0, TENON_TRUE = 1 };
 
 /** @brief Element type of a tensor. Integer tensors hold data (labels) and are not differentiated.
+ *
+ *  The last enumerator of each enumeration, ..._MAX_, only fixes its size; never pass it.
  */
 typedef enum TenonDataType TENON_ENUM_INT {
   TENON_FLOAT32 = 0,
@@ -38,7 +40,7 @@ typedef enum TenonMemorySpace TENON_ENUM_INT {
 /**@{*/
 typedef struct TenonPartition_s* TenonPartition; /**< Cartesian process grid */
 typedef struct TenonLayout_s* TenonLayout;       /**< distribution of a tensor */
-typedef struct TenonIndexMap_s* TenonIndexMap;   /**< ids of nodes, and whose copies ghosts are */
+typedef struct TenonIndexMap_s* TenonIndexMap;   /**< ids of nodes, and which nodes ghosts copy */
 typedef struct TenonEdges_s* TenonEdges;         /**< edges of a mesh, between two sets of nodes */
 typedef struct TenonLinks_s* TenonLinks;         /**< how the patches of a field are joined */
 typedef struct TenonDTensor_s* TenonDTensor;     /**< distributed tensor */

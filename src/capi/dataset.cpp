@@ -3,7 +3,7 @@
 //   CreateHDF5   opens the files                                           collective
 //   SetUp        fixes the layouts of the tensors x and labels of a batch  collective
 //   GetBatch     fills this rank's blocks of x and labels                  local
-// GetBatch does not communicate. Each rank computes the order of the samples, a function of the
+// GetBatch() does not communicate. Each rank computes the order of the samples, a function of the
 // seed and the epoch.
 #include "train/dataset.hpp"
 
@@ -19,8 +19,9 @@ using namespace tenon;
 
 namespace {
 
-// The body of a constructor: make(comm) returns a reference to the dataset. The constructors of the
-// datasets agree on the contents of the files themselves, so the text here is a constant.
+// The body of a constructor: make(comm) returns a reference to the dataset. createCollectively()
+// compares a text between ranks, to find arguments that differ. Here this text is a constant, since
+// Hdf5Dataset compares the contents of the files itself.
 template <class Make>
 void createDataset(MPI_Comm comm, TenonDataset* dataset, Make make) {
   checkInitialized();

@@ -3,12 +3,15 @@
 // ids), and the calls that pass edges and index maps to layers. An edge leads from a source node to
 // a target node; both are positions in this rank's list of nodes, in which ghosts (copies of other
 // ranks' nodes) follow the owned nodes. Edges are listed in one of two ways:
-//   TenonEdgesCreate()         each edge on the rank that owns its target
+//   TenonEdgesCreate()         each edge on the rank that owns its target; keys, if given, are the
+//                              order in which the edges of a node are summed
 //   TenonEdgesCreateShared()   on any ranks, also on several; a key identifies the edge, and each
-//                              of its ranks has a share, by which its contribution to sums is
-//                              multiplied: the shares of an edge add up to 1
-// Both are collective. The lists differ between ranks. They are copied and checked in collective
-// bodies, so an invalid list on one rank is an error on all ranks.
+//                              of its ranks has a share. The contribution of a rank to sums is
+//                              multiplied by the weight of the edge (a matrix entry) and by the
+//                              share; the shares of an edge add up to 1
+// Both are collective. The lists differ between ranks. They are copied and checked inside
+// collectively() (comm/agreement/agreement.hpp), after which all ranks compare their outcome: an
+// invalid list on one rank is an error on all ranks.
 #include "capi/layer/create.hpp"
 #include "comm/layout_object.hpp"
 #include "layer/networks/message_passing.hpp"

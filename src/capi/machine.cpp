@@ -190,7 +190,7 @@ TenonErrorCode TenonMachineGetRanks(TenonMachine machine, TenonInt ranks[]) noex
     required(ranks, "ranks");
     // ranks[d] is the rank, or the core, that has device d of the machine.
     for (Index device = 0; device < object.machine().devices(); ++device)
-      ranks[device] = object.placed(device);
+      ranks[device] = object.rankOrCore(device);
   });
 }
 

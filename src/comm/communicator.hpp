@@ -13,8 +13,8 @@
 // different parents; only one thread at a time can use one duplicate.
 //
 // A line is the set of ranks that differ only in their coordinates on some axes of a process grid,
-// such as a row of it (partition.hpp). Collectives of a conversion run on sub-communicators of
-// lines.
+// such as a row of the grid (partition.hpp). Collectives of a conversion run on sub-communicators
+// of lines.
 #pragma once
 
 #include "comm/memory/device_arena.hpp"
@@ -170,7 +170,8 @@ public:
   // The duplicate of `parent`, with its arena. Collective over parent the first time. Throws
   // TENON_ERR_STATE in a thread that must not call MPI.
   static std::shared_ptr<Communicator> of(MPI_Comm parent);
-  // The duplicate without an arena, which depends on options that are broadcast on the duplicate.
+  // The duplicate without an arena: the size of an arena depends on options, which are first
+  // broadcast on the duplicate.
   static std::shared_ptr<Communicator> copyOf(MPI_Comm parent);
   // Makes the arena as configured by -tenon_shared_memory, the first time. Collective.
   void openArena();
@@ -192,7 +193,7 @@ public:
   int nextTag() noexcept { return lastTag_ = lastTag_ % kLastObjectTag + 1; }
   int lastTag() const noexcept { return lastTag_; }
   void setLastTag(int tag) noexcept { lastTag_ = tag; }
-  // The last two tags are those of agreements; the standard guarantees tags up to 32767.
+  // Agreements use the last two tags; the MPI standard guarantees tags up to 32767.
   static constexpr int kAgreementTag = 32767, kCallTag = 32766, kLastObjectTag = 32765;
 
   // True once ranks were absent from a collective call: a message could then be received by the

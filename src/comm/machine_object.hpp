@@ -4,9 +4,10 @@
 // (ranks 0 and 2 on one node, 1 and 3 on the other), the machine has 2 nodes of 2 ranks, and its
 // devices 0 to 3 are the ranks 0, 2, 1, 3.
 //
-// Each rank reads its own node and binding (machine/local_topology.hpp), and one all-gather joins
-// them, so all ranks know the same levels. Only the all-gather needs MPI; places and levels are
-// computed in `machine`, which is tested without MPI.
+// Each rank reads the name of its node and the cores to which it is bound
+// (machine/local_topology.hpp). One all-gather gives the places of all ranks to all ranks, which
+// compute the same levels from them. Only the all-gather needs MPI; the rest is code of the folder
+// src/machine, which is tested without MPI.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -27,7 +28,7 @@ public:
   const CommPtr& comm() const noexcept { return comm_; }
   const Machine& machine() const noexcept { return found_.machine; }
   // The rank, or core, of device i.
-  Index placed(Index device) const { return isInOrder_ ? device : found_.order[device]; }
+  Index rankOrCore(Index device) const { return isInOrder_ ? device : found_.order[device]; }
   void addLink(Link link);
   std::string describe() const override;
   // The source of the machine's rates, as text.
@@ -41,10 +42,11 @@ private:
 };
 
 // Detects the machine of a job. Device i is the rank order[i] of comm, in an order in which ranks
-// of one node, socket and so on are adjacent. With -tenon_machine_file the levels and links are
-// those of the file, whose level 'node' is resized to the job. Otherwise the levels are detected,
-// and the links have the assumed rates of LinkRates: a port per rank, and a NIC per node of the
-// same rate. Collective; an error is the same on all ranks.
+// of one node, socket and so on are adjacent. The levels and links come from:
+//   with -tenon_machine_file   the file; the size of its level 'node' is adapted to the job
+//   otherwise                  detected levels, and links with the assumed rates of LinkRates: a
+//                              port per rank, and a NIC per node of the same rate
+// Collective; an error is the same on all ranks.
 JoinedPlaces findJobMachine(Communicator& comm);
 
 // Joins the places of all ranks, without links. The node and the place (see

@@ -34,7 +34,7 @@ void axpbyTyped(double alpha, const DTensor& x, double beta, DTensor& y) {
     if (alpha == 1 && beta == 0 && x.isContiguous() && y.isContiguous())
       return (y.space() == Space::Host ? x : y)
           .context()
-          .fetch(to, x.data<S>(), x.localElements() * Index(sizeof(T)));
+          .copyAndWait(to, x.data<S>(), x.localElements() * Index(sizeof(T)));
   if (y.space() == Space::Host) {
     const HostCopy values(x);
     return run(y.context(), static_cast<const S*>(values.first()), to);

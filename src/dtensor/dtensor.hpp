@@ -41,7 +41,7 @@ public:
   Space space() const noexcept { return context_->space(); }
   // Throws TENON_ERR_STATE once the tensor has an array, TENON_ERR_SUPPORT if there is no device.
   void setSpace(Space space);
-  int rank() const noexcept { return layout_.rank(); }
+  int rank() const noexcept { return layout_.rank(); } // number of dimensions
   // Name, data type, layout, and owner of the array's memory.
   std::string describe() const override;
   // The grid position of this rank (-1 outside the grid), its box and the extents of the box.
@@ -55,7 +55,8 @@ public:
   // elements. `length` is the number of elements that the user has allocated, 0 if unknown. Throws
   // TENON_ERR_SHAPE if the layout's halo is wider than the ghosts or the array is too short, and
   // TENON_ERR_ARG if two indices are the same element. Kernels can use the array until it is
-  // replaced; they have then ended, or, on a user's stream, precede the user's later work on it.
+  // replaced. The replacement waits for these kernels, unless they run on a user's stream: there
+  // they precede the work that the user queues later.
   void placeArray(void* firstOwned, const std::vector<Index>& strides,
                   const std::vector<Index>& ghostsLow, const std::vector<Index>& ghostsHigh,
                   bool readOnly, Index length = 0);
@@ -112,8 +113,8 @@ public:
   const void* readAddress() const { return checkReadable(), address(type_); }
   void* writeAddress() { return checkWritable(), changed(), const_cast<void*>(address(type_)); }
 
-  // The array for kernels. The description to which it refers is the tensor's, and up to date until
-  // another array takes the place of this one. writtenArray() marks the tensor as changed.
+  // The array for kernels. It refers to a description in the tensor, which is valid until the
+  // tensor gets another array. writtenArray() marks the tensor as changed.
   LocalArray readArray() const { return checkReadable(), arrayAt(address(type_)); }
   LocalArray writtenArray() { return checkWritable(), changed(), arrayAt(address(type_)); }
 
@@ -121,8 +122,8 @@ public:
   // Until the end of the lock, a conflicting access is TENON_ERR_STATE.
   void lendForReading();
   void lendForWriting();
-  // The address of the values on the host, for the user: that of the array or, for a device array,
-  // that of a copy, which the end of the lock copies back.
+  // The address of the values on the host, for the user: the address of the array or, for a device
+  // array, of a copy on the host, which the end of the lock copies back.
   void* hostValues(TenonDataType requested);
   // The address of the array on the device, after kernels that write it have ended. TENON_ERR_STATE
   // for a tensor on the host.

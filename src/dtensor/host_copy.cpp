@@ -11,7 +11,7 @@ namespace tenon {
 HostCopy::HostCopy(const DTensor& x, Values values)
     : x_(x), array_(spanOf(x)), values_(x.context().takeStaging(array_.bytes)) {
   if (values == Values::Fetched)
-    x.context().fetch(values_.data<void>(), array_.begin, array_.bytes);
+    x.context().copyAndWait(values_.data<void>(), array_.begin, array_.bytes);
 }
 
 HostCopy::~HostCopy() {
@@ -22,12 +22,12 @@ void HostCopy::putBack() const {
   KernelContext& context = x_.context();
   auto* const begin = const_cast<std::byte*>(array_.begin);
   if (x_.isContiguous())
-    return context.fetch(begin, values_.data<void>(), array_.bytes);
+    return context.copyAndWait(begin, values_.data<void>(), array_.bytes);
   // Between the tensor's elements a user array can have other data, which a kernel can have changed
   // since. So the bytes are sent to a temporary array on the device, from which a kernel copies
   // only the elements.
   Buffer received(array_.bytes, x_.title() + " values from the host", context.memory());
-  context.fetch(received.data<void>(), values_.data<void>(), array_.bytes);
+  context.copyAndWait(received.data<void>(), values_.data<void>(), array_.bytes);
   visitDataType(x_.dataType(), [&]<class T>(T) {
     const Index* strides = x_.strides().data();
     blockAxpby<T, T>(context, x_.rank(), x_.extent().data(), T(1),

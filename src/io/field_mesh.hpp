@@ -26,12 +26,12 @@ struct ListedMesh {
   std::vector<double> places;
 };
 
-// The mesh in the order of the file. FieldSeries writes places() and corners() as datasets, and
-// sorts each field with the map that rowsOf() returns.
+// The mesh in the order of the file, by ids. FieldSeries writes places() and corners() as datasets,
+// and sorts each field with the map that rowsOf() returns.
 class FieldMesh {
 public:
-  // Collective on comm. Throws on all ranks alike: TENON_ERR_ARG if lists have wrong lengths or
-  // indices, TENON_ERR_LAYOUT for maps without ids.
+  // Collective on comm. Throws the same error on all ranks: TENON_ERR_ARG if a list has a wrong
+  // length or index, TENON_ERR_LAYOUT for an index map without ids.
   FieldMesh(const CommPtr& comm, const ListedMesh& mesh, int space);
 
   const MeshShape& shape() const noexcept { return shape_; }
@@ -39,8 +39,8 @@ public:
   const Ref<DTensor>& corners() const noexcept { return corners_; } // [cells, corners]
 
   // Returns whether the rows of a field are cells or nodes, and the map that sorts them by id.
-  // Throws TENON_ERR_LAYOUT if they are neither. If both are distributed alike, `prefersCells`
-  // decides.
+  // Throws TENON_ERR_LAYOUT if they are neither. If cells and nodes have equal layouts,
+  // `prefersCells` decides.
   struct Rows {
     IndexMapPtr order;
     bool areNodes;

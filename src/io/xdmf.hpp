@@ -37,9 +37,10 @@ struct FieldGrid {
   bool isFlat() const { return dimensions() == 2; }
 };
 
-// A shape of cells in an unstructured mesh. A place is a point of the mesh. The coordinates of
-// corners are the tensor mesh_places [places, 2 or 3]; the indices of each cell's corners in it are
-// mesh_corners [cells, corners]. Rows of a field are cells or places.
+// A shape of cells in an unstructured mesh. A place is the coordinates of a node of the mesh, or of
+// a corner of one cell if the mesh has no nodes: the tensor mesh_places [places, 2 or 3]. The
+// tensor mesh_corners [cells, corners] has the row in mesh_places of each corner of each cell. Rows
+// of a field are cells or nodes.
 struct MeshShape {
   std::string_view name, topology; // "triangle" for users, "Triangle" in XDMF
   Index corners;
@@ -48,6 +49,7 @@ struct MeshShape {
 const MeshShape& meshShape(const std::string& name);
 constexpr const char* kMeshPlaces = "mesh_places";
 constexpr const char* kMeshCorners = "mesh_corners";
+// The next names are keys of the named values (StoredValues) of a stored file.
 // Key of the value with the name of the shape.
 constexpr const char* kMeshShape = "mesh_shape";
 // Key of the value, in the file of a time, with the name of the file of its mesh in the same

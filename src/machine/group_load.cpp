@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Visits the links in the machine's order, and for each link the instances below which the group
-// has devices. The order matters: a rule with `unless` looks up the loads of an earlier link, and
-// these loads must be complete and sorted by instance.
+// Which links a group of communicating devices uses, and how often: the planner prices collectives
+// by this (the example is in the header, and the rules are in machine.hpp). Links are visited in
+// the machine's order, and for each link the instances below which the group has devices. The order
+// matters: a rule with `unless` looks up the loads of an earlier link, and these loads must be
+// complete and sorted by instance.
 #include "machine/group_load.hpp"
 
 #include <algorithm>
@@ -22,6 +24,11 @@ Index blocksOf(Devices devices, Index size) {
   return blocks;
 }
 
+// A trunk rule loads an instance only with what passes between several domains.
+bool isTrunkRule(const LinkRule& rule) {
+  return rule.when == LinkRule::Leaving || rule.when == LinkRule::Crossing;
+}
+
 class LoadSearch {
 public:
   LoadSearch(const Machine& machine, Devices group) : machine_(machine), group_(group) {}
@@ -30,11 +37,11 @@ public:
     for (std::size_t l = 0; l < machine_.links().size(); ++l) {
       starts_.push_back(shares_.size());
       const Index size = machine_.devicesOf(machine_.links()[l]);
-      const Index blocks = blocksOf(group_, size);
+      const Index instances = blocksOf(group_, size);
       for (auto from = group_.begin(); from != group_.end();) {
         const Index instance = *from / size;
         const auto to = std::lower_bound(from, group_.end(), (instance + 1) * size);
-        addIfLoaded(static_cast<int>(l), instance, {from, to}, blocks);
+        addIfLoaded(static_cast<int>(l), instance, {from, to}, instances);
         from = to;
       }
     }
@@ -43,23 +50,24 @@ public:
 
 private:
   // Adds the load of an instance of link l if a rule of the link applies. `below` are the group's
-  // devices below the instance, and `blocks` is the number of instances below which the group has
-  // devices. The first rule that applies decides, so an instance is loaded once.
-  void addIfLoaded(int l, Index instance, Devices below, Index blocks) {
+  // devices below the instance, and `instances` is the number of instances below which the group
+  // has devices. The first rule that applies decides, so an instance is loaded once.
+  void addIfLoaded(int l, Index instance, Devices below, Index instances) {
     const Link& link = machine_.links()[l];
     for (const LinkRule& rule : link.rules) {
       if (rule.unless != LinkRule::kNone && uses(rule.unless, below.front()))
         continue;
-      Index domains = 0;
       if (rule.when == LinkRule::Filling &&
           static_cast<Index>(below.size()) != machine_.devicesOf(link))
         continue;
+      // Domains of Leaving: the instances of the link; of Crossing: blocks of devices below this
+      // instance. Within a single domain nothing passes the trunk.
+      Index domains = 0;
       if (rule.when == LinkRule::Leaving)
-        domains = blocks;
+        domains = instances;
       if (rule.when == LinkRule::Crossing)
         domains = blocksOf(below, machine_.devicesOf(rule));
-      // The trunk rules, leaving and crossing, need devices in several domains.
-      if (rule.when >= LinkRule::Leaving && domains < 2)
+      if (isTrunkRule(rule) && domains < 2)
         continue;
       shares_.push_back({l, instance, domains, rule.each ? static_cast<Index>(below.size()) : 1});
       return;

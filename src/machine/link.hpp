@@ -16,28 +16,28 @@ namespace tenon {
 
 // The rates between ranks in different units of one level of a machine.
 struct LevelRates {
-  Index ranks = 1; // consecutive ranks in one unit
-  // Seconds, and bytes per second of one rank.
-  double latency = 0;
-  double bandwidth = 0;
+  Index ranks = 1;      // consecutive ranks in one unit
+  double latency = 0;   // seconds
+  double bandwidth = 0; // bytes per second into or out of one rank
   bool operator==(const LevelRates&) const = default;
 };
 
-// The defaults are those of ranks on one node that communicate through shared memory.
+// The default rates are typical of ranks on one node that communicate through shared memory.
 struct LinkRates {
   double latency = 1e-6;       // seconds until the first byte arrives
   double overhead = 3e-7;      // seconds for each message
   double bandwidth = 5e9;      // bytes per second into or out of one rank
   double copyBandwidth = 1e10; // bytes per second copied or added in memory
-  // Rates by level, from the outermost. A message uses the rates of the outermost level that it
-  // crosses, and the latency and bandwidth above inside a unit of the innermost level. Empty: all
-  // links are alike.
+  // Rates by level, from the outermost. A message between two units of a level, and within one unit
+  // of each outer level, has the rates of this level. A message within a unit of the innermost
+  // level has the latency and bandwidth above. Empty: all messages have these.
   std::vector<LevelRates> levels = {};
 
   // Returns the rates of the options -tenon_machine_... Throws TENON_ERR_ARG unless all are
   // positive.
   static LinkRates fromOptions();
-  // Returns uniform rates, those of one level; levels.size() means the innermost rates.
+  // Returns uniform rates, equal to the rates of one level; levels.size() means the latency and
+  // bandwidth within a unit of the innermost level.
   LinkRates onLevel(std::size_t level) const;
   // Returns the outermost level that messages between two ranks cross; levels.size() if they share
   // all units.
@@ -48,14 +48,14 @@ struct LinkRates {
 
 // Returns the rates of a machine description; rank r is device r.
 //
-// Consider two ranks in different units of a level, but in the same unit of every level further
-// out. They use the links that the machine's rules give for the pair of the first and the last
-// unit. Their latency is the maximum over these links. Their bandwidth is the minimum, where the
-// bandwidth of each link is divided by the number of devices below an instance, as if all of these
-// devices sent at once: with one NIC for 32 cores, a rank gets 1/32 of it.
+// The rates of a level are for two ranks in different units of it, but in the same unit of every
+// outer level. Such ranks use the links that the machine's rules determine for the first and the
+// last of these units. The latency is the maximum over these links. The bandwidth is the minimum,
+// where the bandwidth of each link is divided by the number of devices below an instance, as if all
+// of these devices sent at once: with one NIC for 32 cores, a rank gets 1/32 of its bandwidth.
 //
-// Overhead and copy bandwidth are the machine's, or those of `base` if it has none. A level that no
-// link joins has the latency and bandwidth of `base`.
+// Overhead and copy bandwidth are the machine's, or those of `base` if the machine has none. A
+// level without such links has the latency and bandwidth of `base`.
 LinkRates ratesOf(const Machine& machine, const LinkRates& base);
 
 } // namespace tenon

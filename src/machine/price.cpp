@@ -44,9 +44,9 @@ public:
         written_(elementsHeld(to, position_)) {}
 
   ExchangePrice by(const LinkRates& rates, double elementBytes) {
-    if (const int place = table_ ? table_->placeOf(position_) : -1; place >= 0)
-      add(table_->flow(from_, to_, place, Role::Source),
-          table_->flow(from_, to_, place, Role::Target), rates);
+    if (const int index = table_ ? table_->positionIndexOf(position_) : -1; index >= 0)
+      add(table_->flow(from_, to_, index, Role::Source),
+          table_->flow(from_, to_, index, Role::Target), rates);
     else if (table_)
       add(countFlow(from_, to_, rank_, Role::Source, table_->units()),
           countFlow(from_, to_, rank_, Role::Target, table_->units()), rates);

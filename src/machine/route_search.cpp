@@ -84,10 +84,10 @@ RouteSearch::RouteSearch(const Layout& from, const Layout& to, Index elementByte
       priceOfExchange(from, to, elementBytes, policy.rates, Sampling::Sampled).seconds;
   // At first the goal is reached by the direct exchange. In mode Auto another path must cost less
   // than kRouteGain times as much; in other modes any path replaces it.
-  nodes_.push_back({.layout = from, .rest = 0, .cost = 0});
+  nodes_.push_back({.layout = from, .leastToGoal = 0, .cost = 0});
   nodes_.push_back(
       {.layout = to,
-       .rest = 0,
+       .leastToGoal = 0,
        .cost = policy.mode == RouteMode::Auto ? kRouteGain * direct : kUnknown,
        .steps = 1,
        .parent = kStart,
@@ -167,7 +167,7 @@ void RouteSearch::addEdge(int from, const Layout& to) {
             .to = nodeOf(to),
             .steps = nodes_[from].steps + 1,
             .order = edges_++,
-            .before = nodes_[from].cost,
+            .costBefore = nodes_[from].cost,
             .exchange = exchangeCost(source, to, Sampling::First, kUnknown),
             .collective =
                 priceAsCollective(source, to, elementBytes_, policy_.rates, Sampling::Sampled)};
@@ -194,7 +194,7 @@ void RouteSearch::makeExact(Edge& edge) const {
   if (edge.exact)
     return;
   const Node &from = nodes_[edge.from], &to = nodes_[edge.to];
-  const double useless = std::min(nodes_[kGoal].cost - to.rest, to.cost) - edge.before;
+  const double useless = std::min(nodes_[kGoal].cost - to.leastToGoal, to.cost) - edge.costBefore;
   edge.exchange = exchangeCost(from.layout, to.layout, Sampling::Sampled, kClearly * useless);
   edge.exact = true;
 }
@@ -223,7 +223,7 @@ double RouteSearch::costOf(const CollectivePrice& collective) const {
 
 double RouteSearch::costOf(const Edge& edge) const {
   const double collectiveCost = edge.collective ? costOf(*edge.collective) : kUnknown;
-  return edge.before + std::min(edge.exchange, collectiveCost);
+  return edge.costBefore + std::min(edge.exchange, collectiveCost);
 }
 
 bool RouteSearch::comesAfter(const Edge& first, const Edge& second) const {
@@ -263,9 +263,10 @@ int RouteSearch::nodeOf(const Layout& layout) {
   if (existing != nodes_.end())
     return static_cast<int>(existing - nodes_.begin());
   const auto spread = LeastPrice::spreadOf(layout);
-  nodes_.push_back({.layout = layout,
-                    .rest = least_.seconds(spread, LeastPrice::spreadOf(nodes_[kGoal].layout)),
-                    .cost = kUnknown});
+  nodes_.push_back(
+      {.layout = layout,
+       .leastToGoal = least_.seconds(spread, LeastPrice::spreadOf(nodes_[kGoal].layout)),
+       .cost = kUnknown});
   return static_cast<int>(nodes_.size()) - 1;
 }
 

@@ -55,19 +55,19 @@ public:
 private:
   struct Node {
     Layout layout;
-    double rest;   // lower bound of the price to the goal
-    double cost;   // of the cheapest known path from the start to this node
-    int steps = 0; // of that path
+    double leastToGoal; // lower bound of the price from this node to the goal
+    double cost;        // price of the cheapest known path from the start to this node
+    int steps = 0;      // number of steps of this path
     int parent = -1;
     std::optional<RouteStep> step = {}; // step from the parent
   };
   struct Edge {
-    int from, to; // nodes
-    int steps;
-    std::size_t order; // in which edges were created; breaks ties
-    double before;     // cost of the path to it
+    int from, to;      // nodes
+    int steps;         // of the path that ends with this edge
+    std::size_t order; // number of edges that were created before; breaks ties
+    double costBefore; // cost of the path to the edge's first node
     double exchange;   // price as an exchange; a lower bound until `exact`
-    std::optional<CollectivePrice> collective;
+    std::optional<CollectivePrice> collective; // price as a collective, if it can be one
     bool exact = false;
   };
   static constexpr int kStart = 0, kGoal = 1;
@@ -80,10 +80,11 @@ private:
   double exchangeCost(const Layout& from, const Layout& to, Sampling sampling, double enough) const;
   double costOf(const CollectivePrice& collective) const;
   double costOf(const Edge& edge) const; // cost of the path that ends with it
-  double leastOf(const Edge& edge) const { return costOf(edge) + nodes_[edge.to].rest; }
+  double leastOf(const Edge& edge) const { return costOf(edge) + nodes_[edge.to].leastToGoal; }
   // Priority in the queue: prefers long paths to many short ones, so a good path is found early.
-  double guessOf(const Edge& edge) const { return costOf(edge) + 2 * nodes_[edge.to].rest; }
-  bool isBetter(const Edge& edge) const; // than the best known path to its end
+  double guessOf(const Edge& edge) const { return costOf(edge) + 2 * nodes_[edge.to].leastToGoal; }
+  // Whether the path that ends with the edge is cheaper than the best known path to the same node.
+  bool isBetter(const Edge& edge) const;
   void makeExact(Edge& edge) const;
   void relax(const Edge& edge);
   bool comesAfter(const Edge& one, const Edge& other) const;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The request for the plan of a network (plan_request.hpp, a machine, pinned layouts), and after
 // search() the plan: a parallelization for each layer. A changed request discards the plan.
-// Derived classes supply the network: plan/layer_plan.hpp for layers that will run, behind the
-// public handle TenonPlan, and studies/named_plan.hpp for the command `tenon plan network`, which
-// plans networks by name, also with the models of papers.
+// Derived classes supply the network:
+//   plan/layer_plan.hpp      layers that will run; the public handle TenonPlan
+//   studies/named_plan.hpp   networks by name, also with the cost models of papers, for the command
+//                            `tenon plan network`
 //
 // Calls: settings and pinInput() or pinOutput(), then search(), then found() or layerAt(). A pinned
 // end is an input or output of the network whose layout the user has fixed.
@@ -57,7 +58,7 @@ protected:
   Index processes() const noexcept { return request_.processes; }
   Index batch() const noexcept { return batch_; }
   bool wasSearched() const noexcept { return found_.has_value(); }
-  // Accepts a plan that was found elsewhere and that fulfils the request.
+  // Stores a plan that fulfils the request but was found by other means than search().
   void take(FoundPlan found) { found_ = std::move(found); }
   // All grids that a search can use under any settings; the grid of all processes is first.
   std::vector<FineGrid> grids() const;
@@ -96,6 +97,7 @@ protected:
   std::optional<bool> inputChannels() const noexcept { return request_.inputChannels; }
   // Whether the plan is for training; otherwise it is for evaluations without derivatives.
   bool trains() const { return request_.trains(); }
+  // Whether the request is for training, with free ends and no overlap.
   bool asksForTrainingAlone() const {
     return trains() && !hasPinnedEnds() && request_.overlap == 0;
   }
@@ -107,6 +109,8 @@ private:
   OwnTask task(const DeclaredNetwork& network) const;
   FoundPlan pricedPlan(const FineGrid& grid) const;
   FoundPlan bestOf(const std::vector<FineGrid>& grids) const;
+  // For the error of a request that no plan fulfils within its memory limit: changes of the request
+  // that have a plan.
   std::string whatFits();
   struct Alternative; // a changed request
   std::string bytesOfFitting(const Alternative& alternative);
@@ -119,8 +123,7 @@ private:
   std::optional<Machine> machine_;
   Space space_ = Space::Host;
   std::optional<OwnRates> fitted_;
-  bool savesRounded_ = false;          // overrides the network's setting, to test whether that
-                                       // would fit
+  bool savesRounded_ = false;          // set while whatFits() tests this change
   PinnedEnd outputEnd_;                // from the settings, or the output's layout
   std::map<int, PinnedEnd> inputEnds_; // layouts of single inputs
   FixedParallelizations fixed_;

@@ -21,7 +21,7 @@ namespace tenon {
 
 namespace {
 
-constexpr int kMaxBlocks = 8; // checkReduces() verifies programs of at most so many levels
+constexpr int kMaxBlocks = 8; // checkReduces() verifies programs of at most 8 levels
 
 // Returns the prime factors of each level, in order, so members keep their numbers.
 Hierarchy factored(const Hierarchy& hierarchy) {
@@ -110,9 +110,12 @@ private:
     return priced_[key] = best;
   }
 
-  // Returns the program of these blocks. Block i of B, from the innermost, is level B - i of the
-  // program's hierarchy, counted from 1. The innermost block is InsideGroup, the others are
-  // Parallel.
+  // Returns the program of these blocks in the language of program.hpp, where each block is a
+  // level. Of L levels the innermost block is level L: its groups are all members of a unit of
+  // level L - 1. A block further out is level l < L: its groups are members with equal positions in
+  // the units of level l, within a unit of level l - 1. The blocks [2] [4] of 2 nodes of 4, of
+  // which the inner one is shared, give (1, InsideGroup, ReduceScatter), (1, Parallel(0),
+  // AllReduce), (1, InsideGroup, AllGather).
   Program programOf(const std::vector<Block>& blocks) const {
     const int levels = static_cast<int>(blocks.size());
     Program program;
@@ -148,9 +151,10 @@ CheapestSum cheapestSum(const Hierarchy& hierarchy, double bytes, const LinkRate
   return BlockSearch(hierarchy, bytes, rates, goal).run();
 }
 
+// A unit that is not full, such as the last node, counts as a unit.
 Hierarchy levelsOf(const LinkRates& rates, int ranks) {
   Hierarchy levels;
-  Index around = ranks;
+  Index around = ranks; // number of ranks in a unit of the level around
   for (const LevelRates& level : rates.levels) {
     levels.push_back((around + level.ranks - 1) / level.ranks);
     around = level.ranks;

@@ -4,18 +4,16 @@
 //
 //   format, name, about   "tenon-network-table-1" and texts
 //   split_dims            how many leading spatial dimensions may be split
-//   layers                name; kind: conv, upconv (its stride is its kernel), fc or add; kernel of
-//                         conv and upconv; input, output: spatial extents before pooling;
-//                         in_channels, out_channels; weights without biases; reads_input: true
-//                         where it reads the network's input; split_space: false where space must
-//                         be whole, as always of fc
-//   edges                 from, to, elements of a sample that is moved
+//   layers                name; kind: conv, upconv (transposed, with its kernel as stride), fc
+//                         (fully connected, Kind::Affine) or add; kernel of conv and upconv; input,
+//                         output: spatial extents that the layer reads and writes; in_channels,
+//                         out_channels; weights: their number without biases; reads_input: whether
+//                         the layer reads the network's input; split_space: whether processes can
+//                         split its space, which is always false for fc
+//   edges                 from, to, elements: number of elements per sample that are moved
 //
-// As declarations, the layers are convolutions and affine layers without biases, and sums.
-// Pointwise layers and pooling cost nothing and preserve the distribution, so the data moved have
-// the extents that the reader reads. A transposed convolution, whose stride is its kernel, is
-// priced as a 1 x 1 convolution with kernel^d times the output channels. An affine layer reads
-// features, which include the spatial extents of a preceding convolution.
+// Pooling and pointwise layers are not in the table. They cost nothing and preserve the
+// distribution; an edge counts the elements after a pooling, as the reader reads them.
 #pragma once
 
 #include "planner/parallelizations/declared_network.hpp"
@@ -64,8 +62,10 @@ NetworkTable parseNetworkTable(const std::string& text, const std::string& where
 // or ends with .json.
 NetworkTable readNetworkTable(const std::string& nameOrPath);
 
-// Returns the network as declarations of layers. Throws TENON_ERR_SUPPORT with the name of a layer
-// that no declaration of the library describes.
+// Returns the network as declarations of layers: convolutions and affine layers without biases, and
+// sums. An upconv becomes a 1 x 1 convolution with kernel^d times the output channels. An affine
+// layer reads features, which include the spatial extents of a preceding convolution. Throws
+// TENON_ERR_SUPPORT with the name of a layer that no declaration of the library describes.
 DeclaredNetwork declareNetwork(const NetworkTable& table, Index batch);
 
 } // namespace tenon

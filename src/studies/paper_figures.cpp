@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Computes the figures of a paper from its equations (paper_figures.hpp). The part of an epoch that
-// does not depend on the batch, that of the sums of gradients, follows from two batches, since an
-// equation is linear in the batch.
+// Computes the figures of Gholami et al. (arXiv 1712.04432) from its equations (paper_figures.hpp).
+// The time of an iteration is linear in the batch, f(batch) = a + b batch, where a is the time of
+// the sums of gradients. It follows from two batches: a = 2 f(batch) - f(2 batch).
 #include "studies/paper_figures.hpp"
 
 #include "studies/named_plan.hpp"
@@ -36,21 +36,21 @@ public:
     }
   }
 
-  // The bar of a grid. The time of an iteration is f(batch) = a + b batch, where a is the time of
-  // the sums of gradients. It is obtained as a = 2 f(batch) - f(2 batch). If `hasBatchOnly`,
+  // The bar of a grid, with the sums of gradients as a part of it. If `convolutionsSplitBatchOnly`,
   // convolutions use the grid 1 x (rows columns) instead.
-  FigureBar bar(const char* equation, Index rows, Index columns, bool hasBatchOnly) const {
-    const double once = seconds(*once_, equation, rows, columns, hasBatchOnly);
-    const double twice = seconds(*twice_, equation, rows, columns, hasBatchOnly);
+  FigureBar bar(const char* equation, Index rows, Index columns,
+                bool convolutionsSplitBatchOnly) const {
+    const double once = seconds(*once_, equation, rows, columns, convolutionsSplitBatchOnly);
+    const double twice = seconds(*twice_, equation, rows, columns, convolutionsSplitBatchOnly);
     const double epoch = kImages / static_cast<double>(batch_); // iterations of an epoch
     return {fmt::format("{}x{}", rows, columns), epoch * once, epoch * (2 * once - twice)};
   }
 
 private:
   static double seconds(const NamedPlan& plan, const char* equation, Index rows, Index columns,
-                        bool hasBatchOnly) {
+                        bool convolutionsSplitBatchOnly) {
     const PaperGrid grid{rows, columns}, batchOnly{1, rows * columns};
-    return plan.publishedSeconds(equation, grid, hasBatchOnly ? batchOnly : grid);
+    return plan.publishedSeconds(equation, grid, convolutionsSplitBatchOnly ? batchOnly : grid);
   }
 
   Index batch_;
@@ -58,10 +58,11 @@ private:
 };
 
 // All grids of a number of processes, which is a power of two as in the paper.
-FigurePanel gridsOf(const FigureCost& cost, Index batch, Index processes, bool hasBatchOnly) {
+FigurePanel gridsOf(const FigureCost& cost, Index batch, Index processes,
+                    bool convolutionsSplitBatchOnly) {
   FigurePanel panel{fmt::format("{} processes, batch {}", processes, batch), {}};
   for (Index rows = 1; rows <= processes; rows *= 2)
-    panel.bars.push_back(cost.bar("eq8", rows, processes / rows, hasBatchOnly));
+    panel.bars.push_back(cost.bar("eq8", rows, processes / rows, convolutionsSplitBatchOnly));
   return panel;
 }
 

@@ -109,13 +109,15 @@ double T1Model::gatherSeconds(const TableLayer& layer, Index among, Index others
 double T1Model::layerSeconds(int layer, int parallelization, Precision /*precision*/) const {
   const TableLayer& row = network_.layers[layer];
   const Parts& parts = parts_[parallelization];
-  const Index outputs = parts.channels / parts.inputs, without = parts.space * parts.batch;
+  // r = o i of the header's extension: parts.channels is r, parts.inputs is i, and outputs is o.
+  const Index outputs = parts.channels / parts.inputs;
+  const Index spaceAndBatch = parts.space * parts.batch;
   const double channels = static_cast<double>(row.inChannels) / double(parts.inputs);
   double seconds = gradientSeconds(row, parts) + haloSeconds(row, parts, channels);
   if (parts.inputs > 1)
-    seconds += 2 * gatherSeconds(row, parts.inputs, outputs * without);
+    seconds += 2 * gatherSeconds(row, parts.inputs, outputs * spaceAndBatch);
   if (!network_.isRead(layer)) // assumption 11
-    seconds += gatherSeconds(row, parts.channels, without);
+    seconds += gatherSeconds(row, parts.channels, spaceAndBatch);
   return seconds;
 }
 
@@ -124,28 +126,31 @@ double T1Model::layerSeconds(int layer, int parallelization, Precision /*precisi
 double T1Model::layerBytes(int layer, int parallelization) const {
   const TableLayer& row = network_.layers[layer];
   const Parts& parts = parts_[parallelization];
-  const double without = double(parts.space * parts.batch), inputs = double(parts.inputs);
+  const double spaceAndBatch = double(parts.space * parts.batch);
+  const double inputs = double(parts.inputs);
   return kBytesOfAWeight * static_cast<double>(row.weights) / double(parts.channels) +
          kWordBytes * batch_ *
-             (row.inputElements() / (without * inputs) +
-              row.outputElements() / (without * double(parts.channels) / inputs));
+             (row.inputElements() / (spaceAndBatch * inputs) +
+              row.outputElements() / (spaceAndBatch * double(parts.channels) / inputs));
 }
 
-// Assumption 9. The cost is 0 if the writer's parallelization already gives each process all that
-// the reader needs.
+// Assumption 9, where the writer is split by q and the reader by t: `target` is Q, the number of
+// parts that the reader needs, and `common` is the number of parts of which both consist. The cost
+// is 0 if the writer's parallelization already gives each process all that the reader needs.
 double T1Model::moveSeconds(int move, int from, int to, Precision /*precision*/) const {
   const TableEdge& edge = network_.edges[move];
-  const Parts &q = parts_[from], &t = parts_[to];
-  const Index channels = channelsRead(edge.to, t);
-  double target = double(channels * t.batch);
-  double both = double(std::max(q.channels, channels) * std::max(q.batch, t.batch));
-  for (std::size_t j = 0; j < t.spatial.size(); ++j) {
-    target *= double(t.spatial[j]);
-    both *= double(std::max(q.spatial[j], t.spatial[j]));
+  const Parts &writer = parts_[from], &reader = parts_[to];
+  const Index channels = channelsRead(edge.to, reader);
+  double target = double(channels * reader.batch);
+  double common =
+      double(std::max(writer.channels, channels) * std::max(writer.batch, reader.batch));
+  for (std::size_t j = 0; j < reader.spatial.size(); ++j) {
+    target *= double(reader.spatial[j]);
+    common *= double(std::max(writer.spatial[j], reader.spatial[j]));
   }
-  if (both == target)
+  if (common == target)
     return 0;
-  const double g = both / target;
+  const double g = common / target;
   return 2 * (link_.alpha * std::log2(g) + link_.beta * kWordBytes * batch_ *
                                                static_cast<double>(edge.elements) / target *
                                                (1 - 1 / g));

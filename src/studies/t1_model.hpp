@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Model T1: the communication of training, priced by one latency and one bandwidth, for a network
-// that is a table. Its assumptions, numbered as in the code:
+// that is a table (doc/plan.md). It extends the equations of Gholami et al. (arXiv 1712.04432, see
+// doc/papers.md) by redistribution between layers. Its assumptions, numbered as in the code:
 //
 //    1  latency alpha, alpha lg n for a collective of n processes; beta seconds for each byte of a
 //       process; words of 4 bytes. One iteration: forward, backward, sums of gradients; no overlap,

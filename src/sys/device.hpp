@@ -107,15 +107,15 @@ public:
   const std::string& name() const noexcept { return name_; }
   int multiprocessors() const noexcept { return multiprocessors_; }
 
-  // Source of device memory in the order of a stream: freed memory can be reused by later work of
-  // this stream. If a buffer is used on another stream, this stream must wait for it before the
+  // Allocator of device memory in the order of a stream: freed memory can be reused by later work
+  // of this stream. If a buffer is used on another stream, this stream must wait for it before the
   // buffer is freed.
   std::shared_ptr<MemorySource> memory(const Stream& stream);
-  // Source of device memory outside the pool, which can be shared with other processes. The user
-  // must synchronise with the device before freeing it.
+  // Allocator of device memory outside the pool, which can be shared with other processes. The
+  // caller must synchronise with the device before it frees such memory.
   std::shared_ptr<MemorySource> unpooled(const Stream& stream);
-  // Key of a whole allocation of unpooled(). The memory must not be freed while another process has
-  // it open.
+  // Key of a whole allocation of unpooled(). The memory must not be freed while another process
+  // maps it.
   MemoryKey keyOf(void* memory);
   // Maps memory of another process, by its keyOf(), into this process; closeShown() unmaps it, once
   // per openShown(). Throws TENON_ERR_LIBRARY with the driver's text if this process cannot access
@@ -127,7 +127,7 @@ public:
   // kernels would need a different address.
   void registerHost(void* memory, Index bytes);
   void unregisterHost(void* memory) noexcept;
-  // Source of page-locked host memory, which is copied without staging.
+  // Allocator of page-locked host memory, which is copied to the device without staging.
   std::shared_ptr<MemorySource> pinned();
   // Queues a copy. Both ends must remain valid and unchanged until the stream has executed it.
   void copy(void* to, const void* from, Index bytes, const Stream& stream);
@@ -141,8 +141,9 @@ public:
   // Whether CUDA has page-locked some of these host pages for the program. The device then accesses
   // the physical pages that are mapped now, whatever is mapped there later. Does not call get().
   static bool isPinned(const std::byte* pages, Index bytes, Index pageBytes);
-  // Throws TENON_ERR_ARG unless the stream belongs to the CUDA context of the library: one created
-  // in it, or a default stream while the program has that context current, or none.
+  // Throws TENON_ERR_ARG unless the stream belongs to the CUDA context of the library: a stream
+  // that was created in this context, or a default stream while the program has this context, or no
+  // context, current.
   void checkUserStream(void* stream) const;
 
 private:

@@ -26,8 +26,8 @@ std::atomic<int>& limit() {
 
 } // namespace
 
-void setThreadLimit(Index most) {
-  limit() = most == 0 ? kNoLimit : static_cast<int>(std::min<Index>(most, kNoLimit));
+void setThreadLimit(Index threads) {
+  limit() = threads == 0 ? kNoLimit : static_cast<int>(std::min<Index>(threads, kNoLimit));
 }
 
 int threadLimit() noexcept {

@@ -10,8 +10,8 @@
 
 namespace tenon {
 
-// Sets the largest number of threads of each loop. Requires most >= 0; 0 removes the limit.
-void setThreadLimit(Index most);
+// Sets the largest number of threads of each loop. Requires threads >= 0; 0 removes the limit.
+void setThreadLimit(Index threads);
 // The limit, at least 1; INT_MAX if none is set.
 int threadLimit() noexcept;
 // Number of threads of a parallel region that starts now; 1 if OpenMP is not loaded.

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Assigns tensors of a weights file to the parameters of a network:
 //
-//   with a map     as the map says; a parameter that is not in it gets the tensor of its own name
+//   with a map     by the rules of the map; a parameter without a rule gets the tensor of its name
 //   by name        if the file has a tensor for each parameter's name: "conv1.weight" for
 //                  "conv1/weight"
 //   by position    otherwise: the layers with parameters get the file's modules in order, and each
-//                  parameter the module's tensor of its name. A scale is also found as weight, and
-//                  a shift as bias. A parameter whose name ends with a number ("weight0",
-//                  "weight1") uses one module per number.
+//                  parameter gets the module's tensor of its name. Without such a tensor, a scale
+//                  gets "weight" and a shift "bias". Parameters whose names end with numbers
+//                  ("weight0", "weight1") use one module per number.
 //
-// PyTorch's counter "num_batches_tracked" need not be used by any parameter if the "running_mean"
-// of the same module is used.
+// Each tensor of the file must be assigned, except PyTorch's counter "num_batches_tracked" in a
+// module whose "running_mean" is assigned.
 //
-// A module is a group of tensors with one prefix: "conv1" of "conv1.weight" and "conv1.bias". The
-// order of modules is that of the file's tensors if the format preserves it. Otherwise it is that
-// of the numbers in their names, if the names differ in numbers only.
+// A module is a group of tensors with one prefix: "conv1" of "conv1.weight" and "conv1.bias".
+// Modules are in the order of the file's tensors if the format preserves it. Otherwise they are in
+// the order of the numbers in their names, if the names differ in numbers only.
 #pragma once
 
 #include "weights/weights_file.hpp"
@@ -52,8 +52,8 @@ WeightsMap parseWeightsMap(const std::string& text, const std::string& file);
 struct WantedTensor {
   std::string layer, name; // "encoder/conv1", "weight"
   std::vector<Index> shape;
-  std::string file = {};   // name in files; "": the one derived from its path
-  bool isOptional = false; // it has a value already
+  std::string file = {};   // name in files; "": nameInFile() of the path
+  bool isOptional = false; // the parameter has a value already and needs no tensor
 
   std::string path() const { return layer.empty() ? name : layer + "/" + name; }
 };

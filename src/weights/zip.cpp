@@ -38,20 +38,21 @@ constexpr Field kLocator64End{8, 8}; // offset of the zip64 end
 constexpr Field kEnd64Rest{4, 8}, kEnd64Disk{16, 4}, kEnd64FirstDisk{20, 4},
     kEnd64DiskMembers{24, 8}, kEnd64Members{32, 8}, kEnd64DirectoryBytes{40, 8},
     kEnd64DirectoryBegin{48, 8};
-constexpr Field kEntryFlags{8, 2}, kEntryMethod{10, 2}, kEntryCrc{16, 4}, kEntryStored{20, 4},
+constexpr Field kEntryFlags{8, 2}, kEntryMethod{10, 2}, kEntryCrc{16, 4}, kEntryPackedBytes{20, 4},
     kEntrySize{24, 4}, kEntryName{28, 2}, kEntryExtra{30, 2}, kEntryComment{32, 2},
     kEntryHeader{42, 4}; // Name, Extra and Comment are lengths; Header is an offset
-constexpr Field kLocalFlags{6, 2}, kLocalMethod{8, 2}, kLocalCrc{14, 4}, kLocalStored{18, 4},
+constexpr Field kLocalFlags{6, 2}, kLocalMethod{8, 2}, kLocalCrc{14, 4}, kLocalPackedBytes{18, 4},
     kLocalSize{22, 4}, kLocalName{26, 2}, kLocalExtra{28, 2};
 // An extra field of an entry: its kind, the length of its contents, and numbers of 8 bytes.
 constexpr Field kExtraKind{0, 2}, kExtraLength{2, 2};
-constexpr Index kExtraStart = 4, kLargeNumber = 8;
+constexpr Index kExtraStart = 4, kLargeNumberBytes = 8;
 constexpr std::uint64_t kZip64Kind = 1;
 
 // Values of a field of 16 or 32 bits that mean "too large, see the zip64 record".
 constexpr std::uint64_t kSaturated16 = 0xffff, kSaturated32 = 0xffffffff;
 // Methods of compression, and bits of flags. With a descriptor, sizes and checksum follow the data.
-constexpr std::uint64_t kStored = 0, kDeflated = 8, kEncrypted = 1 << 0, kDescriptor = 1 << 3;
+constexpr std::uint64_t kMethodStored = 0, kMethodDeflated = 8, kEncrypted = 1 << 0,
+                        kDescriptor = 1 << 3;
 // Maximal compression ratio of deflate.
 constexpr Index kMaxRatio = 1032;
 
@@ -143,11 +144,11 @@ void readLargeNumbers(const ByteSource& source, ZipMember& member, const std::by
     if (at + kExtraStart + length > extraBytes)
       break;
     if (field.at(kExtraKind) == kZip64Kind) {
-      if (length < kLargeNumber * static_cast<Index>(pending.size()))
+      if (length < kLargeNumberBytes * static_cast<Index>(pending.size()))
         break;
       for (std::size_t i = 0; i < pending.size(); ++i)
-        *pending[i] = field.index(
-            {kExtraStart + kLargeNumber * static_cast<Index>(i), static_cast<int>(kLargeNumber)});
+        *pending[i] = field.index({kExtraStart + kLargeNumberBytes * static_cast<Index>(i),
+                                   static_cast<int>(kLargeNumberBytes)});
       return;
     }
     at += kExtraStart + length;
@@ -161,7 +162,7 @@ void checkMember(const ByteSource& source, const ZipMember& member, std::uint64_
                  std::uint64_t method) {
   if (flags & kEncrypted)
     source.fail(member.name, "it is encrypted");
-  if (method != kStored && method != kDeflated)
+  if (method != kMethodStored && method != kMethodDeflated)
     source.fail(member.name, fmt::format("it is packed by method {}; 0 (stored) and 8 (deflated) "
                                          "can be read",
                                          method));
@@ -192,10 +193,10 @@ ZipMember readEntry(const ByteSource& source, const std::byte*& at, Index& rest)
   ZipMember member{
       .name = std::string(reinterpret_cast<const char*>(name), static_cast<std::size_t>(nameBytes)),
       .header = record.index(kEntryHeader),
-      .stored = record.index(kEntryStored),
+      .stored = record.index(kEntryPackedBytes),
       .bytes = record.index(kEntrySize),
       .crc = static_cast<std::uint32_t>(record.at(kEntryCrc)),
-      .deflated = record.at(kEntryMethod) == kDeflated,
+      .deflated = record.at(kEntryMethod) == kMethodDeflated,
       .hasDescriptor = (record.at(kEntryFlags) & kDescriptor) != 0};
   checkName(source, member.name);
   readLargeNumbers(source, member, name + nameBytes, extraBytes);
@@ -220,14 +221,14 @@ void readLocalHeader(const ByteSource& source, ZipMember& member) {
   const auto name = source.readPart(member.header + kLocalBytes, nameBytes, "a member's name");
   if (member.name != std::string_view(reinterpret_cast<const char*>(name.data()), name.size()))
     differs("the name");
-  if (record.at(kLocalMethod) != (member.deflated ? kDeflated : kStored))
+  if (record.at(kLocalMethod) != (member.deflated ? kMethodDeflated : kMethodStored))
     differs("the method");
   const bool isKnown = (record.at(kLocalFlags) & kDescriptor) == 0;
   if (isKnown == member.hasDescriptor)
     differs("a flag");
   // With a descriptor, sizes and checksum follow the data and are 0 here.
   for (const auto& [field, number] :
-       {std::pair(kLocalStored, member.stored), std::pair(kLocalSize, member.bytes)})
+       {std::pair(kLocalPackedBytes, member.stored), std::pair(kLocalSize, member.bytes)})
     if (isKnown && record.at(field) != kSaturated32 && record.index(field) != number)
       differs("the size");
   if (isKnown && record.at(kLocalCrc) != member.crc)
@@ -274,7 +275,7 @@ void appendCommon(std::string& text, const ZipMember& member) {
   constexpr int kVersion = 20, kUtf8 = 1 << 11, kDate = 0x21; // 1 January 1980
   append(text, kVersion, 2);                                  // that a reader needs
   append(text, kUtf8, 2);                                     // flag: the name is UTF-8
-  append(text, kStored, 2);                                   // method
+  append(text, kMethodStored, 2);                             // method
   append(text, 0, 2);                                         // time
   append(text, kDate, 2);
   append(text, member.crc, 4);

@@ -244,7 +244,7 @@ TEST_F(BoundaryCApi, TheUserValuesAreASecondInputWithACotangent) {
   expectSuccess(TenonLayoutDestroy(&number));
 }
 
-TEST_F(BoundaryCApi, WhatIsMissingIsNamedOnAllRanks) {
+TEST_F(BoundaryCApi, ErrorsNameWhatIsMissingOnAllRanks) {
   TenonLayout wide = nullptr, number = layout({1}, "B");
   expectCode(TENON_ERR_STATE, TenonLayerGetBoundaryLayout(sum_, line_, &wide),
              {"does not have a second input"});
@@ -265,7 +265,7 @@ TEST_F(BoundaryCApi, WhatIsMissingIsNamedOnAllRanks) {
   expectSuccess(TenonLayoutDestroy(&number));
 }
 
-TEST_F(BoundaryCApi, SettersRefuseWhatIsNoModeOrNumber) {
+TEST_F(BoundaryCApi, SettersRefuseInvalidModesAndNumbers) {
   TenonBoundary bad = static_cast<TenonBoundary>(99);
   TenonLayer affine = nullptr;
   expectCode(TENON_ERR_ARG, TenonLayerSetBoundary(sum_, &bad, nullptr), {"low[0] is 9"});
@@ -289,7 +289,7 @@ TEST_F(BoundaryCApi, SettersRefuseWhatIsNoModeOrNumber) {
 
 // Channel 0 has the mode of the layer, channel 1 is odd on both sides, channel 2 odd on the low
 // side.
-TEST_F(BoundaryCApi, ChannelsHaveModesOfTheirOwn) {
+TEST_F(BoundaryCApi, ChannelsCanHaveDifferentModes) {
   TenonLayer conv = nullptr;
   const TenonBoundary odd = TENON_BOUNDARY_ODD, even = TENON_BOUNDARY_SYMMETRIC,
                       none = TENON_BOUNDARY_NONE;
@@ -309,7 +309,7 @@ TEST_F(BoundaryCApi, ChannelsHaveModesOfTheirOwn) {
 
 // A line of 8 cells has 9 faces. A rank has the low faces of its cells, and the last rank also the
 // face at the end. Means of neighbouring faces are again in the layout of the cells.
-TEST_F(BoundaryCApi, StaggeredFieldsLieOnThePartsOfTheCells) {
+TEST_F(BoundaryCApi, StaggeredFieldsFollowThePartsOfTheCells) {
   TenonLayout faces = nullptr, cells = nullptr;
   TenonInt shape[3], low[3], high[3], own[3], ownHigh[3];
   const TenonInt facesAlong[] = {0, 0, 1}, wrong[] = {0, 2, 0}; // 1: one more than cells

@@ -142,7 +142,7 @@ TEST_F(Callbacks, ALayerThatIsDestroyedInItsFunctionsLivesUntilTheyReturn) {
 
 // Both handles of a layer are destroyed in its function, which also creates and destroys another
 // layer: that one is freed at once.
-TEST_F(Callbacks, AllHandlesOfALayerMayBeDestroyedInItsFunctionAndWhatThatMakesEndsThere) {
+TEST_F(Callbacks, AFunctionCanDestroyAllHandlesOfItsLayerAndFreeOtherLayersAtOnce) {
   Context inner{[] {}}, context{[] {}};
   TenonLayer layer = shell(context, false), second = layer, temporary = nullptr;
   expectSuccess(TenonObjectRetain(objectOf(layer)));

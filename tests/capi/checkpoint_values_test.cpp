@@ -54,7 +54,7 @@ protected:
   std::string path_;
 };
 
-TEST_F(CheckpointValues, ComeBackFromAFile) {
+TEST_F(CheckpointValues, AreReadFromAFileAsTheyWereWritten) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   expectSuccess(setInteger(checkpoint_, "epoch", worldRank() == 0 ? 7 : -1)); // rank 0 counts
   expectSuccess(setReal("time", 0.125));
@@ -136,7 +136,7 @@ TEST_F(CheckpointValues, AreRefusedBeforeAFileIsWritten) {
   expectSuccess(write());
 }
 
-TEST_F(CheckpointValues, AreNoSettings) {
+TEST_F(CheckpointValues, AreNotSettings) {
   TenonInt keep = 0;
   expectSuccess(setInteger(checkpoint_, "checkpoint_keep", 3));
   expectSuccess(integer("checkpoint_keep", &keep));

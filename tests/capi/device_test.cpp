@@ -64,7 +64,7 @@ TEST_F(Devices, DeviceMemoryInATensorOnTheHostIsRefusedBeforeTheDeviceIsOpened) 
   expectSuccess(TenonDTensorDestroy(&x));
 }
 
-TEST_F(Devices, TheRankOnTheNodeChoosesAndTheProgramsStaysCurrent) {
+TEST_F(Devices, TheRankOnTheNodeSelectsTheDeviceAndTheProgramsDeviceStaysCurrent) {
   for (int own : {0, 1}) {
     cudaSetDevice(own);
     TenonDTensor x = tensor(rows_, TENON_FLOAT64);

@@ -213,7 +213,7 @@ TEST_F(CApi, ArraysAreLentAndRestored) {
   expectSuccess(TenonLayoutDestroy(&rows));
 }
 
-TEST_F(CApi, MeasuresFailAlikeWhoeverIsWrong) {
+TEST_F(CApi, MeasuresFailWithTheSameErrorOnAllRanks) {
   TenonLayout copies = layout({6}, "B");
   TenonLayout contributions = layout({6}, "P");
   TenonDTensor x = tensor(copies, TENON_FLOAT64), p = tensor(contributions, TENON_FLOAT64),
@@ -240,7 +240,7 @@ TEST_F(CApi, MeasuresFailAlikeWhoeverIsWrong) {
   expectSuccess(TenonLayoutDestroy(&contributions));
 }
 
-TEST_F(CApi, ABadDataTypeFailsAlike) {
+TEST_F(CApi, ABadDataTypeIsTheSameErrorOnAllRanks) {
   TenonLayout copies = layout({6}, "B");
   TenonDTensor x = nullptr;
   const auto bad = static_cast<TenonDataType>(42);
@@ -294,7 +294,7 @@ TEST_F(CApi, ArithmeticWorksOnTheSameArrayAndRefusesOverlaps) {
   expectSuccess(TenonLayoutDestroy(&copies));
 }
 
-TEST_F(CApi, ArithmeticRefusesWhatDoesNotFit) {
+TEST_F(CApi, ArithmeticRefusesTensorsThatDoNotMatch) {
   TenonLayout split = layout({2, 7}, "S1"), copies = layout({2, 7}, "B"), other = layout({7}, "S0");
   TenonDTensor x = tensor(split, TENON_FLOAT64), y = tensor(split, TENON_FLOAT64),
                everywhere = tensor(copies, TENON_FLOAT64), line = tensor(other, TENON_FLOAT64),

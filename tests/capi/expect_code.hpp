@@ -53,12 +53,12 @@ inline void expectCode(TenonErrorCode expected, TenonErrorCode returned,
         << "'" << part << "' is missing in: " << lastMessage();
 }
 
-// The same for a collective call: the message must also be that of rank 0. Collective.
+// expectCode() for a collective call, whose message must be equal on all ranks. Collective.
 inline void expectCommonCode(TenonErrorCode expected, TenonErrorCode returned,
                              std::initializer_list<const char*> parts) {
   expectCode(expected, returned, parts);
-  std::string text = lastMessage(); // then that of rank 0
-  const std::string ownText = text;
+  const std::string ownText = lastMessage();
+  std::string text = ownText; // after the broadcast: the message of rank 0
   int length = static_cast<int>(text.size());
   MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
   text.resize(length);

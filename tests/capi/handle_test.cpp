@@ -73,7 +73,7 @@ TEST_F(CApi, AClassWithoutSettingsIsNamed) {
   expectCode(TENON_ERR_NULL, TenonObjectSetReal(nullptr, "rate", 0.5), {"object is NULL"});
 }
 
-TEST_F(CApi, ATextTellsTheSizeThatItNeeds) {
+TEST_F(CApi, ATextReturnsTheSizeThatItNeeds) {
   const auto object = objectOf(all_);
   expectSuccess(TenonObjectSetName(object, "grid"));
   TenonInt needed = 0;

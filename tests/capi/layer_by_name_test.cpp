@@ -67,7 +67,7 @@ protected:
   TenonLayer layer_ = nullptr;
 };
 
-TEST_F(LayerByName, SettingsComeBack) {
+TEST_F(LayerByName, SettingsAreReturnedAsTheyWereSet) {
   const TenonInt kernel[] = {3, 5}, in = 4, out = 6;
   create("conv");
   expectSuccess(TenonObjectSetIntegers(objectOf(layer_), "kernel", 2, kernel));
@@ -201,7 +201,7 @@ TEST_F(LayerByName, ExamplesFitTheirType) {
              {"sequential", "no examples"});
 }
 
-TEST_F(LayerByName, RefusesWhatThereIsNot) {
+TEST_F(LayerByName, RefusesUnknownTypesSettingsAndLayers) {
   const TenonInt three[] = {3, 3, 3}, zero = 0;
   create("conv");
   expectCode(TENON_ERR_TYPE, TenonObjectSetIntegers(objectOf(layer_), "kernal", 3, three),
@@ -325,7 +325,7 @@ TenonLayer lenet5() {
   return net;
 }
 
-TEST_F(NetworkFile, LeNet5IsThatOfTheCalls) {
+TEST_F(NetworkFile, LeNet5EqualsTheNetworkMadeByCalls) {
   TenonLayout input = layout({4, 1, 28, 28}, "S2");
   TenonLayer fromCalls = lenet5();
   expectSuccess(
@@ -450,7 +450,7 @@ TEST_F(NetworkFile, GraphsNameInputsAndOutputs) {
 }
 
 // The network of tutorial 05, built with the same calls as there, and from its file.
-TEST_F(NetworkFile, TheHeatClosureIsThatOfTheCalls) {
+TEST_F(NetworkFile, TheHeatClosureEqualsTheNetworkMadeByCalls) {
   const TenonInt three[] = {3, 3}, one[] = {1, 1};
   TenonLayer fromCalls = nullptr, layers[3] = {};
   expectSuccess(TenonLayerCreateSequential(MPI_COMM_WORLD, &fromCalls));
@@ -474,7 +474,7 @@ TEST_F(NetworkFile, TheHeatClosureIsThatOfTheCalls) {
 
 // y = x + conv(conv(x)), where one convolution is used in two nodes: the network is saved, read and
 // saved again. Both files, the outputs and the number of parameters must be the same.
-TEST_F(NetworkFile, ASavedGraphComesBack) {
+TEST_F(NetworkFile, ASavedGraphIsReadAsItWas) {
   const int input[] = {-1}, first[] = {0}, both[] = {-1, 1};
   const TenonInt three[] = {3}, one[] = {1};
   TenonLayer conv = nullptr, sum = nullptr;

@@ -120,7 +120,7 @@ TEST_F(LayerKinds, MeanSquaredErrorComparesWithItsTarget) {
   expectSuccess(TenonLayoutDestroy(&split));
 }
 
-TEST_F(LayerKinds, ColumnMlpIsThatOfItsSettings) {
+TEST_F(LayerKinds, ColumnMlpHasTheLayersOfItsSettings) {
   const TenonInt widths[] = {3, 5, 2};
   expectSuccess(TenonLayerCreateColumnMLP(MPI_COMM_WORLD, 3, widths, "silu", &layer_));
   TenonInt found[3] = {}, count = 0;

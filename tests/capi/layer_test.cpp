@@ -74,7 +74,7 @@ TEST_F(LayerCApi, AnAffineLayerOfOnesAddsUp) {
   expectSuccess(TenonDTensorDestroy(&gradient));
 }
 
-TEST_F(LayerCApi, DerivativesAreTestedAndLeftAlone) {
+TEST_F(LayerCApi, DerivativesAreTestedWithoutChangingTheLayer) {
   setUp(TENON_FLOAT64);
   double tangent = 0, adjoint = 1, relative = 1, order = 0, remainder = -1;
   expectSuccess(TenonLayerTestAdjoint(affine_, nullptr, 3, &tangent, &adjoint, &relative));
@@ -186,7 +186,7 @@ TEST_F(LayerCApi, SettersAfterSetUpAreRefused) {
   expectCode(TENON_ERR_STATE, TenonLayerSetStackDepth(affine_, 2), {"stack_depth"});
 }
 
-TEST_F(LayerCApi, AnInputThatDoesNotFitFailsAlikeAtSetUp) {
+TEST_F(LayerCApi, AnInputThatDoesNotMatchIsTheSameErrorOnAllRanksAtSetUp) {
   TenonLayout wide = layout({kBatch, kInputs + 1}, "S0");
   expectCommonCode(TENON_ERR_SHAPE, TenonLayerSetUp(affine_, wide), {"6", "7"});
   if (worldSize() > 1)
@@ -198,7 +198,7 @@ TEST_F(LayerCApi, AnInputThatDoesNotFitFailsAlikeAtSetUp) {
   expectSuccess(TenonLayoutDestroy(&wide));
 }
 
-TEST_F(LayerCApi, ASignatureThatDoesNotExistNamesThoseThatDo) {
+TEST_F(LayerCApi, TheErrorAboutAnUnknownSignatureListsTheExistingOnes) {
   expectSuccess(TenonLayerSetSignature(affine_, "q"));
   expectCommonCode(TENON_ERR_OPTION, TenonLayerSetUp(affine_, batch_), {"'q'", "n", "o", "i"});
 }
@@ -265,7 +265,7 @@ TEST_F(LayerCApi, WindowsAreCheckedWhereTheyAreSet) {
   expectSuccess(TenonLayerDestroy(&conv));
 }
 
-TEST_F(LayerCApi, CreatesRefuseWrongArgumentsAlike) {
+TEST_F(LayerCApi, CreationWithWrongArgumentsIsTheSameErrorOnAllRanks) {
   const TenonInt kernel[2] = {3, 0};
   TenonLayer layer = nullptr;
   expectCommonCode(TENON_ERR_ARG, TenonLayerCreateConv(MPI_COMM_WORLD, 2, 1, 1, kernel, &layer),

@@ -167,7 +167,7 @@ TEST_F(LayerWeights, FilesOfTheOtherPrecisionAreConverted) {
 
 // The network has running statistics, which an evaluation in training mode changes before the
 // weights are saved.
-TEST_F(LayerWeights, WhatIsSavedIsReadAgainOnAnyStorage) {
+TEST_F(LayerWeights, SavedWeightsAreReadIntoAnyStorage) {
   network_ = "normalised";
   for (const char* ending : {"x.safetensors", "x.npz"}) {
     const std::string file = path(ending);
@@ -236,7 +236,7 @@ TEST_F(LayerWeights, AMapNamesTheModules) {
   removeFile(map);
 }
 
-TEST_F(LayerWeights, AnErrorLeavesAllAsItWas) {
+TEST_F(LayerWeights, AnErrorLeavesAllParametersUnchanged) {
   createNetwork(TENON_FLOAT64, "S0", "S0");
   const std::vector<double> before = output<double>();
   std::ifstream in(kWeightsFolder + "network_f64.safetensors", std::ios::binary);

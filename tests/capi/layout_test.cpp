@@ -89,7 +89,7 @@ TEST_F(CApi, TheDualOfTheDualIsTheLayout) {
 }
 
 // Of ones, an element is the number of boxes that contain it where the halo holds partial sums.
-TEST_F(CApi, AHaloOfPartialSumsIsThatOfADual) {
+TEST_F(CApi, AHaloOfPartialSumsIsAHaloOfADual) {
   const TenonInt shape[2] = {2 * worldSize(), 4};
   TenonLayout values = nullptr, sums = nullptr, both = nullptr;
   TenonLayout plain = layout({shape[0], shape[1]}, "S0");
@@ -151,7 +151,7 @@ TEST_F(CApi, BoxesMakeALayoutAndItsPartition) {
 }
 
 // The last rank's box ends one row before the end of the shape: the error names the missing row.
-TEST_F(CApi, BoxesThatEndOneRowShortAreTold) {
+TEST_F(CApi, BoxesThatEndOneRowTooEarlyAreAnErrorIfTheShapeIsGiven) {
   const TenonInt shape[2] = {2 * worldSize(), 4}, low[2] = {2 * worldRank(), 0};
   const TenonInt high[2] = {low[0] + (isLast() ? 1 : 2), 4};
   TenonLayout created = nullptr;
@@ -173,7 +173,7 @@ TEST_F(CApi, BoxesThatEndOneRowShortAreTold) {
   expectSuccess(TenonLayoutDestroy(&created));
 }
 
-TEST_F(CApi, BadBoxesFailAlike) {
+TEST_F(CApi, BadBoxesAreTheSameErrorOnAllRanks) {
   const TenonInt low[1] = {0}, high[1] = {isLast() ? -2 : 4}, both[1] = {worldRank() + 1};
   TenonLayout created = nullptr;
   expectCommonCode(TENON_ERR_ARG,
@@ -188,7 +188,7 @@ TEST_F(CApi, BadBoxesFailAlike) {
   EXPECT_EQ(created, nullptr);
 }
 
-TEST_F(CApi, ABadLayoutFailsAlikeWhoeverPassesIt) {
+TEST_F(CApi, ABadLayoutOnAnyRankIsTheSameErrorOnAll) {
   const TenonInt shape[2] = {4, 4};
   TenonLayout created = nullptr;
   const auto create = [&](int ndim, const char* properties) {

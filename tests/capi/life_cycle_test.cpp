@@ -69,7 +69,7 @@ void createUseDestroy() {
 
 // Small increases are allowed, since malloc and AddressSanitizer keep freed memory and mappings for
 // later use: less than 1024 bytes and one mapping per round.
-TEST_F(CApi, AWholeLifeLeavesNoMemoryMappingOrFileBehind) {
+TEST_F(CApi, CreationUseAndDestructionLeaveNoMemoryMappingOrFile) {
   constexpr int kRounds = 40;
   const auto repeat = [] {
     for (int i = 0; i < kRounds; ++i)

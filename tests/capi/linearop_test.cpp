@@ -146,7 +146,7 @@ TEST_F(LinearOpCApi, CompositionsAndAdjointsAreOperators) {
   EXPECT_EQ(chain, nullptr);
 }
 
-TEST_F(LinearOpCApi, BadArgumentsOfACreateFailAlike) {
+TEST_F(LinearOpCApi, BadArgumentsOfACreationAreTheSameErrorOnAllRanks) {
   TenonLayout other = layout({9, 3}, "B");
   TenonLinearOp op = nullptr;
   expectCommonCode(TENON_ERR_SHAPE,

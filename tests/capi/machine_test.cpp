@@ -69,7 +69,7 @@ TEST_F(MachineCApi, IsDrawn) {
   EXPECT_EQ("mine: 12 devices\n  3 x node\n    4 x core\n", viewed);
 }
 
-TEST_F(MachineCApi, RefusesWhatDoesNotFit) {
+TEST_F(MachineCApi, RefusesInvalidLevelsAndLinks) {
   expectCode(TENON_ERR_ARG, TenonMachineAddLink(machine_, "l", 1, 3, 1, 0, TENON_LINK_TOUCHING),
              {"joins 3 units of level 'core'"});
   expectCode(TENON_ERR_ARG,

@@ -118,7 +118,7 @@ static_assert(std::is_same_v<std::underlying_type_t<TenonErrorCode>, int> &&
               std::is_same_v<std::underlying_type_t<TenonCollective>, int> &&
               std::is_same_v<std::underlying_type_t<TenonReductionAlgorithm>, int>);
 
-TEST_F(CApi, AnyIntMayComeForAnEnumeration) {
+TEST_F(CApi, AnyIntegerForAnEnumerationIsHandled) {
   TenonLayout line = layout({4}, "B");
   TenonDTensor x = nullptr;
   TenonLayer conv = nullptr;
@@ -215,7 +215,7 @@ TEST_F(CApi, TheLogTakesTheUserEvents) {
   expectSuccess(TenonLogEnable(TENON_FALSE));
 }
 
-TEST_F(CApi, ProgressIsShownWhereAskedFor) {
+TEST_F(CApi, ProgressIsShownOnRequest) {
   expectSuccess(TenonProgressShow("test", 7, 5, nullptr,
                                   0)); // progress is off: the wrong arguments are not checked
   expectCode(TENON_ERR_NULL, TenonProgressShow(nullptr, 1, 5, nullptr, 0), {"name is NULL"});

@@ -54,7 +54,7 @@ TEST_F(CApi, APlacedGridHasItsRanksLevelByLevel) {
   expectSuccess(TenonPartitionDestroy(&created));
 }
 
-TEST_F(CApi, ABadPlacementFailsAlikeOnAllRanks) {
+TEST_F(CApi, ABadPlacementIsTheSameErrorOnAllRanks) {
   TenonPartition created = nullptr;
   const TenonInt large[2] = {worldSize(), 2}, none[2] = {1, 0};
   expectCommonCode(TENON_ERR_ARG, TenonPartitionCreatePlaced(MPI_COMM_WORLD, 1, 2, large, &created),
@@ -83,7 +83,7 @@ TEST_F(CApi, RanksOutsideAGridHoldItToo) {
   expectSuccess(TenonPartitionDestroy(&created));
 }
 
-TEST_F(CApi, ABadGridFailsAlikeOnAllRanks) {
+TEST_F(CApi, ABadGridIsTheSameErrorOnAllRanks) {
   const int large[2] = {worldSize(), 2};
   TenonPartition created = nullptr;
   expectCommonCode(TENON_ERR_ARG, TenonPartitionCreate(MPI_COMM_WORLD, 2, large, &created),
@@ -129,7 +129,7 @@ TEST_F(CApi, DifferentGridsAreAnError) {
                    {"the process grid must be the same on all ranks"});
 }
 
-TEST_F(CApi, AnAxisThatIsNotThereIsAnErrorOfAll) {
+TEST_F(CApi, AnUnknownAxisIsAnErrorOnAllRanks) {
   MPI_Comm line = MPI_COMM_NULL;
   expectCommonCode(TENON_ERR_ARG, TenonPartitionGetAxisComm(all_, isLast() ? 1 : 0, &line),
                    {"axis 1", "0 to 0"});
@@ -143,7 +143,7 @@ TEST_F(CApi, AnAxisThatIsNotThereIsAnErrorOfAll) {
 // rank has 4 slabs with one ghost slab on each side, in one periodic ring; slab s of the ring has
 // value s, so the ghosts must get the values of the neighbours' outermost slabs. x and y use the
 // same memory.
-TEST_F(CApi, SharedMemoryIsExchangedWhereItLies) {
+TEST_F(CApi, SharedMemoryIsReadInPlace) {
   const TenonInt slab = 3000, slabs = 4, ghost[] = {1, 0};
   TenonLayout own = layout({slabs * worldSize(), slab}, "S0"), wide = nullptr;
   expectSuccess(TenonLayoutCreateLike(own, &wide));

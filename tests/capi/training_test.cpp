@@ -84,7 +84,7 @@ protected:
 
 // Batches of 2 images: batch 1 has images 2 and 3. A value v is returned as 1 v + 1 (scale and
 // shift).
-TEST_F(DatasetCApi, BatchesComeInTheFilesOrder) {
+TEST_F(DatasetCApi, BatchesHaveTheOrderOfTheFile) {
   open();
   TenonInt shape[4] = {}, batches = 0;
   int ndim = 0;
@@ -141,7 +141,7 @@ TEST_F(DatasetCApi, FilesThatDoNotFitAreRefusedByName) {
                    {"path is NULL"});
 }
 
-TEST_F(DatasetCApi, LayoutsThatDoNotFitFailAlike) {
+TEST_F(DatasetCApi, LayoutsThatDoNotMatchAreTheSameErrorOnAllRanks) {
   open();
   TenonLayout classes = layout({2}, "B"), more = layout({3}, "B"), many = layout({7}, "B"),
               wide = layout({2, 1, kHeight, kWidth + 1}, "S0"),

@@ -54,7 +54,7 @@ TEST(LayoutObject, AFailedSetOnOneRankFailsTheSetUpOnAll) {
   EXPECT_TRUE(object->isSetUp());
 }
 
-TEST(LayoutObject, ASuccessfulSetMakesAFailedOneGood) {
+TEST(LayoutObject, ASuccessfulSetterReplacesAFailedOne) {
   const auto object = draft();
   EXPECT_THROW(object->specify("shape", [](LayoutDraft& d) { d.setShape({-1, 5}); }), Error);
   object->specify("shape", [](LayoutDraft& d) { d.setShape({9, 5}); });

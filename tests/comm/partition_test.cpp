@@ -65,7 +65,7 @@ TEST(Partition, EqualGridsShareTheirAxisCommunicators) {
 }
 
 // MPI libraries offer a few thousand communicators at most.
-TEST(Partition, ThousandsOfThemExhaustNoCommunicators) {
+TEST(Partition, ThousandsOfPartitionsDoNotExhaustCommunicators) {
   if (world()->size() != 2 && !test::drawsAll())
     GTEST_SKIP() << "two ranks show it in less time; all draws have it on each number of ranks";
   std::vector<Ref<Partition>> all;

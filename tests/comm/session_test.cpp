@@ -108,7 +108,7 @@ TEST_F(Session, LivesOnTheUserCommunicator) {
 }
 
 // The attribute on MPI_COMM_WORLD outlives a session; its number must not name a later copy.
-TEST_F(Session, ForgetsTheCommunicatorsOfTheOneBefore) {
+TEST_F(Session, ForgetsTheCommunicatorsOfThePreviousSession) {
   start({"program"});
   Communicator::of(MPI_COMM_WORLD);
   finalize();
@@ -136,13 +136,13 @@ TEST_F(Session, LeavesOtherProgramsOptionsAlone) {
   EXPECT_EQ(errors_, "");
 }
 
-TEST_F(Session, ReportsOptionsThatNobodyAskedFor) {
+TEST_F(Session, ReportsOptionsThatWereNotRead) {
   start({"program", "-tenon_verbose", "1"});
   finalize();
   EXPECT_EQ(errors_.find("-tenon_verbose") != std::string::npos, rank() == 0) << errors_;
 }
 
-TEST_F(Session, NamesWhatAnUnusedOptionMayHaveMeant) {
+TEST_F(Session, SuggestsTheOptionThatAnUnusedOneCanHaveMeant) {
   start({"program", "-tenon_slover_verbose", "1"});
   options().findInt("solver_", "verbose");
   finalize();
@@ -202,7 +202,7 @@ TEST(Oversubscription, IsToldWhereThreadsOutnumberTheCpus) {
   EXPECT_FALSE(isOversubscribed({.ranks = 4, .threads = 8, .mostThreads = 2, .cpus = 0}));
 }
 
-TEST_F(Session, HeedsMoreThreadsThanCpus) {
+TEST_F(Session, WarnsOfMoreThreadsThanCpusAndLimitsThem) {
   auto* limit = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
   if (!limit)
     GTEST_SKIP() << "no OpenMP is loaded";

@@ -91,7 +91,7 @@ TEST_F(Arena, AlignsAndTakesBack) {
   EXPECT_EQ(arena->bytesTaken(), before);
 }
 
-TEST_F(Arena, LeavesTheHeapWhatItHasNoRoomFor) {
+TEST_F(Arena, UsesTheHeapForWhatDoesNotFit) {
   std::vector<Buffer> buffers;
   for (int i = 0; i < 4; ++i)
     buffers.emplace_back(2 * kMiB, "test", arena);
@@ -128,7 +128,7 @@ TEST(Segment, NamesTheFileThatCannotBeMade) {
 }
 
 // The system would end the process by a signal.
-TEST(Segment, IsNotLargerThanTheProcesssFilesMayBe) {
+TEST(Segment, IsNotLargerThanTheLimitOfFileSizes) {
   const std::string name = fmt::format("tenon.test.{}", getpid());
   {
     const LoweredLimit files(RLIMIT_FSIZE, kMiB);
@@ -155,7 +155,7 @@ TEST(Segment, LeavesTheProgramSomeFilesToOpen) {
   close(programs);
 }
 
-TEST_F(Arena, IsAsSmallAsTheProcesssFilesMustBeAndSaysSo) {
+TEST_F(Arena, IsReducedToTheLimitOfFileSizesAndSaysSo) {
   EXPECT_EQ(comm->whySmallArena(), "");
   const LoweredLimit files(RLIMIT_FSIZE, 2 * kMiB + 1);
   const CommPtr small = communicatorWithArena(4);
@@ -166,7 +166,7 @@ TEST_F(Arena, IsAsSmallAsTheProcesssFilesMustBeAndSaysSo) {
   EXPECT_FALSE(small->arena()->contains(more.data<std::byte>()));
 }
 
-TEST_F(Arena, IsNotMadeWhereFilesMustBeTiny) {
+TEST_F(Arena, IsNotMadeIfTheLimitOfFileSizesIsTiny) {
   const LoweredLimit files(RLIMIT_FSIZE, 5000);
   const CommPtr none = communicatorWithArena(4);
   EXPECT_FALSE(none->arena());

@@ -90,7 +90,7 @@ TEST_F(SharedPages, BecomePrivateAgainWithTheirValues) {
   }
 }
 
-TEST_F(SharedPages, HoldWhatLiesInThemAsAWhole) {
+TEST_F(SharedPages, ContainARangeOnlyAsAWhole) {
   std::vector<double> memory(70000);
   share(memory);
   const Index first = *arena->placeOf(memory.data(), 70000 * 8);
@@ -129,7 +129,7 @@ TEST_F(SharedPages, AreSharedOnce) {
   expectError(TENON_ERR_ARG, {"no shared memory begins"}, [&] { arena->unshare(memory.data()); });
 }
 
-TEST_F(SharedPages, AreRefusedWhereTheyAreNotTheProcesssOwn) {
+TEST_F(SharedPages, AreRefusedIfTheyAreNotPrivateMemory) {
   const Index taken = arena->bytesTaken();
   expectError(TENON_ERR_SUPPORT, {"stack"}, [&] { arena->share(__builtin_frame_address(0), 8); });
   const Pages others(2, MAP_SHARED), own(3, MAP_PRIVATE);
@@ -167,7 +167,7 @@ TEST_F(SharedPages, AreForgottenWhenTheyWereFreed) {
 }
 
 // Neighbouring pieces of the heap, of all sizes up to some pages, with their neighbours' values.
-TEST_F(SharedPages, LeaveTheirSurroundingsAlone) {
+TEST_F(SharedPages, DoNotChangeNeighbouringMemory) {
   std::vector<std::vector<double>> pieces;
   for (std::size_t i = 0; i < 60; ++i)
     pieces.emplace_back(37 * i + 1, static_cast<double>(i));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests the trees along which votes are sent: each rank is reached once, over few others, and sends
-// at most three messages; and that an agreement sends as many messages as the trees say. For this,
-// the program replaces MPI_Send() by a function that counts.
+// Tests the trees along which votes are sent: each rank is reached once, over a number of other
+// ranks that grows as log2 of the size, and sends at most three messages; and that an agreement
+// sends as many messages as the trees say. For this, the program replaces MPI_Send() by a function
+// that counts.
 #include "comm/agreement/vote_tree.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -36,7 +37,9 @@ int childrenOf(const VoteTree& tree, int rank) {
   return static_cast<int>(std::count_if(ranks.begin(), ranks.end(), [](int r) { return r >= 0; }));
 }
 
-// "Here" down the one tree, a ballot up, the verdict down the other.
+// Messages of a rank in one vote (vote.hpp): "here", with which rank 0 says that it is present, to
+// the rank's children in the first tree; a ballot, the outcomes of its subtree, to its parent; and
+// the verdict, the outcome for all ranks, to its children in the second tree.
 int sendsOf(int rank, int size) {
   return childrenOf({size, kOrders[0]}, rank) + (rank > 0 ? 1 : 0) +
          childrenOf({size, kOrders[1]}, rank);
@@ -50,7 +53,7 @@ std::vector<int> sizes() {
   return all;
 }
 
-TEST(VoteTree, ReachesEachRankOnceOverFewOthers) {
+TEST(VoteTree, ReachesEachRankOnceAtLogarithmicDepth) {
   for (const int size : sizes())
     for (const auto order : kOrders) {
       const VoteTree tree(size, order);
@@ -66,13 +69,14 @@ TEST(VoteTree, ReachesEachRankOnceOverFewOthers) {
             reached.push_back(child);
           }
       EXPECT_EQ(reached.size(), static_cast<std::size_t>(size));
+      // A binary heap below rank 0.
       EXPECT_LE(*std::max_element(depth.begin(), depth.end()),
                 std::bit_width(static_cast<unsigned>(size)) + 1)
           << size;
     }
 }
 
-TEST(VoteTree, LetsNoRankSendMoreThanOneMessageAboveAnother) {
+TEST(VoteTree, BalancesTheNumbersOfMessages) {
   for (const int size : sizes()) {
     int least = 3, most = 0;
     for (int rank = 0; rank < size; ++rank) {
@@ -84,7 +88,7 @@ TEST(VoteTree, LetsNoRankSendMoreThanOneMessageAboveAnother) {
   }
 }
 
-TEST(VoteTree, IsTheWayOfAnAgreement) {
+TEST(VoteTree, GivesTheNumberOfMessagesOfAnAgreement) {
   for (int size = 1; size <= world()->size(); ++size) {
     const bool isIn = world()->rank() < size;
     MPI_Comm some = MPI_COMM_NULL;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """usage: check_arguments.py INCLUDE
-The comment of each public function, and of each type of user function, says of each argument what a
-generator of another language's interface must know. INCLUDE is the folder of the headers.
- 1. The @param lines name the arguments of the prototype, all of them and in their order.
+Checks that the comments of public functions, and of types of user functions, describe each argument as
+generators of interfaces for other languages require. INCLUDE is the folder of the headers. The rules:
+ 1. The @param lines name all arguments of the prototype, in their order.
  2. The description of an array begins with its length: @param[in] shape  [ndim] extents.
  3. An argument that can be left out says so in its own @param: "May be NULL, in which case ...".
  4. A text is returned in one way: char text[], TenonInt length, TenonInt* needed.

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """usage: check_elements.py ROOT
 
-Checks that in ROOT/src a tensor's elements are touched by kernels, by HostView and by DTensor itself, and
-by nothing else: above the room kernels a pointer to elements is only handed on. Whoever reads or writes
-through one, with [], *, -> or an algorithm of the standard library, is printed.
+Checks that in ROOT/src only kernels, HostView and DTensor itself read or write the elements of a tensor.
+Other code may only pass a pointer to elements on. Prints each line outside src/kernels that reads or
+writes through such a pointer, with [], *, -> or an algorithm of the standard library.
 """
 import pathlib
 import re

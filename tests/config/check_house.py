@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """usage: check_house.py ROOT [--record]
 
-Compares measures of ROOT with the limits in its tests/config/house_limits.json, which can only become stricter: what is better
-than its limit stays so by --record, which writes the limits anew, and what is worse is a fault. For the measures that have a goal
-the file lists those that do not meet it yet, with today's value as their limit:
+Compares measures of ROOT with the limits in its tests/config/house_limits.json. A value worse than its limit is a fault. A value
+better than its limit becomes the new limit with --record, which rewrites the file; limits only become stricter. For a measure
+with a goal, the file lists the files, functions or folders that do not meet the goal yet, with their present values as limits:
 
   lines of a file       goal: at most 500
   lines of a function   goal: at most 50, in .cpp and .cu, from its opening brace to its closing one at the beginning of a line
@@ -14,7 +14,7 @@ the file lists those that do not meet it yet, with today's value as their limit:
   calls                 functions that the headers of include/tenon and of include/tenon/ext declare
   dynamic_casts         in src outside capi
   circles               pairs of modules of the Python package that import each other, goal: none
-  words                 words of the house for which the field has one, in the sources and the manual; WORDS has the field's
+  words                 uses, in the sources and the manual, of unusual words for which WORDS has the usual one
 """
 import collections
 import json

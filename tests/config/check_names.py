@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """usage: check_names.py ROOT
-Each Tenon... and tenon_... that the manual, the README, a tutorial's README, a comment of a public header or a text of
-the library names is declared: in a public header, in the Fortran module, in CMake's files, or as a command of
-config/environment.sh. A name before "..." is the beginning of one, options are checked by the programs that use them,
-and what a page's own code declares is its own."""
+Checks that each name Tenon... or tenon_... in the manual, the READMEs, comments of public headers and texts of the library is
+declared: in a public header, in the Fortran module, in CMake's files, or as a command of config/environment.sh. Before "..." it
+need only be the beginning of such a name. Not checked are options (the programs that use them check them) and names that the
+code on a page declares itself."""
 import re
 import sys
 from pathlib import Path

@@ -5,15 +5,15 @@
 Checks how ROOT/src is divided into files, and prints each fault with what to do:
 
   folder   a folder has at most 25 sources (.cpp and .cu; headers are not counted)
-  header   a header has two users beside its own source, or merging it into the one it has would make
-           that longer than 350 lines, or a file of two subjects: one with two unnamed namespaces
-  opening  a source (.cpp or .cu) opens, after the line of its licence, with a comment of two sentences
+  header   a header has at least two users besides its own source. A header with one user is accepted if
+           the two merged would have more than 350 lines, or two unnamed namespaces (two subjects)
+  opening  a source (.cpp or .cu) begins, after the licence line, with a comment of at least two sentences
 
-A header's own source has its name and lies beside it. Its users are the other files of ROOT/src and
-ROOT/tests that include it and name something that it declares, so that an include that nobody needs
-does not count. A header whose one user lies in another room or in the tests is there for them, and
-one that both compilers read cannot be part of a file of one of them: both are right as they are. The
-headers that one file alone uses are merged together or not at all, since none of them comes first.
+A header's own source is the file with its name in the same folder. The users of a header are the other
+files of ROOT/src and ROOT/tests that include it and name something that it declares; an include without
+such a use does not count. Also accepted are a header whose only user is in another folder or in the
+tests, and a header that is read by both compilers (C++ and CUDA). If one file is the only user of
+several headers, either all of them can be merged into it, or none is reported.
 """
 import collections
 import pathlib

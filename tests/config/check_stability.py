@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """usage: check_stability.py SOURCE_DIR
-Each public header says in its first 20 lines whether it is stable or experimental, as the table of doc/1.0.md does, which
-names all of them and no others."""
+Checks that each public header says in its first 20 lines whether it is stable or experimental, and that the table of
+doc/1.0.md lists exactly these headers with the same words."""
 import re
 import sys
 from pathlib import Path

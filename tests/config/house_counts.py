@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """usage: house_counts.py [COMMIT...]
 
-Prints what the sources of Tenon count, as a table in Markdown with a column for each COMMIT of the
-repository that it is run in; without one, of the working tree. Commits are read from the repository,
-and nothing is checked out.
+Prints counts of Tenon's sources (files, lines, comments, ...) as a table in Markdown. It has a column for
+each COMMIT of the repository in the current folder; without COMMIT, one for the working tree. Commits are
+read from the repository, and nothing is checked out.
 
-Files are those of src in C, C++, CUDA, Fortran and Python, written by hand; what stands in a folder
-named `generated`, of include as well, is counted apart, and CMake and Markdown are not counted. Comment lines have a comment
-and no code; they are compared with the lines that are not empty, and the line of the licence is neither.
+Counted are the files in C, C++, CUDA, Fortran and Python in src. Files in folders named `generated`, also
+those in include, are counted separately. A comment line has a comment and no code. The share of comments
+is relative to the lines that are not empty; the licence line is not counted.
 """
 import collections
 import io

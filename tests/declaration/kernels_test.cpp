@@ -353,7 +353,7 @@ TEST(Kernels, ScratchMemoryIsThatOfTheDeclarationsBackend) {
   EXPECT_GT(scratch("blas"), 0);
 }
 
-TEST(Kernels, OthersAreMadeInTheModuleLayer) {
+TEST(Kernels, OfTypesOnTensorsAreMadeInTheModuleLayer) {
   const auto attention = makeDeclaration("attention");
   const Shape q = {1, 1, 2, 3};
   const Form form = attention->form(replicated({q, q, q}, 1), {});

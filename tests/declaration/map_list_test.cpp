@@ -88,7 +88,7 @@ TEST(MapList, BeginsEarlyAndEndsLate) {
             "       d.u [8] S0 + adjoint halo of 1 in dim 0, steps 1 to 4\n");
 }
 
-TEST(MapList, LeavesOutWhatNobodyWants) {
+TEST(MapList, OmitsWhatNothingReads) {
   const MapList list = convolution();
   EXPECT_EQ(adjointPass(list, {false}).steps.size(), 2U);
   MapList linear;
@@ -100,7 +100,7 @@ TEST(MapList, LeavesOutWhatNobodyWants) {
   EXPECT_EQ(tangent.steps[0].what, Do::Zero);
 }
 
-TEST(MapList, RefusesAWriterBehindAReader) {
+TEST(MapList, RefusesAWriterAfterAReader) {
   MapList list;
   const ValueId x = list.input("x", line(2)), u = list.value("u", line(2));
   list.apply(OperatorKind::Conversion, x, u);

@@ -197,7 +197,7 @@ struct Chain {
   }
 };
 
-TEST(Pass, AppliesAFunctionWhereNobodyElseReadsWhatIsBetween) {
+TEST(Pass, AppliesAFunctionInAKernelIfNothingElseReadsItsInput) {
   EXPECT_TRUE(Chain().isApplied());
   EXPECT_FALSE(Chain{.appliesFunction = false}.isApplied());
   EXPECT_TRUE(Chain{.isPart = true}.isApplied()) << "each kernel applies it to its part";

@@ -67,7 +67,7 @@ TEST(SignatureText, KeepsCutsInTheSameOrder) {
   EXPECT_EQ(conv->form({Layout(spec)}, {.labels = "h2-"}).output.cuts(2), even);
 }
 
-TEST(SignatureText, RefusesWhatIsNoRun) {
+TEST(SignatureText, RefusesInvalidRuns) {
   const auto conv = convolution();
   const GridPtr grid = Grid::make({2, 2});
   for (const char* text : {"n0,o", "n3", "n65", "n2x", "hx2", "-", "n,", "S0,S1"})

@@ -17,7 +17,7 @@ namespace {
 
 constexpr Index kChannels = 24;
 
-TEST(WindowBoundary, TheLastListThatNamesAChannelHolds) {
+TEST(WindowBoundary, OfSeveralListsForAChannelTheLastCounts) {
   const std::vector<std::pair<std::string, Boundary>> modes = {
       {"zero", Boundary::Zero}, {"odd", Boundary::Odd}, {"replicate", Boundary::Replicate}};
   for (unsigned seed = 0; seed < 100; ++seed) {

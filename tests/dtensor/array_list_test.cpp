@@ -175,7 +175,7 @@ TEST(ArrayList, MistakesAreNamedAndChangeNothing) {
   EXPECT_EQ(*x.data<double>(), x.box()[1].begin < 0 ? 0 : 3);
 }
 
-TEST(ArrayList, IsLeftByAnotherPlaceAndByReset) {
+TEST(ArrayList, EndsWithAnotherArrayAndWithReset) {
   DTensor x(world(), field(-1), TENON_FLOAT64);
   Arrays<double> arrays(x);
   arrays.placeIn(x, false);

@@ -105,7 +105,7 @@ TEST(DTensorArray, NarrowerThanTheHaloIsRefusedAndChangesNothing) {
 
 // Ghosts that the layout has no halo for may be shared, as the last of a row and the first of the
 // next.
-TEST(DTensorArray, MayShareGhostsThatAreNotItsOwn) {
+TEST(DTensorArray, GhostCellsOutsideItsHaloCanCoincide) {
   DTensor x(world(), rows(false), TENON_FLOAT64);
   const Index length = 5 * x.extent()[0] + 1;
   std::vector<double> memory(length, 0);
@@ -174,7 +174,7 @@ TEST(DTensorLoan, ForReadingExcludesWritingUntilTheLastEnds) {
   expectError(TENON_ERR_STATE, {"not in use for reading"}, [&] { x.endReading(array); });
 }
 
-TEST(CheckTensor, SaysWhatIsWantedAndWhatIsThere) {
+TEST(CheckTensor, SaysWhatIsExpectedAndWhatWasPassed) {
   DTensor x(world(), rows(false), TENON_FLOAT64);
   x.setName("field");
   EXPECT_NO_THROW(checkTensor(x, rows(false), TENON_FLOAT64, "op", "input"));

@@ -99,7 +99,7 @@ TYPED_TEST(Fill, GivesTheSameTensorInEveryLayout) {
   }
 }
 
-TEST(FillKinds, ConstantAndUniformAreWhatTheySay) {
+TEST(FillKinds, ConstantAndUniformHaveTheirValues) {
   const Layout layout({.shape = {50, 20},
                        .grid = Grid::make({world()->size()}),
                        .properties = parseProperties("P")});

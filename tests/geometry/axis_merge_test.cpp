@@ -117,7 +117,7 @@ TEST(AxisMerge, KeepsEverySchedule) {
   EXPECT_GT(fewer, 100);
 }
 
-TEST(AxisMerge, JoinsWhatIsAlikeInBothLayouts) {
+TEST(AxisMerge, JoinsAxesThatAreEqualInBothLayouts) {
   const GridPtr grid = Grid::make({2, 3, 2, 2});
   const auto on = [&](const char* properties) {
     return Layout({.shape = {24}, .grid = grid, .properties = parseProperties(properties)});

@@ -67,7 +67,7 @@ TEST(LayoutDraft, SaysWhatIsMissing) {
   expectError(TENON_ERR_STATE, {"no properties"}, [&] { made.build(); });
 }
 
-TEST(LayoutDraft, RefusesWhatCannotBe) {
+TEST(LayoutDraft, RefusesInvalidSpecifications) {
   LayoutDraft made = draft({2}, {4, 4}, "S0");
   expectError(TENON_ERR_ARG, {"dimension 2", "0 to 1"}, [&] { made.setCuts(2, {0, 4}); });
   expectError(TENON_ERR_ARG, {"dimension -1"}, [&] { made.setSplitOrder(-1, {0}); });

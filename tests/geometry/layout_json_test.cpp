@@ -19,7 +19,7 @@ Layout readAs(const std::string& text, const Shape& shape, const GridPtr& grid) 
 }
 
 // Uneven, empty and shared parts, split in any order, on grids of any ranks.
-TEST(LayoutJson, GivesBackEveryLayout) {
+TEST(LayoutJson, ReadsEveryLayoutAsItWasWritten) {
   for (unsigned seed = 0; seed < 500; ++seed) {
     test::LayoutDraw draw(seed);
     const Shape shape = draw.shape(1, 4, 9);
@@ -30,7 +30,7 @@ TEST(LayoutJson, GivesBackEveryLayout) {
   }
 }
 
-TEST(LayoutJson, IsShortWhereNothingIsUnusual) {
+TEST(LayoutJson, IsShortForDefaults) {
   const Layout layout(
       {.shape = {65536, 3}, .grid = Grid::make({64, 64}), .properties = parseProperties("S0,S0")});
   EXPECT_EQ(jsonOf(layout).dump(), R"({"properties":"S0,S0"})");
@@ -39,7 +39,7 @@ TEST(LayoutJson, IsShortWhereNothingIsUnusual) {
   EXPECT_EQ(jsonOf(Layout(turned)).dump(), R"({"properties":"S0,S0","split_axes":[[1,0],[]]})");
 }
 
-TEST(LayoutJson, RefusesWhatDoesNotFit) {
+TEST(LayoutJson, RefusesInvalidValues) {
   const GridPtr grid = Grid::make({2, 2});
   for (const auto& [text, why] : {std::pair{R"({"properties": "S0"})", "2 axes"},
                                   {R"({"properties": "S0,S7"})", "S7"},

@@ -66,7 +66,7 @@ TEST(Layout, BoxesOfASharedDimensionFollowTheOrderOfItsAxes) {
 }
 
 // Every pair of properties on the two axes of one process, on grids that have these axes or not.
-TEST(Layout, IsTheSameWhateverItSaysOfAnAxisOfOneProcess) {
+TEST(Layout, IsEqualWithAnyPropertyOnAnAxisOfOneProcess) {
   const GridPtr grid = Grid::make({1, 3, 1});
   const std::vector<std::string> names = {"S0", "S1", "B", "P", "R"};
   const Layout without(
@@ -86,7 +86,7 @@ TEST(Layout, IsTheSameWhateverItSaysOfAnAxisOfOneProcess) {
     }
 }
 
-TEST(Layout, IsAnotherWhereAnAxisOfSeveralProcessesDiffers) {
+TEST(Layout, DiffersByThePropertyOfAnAxisOfSeveralProcesses) {
   const auto on = [](std::vector<int> grid, const char* properties) {
     return Layout({.shape = {8, 8},
                    .grid = Grid::make(std::move(grid)),
@@ -156,7 +156,7 @@ TEST(Layout, ModeNoneClipsTheBox) {
   EXPECT_EQ(layout.ownedBox(1), (Box{{3, 6}}));
 }
 
-TEST(Layout, RefusesWhatDoesNotFit) {
+TEST(Layout, RefusesInconsistentSpecifications) {
   const GridPtr grid = Grid::make({2, 2});
   auto make = [&](LayoutSpec spec) { return Layout(std::move(spec)); };
   EXPECT_THROW(make({.shape = {4}, .grid = grid, .properties = parseProperties("S0")}), Error);
@@ -313,7 +313,7 @@ TEST(FromBoxes, OneWrongBoxOfManyIsFound) {
 }
 
 // The fault that is reported agrees with the number of owners of each element.
-TEST(FromBoxes, FaultsOfRandomBoxesAreThoseOfACount) {
+TEST(FromBoxes, FaultsOfRandomBoxesAgreeWithACountOfElements) {
   std::mt19937 random(5);
   const auto below = [&](Index n) { return static_cast<Index>(random() % n); };
   int overlaps = 0, gaps = 0, others = 0;

@@ -208,7 +208,7 @@ TEST(PatchLinks, TilesOfABoxLargerThanMemory) {
 // The expected tiles are found in the box itself: a tile is near if it is at most crossings[d]
 // tiles away in each dimension d. The distance is also counted across the ends of the box, whatever
 // their modes are.
-TEST(PatchLinks, TilesAroundAreThoseWithinSoManyCrossings) {
+TEST(PatchLinks, TilesAroundAreThoseWithinTheNumberOfCrossings) {
   for (unsigned seed = 0; seed < 40; ++seed) {
     LayoutDraw draw(seed);
     const Shape tiles = {draw.between(1, 6), draw.between(1, 6)};
@@ -243,7 +243,7 @@ TEST(PatchLinks, TilesAroundAreThoseWithinSoManyCrossings) {
 
 // One patch is its own neighbour on all sides, and the halo is many times as wide as the patch. The
 // number of ways to the halo's corner grows exponentially, but all of them end at one element.
-TEST(PatchLinks, ManyWaysAndLongOnesAreWalkedOnce) {
+TEST(PatchLinks, ManyAndLongPathsAreFollowedOnce) {
   const PatchLinksPtr torus = linkSides(2, {{{0, 1, 0}, {0, 0, 0}, {0, 3, 0}, {0, 2, 0}}});
   const auto corner = torus->source(0, {-40, 81}, {2, 3});
   ASSERT_TRUE(corner);

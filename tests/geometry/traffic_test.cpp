@@ -70,7 +70,7 @@ TEST(CountFlow, EqualsTheSchedule) {
     ASSERT_EQ(faults(drawnPair(seed), countFlow), 0) << seed;
 }
 
-TEST(CountFlow, EveryRankMovesWhatOneOfTheUnlikeOnesMoves) {
+TEST(CountFlow, EveryPositionSendsAsOneOfTheUnlikePositions) {
   const auto moved = [](const Pair& pair, int position) {
     std::vector<Index> numbers;
     for (Role role : {Role::Source, Role::Target}) {
@@ -239,7 +239,7 @@ TEST(FlowTable, HasTheFlowsOfTheSchedules) {
     }
 }
 
-TEST(FlowTable, EveryRankMovesInEachLevelWhatOneOfTheUnlikeOnesMoves) {
+TEST(FlowTable, EveryPositionSendsInEachLevelAsOneOfTheUnlikePositions) {
   int fewer = 0;
   for (const GridPtr& grid : regularGrids()) {
     const UnitAxes units = *UnitAxes::of(*grid, {6, 2});
@@ -268,7 +268,7 @@ TEST(FlowTable, EveryRankMovesInEachLevelWhatOneOfTheUnlikeOnesMoves) {
   EXPECT_GT(fewer, 50);
 }
 
-TEST(UnitAxes, AreNoneWhereUnitsAreNotAlongAxes) {
+TEST(UnitAxes, AreEmptyIfUnitsAreNotSeparatedByAxes) {
   EXPECT_EQ(UnitAxes::of(*Grid::make({4, 3}), {6}), std::nullopt);
   EXPECT_EQ(UnitAxes::of(*Grid::make({2, 2}, {0, 1, 3, 2}), {2}), std::nullopt);
   EXPECT_EQ(UnitAxes::of(*Grid::make({2, 2}, {1, 2, 3, 4}), {2}), std::nullopt);
@@ -329,7 +329,7 @@ TEST(AxisChange, TheGoalsCutsCountOnlyIfTheyDivideTheParts) {
   EXPECT_EQ(changedAxes(other, goal), kNone);
 }
 
-TEST(AxisChange, FindsTheAxesThatChangeAlike) {
+TEST(AxisChange, FindsTheAxesThatChangeInTheSameWay) {
   const GridPtr grid = Grid::make({2, 2});
   const Layout start = layoutOn(grid, {8, 8}, "P,S0");
   EXPECT_EQ(changedAxes(start, layoutOn(grid, {8, 8}, "B,S0")), (std::vector<int>{0}));
@@ -356,7 +356,7 @@ TEST(AxisChange, SeveralAxesAreInTheOrderOfTheirDimension) {
   EXPECT_EQ(changedAxes(cut, layoutOn(grid, {24}, "S0,B,S0")), kNone);
 }
 
-TEST(SumBetween, IsAllThatAConversionOrItsAdjointDoes) {
+TEST(SumBetween, IsAConversionOrAdjointThatOnlySums) {
   const GridPtr grid = Grid::make({2, 3});
   struct Case {
     const char *from, *to;

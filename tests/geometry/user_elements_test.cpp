@@ -19,7 +19,7 @@ bool holds(const ElementBox& box, const std::vector<Index>& local) {
   return true;
 }
 
-TEST(UserCells, CoverEachOfThemOnceAndNoOther) {
+TEST(UserCells, CoverEachUserElementOnceAndNoOther) {
   test::LayoutDraw draw(3);
   Index found = 0;
   for (int i = 0; i < 3000; ++i) {

@@ -49,7 +49,7 @@ TEST(Window, CeilModeAddsAtMostOneWindow) {
           }
 }
 
-TEST(Window, RefusesWhatCannotBe) {
+TEST(Window, RefusesInvalidWindows) {
   EXPECT_THROW(windowOutput({.kernel = 0}, 5, 0), Error);
   EXPECT_THROW(windowOutput({.kernel = 3, .stride = 0}, 5, 0), Error);
   EXPECT_THROW(windowOutput({.kernel = 3, .padLow = -2, .padHigh = -1}, 5, 0), Error);

@@ -263,7 +263,7 @@ TEST(OnnxAttributes, AreReadOrRefusedByName) {
 // A node with more inputs than its row allows is refused. ONNX can allow more: an input can belong
 // to a later operator set, or have no equivalent among Tenon's layers. An additional input with the
 // empty name is one that the node omits, so it is accepted.
-TEST(OnnxAttributes, SoAreFurtherInputs) {
+TEST(OnnxAttributes, FurtherInputsAreReadOrRefusedByName) {
   for (const Operator& listed : operatorsOfOnnx()) {
     const OnnxRow* row = onnxRow(listed.name);
     if (!row || row->inputs == kAnyNumber)
@@ -347,7 +347,7 @@ TEST(OnnxAttributes, ConstantIntegersAreDividedAsInC) {
 // A valid file that Tenon does not support gives TENON_ERR_SUPPORT: a second result of a node,
 // another domain of operators, a type of elements. TENON_ERR_FORMAT, which means a damaged file, is
 // only for an attribute that a node has twice.
-TEST(OnnxAttributes, WhatIsBeyondTenonIsNotCalledDamaged) {
+TEST(OnnxAttributes, UnsupportedAttributesAreNotCalledDamaged) {
   const std::string x = input("x", {2, 3});
   const std::string dropout = // a node with the two results y and mask
       field(kGraphNode, field(kNodeInput, std::string("x")) + field(kNodeOutput, std::string("y")) +

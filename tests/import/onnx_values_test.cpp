@@ -75,7 +75,7 @@ TEST(OnnxValues, SwishHasTheFilesAlpha) {
                    [&](double x) { return x / (1 + std::exp(-static_cast<double>(alpha) * x)); });
 }
 
-TEST(OnnxValues, AClipWithoutBoundsIsNothing) {
+TEST(OnnxValues, AClipWithoutBoundsIsTheIdentity) {
   expectFunction(node("Clip", {"x"}, "a") + node("Abs", {"a"}, "y"),
                  [](double x) { return std::abs(x); });
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """usage: check_recipes.py ROOT RECIPES VERSION
-The recipes for Spack (in share/spack), conda and EasyBuild (which CMake has written into the folder RECIPES) are well formed;
-each TENON_ option that they set is one of CMake's, what the build requires is among the packages that they need, and
-their version and addresses are those of the project and of config/owner.cmake."""
+Checks the recipes for Spack (in share/spack), conda and EasyBuild (which CMake has written into the folder RECIPES): they are
+well formed; each TENON_ option that they set is an option of CMake; they list all packages that the build requires; and their
+version and addresses are those of the project and of config/owner.cmake."""
 import ast
 import re
 import sys

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """usage: check_fields.py FOLDER
-Reads the series that write_fields has written as ParaView would, from the XML alone, the data by h5dump, and
-compares times, grids and values with what they must be."""
+Reads the series that write_fields has written in the way of ParaView: names and shapes from the XML alone, and the
+data by h5dump. Compares times, grids and values with those that write_fields must have written."""
 import array
 import math
 import subprocess

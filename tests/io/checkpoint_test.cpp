@@ -276,7 +276,7 @@ TEST(Checkpoint, KeepsTheLatestFilesOfAFolder) {
 
 // Files whose names writeStep() would not generate, such as those with leading zeros, are never
 // removed or read.
-TEST(Checkpoint, RotatesOnlyNamesThatItGives) {
+TEST(Checkpoint, RemovesOnlyFilesWithItsOwnNames) {
   const SharedFolder folder("checkpoint_names");
   TrainingRun run(world(), {});
   const std::vector<std::string> foreign{"step-+7.h5", "step-000003.h5", "step-0003.h5"};
@@ -295,7 +295,7 @@ TEST(Checkpoint, RotatesOnlyNamesThatItGives) {
 }
 
 // Files of other programs with names that writeStep() would generate are never removed.
-TEST(Checkpoint, RotatesOnlyCheckpoints) {
+TEST(Checkpoint, RemovesOnlyCheckpoints) {
   const SharedFolder folder("checkpoint_foreign");
   TrainingRun run(world(), {});
   run.checkpoint().writeStep(folder.path(), 1);
@@ -377,7 +377,7 @@ private:
   std::vector<void (*)(int)> before_;
 };
 
-TEST(Checkpoint, LetsGoOfItsOwnSignalOnly) {
+TEST(Checkpoint, RestoresTheHandlerOfItsOwnSignalOnly) {
   for (const bool firstGoesFirst : {true, false}) {
     const OwnAction own;
     auto one = makeRef<Checkpoint>(world()), other = makeRef<Checkpoint>(world());
@@ -397,7 +397,7 @@ TEST(Checkpoint, LetsGoOfItsOwnSignalOnly) {
   }
 }
 
-TEST(Checkpoint, ShareASignalUntilTheLastLetsGo) {
+TEST(Checkpoint, ShareASignalUntilTheLastIsDestroyed) {
   const OwnAction own;
   auto one = makeRef<Checkpoint>(world()), other = makeRef<Checkpoint>(world());
   one->setSignal(SIGUSR1);

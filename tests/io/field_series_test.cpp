@@ -39,7 +39,7 @@ void expectFieldError(TenonErrorCode code, const std::string& words, Call call) 
   }
 }
 
-TEST(FieldSeries, RefusesWhatIsNoFieldOnItsGrid) {
+TEST(FieldSeries, RefusesTensorsThatAreNotFieldsOnItsGrid) {
   const HeldTraps noTraps; // for the infinite time, 1.0 / 0.0
   const SharedFolder folder("fields_refused");
   expectFieldError(TENON_ERR_ARG, "needs 2 or 3", [&] { FieldSeries(world(), folder / "a", 1); });
@@ -83,7 +83,7 @@ TEST(FieldSeries, RefusesWhatIsNoFieldOnItsGrid) {
 
 // Each rank has a unit square of two triangles (0,1,2) and (1,3,2) with four nodes of its own. Each
 // call of refused() changes one list.
-TEST(FieldSeries, RefusesWhatIsNoMesh) {
+TEST(FieldSeries, RefusesInvalidMeshes) {
   const SharedFolder folder("fields_no_mesh");
   const int rank = world()->rank();
   const auto mapOf = [&](Index count) {
@@ -169,7 +169,7 @@ TEST(FieldSeries, MakesItsFolder) {
   }
 }
 
-TEST(FieldSeries, GoesOnAfterARestartAndLeavesOutDamagedFiles) {
+TEST(FieldSeries, ContinuesAfterARestartAndOmitsDamagedFiles) {
   const SharedFolder folder("fields_restart");
   const auto u = fieldOf({4, 6});
   {

@@ -195,7 +195,7 @@ void putAttribute(hid_t object, const char* name, hid_t type, const void* value)
 
 // One group with a text of 16,000 bytes that has 20,000 names (hard links): a file of less than 4
 // MiB, of which 320 MB would have to be read.
-TEST_F(Refuse, ASmallFileThatSaysMuch) {
+TEST_F(Refuse, ASmallFileThatClaimsLargeContents) {
   changeFile(path_, [](hid_t file) {
     const hid_t group = H5Gcreate2(file, "network/many", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     const hid_t one = H5Gcreate2(group, "one", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
@@ -212,7 +212,7 @@ TEST_F(Refuse, ASmallFileThatSaysMuch) {
   expectRefused(run_, TENON_ERR_FORMAT, {path_, "more than 256 MiB"}, [&] { read(); });
 }
 
-TEST_F(Refuse, ANumberOfRanksThatIsNone) {
+TEST_F(Refuse, AnInvalidNumberOfRanks) {
   for (const std::int64_t ranks : {(std::int64_t(1) << 32) + 1, std::int64_t(0)}) {
     changeFile(path_, [&](hid_t file) {
       H5Adelete(file, "ranks_written");
@@ -245,7 +245,7 @@ TEST_F(Refuse, FilesThatDoNotFitTheObjects) {
   alone.read(path_);
 }
 
-TEST_F(Refuse, TheDamagedFileOfAFolderForTheOneBefore) {
+TEST_F(Refuse, TheDamagedFileOfAFolderAndReadTheOneBefore) {
   run_.checkpoint().writeStep(folder_.path(), 1);
   const auto first = run_.state();
   run_.step();
@@ -309,7 +309,7 @@ protected:
   }
 };
 
-TEST_F(RefuseDisk, ThatIsFull) {
+TEST_F(RefuseDisk, WhenItIsFull) {
   expectNothingWritten(0, "size=128k", "No space left on device");
 }
 

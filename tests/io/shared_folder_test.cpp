@@ -71,7 +71,7 @@ std::size_t partsIn(const SharedFolder& folder) {
   return parts;
 }
 
-TEST(SharedFolders, WhatAnotherProgramWritesStaysUntilItIsGone) {
+TEST(SharedFolders, TheTemporaryFileOfARunningProgramIsNotRemoved) {
   const SharedFolder folder("shared_folder");
   const bool isFirst = world()->rank() == 0;
   std::optional<OtherWriter> other;
@@ -109,7 +109,7 @@ TEST(SharedFolders, WhatAnotherProgramWritesStaysUntilItIsGone) {
   EXPECT_EQ(folder.names(), (std::vector<std::string>{"step-6.h5", "step-7.h5"}));
 }
 
-TEST(SharedFolders, APartThatIsGoneIsSaidToBe) {
+TEST(SharedFolders, AnErrorSaysThatATemporaryFileWasRemoved) {
   const SharedFolder folder("gone_part");
   if (world()->rank() != 0)
     return;

@@ -30,7 +30,7 @@ public:
     memory_.emplace_back(Index(values.size() * sizeof(U)), "a test's array", context_->memory());
     Buffer& copy = memory_.back();
     if (context_->space() == Space::Device)
-      context_->fetch(copy.data<U>(), values.data(), copy.bytes());
+      context_->copyAndWait(copy.data<U>(), values.data(), copy.bytes());
     else
       std::copy(values.begin(), values.end(), copy.data<U>());
     return copy.data<U>();
@@ -41,7 +41,7 @@ public:
   void record(const T* from, Index n) {
     std::vector<T> values(static_cast<std::size_t>(n));
     if (context_->space() == Space::Device)
-      context_->fetch(values.data(), from, n * Index(sizeof(T)));
+      context_->copyAndWait(values.data(), from, n * Index(sizeof(T)));
     else
       std::copy_n(from, n, values.begin());
     results_.insert(results_.end(), values.begin(), values.end());

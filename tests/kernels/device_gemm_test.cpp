@@ -13,12 +13,14 @@ TYPED_TEST_SUITE(DeviceGemm, RealTypes);
 TYPED_TEST(DeviceGemm, EqualsTheReference) {
   using T = TypeParam;
   Draw draw(31);
-  KernelContext& at = *deviceContext();
+  KernelContext& context = *deviceContext();
   for (int trial = 0; trial < 100; ++trial) {
     const auto g = drawGemm<T>(draw);
-    DeviceCopy<T> a(at, g.a.data(), Index(g.a.size())), b(at, g.b.data(), Index(g.b.size()));
-    DeviceCopy<T> c(at, g.c.data(), Index(g.c.size()));
-    g.multiply(at, trial % 2 == 0 ? Backend::Gemm : Backend::Auto, a.data(), b.data(), c.data());
+    DeviceCopy<T> a(context, g.a.data(), Index(g.a.size())),
+        b(context, g.b.data(), Index(g.b.size()));
+    DeviceCopy<T> c(context, g.c.data(), Index(g.c.size()));
+    g.multiply(context, trial % 2 == 0 ? Backend::Gemm : Backend::Auto, a.data(), b.data(),
+               c.data());
     std::vector<T> result(g.c.size());
     c.fetch(result.data());
     ASSERT_EQ(result, g.onHost(Backend::Reference)) << "m " << g.m << " n " << g.n << " k " << g.k;
@@ -27,10 +29,10 @@ TYPED_TEST(DeviceGemm, EqualsTheReference) {
 
 TYPED_TEST(DeviceGemm, ScalingReadsNoFactor) {
   using T = TypeParam;
-  KernelContext& at = *deviceContext();
+  KernelContext& context = *deviceContext();
   const T nan = std::numeric_limits<T>::quiet_NaN(), three = 3;
-  DeviceCopy<T> factor(at, &nan, 1), c(at, &three, 1);
-  gemm<T>(at, Backend::Gemm, false, false, 1, 1, 1, 0, factor.data(), 1, factor.data(), 1, 2,
+  DeviceCopy<T> factor(context, &nan, 1), c(context, &three, 1);
+  gemm<T>(context, Backend::Gemm, false, false, 1, 1, 1, 0, factor.data(), 1, factor.data(), 1, 2,
           c.data(), 1);
   T result = 0;
   c.fetch(&result);
@@ -40,13 +42,13 @@ TYPED_TEST(DeviceGemm, ScalingReadsNoFactor) {
 TYPED_TEST(DeviceGemm, BatchesOfMoreProductsThanOneCallTakes) {
   using T = TypeParam;
   Draw draw(32);
-  KernelContext& at = *deviceContext();
+  KernelContext& context = *deviceContext();
   constexpr Index kCount = 2 * 65535 + 1;
   const auto a = draw.integers<T>(kCount), b = draw.integers<T>(kCount);
   std::vector<T> expected = draw.integers<T>(2 * kCount);
-  DeviceCopy<T> da(at, a.data(), kCount), db(at, b.data(), kCount);
-  DeviceCopy<T> dc(at, expected.data(), 2 * kCount);
-  gemmBatch<T>(at, Backend::Auto, kCount, {1, 1, 2}, false, false, 1, 1, 1, T(1), da.data(), 1,
+  DeviceCopy<T> da(context, a.data(), kCount), db(context, b.data(), kCount);
+  DeviceCopy<T> dc(context, expected.data(), 2 * kCount);
+  gemmBatch<T>(context, Backend::Auto, kCount, {1, 1, 2}, false, false, 1, 1, 1, T(1), da.data(), 1,
                db.data(), 1, T(2), dc.data(), 1);
   std::vector<T> result(expected.size());
   dc.fetch(result.data());

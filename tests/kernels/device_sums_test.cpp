@@ -251,7 +251,7 @@ TYPED_TEST(DeviceSums, OfAGroupOfManyPieces) {
 TYPED_TEST(DeviceSums, OfGroupsOfRows) {
   using T = TypeParam;
   for (const Index length : {Index(1), Index(40), Index(4000)})
-    for (const RowWeights kind : {RowWeights::None, RowWeights::OfRow, RowWeights::OfPlace}) {
+    for (const RowWeights kind : {RowWeights::None, RowWeights::OfRow, RowWeights::OfPosition}) {
       Draw draw(9);
       RowGroups groups{.rows = 6,
                        .length = length,
@@ -305,7 +305,7 @@ TYPED_TEST(DeviceSums, OfGroupsOfRows) {
     }
 }
 
-TYPED_TEST(DeviceSums, OfWeightsOfPlaces) {
+TYPED_TEST(DeviceSums, OfWeightsOfPositions) {
   using T = TypeParam;
   Draw draw(16);
   const Index rows = 300, length = 37, n = rows * length;
@@ -314,7 +314,7 @@ TYPED_TEST(DeviceSums, OfWeightsOfPlaces) {
                    .groups = 1,
                    .groupOf = std::vector<Index>(rows, 0),
                    .weightOf = {},
-                   .weights = RowWeights::OfPlace};
+                   .weights = RowWeights::OfPosition};
   const auto x = draw.reals<T>(n, 1, 3), dy = draw.reals<T>(n, -1, 1);
   const auto w = draw.reals<T>(length, 0.5, 2);
   expectSame<T>([&](Arrays<T>& on) {

@@ -14,10 +14,10 @@ public:
   DeviceCopy(KernelContext& context, const T* host, Index n)
       : context_(context), n_(host ? n : 0),
         memory_(n_ * Index(sizeof(T)), "a test's array", context.memory()) {
-    context_.fetch(memory_.data<T>(), host, memory_.bytes());
+    context_.copyAndWait(memory_.data<T>(), host, memory_.bytes());
   }
   T* data() { return memory_.data<T>(); }
-  void fetch(T* host) const { context_.fetch(host, memory_.data<T>(), memory_.bytes()); }
+  void fetch(T* host) const { context_.copyAndWait(host, memory_.data<T>(), memory_.bytes()); }
 
 private:
   KernelContext& context_;

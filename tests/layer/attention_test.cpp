@@ -269,7 +269,7 @@ AttentionCase drawCase(LayoutDraw& draw, int leading) {
   return c;
 }
 
-TEST(Attention, IsTheDefinitionWhateverLiesHow) {
+TEST(Attention, IsTheDefinitionForAnyLayouts) {
   LayoutDraw draw(23);
   for (int i = 0, end = test::draws(60); i < end; ++i)
     for (int leading : {0, 1, 2}) {

@@ -65,7 +65,7 @@ TEST(ColumnMlp, IsAffineLayersAndFunctions) {
 
 // The input is an array with ghost cells and the channels last, the result one with the channels
 // first. The layer reads and writes both in place, without copies.
-TEST(ColumnMlp, ReadsAndWritesArraysAsTheyLie) {
+TEST(ColumnMlp, ReadsAndWritesArraysOfAnyStridesInPlace) {
   const Index points = 5 * world()->size();
   const Layout input = onWorld({1, 3, points}, "S2");
   const auto layer = columnMlp({3, 8, 2});

@@ -186,7 +186,7 @@ TEST_F(WrongLabels, AreRefusedInAnotherType) {
   expectUsable();
 }
 
-TEST(CrossEntropy, RefusesLogitsThatAreNoMatrix) {
+TEST(CrossEntropy, RefusesLogitsThatAreNotAMatrix) {
   const auto layer = test::newLayer(world(), "crossentropy");
   test::expectErrorOnAll(TENON_ERR_SHAPE, {"[samples,classes]", "[4,3,2]"}, [&] {
     layer->setUp(onWorld({4, 3, 2}, "S0"));

@@ -279,7 +279,7 @@ TEST(HaloDepth, OfALayerThatIsUsedTwice) {
 
 // Sharing ends at a layer that needs the whole input, and where readers have different boundary
 // modes.
-TEST(HaloDepth, EndsWhereItMust) {
+TEST(HaloDepth, EndsAtLayersThatCannotShareAHalo) {
   const auto normalised = [](Index depth) {
     const auto norm = test::newLayer(world(), "batchnorm");
     norm->set("channels", kChannels);
@@ -307,7 +307,7 @@ TEST(HaloDepth, OfOneLayerIsASetting) {
   ASSERT_NO_FATAL_FAILURE(expectSame(one, want, "one"));
 }
 
-TEST(HaloDepth, IsRefusedWhereItCannotBe) {
+TEST(HaloDepth, IsRefusedIfTheHaloCannotBeComputed) {
   const Layout field = onWorld({1, kChannels, 8, 6}, "S2");
   const auto requested = [](const Layers& before) {
     const auto last = convolution("zero");

@@ -102,7 +102,7 @@ void expectJoins(LayoutDraw& draw, int dim, TenonDataType type, double tolerance
   EXPECT_LE(std::abs(pairing(*jx, *dy) - right), tolerance * scale) << what;
 }
 
-TEST(Join, AddsAndConcatenatesWhateverLiesHow) {
+TEST(Join, AddsAndConcatenatesForAnyLayouts) {
   LayoutDraw draw(31);
   for (int i = 0, end = test::draws(40); i < end; ++i)
     for (int dim = -1; dim < 3; ++dim) {
@@ -111,7 +111,7 @@ TEST(Join, AddsAndConcatenatesWhateverLiesHow) {
     }
 }
 
-TEST(Join, LiesAsTheFirstInputAndMovesNothingOfEqualOnes) {
+TEST(Join, HasTheLayoutOfTheFirstInputAndMovesNothingIfAllAreEqual) {
   const Layout split = onWorld({8, 3}, "S0"), other = onWorld({8, 3}, "S1");
   const auto add = test::newLayer(world(), "add");
   add->setUp({split, split, split});
@@ -159,7 +159,7 @@ TEST(Join, TakesATensorTwiceAndNothing) {
   EXPECT_EQ(test::localCells(*dx), test::localCells(*x));
 }
 
-TEST(Join, RefusesWhatDoesNotFit) {
+TEST(Join, RefusesShapesThatDoNotMatch) {
   const Layout a = onWorld({4, 3}, "S0"), wide = onWorld({4, 5}, "S0"), thick = onWorld({4}, "S0");
   expectErrorOnAll(TENON_ERR_SHAPE, {"[4,5]", "[4,3]"}, [&] {
     test::newLayer(world(), "add")->setUp(Layouts{a, wide});

@@ -303,7 +303,7 @@ TEST(Sequential, HandsItsSettingsOn) {
 }
 
 // Settings that were set on a layer remain, also if they equal the defaults.
-TEST(Sequential, LeavesALayerWhatItWasTold) {
+TEST(Sequential, LeavesSettingsThatALayerHas) {
   const auto net = test::newLayer(world(), "sequential");
   const auto told = test::newAffine(world(), 6, 6);
   net->setDataType(TENON_FLOAT64);
@@ -321,7 +321,7 @@ TEST(Sequential, LeavesALayerWhatItWasTold) {
 }
 
 // After a failed set-up, a layer has inherited no settings.
-TEST(Sequential, RefusesALayerThatWasToldOtherwise) {
+TEST(Sequential, RefusesALayerWithContradictingSettings) {
   const auto net = test::newLayer(world(), "sequential");
   const auto wide = test::newAffine(world(), 6, 6), shallow = test::newAffine(world(), 6, 6);
   wide->setDataType(TENON_FLOAT64);

@@ -331,7 +331,7 @@ TEST(Losses, CrossEntropyLeavesOutWhatHasNoWeight) {
 }
 
 // All ranks have sample 5, and each of them reports the error.
-TEST(Losses, RefuseWeightsThatAreNone) {
+TEST(Losses, RefuseInvalidWeights) {
   const HeldTraps held; // NaN among the weights
   for (const char* type : {"huber", "relativel2", "crossentropy"})
     for (const char* reduction : {"mean", "sum"})
@@ -355,7 +355,7 @@ TEST(Losses, RefuseWeightsThatAreNone) {
       }
 }
 
-TEST(Losses, AreRefusedWhatTheyCannotUse) {
+TEST(Losses, RefuseWhatTheyCannotUse) {
   const auto layer = test::newLayer(world(), "huber");
   expectError(TENON_ERR_TYPE, {"loss_weights"},
               [&] { layer->setTargetWeights(tensor(test::onWorld({8}, "B"))); });

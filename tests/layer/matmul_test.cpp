@@ -88,7 +88,7 @@ void expectProducts(LayoutDraw& draw, int leading, TenonDataType type, double to
              what);
 }
 
-TEST(Matmul, IsTheProductWhateverLiesHow) {
+TEST(Matmul, IsTheProductForAnyLayouts) {
   LayoutDraw draw(17);
   for (int i = 0, end = test::draws(60); i < end; ++i)
     for (int leading : {0, 1}) {

@@ -1056,7 +1056,7 @@ TEST(MeshNetworks, SayWhatTravels) {
     EXPECT_NE(text.find(words), text.npos) << words << " is missing in: " << text;
 }
 
-TEST(MeshLayers, RefuseWhatDoesNotFit) {
+TEST(MeshLayers, RefuseListsThatDoNotMatch) {
   const MeshGraph graph(8, true);
   const MeshPart part(world(), graph, 8);
   const auto refuse = [&](const char* type, const char* setting, const char* value,
@@ -1275,7 +1275,7 @@ TEST(Rows, AreThePointsOfEachBlock) {
   }
 }
 
-TEST(Rows, RefuseWhatDoesNotFit) {
+TEST(Rows, RefuseShapesThatDoNotMatch) {
   const auto layer = test::newLayer(world(), "rows");
   expectErrorOnAll(TENON_ERR_SHAPE, {"makes rows of a field", "[7]"},
                    [&] { layer->setUp(test::onWorld({7}, "S0")); });

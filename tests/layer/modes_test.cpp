@@ -93,7 +93,7 @@ TEST(Modes, InferenceIsDifferentiated) {
   }
 }
 
-TEST(Modes, ALayerIsToldOtherwiseThanItsContainer) {
+TEST(Modes, ALayerCanHaveAnotherModeThanItsContainer) {
   const Layout field = onWorld(kField, "S2");
   const auto net = network(field);
   run(*net, field);
@@ -110,7 +110,7 @@ TEST(Modes, ALayerIsToldOtherwiseThanItsContainer) {
   EXPECT_EQ(run(*net, field), fixed);
 }
 
-TEST(Modes, TrainingWithoutRecordingMovesTheStatisticsOn) {
+TEST(Modes, TrainingWithoutRecordingUpdatesTheStatistics) {
   const Layout field = onWorld(kField, "S0");
   const auto kept = network(field), unkept = network(field);
   unkept->setRecording(false);

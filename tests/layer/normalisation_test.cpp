@@ -349,7 +349,7 @@ TEST(Normalisation, SumsMomentsTwiceWhereGroupsAreSplit) {
             0U);
 }
 
-TEST(Normalisation, RefusesWhatDoesNotFit) {
+TEST(Normalisation, RefusesShapesThatDoNotMatch) {
   test::expectErrorOnAll(TENON_ERR_ARG, {"groups, 4", "6 channels"}, [] {
     test::layerWith("groupnorm", {{"channels", Index(6)}, {"groups", Index(4)}})
         ->setUp(onWorld({4, 6, 3}, "B"));

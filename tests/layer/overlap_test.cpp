@@ -100,7 +100,7 @@ TEST(Overlap, PiecesPartitionTheOutputs) {
   }
 }
 
-TEST(Overlap, IsThereWhereItIsWorthIt) {
+TEST(Overlap, IsUsedWhereItIsPredictedToBeFaster) {
   const Window periodic{.kernel = 3,
                         .padLow = 1,
                         .padHigh = 1,
@@ -118,7 +118,7 @@ TEST(Overlap, IsThereWhereItIsWorthIt) {
   EXPECT_FALSE(stripsOn(large, "off"));
 }
 
-TEST(Overlap, IsNotWhereThereIsNoHalo) {
+TEST(Overlap, IsNotUsedWithoutAHalo) {
   const auto layer = convolution({kSame, kSame}, "on");
   layer->setUp(onWorld({8, 2, 6, 6}, "S0"));
   EXPECT_FALSE(hasStrips(*layer));

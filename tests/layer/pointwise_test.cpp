@@ -106,7 +106,7 @@ TEST(PointwiseLayer, ReadsOptions) {
   EXPECT_EQ(valueAtMinusTwo(scale), -6);
 }
 
-TEST(PointwiseLayer, RefusesParametersThatItHasNot) {
+TEST(PointwiseLayer, RefusesSettingsThatItDoesNotHave) {
   const auto relu = test::newPointwise(world(), "relu");
   expectError(TENON_ERR_TYPE, {"relu", "slope"}, [&] { relu->set("slope", double(1)); });
   const auto scale = test::newPointwise(world(), "scale");

@@ -104,7 +104,7 @@ TEST(Resample, InterpolatesWithBothConventionsOfCorners) {
   }
 }
 
-TEST(Resample, RefusesWhatDoesNotFit) {
+TEST(Resample, RefusesInvalidSizes) {
   const auto setUp = [](const test::Settings& settings, const Shape& shape) {
     test::layerWith("resample", settings)->setUp(onWorld(shape, "B"));
   };

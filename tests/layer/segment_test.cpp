@@ -115,7 +115,7 @@ std::vector<Layout> fields() {
   return all;
 }
 
-TEST(Segment, HasTheBitsOfWhatIsKept) {
+TEST(Segment, HasTheSameBitsAsWithSavedActivations) {
   for (TenonDataType type : types())
     for (const Layout& field : fields())
       EXPECT_TRUE(unroll(closure(true), field, type).found ==
@@ -126,7 +126,7 @@ TEST(Segment, HasTheBitsOfWhatIsKept) {
 // In a graph, cotangents of recomputed containers and of other layers may be added in another
 // order, hence a tolerance. A bias before a batch normalisation has the gradient 0, up to rounding
 // errors of sums over all elements.
-TEST(Segment, GivesWhatIsKeptInsideAGraph) {
+TEST(Segment, GivesTheSameInsideAGraphAsWithSavedActivations) {
   for (TenonDataType type : types())
     for (const Layout& field : fields()) {
       const Unrolled kept = unroll(graphOfSegments(false), field, type),
@@ -162,7 +162,7 @@ Ref<Layer> closureOfLayers(bool all) {
   return net;
 }
 
-TEST(Segment, OfSingleLayersHasTheBitsOfWhatIsKept) {
+TEST(Segment, OfSingleLayersHasTheSameBitsAsWithSavedActivations) {
   for (TenonDataType type : types())
     for (const Layout& field : fields()) {
       const Unrolled kept = unroll(closure(false), field, type);
@@ -172,7 +172,7 @@ TEST(Segment, OfSingleLayersHasTheBitsOfWhatIsKept) {
     }
 }
 
-TEST(Segment, OfSingleLayersInsideAGraphHasTheBitsOfWhatIsKept) {
+TEST(Segment, OfSingleLayersInsideAGraphHasTheSameBitsAsWithSavedActivations) {
   const Layout field = onWorld(kField, "S2");
   const auto graph = [](bool recomputes) {
     const auto made = test::newLayer(world(), "graph");

@@ -44,7 +44,7 @@ TEST(Slice, KeepsSomeOfADimension) {
                {1, 7, 4}, moved(in, {1, 7, 4}, [](Shape& i) { i[0] += 1; }));
 }
 
-TEST(Slice, RefusesADimensionThatThereIsNot) {
+TEST(Slice, RefusesAnUnknownDimension) {
   const auto layer = test::layerWith("slice", {{"dim", Index(3)}});
   test::expectErrorOnAll(TENON_ERR_SHAPE, {"dimension 3", "[4,5]"}, [&] {
     layer->setUp(onWorld({4, 5}, "B"));

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """usage: torch_reference.py FOLDER
-Computes the cases that torch_cases_test.cpp has written into FOLDER with PyTorch on the CPU, output and gradients by
-autograd, and compares: 1e-12 in float64 and 1e-5 in float32, relative to the largest element."""
+Computes with PyTorch on the CPU the cases that torch_cases_test.cpp has written into FOLDER: the output, and the gradients
+by autograd. Compares them with the results in FOLDER, with a tolerance of 1e-12 in float64 and 1e-5 in float32, relative to the
+largest element."""
 import re
 import sys
 from pathlib import Path

@@ -143,7 +143,7 @@ TEST(TransposedConvolution, IsTheConvolutionsAdjoint) {
   test::expectNear(test::gathered(*forward.y), test::gathered(*adjoint.dx), 1e-13, "adjoint");
 }
 
-TEST(TransposedConvolution, RefusesWhatCannotBe) {
+TEST(TransposedConvolution, RefusesInvalidSettings) {
   const test::Settings sizes = {
       {"in_channels", Index(4)}, {"out_channels", Index(6)}, {"kernel", Indices{2, 2}}};
   const auto with = [&](const test::Settings& more) {

@@ -99,7 +99,7 @@ Values expectedOutput(const Values& x, const Values& w, const Values& b) {
   return y;
 }
 
-TEST(Walls, ChannelsHaveModesOfTheirOwn) {
+TEST(Walls, ChannelsCanHaveDifferentModes) {
   for (const char* transport : {"messages", "shared"}) {
     if (transport == std::string("shared") && world()->size() > 1 && !world()->arena())
       continue;

@@ -44,7 +44,7 @@ TEST(LeastPrice, NoStepAndNoTwoStepsCostLess) {
 
 // There are 4 ranks and 8 elements of 8 bytes. The expected times are (bytes that a rank receives)
 // / bandwidth + (bytes that it copies + bytes that it writes) / copyBandwidth.
-TEST(LeastPrice, IsExactWhereNothingMovesInVain) {
+TEST(LeastPrice, IsExactIfNoRankReceivesMoreThanItNeeds) {
   const GridPtr grid = Grid::make({4});
   const auto line = [&](const char* property) {
     return Layout({.shape = {8}, .grid = grid, .properties = parseProperties(property)});

@@ -125,7 +125,7 @@ TEST(GroupLoad, LeavingCountsTheDomains) {
             sharesOf(socket, {0, 1, 4, 12, 15}));
 }
 
-TEST(GroupLoad, CrossingCountsWhatIsCrossed) {
+TEST(GroupLoad, CrossingCountsDomains) {
   const std::vector<Link> links{{"x", 1, 1, 1, 0, {crossing(2, 2)}}};
   EXPECT_EQ((std::vector<LinkShare>{}), sharesOf(links, {0, 1}));
   EXPECT_EQ((std::vector<LinkShare>{{0, 0, 2}}), sharesOf(links, {1, 2}));
@@ -133,7 +133,7 @@ TEST(GroupLoad, CrossingCountsWhatIsCrossed) {
 }
 
 // The second bus is spared where the ring carries the group.
-TEST(GroupLoad, AnotherLinkMayCarryTheGroup) {
+TEST(GroupLoad, UnlessExcludesGroupsThatUseAnotherLink) {
   const std::vector<Link> links{{"ring", 1, 1, 1, 0, {kFilling}},
                                 {"pair", 2, 2, 1, 0, {{LinkRule::Touching, 0}}}};
   EXPECT_EQ((std::vector<LinkShare>{}), sharesOf(links, {0, 1, 2, 3}));

@@ -21,7 +21,7 @@ Layout line(int ranks, Shape shape, const char* property) {
                  .properties = parseProperties(property)});
 }
 
-TEST(Price, AnExchangeIsWhatItsDearestRankDoes) {
+TEST(Price, AnExchangeCostsAsMuchAsItsMostExpensiveRank) {
   // Each of 4 ranks sends its 2 elements of 8 bytes to 3 others, gets 6 elements and keeps 2.
   const ExchangePrice gather =
       priceOfExchange(line(4, {8}, "S0"), line(4, {8}, "B"), 8, kRates, Sampling::Sampled);
@@ -86,7 +86,7 @@ TEST(Price, LooksAtOnePositionOr64OrAll) {
   EXPECT_EQ(sampledPositions(grid, Sampling::All).size(), 4096u);
 }
 
-TEST(Price, OneDearPositionOfManyIsFoundByAllLooks) {
+TEST(Price, OneExpensivePositionOfManyIsFoundByAllSamplings) {
   LayoutSpec spec = line(200, {1200}, "S0").spec();
   for (int part = 0; part <= 200; ++part)
     spec.cuts[0][part] = part + (part > 100 ? 1000 : 0); // part 100 has 1001 elements, others one
@@ -127,7 +127,7 @@ LinkRates withNodes(Index ranks) {
   return rates;
 }
 
-TEST(Price, CellsGoByTheOutermostLevelThatTheyCross) {
+TEST(Price, ElementsHaveTheRatesOfTheOutermostLevelThatTheyCross) {
   const Layout plain = line(4, {8}, "S0"), halo = withHalo(plain);
   // Rank 1 has one neighbour in its node and one in the other.
   EXPECT_DOUBLE_EQ(priceOfExchange(plain, halo, 8, withNodes(2), Sampling::All).seconds,
@@ -157,7 +157,7 @@ TEST(Price, ACollectiveGoesByTheOutermostLevelOfItsLines) {
 
 // MPI counts in int: of a sum, and of the adjoint of an all-gather, also the contributions of one
 // piece from all ranks.
-TEST(Price, CollectivesOfMoreCellsThanIntCountsAreNone) {
+TEST(Price, CollectivesOfMoreElementsThanAnIntCountsAreImpossible) {
   const auto isCollective = [](Index elements, std::vector<Index> cuts, const char* from,
                                const char* to) {
     const auto layout = [&](const char* property) {

@@ -153,7 +153,7 @@ TEST(Route, HalosAndManyAxesTakeOneExchange) {
   EXPECT_NE(whyNotSearched(mixed, b).find("more than 4 axes"), std::string::npos);
 }
 
-TEST(Route, RefusesAnotherShape) {
+TEST(Route, RefusesAChangeOfShape) {
   const GridPtr grid = Grid::make({2});
   EXPECT_THROW(route(layoutOn(grid, {8}, "S0"), layoutOn(grid, {9}, "S0")), Error);
 }

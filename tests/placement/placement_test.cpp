@@ -84,7 +84,7 @@ Index tables(const Sizes& rows, const Sizes& columns, std::size_t row = 0) {
   return fill(0, rows[row], columns);
 }
 
-TEST(Placement, ListsTheMatricesThatTryingFinds) {
+TEST(Placement, ListsTheMatricesThatAnExhaustiveSearchFinds) {
   const std::vector<std::pair<Sizes, Sizes>> cases{
       {{4, 6}, {6, 4}},  {{2, 3, 2}, {6, 2}}, {{6, 6}, {3, 6, 2}}, {{1, 4, 3}, {12}},
       {{12}, {2, 3, 2}}, {{5, 7}, {7, 5}},    {{2, 1, 2}, {1, 4}}, {{2, 2, 2, 2}, {4, 4}}};

@@ -235,7 +235,7 @@ TEST_F(CPlan, AnswersWhatASearchHasFound) {
 }
 
 // A batch of 8 cannot be split over 16 processes, so the baseline of batch parallelism has no plan.
-TEST_F(CPlan, ABaselineMayBeImpossible) {
+TEST_F(CPlan, ABaselineCanBeImpossible) {
   const TenonInt shape = 16, processes = 16;
   double value = 0;
   expectSuccess(TenonObjectSetIntegers(objectOf(plan_), "input_shape", 1, &shape));

@@ -107,7 +107,7 @@ TEST_F(PlanFiles, OfAnyPlacementLoadWithoutTheSetting) {
     EXPECT_EQ(loaded->layerNamed(layer.name).labels, layer.labels);
 }
 
-TEST_F(PlanFiles, AreRefusedForSomethingElse) {
+TEST_F(PlanFiles, AreRefusedForAnotherNetworkOrShape) {
   const NetworkCase c = networkCases()[0];
   saved(c);
   NetworkCase other = networkCases()[2];
@@ -195,7 +195,7 @@ TEST_F(PlanFiles, AreRefusedWithForeignParallelizationsAndGrids) {
 
 // Parallelization, signature and layouts of a layer describe the same distribution, and a reader
 // compares them. Here one of them is changed.
-TEST_F(PlanFiles, AreRefusedWhereWhatWouldRunDoesNotFit) {
+TEST_F(PlanFiles, AreRefusedIfTheyContradictThemselves) {
   if (world()->size() == 1)
     GTEST_SKIP() << "needs two ranks";
   const NetworkCase c = networkCases()[0];

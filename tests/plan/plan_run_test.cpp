@@ -188,7 +188,7 @@ TEST(LayerPlan, ComputesTheSameWithStepsInOrder) {
 
 // A single convolution is fastest in the layout of the field, so only its halo is communicated: a
 // row of 64 elements to each neighbour.
-TEST(LayerPlan, StaysWhereTheFieldLies) {
+TEST(LayerPlan, StaysInTheLayoutOfTheField) {
   const int size = world()->size();
   const Ref<Layer> conv = conv2d(world(), 1, 1, 3, 1);
   conv->setName("conv");
@@ -212,7 +212,7 @@ TEST(LayerPlan, StaysWhereTheFieldLies) {
 
 // Layers with windows of one element keep the layout of the field, although its blocks are uneven
 // and some are empty, and nothing is communicated.
-TEST(LayerPlan, MovesNothingWhereNothingIsGained) {
+TEST(LayerPlan, DoesNotRedistributeWithoutAGain) {
   const Ref<Layer> network = newNetwork(world(), "sequential");
   for (const char* name : {"one", "two", "three"})
     add(*network, conv2d(world(), 2, 2, 1, 0), name);

@@ -163,7 +163,7 @@ TEST(NetworkOfLayers, HasAReadForEachInput) {
 
 // Rows of grid points are numbered block by block, so their layer must have the layout of the
 // field, and a plan needs that layout.
-TEST(NetworkOfLayers, RowsLieWhereTheirPointsDo) {
+TEST(NetworkOfLayers, RowsAreDistributedLikeTheirPoints) {
   const DeclaredNetwork network =
       declareNetwork(fileOf(R"({"format": "tenon-network-1", "type": "sequential", "layers": [
  {"type": "conv", "name": "a", "in_channels": 2, "out_channels": 4, "kernel": [3, 3], "padding": [1, 1]},

@@ -94,7 +94,7 @@ DeclaredNetwork closure(int convolutions, int exchanging) {
 }
 
 // On blocks of 16 x 16 cells.
-TEST(HaloGroups, NoOthersSaveMoreByTheModelsPrices) {
+TEST(HaloGroups, NoOtherGroupsSaveMoreByTheModelsPrices) {
   const Layout field({.shape = {1, 4, 32, 32},
                       .grid = Grid::make({2, 2}),
                       .properties = parseProperties("S2,S3")});

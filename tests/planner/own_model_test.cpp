@@ -319,7 +319,7 @@ TEST(DeclaredNetwork, ConvolutionsMakeTheExtentsOfTheTable) {
   }
 }
 
-TEST(DeclaredNetwork, RefusesWhatTenonHasNot) {
+TEST(DeclaredNetwork, RefusesUnknownLayers) {
   NetworkTable table = smallNetwork();
   table.layers[1].output = {30, 5};
   expectError(TENON_ERR_SUPPORT, {"layer b", "30 rows of 12"}, [&] { declareNetwork(table, 2); });

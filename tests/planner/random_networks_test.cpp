@@ -141,7 +141,7 @@ NetworkTable oneLayer() {
   return table;
 }
 
-TEST(PlanSearch, RefusesWhatCannotBe) {
+TEST(PlanSearch, RefusesInvalidTasks) {
   const T1Model model(oneLayer(), 2, FineGrid({64}), kSlow);
   expectError(TENON_ERR_SHAPE,
               {"layer conv1 cannot be divided among 64 processes", "a batch of 2 has no 64 parts"},

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Arrays that Tenon has lent, and parameters of modules in PyTorch, are there as long as somebody holds them: when their tensor is
-gone, has another array, or the session is over. A fault here is a crash, or a message at the end of the session."""
+"""Arrays that Tenon has lent, and parameters of modules in PyTorch, exist as long as a program refers to them, even if their
+tensor was destroyed or has another array, or the session has ended. The test fails by a crash, or by a message at the end of the
+session."""
 import gc
 import sys
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Arrays of Python as tensors: addresses, what is refused, and how long arrays live."""
+"""Arrays of Python as tensors: addresses, errors, and how long arrays exist."""
 import copy
 import ctypes
 import gc

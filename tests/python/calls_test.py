@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Calls, errors, functions of Python that Tenon calls, and sessions."""
+"""Calls of the library from Python and their errors, functions of Python that Tenon calls, and sessions."""
 import gc
 import inspect
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Message passing on several ranks beside the same in PyTorch with index_add on one: outputs, and gradients of nodes, edges and
+"""Message passing on several ranks compared with PyTorch (index_add) on one: outputs, and gradients of nodes, edges and
 parameters. Nodes are scattered over the ranks; the graph has loops, parallel edges and nodes without edges."""
 import random
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Trained networks from files, their weights as arrays, and beside PyTorch where it is installed."""
+"""Trained networks from files: their weights as arrays and, if PyTorch is installed, comparison with PyTorch."""
 import sys
 import tempfile
 import unittest

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """usage: processes_test.py PYTHON MPIEXEC FLAG
-What needs processes of its own: Tenon beside packages that bring another HDF5 along, imported in both orders, and the end of all
-ranks when an exception ends one of them, without which these programs would wait for ever."""
+Tests that start processes. Tenon is used together with packages that have their own HDF5, imported in both orders. If an
+exception ends one rank, all ranks end; otherwise these programs would wait forever."""
 import importlib.util
 import subprocess
 import sys

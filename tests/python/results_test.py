@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a run leaves: checkpoints and field series as arrays, plans and the log as tables."""
+"""Results of a run in Python: checkpoints and field series as arrays, plans and the log as tables."""
 import os
 import tempfile
 import unittest

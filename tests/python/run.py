@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """usage: run.py MODULE...
-Runs test modules on all ranks within one session. The program fails if a test fails on any rank; 77 is a module that is
-skipped."""
+Runs test modules on all ranks within one session. The program fails if a test fails on any rank. The exit status 77 means that a module
+was skipped."""
 import importlib
 import io
 import sys

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Second derivatives of layers in PyTorch, and whole networks with parameters of torch beside those of Tenon, against PyTorch on one
-process."""
+"""Second derivatives of layers in PyTorch, and whole networks that have parameters of torch and of Tenon, compared with PyTorch
+on one process."""
 import gc
 import unittest
 import weakref
@@ -24,7 +24,7 @@ def layout_of(shape, dim=2):
 
 
 def drawn_apart(*shape):
-    """Other numbers on each rank."""
+    """Random numbers that differ between ranks."""
     return drawn(*shape, seed=100 + COMM.rank)
 
 
@@ -33,7 +33,8 @@ class SecondDerivatives(unittest.TestCase):
         torch.manual_seed(3)
 
     def both(self, shape, layers):
-        """A network of torch.nn by the names and arguments of its layers, and the same of tenon.torch.nn."""
+        """Returns the layout of the input, a network of tenon.torch.nn, and the same network of torch.nn with the same weights. `layers`
+        has the name, arguments and settings of each layer."""
         layout, own, theirs = layout_of(shape), [], []
         for name, arguments, settings in layers:
             theirs.append(getattr(torch.nn, name)(*arguments, **settings))
@@ -43,7 +44,7 @@ class SecondDerivatives(unittest.TestCase):
         return layout, network, reference
 
     def compare(self, shape, layers, loss, tolerance=1e-10):
-        """Values and gradients of loss(network, x, weights), the part of this rank."""
+        """Compares the value of loss(network, x, weights), this rank's block of dL/dx, and the gradients of parameters."""
         layout, network, reference = self.both(shape, layers)
         whole = drawn(*shape, seed=5).requires_grad_()
         given = block(layout, whole.detach()).requires_grad_()
@@ -62,7 +63,7 @@ class SecondDerivatives(unittest.TestCase):
 
     @staticmethod
     def penalty(network, x, weights):
-        """Depends on parameters and input by the gradient of the output, as in WGAN-GP."""
+        """A loss with the gradient of the output with respect to the input, as in WGAN-GP."""
         y = network(x)
         g, = torch.autograd.grad((y * weights).sum(), x, create_graph=True)
         assert g.requires_grad
@@ -70,7 +71,7 @@ class SecondDerivatives(unittest.TestCase):
 
     @staticmethod
     def residual(network, x, weights):
-        """Of second derivatives by the input, as in networks for differential equations."""
+        """A loss with second derivatives with respect to the input, as in networks for differential equations."""
         y = network(x)
         g, = torch.autograd.grad((y * weights).sum(), x, create_graph=True)
         h, = torch.autograd.grad((g ** 2).sum(), x, create_graph=True)

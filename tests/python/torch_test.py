@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Operators and layers in PyTorch: values and gradients against PyTorch on one process."""
+"""Operators and layers in PyTorch: values and gradients compared with PyTorch on one process."""
 import unittest
 
 from mpi4py import MPI

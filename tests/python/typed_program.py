@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A program for a checker of types, which is not run: what is wrong in it is an error, which the comment names, and nothing else."""
+"""A program that only a type checker reads; it is not run. The checker must report an error in exactly the lines with a comment
+that names the error."""
 import numpy
 from mpi4py import MPI
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The package is typed: mypy finds nothing in it, and in a program of a user exactly what is wrong there."""
+"""The package has types: mypy reports no errors in it, and in a user's program (typed_program.py) exactly the wrong lines."""
 import importlib.util
 import os
 import re

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Stores the times that tests set for kinds of work (costs.hpp), in one table of the process.
+// Part of the stand-in, a library with the functions of CUDA and its libraries that runs on the
+// host, to test device code without a GPU. This file stores the execution times that its events
+// report, which tests of the autotuning set for kinds of work (costs.hpp), in one table of the
+// process.
 #include "standin/costs.hpp"
 
 #include <map>
@@ -33,7 +36,7 @@ double costOf(const char* work) {
 void tenonStandinCost(const char* work, double seconds) {
   auto& all = tenon::standin::costs();
   const std::scoped_lock lock(all.mutex);
-  if (*work == '\0')
+  if (*work == '\0') // "": no kind of work takes time any more
     all.seconds.clear();
   else
     all.seconds[work] = seconds;

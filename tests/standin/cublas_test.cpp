@@ -162,7 +162,7 @@ TEST(StandinCublas, WorkspaceIsTakenAwayByANewStream) {
   ASSERT_EQ(library.cublasSetStream_v2(handle, stream), CUBLAS_STATUS_SUCCESS);
   const auto firstOfWorkspace = [&] {
     double first = 7;
-    m.at.fetch(&first, workspace.data<void>(), sizeof first);
+    m.at.copyAndWait(&first, workspace.data<void>(), sizeof first);
     return first;
   };
   m.multiply(handle, CUBLAS_OP_N, CUBLAS_OP_N, m.da.data());

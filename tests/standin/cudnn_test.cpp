@@ -344,7 +344,7 @@ TEST(StandinCudnn, RightGraphsAreRight) {
   EXPECT_EQ(other.run(exampleGraph(ConvolutionKind::AdjointWeights, 1)), other.expectedWeights());
 }
 
-TEST(StandinCudnn, LibraryRefusesAnOutputThatDoesNotFit) {
+TEST(StandinCudnn, LibraryRefusesAnOutputOfAnotherShape) {
   ConvolutionGraph graph = exampleGraph(ConvolutionKind::Forward, 0);
   graph.y.extent[3] += 1;
   expectRefusedByLibrary(graph);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The current request for a failure, and the memory that NVIDIA's libraries need (failures.hpp).
+// Part of the stand-in, a library with the functions of CUDA, cuBLAS, cuDNN, cuFFT and NCCL that
+// runs on the host, to test device code without a GPU. This file makes the requested call fail
+// ("F:N", failures.hpp), and limits the memory of the pretended device.
 #include "standin/failures.hpp"
 
 #include "standin/memory.hpp"
@@ -13,7 +15,7 @@ namespace tenon::standin {
 
 namespace {
 
-// The request "function:number", where `number` can be "*".
+// The request "function:number", where the number "*" means all calls.
 struct Failure {
   std::mutex mutex;
   std::string function, number;
@@ -44,6 +46,7 @@ bool hasRoomForLibraries() {
   return libraryBytes == 0 || DeviceMemory::get().hasRoomFor(libraryBytes);
 }
 
+// Counts this call of the function.
 bool isToFail(const char* function) {
   Failure& f = failure();
   const std::scoped_lock lock(f.mutex);

@@ -20,7 +20,8 @@ Index weightsIn(const NetworkTable& table) {
   return sum;
 }
 
-// The published numbers of parameters, without biases and batch normalisation.
+// The published numbers of parameters (Krizhevsky 2012, Simonyan 2015, He 2016, Cicek 2016),
+// without biases and batch normalisation.
 TEST(NetworkTable, ShippedTablesHaveThePublishedWeights) {
   EXPECT_EQ(weightsIn(shipped("alexnet")), 60'954'656);
   EXPECT_EQ(weightsIn(shipped("vgg16")), 138'344'128);
@@ -28,8 +29,8 @@ TEST(NetworkTable, ShippedTablesHaveThePublishedWeights) {
   EXPECT_EQ(weightsIn(shipped("unet3d_256")), 22'571'968);
 }
 
-// A convolution in two groups has half of the weights; an edge moves at most the elements that its
-// writer writes and its reader reads.
+// A convolution in two groups has half of the weights; an edge between two layers
+// moves at most the elements that the first one writes and the second one reads.
 TEST(NetworkTable, ShippedTablesAreConsistent) {
   for (const char* name : {"alexnet", "vgg16", "resnet50", "unet3d_256"}) {
     const NetworkTable table = shipped(name);
@@ -50,7 +51,8 @@ TEST(NetworkTable, ShippedTablesAreConsistent) {
   }
 }
 
-TEST(NetworkTable, KindsDecideHaloAndSpace) {
+// Convolutions have halos of half a kernel, and fully connected layers cannot be split in space.
+TEST(NetworkTable, KindDecidesHaloAndSplitSpace) {
   const NetworkTable unet = shipped("unet3d_256");
   for (const TableLayer& layer : unet.layers)
     EXPECT_EQ(layer.halo(), layer.kernel == 3 ? 1 : 0) << layer.name;

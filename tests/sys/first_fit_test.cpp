@@ -47,14 +47,14 @@ TEST(FirstFit, AlignsAndUsesWhatThatLeaves) {
   EXPECT_EQ(places.allocate(128, 128), 128);
 }
 
-TEST(FirstFit, RefusesAPlaceThatIsNotTaken) {
+TEST(FirstFit, RefusesToFreeAnUnusedOffset) {
   FirstFit places(8);
   expectError(TENON_ERR_INTERNAL, {"place 4"}, [&] { places.deallocate(4); });
 }
 
 // Against a list with a flag for each byte that is allocated. If an allocation fails, the list must
 // not have a gap that would be large enough.
-TEST(FirstFit, NeverOverlapsAndLosesNothing) {
+TEST(FirstFit, NeverOverlapsAndFreesEverything) {
   constexpr Index kBytes = 1000;
   std::mt19937 engine(5);
   FirstFit places(kBytes);

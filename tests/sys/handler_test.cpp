@@ -129,7 +129,7 @@ TEST_F(Handlers, UserAddFramesUpToEightLines) {
   EXPECT_EQ(errorReport(lastError()), printed_);
 }
 
-TEST_F(Handlers, ANoteStandsBelowErrorsAboutDimensions) {
+TEST_F(Handlers, ANoteIsPrintedBelowErrorsAboutDimensions) {
   setDimensionNote("(x is the last)");
   fail(TENON_ERR_SHAPE, "dimension 1 has 3 elements");
   EXPECT_TRUE(says("elements\n[0]   (x is the last)\n[0]   in TenonFail (")) << printed_;
@@ -146,7 +146,7 @@ TEST_F(Handlers, ANoteStandsBelowErrorsAboutDimensions) {
   EXPECT_FALSE(says("(x is the last)")) << printed_;
 }
 
-TEST_F(Handlers, TheNoteStandsBelowErrorsAboutEntriesOfLists) {
+TEST_F(Handlers, TheNoteIsPrintedBelowErrorsAboutEntriesOfLists) {
   setDimensionNote("(counted from 0)");
   for (const char* text : {"target[0] of rank 0 is 8, a ghost", "parameter index 8 is out of range",
                            "no node or input 6; its nodes are numbered 0, 1, ..."}) {

@@ -26,11 +26,11 @@ TEST(JsonText, ReplacesTheValueOfAKeyInItsPlace) {
   EXPECT_EQ(json.dump(), R"({"a":3,"b":2,"c":4})");
 }
 
-TEST(JsonText, EscapesWhatATextMayNotHold) {
+TEST(JsonText, EscapesSpecialCharacters) {
   EXPECT_EQ(Json("a\"b\\c\n\x01/\u00e9\u20ac").dump(), "\"a\\\"b\\\\c\\n\\u0001/\u00e9\u20ac\"");
 }
 
-TEST(JsonText, RefusesWhatIsNoUtf8) {
+TEST(JsonText, RefusesInvalidUtf8) {
   for (const char* text : {"abc\xff", "\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80"})
     expectError(TENON_ERR_ARG, {"UTF-8"}, [&] { static_cast<void>(Json(text)); });
 }

@@ -76,7 +76,7 @@ TEST(JsonTree, RefusesControlCharactersInNames) {
 }
 
 // 4294967297 must not be truncated to its lower 32 bits, which are 1.
-TEST(JsonTree, HoldsWhatAnIntMustHoldOrRefusesIt) {
+TEST(JsonTree, ReadsNumbersOfTheRangeOfIntOrRefusesThem) {
   const JsonNode tree = parseJson("[2147483647, 4294967297, -2147483649, 2]", kFile);
   const auto list = JsonView(tree, kFile).list();
   EXPECT_EQ(2147483647, list[0].smallInteger(0));
@@ -95,7 +95,7 @@ TEST(JsonTree, RefusesKeysThatNobodyKnows) {
       refusal([&] { JsonView(tree, kFile).allow({"size"}); }));
 }
 
-TEST(JsonTree, RefusesAKeyThatStandsTwice) {
+TEST(JsonTree, RefusesAKeyThatOccursTwice) {
   EXPECT_EQ("file 'some.json', byte 10: the key 'a' is given twice",
             refusalOf(R"({"a": 1, "a": 2})"));
 }
@@ -116,7 +116,7 @@ TEST(JsonTree, RefusesDeepNesting) {
             std::string::npos);
 }
 
-TEST(JsonTree, TakesNoNumberForAnotherKind) {
+TEST(JsonTree, DoesNotConvertNumbersToOtherKinds) {
   const JsonNode tree = parseJson(R"([9223372036854775808, 1.0, true, {}])", kFile);
   const auto list = JsonView(tree, kFile).list();
   for (const JsonView& value : list)

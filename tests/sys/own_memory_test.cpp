@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests the information on this process's memory against mappings that the tests make themselves:
-// test::Pages maps some pages in a row, and changes what they allow by mprotect(). The system lists
-// neighbouring pages with equal permissions as one range, so a range can begin before the first
-// page of a test, or end after its last page.
+// Tests the information on this process's memory, which SharedArena::share() checks before it
+// replaces the pages of a user's array by shared ones, against mappings that the tests make
+// themselves: test::Pages maps some pages in a row, and changes their permissions by mprotect().
+// The system lists neighbouring pages with equal permissions as one range, so a range can begin
+// before the first page of a test, or end after its last page.
 #include "sys/memory/own_memory.hpp"
 
 #include "support/pages.hpp"
@@ -54,7 +55,7 @@ TEST(OwnMemory, TellsSharedMemoryAndItsFile) {
   const auto ranges = mappedRanges(pages.page(0), kPage);
   ASSERT_EQ(ranges.size(), 1U);
   EXPECT_TRUE(ranges[0].isShared);
-  EXPECT_NE(ranges[0].file, 0U);
+  EXPECT_NE(ranges[0].file, 0U); // The number of the file's inode.
   EXPECT_FALSE(ranges[0].name.empty());
 }
 

@@ -46,7 +46,7 @@ private:
   bool isClosed_ = false;
 };
 
-TEST(SettableObject, TakesOverWhatFits) {
+TEST(SettableObject, TakesOverValidSettings) {
   Range range;
   EXPECT_EQ(range.value<Index>("high"), 5);
   range.set("high", Index(7));
@@ -58,7 +58,7 @@ TEST(SettableObject, TakesOverWhatFits) {
   EXPECT_EQ(range.describe(), "Range: low 2, high 7");
 }
 
-TEST(SettableObject, StaysAsItWasWhereAValueDoesNotFit) {
+TEST(SettableObject, IsUnchangedIfAValueIsInvalid) {
   Range range;
   expectError(TENON_ERR_ARG, {"empty"}, [&] { range.set("high", Index(1)); });
   expectError(TENON_ERR_TYPE, {"the range takes an integer"}, [&] { range.set("low", true); });

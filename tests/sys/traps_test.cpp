@@ -71,7 +71,7 @@ TEST(Traps, AreTheHostsInItsFunctions) {
   }
 }
 
-TEST(Traps, OfNobodyAreLeftAlone) {
+TEST(Traps, ThatTenonDidNotSetAreLeftAlone) {
   const HeldTraps none;
   std::feclearexcept(FE_ALL_EXCEPT);
   guard("TenonCall", [] {});

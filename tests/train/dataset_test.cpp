@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What all datasets have in common, with samples in memory: the order of an epoch, and layouts and
-// batches that do not fit. tests/io has those of files.
+// batches that do not match. Datasets that are read from files are tested in tests/io.
 #include "support/world.hpp"
 #include "sys/expect_error.hpp"
 #include "train/dataset.hpp"
@@ -18,7 +18,7 @@ using test::world;
 // Sample n has the label n.
 class Numbered final : public Dataset {
 public:
-  Numbered() : Dataset(world()) { setShapes({10, 1, 3, 4}, {{10}, true}); }
+  Numbered() : Dataset(world()) { setShapes({10, 1, 3, 4}, {.shape = {10}, .areIntegers = true}); }
 
 private:
   void open(const Layout&, const Layout*) override {}
@@ -75,7 +75,8 @@ TEST(Dataset, RefusesLayoutsAndBatchesThatDoNotFit) {
   refused(TENON_ERR_SHAPE, layoutOf({5, 1, 3, 3}, "S0"), labels);
   refused(TENON_ERR_SHAPE, images, layoutOf({4}, "B"));
   refused(TENON_ERR_SHAPE, layoutOf({11, 1, 3, 4}, "S0"), layoutOf({11}, "B"));
-  if (world()->size() > 1) // the contributions of one process are the sum
+  // On one process P is equivalent to B, so the layout is accepted.
+  if (world()->size() > 1)
     expectError(TENON_ERR_LAYOUT, {"S, B and R"}, [&] {
       setUp(data, layoutOf({5, 1, 3, 4}, "P"), labels);
     });

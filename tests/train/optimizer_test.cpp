@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Optimizers (SGD, Adam, L-BFGS) on a layer with one weight: steps against the formulas, clipping,
+// frozen parameters, gradients and losses that are not finite, and errors.
 #include "dtensor/fill.hpp"
 #include "dtensor/host_view.hpp"
 #include "dtensor/measure.hpp"

@@ -132,7 +132,7 @@ TEST_F(Digits, LabelsBelongToImages) {
   EXPECT_LT(right, 450);
 }
 
-TEST_F(Digits, FailuresNameTheFileAndLeaveWhatWasThere) {
+TEST_F(Digits, FailuresNameTheFileAndLeaveThePreviousOne) {
   EXPECT_EQ(DigitsWrite((folder_ / "deep").c_str(), 10, 10, 1), 1);
   EXPECT_NE(std::string(DigitsMessage()).find((folder_ / "deep").string()), std::string::npos);
   EXPECT_NE(std::string(DigitsMessage()).find("No such file"), std::string::npos);

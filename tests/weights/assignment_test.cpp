@@ -83,8 +83,9 @@ TEST(Assignment, ByNameWhateverTheOrder) {
                                 .assign({{"", "weight", {2}}, {"", "bias", {2}}}));
 }
 
-// A parameter as a value has the name of its layer; older files have ".value" behind it.
-TEST(Assignment, AParameterAsAValueHasItsOwnName) {
+// A layer of type constant has one parameter, "value", which is stored under the name of the layer;
+// older files have ".value" after it.
+TEST(Assignment, TheValueOfAConstantLayerHasTheLayersName) {
   const std::vector<WantedTensor> wanted = {{"cls", "value", {2}}, {"a/pos", "value", {2}}};
   EXPECT_EQ("cls", nameInFile(wanted[0].path()));
   EXPECT_EQ("a.pos", nameInFile(wanted[1].path()));
@@ -96,7 +97,7 @@ TEST(Assignment, AParameterAsAValueHasItsOwnName) {
 // matrix [2,3], here under a name that a setting of the layer gives ("a.in_proj_weight"). The
 // second parameter is a constant that an imported model has defined (isOptional), so it needs no
 // tensor.
-TEST(Assignment, ExtentsOfOneAndKnownConstantsMayLack) {
+TEST(Assignment, ExtentsOfOneAndKnownConstantsCanBeMissing) {
   const std::vector<WantedTensor> wanted = {
       {"a", "weight", {2, 3, 1, 1}, "a.in_proj_weight"},
       {.layer = "constant3", .name = "value", .shape = {2}, .isOptional = true}};
@@ -180,7 +181,7 @@ TEST(Assignment, ByMap) {
                             "unused": ["n"]})"));
 }
 
-TEST(Assignment, ListsAllThatDoesNotFit) {
+TEST(Assignment, ListsAllThatDoesNotMatch) {
   expectError(
       TENON_ERR_FORMAT,
       {"'some file' does not fit net", "c1/weight has shape [2], but 'a.weight' has [3,1]",
@@ -204,7 +205,7 @@ TEST(Assignment, ListsAllThatDoesNotFit) {
   });
 }
 
-TEST(Assignment, RefusesAMapThatDoesNotFit) {
+TEST(Assignment, RefusesAMapThatDoesNotMatch) {
   const Tensors file({{"a.weight"}, {"a.bias"}, {"b.weight"}, {"b.bias"}});
   // `rest` is the text of the map from the value of "parameters" on; the error contains `parts`.
   const auto refused = [&](std::initializer_list<const char*> parts, const std::string& rest) {
@@ -227,7 +228,7 @@ TEST(Assignment, RefusesAMapThatDoesNotFit) {
 }
 
 // The text of a map that is not JSON, has unknown keys or values of a wrong type.
-TEST(WeightsMap, RefusesWhatItIsNot) {
+TEST(WeightsMap, RefusesInvalidMaps) {
   const auto refused = [](std::initializer_list<const char*> parts, const std::string& text) {
     expectError(TENON_ERR_FORMAT, parts, [&] { parseWeightsMap(text, "some.json"); });
   };

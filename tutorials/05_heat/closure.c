@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Creates, applies and trains the network of closure.h. The network's tensors have no arrays of
+ * their own: before each call they are placed on the solver's arrays (ClosureWrap()), ghost cells
+ * included, so nothing is copied. The network computes the radiation in units of kUnit, and the
+ * functions multiply its output by this unit. */
 #include "closure.h"
 
 #include <stddef.h>
 
 enum { kHidden = 16 };
 
-/* The unit of the network's output, so that its weights are of order 1. */
+/* The unit of the network's output, with which its weights are of order 1. */
 static const double kUnit = 0.02;
 
 static TenonErrorCode AddConvolution(Closure* c, TenonInt in, TenonInt out, TenonInt width) {

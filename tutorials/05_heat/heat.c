@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The solver of heat.h: its process grid, the exchange of ghost cells by MPI, and the terms of the
+ * equation. Loops run over the cells of this process by their global indices (i, j). */
 #include "heat.h"
 
 #include <math.h>
@@ -40,13 +42,14 @@ double* HeatAt(const Heat* heat, double* field, int i, int j) {
   return field + (i - heat->low[0] + kGhost) * heat->width + (j - heat->low[1] + kGhost);
 }
 
+/* Sends `count` elements at `from` to one neighbour and receives as many from another. */
 static void Shift(const Heat* heat, double* from, int to, double* into, int source,
                   MPI_Datatype type, int count) {
   MPI_Sendrecv(from, count, type, to, 0, into, count, type, source, 0, heat->comm,
                MPI_STATUS_IGNORE);
 }
 
-/* Columns first; the rows then include the corners. */
+/* Columns are exchanged first; the rows that are then exchanged include the corners. */
 void HeatExchange(const Heat* heat, double* u) {
   const int top = heat->high[0], end = heat->high[1], i0 = heat->low[0], j0 = heat->low[1];
 

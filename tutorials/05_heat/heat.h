@@ -14,11 +14,11 @@
 enum { kRows = 32, kColumns = 48, kGhost = 1 };
 
 typedef struct Heat {
-  MPI_Comm comm; /* Cartesian */
-  int below, above, left, right;
-  int low[2], high[2]; /* the box of this process */
-  int width;           /* length of a row of an array, ghost cells included */
-  MPI_Datatype column;
+  MPI_Comm comm;                 /* Cartesian */
+  int below, above, left, right; /* ranks of the neighbours */
+  int low[2], high[2];           /* the box of this process */
+  int width;                     /* length of a row of an array, ghost cells included */
+  MPI_Datatype column;           /* a column of this process */
 } Heat;
 
 /* Collective. */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Writes the fields of picture.h: gathers them on process 0, which writes the numbers and a script
+ * for gnuplot, and runs gnuplot if it is installed. */
 #include "picture.h"
 
 #include <stdio.h>

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The derivatives of the step: those of the right-hand side F come from equations.h, as a Jacobian
- * that moves from stage to stage; those of the Runge-Kutta method are its lines, differentiated,
- * and read from the end in the adjoint. */
+/* The derivatives of the solver's step (solver.h). The Jacobian F'(q) of the right-hand side comes
+ * from the network of equations.h; its point q is moved from stage to stage. The lines of the
+ * Runge-Kutta method are differentiated by hand: in their order for the tangent, and in reverse
+ * order for the adjoint. */
 #include "equations.h"
 #include "solver.h"
 
 /* s->jacobian <- F'(q). */
 static TenonErrorCode MoveTo(Solver* s, const double* q) {
-  TenonCall(GridPlace(s->grid, s->from, (double*)q)); /* which is only read */
+  TenonCall(GridPlace(s->grid, s->from, (double*)q)); /* q is only read */
   if (s->jacobian) {
     TenonCall(TenonLinearOpJacobianSetPoint(s->jacobian, s->from));
     return TENON_SUCCESS;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Checks of the derivatives (check.h), printed by process 0. The dot test compares a tangent with
+ * its adjoint. The Taylor test halves the step h in a random direction: the remainder of the linear
+ * approximation then falls to a quarter, so its order is 2. */
 #include "check.h"
 
 #include <math.h>
@@ -23,7 +26,7 @@ static TenonErrorCode Random(const Grid* g, int stream, double size, double* q) 
   return TENON_SUCCESS;
 }
 
-/* Prints the order of remainders, each for half the step of the one before. */
+/* Prints the orders that follow from remainders, each for half the step of the previous one. */
 static void PrintOrders(const char* of, const double remainders[kHalvings + 1]) {
   int n;
 
@@ -83,7 +86,7 @@ TenonErrorCode CheckSolver(Solver* s, const double* q) {
   return TENON_SUCCESS;
 }
 
-/* The weights of a network, where they were, and a random direction of each. */
+/* The weights of a network: their current and first values, and a random direction. */
 typedef struct Weights {
   int count;
   TenonDTensor now[kMaximumParameters], start[kMaximumParameters], direction[kMaximumParameters];

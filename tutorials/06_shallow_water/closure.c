@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Creates and evaluates the network of closure.h. The network's tensors have no arrays of their
+ * own: each call places them on the solver's fields (GridPlace()), so nothing is copied. */
 #include "closure.h"
 
 #include <stdlib.h>
@@ -6,7 +8,7 @@
 
 enum { kHidden = 12, kOutputs = 2, kWidth = 3 };
 
-/* The unit of the network's output, so that its weights are of order 1, and of its input. */
+/* Units of the network's output and input, with which its weights are of order 1. */
 static const double kTendency = 1e-2;
 static const double kInputScale[kFields] = {4, 4, 8}, kInputShift[kFields] = {0, 0, -8};
 

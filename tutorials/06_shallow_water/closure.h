@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The closure: a convolutional network from the coarse flow q to what its time step lacks. It adds
- * to u and v only, so that mass is still conserved.
+/* The closure: a convolutional network that computes from the coarse flow q the change that the
+ * coarse time step S lacks. It changes u and v only, so mass is still conserved.
  *
  *   q[n+1] = S(q[n]) + dt N(q[n]),   N = kTendency * network(q)
  *
@@ -23,10 +23,10 @@ typedef struct Closure {
 /* `depth` evaluations can wait for their adjoints. Collective. */
 TenonErrorCode ClosureCreate(const Grid* grid, double dt, int depth, Closure* closure);
 TenonErrorCode ClosureDestroy(Closure* closure);
-/* Copies the weights. */
+/* Copies the weights of one closure to another. */
 TenonErrorCode ClosureCopy(const Closure* from, Closure* to);
 
-/* change <- dt N(q), in training mode with all that the adjoint needs. Collective. */
+/* change <- dt N(q). With `training` the network saves what its adjoint needs. Collective. */
 TenonErrorCode ClosureApply(Closure* closure, TenonBool training, double* q, double* change);
 /* gradient <- (dt N')* w, and adds to the gradients of the weights. Collective. */
 TenonErrorCode ClosureAdjoint(Closure* closure, const double* w, double* gradient);

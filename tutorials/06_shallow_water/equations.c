@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Builds the network of equations.h as a graph, term by term of the equations in solver.h. Each
+ * function adds the layers for one term and sets `node` to the number of the node that computes it.
+ * */
 #include "equations.h"
 
 #include "solver.h"

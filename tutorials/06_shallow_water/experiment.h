@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the parts of the program share: sizes, models, and the samples of the truth. */
+/* Data that the parts of the program share: settings, models, and samples of the truth. */
 #ifndef TUTORIAL_EXPERIMENT_H
 #define TUTORIAL_EXPERIMENT_H
 
@@ -9,16 +9,17 @@
 
 enum { kText = 256, kTrainingSeed = 1 };
 
-/* The ways to make a coarse step. */
+/* The models of a coarse step: without closure; with the regression; and with the closure that was
+ * trained on single steps, or through the solver. kModels is their number. */
 typedef enum Model { kBare, kOffline, kOneStep, kInLoop, kModels } Model;
 
 typedef struct Settings {
-  TenonInt cells, refinement; /* of the coarse grid; of the fine one */
+  TenonInt cells, refinement; /* coarse cells per side; fine cells per side of a coarse cell */
   TenonInt spinup;            /* coarse steps before samples are taken */
   TenonInt online, inLoop;    /* training steps */
   TenonInt start;             /* number of the unseen start */
   TenonInt use, stable;       /* steps of the comparison; of the search for a blow-up */
-  TenonInt every, stop;
+  TenonInt every, stop;       /* steps between checkpoints; step after which training ends */
   TenonBool measure;
   char checkpoint[kText], fields[kText];
 } Settings;

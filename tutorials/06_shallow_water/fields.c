@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Gathers fields on process 0, computes their spectrum and vorticity, and writes the files for
+ * picture.py (fields.h). */
 #include "fields.h"
 
 #include <math.h>

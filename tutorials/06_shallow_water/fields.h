@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What needs a whole field on one process: the spectrum, and the files for picture.py. */
+/* Functions that need a whole field on one process: the spectrum, and the files for picture.py. */
 #ifndef TUTORIAL_FIELDS_H
 #define TUTORIAL_FIELDS_H
 
@@ -12,8 +12,9 @@ TenonErrorCode FieldsGather(const Grid* grid, double* q, double** whole);
 /* The kinetic energy per cell in bands of wave numbers, 1 to 2, 3 to 4, 5 to 8 and so on. */
 void FieldsSpectrum(int cells, const double* whole, int bands, double* energy);
 
-/* Writes NAME.fields.txt, the vorticity of truth, bare and closed coarse grid, and NAME.errors.txt,
- * the errors over time. To be called on process 0. */
+/* Writes two files: NAME.fields.txt with the vorticity of the truth, of the coarse grid without a
+ * closure and of the coarse grid with the closure, and NAME.errors.txt with the errors over time.
+ * To be called on process 0. */
 TenonErrorCode FieldsWrite(const char* name, const Grid* grid, double* const whole[3], int steps,
                            double* const errors[kModels]);
 

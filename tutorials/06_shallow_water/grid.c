@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The grid of grid.h: the parts of the domain that processes have, the exchange of ghost cells by
+ * an operator of Tenon whose tensors are placed on the fields, and sums over all processes. */
 #include "grid.h"
 
 #include <math.h>

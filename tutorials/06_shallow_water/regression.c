@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Fits and evaluates the regression of regression.h by the normal equations. Each cell gives a list
+ * of features (the values in its 5 x 5 neighbourhood, alone and times u and v of the cell) and two
+ * targets (the errors of u and v). Their products are summed over cells and processes, and each
+ * process solves the same small system by Cholesky's method. */
 #include "regression.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A fraction of the mean diagonal element, added to the diagonal. */
+/* This fraction of the mean diagonal element is added to the diagonal of the system (a ridge). */
 static const double kRidge = 1e-7;
 
-/* Sums over cells: of products of features, of features with targets, of squared targets. */
+/* The system: sums over cells of the products of two features, of a feature and a target, and of
+ * squared targets. */
 typedef struct Normal {
   double matrix[kFeatures][kFeatures], right[kTargets][kFeatures], square;
 } Normal;
@@ -25,6 +30,7 @@ TenonErrorCode RegressionDestroy(Regression* r) {
   return TENON_SUCCESS;
 }
 
+/* The features of the cell with index c. */
 static void FeaturesAt(const Grid* g, const double* q, ptrdiff_t c, double* feature) {
   const double u = q[c], v = q[g->plane + c];
   int k, j, i, n = 0;
@@ -54,7 +60,8 @@ static void AddCell(Normal* sum, const double* feature, const double target[kTar
   }
 }
 
-/* The cells of one sample; `next` is the truth a step later, `q` a field to step. */
+/* Adds the cells of one sample to the system. `next` is the truth one step later; `q` is scratch,
+ * in which the sample takes this step. */
 static TenonErrorCode AddSample(Regression* r, double* sample, const double* next, double* q,
                                 Normal* sum) {
   const Grid* g = r->solver->grid;
@@ -77,7 +84,7 @@ static TenonErrorCode AddSample(Regression* r, double* sample, const double* nex
   return TENON_SUCCESS;
 }
 
-/* Cholesky's factor of the lower triangle, in place, after adding the ridge. */
+/* Adds the ridge, and replaces the lower triangle by its Cholesky factor. */
 static void Factor(double m[kFeatures][kFeatures]) {
   double trace = 0;
   int a, b, k;
@@ -94,7 +101,7 @@ static void Factor(double m[kFeatures][kFeatures]) {
   }
 }
 
-/* x <- the solution with the factor. */
+/* x <- the solution of the system with this factor and the right-hand side x. */
 static void Solve(double m[kFeatures][kFeatures], double* x) {
   int a, b;
 
@@ -110,7 +117,8 @@ static void Solve(double m[kFeatures][kFeatures], double* x) {
   }
 }
 
-/* With x = (L L*)^-1 b and a small ridge, the explained square is about <x, b>. */
+/* Solves for the coefficients of each target. For the solution x of the system with right-hand side
+ * b, the explained part of the squared targets is about <x, b>, since the ridge is small. */
 static void SolveAll(Regression* r, Normal* sum) {
   int t, a;
 

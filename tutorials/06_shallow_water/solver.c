@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* A time step of the solver (solver.h). For each stage of the Runge-Kutta method, Rate() fills the
+ * ghost cells, computes the fluxes at the sides, centres and corners of cells, and from them the
+ * right-hand side F. */
 #include "solver.h"
 
 #include <stdlib.h>

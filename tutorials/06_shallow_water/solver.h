@@ -26,8 +26,8 @@ typedef struct Solver {
   double dt;
   double* stages;          /* kStages fields */
   double* rate;            /* one field */
-  double* fluxes[kFluxes]; /* a component each; see solver.c */
-  /* For the derivatives (adjoint.c), made when the first is asked for. */
+  double* fluxes[kFluxes]; /* arrays of one component; see solver.c */
+  /* For the derivatives (adjoint.c); created at the first call of one. */
   TenonLayer equations;
   TenonLinearOp jacobian;
   TenonDTensor from, to; /* placed on the field of the call */
@@ -36,8 +36,8 @@ typedef struct Solver {
 TenonErrorCode SolverCreate(const Grid* grid, double dt, Solver* solver);
 TenonErrorCode SolverDestroy(Solver* solver);
 
-/* q <- S(q). The arguments of F, with their ghost cells, stay in `stages` (kStages fields), which
- * the derivatives of the step need; NULL: in the solver's own array. Collective. */
+/* q <- S(q). `stages` (kStages fields) receives the arguments of F, with their ghost cells, which
+ * the derivatives of the step need. If it is NULL, the solver's own array is used. Collective. */
 TenonErrorCode SolverStep(Solver* solver, double* q, double* stages);
 
 /* dq <- S'(q) dq, the tangent of the step. Collective. */

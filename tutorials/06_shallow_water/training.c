@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Trains the two closures of training.h from the samples of the truth: one first on single steps,
+ * then the other, from these weights on, through several steps. Counts the steps and writes the
+ * checkpoints. */
 #include "training.h"
 
 #include <math.h>

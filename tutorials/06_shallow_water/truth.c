@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Runs the fine solver of truth.h from a random flow in geostrophic balance, and averages its flow
+ * over the coarse cells. */
 #include "truth.h"
 
 #include <math.h>

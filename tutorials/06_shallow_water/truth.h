@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The truth: the same solver on a finer grid with shorter steps, seen on the coarse grid.
+/* The truth: the same solver on a finer grid with shorter steps, averaged to the coarse grid.
  *
  * A coarse cell has refinement^2 fine cells on the same process. Its h is their mean, its u and v
  * are the means over the fine sides on its left and lower side, so that the coarse field has the
@@ -19,7 +19,7 @@ typedef struct Truth {
   double* q;
 } Truth;
 
-/* The time step of a grid: gravity waves cross about a quarter of a cell in one. */
+/* The time step of a grid, in which gravity waves cross about a quarter of a cell. */
 double TruthTimeStep(const Grid* grid);
 
 TenonErrorCode TruthCreate(const Grid* coarse, int refinement, Truth* truth);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Compares the models from the unseen start (use.h): runs each, and prints errors against the
+ * truth, stability, spectrum and time of a step. */
 #include "use.h"
 
 #include "fields.h"

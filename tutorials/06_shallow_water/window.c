@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The loss of window.h and its gradient. WindowForward() saves the stages and the error of each
+ * step; WindowBackward() reads them from the last step to the first. */
 #include "window.h"
 
 #include <stdlib.h>

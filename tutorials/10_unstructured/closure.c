@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Creates and evaluates the network of closure.h: message passing between the cells, and the fluxes
+ * down the gradient of its output. Each evaluation that waits for its adjoint needs an input tensor
+ * of its own, so `depth` tensors are used in turn. */
 #include "closure.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The closure: a step of message passing from the flow q to a field p, down whose gradient the
- * coarse mesh has further fluxes. These conserve mass, whatever the network gives.
+/* The closure: a step of message passing that computes from the flow q a field p. Additional fluxes
+ * on the coarse mesh are along the gradient of p, downward, so they conserve mass for every p.
  *
  *   q[n+1] = S(q[n]) + dt D N(q[n]),       N = kUnit * network((q - rest) / kScale)
  *
@@ -15,7 +15,7 @@ typedef struct Closure {
   const Solver* solver;
   TenonLayer network;
   TenonOptimizer optimizer;
-  TenonDTensor* x; /* inputs of as many evaluations as wait for their adjoints, used in turn */
+  TenonDTensor* x; /* [depth] inputs of the evaluations that wait for their adjoints */
   TenonDTensor normals, y, dy, dx;
   int depth, next;
   double* work; /* a field */
@@ -25,7 +25,8 @@ typedef struct Closure {
 TenonErrorCode ClosureCreate(const Solver* solver, int depth, Closure* closure);
 TenonErrorCode ClosureDestroy(Closure* closure);
 
-/* next <- next + dt D N(q); with `training` with all that the adjoint needs. Collective. */
+/* next <- next + dt D N(q). With `training` the network saves what its adjoint needs.
+ * Collective. */
 TenonErrorCode ClosureApply(Closure* closure, TenonBool training, const double* q, double* next);
 /* gradient <- gradient + (dt D N')* w, and adds to the gradients of the weights. Collective. */
 TenonErrorCode ClosureAdjoint(Closure* closure, const double* w, double* gradient);

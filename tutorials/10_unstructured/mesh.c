@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Makes the triangulated sphere of mesh.h, keeps the cells of this process with their ghosts, and
+ * creates the map of the ghosts and the edges between neighbours, by which Tenon communicates. */
 #include "mesh.h"
 
 #include <math.h>

@@ -6,10 +6,10 @@
  * simplicity each process makes the whole mesh and then keeps its part; a code reads its part from
  * a file.
  *
- * What a finite-volume code has in this form: the ids of its own cells, then those of the
- * neighbours that other processes own, its ghosts; and for each side of an own cell, where the cell
- * behind it lies in this list. That is all that Tenon needs. A field is an array [count][kFields],
- * own cells first. */
+ * A process has these lists, as many finite-volume codes do: the ids of its own cells, followed by
+ * the ids of its ghosts (neighbours that other processes own); and for each side of an own cell,
+ * the position of the cell behind the side in this list. Tenon needs no more. A field is an array
+ * [count][kFields], own cells first. */
 #ifndef TUTORIAL_MESH_H
 #define TUTORIAL_MESH_H
 
@@ -25,12 +25,12 @@ typedef struct Mesh {
   TenonInt* ids;         /* [count] */
   TenonInt* neighbours;  /* [owned][kSides] positions in the list */
   double* corners;       /* [owned][kSides][3] */
-  double* normals;       /* [owned][kSides][3] outward normals of the sides, as long as these */
+  double* normals;       /* [owned][kSides][3] outward normals, as long as the sides */
   double* up;            /* [owned][3] normals of the cells */
   double* areas;         /* [owned] */
   TenonLayout plain;     /* [cells, kFields] */
   TenonIndexMap map;
-  TenonEdges edges; /* from each cell behind a side to the cell before it, side by side */
+  TenonEdges edges; /* one for each side of an own cell: from the cell behind it to this cell */
   /* For MeshPlace() and the exchange. */
   TenonLinearOp fill;
   TenonDTensor inner, ghosted, contributions;
@@ -51,11 +51,11 @@ TenonErrorCode MeshDestroy(Mesh* mesh);
 double* MeshCreateFields(const Mesh* mesh, int count);
 ptrdiff_t MeshSize(const Mesh* mesh);
 
-/* q is the tensor's array from here on. */
+/* Makes q the array of the tensor. */
 TenonErrorCode MeshPlace(const Mesh* mesh, TenonDTensor tensor, double* q);
 /* Fills the ghosts. Collective. */
 TenonErrorCode MeshExchange(const Mesh* mesh, double* q);
-/* Its adjoint: adds what ghosts hold to the cells at their owners. Collective. */
+/* The adjoint: adds the values of ghosts to the cells at their owners. Collective. */
 TenonErrorCode MeshExchangeAdjoint(const Mesh* mesh, double* w);
 
 /* to <- a from + b to, in own cells. */

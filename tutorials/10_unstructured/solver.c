@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* A time step of the solver (solver.h), its adjoint, and the fluxes of the closure. The sums over
+ * the sides of a cell read the neighbours, so ghosts are filled before them. The adjoint adds
+ * contributions to neighbours, whose owners then receive them. */
 #include "solver.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double kRotation = 2; /* of the sphere */
-static const double kSpeed = 1.2;  /* at least that of waves and current */
+static const double kRotation = 2; /* rate of the sphere's rotation */
+static const double kSpeed = 1.2;  /* must be at least the speed of waves plus current */
 
 void SolverCreate(const Mesh* mesh, double dt, Solver* s) {
   s->mesh = mesh;
@@ -84,7 +87,7 @@ static void Rate(const Mesh* m, const double* q, double* rate) {
   }
 }
 
-/* z <- R'(q)* w, with what belongs to cells of others in the ghosts. */
+/* z <- R'(q)* w. The ghosts receive the contributions to cells of other processes. */
 static void RateAdjoint(const Mesh* m, const double* q, const double* w, double* z) {
   TenonInt i;
   int k, c;

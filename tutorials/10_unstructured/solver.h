@@ -27,8 +27,8 @@ typedef struct Solver {
 void SolverCreate(const Mesh* mesh, double dt, Solver* solver);
 void SolverDestroy(Solver* solver);
 
-/* q <- S(q). The arguments of R, with their ghosts, stay in `stages` (kStages fields), which the
- * adjoint needs; NULL: in the solver's own array. Collective. */
+/* q <- S(q). `stages` (kStages fields) receives the arguments of R, with their ghosts, which the
+ * adjoint needs. If it is NULL, the solver's own array is used. Collective. */
 TenonErrorCode SolverStep(Solver* solver, double* q, double* stages);
 /* w <- S'(q)* w: from dL/dS(q) to dL/dq. Collective. */
 TenonErrorCode SolverAdjoint(Solver* solver, const double* stages, double* w);

@@ -18,7 +18,8 @@ TenonErrorCode TruthCreate(const Mesh* coarse, const int owner[], int refinement
                            Truth* truth);
 TenonErrorCode TruthDestroy(Truth* truth);
 
-/* A current around the axis in balance, and hills of water, in places that depend on `number`. */
+/* Starts with a current around the axis, which is in balance, and hills of water in places that
+ * depend on `number`. */
 void TruthStart(Truth* truth, int number);
 /* A time step of the coarse mesh. Collective. */
 TenonErrorCode TruthStep(Truth* truth);

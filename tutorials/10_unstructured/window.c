@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The loss of window.h, its gradient, and a check of it. WindowForward() saves the stages and the
+ * error of each step; WindowBackward() reads them from the last step to the first. */
 #include "window.h"
 
 #include <math.h>
@@ -50,7 +52,8 @@ TenonErrorCode WindowForward(Window* w, Closure* closure, const double* start, c
     double* error = w->errors + n * MeshSize(m);
 
     TenonCall(SolverStep(w->solver, w->q, StagesOf(w, n)));
-    TenonCall(ClosureApply(closure, TENON_TRUE, StagesOf(w, n), w->q)); /* the first is q[n] */
+    TenonCall(
+        ClosureApply(closure, TENON_TRUE, StagesOf(w, n), w->q)); /* the first stage is q[n] */
     MeshAdd(m, 1, w->q, 0, error);
     MeshAdd(m, -1, truth + n * MeshSize(m), 1, error);
     *loss += LossFactor(m) * MeshDot(m, error, error);
@@ -72,7 +75,7 @@ TenonErrorCode WindowBackward(Window* w, Closure* closure) {
   return TENON_SUCCESS;
 }
 
-/* The weights of a network, where they were, and a random direction of each. */
+/* The weights of a network: their current and first values, and a random direction. */
 typedef struct Weights {
   int count;
   TenonDTensor now[kParameters], start[kParameters], direction[kParameters];

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Four steps of the coarse solver with the closure in each, from a sample of the truth, and the
- * gradient of their error:
+/* A window: four steps of the coarse solver, each with the closure, from a sample of the truth; the
+ * loss L of these steps, and its gradient:
  *
- *   q[n+1] = S(q[n]) + dt D N(q[n]),    L = mean over steps, cells and fields of ((q[n] - truth[n]) / kLossUnit)^2
+ *   q[n+1] = S(q[n]) + dt D N(q[n]),    L = mean over steps, cells and fields of ((q[n] - truth[n])
+ *   / kLossUnit)^2
  *
- * Backward in time, from w = dL/dq[4], the closure's adjoint, which also accumulates the gradients
- * of the weights, goes beside that of the solver:
+ * For the gradient the steps are visited backward in time, from w = dL/dq[4]. Each uses the
+ * adjoints of the solver and of the closure, which also accumulates the gradients of the weights:
  *
  *   w <- S'(q[n])* w + (dt D N'(q[n]))* w + dL/d(q[n] - truth[n]) */
 #ifndef TUTORIAL_WINDOW_H
@@ -25,13 +26,15 @@ typedef struct Window {
 void WindowCreate(Solver* solver, Window* window);
 void WindowDestroy(Window* window);
 
-/* `truth` are kWindow fields, one after another. Collective. */
+/* Runs kWindow steps from the field `start`. `truth` is an array of the fields after each step.
+ * Collective. */
 TenonErrorCode WindowForward(Window* window, Closure* closure, const double* start,
                              const double* truth, double* loss);
-/* Accumulates the gradients of the weights; window->w <- dL/dstart. Collective. */
+/* Adds to the gradients of the weights, and sets window->w to dL/dstart. Collective. */
 TenonErrorCode WindowBackward(Window* window, Closure* closure);
 
-/* Prints how the remainder of the loss falls in a direction of weights and start. Collective. */
+/* Checks the gradient in a random direction of weights and start: prints how the remainder of the
+ * linear approximation of the loss falls. Collective. */
 TenonErrorCode WindowCheck(Window* window, Closure* closure, const double* start,
                            const double* truth);
 

@@ -54,6 +54,7 @@ program my_boxes
   ! The tensor has dimensions (y, x) here, the array (x, y): `order` says so. Where both have the same order, as in
   ! most programs, it is left out. Boxes are from low to high, both included.
   call tenon_layout_create_from_boxes(MPI_COMM_WORLD, [y0, x0], [y1, x1], layout, shape=[ny, nx])
+  ! A view is the text of C: it lists x first, and its dim 0 is dimension 2 of the tensor, x.
   call tenon_view(layout)
 
   ! No copy: the tensor is the solver's array from now on, and finds its ghost cells around the block.

@@ -2,16 +2,16 @@
 ! 08 Plan: a network beside a solver, each layer with the parallelism that suits it.
 !
 ! What you learn: a plan chooses for each layer of a network how it is distributed. The solver's own decomposition of
-! its field is given; the plan weighs staying there against redistribution, and the program runs what was chosen.
-! The losses do not depend on it, nor on the number of processes.
+! its field is given. The plan compares the time of layers in this decomposition with the time of redistribution to a
+! faster one, and the program runs the result. The losses depend neither on the plan nor on the number of processes.
 !
-! A parallelization has a label for each axis of a process grid: n splits the batch, o and i the channels that a layer gives and
-! takes, h the rows. "input:h" is on the grid of the solver's field, which has one axis, and there the layer lies as the
-! field does; parallelizations without "input:" are on a grid of the prime factors of the number of processes.
+! A parallelization has a label for each axis of a process grid: n splits the batch, o the output channels, i the
+! input channels, h the rows. With "input:h" a layer has the grid and the decomposition of the solver's field, whose
+! grid has one axis. Parallelizations without "input:" are on a grid of the prime factors of the number of processes.
 !
 ! A solver has eight waves cos(k x) exp(-r y) on a square, in blocks of rows, one block for each process. A network
-! looks at the field and estimates r: two convolutions with pooling, which have much data and few weights, and two
-! affine layers, which have few data and many weights. It is trained by gradient descent.
+! estimates r from the field: two convolutions with pooling, which have much data and few weights, and two affine
+! layers, which have few data and many weights. It is trained by gradient descent.
 !
 !   mpiexec -n 4 fortran_08_plan
 !   mpiexec -n 4 fortran_08_plan -view              # each layer: its parallelization, layouts, predicted costs
@@ -23,10 +23,10 @@ program planned_network
   use, intrinsic :: iso_fortran_env, only: real64
   implicit none
   integer, parameter :: waves = 8, cells = 32, steps = 40
-  type(tenon_layout) :: field, everywhere ! where the solver has its waves, and wants the estimates
+  type(tenon_layout) :: field, everywhere ! of the waves; of the estimates
   type(tenon_layer) :: network, loss
   type(tenon_plan) :: plan
-  type(tenon_layer) :: planned ! what the plan runs
+  type(tenon_layer) :: planned ! the network as the plan runs it
   type(tenon_optimizer) :: optimizer
   type(tenon_dtensor) :: u, rates, estimate, value, one, cotangent
   logical :: view, report

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Builds the networks of network.h layer by layer. The signature of a layer says what the two axes
+ * of the process grid split: "h,w" the rows and the columns of images. */
 #include "network.h"
 
 #include <stdio.h>

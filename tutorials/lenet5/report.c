@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Gathers parameters on rank 0, prints the shapes of their blocks, and writes them to a file
+ * (report.h). */
 #include "report.h"
 
 #include <stdarg.h>

@@ -13,9 +13,9 @@
 
 /** @brief Records an error and passes it to the error handler, as Tenon's calls do. Not collective.
  *
- *  For a function that Tenon calls, or one that wraps calls of Tenon: its error then has a
- *  message, and TenonCall() adds the callers. A code without this call is reported as "user
- *  function returned an error".
+ *  For user functions, and for functions that wrap calls of Tenon: the error then has a message,
+ *  and TenonCall() adds the callers. If a user function returns an error code without this call,
+ *  the message is "user function returned an error".
  *
  *  @param[in] code      error code other than TENON_SUCCESS
  *  @param[in] message   what was passed, what was expected and what to change; copied
@@ -30,11 +30,11 @@ TENON_EXTERN TenonErrorCode TenonRaiseError(TenonErrorCode code, const char* mes
                                             const char* function, const char* file,
                                             int line) TENON_NOEXCEPT;
 
-/** @brief Sets a line that printed errors about dimensions have below their text. Not collective.
+/** @brief Sets a line that is printed below errors about dimensions. Not collective.
  *
- *  For an interface of a language that counts dimensions and indices otherwise than C, in which
- *  Tenon's messages are. Errors of TenonRaiseError() without a file, the interface's own, are
- *  printed without the line.
+ *  For an interface to a language that counts dimensions and indices differently than C: the
+ *  messages of Tenon count as in C. Errors that the interface raises itself, by TenonRaiseError()
+ *  without a file, are printed without the line.
  *
  *  @param[in] note  the line; copied. May be NULL, in which case there is none.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief What the Fortran module needs beside the calls that programs make.
+ *  @brief Functions for the Fortran module, in addition to the calls for programs.
  *
  *  This header is experimental (doc/1.0.md).
  */

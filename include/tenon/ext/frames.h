@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief The locations of calls, which errors are reported with: what the macros TenonCall() and
- *         TenonCallAbort() consist of.
+ *  @brief The functions of the macros TenonCall() and TenonCallAbort(), which record the locations
+ *         of calls for error reports.
  *
  *  This header is experimental (doc/1.0.md).
  *
@@ -14,7 +14,7 @@
 
 /** @brief Adds the location of a caller to the record of an error. Not collective.
  *
- *  TenonCall() does this; call the function where a macro cannot be used. It has no effect if code
+ *  TenonCall() calls it; call it yourself if a macro cannot be used. It has no effect if code
  *  is TENON_SUCCESS or not the last error of this thread.
  *
  *  @param[in] code      error code
@@ -28,7 +28,7 @@ TENON_EXTERN TenonErrorCode TenonAddFrame(TenonErrorCode code, const char* funct
 
 /** @brief Records the location of the next call of this thread. Not collective.
  *
- *  A fatal error in that call can then show the location. TenonCall() and TenonCallAbort() do this.
+ *  A fatal error in that call can then show the location. TenonCall() and TenonCallAbort() call it.
  *  The strings must stay valid until the program ends.
  *
  *  @param[in] function  name of the calling function

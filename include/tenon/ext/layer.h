@@ -6,10 +6,10 @@
  *  This header is experimental (doc/1.0.md).
  *
  *  TenonLayerCreateType() with the type "shell" creates an empty layer; the setters here give it
- *  functions, parameters and a context. To make it a type, write a function that does this to a
- *  given layer and pass it to TenonLayerRegister(). TenonLayerCreateType() then creates layers of
- *  the type, which can be used in networks like Tenon's own layers, with the same options and
- *  checks. tenon.h does not include this header.
+ *  functions, parameters and a context. To make a type of such layers, write a function that calls
+ *  the setters for a given layer, and pass this function to TenonLayerRegister().
+ *  TenonLayerCreateType() then creates layers of the type, which can be used in networks like
+ *  Tenon's own layers, with the same options and checks. tenon.h does not include this header.
  *
  *  Arguments of the functions. Input and output have the layouts for which the layer was set up,
  *  after the conversion to the chosen signature, and are contiguous (TenonDTensorGetArray()). The
@@ -21,8 +21,9 @@
  *  the program's handle of either, the object lives until the call that runs the function returns.
  *
  *  Gradients. In the adjoint each rank adds to the gradient of a parameter the contribution of its
- *  own local block of dy. No sum over ranks is needed in any layout: where x is sharded, each rank
- *  contributes its block, and where y is replicated, the cotangents of the copies are partial sums.
+ *  own local block of dy. The function does not sum over ranks in any layout: if x is sharded, each
+ *  rank contributes the term of its block; if y is replicated, the cotangents of the copies are
+ *  partial sums.
  *
  *  Common errors. All setters return TENON_ERR_TYPE if the layer is not a shell, and
  *  TENON_ERR_STATE after TenonLayerSetUp(). They are local and must be called on all ranks with the
@@ -138,8 +139,8 @@ TENON_EXTERN TenonErrorCode TenonLayerShellGetContext(TenonLayer layer,
 /** @brief Sets the input properties that the functions support. Local; call on all ranks.
  *
  *  These are the index labels of the layer's signature: along each grid axis, an input with another
- *  property is converted to the first of them. The default is all S, B and R. P is for functions
- *  that are linear in the input.
+ *  property is converted to the first label. The default is all S, B and R. P is for functions that
+ *  are linear in the input.
  *
  *  @param[in] layer    shell
  *  @param[in] labels   properties separated by commas, the preferred one first, such as "S0,B"
@@ -164,9 +165,9 @@ TENON_EXTERN TenonErrorCode TenonLayerShellSetSaved(TenonLayer layer, TenonBool 
  *  @param[in] name    name, different from those declared before; copied
  *  @param[in] rank    number of dimensions; must be >= 1
  *  @param[in] shape   [rank] extents; must be >= 1
- *  @param[in] fanIn   number of inputs per output, for the initializer; 0 for a bias, which starts
- *                     at zero
- *  @param[in] fanOut  number of outputs per input, likewise
+ *  @param[in] fanIn   number of inputs per output, for the initializer; 0 for a bias, which is
+ *                     zero at first
+ *  @param[in] fanOut  number of outputs per input, for the initializer; 0 for a bias
  *  @return TENON_ERR_ARG    there is a parameter of this name, or the name has a control character
  *                           or is not UTF-8
  *  @return TENON_ERR_SHAPE  the number of dimensions or an extent is out of range
@@ -178,9 +179,9 @@ TENON_EXTERN TenonErrorCode TenonLayerShellAddParameter(TenonLayer layer, const 
 
 /** @brief Declares a state, such as running statistics. Local; call on all ranks.
  *
- *  A state is a tensor that evaluations carry on; checkpoints and weights files hold it under its
- *  name. States are numbered from 0 in the order of the calls. A layer with states cannot be in a
- *  container that recomputes.
+ *  A state is a tensor that is passed from one evaluation to the next; checkpoints and weights
+ *  files contain it under its name. States are numbered from 0 in the order of the calls. A layer
+ *  with states cannot be in a container that recomputes.
  *
  *  @param[in] layer    shell
  *  @param[in] name     name, different from those declared before; copied
@@ -275,38 +276,38 @@ TENON_EXTERN TenonErrorCode TenonLayerRegister(const char* name,
 /** @brief Returns the signature table of a type of layers: which properties of the parameters and
  *  of the output follow from which properties of the inputs along a grid axis. Not collective.
  *
- *  One line for each index label, "k: S1,S0 -> P" or, with parameters in brackets,
- *  "o: B [S0,S0] -> S1", the preferred label first (DistPar, Table 1). The settings are those of
- *  an example; groups of a convolution, for instance, have another label.
+ *  The text has one line for each index label, the preferred label first: "k: S1,S0 -> P", or, with
+ *  parameters in brackets, "o: B [S0,S0] -> S1". The labels can depend on settings: the table is
+ *  for the settings of an example, for instance for a convolution without groups.
  *
  *  @param[in]  type        type of the library, as for TenonLayerCreateType()
- *  @param[in]  ndim        number of dimensions of the first input; 0: the fewest that the type
- *                          takes
+ *  @param[in]  ndim        number of dimensions of the first input; 0 for the smallest number that
+ *                          the type accepts
  *  @param[out] signatures  [length] lines. May be NULL, in which case only needed is returned.
  *  @param[in]  length      size of the buffer in characters
  *  @param[out] needed      size that the lines need. May be NULL, in which case it is not returned.
- *  @return TENON_ERR_TYPE     the name is unknown; the message names the nearest
+ *  @return TENON_ERR_TYPE     the name is unknown; the message suggests a similar one
  *  @return TENON_ERR_SHAPE    the type has no inputs of so many dimensions
- *  @return TENON_ERR_SUPPORT  the type is a container, whose layers have tables
+ *  @return TENON_ERR_SUPPORT  the type is a container; its layers have tables
  *  @return TENON_ERR_ARG      the lines do not fit into the buffer
  *  @see    TenonLayerGetLabels() */
 TENON_EXTERN TenonErrorCode TenonLayerGetTypeSignatures(const char* type, int ndim,
                                                         char signatures[], TenonInt length,
                                                         TenonInt* needed) TENON_NOEXCEPT;
 
-/** @name Examples, for programs that try every type, as `tenon check` does */
+/** @name Examples, for programs that test every type, as `tenon check` does */
 /**@{*/
 
 /** @brief Gives a layer the settings of a random example of its type. Local; call on all ranks.
  *
- *  An example has settings that fit each other, and the shapes of inputs and target that fit them.
- *  It depends only on the type and the seed.
+ *  An example has consistent settings, and shapes of inputs and target that match them. It depends
+ *  only on the type and the seed.
  *
  *  @param[in]  layer    layer that is not set up
  *  @param[in]  seed     random seed; the same on all ranks
  *  @param[out] inputs   number of inputs
- *  @param[out] classes  for a loss, the target's labels are in 0 to classes - 1; 0 if the target
- *                       holds real numbers, or there is none
+ *  @param[out] classes  number of classes if the layer is a loss whose target has labels, which are
+ *                       0 to classes - 1; otherwise 0
  *  @return TENON_ERR_SUPPORT  the type has no examples: it is a container, needs an output layout,
  *                             or was made or registered by the program
  *  @return TENON_ERR_STATE    the layer is set up */
@@ -315,15 +316,15 @@ TENON_EXTERN TenonErrorCode TenonLayerSetExample(TenonLayer layer, TenonInt seed
 
 /** @brief Returns shape and range of an input, or of the target, of an example. Not collective.
  *
- *  The values of the tensor are in the range [low, high]: from -1 to 1 for inputs of types that are
- *  defined everywhere, and positive for those of others, such as log and divide. Targets have
- *  labels from 0 to classes - 1, see TenonLayerSetExample(), or real numbers from -1 to 1.
+ *  The values of the tensor are in the range [low, high]. For inputs it is [-1, 1], or positive if
+ *  the type is not defined for all numbers, such as log and divide. For targets it is [0, classes -
+ *  1], see TenonLayerSetExample(), or [-1, 1] if the target has real numbers.
  *
  *  @param[in]  layer   layer of the type of the example
  *  @param[in]  seed    seed of TenonLayerSetExample()
  *  @param[in]  tensor  number of the input, counted from 0; the number of inputs for the target
  *  @param[in]  length  length of the array shape
- *  @param[out] shape   [length] shape. May be NULL, in which case only the others are returned.
+ *  @param[out] shape   [length] shape. May be NULL, in which case it is not returned.
  *  @param[out] ndim    number of dimensions; 0 for the target of a layer that takes none. May be
  *                      NULL, in which case it is not returned.
  *  @param[out] low     lower bound. May be NULL, in which case it is not returned.

@@ -23,9 +23,9 @@
  *  in dimension d, counted from 0. Ranks can pass different boxes; an empty box leaves the memory
  *  of the rank unchanged. These operators do not keep the copies of a tensor equal.
  *
- *  Errors of both calls: TENON_ERR_ARG if a box, empty or not, is not inside the local array
- *  (if that is empty, any empty box will do), or if two boxes overlap; TENON_ERR_SHAPE if the
- *  elements or the ends of a box cannot be counted in 64 bits.
+ *  Both calls return TENON_ERR_ARG if a box, even an empty one, is not inside the local array, or
+ *  if two boxes overlap; if the local array is empty, any empty box is accepted. They return
+ *  TENON_ERR_SHAPE if the elements or the ends of a box cannot be counted in 64 bits.
  */
 /**@{*/
 
@@ -41,7 +41,7 @@
  *  @param[in]  type  element type
  *  @param[out] op    new operator
  *  @return TENON_ERR_SHAPE  the numbers of dimensions differ
- *  @return TENON_ERR_ARG    the array of the domain does not fit into that of the range
+ *  @return TENON_ERR_ARG    the array of the domain does not fit into the array of the range
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateAllocate(TenonLayout from, TenonLayout to,
                                                         const TenonInt at[], TenonDataType type,
@@ -51,17 +51,17 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateAllocate(TenonLayout from, TenonL
  *
  *  | name  | y                                        | adjoint                                   |
  *  | ----- | ---------------------------------------- | ----------------------------------------- |
- *  | clear | the box is 0                             | the same                                  |
- *  | add   | the box is added to the second one       | the second box is added to the first      |
- *  | copy  | the second box is the first              | as add, and the second box is 0           |
- *  | move  | the second box is the first, which is 0  | moves the second box back                 |
+ *  | clear | the box is set to 0                      | the same                                  |
+ *  | add   | the box is added to the second box       | the second box is added to the box        |
+ *  | copy  | the box is copied to the second box      | as add, then the second box is set to 0   |
+ *  | move  | as copy, then the box is set to 0        | moves the second box to the box           |
  *
  *  @param[in]  layout  layout of domain and range
  *  @param[in]  name    name in the table
  *  @param[in]  low     [ndim] first local index of the box
  *  @param[in]  high    [ndim] one past its last local index; must be >= low
  *  @param[in]  to      [ndim] first local index of the second box, of the same extents. May be
- *                      NULL, in which case name must be "clear", which has none.
+ *                      NULL, in which case name must be "clear", which has no second box.
  *  @param[in]  type    element type
  *  @param[out] op      new operator
  *  @return TENON_ERR_TYPE  there is no such operator
@@ -75,12 +75,12 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateMemory(TenonLayout layout, const 
 /** @brief User function that makes the context of an operator.
  *
  *  Every rank of the communicator calls the function. If it returns an error on any rank, the
- *  creation of the operator fails with that error on all ranks, and destroy is called only where
- *  this function succeeded.
+ *  creation of the operator fails with this error on all ranks, and destroy is called on the ranks
+ *  on which this function succeeded.
  *
  *  @param[in]  domain      layout of the domain, valid during the call (TenonObjectRetain() keeps
  *                          it)
- *  @param[in]  range       layout of the range, likewise
+ *  @param[in]  range       layout of the range, valid during the call
  *  @param[in]  domainType  element type of the domain
  *  @param[in]  rangeType   element type of the range
  *  @param[in]  parameters  parameters of TenonLinearOpCreateType(). May be NULL, in which case none

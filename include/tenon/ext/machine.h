@@ -1,20 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief Machines made by calls, instead of from a description file, a launcher's or a
- *         measurement, and the links of any machine.
+ *  @brief Machines that a program describes by calls, and the links of any machine.
  *
- *  This header is experimental (doc/1.0.md).
+ *  This header is experimental (doc/1.0.md). tenon/machine.h makes machines from a description file
+ *  or from the processes of a job.
+ *
+ *  A machine consists of nested levels, such as node and core. The parts of a level are its units;
+ *  a unit of the innermost level is a device. A link is a resource through which devices
+ *  communicate, such as a network adapter. It has one instance for each group of neighbouring units
+ *  of a level. The devices of these units are below the instance and share its bandwidth. When a
+ *  group of devices communicates, the rule of the link decides which instances the group loads,
+ *  that is, which bandwidths limit it. For example, 2 nodes of 4 cores with one network adapter per
+ *  node, which a group loads if it has devices on both nodes:
+ *
+ *      const char* names[2] = {"node", "core"};
+ *      const TenonInt sizes[2] = {2, 4};
+ *      TenonMachineCreate("cluster", 2, names, sizes, &machine);
+ *      TenonMachineAddLink(machine, "adapter", 0, 1, 25e9, 2e-6, TENON_LINK_LEAVING);
  */
 #ifndef TENON_EXT_MACHINE_H
 #define TENON_EXT_MACHINE_H
 
 #include <tenon/machine.h>
 
-/** @brief Groups of devices that load a link when they communicate. */
+/** @brief The groups of communicating devices that load an instance of a link.
+ *
+ *  Some devices are below the instance: those of the neighbouring units that share it.
+ */
 typedef enum TenonLinkRule TENON_ENUM_INT {
-  TENON_LINK_TOUCHING = 0, /**< groups with some device below the link */
-  TENON_LINK_FILLING = 1,  /**< groups with all devices below the link */
-  TENON_LINK_LEAVING = 2,  /**< groups with devices below the link and elsewhere */
+  TENON_LINK_TOUCHING = 0, /**< groups with a device below it, as for a bus */
+  TENON_LINK_FILLING = 1,  /**< groups with all devices below it, as for a switch */
+  TENON_LINK_LEAVING = 2,  /**< groups with devices below it and elsewhere */
   TENON_LINK_RULE_MAX_ = 0x7fff
 } TenonLinkRule;
 
@@ -43,7 +59,8 @@ TENON_EXTERN TenonErrorCode TenonMachineCreate(const char* name, int levels,
  *                        of the level
  *  @param[in] bandwidth  bandwidth in bytes per second and direction; must be > 0
  *  @param[in] latency    latency in seconds of each step that uses the link; must be >= 0
- *  @param[in] rule       groups that load the link; description files have more rules
+ *  @param[in] rule       groups of devices that load an instance of the link; description files
+ *                        have more rules (doc/machines.md)
  *  @return TENON_ERR_ARG  an argument is out of range
  */
 TENON_EXTERN TenonErrorCode TenonMachineAddLink(TenonMachine machine, const char* name, int level,

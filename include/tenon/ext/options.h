@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief The list of declared options, for programs that show it or make a page of it.
+ *  @brief The list of declared options, for programs that print it or generate documentation.
  *
  *  This header is experimental (doc/1.0.md).
  *

@@ -8,23 +8,25 @@
  *  A system has levels, the outermost first: {4, 16} is four nodes of sixteen devices. A job has
  *  axes of parallelism: {8, 2, 4} is eight replicas of two by four. A placement is a matrix of
  *  integers, one row per axis and one column per level. Each entry is the number of parts into
- *  which the level splits the axis, so the product of a row is the size of its axis and the product
- *  of a column the size of its level. Devices are numbered level by level, the outermost slowest,
- *  and within a level axis by axis, axis 0 slowest.
+ *  which the level splits the axis, so the product of a row is the size of its axis, and the
+ *  product of a column is the size of its level. Devices are numbered level by level, the outermost
+ *  slowest, and within a level axis by axis, axis 0 slowest.
  *
  *  A reduction program sums over some axes in several steps, each a collective of groups of
  *  devices, for example
  *
  *      (1, InsideGroup, ReduceScatter), (1, Parallel(0), AllReduce), (1, InsideGroup, AllGather)
  *
- *  Levels in a program are those of the reduction: on each level of the system the factors of the
- *  reduced axes are multiplied, and levels of size 1 are left out. Level 0 is all of them together.
+ *  A program refers to the levels of the reduction, not of the system: on each level of the system
+ *  the factors of the reduced axes are multiplied, and levels of size 1 are left out. Level 0 is
+ *  the whole system, and levels 1, 2, ... are these levels, the outermost first.
  *
  *  | form             | groups of the step                                                   |
  *  | ---------------- | -------------------------------------------------------------------- |
  *  | (i, InsideGroup) | all devices within one instance of level i                           |
- *  | (i, Parallel(e)) | equal places in instances of level i, within one instance of level e |
- *  | (i, Master(e))   | the first of the groups of (i, Parallel(e)) only                     |
+ *  | (i, Parallel(e)) | devices with equal positions in their instances of level i, for all  |
+ *  |                  | such instances within one instance of level e                        |
+ *  | (i, Master(e))   | of the groups of (i, Parallel(e)), only that of the first positions  |
  *
  *  All calls can be made before TenonInitialize(). They return TENON_ERR_NULL if a required handle
  *  or pointer is NULL, and TENON_ERR_HANDLE if a handle is not valid or is of another class.
@@ -38,7 +40,7 @@
 
 /** @brief Collective of a step of a reduction program. */
 typedef enum TenonCollective TENON_ENUM_INT {
-  TENON_COLLECTIVE_ALL_GATHER = 0,     /**< all devices get the blocks of all */
+  TENON_COLLECTIVE_ALL_GATHER = 0,     /**< all devices get the blocks of all devices */
   TENON_COLLECTIVE_REDUCE_SCATTER = 1, /**< each device gets one block of the sum */
   TENON_COLLECTIVE_ALL_REDUCE = 2,     /**< all devices get the sum */
   TENON_COLLECTIVE_BROADCAST = 3,      /**< all devices get the data of the first */
@@ -46,12 +48,12 @@ typedef enum TenonCollective TENON_ENUM_INT {
   TENON_COLLECTIVE_MAX_ = 0x7fff
 } TenonCollective;
 
-/** @brief How the groups of a step communicate: by the AllReduce of other libraries, or as Tenon
- *         runs programs. */
+/** @brief How the groups of a step communicate: by an algorithm of other libraries (ring, tree), or
+ *         as Tenon executes programs (direct). */
 typedef enum TenonReductionAlgorithm TENON_ENUM_INT {
   TENON_REDUCTION_RING = 0,   /**< ring of the devices */
   TENON_REDUCTION_TREE = 1,   /**< double binary tree, up and down */
-  TENON_REDUCTION_DIRECT = 2, /**< each device sends to each other one, as in conversions */
+  TENON_REDUCTION_DIRECT = 2, /**< each device sends to each other device, as in conversions */
   TENON_REDUCTION_ALGORITHM_MAX_ = 0x7fff
 } TenonReductionAlgorithm;
 
@@ -93,8 +95,8 @@ TENON_EXTERN TenonErrorCode TenonPlacementListGetMatrix(TenonPlacementList list,
  *  @param[in]  index      index of the placement, counted from 0
  *  @param[in]  axes       number of axes to reduce over
  *  @param[in]  reduce     [axes] axes to reduce over, each once, in any order
- *  @param[out] levels     number of levels, at most that of the system; 0 if the reduction is
- *                         trivial
+ *  @param[out] levels     number of levels, at most the number of levels of the system; 0 if all
+ *                         axes have size 1
  *  @param[out] hierarchy  [levels of the system] sizes of the levels, each > 1; only the first
  *                         `levels` entries are set
  *  @return TENON_ERR_ARG  there is no such placement or axis, or an axis is repeated
@@ -107,14 +109,15 @@ TENON_EXTERN TenonErrorCode TenonPlacementListGetHierarchy(TenonPlacementList li
 /** @brief Adds a reduction of one step of the job, for which a placement is to be chosen. Not
  *         collective.
  *
- *  Which placement is fastest for the reductions over one axis is often the slowest for those over
- *  another: so a choice takes all of them into account, with their bytes.
+ *  The placement that is fastest for reductions over one axis is often the slowest for reductions
+ *  over another axis. Therefore the choice of a placement depends on all reductions and their
+ *  bytes.
  *
  *  @param[in] list    list of placements
  *  @param[in] axes    number of axes to reduce over
  *  @param[in] reduce  [axes] axes to reduce over, each once, in any order
  *  @param[in] bytes   size in bytes of the data summed on each device; must be >= 0
- *  @return TENON_ERR_ARG  there is no such axis, one is repeated, or bytes is negative or not
+ *  @return TENON_ERR_ARG  there is no such axis, an axis is repeated, or bytes is negative or not
  *                         finite
  */
 TENON_EXTERN TenonErrorCode TenonPlacementListAddReduction(TenonPlacementList list, int axes,
@@ -124,8 +127,8 @@ TENON_EXTERN TenonErrorCode TenonPlacementListAddReduction(TenonPlacementList li
 /** @brief Predicts how long all reductions that were added take on a machine, one after the other,
  *         for each placement, and returns the fastest placement. Not collective.
  *
- *  Each reduction runs the fastest of its programs. The command `tenon plan placements -reductions`
- *  prints the same.
+ *  Each reduction uses the fastest of its programs. The command `tenon plan placements -reductions`
+ *  prints the same times.
  *
  *  @param[in]  list       list of placements
  *  @param[in]  machine    machine with the levels of the system
@@ -133,7 +136,7 @@ TENON_EXTERN TenonErrorCode TenonPlacementListAddReduction(TenonPlacementList li
  *  @param[in]  sizeLimit  largest number of steps of a program; must be >= 1
  *  @param[out] seconds    [number of placements] time of each placement in seconds. May be NULL, in
  *                         which case only the fastest is returned.
- *  @param[out] best       index of the fastest placement, the first of equal ones
+ *  @param[out] best       index of the fastest placement; of equally fast ones the first
  *  @return TENON_ERR_STATE  no reductions were added
  *  @return TENON_ERR_SHAPE  the machine has other levels
  *  @return TENON_ERR_ARG    there is no such algorithm, or the limit is below 1
@@ -149,9 +152,10 @@ TENON_EXTERN TenonErrorCode TenonPlacementListDestroy(TenonPlacementList* list) 
 
 /** @brief Lists all programs of limited size that reduce over some axes. Not collective.
  *
- *  Programs are ordered by size; those that form the same groups in each step are listed once. The
- *  first is the single AllReduce. Their number depends only on the number of levels of the
- *  reduction: with up to 5 steps it is 0, 3, 47, 825 and 3967 for 0 to 4 levels.
+ *  Programs are ordered by size; of programs that form the same groups in each step only one is
+ *  listed. The first program is the single AllReduce. The number of programs depends only on the
+ *  number of levels of the reduction: with up to 5 steps it is 0, 3, 47, 825 and 3967 for 0 to 4
+ *  levels.
  *
  *  @param[in]  list       list of placements; can be destroyed afterwards
  *  @param[in]  index      index of the placement, counted from 0

@@ -4,7 +4,10 @@
 //
 // A signature says how a layer's inputs, parameters and outputs are distributed over a grid axis.
 // The signatures of a layer depend on its shapes and settings. The call that lists the signatures
-// of a type therefore uses an example: random valid settings and shapes for the type.
+// of a type therefore uses an example: random valid settings and shapes for the type. Programs that
+// test every type, such as `tenon check`, use examples too: TenonLayerSetExample() gives a layer
+// the settings, and TenonLayerGetExampleTensor() returns the shape and range of each input and
+// target.
 #include "capi/layer/create.hpp"
 #include "declaration/core/types.hpp"
 #include "layer/networks/model.hpp"
@@ -119,6 +122,7 @@ TenonErrorCode TenonLayerSetExample(TenonLayer layer, TenonInt seed, int* inputs
     const Example example = exampleOf(l, seed);
     required(inputs, "inputs") = static_cast<int>(example.inputs.size());
     required(classes, "classes") = example.classes;
+    // specify() stores a failure, which TenonLayerSetUp() then returns on all ranks.
     l.specify("TenonLayerSetExample", [&] {
       l.checkBeforeSetUp("TenonLayerSetExample");
       for (const auto& [name, value] : example.settings)

@@ -39,7 +39,7 @@
 namespace tenon {
 
 // The content of a slot: packed data (array = kPacked), or an array with these strides, whose first
-// element has the offset `array` in the sender's segment.
+// element is at the offset `array` in the sender's segment.
 inline constexpr Index kPacked = -1;
 struct ArrayPlace {
   Index array = kPacked;
@@ -67,11 +67,11 @@ struct LaneShape {
   // Size of a lane with that many slots.
   Index laneBytes(Index slots) const noexcept { return kLine + slots * slotBytes; }
 
-  // True if slots are timed: those whose head has a cache line.
+  // True if the times of reading are measured, for which a slot's head needs its own cache line.
   bool isTimed() const noexcept { return headBytes == kLine; }
 
   static constexpr Index kLine = 64; // Bytes of a cache line.
-  // Of one slot: its head, its data, and both, rounded up to whole cache lines.
+  // Bytes of one slot: of its head, of its data, and of both, rounded up to whole cache lines.
   Index headBytes, dataBytes, slotBytes;
 };
 

@@ -10,16 +10,16 @@
 
 namespace tenon {
 
-// The names of the settings that a layer takes over from its container, unless it has a value of
-// its own. All types have them.
+// The names of the settings that a container hands down to a layer for which they are not set. All
+// types have these settings.
 std::span<const char* const> handedDownSettings();
 
 // Hands these settings down, and halo_depth to containers.
 void handDownSettings(const Declaration& container, Declaration& layer);
 
-// Hands the lists of a container (edges, index maps, links of patches) down to `lists`, those of
-// the layer. Only types on meshes take over edges and index maps; links concern every type that
-// works on patches.
+// Hands the lists of a container (edges, index maps, links of patches) down to `lists`, the lists
+// of the layer. Edges and index maps are handed down to types on meshes only, links to every type
+// that can work on patches.
 void handDownLists(const MeshLists& container, const Declaration& layer, MeshLists& lists);
 
 } // namespace tenon

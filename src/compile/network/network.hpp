@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A network as the compiler reads it: the layers that compute, in the order in which they run. The
-// containers (sequences, graphs) around them are gone; what they hand down to their layers is in
-// the settings of the layers. A network "net" of a convolution and a residual block becomes
+// A network as the compiler reads it: the layers that compute, in the order in which they run,
+// without the containers (sequences, graphs) around them. The settings that containers hand down
+// are already in the settings of the layers (inheritance.hpp). A network "net" of a convolution and
+// a residual block becomes
 //
 //   net                                     node   container   reads
 //     conv1                                 0                  0       (the input of the network)
@@ -24,28 +25,30 @@ namespace tenon {
 
 struct Network;
 
+// A layer that computes. Values are given by their numbers (above).
 struct NetworkNode {
   std::shared_ptr<const Declaration> type;
-  std::vector<int> reads;  // values
-  NodeChoice choice = {};  // of a plan
+  std::vector<int> reads;  // the values that the layer reads
+  NodeChoice choice = {};  // what a plan decided for the layer
   bool recomputes = false; // the adjoint computes the output again (setting recompute)
   HaloFrom halo = HaloFrom::Auto;
-  std::string container = {}; // a halo is only shared by layers in one container
-  Index haloDepth = 1;        // how many layers share a halo exchange in it (setting halo_depth)
+  std::string container = {}; // its name: layers share a halo only within one container
+  Index haloDepth = 1;        // layers that share one halo exchange (container's halo_depth)
   // The parameters of the layer that exist already, with the layouts in which they are stored.
   std::vector<std::pair<std::string, Layout>> parameters = {};
-  // For a container that recomputes its activations as a whole: what it contains. It is compiled by
-  // itself and runs as one kernel.
+  // For a container that recomputes its activations as a whole: the network in it, which is
+  // compiled separately and runs as one kernel. Null for other layers.
   std::shared_ptr<const Network> segment = nullptr;
 };
 
 struct Network {
   std::vector<NetworkNode> nodes;
-  int inputs = 1;
-  std::vector<int> outputs; // values
+  int inputs = 1;           // number of inputs
+  std::vector<int> outputs; // the values that are outputs of the network
   Index elementBytes = 4;
   bool savesRounded = false; // values that derivatives read are saved in bfloat16
-  // The layout in which the user requires the only output; another one is converted to it.
+  // The layout that the user requires for the only output, which is converted to it. None: the
+  // layout that follows from the last layer.
   std::optional<Layout> output = {};
 };
 

@@ -8,7 +8,7 @@
 //   join     one list for the network
 //   rewrite  the list that runs on the target (rewriting.hpp), with the nodes that recompute
 //
-// A program is a value: equal on all ranks, without MPI and without objects. Set-up creates the
+// The result is a value: equal on all ranks, and without MPI or objects. Set-up creates the
 // objects of a program and runs it, and the planner prices programs, so what is planned is what
 // runs.
 #pragma once
@@ -24,15 +24,16 @@ namespace tenon {
 class CompiledNetwork {
 public:
   struct Node {
-    // The layouts of all arrays; none for a container that recomputes as a whole.
+    // The layouts of all arrays of the layer. None for a container that recomputes as a whole,
+    // whose layers are in `segment`.
     std::optional<Form> form = {};
     std::optional<Layout> computedHalo = {}; // the output with the halo that the node computes
     Layouts inputs = {};                     // of the values that it reads
     Layouts storage = {};                    // of its parameters
-    MapList maps = {};                       // of the node alone
+    MapList maps = {};                       // the node's own list, before the lists are joined
     // An earlier node of the same layer and for the same inputs, whose objects it uses, or -1.
     int sameAs = -1;
-    std::shared_ptr<const CompiledNetwork> segment = nullptr; // of what such a container contains
+    std::shared_ptr<const CompiledNetwork> segment = nullptr; // the layers in such a container
   };
 
   // Compiles a network for these layouts of its inputs. Throws the errors of Declaration::form().
@@ -48,13 +49,15 @@ public:
   // The joined list, with the index of the first object of each node, and the list that runs.
   const JoinedMaps& joined() const noexcept { return joined_; }
   const MapList& list() const noexcept { return list_; }
-  // The list without recomputation, and the list that runs if these nodes recompute their outputs.
+  // The list in which no node recomputes, and the list in which the marked nodes recompute their
+  // outputs in the adjoint.
   const MapList& saving() const noexcept { return saving_; }
   MapList recomputing(const std::vector<bool>& nodes) const;
 
 private:
-  // The layouts in which the parameters of layers are stored: those that the nodes before, also
-  // within segments, will have created when a node is bound.
+  // By declaration of a layer: the layouts in which its parameters are stored when the next node is
+  // bound. The nodes before, also those within segments, will have created these parameters by
+  // then.
   using Stored = std::map<const Declaration*, Layouts>;
   CompiledNetwork(Network network, const Layouts& inputs, const Target& target, Stored& stored);
   void place(const Target& target, Stored& stored);

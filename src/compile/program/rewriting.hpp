@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Rewrites of the map list of a network before it runs. A map list is the list of kernels and
-// exchanges between ranks that one evaluation runs, in order (map_list.hpp); that of a network is
-// joined from those of its layers. Set-up, on all ranks, and the planner, on one, call the same
-// functions, so the planned list is the one that runs.
+// exchanges between ranks that one evaluation runs, in order (map_list.hpp). The list of a network
+// is joined from the lists of its layers. Set-up calls these functions on all ranks, and the
+// planner calls them on one, so the list that is planned is the list that runs.
 #pragma once
 
 #include "declaration/core/map_list.hpp"
@@ -18,7 +18,8 @@ struct Target {
   Space space = Space::Host;       // memory of the arrays
   bool fusesRows = true;           // one kernel gathers rows, applies a perceptron and sums rows
   Order order = Order::Overlapped; // whether communication overlaps computation
-  // Predict which windows are computed in pieces during the halo exchange; none: without them.
+  // Rates by which set-up predicts whether computing windows in pieces during the halo exchange
+  // saves time; none: no windows are computed in pieces.
   std::optional<PieceRates> pieces = {};
 
   // The choices of the options -tenon_fuse_rows, -tenon_overlap_steps and -tenon_machine_...

@@ -292,8 +292,8 @@ Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUs
     bool isNeeded = window.ceil && window.padHigh < 0;
     for (int part = 0; part < plainUse.parts(d); ++part) {
       const Interval outputs = output.box(d, part);
-      const Interval box =
-          windowBox(continued(window, outputs, output.shape()[d]), plainUse.shape()[d], outputs);
+      const Interval box = windowBox(withHighPaddingFor(window, outputs, output.shape()[d]),
+                                     plainUse.shape()[d], outputs);
       const Interval owned = plainUse.owned(d, part);
       isNeeded |= !box.empty() && (box.begin < owned.begin || box.end > owned.end);
       halo.boxes.push_back(box);
@@ -350,7 +350,8 @@ WindowShape localWindow(const std::vector<Window>& windows, const Shape& shape, 
   local.rank = static_cast<int>(windows.size());
   for (int s = 0; s < local.rank; ++s) {
     const int d = s + kFirstSpatial;
-    const Window window = continued(windows[s], out[d], windowOutput(windows[s], shape[d], s));
+    const Window window =
+        withHighPaddingFor(windows[s], out[d], windowOutput(windows[s], shape[d], s));
     local.in[s] = in[d].size();
     local.out[s] = out[d].size();
     local.kernel[s] = windows[s].kernel;

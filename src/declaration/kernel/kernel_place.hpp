@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where a kernel runs: which kernel of a form's map list, on which rank, with which data type,
-// context and backend. Declaration::makeKernel() makes a kernel from it. A place needs neither a
-// layer nor MPI, and the rank can be any, not only that of this process.
+// The place of a kernel: which kernel of a form's map list, on which rank, with which data type,
+// context and backend. Declaration::makeKernel() makes the kernel of a place. A place needs neither
+// a layer nor MPI, and its rank can be any rank, not only the one of this process.
 #pragma once
 
 #include "declaration/core/declaration.hpp"
@@ -23,7 +23,7 @@ struct KernelPlace {
   int rank;
   TenonDataType type;
   KernelContextPtr context;
-  Backend backend; // as set
+  Backend backend; // the setting, which can be Auto
 
   const std::string& name() const { return list.kernels()[number].name; }
   // The layouts of the first value that the kernel reads and of the value that it writes.
@@ -35,7 +35,8 @@ struct KernelPlace {
   const Layout& use() const { return form.useOf(number); }
   Box input() const { return use().boxOfRank(rank); }
   Box outputs() const { return form.outputsOf(number, form.output.grid().position(rank)); }
-  // The backend of kernels that have no special one, for the data type and the space.
+  // The backend of kernels without a special one (such as direct convolution), for the data type
+  // and the space.
   Backend resolvedBackend() const;
 
 private:
@@ -47,8 +48,8 @@ private:
 struct KernelBytes {
   Index scratch = 0, own = 0;
 };
-// Kernels are made and discarded to find the numbers, and the context does not grow. None if the
-// module `layer` makes the kernels of the type.
+// Kernels are made and discarded to find the numbers, and the scratch memory of the context does
+// not grow. No value for a type on tensors, whose kernels the module `layer` makes.
 std::optional<KernelBytes> kernelBytes(const Declaration& declaration, const Form& form, int rank,
                                        const KernelContextPtr& context);
 

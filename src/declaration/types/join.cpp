@@ -2,13 +2,13 @@
 // Declares the types that combine several inputs into one output, without parameters:
 //
 //   add          y = sum over i of x_i, broadcast along extents of 1 (broadcast.hpp)
-//   subtract     y = x_0 - x_1, likewise
+//   subtract     y = x_0 - x_1, broadcast in the same way
 //   concatenate  y = the x_i one after the other along a dimension
 //
 // All are y = sum over i of E_i x_i, where E_i inserts x_i into its range of y (for add: all of y).
-// y has a layout L, which the user sets or which is that of the first input of y's shape. Each x_i
-// is first brought, by a conversion, into L restricted to its range: the same grid and split axes,
-// with blocks clipped to the range, and no split of broadcast dimensions. For a concatenation of
+// The layout L of y is set by the user, or is the layout of the first input with y's shape. First a
+// conversion brings each x_i into L restricted to its range: the same grid and split axes, with
+// blocks clipped to the range, and no split of broadcast dimensions. For a concatenation of
 // x_0 of 6 and x_1 of 4 elements, and y split at 0, 5, 10:
 //
 //   y    0 1 2 3 4 | 5 6 7 8 9      split points 0, 5, 10
@@ -21,7 +21,7 @@
 // redistributes a term to the layout of y also adds it.
 //
 // Labels, which state what a grid axis does to all inputs and y: S0, S1, ... (splits a dimension),
-// B (replicates them), R (holds them on its root only), P (each rank has a partial sum).
+// B (all are replicated), R (all are on the root only), P (each rank has a partial sum).
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/result_layout.hpp"
 #include "declaration/core/types.hpp"

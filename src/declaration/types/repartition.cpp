@@ -10,8 +10,8 @@
 // returns the cotangent of x from that of y: C(x -> y)* = C(y* -> x*), where x* and y* are the dual
 // layouts, in which partial sums (P) and copies (B) are exchanged.
 //
-// A user inserts it where the distribution of a network is to be fixed: layers after it receive
-// this layout, and the distribution of the layers before it can be chosen freely.
+// Use: to fix the distribution of a network at one place. The layers after it receive this layout,
+// and the distribution of the layers before it can be chosen freely.
 //
 // The layout is a pattern for any batch: layoutLike() adapts it to the shape of the input. This
 // file only declares the layer, and the library's conversions communicate, without a kernel.
@@ -39,8 +39,8 @@ public:
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
     return elementwiseTable(static_cast<int>(inputs.front().size()), /*linear=*/true);
   }
-  // The layouts of the layer. `uses` is the layout in which the input is read, which is already
-  // that of the output. A choice of labels would contradict the user's layout.
+  // The layouts of the layer. The layout in which the input is read (`uses`) is the layout of the
+  // output. A choice of labels would contradict the user's layout.
   Form form(const Layouts& inputs, const Choice& choice) const override {
     if (!choice.labels.empty())
       throw Error(TENON_ERR_OPTION,

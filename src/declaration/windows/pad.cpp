@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Declares the layer `pad`, which adds elements before and after the domain in each spatial
-// dimension; negative padding removes elements. Their values follow from a boundary mode (zero,
-// periodic, ...) or, without one, are zero. With padding 1 and periodic boundaries, 1 2 3 4 becomes
-// 4 1 2 3 4 1.
+// dimension; negative padding removes elements. A boundary mode (zero, periodic, ...) defines the
+// values of the added elements; without a mode they are zero. With padding 1 and periodic
+// boundaries, 1 2 3 4 becomes 4 1 2 3 4 1.
 //
 // The layer is declared as windows of one element (core/windowed.hpp), whose outputs extend into
 // the padding. That base derives the layouts of input and output on all ranks and the halo
 // exchange; the kernel is that of slice.
 //
 // Labels, which state what an axis of the process grid does to x and y: n (splits the batch), c
-// (channels), d/h/w (a spatial dimension), B (replicates them), R (holds them on its root only), P
-// (each rank has a partial sum).
+// (splits channels), d/h/w (splits a spatial dimension), B (x and y are replicated), R (they are on
+// the root only), P (each rank has a partial sum).
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"
 #include "declaration/kernel/kernel_place.hpp"

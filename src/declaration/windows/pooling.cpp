@@ -10,8 +10,8 @@
 // windows. A maximum stores the position of the largest element of each window in the workspace,
 // which derivatives read instead of x.
 //
-// In poolings padding is ignored, not zero, unless a boundary mode fills it. If several elements
-// are the maximum, the first in global row-major order counts.
+// In poolings padding is ignored rather than zero, unless a boundary mode fills it. If several
+// elements are the maximum, derivatives use the first in global row-major order.
 //
 // stagger and collocate are poolings with windows of 2, whose padding follows from the faces that
 // the grid has. Each face is on the rank of its cell, so all fields of a grid have the same
@@ -21,8 +21,8 @@
 //   faces     0   1   2   3
 //
 // Labels, which state what an axis of the process grid does to x and y: n (splits the batch), c
-// (channels), d/h/w (a spatial dimension), B (replicates them), R (holds them on its root only); P
-// (partial sums) for means, which are linear.
+// (splits channels), d/h/w (splits a spatial dimension), B (x and y are replicated), R (they are on
+// the root only); P (partial sums) for means, which are linear.
 #include "kernels/pooling/pooling.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"

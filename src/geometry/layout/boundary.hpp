@@ -3,11 +3,11 @@
 // that an element outside the domain copies. The adjoint of E adds the element's value to that
 // index.
 //
-// Values that the user supplies outside the domain are not a function of the tensor inside: E is
-// zero there, and the user's values v are a second input, E x + M v, with the mask M of those
-// elements. At a corner an element is outside in several dimensions, and each determines its source
-// index separately: the element is zero if one of them is zero, and the user's if one is on a side
-// of mode Values.
+// Values that the user supplies outside the domain are not a function of the tensor: E is zero at
+// these elements, and the user's values v are a second input, E x + M v, with the mask M of these
+// elements. At a corner an element is outside in several dimensions, and each dimension determines
+// its source index separately. The element is the user's if a dimension is on a side of mode
+// Values; otherwise it is zero if a dimension gives zero.
 //
 // E has entries 0 and 1, and -1 where a field is odd about a wall: each reflection at the wall
 // changes the sign. At a corner the signs multiply. For example, extent 4 with the modes Periodic

@@ -89,6 +89,7 @@ public:
   // Throws TENON_ERR_LAYOUT if the lists of the specification are inconsistent.
   explicit Layout(LayoutSpec spec);
 
+  // Number of tensor dimensions; not a rank of MPI.
   int rank() const noexcept { return static_cast<int>(data_->shape.size()); }
   const Shape& shape() const noexcept { return data_->shape; }
   const Grid& grid() const noexcept { return *data_->grid; }
@@ -143,12 +144,12 @@ public:
   // not the default. Equal texts are equal layouts. The texts of equal layouts can differ in
   // properties of axes of one process.
   std::string describe() const;
-  // Text for views that show the process grid once: "[256,1,28,28] S2,S3 + halo of 1 in dim 2". The
-  // grid is included if it differs from `named`.
+  // Text for views that print a process grid `named` once, above the layouts: "[256,1,28,28] S2,S3
+  // + halo of 1 in dim 2". The grid of this layout is included if it differs from `named`.
   std::string summary(const Grid& named) const;
 
-  // True if every rank has the same part of the same tensor, with the same halos: on one process
-  // grid, or on two that differ only in axes of one process.
+  // True if every rank has the same part of the same tensor, with the same halos. The process grids
+  // can differ in axes of one process only.
   bool operator==(const Layout& other) const;
 
 private:
@@ -204,8 +205,8 @@ private:
 bool haveSameMemory(const Layout& a, const Layout& b);
 
 // The layouts through which a tensor is converted from one layout to the other, ending with `to`;
-// empty if both have the same memory. This is `to` alone on one process grid. Between two grids,
-// halos are dropped before and filled after the change of grid, by conversions on one grid each.
+// empty if both have the same memory. On one process grid this is only `to`. Between two grids,
+// halos are dropped before the change of grid and filled after it, by conversions on one grid.
 std::vector<Layout> stopsBetween(const Layout& from, const Layout& to);
 
 } // namespace tenon

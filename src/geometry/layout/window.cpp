@@ -71,7 +71,7 @@ Interval windowBox(const Window& window, Index extent, Interval outputs) {
   return box.empty() ? Interval{} : box;
 }
 
-Window continued(Window window, Interval outputs, Index extent) {
+Window withHighPaddingFor(Window window, Interval outputs, Index extent) {
   window.padHigh += std::max<Index>(0, outputs.end - extent) * window.stride;
   return window;
 }
@@ -85,6 +85,8 @@ Interval interiorOutputs(const Window& window, Index extent, Interval owned, Int
   while (!outputs.empty() && !reads(outputs.end - 1).empty() &&
          reads(outputs.end - 1).end > owned.end)
     --outputs.end;
+  // The loops stop at an output that reads only padding. Outputs between may still read a halo;
+  // then none counts as interior.
   const Interval box = windowBox(window, extent, outputs);
   const bool own = box.empty() || (box.begin >= owned.begin && box.end <= owned.end);
   return own ? outputs : Interval{outputs.begin, outputs.begin};

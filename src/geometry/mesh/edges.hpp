@@ -21,10 +21,11 @@ public:
   // One end of all edges of this rank.
   struct End {
     IndexMapPtr nodes;     // Map from owned nodes to the same with ghosts, along dimension 0.
-    std::vector<Index> at; // By edge: position in this rank's list of nodes.
+    std::vector<Index> at; // By edge: the position of its node in this rank's list of nodes.
     bool isOwned = true;   // True if no edge of any rank ends at a ghost.
-    // By listed node: sum of the weights of its edges on all ranks. Only for targets, and only if
-    // isOwned is false.
+    // By listed node: sum of the weights of its edges on all ranks, by which a mean over these
+    // edges is divided. Only for targets, and only if isOwned is false: otherwise all edges of a
+    // node are on this rank.
     std::optional<std::vector<double>> totals = {};
   };
 
@@ -41,9 +42,9 @@ public:
   const std::vector<Index>& key() const noexcept { return key_; }
   // Empty for weights of 1.
   const std::vector<double>& weights() const noexcept { return weights_; }
-  // [edges], S(0): the number of edges on each rank.
+  // The layout [edges] with S(0) of a tensor with one row per edge, in the order of the lists.
   const Layout& pattern() const noexcept { return pattern_; }
-  // The patterns, the same text on all ranks.
+  // The layouts of nodes and edges; the same text on all ranks.
   std::string describe() const;
 
 private:
@@ -55,7 +56,7 @@ private:
 
 using EdgesPtr = std::shared_ptr<const Edges>;
 
-// The layout of a tensor [rows, trailing...] whose rows are distributed like those of a pattern
+// The layout of a tensor [rows, trailing...] whose rows are distributed as in the layout `pattern`,
 // [rows].
 Layout rowsLayout(const Layout& pattern, const Shape& trailing);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // An index map: a linear map by lists, from elements of one layout to elements of another.
 //
-//     y[.., k, ..] = sum over the entries (k, id, w) of k of  w x[.., id, ..]
+//     y[.., k, ..] = sum over the entries (k, id, w) with this k of  w x[.., id, ..]
 //
 // k and id are indices of one or several dimensions, the joint dimensions, flattened in row-major
 // order; all other dimensions are free. For a mesh with x[node, channel], the nodes are joint and
@@ -44,7 +44,7 @@ struct IndexMapSpec {
   std::vector<IndexEntries> sends = {}, receives = {};
   // True if some element of this rank's target has several entries, or none.
   bool isUneven = false;
-  // Messages of this rank, and the largest numbers of any rank, if known.
+  // Messages of this rank, and the largest numbers of messages and elements of any rank, if known.
   IndexTraffic traffic = {};
   std::optional<IndexTraffic> most = {};
 };
@@ -63,7 +63,8 @@ public:
   // The range of a map from this domain. Throws TENON_ERR_LAYOUT, with both layouts, unless the
   // joint dimensions of `x` are distributed like those of the pattern.
   Layout rangeFor(const Layout& x) const;
-  // The domain of the map to this range; throws likewise.
+  // The domain of the map to this range. Throws TENON_ERR_LAYOUT unless the joint dimensions of `y`
+  // are distributed like those of the range's pattern.
   Layout domainFor(const Layout& y) const;
   const std::vector<int>& jointDims() const noexcept { return dims_; }
   // Domain and range for tensors of these extents; the joint dimensions are those of the patterns,
@@ -74,7 +75,8 @@ public:
   // Patterns, messages and entries; the same text on all ranks.
   std::string describe() const;
   const Traffic& sent() const noexcept { return traffic_.sent; }
-  // The largest numbers that any rank sends and receives, or, if unknown, those of this rank.
+  // The largest numbers of messages and elements that any rank sends and receives, or, if these are
+  // unknown, the numbers of this rank.
   const IndexTraffic& most() const noexcept { return most_ ? *most_ : traffic_; }
 
 private:
@@ -114,8 +116,9 @@ Shape jointExtent(const Layout& layout, const std::vector<int>& dims, int positi
 std::vector<Index> unflattened(Index flat, const Shape& extents);
 Index flattened(const Index* index, const Shape& extents);
 
-// Place of a joint index: the grid position of its owner, and the index in the owner's array. On
-// axes that split no joint dimension, the owner has the coordinates of the requesting position.
+// The place of a joint index: the grid position of its owner, and its index in the owner's array.
+// On axes that split no joint dimension there are several owners; the one with the coordinates of
+// the requesting position is meant.
 struct IndexPlace {
   int position;
   std::vector<Index> local;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Changes the property of one grid axis, and merges axes that a conversion treats alike. Only lists
-// of integers change: the pieces along a dimension's minor axis are consecutive in its cuts, so
-// they are joined by deleting cuts and divided by inserting cuts, and other axes are not affected.
+// Changes the property of one grid axis, finds the axes that a conversion changes, recognises
+// conversions that only sum or gather (sumBetween()), and merges axes that a conversion treats
+// alike. A change of an axis changes lists of integers only: the pieces along a dimension's minor
+// axis are consecutive in its cuts, so they are joined by deleting cuts and divided by inserting
+// cuts, and other axes are not affected.
 #include "geometry/schedule/axis_change.hpp"
 
 #include "geometry/layout/cuts.hpp"
@@ -13,30 +15,30 @@ namespace tenon {
 
 namespace {
 
-// The cuts of a dimension in `goal` along the first `axes` of its splitting axes.
-std::vector<Index> goalCuts(const Layout& goal, int dim, std::size_t axes) {
-  std::vector<Index> cuts = goal.cuts(dim);
-  const std::vector<int>& order = goal.splitAxes(dim);
+// The cuts of a dimension in `destination` along the first `axes` of its splitting axes.
+std::vector<Index> destinationCuts(const Layout& destination, int dim, std::size_t axes) {
+  std::vector<Index> cuts = destination.cuts(dim);
+  const std::vector<int>& order = destination.splitAxes(dim);
   for (std::size_t i = order.size(); i > axes; --i)
-    cuts = joinedCuts(cuts, goal.grid().extent(order[i - 1]));
+    cuts = joinedCuts(cuts, destination.grid().extent(order[i - 1]));
   return cuts;
 }
 
 // Makes an axis the minor axis of a dimension, and divides its parts.
-void enterDimension(LayoutSpec& spec, int axis, int dim, const Layout* goal) {
+void enterDimension(LayoutSpec& spec, int axis, int dim, const Layout* destination) {
   std::vector<int>& order = spec.splitAxes[dim];
   order.push_back(axis);
   const std::vector<Index> coarse = spec.cuts[dim];
   const int pieces = spec.grid->extent(axis);
   spec.cuts[dim] = dividedCuts(coarse, pieces);
-  // The cuts of `goal` are used if they divide the present parts: the last step of a path then ends
-  // at the goal itself, not at a balanced layout.
-  if (!goal || order.size() > goal->splitAxes(dim).size() ||
-      !std::equal(order.begin(), order.end(), goal->splitAxes(dim).begin()))
+  // The cuts of `destination` are used if they divide the present parts: the last step of a path
+  // then ends at the destination itself, not at a balanced layout.
+  if (!destination || order.size() > destination->splitAxes(dim).size() ||
+      !std::equal(order.begin(), order.end(), destination->splitAxes(dim).begin()))
     return;
-  const std::vector<Index> cutsOfGoal = goalCuts(*goal, dim, order.size());
-  if (joinedCuts(cutsOfGoal, pieces) == coarse)
-    spec.cuts[dim] = cutsOfGoal;
+  const std::vector<Index> newCuts = destinationCuts(*destination, dim, order.size());
+  if (joinedCuts(newCuts, pieces) == coarse)
+    spec.cuts[dim] = newCuts;
 }
 
 // True if the dimension in `fine` is that in `coarse` divided further, by axes that do not split it
@@ -61,7 +63,7 @@ std::vector<int> minorAxes(const Layout& layout, int dim, std::size_t count) {
 
 // True if a dimension differs between the layouts only by a change of this axis: it is divided
 // further by the axis in the layout in which the axis splits it, and is otherwise the same.
-bool dimensionFollows(const Layout& from, const Layout& to, int dim, int axis) {
+bool differsOnlyBy(const Layout& from, const Layout& to, int dim, int axis) {
   if (from.property(axis) == Property::shard(dim))
     return dividesFurther(from, to, dim);
   if (to.property(axis) == Property::shard(dim))
@@ -89,7 +91,7 @@ std::vector<Index> dividedCuts(const std::vector<Index>& coarse, int pieces) {
 }
 
 std::optional<Layout> withProperty(const Layout& layout, int axis, Property property,
-                                   const Layout* goal) {
+                                   const Layout* destination) {
   LayoutSpec spec = layout.spec();
   const Property oldProperty = layout.property(axis);
   // An axis of one process splits nothing, so neither split orders nor cuts change.
@@ -107,7 +109,7 @@ std::optional<Layout> withProperty(const Layout& layout, int axis, Property prop
     spec.cuts[oldProperty.dim] = joinedCuts(spec.cuts[oldProperty.dim], spec.grid->extent(axis));
   }
   if (property.isShard())
-    enterDimension(spec, axis, property.dim, goal);
+    enterDimension(spec, axis, property.dim, destination);
   spec.properties[axis] = property;
   return Layout(std::move(spec));
 }
@@ -130,12 +132,15 @@ std::vector<int> changedAxes(const Layout& from, const Layout& to) {
   };
   if (std::ranges::any_of(axisRange, differs))
     return {};
+  // In each dimension nothing else may change: it is only joined or divided by these axes.
   for (int d = 0; d < from.rank(); ++d)
-    if (!dimensionFollows(from, to, d, firstChanged))
+    if (!differsOnlyBy(from, to, d, firstChanged))
       return {};
   std::vector<int> axes;
   std::ranges::copy_if(axisRange, std::back_inserter(axes), changes);
   const Property before = from.property(firstChanged), after = to.property(firstChanged);
+  // In a conversion from S to S the axes act as one axis only if they are in the same order in both
+  // dimensions. The result is in this order.
   if (before.isShard() && after.isShard() &&
       minorAxes(from, before.dim, axes.size()) != minorAxes(to, after.dim, axes.size()))
     return {};
@@ -202,6 +207,7 @@ std::optional<SumChange> sumBetween(const Layout& from, const Layout& to) {
   std::optional<SumChange> sum;
   if (sums)
     sum = plainSum(from, to);
+  // A gather is the transpose of a sum: S or R -> B is P -> S or R between the duals.
   if (!sum && gathers && (sum = plainSum(to.dual(), from.dual())))
     sum->isTransposed = true;
   return sum;
@@ -211,7 +217,7 @@ namespace {
 
 // True if b comes directly after a in the order of the dimension that both split, or if they split
 // none.
-bool follows(const Layout& layout, int a, int b) {
+bool isNextSplitAxis(const Layout& layout, int a, int b) {
   if (!layout.property(a).isShard())
     return true;
   const std::vector<int>& order = layout.splitAxes(layout.property(a).dim);
@@ -220,7 +226,7 @@ bool follows(const Layout& layout, int a, int b) {
 }
 
 bool areMergeable(const Layout& layout, int a, int b) {
-  return layout.property(a) == layout.property(b) && follows(layout, a, b);
+  return layout.property(a) == layout.property(b) && isNextSplitAxis(layout, a, b);
 }
 
 using Groups = std::vector<std::vector<int>>; // The axes of each merged axis, slowest first.

@@ -26,24 +26,26 @@ std::vector<Index> joinedCuts(const std::vector<Index>& fine, int extent);
 std::vector<Index> dividedCuts(const std::vector<Index>& coarse, int pieces);
 
 // The layout with another property on one axis; nothing if the axis would have to leave a dimension
-// that another axis divides further. New pieces are balanced, unless `goal`, a layout on the same
-// grid, divides the dimension by the same axes in the same order, and into the same parts: the cuts
-// of `goal` are then used.
+// that another axis divides further. New pieces are balanced, unless `destination`, a layout on
+// the same grid, divides the dimension by the same axes in the same order, and into the same parts:
+// its cuts are then used.
 std::optional<Layout> withProperty(const Layout& layout, int axis, Property property,
-                                   const Layout* goal = nullptr);
+                                   const Layout* destination = nullptr);
 
-// The axes whose properties differ, slowest first, if one step of withProperty() with the cuts of
-// `to` leads from one layout to the other once these axes are merged into one: they change alike
-// and, where they split a dimension, are its minor axes. Empty if there is no such step, or with
-// halos.
+// The axes whose properties differ between the layouts, slowest first, if these axes act as one
+// axis: merged into one, a single call of withProperty(), with the cuts of `to`, leads from one
+// layout to the other. For this, all of them must change from the same property to the same
+// property, and if they split a dimension, they must be its minor axes. Empty otherwise, and for
+// layouts with halos.
 std::vector<int> changedAxes(const Layout& from, const Layout& to);
 
-// The cuts of the range that a position and its neighbours along the minor axes of a dimension hold
-// together; `pieces` is the number of these ranks. Relative to the first element of the range.
+// A position and its neighbours along the minor axes of a dimension, `pieces` in number, hold
+// consecutive parts. Returns the cuts of these parts, relative to the first element.
 std::vector<Index> pieceCuts(const Layout& split, int position, int dim, int pieces);
 
-// The result of a sum over grid axes on their ranks: all of it on each (P -> B), a share on each
-// (P -> S), or all on the first (P -> R).
+// Where the ranks of the summed axes get the result of a sum: the whole sum on each rank (All,
+// P -> B), a share of it on each rank (Share, P -> S), or the whole sum on the first (First, P ->
+// R).
 enum class SumGoal { All, Share, First };
 
 struct SumChange {
@@ -54,16 +56,16 @@ struct SumChange {
   bool isTransposed = false;
 };
 
-// The sum, if the conversion or its adjoint is nothing but a sum over some axes; nothing otherwise,
-// or with halos.
+// The sum, if the conversion or its adjoint is only a sum over some axes; nothing otherwise, and
+// for layouts with halos.
 std::optional<SumChange> sumBetween(const Layout& from, const Layout& to);
 
 // AxisMerge: two layouts on a grid with fewer axes and the same ranks. A conversion treats two axes
 // as one if both layouts have equal properties on them and, where they split a dimension, one
-// follows the other in the split order. The merged axis has a coordinate for each pair of theirs,
-// the first axis slowest, so every rank has the same box and the same peers as before. Axes of one
-// process are omitted. For example, from S0,S0,B to B,B,B on a 2 x 3 x 4 grid the axes 0 and 1 are
-// merged, which gives S0,B to B,B on a 6 x 4 grid.
+// comes directly after the other in the split order. The merged axis has a coordinate for each pair
+// of coordinates on the two axes, the first axis slowest, so every rank has the same box and the
+// same peers as before. Axes of one process are omitted. For example, from S0,S0,B to B,B,B on a 2
+// x 3 x 4 grid the axes 0 and 1 are merged, which gives S0,B to B,B on a 6 x 4 grid.
 class AxisMerge {
 public:
   // Merges as many axes as the two layouts allow, which are on one grid and without halos.

@@ -84,29 +84,29 @@ Index scaled(Index elements, Index factor) {
 
 } // namespace
 
-FlowCount::FlowCount(const Layout& from, const Layout& to, int rank, Role role, AxisMask apart)
+FlowCount::FlowCount(const Layout& from, const Layout& to, int rank, Role role, AxisMask fixedAxes)
     : layout_(role == Role::Source ? from : to), peerLayout_(role == Role::Source ? to : from),
       role_(role), rank_(rank), position_(layout_.grid().position(rank)),
       coordinates_(peerCoordinates(layout_, position_, peerLayout_, role)) {
-  keepApart(apart);
+  fixPeersAlong(fixedAxes);
   if (!coordinates_)
     return;
   if (layout_.hasHalos() || peerLayout_.hasHalos())
-    own_.resize(layout_.rank());
+    ownRuns_.resize(layout_.rank());
   for (int d = 0; d < layout_.rank(); ++d) {
     const int part = layout_.part(position_, d);
     if (hasHalo(d))
-      own_[d] = partSegments(layout_, d, part, role);
+      ownRuns_[d] = partSegments(layout_, d, part, role);
     else
-      run_[d] = layout_.owned(d, part);
+      owned_[d] = layout_.owned(d, part);
   }
 }
 
-// Restricts the peers to those with this rank's coordinates on the axes `apart`. There are none if
-// peers must have another coordinate on one of them.
-void FlowCount::keepApart(AxisMask apart) {
-  for (int axis = 0; apart != 0 && coordinates_; ++axis, apart >>= 1) {
-    if ((apart & 1) == 0)
+// Restricts the peers to those with this rank's coordinates on these axes. There are none if peers
+// must have another coordinate on one of them.
+void FlowCount::fixPeersAlong(AxisMask axes) {
+  for (int axis = 0; axes != 0 && coordinates_; ++axis, axes >>= 1) {
+    if ((axes & 1) == 0)
       continue;
     const int own = layout_.grid().coordinate(position_, axis);
     int& fixed = (*coordinates_)[axis];
@@ -148,8 +148,8 @@ LevelFlow FlowCount::byLevel(const std::vector<Index>& unitRanks) const {
 std::vector<std::pair<Index, Index>> FlowCount::partsBeside(int dim, const Interval& run) const {
   std::vector<Segment> own;
   if (hasHalo(dim))
-    own = own_[dim];
-  else if (const Interval range = dim == kChannelDim ? intersect(run_[dim], run) : run_[dim];
+    own = ownRuns_[dim];
+  else if (const Interval range = dim == kChannelDim ? intersect(owned_[dim], run) : owned_[dim];
            !range.empty())
     own = {{0, range.begin, range.size(), 1}};
   std::vector<std::pair<Index, Index>> parts;
@@ -187,12 +187,12 @@ Traffic FlowCount::all() const {
 // The parts of one dimension that share elements with the rank, and the number of elements.
 Traffic FlowCount::partsAlong(int dim) const {
   if (!hasHalo(dim))
-    return PartCount(peerLayout_, dim, run_[dim], *coordinates_).count();
+    return PartCount(peerLayout_, dim, owned_[dim], *coordinates_).count();
   // A halo whose box is one run is counted like an interval if the peers have no halo.
-  if (!peerLayout_.halo(dim) && own_[dim].size() == 1)
-    return PartCount(peerLayout_, dim, globalRange(own_[dim].front()), *coordinates_).count();
+  if (!peerLayout_.halo(dim) && ownRuns_[dim].size() == 1)
+    return PartCount(peerLayout_, dim, globalRange(ownRuns_[dim].front()), *coordinates_).count();
   Traffic sum;
-  for (int part : partsNear(own_[dim], peerLayout_, dim, otherRole(role_)))
+  for (int part : partsNear(ownRuns_[dim], peerLayout_, dim, otherRole(role_)))
     if (liesOn(peerLayout_, dim, part, *coordinates_))
       if (const Index elements = sharedAlong(dim, part))
         addMessage(sum, elements);
@@ -202,7 +202,7 @@ Traffic FlowCount::partsAlong(int dim) const {
 // Number of elements that the rank's runs share with a part of the peers' layout, in a dimension
 // with a halo; sharedAt() is for any dimension.
 Index FlowCount::sharedAlong(int dim, int part) const {
-  return sharedElements(own_[dim], partSegments(peerLayout_, dim, part, otherRole(role_)));
+  return sharedElements(ownRuns_[dim], partSegments(peerLayout_, dim, part, otherRole(role_)));
 }
 
 // Number of elements shared with one position of the other layout.
@@ -222,7 +222,7 @@ Index FlowCount::elementsWith(int other) const {
 
 Index FlowCount::sharedAt(int dim, int part) const {
   return hasHalo(dim) ? sharedAlong(dim, part)
-                      : intersect(run_[dim], peerLayout_.owned(dim, part)).size();
+                      : intersect(owned_[dim], peerLayout_.owned(dim, part)).size();
 }
 
 // The ranks of the other layout in the rank's unit of `size` ranks. If the unit is larger than the

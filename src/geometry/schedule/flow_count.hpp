@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// FlowCount: counts the messages and elements that one rank sends (role Source) or receives (role
+// FlowCount counts the messages and elements that one rank sends (role Source) or receives (role
 // Target) in a conversion between two layouts, without a list of them. The elements shared by two
 // ranks are the intersection of two boxes, so the counts are products with one factor per
 // dimension. For example, if a rank's part overlaps 2 parts of the other layout in dimension 0 and
@@ -22,9 +22,10 @@ struct Flow {
   Index keptElements = 0; // Elements that the rank sends to itself.
 };
 
-// A flow, divided by the outermost level of the machine that its messages cross (nodes, sockets,
-// ...). A unit of level l has unitRanks[l] consecutive ranks. Levels are listed from the outermost
-// one; a unit of a level consists of units of the next level.
+// A flow, divided by the level of the machine (nodes, sockets, ...) that separates the two ranks of
+// a message. A unit of level l, such as one node, has unitRanks[l] consecutive ranks. Levels are
+// listed from the outermost one, and a unit of a level consists of units of the next level. A
+// message is counted at the outermost level at which its ranks are in different units.
 struct LevelFlow {
   // [levels + 1]; the last entry is the traffic inside a unit of the innermost level.
   std::vector<Traffic> others;
@@ -35,12 +36,10 @@ struct LevelFlow {
 using AxisMask = std::uint64_t;
 inline constexpr int kMaxMaskedAxes = 64;
 
-// The factor of a dimension: the number of the peers' parts that share elements with the rank's
-// part, and the number of these elements; and the number of elements that it shares with the part
-// of the rank itself in the other layout.
+// The factors of one dimension.
 struct AlongDim {
-  Traffic others;
-  Index kept = 0;
+  Traffic others; // parts of the peers that share elements with the rank's part, and these elements
+  Index kept = 0; // elements that the rank's part shares with its own part in the other layout
   auto operator<=>(const AlongDim& other) const {
     return std::tie(others.messages, others.elements, kept) <=>
            std::tie(other.others.messages, other.others.elements, other.kept);
@@ -51,9 +50,9 @@ struct AlongDim {
 // nothing and on which peers can have any coordinate.
 class FlowCount {
 public:
-  // Only peers with this rank's coordinates on the axes `apart` are counted. Both layouts must then
-  // be on one grid.
-  FlowCount(const Layout& from, const Layout& to, int rank, Role role, AxisMask apart = 0);
+  // Only peers with this rank's coordinates on the axes `fixedAxes` are counted. If there are such
+  // axes, both layouts must be on one grid.
+  FlowCount(const Layout& from, const Layout& to, int rank, Role role, AxisMask fixedAxes = 0);
 
   bool hasPeers() const noexcept { return coordinates_.has_value(); }
   Flow flow() const;
@@ -65,14 +64,15 @@ public:
   LevelFlow byLevel(const std::vector<Index>& unitRanks) const;
   // The factor of one dimension. hasPeers() must be true.
   AlongDim along(int dim) const;
-  // The parts of a dimension that share elements with this rank: distance from the part of the
-  // rank's own position, and number of shared elements. Of the channel dimension only a run is
-  // counted. hasPeers() must be true.
+  // For each part of the other layout in a dimension that shares elements with this rank: its
+  // distance from the part that this rank itself has there, and the number of shared elements. In
+  // the channel dimension without a halo, only elements in `run` are counted. hasPeers() must be
+  // true.
   std::vector<std::pair<Index, Index>> partsBeside(int dim, const Interval& run) const;
 
 private:
   bool hasHalo(int dim) const { return layout_.halo(dim) || peerLayout_.halo(dim); }
-  void keepApart(AxisMask apart);
+  void fixPeersAlong(AxisMask axes);
   Traffic partsAlong(int dim) const;
   Index sharedAlong(int dim, int part) const;
   Index elementsWith(int other) const;
@@ -83,13 +83,15 @@ private:
   const Layout& peerLayout_;
   const Role role_;
   const int rank_, position_;
-  std::optional<std::vector<int>> coordinates_; // Of peers, by peerCoordinates().
-  // The rank's elements by dimension: runs if either layout has a halo, otherwise one interval.
-  std::vector<std::vector<Segment>> own_;
-  std::array<Interval, kMaxRank> run_;
+  std::optional<std::vector<int>>
+      coordinates_; // Of the peers, by peerCoordinates(); none: no peers.
+  // The rank's elements by dimension: ownRuns_ if either layout has a halo there, else owned_.
+  std::vector<std::vector<Segment>> ownRuns_;
+  std::array<Interval, kMaxRank> owned_;
 };
 
-// The outermost level that separates two ranks, or the number of levels.
+// The outermost level at which two ranks are in different units; the number of levels if there is
+// none.
 std::ptrdiff_t levelBetween(int rank, int other, const std::vector<Index>& unitRanks);
 
 } // namespace tenon

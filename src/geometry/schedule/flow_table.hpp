@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Table of flows between many layouts on one grid, for searches over layouts. A flow is the number
-// of messages and elements that a rank sends or receives in a conversion, a product with one factor
-// per dimension (flow_count.hpp). The layouts of a search differ in few dimensions, so the same
-// factors recur; each factor is counted once and stored. In the names of the table a place is an
-// index in the list of positions for which the table was made, and a number is the index of a
-// dimension in the list of different dimensions (dims_).
+// Table of flows between many layouts on one grid, for the planner, which needs the flow between
+// many pairs of layouts. A flow is the number of messages and elements that a rank sends or
+// receives in a conversion: a product with one factor per tensor dimension (flow_count.hpp). A
+// factor depends on that dimension of both layouts (extent, splitting axes, cuts, halo: DimKey), on
+// the rank's position, on the role, and on the axes on which peers must have the position's
+// coordinates. The layouts of a search differ in few dimensions, so the same factors recur; each is
+// counted once and stored.
 #pragma once
 
 #include "geometry/schedule/traffic.hpp"
@@ -20,7 +21,8 @@ namespace tenon {
 class FlowTable {
 public:
   static constexpr int kMaxLevels = 7, kMaxPositions = 8;
-  // A LevelFlow without allocated memory.
+  // The flow to other ranks by level, as LevelFlow (traffic.hpp), but without allocated memory, and
+  // the elements that the rank keeps.
   struct TableFlow {
     std::array<Traffic, kMaxLevels + 1> others;
     Index keptElements = 0;
@@ -34,10 +36,10 @@ public:
   const UnitAxes& units() const noexcept { return units_; }
   const std::vector<int>& positions() const noexcept { return positions_; }
   // Index of a position in positions(), or -1.
-  int placeOf(int position) const;
-  // The flow of positions()[place] between layouts on this grid, whose boundary modes must not
-  // differ by channel.
-  TableFlow flow(const Layout& from, const Layout& to, int place, Role role);
+  int positionIndexOf(int position) const;
+  // The flow of positions()[positionIndex] between layouts on this grid, whose boundary modes must
+  // not differ by channel.
+  TableFlow flow(const Layout& from, const Layout& to, int positionIndex, Role role);
 
 private:
   // The data of a layout on which flows depend.
@@ -57,31 +59,33 @@ private:
   };
 
   const LayoutEntry& entryOf(const Layout& layout);
-  int numberOf(DimKey key);
-  // One position in its role: its own layout, and the layout of its peers.
-  struct View {
+  int dimIndexOf(DimKey key);
+  // The arguments of a factor: a position in its role, its own layout and the layout of its peers.
+  struct Sides {
     const LayoutEntry &own, &peer;
-    int place;
+    int positionIndex;
     Role role;
     AxisMask fixed; // Axes on which all peers have the position's coordinate, by the properties.
   };
-  // In the next two functions, only peers with the position's coordinates on the axes `apart`
-  // count: those in the same unit of a level (UnitAxes).
-  const AlongDim& along(const View& view, int dim, AxisMask apart);
+  // In the next two functions, only peers with the position's coordinates on the axes
+  // `sameCoordinate` count: those in the same unit of a level (UnitAxes).
+  const AlongDim& along(const Sides& sides, int dim, AxisMask sameCoordinate);
   // The product over all dimensions, including the position itself as a peer.
-  AlongDim among(const View& view, AxisMask apart);
+  AlongDim among(const Sides& sides, AxisMask sameCoordinate);
   // The product of the extents of these axes.
   Index extentsOf(AxisMask axes) const;
 
   GridPtr grid_;
   UnitAxes units_;
   std::vector<int> positions_;
-  std::vector<AxisMask> beyondZero_; // By place: axes on which the coordinate is not 0.
+  std::vector<AxisMask>
+      nonzeroCoordinates_; // By index in positions_: axes on which the coordinate is not 0.
   std::unordered_map<const void*, LayoutEntry> layouts_;
-  // Numbers of the dimensions with this extent, splitting axes, number of cuts, and halo or none.
+  // Indices in dims_ of the dimensions with this extent, splitting axes, number of cuts, and halo
+  // or none.
   std::map<std::tuple<Index, std::vector<int>, std::size_t, bool>, std::vector<int>> dimsLike_;
-  std::vector<DimKey> dims_;                          // By number.
-  std::unordered_map<std::uint64_t, AlongDim> along_; // Factors, by the key of along().
+  std::vector<DimKey> dims_;                          // All different dimensions.
+  std::unordered_map<std::uint64_t, AlongDim> along_; // Factors; along() makes the keys.
 };
 
 } // namespace tenon

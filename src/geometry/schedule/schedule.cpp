@@ -5,6 +5,9 @@
 //   2. each combination of such parts, one per dimension, is a peer; the product of their overlaps
 //      is the list of boxes of its message
 //   3. the elements of the local array that no peer covers are the gaps
+// If boundary modes differ by channel, the search is made for each run of channels with equal modes
+// (channel_runs.hpp): only within a run is the list of boxes a product over dimensions.
+//
 // The same search is used for the source and for the target, and lists the boxes of a message in
 // the same order on both sides. Sender and receiver therefore agree on the content of a message
 // without communication.
@@ -30,30 +33,31 @@ namespace {
 
 // True if the ranks along an axis have, in this role, copies or contributions of which each peer
 // uses only one: B at the source, P at the target.
-bool repeats(const Layout& layout, int axis, Role role) {
+bool isRepeatedAlong(const Layout& layout, int axis, Role role) {
   return role == Role::Source ? layout.property(axis).isBroadcast()
                               : layout.property(axis).isPartial();
 }
 
-// Between two grids, only coordinate 0 of an axis that repeats takes part.
+// Between two grids, only coordinate 0 of an axis with repeated data takes part.
 bool takesPart(const Layout& layout, int position, Role role) {
   for (int axis = 0; axis < layout.grid().axes(); ++axis)
-    if (repeats(layout, axis, role) && layout.grid().coordinate(position, axis) != 0)
+    if (isRepeatedAlong(layout, axis, role) && layout.grid().coordinate(position, axis) != 0)
       return false;
   return true;
 }
 
 // The coordinate of the peers on one axis if both layouts are on one grid; nothing if the
-// position's coordinate excludes peers. If either side repeats, peers have the same coordinate; if
-// both do, only coordinate 0 takes part, since the others would send the same again.
+// position's coordinate excludes peers. If the data of either side are repeated, peers have the
+// same coordinate; if both are, only coordinate 0 takes part, since the others would send the same
+// again.
 std::optional<int> ownCoordinate(const Layout& layout, int position, const Layout& peerLayout,
                                  int axis, Role role) {
   const int ownCoord = layout.grid().coordinate(position, axis);
-  const bool repeatsHere = repeats(layout, axis, role);
-  const bool repeatsAtPeer = repeats(peerLayout, axis, otherRole(role));
-  if (repeatsHere && repeatsAtPeer && ownCoord != 0)
+  const bool isRepeatedHere = isRepeatedAlong(layout, axis, role);
+  const bool isRepeatedAtPeer = isRepeatedAlong(peerLayout, axis, otherRole(role));
+  if (isRepeatedHere && isRepeatedAtPeer && ownCoord != 0)
     return std::nullopt;
-  return repeatsHere || repeatsAtPeer ? ownCoord : kAnyCoordinate;
+  return isRepeatedHere || isRepeatedAtPeer ? ownCoord : kAnyCoordinate;
 }
 
 } // namespace
@@ -72,7 +76,7 @@ std::optional<std::vector<int>> peerCoordinates(const Layout& layout, int positi
       if (!coordinateHere)
         return std::nullopt;
       coordinate = *coordinateHere;
-    } else if (repeats(peerLayout, axis, otherRole(role))) {
+    } else if (isRepeatedAlong(peerLayout, axis, otherRole(role))) {
       coordinate = 0;
     }
     if (peerLayout.property(axis).isRoot()) {
@@ -137,20 +141,21 @@ Index elementsOf(const std::vector<ElementBlock>& blocks) {
 // that it receives from. The work is proportional to the number of peers and of parts along each
 // dimension, not to the number of ranks.
 //
-// With Among::Itself (makeRefill()) the rank is its only peer, and copies elements between its own
-// halos.
+// With Among::Itself (makeRefill()) the rank is its only peer: it fills halo elements beyond the
+// domain from its own elements (refill.hpp).
 class PeerSearch {
 public:
   enum class Among { All, Itself };
-  // `run` restricts the search to a run of channels, if not NULL.
-  PeerSearch(const Layout& from, const Layout& to, int rank, Role role, const Interval* run,
+  // `channelRun` restricts the search to a run of channels, if not NULL.
+  PeerSearch(const Layout& from, const Layout& to, int rank, Role role, const Interval* channelRun,
              Among among)
       : from_(from), layout_(role == Role::Source ? from : to),
         peerLayout_(role == Role::Source ? to : from), role_(role),
         position_(layout_.grid().position(rank)),
-        ownPeerPosition_(peerLayout_.grid().position(rank)), run_(run), among_(among) {}
+        ownPeerPosition_(peerLayout_.grid().position(rank)), channelRun_(channelRun),
+        among_(among) {}
 
-  void run() {
+  void search() {
     candidates_.resize(peerLayout_.rank());
     auto coordinates = among_ == Among::All
                            ? peerCoordinates(layout_, position_, peerLayout_, role_)
@@ -169,21 +174,22 @@ public:
 
   std::vector<Transfer> takeTransfers() { return std::move(transfers_); }
 
-  // The elements of the rank's array that no transfer covers. Each combination of parts of
-  // different dimensions is a peer, so the covered elements are a product over dimensions. The
-  // elements whose values the user does not set (notSupplied) are a product over dimensions too.
+  // The elements of the rank's array that no transfer covers, by dimension. Each combination of
+  // parts of different dimensions is a peer, so the elements that transfers cover (touched) are a
+  // product over dimensions. The elements whose values the user does not supply (notSupplied) are a
+  // product over dimensions too. Zeros are the notSupplied elements that are not touched.
   Gaps gaps() const {
     const Box box = layout_.box(position_);
     std::vector<Coverage> touched, notSupplied;
     for (int d = 0; d < layout_.rank(); ++d) {
-      notSupplied.push_back(withoutUsers(d, box[d]));
-      std::vector<Interval> runs;
+      notSupplied.push_back(localRangeNotSupplied(d, box[d]));
+      std::vector<Interval> covered;
       for (const Candidate& candidate : candidates_[d])
         for (const Overlap& o : candidate.overlaps)
-          runs.push_back(ownRun(o));
+          covered.push_back(localRange(o));
       // Gaps are searched for outside the user's elements only, since those must not change.
       const auto& range = notSupplied.back().covered;
-      touched.push_back(coverage(std::move(runs), range.empty() ? Interval{} : range.front()));
+      touched.push_back(coverage(std::move(covered), range.empty() ? Interval{} : range.front()));
     }
     return {gapsOf(touched), gapsOf(notSupplied)};
   }
@@ -210,17 +216,18 @@ private:
                                 : refilledSegments(from_, layout, dim, part);
   }
 
-  // The elements along one dimension except those beyond a side with mode Values.
-  Coverage withoutUsers(int dim, Interval box) const {
+  // The local elements along one dimension except those that the user supplies, beyond a side with
+  // mode Values.
+  Coverage localRangeNotSupplied(int dim, Interval box) const {
     const auto& halo = layout_.halo(dim);
     if (halo && isExtended(*halo, role_))
       return besideUsers(*halo, layout_.shape()[dim], box);
-    const Interval range =
-        run_ && dim == kChannelDim ? localChannels(*run_, box) : Interval{0, box.size()};
+    const Interval range = channelRun_ && dim == kChannelDim ? localChannels(*channelRun_, box)
+                                                             : Interval{0, box.size()};
     return coverage({range}, range);
   }
 
-  Interval ownRun(const Overlap& o) const {
+  Interval localRange(const Overlap& o) const {
     const bool source = role_ == Role::Source;
     const Index begin = source ? o.source : o.target;
     const int step = source ? o.sourceStep : o.targetStep;
@@ -229,14 +236,15 @@ private:
 
   void findCandidates(int dim) {
     auto own = segments(layout_, dim, layout_.part(position_, dim), role_);
-    if (run_ && dim == kChannelDim)
-      own = restricted(*run_, own);
+    if (channelRun_ && dim == kChannelDim)
+      own = restricted(*channelRun_, own);
     for (int part : among_ == Among::All ? partsNear(own, peerLayout_, dim, otherRole(role_))
                                          : std::vector{peerLayout_.part(ownPeerPosition_, dim)}) {
       if (!liesOn(peerLayout_, dim, part, coordinates_))
         continue;
-      const auto peerRuns = segments(peerLayout_, dim, part, otherRole(role_));
-      auto shared = role_ == Role::Source ? overlaps(own, peerRuns) : overlaps(peerRuns, own);
+      const auto peerSegments = segments(peerLayout_, dim, part, otherRole(role_));
+      auto shared =
+          role_ == Role::Source ? overlaps(own, peerSegments) : overlaps(peerSegments, own);
       if (!shared.empty())
         candidates_[dim].push_back({peerLayout_.partCoordinates(dim, part), std::move(shared)});
     }
@@ -248,14 +256,17 @@ private:
     std::vector<Segment> result;
     for (const Segment& s : own)
       if (const Interval common = intersect(channels, globalRange(s)); !common.empty())
-        result.push_back({s.local + common.begin - s.global, common.begin, common.size(), 1});
+        result.push_back({.local = s.local + common.begin - s.global,
+                          .global = common.begin,
+                          .length = common.size(),
+                          .step = 1});
     return result;
   }
 
   void chooseParts(int dim) {
     if (dim == peerLayout_.rank()) {
       const auto blocks = productBlocks(chosen_);
-      chooseCopies(0, Transfer{-1, elementsOf(blocks), blocks});
+      chooseCopies(0, Transfer{.peer = -1, .elements = elementsOf(blocks), .blocks = blocks});
       return;
     }
     const auto& axes = peerLayout_.splitAxes(dim);
@@ -269,7 +280,8 @@ private:
     }
   }
 
-  // On axes that no dimension fixes, every coordinate is a peer.
+  // On axes whose coordinate neither the properties nor the chosen parts determine, every
+  // coordinate is a peer, which gets the same transfer.
   void chooseCopies(int axis, const Transfer& transfer) {
     const Grid& grid = peerLayout_.grid();
     if (axis == grid.axes()) {
@@ -291,7 +303,7 @@ private:
   const Layout& peerLayout_;
   const Role role_;
   const int position_, ownPeerPosition_; // Position of the rank in either grid.
-  const Interval* const run_;
+  const Interval* const channelRun_;
   const Among among_;
   std::vector<int> coordinates_;
   std::vector<std::vector<Candidate>> candidates_;
@@ -299,7 +311,8 @@ private:
   std::vector<Transfer> transfers_;
 };
 
-// Merges two blocks that are consecutive in the channels and otherwise alike.
+// Merges two blocks that are consecutive in the channels and otherwise equal. Returns false if they
+// are not.
 bool join(ElementBlock& block, const ElementBlock& next) {
   constexpr int c = kChannelDim;
   const auto follows = [&](const std::vector<Index>& first, const std::vector<Index>& second) {
@@ -325,12 +338,12 @@ void append(std::vector<Transfer>& transfers, std::vector<Transfer> added) {
     transfers = std::move(added);
     return;
   }
-  std::unordered_map<int, std::size_t> places;
+  std::unordered_map<int, std::size_t> indexOfPeer;
   for (std::size_t i = 0; i < transfers.size(); ++i)
-    places.emplace(transfers[i].peer, i);
+    indexOfPeer.emplace(transfers[i].peer, i);
   for (Transfer& transfer : added) {
-    const auto entry = places.find(transfer.peer);
-    if (entry == places.end()) {
+    const auto entry = indexOfPeer.find(transfer.peer);
+    if (entry == indexOfPeer.end()) {
       transfers.push_back(std::move(transfer));
       continue;
     }
@@ -405,7 +418,7 @@ Schedule scheduleAmong(PeerSearch::Among among, const Layout& from, const Layout
   forEachChannelRun(from, to, [&](const Layout& source, const Layout& target, const Interval* run) {
     const auto search = [&](Role role, std::vector<Transfer>& transfers, Gaps& gaps) {
       PeerSearch peers(source, target, rank, role, run, among);
-      peers.run();
+      peers.search();
       append(gaps.zeros, peers.gaps().zeros);
       append(gaps.userValues, peers.gaps().userValues);
       append(transfers, peers.takeTransfers());

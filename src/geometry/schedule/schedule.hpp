@@ -9,14 +9,15 @@
 // in a with s's box in b, if and only if
 // - r and s have the same coordinate on each axis that is B in a or P in b, and
 // - that coordinate is 0 on each axis that is both B in a and P in b.
+// On an R axis the box of coordinates above 0 is empty.
 //
 // s sums the contributions that it receives. For example, from P to B on an axis of two ranks, each
 // rank sends its whole box to both, which is an all-reduce; from S0 to S1, a transposition of an
 // 8x8 tensor on 4 ranks, each rank sends a box of 2x2 elements to each rank. Between two grids,
 // only coordinate 0 of a B axis sends, and only coordinate 0 of a P axis receives. A halo G of the
-// source is ignored; one of the target is filled, beyond the domain by its boundary mode. The
-// contributions in a halo G* of the source are added to the owned elements; a halo G* of the target
-// gets zeros.
+// source is ignored; a halo G of the target is filled, beyond the domain by its boundary mode. A
+// halo G* of the source is folded: its contributions are added to the owned elements. A halo G* of
+// the target gets zeros.
 //
 // The rule is symmetric under (a, b, r, s) -> (b*, a*, s, r), so the transpose of the conversion is
 // the same schedule with both sides exchanged: C(a -> b)^T = C(b* -> a*).
@@ -43,6 +44,10 @@ inline Role otherRole(Role role) {
   return role == Role::Source ? Role::Target : Role::Source;
 }
 
+// Three numberings: a position is the number of a rank in its grid, a coordinate its index along
+// one grid axis, and a part the number of a block of one tensor dimension. A part determines the
+// coordinates on the axes that split its dimension (Layout::partCoordinates()).
+
 inline constexpr int kAnyCoordinate = -1; // Peers can have any coordinate on an axis.
 
 // For a position of `layout` in its role: on each axis of `peerLayout` the only coordinate that its
@@ -64,10 +69,11 @@ struct ElementList {
 };
 using ElementListPtr = std::shared_ptr<const ElementList>;
 
-// A box of elements that is sent. Its elements are counted in increasing global order in every
-// dimension; begin and step are their places in the local arrays of source and target (step -1 for
-// a reflection). With lists, entries are counted along the first dimension of the lists, and their
-// positions replace begin and step in all dimensions of the lists.
+// A box of elements that is sent. Element k of dimension d, in increasing global order, has the
+// local index begin[d] + k step[d] in the arrays of source and target; the step is -1 for a
+// reflection. With lists, the block is not a box in the dimensions lists.dims: extent[dims.front()]
+// is the number of entries, and entry k has the local indices in row k of lists.positions in these
+// dimensions.
 struct ElementBlock {
   Shape extent;
   std::vector<Index> sourceBegin, targetBegin;
@@ -112,8 +118,8 @@ Schedule makeRefill(const Layout& from, const Layout& to, int rank);
 // Throws TENON_ERR_SHAPE if the shapes of a conversion differ.
 void checkSameShape(const Layout& from, const Layout& to);
 
-// Throws TENON_ERR_LAYOUT if the conversion would have to fill or fold a linked halo, which needs
-// an index map. (Dropping such ghosts, and the transpose of this, are valid conversions.)
+// Throws TENON_ERR_LAYOUT if the conversion would have to fill a linked halo G or fold a linked
+// halo G*, which needs an index map. (Dropping such ghosts, and the transpose of this, are valid.)
 void checkLinkedHalos(const Layout& from, const Layout& to);
 
 // Messages and elements that a rank sends to other ranks, or receives from them.

@@ -14,7 +14,7 @@ namespace tenon {
 // unit if and only if they have the same coordinates on these axes. For example, on a 2 x 4 grid of
 // the ranks 0 to 7 with nodes of 4 ranks, axis 0 separates the nodes.
 struct UnitAxes {
-  std::vector<AxisMask> apart = {};
+  std::vector<AxisMask> apart = {}; // by level
   bool operator==(const UnitAxes&) const = default;
 
   // Empty if the units of this grid are not separated by axes.
@@ -27,15 +27,15 @@ Flow countFlow(const Layout& from, const Layout& to, int rank, Role role);
 // Counts by level. The work is also proportional to the number of ranks in an outermost unit.
 LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
                     const std::vector<Index>& unitRanks);
-// The same for units that are separated by axes, without that work.
+// The same for units that are separated by axes, without a loop over the ranks of a unit.
 LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
                     const UnitAxes& units);
 
-// Positions of the grid of both layouts, such that every other position sends and receives like one
-// of them. There are few: traffic is a product over dimensions, and along each dimension few
-// numbers differ.
+// Positions that represent all others: every position of the grid of both layouts sends and
+// receives as many messages and elements as one of these. There are few, because traffic is a
+// product over dimensions, and along each dimension the numbers differ at few parts.
 std::vector<int> unlikePositions(const Layout& from, const Layout& to);
-// The same, with positions that are also alike on all levels.
+// The same, where the numbers are also equal on each level.
 std::vector<int> unlikePositions(const Layout& from, const Layout& to, const UnitAxes& units);
 
 } // namespace tenon

@@ -32,7 +32,7 @@ const Stream& KernelContext::transfers() {
   return *transfers_;
 }
 
-void KernelContext::fetch(void* to, const void* from, Index bytes) const {
+void KernelContext::copyAndWait(void* to, const void* from, Index bytes) const {
   Device::get().copy(to, from, bytes, *stream_);
   stream_->synchronise();
 }

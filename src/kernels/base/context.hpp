@@ -5,7 +5,8 @@
 // the next kernel overwrites its contents:
 //     ScratchPlan plan;
 //     offset = plan.add<T>(n);  context.reserve(plan);  // when a kernel is created
-//     T* p = context.scratch<T>(offset);                // at each call: a later kernel can move it
+//     T* p = context.scratch<T>(offset);                // at each call, since reserve() of another
+//                                                       // kernel can allocate a new buffer
 // Kernels of the device run in order on the context's stream.
 #pragma once
 
@@ -62,15 +63,16 @@ public:
   explicit KernelContext(Stream stream);
 
   Space space() const noexcept { return stream_ ? Space::Device : Space::Host; }
-  // Source of memory that the kernels can access, for a Buffer; NULL on the host.
+  // Allocator for a Buffer whose memory the kernels can access; NULL on the host.
   const std::shared_ptr<MemorySource>& memory() const noexcept { return memory_; }
   // Only for a context of the device.
   const Stream& stream() const { return *stream_; }
   // Second stream, for copies between host and device that overlap with kernels. Work on it is
   // ordered with stream() by events alone.
   const Stream& transfers();
-  // Copies device memory to the host and waits for the copy.
-  void fetch(void* to, const void* from, Index bytes) const;
+  // Copies between host and device in either direction, or within the device, after the work that
+  // was queued on stream(), and waits for the copy. Only for a context of the device.
+  void copyAndWait(void* to, const void* from, Index bytes) const;
   // Page-locked host memory for a copy between host and device. The caller returns it by
   // giveStaging() after the copy, for reuse by the next copy unless it is large.
   Buffer takeStaging(Index bytes);
@@ -162,7 +164,7 @@ public:
     deviceValues_ =
         Buffer(Index(values.size() * sizeof(T)), "a list that kernels read", context.memory());
     if (!values.empty())
-      context.fetch(deviceValues_.data<T>(), values.data(), deviceValues_.bytes());
+      context.copyAndWait(deviceValues_.data<T>(), values.data(), deviceValues_.bytes());
   }
   // NULL if the list is empty.
   const T* data() const {

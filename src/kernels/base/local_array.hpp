@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A tensor on one rank, as the kernels of layer types see it: the address of the first element, the
 // data type, extents and strides, and the context whose kernels can use the memory. A LocalArray is
-// a reference to such a description, which a tensor has, or a test. Like a pointer it can be
-// absent: a tangent that is zero, a cotangent that nobody needs, a bias that this rank does not
-// have. It knows neither layouts nor processes.
+// a reference to such a description, which a tensor or a test owns. Like a pointer it can be
+// absent: for a tangent that is zero, a cotangent that is not needed, or a bias that this rank does
+// not have. It contains neither layouts nor processes.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -28,7 +28,7 @@ public:
   explicit LocalArray(const Memory& memory) : memory_(&memory) {}
 
   explicit operator bool() const noexcept { return memory_ != nullptr; }
-  // Of an array that exists.
+  // The next functions require that the array is not absent. rank(): number of dimensions.
   int rank() const noexcept { return static_cast<int>(memory_->extent.size()); }
   std::span<const Index> extent() const noexcept { return memory_->extent; }
   Index elements() const noexcept {
@@ -41,7 +41,8 @@ public:
   KernelContext& context() const noexcept { return *memory_->context; }
   // Null if the array is absent.
   const Index* strides() const noexcept { return memory_ ? memory_->strides : nullptr; }
-  // The first element; null if the array is absent. Throws TENON_ERR_INTERNAL for another type.
+  // The address of the first element; null if the array is absent. Throws TENON_ERR_INTERNAL if T
+  // is not the array's type.
   template <class T>
   const T* data() const {
     return static_cast<const T*>(checked(dataTypeOf<T>()));

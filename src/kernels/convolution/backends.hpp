@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Factories of the convolution backends, called by makeConvolution() with shapes that have been
-// checked: BLAS, oneDNN, cuDNN, cuBLAS (Gemm) and direct convolution. Direct convolution has three
-// more functions: where it is possible, with which instruction set, and where it is fastest.
+// checked: BLAS, oneDNN, cuDNN, cuBLAS (Gemm) and direct convolution. For direct convolution there
+// are also functions that tell for which windows it is possible, with which instruction set, and
+// whether it is the fastest.
 #pragma once
 
 #include "kernels/base/instruction_set.hpp"
@@ -12,7 +13,7 @@
 
 namespace tenon {
 
-// Strides of y: those of the shape, or those of a contiguous array if it has none.
+// Strides of y: those in the shape, or, if the shape has no strides, those of a contiguous array.
 ImageStrides outputStrides(const ConvolutionShape& shape);
 // The strides extended to three spatial dimensions, to match embedWindow().
 ImageStrides embedStrides(const ImageStrides& strides, int rank);
@@ -22,9 +23,9 @@ std::unique_ptr<Convolution<T>> makeBlasConvolution(const ConvolutionShape& shap
                                                     KernelContextPtr context);
 std::unique_ptr<Convolution<float>> makeOneDnnConvolution(const ConvolutionShape& shape,
                                                           KernelContextPtr context);
-// Factories for the device; the context must be on the device. With `mayTakeProducts`, the cuDNN
-// convolution uses im2col and cuBLAS for passes (forward or an adjoint) that these were measured to
-// compute faster.
+// Factories for the device; the context must be on the device. If `mayTakeProducts`,
+// the cuDNN convolution uses im2col and cuBLAS for the passes (forward or an adjoint) in which they
+// were measured to be faster.
 template <class T>
 std::unique_ptr<Convolution<T>>
 makeCudnnConvolution(const ConvolutionShape& shape, KernelContextPtr context, bool mayTakeProducts);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The random mask of dropout: each element becomes 0 with the probability `rate`, or is multiplied
 // by 1 / (1 - rate). The random number of an element depends on (seed, stream, global index) alone,
-// so a mask is independent of the partition among ranks, and derivatives draw it again instead of
-// storing it. A counter is stored instead, one number per draw.
+// so a mask is independent of the partition among ranks, and derivatives draw it again. Instead of
+// a mask, one counter per draw is stored, from which (seed, stream + counter) follows.
 #pragma once
 
 #include "kernels/base/context.hpp"
@@ -10,7 +10,9 @@
 namespace tenon {
 
 struct DropoutMask {
-  std::uint64_t seed, stream; // stream: the number of the layer's sequence of random numbers
+  // stream: the first random stream of the layer, a hash of its place in the network. Each draw has
+  // its own stream.
+  std::uint64_t seed, stream;
   double rate;
 };
 

@@ -17,7 +17,7 @@ template <class F>
 struct LineOf {
   const F& f;
   Index line;
-  TENON_DEVICE auto read(Index at) const { return f.read(at, line); }
+  TENON_DEVICE auto read(Index element) const { return f.read(element, line); }
 };
 template <class F>
 TENON_DEVICE auto lineOf(const F& f, Index line) {
@@ -41,40 +41,40 @@ inline constexpr int kStripOf<F> = F::kStrip;
 template <class F>
 struct AlongAxis {
   static constexpr int kStrip = kStripOf<F>;
-  Divisor perInner, perApart;
-  // A strip is kStrip elements of a line, `apart` elements from each other. With n = 8 and kStrip =
-  // 4 there are 2 strips: the elements 0, 2, 4, 6 and 1, 3, 5, 7.
-  std::uint32_t apart, n, inner;
+  Divisor perInner, perDistance;
+  // A strip is kStrip elements of a line, `distance` elements from each other. With n = 8 and
+  // kStrip = 4 there are 2 strips: the elements 0, 2, 4, 6 and 1, 3, 5, 7.
+  std::uint32_t distance, n, inner;
   F f;
 
   AlongAxis(Index outer, Index extent, Index width, const F& functor)
-      : apart(static_cast<std::uint32_t>((extent + kStrip - 1) / kStrip)),
+      : distance(static_cast<std::uint32_t>((extent + kStrip - 1) / kStrip)),
         n(static_cast<std::uint32_t>(extent)), inner(static_cast<std::uint32_t>(width)), f(functor),
-        strips_(outer * apart * width) {
+        strips_(outer * distance * width) {
     perInner = divisorOf(width);
-    perApart = divisorOf(apart);
+    perDistance = divisorOf(distance);
   }
   Index strips() const { return strips_; }
 
   TENON_DEVICE void operator()(Index i) const {
     auto outer = static_cast<std::uint32_t>(i);
-    const std::uint32_t inside = inner > 1 ? perInner.divide(outer) : 0;
-    const std::uint32_t before = perApart.divide(outer);
-    const Index at = (outer * n + before) * inner + inside, lineIndex = outer * inner + inside,
-                step = apart * inner;
+    const std::uint32_t innerIndex = inner > 1 ? perInner.divide(outer) : 0;
+    const std::uint32_t position = perDistance.divide(outer); // of the first element in the line
+    const Index first = (outer * n + position) * inner + innerIndex;
+    const Index lineIndex = outer * inner + innerIndex, step = distance * inner;
     const auto line = lineOf(f, lineIndex);
-    if (before + (kStrip - 1) * apart < n) {
-      decltype(line.read(at)) values[kStrip];
+    if (position + (kStrip - 1) * distance < n) {
+      decltype(line.read(first)) values[kStrip];
       TENON_UNROLL
       for (int k = 0; k < kStrip; ++k)
-        values[k] = line.read(at + k * step);
+        values[k] = line.read(first + k * step);
       TENON_UNROLL
       for (int k = 0; k < kStrip; ++k)
-        f.write(at + k * step, values[k]);
+        f.write(first + k * step, values[k]);
     } else {
       TENON_KEEP_LOOP
-      for (Index k = 0; before + k * apart < n; ++k)
-        f.write(at + k * step, line.read(at + k * step));
+      for (Index k = 0; position + k * distance < n; ++k)
+        f.write(first + k * step, line.read(first + k * step));
     }
   }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rounding to bfloat16 (the upper 16 bits of a float) and expansion from it, per element of a box
-// (eachOfBlock() calls write(to, read(from, to)); on the host row() for a whole row) or of an array
-// (FromBFloat16: eachElement() calls write(i, read(i))). movement/bfloat16.hpp has the callers.
+// Rounding to bfloat16 (the upper 16 bits of a float) and expansion from bfloat16, for the
+// functions of movement/bfloat16.hpp. RoundElements and ExpandElements work on the elements of a
+// box: eachOfBlock() calls write(to, read(from, to)), or on the host row() for a whole row.
+// FromBFloat16 works on an array: eachElement() calls write(i, read(i)).
 #pragma once
 
 #include "kernels/base/independent.hpp"
@@ -10,6 +11,7 @@
 
 namespace tenon::functors {
 
+// y = x, rounded.
 template <class T>
 struct RoundElements {
   const T* x;
@@ -43,6 +45,7 @@ struct ExpandElements {
   TENON_DEVICE void write(Index to, T value) const { y[to] = value; }
 };
 
+// y = x
 template <class T>
 struct FromBFloat16 {
   const BFloat16* x;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Functors for elements of a box that are read at one offset of an array x and written at another
 // of an array y: eachOfBlock() (walks/each.hpp) calls write(to, read(from, to)) for each element,
-// on the host or the device. On the host it calls row() for a whole row instead, if the functor has
-// it.
+// on the host or the device. If the functor has row(), the host calls it for each row instead.
 //   CombineElements               y = op(y, x): a copy, a sum or a maximum
 //   CopyWide                      a copy of 16 bytes at a time
 //   ScaleElements, AxpbyElements  y = alpha x, and y = alpha x + beta y

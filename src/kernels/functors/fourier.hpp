@@ -30,13 +30,13 @@ struct WeightedModes {
   struct Mode {
     T re, im;
   };
-  TENON_DEVICE Mode read(Index at, Index line) const {
-    const T weight = weights[at - line * modes];
-    return {weight * from[2 * at], weight * from[2 * at + 1]};
+  TENON_DEVICE Mode read(Index pair, Index line) const {
+    const T weight = weights[pair - line * modes];
+    return {weight * from[2 * pair], weight * from[2 * pair + 1]};
   }
-  TENON_DEVICE void write(Index at, const Mode& mode) const {
-    to[2 * at] = mode.re;
-    to[2 * at + 1] = mode.im;
+  TENON_DEVICE void write(Index pair, const Mode& mode) const {
+    to[2 * pair] = mode.re;
+    to[2 * pair + 1] = mode.im;
   }
 };
 
@@ -90,8 +90,8 @@ struct PackedLine {
       return position - first;
     return position >= extent - atEnd ? position - extent + packed() : -1;
   }
-  TENON_DEVICE Index toLine(Index at) const {
-    return at < count ? first + at : extent - packed() + at;
+  TENON_DEVICE Index toLine(Index stored) const {
+    return stored < count ? first + stored : extent - packed() + stored;
   }
 };
 
@@ -111,10 +111,10 @@ struct ToLines {
 
   TENON_DEVICE void operator()(Index i) const {
     auto outer = static_cast<std::uint32_t>(i);
-    const Index at = line.toPacked(extent.divide(outer)), inside = inner.divide(outer);
-    const T* element = from + W * ((outer * line.packed() + at) * width + inside);
+    const Index stored = line.toPacked(extent.divide(outer)), within = inner.divide(outer);
+    const T* element = from + W * ((outer * line.packed() + stored) * width + within);
     for (int w = 0; w < W; ++w)
-      lines[W * i + w] = at < 0 ? T(0) : element[w];
+      lines[W * i + w] = stored < 0 ? T(0) : element[w];
   }
 };
 
@@ -151,8 +151,8 @@ struct FromLines {
 
   TENON_DEVICE void operator()(Index i) const {
     auto outer = static_cast<std::uint32_t>(i);
-    const Index inside = inner.divide(outer), position = line.toLine(packed.divide(outer));
-    const T* element = lines + W * ((outer * width + inside) * line.extent + position);
+    const Index within = inner.divide(outer), position = line.toLine(packed.divide(outer));
+    const T* element = lines + W * ((outer * width + within) * line.extent + position);
     for (int w = 0; w < W; ++w)
       to[W * i + w] = element[w];
   }

@@ -58,7 +58,8 @@ struct WeightedError : ErrorTermOf {
   }
 };
 
-// n - i for a weight that is negative or not finite, else 0: the maximum then identifies the first.
+// n - i for a weight that is negative or not finite, else 0: the maximum over all elements is that
+// of the first such weight.
 template <class T>
 struct BadWeight {
   using Wide = Index;
@@ -101,22 +102,22 @@ struct RowTarget {
   }
 };
 
-// The relative error per sample; e and s are the squared norms of its error and target.
+// The relative error per sample.
 template <class T>
 struct RelativeError {
   using Wide = double;
-  const T *weights, *e, *s;
+  const T *weights, *squaredErrors, *squaredTargets; // by sample: squared norms of x - t and of t
   double scale, epsilon;
   TENON_DEVICE bool isLeftOut(Index r) const { return weightAt(weights, r) == 0; }
   TENON_DEVICE double factor(Index r) const {
-    return scale * weightAt(weights, r) / (std::sqrt(double(s[r])) + epsilon);
+    return scale * weightAt(weights, r) / (std::sqrt(double(squaredTargets[r])) + epsilon);
   }
   TENON_DEVICE double operator()(Index, Index r) const {
-    return isLeftOut(r) ? 0 : factor(r) * std::sqrt(double(e[r]));
+    return isLeftOut(r) ? 0 : factor(r) * std::sqrt(double(squaredErrors[r]));
   }
   // The factor that is common to the derivatives with respect to all elements of a sample.
   TENON_DEVICE double slope(Index r) const {
-    const double error = std::sqrt(double(e[r]));
+    const double error = std::sqrt(double(squaredErrors[r]));
     return error == 0 || isLeftOut(r) ? 0 : factor(r) / error;
   }
 };
@@ -147,11 +148,13 @@ struct RelativeGradient {
 // gradient of an element is gathered from the differences of which it is the low end and the high
 // end, so no two threads add to one element. The array has `extent` elements, of which this rank
 // owns the first `owned` along each dimension; the others are halo, the high ends of its last
-// differences.
+// differences. In one dimension, with the owned elements 0 ... n-1 and the halo element n,
+// difference k is x[k+1] - x[k] and belongs to element k. Differences are taken along the
+// dimensions from firstDim on; the dimensions before it are the batch and the channels.
 template <class T, class U>
 struct DifferenceTerm {
   using Wide = double;
-  Index rank, first;
+  Index ndim, firstDim;
   Divisor perExtent[kMaxBlockRank];
   Index extent[kMaxBlockRank], owned[kMaxBlockRank];
   Index step[kMaxBlockRank], ownedStep[kMaxBlockRank]; // strides of x, and of the owned elements
@@ -169,21 +172,23 @@ struct DifferenceTerm {
   TENON_DEVICE double operator()(Index, Index element) const {
     Index at[kMaxBlockRank];
     auto rest = static_cast<std::uint32_t>(element);
-    // Beyond: number of dimensions in which the element is not owned.
-    Index beyond = 0, ownedAt = 0;
-    for (Index d = rank - 1; d >= 0; --d) {
+    Index dimsInHalo = 0, ownedAt = 0;
+    for (Index d = ndim - 1; d >= 0; --d) {
       at[d] = perExtent[d].divide(rest);
-      beyond += at[d] >= owned[d];
+      dimsInHalo += at[d] >= owned[d];
       ownedAt += at[d] * ownedStep[d];
     }
     double value = 0, gradient = 0;
-    for (Index d = first; d < rank; ++d) {
-      if (beyond == 0 && at[d] + 1 < extent[d]) {
+    for (Index d = firstDim; d < ndim; ++d) {
+      // The element as the low end of a difference along d: it is owned.
+      if (dimsInHalo == 0 && at[d] + 1 < extent[d]) {
         const double w = weights.of(ownedAt), each = w == 0 ? 0 : slope(element, d);
         value += w * each * each;
         gradient -= 2 * scale * w * each * inverse[d];
       }
-      if (at[d] > 0 && at[d] <= owned[d] && beyond == Index(at[d] == owned[d])) {
+      // As the high end: the low end, at[d] - 1, is owned. So the element is owned, or it is the
+      // first halo element along d and owned along all other dimensions.
+      if (at[d] > 0 && at[d] <= owned[d] && dimsInHalo == Index(at[d] == owned[d])) {
         const double w = weights.of(ownedAt - ownedStep[d]);
         const double each = w == 0 ? 0 : slope(element - step[d], d);
         gradient += 2 * scale * w * each * inverse[d];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Functors (structs with a kernel's arrays, for host and device) of rows/normalisation.hpp, for one
-// element of a row, a group, or a term of a sum (functors/reduce.hpp). Slopes are sums with dy.
+// element of a row, a group, or a term of a sum (functors/reduce.hpp). "Slopes" are sums with dy.
 #pragma once
 
 #include "kernels/functors/elementary.hpp"
@@ -21,7 +21,7 @@ TENON_DEVICE inline double perCount(double x, double count) {
   return count > 0 ? quotient : 0;
 }
 
-// Number of elements, their mean, and the sum of their squared deviations from it.
+// Number of elements, their mean, and the sum of their squared deviations from the mean.
 struct Partial {
   double count, mean, second;
 
@@ -81,7 +81,7 @@ struct RowLists {
         return true;
       }
       inRow_ += step_;
-      at_ += step_;
+      element_ += step_;
       if (inRow_ < lists_.length.divisor())
         return false;
       find(inRow_);
@@ -92,14 +92,14 @@ struct RowLists {
     TENON_DEVICE bool stays(int count) const {
       return lists_.begin && inRow_ + count * step_ < lists_.length.divisor();
     }
-    TENON_DEVICE Index ahead(int count) const { return at_ + count * Index(step_); }
+    TENON_DEVICE Index ahead(int count) const { return element_ + count * Index(step_); }
     TENON_DEVICE void skip(int count) {
       inRow_ += count * step_;
-      at_ += count * Index(step_);
+      element_ += count * Index(step_);
     }
     TENON_DEVICE bool isPast() const { return position_ >= end_; }
     TENON_DEVICE Index row() const { return row_; }
-    TENON_DEVICE Index at() const { return at_; }
+    TENON_DEVICE Index element() const { return element_; }
     TENON_DEVICE Index inRow() const { return inRow_; }
 
   private:
@@ -112,11 +112,11 @@ struct RowLists {
     TENON_DEVICE void take(Index inRow) {
       inRow_ = static_cast<std::uint32_t>(inRow);
       row_ = lists_.begin && !isPast() ? lists_.rows[position_] : position_;
-      at_ = row_ * lists_.lengthOfRow + inRow;
+      element_ = row_ * lists_.lengthOfRow + inRow;
     }
     const RowLists& lists_;
     std::uint32_t position_, end_; // indices in the list of all rows
-    Index count_, row_ = 0, at_ = 0;
+    Index count_, row_ = 0, element_ = 0;
     std::uint32_t step_, inRow_ = 0;
   };
 };
@@ -156,14 +156,14 @@ struct GroupMoments { // terms of the moments: the elements x of a group's rows
     const T* x;
     TENON_DEVICE Index endOf(Index n) const { return steps.endOf(n); }
     TENON_DEVICE Index next() {
-      const Index current = steps.at();
+      const Index current = steps.element();
       steps.step();
       return current;
     }
     TENON_DEVICE bool stays(int count) const { return steps.stays(count); }
     TENON_DEVICE Index ahead(int count) const { return steps.ahead(count); }
     TENON_DEVICE void skip(int count) { steps.skip(count); }
-    TENON_DEVICE double at(Index place) const { return x[place]; }
+    TENON_DEVICE double at(Index i) const { return x[i]; }
   };
   TENON_DEVICE Terms of(Index group, Index first, Index step) const {
     return {{lists, group, first, step}, x};
@@ -186,9 +186,9 @@ struct GroupMomentsTangent { // terms of the derivative: dx, and (x - mean) dx
   struct Terms : GroupMoments<T>::Terms {
     const T* dx;
     double mean;
-    TENON_DEVICE TwoSums at(Index place) const {
-      const double d = dx[place];
-      return {d, (double(this->x[place]) - mean) * d};
+    TENON_DEVICE TwoSums at(Index i) const {
+      const double d = dx[i];
+      return {d, (double(this->x[i]) - mean) * d};
     }
   };
   TENON_DEVICE Terms of(Index group, Index first, Index step) const {
@@ -217,16 +217,16 @@ struct MomentsAdjoint {
   struct Line {
     const MomentsAdjoint& adjoint;
     T level, slope, mean;
-    TENON_DEVICE T read(Index at) const {
-      const T value = level + slope * (adjoint.x[at] - mean);
-      return adjoint.adds ? adjoint.dx[at] + value : value;
+    TENON_DEVICE T read(Index i) const {
+      const T value = level + slope * (adjoint.x[i] - mean);
+      return adjoint.adds ? adjoint.dx[i] + value : value;
     }
   };
   TENON_DEVICE Line line(Index row) const {
     const Index g = groupOf[row];
     return {*this, T(inverseCounts[g] * double(dMean[g])), 2 * dSecond[g], mean[g]};
   }
-  TENON_DEVICE void write(Index at, T value) const { dx[at] = value; }
+  TENON_DEVICE void write(Index i, T value) const { dx[i] = value; }
 };
 
 // 1 / sqrt(variance + epsilon) of a group.
@@ -240,8 +240,8 @@ struct GroupScale {
   }
 };
 
-// A normalisation, and the point at which derivatives are taken. If weightOf is null, weights
-// belong to positions in a row instead of rows; if weights are null, they are all 1.
+// The point at which a normalisation or its derivative is evaluated. If weightOf is null, each
+// weight belongs to a position in a row instead of a row; if `weight` is null, all weights are 1.
 template <class T>
 struct RowPoint {
   const Index *groupOf, *weightOf;
@@ -251,12 +251,12 @@ struct RowPoint {
   // The weights of a row's elements: one for the row, or one per position from `begin` on.
   struct Weights {
     const T* values;
-    bool isOfPlace;
+    bool isOfPosition;
     T ofRow;
     Index begin;
-    TENON_DEVICE T at(Index place) const { return isOfPlace ? values[place - begin] : ofRow; }
+    TENON_DEVICE T of(Index i) const { return isOfPosition ? values[i - begin] : ofRow; }
   };
-  // `which` is weightOfRow(row).
+  // `otherwise` replaces absent values; `index` is weightOfRow(row).
   TENON_DEVICE Weights weightsOf(const T* values, T otherwise, Index row, Index index) const {
     return {values, values && !weightOf, values && weightOf ? values[index] : otherwise,
             row * length};
@@ -275,8 +275,8 @@ struct Normalise { // y = max(least, (x - mean) scale weight + bias)
     const T* x;
     T mean, scale;
     typename RowPoint<T>::Weights weights, biases;
-    TENON_DEVICE T read(Index at) const {
-      return (x[at] - mean) * (scale * weights.at(at)) + biases.at(at);
+    TENON_DEVICE T read(Index i) const {
+      return (x[i] - mean) * (scale * weights.of(i)) + biases.of(i);
     }
   };
   TENON_DEVICE Line line(Index row) const {
@@ -284,7 +284,7 @@ struct Normalise { // y = max(least, (x - mean) scale weight + bias)
     return {point.x, point.mean[g], point.scale[g], point.weightsOf(point.weight, T(1), row, w),
             point.weightsOf(bias, T(0), row, w)};
   }
-  TENON_DEVICE void write(Index at, T value) const { y[at] = value < least ? least : value; }
+  TENON_DEVICE void write(Index i, T value) const { y[i] = value < least ? least : value; }
 };
 
 template <class T>
@@ -297,10 +297,10 @@ struct NormaliseTangent { // `slope` is d scale = -scale^3 / 2 d variance
     const T *x, *dx;
     T mean, scale, slope, dMean;
     typename RowPoint<T>::Weights weights, dWeights, dBiases;
-    TENON_DEVICE T read(Index at) const {
-      const T distance = x[at] - mean, dDistance = (dx ? dx[at] : T(0)) - dMean;
-      return weights.at(at) * (scale * dDistance + distance * slope) +
-             dWeights.at(at) * scale * distance + dBiases.at(at);
+    TENON_DEVICE T read(Index i) const {
+      const T distance = x[i] - mean, dDistance = (dx ? dx[i] : T(0)) - dMean;
+      return weights.of(i) * (scale * dDistance + distance * slope) +
+             dWeights.of(i) * scale * distance + dBiases.of(i);
     }
   };
   TENON_DEVICE Line line(Index row) const {
@@ -317,7 +317,7 @@ struct NormaliseTangent { // `slope` is d scale = -scale^3 / 2 d variance
             point.weightsOf(dWeight, T(0), row, w),
             point.weightsOf(dBias, T(0), row, w)};
   }
-  TENON_DEVICE void write(Index at, T value) const { dy[at] = value; }
+  TENON_DEVICE void write(Index i, T value) const { dy[i] = value; }
 };
 
 template <class T>
@@ -330,13 +330,13 @@ struct NormaliseAdjoint { // dx = weight scale dy, for fixed moments
     const T* dy;
     T scale;
     typename RowPoint<T>::Weights weights;
-    TENON_DEVICE T read(Index at) const { return weights.at(at) * scale * dy[at]; }
+    TENON_DEVICE T read(Index i) const { return weights.of(i) * scale * dy[i]; }
   };
   TENON_DEVICE Line line(Index row) const {
     return {dy, point.scale[point.groupOf[row]],
             point.weightsOf(point.weight, T(1), row, point.weightOfRow(row))};
   }
-  TENON_DEVICE void write(Index at, T value) const { dx[at] = value; }
+  TENON_DEVICE void write(Index i, T value) const { dx[i] = value; }
 };
 
 // The two sums of a group from which the cotangents of its mean and variance are computed. The same
@@ -346,10 +346,10 @@ struct GroupSlopes { // terms: weight dy, and weight dy (x - mean)
   using Wide = TwoSums;
   RowPoint<T> point;
   RowLists lists;
-  const T *dy, *ofGroups; // ofGroups: weights that the sums exclude; can be null
+  const T *dy, *ofGroups; // ofGroups: null, or weights by group, which the sums do not contain
   T* dx;                  // can be null
-  struct Place {
-    Index at;
+  struct Element {        // and what its term needs of its row
+    Index index;
     T weight;
   };
   struct Terms {
@@ -364,9 +364,9 @@ struct GroupSlopes { // terms: weight dy, and weight dy (x - mean)
       if (point.weight && point.weightOf && !steps.isPast())
         weight = point.weight[point.weightOf[steps.row()]];
     }
-    TENON_DEVICE Place next() {
-      const bool isOfPlace = point.weight && !point.weightOf;
-      const Place current{steps.at(), isOfPlace ? point.weight[steps.inRow()] : weight};
+    TENON_DEVICE Element next() {
+      const bool isOfPosition = point.weight && !point.weightOf;
+      const Element current{steps.element(), isOfPosition ? point.weight[steps.inRow()] : weight};
       if (steps.step())
         enterRow();
       return current;
@@ -374,15 +374,15 @@ struct GroupSlopes { // terms: weight dy, and weight dy (x - mean)
     TENON_DEVICE bool stays(int count) const {
       return (!point.weight || point.weightOf) && steps.stays(count);
     }
-    TENON_DEVICE Place ahead(int count) const { return {steps.ahead(count), weight}; }
+    TENON_DEVICE Element ahead(int count) const { return {steps.ahead(count), weight}; }
     TENON_DEVICE void skip(int count) { steps.skip(count); }
-    TENON_DEVICE TwoSums at(const Place& p) const {
-      const double product = double(p.weight) * double(dy[p.at]);
-      return {product, product * (double(point.x[p.at]) - mean)};
+    TENON_DEVICE TwoSums at(const Element& e) const {
+      const double product = double(e.weight) * double(dy[e.index]);
+      return {product, product * (double(point.x[e.index]) - mean)};
     }
-    TENON_DEVICE void write(const Place& p, const TwoSums& sums) const {
+    TENON_DEVICE void write(const Element& e, const TwoSums& sums) const {
       if (dx)
-        dx[p.at] = T(slope * sums.first);
+        dx[e.index] = T(slope * sums.first);
     }
   };
   TENON_DEVICE Terms of(Index group, Index first, Index step) const {
@@ -413,8 +413,8 @@ struct WeightSlopes { // terms: dy, and dy (x - mean) scale
   RowLists lists;
   const T* dy;
   bool groupsAreCloser() const { return !lists.begin; }
-  struct Place {
-    Index at;
+  struct Element {
+    Index index;
     double mean, scale;
   };
   struct Terms {
@@ -430,18 +430,18 @@ struct WeightSlopes { // terms: dy, and dy (x - mean) scale
       mean = point.mean[g];
       scale = point.scale[g];
     }
-    TENON_DEVICE Place next() {
-      const Place current{steps.at(), mean, scale};
+    TENON_DEVICE Element next() {
+      const Element current{steps.element(), mean, scale};
       if (steps.step())
         enterRow();
       return current;
     }
     TENON_DEVICE bool stays(int count) const { return steps.stays(count); }
-    TENON_DEVICE Place ahead(int count) const { return {steps.ahead(count), mean, scale}; }
+    TENON_DEVICE Element ahead(int count) const { return {steps.ahead(count), mean, scale}; }
     TENON_DEVICE void skip(int count) { steps.skip(count); }
-    TENON_DEVICE TwoSums at(const Place& p) const {
-      const double d = dy[p.at];
-      return {d, d * (double(point.x[p.at]) - p.mean) * p.scale};
+    TENON_DEVICE TwoSums at(const Element& e) const {
+      const double d = dy[e.index];
+      return {d, d * (double(point.x[e.index]) - e.mean) * e.scale};
     }
   };
   TENON_DEVICE Terms of(Index list, Index first, Index step) const {

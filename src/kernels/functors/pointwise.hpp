@@ -91,13 +91,13 @@ struct Elu {
   double factor;
   template <class T>
   TENON_DEVICE T value(T x) const {
-    const T left = functors::exponentialMinusOne(x);
-    return x > T(0) ? x : T(factor) * left;
+    const T negative = functors::exponentialMinusOne(x); // for x <= 0
+    return x > T(0) ? x : T(factor) * negative;
   }
   template <class T>
   TENON_DEVICE T derivative(T x, T v) const {
-    const T left = functors::boundedExponential(functors::atMost(functors::bound(T(0)), x));
-    return x > T(0) ? v : T(factor) * left * v;
+    const T negative = functors::boundedExponential(functors::atMost(functors::bound(T(0)), x));
+    return x > T(0) ? v : T(factor) * negative * v;
   }
 };
 
@@ -112,8 +112,8 @@ struct Gelu {
     const T x = clamped(argument, bound(-kMax<T>), bound(kMax<T>)), a = magnitude(x);
     const T tail = normalTail(a), centre = T(0.5) + x * normalCentre(x * x);
     const T divisor = atLeast(bound(kCentre<T>), a);
-    const T below = a < kCentre<T> ? centre : T(1) - gaussian(a) * tail / divisor;
-    return x <= -kCentre<T> ? -gaussian(a, tail) : argument * below;
+    const T phi = a < kCentre<T> ? centre : T(1) - gaussian(a) * tail / divisor; // Phi(x)
+    return x <= -kCentre<T> ? -gaussian(a, tail) : argument * phi;
   }
   template <class T>
   TENON_DEVICE static T derivative(T argument, T v) {
@@ -122,8 +122,8 @@ struct Gelu {
     const T x = clamped(argument, bound(-kMax<T>), bound(kMax<T>)), a = magnitude(x);
     const T bell = gaussian(a), divisor = atLeast(bound(kCentre<T>), a);
     const T tail = bell * normalTail(a) / divisor, centre = T(0.5) + x * normalCentre(x * x);
-    const T below = a < kCentre<T> ? centre : x < T(0) ? tail : T(1) - tail;
-    return (below + x * bell * kPerRootOf2Pi) * v;
+    const T phi = a < kCentre<T> ? centre : x < T(0) ? tail : T(1) - tail; // Phi(x)
+    return (phi + x * bell * kPerRootOf2Pi) * v;
   }
 };
 
@@ -344,8 +344,8 @@ struct Softsign {
   }
   template <class T>
   TENON_DEVICE static T derivative(T x, T v) {
-    const T below = T(1) + functors::magnitude(x);
-    return v / below / below;
+    const T divisor = T(1) + functors::magnitude(x);
+    return v / divisor / divisor;
   }
 };
 
@@ -364,9 +364,9 @@ struct Mish {
   TENON_DEVICE static T derivative(T argument, T v) {
     using namespace functors;
     const T x = clamped(argument, bound(Format<T>::kMinExponent), bound(kMax<T>));
-    const T z = boundedExponential(x), n = z * (z + T(2)), whole = n + T(2);
-    const T t = n / whole, below = T(2) / whole; // 1 - t
-    return (t + x * below * ((T(1) + t) * (z / (T(1) + z)))) * v;
+    const T z = boundedExponential(x), n = z * (z + T(2)), divisor = n + T(2);
+    const T t = n / divisor, oneMinusT = T(2) / divisor;
+    return (t + x * oneMinusT * ((T(1) + t) * (z / (T(1) + z)))) * v;
   }
 };
 
@@ -378,8 +378,8 @@ struct HardSwish {
   }
   template <class T>
   TENON_DEVICE static T derivative(T x, T v) {
-    const T inside = functors::clamped(x, functors::bound(T(-3)), functors::bound(T(3)));
-    return x <= T(-3) ? T(0) : x < T(3) ? v * (inside / T(3) + T(0.5)) : v;
+    const T clampedX = functors::clamped(x, functors::bound(T(-3)), functors::bound(T(3)));
+    return x <= T(-3) ? T(0) : x < T(3) ? v * (clampedX / T(3) + T(0.5)) : v;
   }
 };
 
@@ -389,13 +389,13 @@ struct Selu {
                           kAlpha = 1.6732632423543772848170429916717;
   template <class T>
   TENON_DEVICE static T value(T x) {
-    const T left = functors::exponentialMinusOne(x);
-    return x > T(0) ? T(kScale) * x : T(kScale * kAlpha) * left;
+    const T negative = functors::exponentialMinusOne(x); // for x <= 0
+    return x > T(0) ? T(kScale) * x : T(kScale * kAlpha) * negative;
   }
   template <class T>
   TENON_DEVICE static T derivative(T x, T v) {
-    const T left = functors::atMost(functors::bound(T(0)), x);
-    return (x > T(0) ? T(kScale) : T(kScale * kAlpha) * functors::boundedExponential(left)) * v;
+    const T negative = functors::atMost(functors::bound(T(0)), x);
+    return (x > T(0) ? T(kScale) : T(kScale * kAlpha) * functors::boundedExponential(negative)) * v;
   }
 };
 
@@ -404,19 +404,19 @@ struct Celu {
   double factor;
   template <class T>
   TENON_DEVICE T value(T x) const {
-    const T left = functors::exponentialMinusOne(ofFactor(x));
-    return x > T(0) ? x : T(factor) * left;
+    const T negative = functors::exponentialMinusOne(boundedQuotient(x)); // for x <= 0
+    return x > T(0) ? x : T(factor) * negative;
   }
   template <class T>
   TENON_DEVICE T derivative(T x, T v) const {
-    const T left = functors::boundedExponential(ofFactor(x));
-    return x > T(0) ? v : left * v;
+    const T negative = functors::boundedExponential(boundedQuotient(x)); // for x <= 0
+    return x > T(0) ? v : negative * v;
   }
 
 private:
   // x / factor for x <= 0, bounded such that the quotient does not overflow.
   template <class T>
-  TENON_DEVICE T ofFactor(T x) const {
+  TENON_DEVICE T boundedQuotient(T x) const {
     using namespace functors;
     return clamped(x, T(factor) * bound(Format<T>::kMinExponent), bound(T(0))) / T(factor);
   }

@@ -68,13 +68,13 @@ struct PoolingPlanes {
   }
   // The index of an input or output in its plane, and the plane.
   struct Position {
-    Number at[kMaxSpatial], plane;
+    Number index[kMaxSpatial], plane;
   };
   TENON_DEVICE static Position split(Index element, const Divisor (&per)[kMaxSpatial]) {
     Position p{};
     auto rest = static_cast<std::uint32_t>(element);
     for (int d = kMaxSpatial - 1; d >= 0; --d)
-      p.at[d] = Number(per[d].divide(rest));
+      p.index[d] = Number(per[d].divide(rest));
     p.plane = Number(rest);
     return p;
   }
@@ -84,12 +84,12 @@ struct PoolingPlanes {
   // Calls visit(index of the input in its plane) for the inputs of a window, row-major.
   template <class Visit>
   TENON_DEVICE void forEachInput(const Position& o, const Visit& visit) const {
-    const Taps t0 = tapsOf(0, o.at[0]), t1 = tapsOf(1, o.at[1]), t2 = tapsOf(2, o.at[2]);
+    const Taps t0 = tapsOf(0, o.index[0]), t1 = tapsOf(1, o.index[1]), t2 = tapsOf(2, o.index[2]);
     for (Number a = t0.begin; a < t0.end; ++a) {
-      const Number i0 = firstOf(0, o.at[0]) + a * dilation[0];
+      const Number i0 = firstOf(0, o.index[0]) + a * dilation[0];
       for (Number b = t1.begin; b < t1.end; ++b) {
-        const Number i1 = firstOf(1, o.at[1]) + b * dilation[1];
-        const Number row = (i0 * in[1] + i1) * in[2] + firstOf(2, o.at[2]);
+        const Number i1 = firstOf(1, o.index[1]) + b * dilation[1];
+        const Number row = (i0 * in[1] + i1) * in[2] + firstOf(2, o.index[2]);
         for (Number c = t2.begin; c < t2.end; ++c)
           visit(row + c * dilation[2]);
       }
@@ -98,27 +98,27 @@ struct PoolingPlanes {
   // Calls visit(position of the output) for each output that reads this input, row-major.
   template <class Visit>
   TENON_DEVICE void forEachReader(const Position& i, const Visit& visit) const {
-    const Taps r0 = outputsOver(0, i.at[0]), r1 = outputsOver(1, i.at[1]);
-    const Taps r2 = outputsOver(2, i.at[2]);
+    const Taps r0 = outputsOver(0, i.index[0]), r1 = outputsOver(1, i.index[1]);
+    const Taps r2 = outputsOver(2, i.index[2]);
     for (Number a = r0.begin; a < r0.end; ++a) {
-      if (!reads(0, a, i.at[0]))
+      if (!reads(0, a, i.index[0]))
         continue;
       for (Number b = r1.begin; b < r1.end; ++b) {
-        if (!reads(1, b, i.at[1]))
+        if (!reads(1, b, i.index[1]))
           continue;
         for (Number c = r2.begin; c < r2.end; ++c)
-          if (reads(2, c, i.at[2]))
+          if (reads(2, c, i.index[2]))
             visit(Position{{a, b, c}, i.plane});
       }
     }
   }
   TENON_DEVICE Number outputIndex(const Position& o) const {
-    return o.plane * outVolume + (o.at[0] * out[1] + o.at[1]) * out[2] + o.at[2];
+    return o.plane * outVolume + (o.index[0] * out[1] + o.index[1]) * out[2] + o.index[2];
   }
   // Number of elements of a mean.
   TENON_DEVICE Index counted(const Position& o, bool includesPad) const {
-    return Index(countedTaps(0, o.at[0], includesPad)) * countedTaps(1, o.at[1], includesPad) *
-           countedTaps(2, o.at[2], includesPad);
+    return Index(countedTaps(0, o.index[0], includesPad)) *
+           countedTaps(1, o.index[1], includesPad) * countedTaps(2, o.index[2], includesPad);
   }
 };
 
@@ -206,19 +206,19 @@ struct MaxPoolAdjoint {
     const auto t = PoolingPlanes::split(number, perTile);
     PoolingPlanes::Taps inputs[kMaxSpatial];
     for (int d = 0; d < kMaxSpatial; ++d) {
-      const Number begin = t.at[d] * tile[d] - shift[d], rest = planes.in[d] - begin;
+      const Number begin = t.index[d] * tile[d] - shift[d], rest = planes.in[d] - begin;
       inputs[d] = {begin > 0 ? begin : 0, rest < tile[d] ? planes.in[d] : begin + tile[d]};
     }
     T* const plane = dx + Index(t.plane) * planes.inVolume;
     if (isOne == 1) {
-      const PoolingPlanes::Position o{{t.at[0] + ahead[0], t.at[1] + ahead[1], t.at[2] + ahead[2]},
-                                      t.plane};
+      const PoolingPlanes::Position o{
+          {t.index[0] + ahead[0], t.index[1] + ahead[1], t.index[2] + ahead[2]}, t.plane};
       bool exists = true;
       for (int d = 0; d < kMaxSpatial; ++d)
-        exists &= std::uint32_t(o.at[d]) < std::uint32_t(planes.out[d]);
-      const Number at = planes.outputIndex(o);
-      const PoolingWinner winner = exists ? winners[at] : -1;
-      const T value = exists ? T(0) + dy[at] : T(0); // T(0) + turns -0 into +0, as a sum does
+        exists &= std::uint32_t(o.index[d]) < std::uint32_t(planes.out[d]);
+      const Number output = planes.outputIndex(o);
+      const PoolingWinner winner = exists ? winners[output] : -1;
+      const T value = exists ? T(0) + dy[output] : T(0); // T(0) + turns -0 into +0, as a sum does
       forEach(inputs, [=](PoolingWinner i) { plane[i] = i == winner ? value : T(0); });
     } else {
       PoolingPlanes::Taps windows[kMaxSpatial];
@@ -244,7 +244,8 @@ private:
           visit(i);
       }
   }
-  // The sum of dy over those of the windows whose winner is input i. `first` is the first window.
+  // The sum of dy over the windows whose winner is input i. `first` is the index of the first one's
+  // output.
   TENON_DEVICE T wonBy(PoolingWinner i, Number first,
                        const PoolingPlanes::Taps (&windows)[kMaxSpatial]) const {
     const Number length = windows[2].end - windows[2].begin;
@@ -254,9 +255,9 @@ private:
         const Number row =
             first + ((a - windows[0].begin) * planes.out[1] + b - windows[1].begin) * planes.out[2];
         TENON_KEEP_LOOP
-        for (Number at = row; at < row + length; ++at)
-          if (winners[at] == i)
-            sum += dy[at];
+        for (Number output = row; output < row + length; ++output)
+          if (winners[output] == i)
+            sum += dy[output];
       }
     return sum;
   }

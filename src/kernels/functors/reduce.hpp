@@ -15,7 +15,7 @@
 //
 // A Term has
 //   Wide                 the type of the reduction,
-//   f(group, i)          term i of a group, or instead of it
+//   f(group, i)          term i of a group; or instead of this operator
 //   f.of(group, first, step)   an iterator over the terms first, first + step, ... of a group:
 //       next()           returns the position of a term and advances
 //       at(position)     the value of the term
@@ -25,7 +25,8 @@
 //       write(position, value)   called for each term after its value is loaded (optional)
 //   Run                  accumulator of a thread's values, reduced by its value() (optional)
 //   f.groupsAreCloser()  whether neighbouring groups are closer in memory than neighbouring terms.
-// use(index, value) stores a result; in the first stage the index is that of [group, piece].
+// use(index, value) stores a result, where the index is the number of the group, or in the first
+// stage group * pieces + piece.
 #pragma once
 
 #include "kernels/functors/operations.hpp"

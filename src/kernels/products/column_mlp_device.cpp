@@ -18,10 +18,10 @@ namespace {
 // Points of a part: enough for a matrix product to occupy the device, within 64 MiB of scratch.
 constexpr Index kMaxPoints = Index(1) << 16, kMaxBytes = Index(1) << 26;
 
-Index offsetOf(const Index* at, const Index* strides, int rank) {
+Index offsetOf(const Index* index, const Index* strides, int rank) {
   Index offset = 0;
   for (int d = 0; d < rank; ++d)
-    offset += at[d] * strides[d];
+    offset += index[d] * strides[d];
   return offset;
 }
 
@@ -58,8 +58,8 @@ DeviceColumnMlp<T>::DeviceColumnMlp(std::vector<Index> widths, const PointwiseFu
     valueAt_.push_back(take(width));
     beforeAt_.push_back(take(width));
   }
-  for (Index& at : spareAt_)
-    at = take(*std::max_element(widths_.begin(), widths_.end()));
+  for (Index& spare : spareAt_)
+    spare = take(*std::max_element(widths_.begin(), widths_.end()));
   points_ = std::clamp<Index>(kMaxBytes / (channels * Index(sizeof(T))), 1, kMaxPoints);
   ScratchPlan plan;
   scratch_ = plan.add<T>(channels * points_);
@@ -139,7 +139,7 @@ void DeviceColumnMlp<T>::addGradients(int layer, const T* dz, Index points,
                         gradients.biases, biasStrides);
 }
 
-// Computes all layers.
+// Computes all layers of a part, and leaves their values in the scratch.
 template <class T>
 void DeviceColumnMlp<T>::compute(const Part& part, const PointArray<const T>& x) const {
   load(part, x, in(0), value(0));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The perceptron of column_mlp.hpp on the device: at each point of a box, h_{l+1} = f(W_l h_l +
-// b_l) for the layers l. Each layer is a matrix product over the points of a part of the box, the
-// part being as large as fits the scratch memory. The adjoint recomputes the hidden layers.
-// ColumnMlp passes its calls to this class in a context of the device; arguments are as there.
+// b_l) for the layers l. The box is divided into parts that fit into the scratch memory, and each
+// layer is a matrix product over the points of a part. The adjoint recomputes the hidden layers.
+// ColumnMlp calls this class with its own arguments if its context is on the device.
 #pragma once
 
 #include "kernels/products/column_mlp.hpp"

@@ -179,8 +179,8 @@ functors::DifferenceTerm<T, U> differenceTerm(const DifferenceBox& box, const T*
                                               const ElementWeights<T>& weights, double scale,
                                               T* g) {
   functors::DifferenceTerm<T, U> term{};
-  term.rank = box.rank;
-  term.first = box.first;
+  term.ndim = box.rank;
+  term.firstDim = box.first;
   Index step = 1, ownedStep = 1;
   for (int d = box.rank - 1; d >= 0; --d) {
     term.perExtent[d] = divisorOf(box.extent[d]);

@@ -127,7 +127,7 @@ double scaleOf(double variance, double epsilon) {
 template <class T, class Body>
 void withWeights(const RowGroups& groups, Index row, const T* weight, const Body& body) {
   switch (weight ? groups.weights : RowWeights::None) {
-  case RowWeights::OfPlace:
+  case RowWeights::OfPosition:
     return body([=](Index i) { return weight[i]; });
   case RowWeights::OfRow:
     return body([value = weight[groups.weightOf[row]]](Index) { return value; });
@@ -254,17 +254,17 @@ void RowKernels::momentsAdjoint(const T* x, const T* mean, Moments<const T> dMom
 }
 
 template <class T>
-void RowKernels::normalise(const NormalisePoint<T>& at, const T* bias, T* y, T least) {
+void RowKernels::normalise(const NormalisePoint<T>& point, const T* bias, T* y, T least) {
   if (device_)
-    return device_->normalise(at, bias, least, y);
+    return device_->normalise(point, bias, least, y);
   const Index length = groups_.length;
   forEachRow(*context_, groups_, [&](Index r) {
     const Index g = groups_.groupOf[r];
-    const T scale = static_cast<T>(scaleOf(at.moments.second[g], at.epsilon));
-    const T mean = at.moments.mean[g];
-    const T* in = at.x + r * length;
+    const T scale = static_cast<T>(scaleOf(point.moments.second[g], point.epsilon));
+    const T mean = point.moments.mean[g];
+    const T* in = point.x + r * length;
     T* out = y + r * length;
-    withWeights(groups_, r, at.weight, [&](auto weight) {
+    withWeights(groups_, r, point.weight, [&](auto weight) {
       withWeights(groups_, r, bias, [&](auto shift) {
         TENON_INDEPENDENT_ITERATIONS
         for (Index i = 0; i < length; ++i) {
@@ -277,18 +277,18 @@ void RowKernels::normalise(const NormalisePoint<T>& at, const T* bias, T* y, T l
 }
 
 template <class T>
-void RowKernels::normaliseTangent(const NormalisePoint<T>& at, const T* dx,
+void RowKernels::normaliseTangent(const NormalisePoint<T>& point, const T* dx,
                                   Moments<const T> moments, const T* weight, const T* bias, T* dy) {
   if (device_)
-    return device_->normaliseTangent(at, dx, moments, weight, bias, dy);
+    return device_->normaliseTangent(point, dx, moments, weight, bias, dy);
   const Index length = groups_.length;
   forEachRow(*context_, groups_, [&](Index r) {
     const Index g = groups_.groupOf[r];
-    const double scale = scaleOf(at.moments.second[g], at.epsilon);
+    const double scale = scaleOf(point.moments.second[g], point.epsilon);
     const double slope = moments.second ? -0.5 * scale * scale * scale * moments.second[g] : 0;
-    const T s = static_cast<T>(scale), ds = static_cast<T>(slope), mean = at.moments.mean[g];
+    const T s = static_cast<T>(scale), ds = static_cast<T>(slope), mean = point.moments.mean[g];
     const T dMean = moments.mean ? moments.mean[g] : T(0);
-    const T *in = at.x + r * length, *din = dx ? dx + r * length : nullptr;
+    const T *in = point.x + r * length, *din = dx ? dx + r * length : nullptr;
     T* out = dy + r * length;
     // Up to three short loops over the row, which is in the cache, instead of one loop per
     // combination of directions.
@@ -298,7 +298,7 @@ void RowKernels::normaliseTangent(const NormalisePoint<T>& at, const T* dx,
           add(i, value(i));
       });
     };
-    forEachElement(at.weight, [=](Index i, T w) {
+    forEachElement(point.weight, [=](Index i, T w) {
       out[i] = w * (s * ((din ? din[i] : T(0)) - dMean) + (in[i] - mean) * ds);
     });
     if (weight)
@@ -312,29 +312,30 @@ void RowKernels::normaliseTangent(const NormalisePoint<T>& at, const T* dx,
 // multiplies the sums afterwards, since the cotangents of the parameters are the same sums without
 // the weight.
 template <class T>
-void RowKernels::normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
+void RowKernels::normaliseAdjoint(const NormalisePoint<T>& point, const T* dy,
                                   const NormaliseCotangents<T>& d) {
   if (device_)
-    return device_->normaliseAdjoint(at, dy, d);
+    return device_->normaliseAdjoint(point, dy, d);
   const Index length = groups_.length;
-  const bool isPlaced = groups_.weights == RowWeights::OfPlace;
-  const auto scaleOfGroup = [&](Index g) { return scaleOf(at.moments.second[g], at.epsilon); };
+  const bool isByPosition = groups_.weights == RowWeights::OfPosition;
+  const T* variance = point.moments.second;
+  const auto scaleOfGroup = [&](Index g) { return scaleOf(variance[g], point.epsilon); };
   const auto weightOfRow = [&](Index r) {
-    return at.weight && groups_.weights == RowWeights::OfRow
-               ? double(at.weight[groups_.weightOf[r]])
+    return point.weight && groups_.weights == RowWeights::OfRow
+               ? double(point.weight[groups_.weightOf[r]])
                : 1.0;
   };
   TwoSums* sumsOfRows = context_->scratch<TwoSums>(scratch_);
   forEachRow(*context_, groups_, [&](Index r) {
     const Index g = groups_.groupOf[r];
-    const T mean = at.moments.mean[g], scale = static_cast<T>(scaleOfGroup(g));
-    const T *in = at.x + r * length, *dOut = dy + r * length;
+    const T mean = point.moments.mean[g], scale = static_cast<T>(scaleOfGroup(g));
+    const T *in = point.x + r * length, *dOut = dy + r * length;
     T* dIn = d.x ? d.x + r * length : nullptr;
-    withWeights(groups_, r, at.weight, [&](auto weight) {
+    withWeights(groups_, r, point.weight, [&](auto weight) {
       sumsOfRows[r] = rowSums<T>(
           length,
           [=](Index i) {
-            const T product = isPlaced ? weight(i) * dOut[i] : dOut[i];
+            const T product = isByPosition ? weight(i) * dOut[i] : dOut[i];
             return Pair<T>{product, product * (in[i] - mean)};
           },
           [=](Index begin, Index end) {
@@ -353,8 +354,8 @@ void RowKernels::normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
                  d.moments.mean[g] = static_cast<T>(-scale * sums.first);
                  d.moments.second[g] = static_cast<T>(-0.5 * scale * scale * scale * sums.second);
                });
-  if (isPlaced)
-    return addPlaces(at, dy, d.weight, d.bias);
+  if (isByPosition)
+    return addByPosition(point, dy, d.weight, d.bias);
   for (Index r = 0; groups_.weights == RowWeights::OfRow && r < groups_.rows; ++r) {
     const Index w = groups_.weightOf[r];
     if (d.weight)
@@ -367,13 +368,13 @@ void RowKernels::normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
 // The cotangents of weights per position in a row. Threads divide the positions, not the rows, so
 // each sum is added in the order of the rows.
 template <class T>
-void RowKernels::addPlaces(const NormalisePoint<T>& at, const T* dy, T* weight, T* bias) {
+void RowKernels::addByPosition(const NormalisePoint<T>& point, const T* dy, T* weight, T* bias) {
   const Index length = groups_.length;
   const auto addRow = [=, this](Index r, Index begin, Index end) {
     const Index g = groups_.groupOf[r];
-    const T scale = static_cast<T>(scaleOf(at.moments.second[g], at.epsilon));
-    const T mean = at.moments.mean[g];
-    const T *in = at.x + r * length, *dOut = dy + r * length;
+    const T scale = static_cast<T>(scaleOf(point.moments.second[g], point.epsilon));
+    const T mean = point.moments.mean[g];
+    const T *in = point.x + r * length, *dOut = dy + r * length;
     TENON_INDEPENDENT_ITERATIONS
     for (Index i = begin; i < end; ++i) {
       if (weight)

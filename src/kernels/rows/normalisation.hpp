@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Normalisation of the rows of an array with the mean and variance of groups of rows:
 //     y[r,l] = (x[r,l] - mean[g]) / sqrt(variance[g] + epsilon) * weight + bias,   g = groupOf[r],
-// with one weight per row, one per position l in a row, or none. Examples for x [batch, channel,
+// with a weight and bias per row, per position l in a row, or none. Examples for x [batch, channel,
 // space...]: in batch normalisation a row is one channel of one image, and the group is the
 // channel; in instance normalisation each row is its own group; in layer normalisation a row is the
 // whole normalised part of a sample, with a weight per position.
@@ -23,7 +23,7 @@
 namespace tenon {
 
 // No weights, one per row, or one per position in a row.
-enum class RowWeights { None, OfRow, OfPlace };
+enum class RowWeights { None, OfRow, OfPosition };
 
 struct RowGroups {
   Index rows = 0, length = 0, groups = 0; // length: number of elements of a row
@@ -50,8 +50,8 @@ struct NormalisePoint {
   const T* weight; // null: no weights
 };
 
-// Cotangents (gradients of the loss) that an adjoint writes; each can be null. Those of x and of
-// the moments are overwritten, those of the parameters are incremented.
+// Cotangents (gradients of the loss) that an adjoint writes; each can be null. The cotangents of x
+// and of the moments are overwritten; the cotangents of weight and bias are incremented.
 template <class T>
 struct NormaliseCotangents {
   T* x = nullptr;
@@ -81,21 +81,22 @@ public:
 
   // bias can be null. y is limited to at least `least`; 0 gives a rectifier.
   template <class T>
-  void normalise(const NormalisePoint<T>& at, const T* bias, T* y,
+  void normalise(const NormalisePoint<T>& point, const T* bias, T* y,
                  T least = -std::numeric_limits<T>::infinity());
-  // Each direction can be null; those of the moments are both null or both set.
+  // dx, moments, weight and bias are directions; each can be null. The moments are both null or
+  // both set.
   template <class T>
-  void normaliseTangent(const NormalisePoint<T>& at, const T* dx, Moments<const T> moments,
+  void normaliseTangent(const NormalisePoint<T>& point, const T* dx, Moments<const T> moments,
                         const T* weight, const T* bias, T* dy);
   template <class T>
-  void normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
+  void normaliseAdjoint(const NormalisePoint<T>& point, const T* dy,
                         const NormaliseCotangents<T>& cotangents);
 
 private:
   template <class Factor, class Put>
   void putByGroup(const Factor& factor, const Put& put);
   template <class T>
-  void addPlaces(const NormalisePoint<T>& at, const T* dy, T* weight, T* bias);
+  void addByPosition(const NormalisePoint<T>& point, const T* dy, T* weight, T* bias);
 
   RowGroups groups_;
   std::vector<double> counts_; // elements of each group
@@ -105,11 +106,12 @@ private:
 };
 
 // Combination of the moments of a group over parts of it on different ranks: each rank calls these
-// local functions, and the caller reduces their results. The moments of all parts could not be
-// summed as they are, since each part's second moment is about its own mean. `counts` lists the
-// number of elements of each group in this rank's part, then the number in all parts. Two
+// local functions, and the caller reduces their results. The second moments of the parts
+// cannot be added directly, since each of them is about the mean of its own part. `counts` lists
+// the number of elements of each group in this rank's part, then the number in all parts. Two
 // reductions are needed, both accurate for large means:
-//     shareOfMean(mean, c);              MPI_Allreduce c by MPI_SUM: the reference
+//     shareOfMean(mean, c);                  MPI_Allreduce c by MPI_SUM: the reference, the mean of
+//                                            all parts up to rounding
 //     shareOfMoments(part, reference, c);    MPI_Allreduce c by MPI_SUM
 //     combineMoments(reference, c, all);
 // The result does not depend on the reference, which therefore has no derivative.
@@ -120,7 +122,7 @@ struct PartMoments {
 // Contribution of this part to the mean of all parts.
 template <class T>
 void shareOfMean(KernelContext& context, const PartMoments& parts, const T* mean, T* contribution);
-// Contributions of this part to the sums that combineMoments() takes.
+// Contributions of this part to the arguments `sums` of combineMoments().
 template <class T>
 void shareOfMoments(KernelContext& context, const PartMoments& parts, Moments<const T> part,
                     const T* reference, Moments<T> contributions);

@@ -70,11 +70,12 @@ void DeviceRows::eachElementOfRows(const F& f) {
 
 // The scales of groups are computed once per call, which saves a square root per element.
 template <class T>
-functors::RowPoint<T> DeviceRows::pointOf(const NormalisePoint<T>& at) {
+functors::RowPoint<T> DeviceRows::pointOf(const NormalisePoint<T>& point) {
   T* scale = context_.scratch<T>(scratch_);
   eachElement(context_, groups_.count, 1,
-              functors::GroupScale<T>{at.moments.second, at.epsilon, scale});
-  return {groupOf_.data(), weightOf_.data(), at.x, at.moments.mean, scale, at.weight, length_};
+              functors::GroupScale<T>{point.moments.second, point.epsilon, scale});
+  return {groupOf_.data(), weightOf_.data(), point.x, point.moments.mean,
+          scale,           point.weight,     length_};
 }
 
 template <class T>
@@ -100,41 +101,41 @@ void DeviceRows::momentsAdjoint(const T* x, const T* mean, Moments<const T> dMom
 }
 
 template <class T>
-void DeviceRows::normalise(const NormalisePoint<T>& at, const T* bias, T least, T* y) {
-  eachElementOfRows(functors::Normalise<T>{pointOf(at), bias, least, y});
+void DeviceRows::normalise(const NormalisePoint<T>& point, const T* bias, T least, T* y) {
+  eachElementOfRows(functors::Normalise<T>{pointOf(point), bias, least, y});
 }
 
 template <class T>
-void DeviceRows::normaliseTangent(const NormalisePoint<T>& at, const T* dx,
+void DeviceRows::normaliseTangent(const NormalisePoint<T>& point, const T* dx,
                                   Moments<const T> moments, const T* weight, const T* bias, T* dy) {
-  eachElementOfRows(functors::NormaliseTangent<T>{pointOf(at), dx, moments.mean, moments.second,
+  eachElementOfRows(functors::NormaliseTangent<T>{pointOf(point), dx, moments.mean, moments.second,
                                                   weight, bias, dy});
 }
 
 template <class T>
-void DeviceRows::normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
+void DeviceRows::normaliseAdjoint(const NormalisePoint<T>& point, const T* dy,
                                   const NormaliseCotangents<T>& d) {
-  const functors::RowPoint<T> point = pointOf(at);
+  const functors::RowPoint<T> rowPoint = pointOf(point);
   // dx alone. Otherwise the sums of groups, which read the same dy, write dx too.
   if (d.x && !d.moments.mean)
-    eachElementOfRows(functors::NormaliseAdjoint<T>{point, dy, d.x});
-  const functors::StoreGroupSlopes<T> groups{point.scale, d.moments.mean, d.moments.second};
+    eachElementOfRows(functors::NormaliseAdjoint<T>{rowPoint, dy, d.x});
+  const functors::StoreGroupSlopes<T> groups{rowPoint.scale, d.moments.mean, d.moments.second};
   const functors::AddWeightSlopes<T> weights{d.weight, d.bias};
   // If the weights belong to the groups, one pass computes the sums of both.
   if (d.moments.mean && (d.weight || d.bias) && hasWeightsOfGroups_) {
-    functors::RowPoint<T> withoutWeight = point;
+    functors::RowPoint<T> withoutWeight = rowPoint;
     withoutWeight.weight = nullptr;
     return reduceLists<functors::AddSums>(
         context_, groups_.count, groups_.longest,
-        functors::GroupSlopes<T>{withoutWeight, in(groups_), dy, point.weight, d.x},
-        functors::StoreAllSlopes<T>{groups, weights, point.weight});
+        functors::GroupSlopes<T>{withoutWeight, in(groups_), dy, rowPoint.weight, d.x},
+        functors::StoreAllSlopes<T>{groups, weights, rowPoint.weight});
   }
   if (d.moments.mean)
-    reduceLists<functors::AddSums>(context_, groups_.count, groups_.longest,
-                                   functors::GroupSlopes<T>{point, in(groups_), dy, nullptr, d.x},
-                                   groups);
+    reduceLists<functors::AddSums>(
+        context_, groups_.count, groups_.longest,
+        functors::GroupSlopes<T>{rowPoint, in(groups_), dy, nullptr, d.x}, groups);
   if (d.weight || d.bias)
-    addWeightSlopes(point, dy, weights);
+    addWeightSlopes(rowPoint, dy, weights);
 }
 
 template <class T>

@@ -22,12 +22,12 @@ public:
   template <class T>
   void momentsAdjoint(const T* x, const T* mean, Moments<const T> dMoments, bool adds, T* dx);
   template <class T>
-  void normalise(const NormalisePoint<T>& at, const T* bias, T least, T* y);
+  void normalise(const NormalisePoint<T>& point, const T* bias, T least, T* y);
   template <class T>
-  void normaliseTangent(const NormalisePoint<T>& at, const T* dx, Moments<const T> moments,
+  void normaliseTangent(const NormalisePoint<T>& point, const T* dx, Moments<const T> moments,
                         const T* weight, const T* bias, T* dy);
   template <class T>
-  void normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
+  void normaliseAdjoint(const NormalisePoint<T>& point, const T* dy,
                         const NormaliseCotangents<T>& cotangents);
 
 private:
@@ -40,7 +40,7 @@ private:
   Lists listsOf(const std::vector<Index>& listOfRow, Index lists) const;
   functors::RowLists in(const Lists& lists) const; // as an argument of functors
   template <class T>
-  functors::RowPoint<T> pointOf(const NormalisePoint<T>& at);
+  functors::RowPoint<T> pointOf(const NormalisePoint<T>& point);
   template <class F>
   void eachElementOfRows(const F& f);
   template <class T>

@@ -2,8 +2,8 @@
 // The steps of a softmax along one dimension of an array x [outer, n, inner], which can be split
 // over processes:
 //     y = e / s,  e = exp(x - m),
-// where m and s [outer, inner] are the maxima and the sums along the whole dimension, over all
-// processes. Each function is local; the caller reduces between the steps:
+// where m and s [outer, inner] are the maxima of x and the sums of e along the whole dimension,
+// over all processes. Each function is local; the caller reduces between the steps:
 //     axisMaxima(x, m);         MPI_Allreduce m by MPI_MAX
 //     axisExponentials(x, m, e);
 //     axisSums(e, s);           MPI_Allreduce s by MPI_SUM
@@ -29,13 +29,13 @@ void axisExponentials(KernelContext& context, const AxisShape& shape, const T* x
 // s = sum of x, accumulated in double.
 template <class T>
 void axisSums(KernelContext& context, const AxisShape& shape, const T* x, T* s);
-// y = s for every element along the dimension.
+// y = s for every element along the dimension (a broadcast).
 template <class T>
 void axisSpread(KernelContext& context, const AxisShape& shape, const T* s, T* y);
 // y = e / s
 template <class T>
 void axisQuotients(KernelContext& context, const AxisShape& shape, const T* e, const T* s, T* y);
-// The derivative of e / s in the direction (de, ds), of which one can be null.
+// The derivative of e / s in the direction (de, ds). One of the two can be null, which means zero.
 template <class T>
 void axisQuotientsTangent(KernelContext& context, const AxisShape& shape, const T* e, const T* s,
                           const T* de, const T* ds, T* dy);
@@ -63,16 +63,17 @@ template <class T>
 void axisSubtractScaled(KernelContext& context, const AxisShape& shape, const T* x, const T* s,
                         T* y);
 
-// Position of attention scores [matrices, rows, n] in the full matrix: number of rows per matrix,
-// and first query and first key, counted from 0.
+// Position of attention scores [matrices, rows, n] in the full matrix of queries and keys.
 struct CausalRows {
-  Index rows, query, key;
+  Index rows;       // per matrix
+  Index query, key; // of the first row and the first column, counted from 0
 };
 // x = -infinity for keys after their query.
 template <class T>
 void maskCausal(KernelContext& context, const AxisShape& shape, const CausalRows& position, T* x);
-// Updates the running maxima m, which begin at the lowest finite number, with the maxima c;
-// rescales the sums s of exp(x - m) accordingly, and returns the factor in c.
+// One step of the online softmax: m <- max(m, c), where c are the maxima of the next part and m
+// begins at the lowest finite number; s <- s exp(old m - new m), the sums of exp(x - m) so far; and
+// c <- that factor.
 template <class T>
 void raiseMaxima(KernelContext& context, Index rows, T* m, T* s, T* c);
 // y = e / s, or 0 where s is 0 (rows that attend to no key).

@@ -107,7 +107,7 @@ typename Term::Wide reduceAll(KernelContext& context, const std::vector<OneGroup
     reduceInPieces<Op>(context, 1, groups[g].n, pieces[g], groups[g].term, neutral,
                        functors::StoreGroup<Wide, Wide>{parts + first});
   std::vector<Wide> values(static_cast<std::size_t>(allPieces));
-  context.fetch(values.data(), parts, allPieces * Index(sizeof(Wide)));
+  context.copyAndWait(values.data(), parts, allPieces * Index(sizeof(Wide)));
   Wide result = neutral;
   for (const Wide value : values)
     result = Op{}(result, value);

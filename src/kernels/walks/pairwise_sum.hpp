@@ -85,22 +85,22 @@ double sumOfRuns(KernelContext& context, Index n, const Run& run) {
       sums[p] = sumOfRuns(p * pieces.length, std::min((p + 1) * pieces.length, n), run);
   });
   // An incomplete last piece is not a node of the tree: it is the rest that follows all others.
-  const Index whole = n / pieces.length;
-  PairwiseSum sum(whole < pieces.count ? sums[whole] : 0);
-  for (Index p = 0; p < whole; ++p)
+  const Index wholePieces = n / pieces.length;
+  PairwiseSum sum(wholePieces < pieces.count ? sums[wholePieces] : 0);
+  for (Index p = 0; p < wholePieces; ++p)
     sum.add(sums[p]);
   return sum.total();
 }
 
 constexpr int kSumLanes = 8; // the lanes of an AVX-512 vector of doubles
 
-// The sum of term(i) for at <= i < at + count, a run: term i is added to lane i modulo 8, and the
-// lanes are added at the end.
+// The sum of a run: term(i) for begin <= i < begin + count. The terms are added to 8 lanes in turn,
+// and the lanes are added at the end.
 template <class Term>
-double sumOfRun(Index at, Index count, const Term& term) {
+double sumOfRun(Index begin, Index count, const Term& term) {
   double lane[kSumLanes] = {};
   for (Index i = 0; i < count; ++i)
-    lane[i % kSumLanes] += term(at + i);
+    lane[i % kSumLanes] += term(begin + i);
   return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
@@ -113,8 +113,8 @@ void sumTerms(KernelContext& context, Index n, const Term& term, double factor, 
     if (isOnDevice(context))
       return device::reduceEach<functors::AddTo>(context, 1, n, term, 0.0,
                                                  functors::StoreScaled<T>{factor, sum});
-  const double total = sumOfRuns(context, n, [=](Index at, Index count) {
-    return sumOfRun(at, count, [=](Index i) { return term(0, i); });
+  const double total = sumOfRuns(context, n, [=](Index begin, Index count) {
+    return sumOfRun(begin, count, [=](Index i) { return term(0, i); });
   });
   functors::StoreScaled<T>{factor, sum}(0, total);
 }

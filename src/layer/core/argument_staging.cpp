@@ -50,7 +50,7 @@ bool isIn(Space space, const DTensor* tensor) {
 } // namespace
 
 template <class Tensor>
-bool ArgumentStaging::Side<Tensor>::needsCopies(std::span<Tensor* const> arguments, Space space) {
+bool ArgumentStaging::Side<Tensor>::stage(std::span<Tensor* const> arguments, Space space) {
   if (std::ranges::all_of(arguments, [&](const DTensor* tensor) { return isIn(space, tensor); })) {
     copies.clear();
     return false;
@@ -64,27 +64,28 @@ bool ArgumentStaging::Side<Tensor>::needsCopies(std::span<Tensor* const> argumen
   return true;
 }
 
-Inputs ArgumentStaging::enter(const Layer& layer, Inputs read) {
-  // Tensors in the layer's space are used directly.
-  if (!read_.needsCopies(read, layer.space()))
+ReadTensors ArgumentStaging::enter(const Layer& layer, ReadTensors read) {
+  if (!read_.stage(read, layer.space()))
     return read;
   for (std::size_t i = 0; i < read.size(); ++i)
     if (read[i])
+      // The tensor itself if it is in the layer's space, otherwise a copy of its values.
       read_.tensors[i] = &inSpace(*read[i], layer.comm(), layer.space(), read_.replacements[i]);
   return read_.tensors;
 }
 
-InputCotangents ArgumentStaging::prepare(const Layer& layer, InputCotangents written) {
-  if (!written_.needsCopies(written, layer.space()))
+WrittenTensors ArgumentStaging::prepare(const Layer& layer, WrittenTensors written) {
+  if (!written_.stage(written, layer.space()))
     return written;
   for (std::size_t i = 0; i < written.size(); ++i)
     if (written[i])
+      // Only allocated, since the layer overwrites it.
       written_.tensors[i] =
           &likeInSpace(*written[i], layer.comm(), layer.space(), written_.replacements[i]);
   return written_.tensors;
 }
 
-void ArgumentStaging::leave(InputCotangents owners) {
+void ArgumentStaging::leave(WrittenTensors owners) {
   // There are no entries if all tensors were in the layer's space.
   for (std::size_t i = 0; i < written_.copies.size(); ++i)
     if (owners[i] && owners[i] != written_.tensors[i])

@@ -2,8 +2,9 @@
 // Copies of arguments for a layer call. If an argument is in another memory space (host or device)
 // than the layer, the layer uses a replacement tensor in its own space: inputs are copied to their
 // replacements before the call, and outputs from theirs after the call. A solver can thus have its
-// fields on the host while its network runs on the device. The file also declares SavedTensor, for
-// tensors that Apply saves for the adjoint.
+// fields on the host while its network runs on the device. Layer::apply(), applyTangent() and
+// applyAdjoint() call ArgumentStaging. The file also declares SavedTensor, for tensors that Apply
+// saves for the adjoint.
 #pragma once
 
 #include "dtensor/dtensor.hpp"
@@ -18,8 +19,8 @@ namespace tenon {
 
 // How Apply saves tensors for the adjoint. A tensor is placed if its array belongs to the user.
 //   CopiesPlaced   placed tensors as copies, other tensors by reference
-//   References     all by reference, if they do not change before the adjoint
-//   Nothing        user tensors are not saved, and no adjoint can follow
+//   References     all by reference, if the caller knows that they do not change before the adjoint
+//   Nothing        no placed tensor is saved, and no adjoint can follow
 enum class Saving { CopiesPlaced, References, Nothing };
 
 // A tensor saved from Apply for the adjoint. If the tensor is saved by reference, a change before
@@ -27,8 +28,8 @@ enum class Saving { CopiesPlaced, References, Nothing };
 // counter; such arrays are copied.
 class SavedTensor {
 public:
-  // Saves x, which must be contiguous. `as` is the value of the map list with the layout and number
-  // format for a copy. Returns whether x was copied.
+  // Saves x, which must be contiguous. `as` describes a copy, if one is made: its layout, and
+  // whether it is rounded to bfloat16. Returns whether x was copied.
   bool save(const DTensor& x, Saving saving, const Value& as, const BoundMaps& maps);
   // The saved tensor. Throws TENON_ERR_STATE, naming `who` as its reader, if it was changed since.
   const DTensor& get(const std::string& who) const;
@@ -66,6 +67,8 @@ private:
 };
 
 class Layer;
+using ReadTensors = std::span<const DTensor* const>;
+using WrittenTensors = std::span<DTensor* const>;
 
 // The arguments of one kind of call (Apply, tangent or adjoint). For each call, Layer runs:
 //
@@ -77,10 +80,10 @@ class ArgumentStaging {
 public:
   // The tensors for the layer to read and to write. A null argument stays null. After enter() the
   // caller may already modify inputs that were copied.
-  Inputs enter(const Layer& layer, Inputs read);
-  InputCotangents prepare(const Layer& layer, InputCotangents written);
+  ReadTensors enter(const Layer& layer, ReadTensors read);
+  WrittenTensors prepare(const Layer& layer, WrittenTensors written);
   // Copies results to the caller's tensors `owners`, those that were passed to prepare().
-  void leave(InputCotangents owners);
+  void leave(WrittenTensors owners);
 
   Index bytes() const;
   // Lines of a view about the copies of the last call; `call` is its name, the other texts describe
@@ -94,9 +97,9 @@ private:
     std::vector<Ref<DTensor>> replacements; // used for tensors in another space
     std::vector<UserCopy> copies;
 
-    // Stores the arguments and allocates replacements. Returns false if all arguments are in
-    // the layer's space already.
-    bool needsCopies(std::span<Tensor* const> arguments, Space space);
+    // Returns false if all arguments are in the layer's space. Otherwise stores the arguments, for
+    // the caller to exchange those in the other space for replacements, and returns true.
+    bool stage(std::span<Tensor* const> arguments, Space space);
     Index bytes() const;
     std::string describe(const char* call, const char* role) const;
   };

@@ -252,7 +252,7 @@ std::shared_ptr<Source> BoundMaps::makeSource(const SourceEntry& entry,
   return std::make_shared<TargetUse>(layer_, entry);
 }
 
-const LinearOp* BoundMaps::conversionOf(const Map& map) const {
+const LinearOp* BoundMaps::redistributionOf(const Map& map) const {
   const OperatorKind kind = list_.operators()[map.object].kind;
   const bool isConversion = kind == OperatorKind::Conversion || kind == OperatorKind::Exchange ||
                             kind == OperatorKind::Maximum;

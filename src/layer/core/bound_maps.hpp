@@ -8,7 +8,14 @@
 //   sources     update an array before kernels read it: parameters, targets, states
 //   constants   tensors with fixed values
 //
-// and this class has one object for each entry, in the same order.
+// and this class has one object for each entry, in the same order. Terms of this file:
+//
+//   form             the layouts of all arrays of a layer for given inputs
+//   (declaration/core/form.hpp) node             one use of a layer in a network type on tensors  a
+//   layer type whose kernels need more than arrays, such as targets, states or
+//                    operators. They are made by make<Name>Kernel() (layer_types.hpp), other
+//                    kernels by the declaration.
+//   epilogue         an elementwise function that the preceding kernel applies to its output
 #pragma once
 
 #include "compile/program/compiled_network.hpp"
@@ -37,7 +44,8 @@ struct BoundKernel {
 
 using Sources = std::vector<std::shared_ptr<Source>>;
 
-// What the maker of a type on tensors needs to create one kernel, beside its place.
+// The argument of make<Name>Kernel(): the place of the kernel (which kernel of which form, on which
+// rank), and the objects on which it can depend.
 struct KernelSite : KernelPlace {
   Layer& layer;
   const Sources& sources;               // of the list; kernels may keep references
@@ -45,20 +53,23 @@ struct KernelSite : KernelPlace {
   // The operators of the list; empty if the kernel is only made to measure its scratch memory.
   const std::vector<LinearOpRef>& operators;
 };
+// make<Name>Kernel(); null for types whose kernels are made by the declaration.
 using KernelMaker = std::unique_ptr<LocalKernel> (*)(const KernelSite& at);
 
 // The bytes of scratch memory that the kernels of a form need on this rank. Kernels are created and
 // discarded to find the number, before parameters or operators exist.
 Index scratchOfKernels(Layer& layer, const Form& form, KernelMaker make);
 
-// The list and its objects. Two kinds exist: the list of one layer, and the list that runs, which
-// is joined from the lists of a network's nodes and shares their objects.
+// The list and its objects. Two kinds exist: the list of one node, which owns its objects (the
+// first two constructors), and the list that runs, which is joined from the lists of a network's
+// nodes and shares their objects (the third).
 class BoundMaps {
 public:
   // The list of a layer as a node of a compiled network, without fused kernels. Collective, because
   // operators are created. The layer must outlive it.
   BoundMaps(Layer& layer, const CompiledNetwork::Node& node, KernelMaker make);
-  // The same for a container that runs as this kernel.
+  // The list of a container that recomputes as a whole: one map, whose kernel runs the maps of the
+  // container.
   BoundMaps(const Layer& layer, const CompiledNetwork::Node& node,
             std::shared_ptr<LocalKernel> kernel);
   // The list of a compiled network. `nodes` has the list of each of its nodes. Not collective.
@@ -68,7 +79,7 @@ public:
   const MapList& list() const noexcept { return list_; }
 
   // The operator of a map that redistributes data between ranks; null for other operators.
-  const LinearOp* conversionOf(const Map& map) const;
+  const LinearOp* redistributionOf(const Map& map) const;
 
   const Layer& layer() const noexcept { return layer_; }
   LinearOp& op(int index) const { return *operators_[index]; }
@@ -78,9 +89,9 @@ public:
   const PointwiseFunction& function(int map) const {
     return *kernels_[list_.maps()[map].object].kernel->function();
   }
-  // Visits the parameters that the kernels use, each with its layer, including those of map lists
-  // that run within a kernel. A parameter is visited once per kernel; the kernels of one layer,
-  // which share their parameters, are adjacent.
+  // Visits the parameters that the kernels use, each with its layer, also the parameters of map
+  // lists that a kernel runs itself. A parameter is visited once per kernel; the kernels of one
+  // layer, which share their parameters, are adjacent.
   void forEachUse(const std::function<void(ParameterUse& use, const Layer& layer)>& visit) const;
   Source& source(int index) const { return *sources_[index]; }
   DTensor& constant(int index) const { return *constants_[index]; }
@@ -88,7 +99,8 @@ public:
   Ref<DTensor> tensor(const Layout& layout) const {
     return makeRef<DTensor>(comm_, layout, type_, context_->space());
   }
-  // A tensor for a value of a pass, in bfloat16 if the value is a rounding.
+  // A tensor for a value of a pass. It has bfloat16 elements if the value is the rounded copy of
+  // another one.
   Ref<DTensor> tensor(const Value& value) const;
   // A buffer in the memory space of the list.
   Buffer buffer(Index bytes, std::string label) const {
@@ -111,6 +123,7 @@ public:
 private:
   explicit BoundMaps(const Layer& layer);
   void fuseKernels();
+  // Tells each kernel its epilogue before it is called, since autotuning measures both together.
   void expectEpilogues() const;
   std::shared_ptr<Source> makeSource(const SourceEntry& entry,
                                      const std::shared_ptr<ParameterUses>& uses) const;

@@ -57,8 +57,8 @@ class NetworkSetUp;
 // What a plan has chosen for a network.
 struct Assignment {
   std::map<const Layer*, NodeChoice> layers = {}; // containers have no choice of their own
-  // The layout that the output is converted to, adapted to each batch; none: that of the last
-  // layer. Not where the network is a node of another one.
+  // The layout to which the output is converted, adapted to each batch; none: the output has the
+  // layout of the last layer. Not used if the network is a node of another network.
   std::optional<Layout> output = {};
   // Whether set-up reserves the memory that an adjoint needs. If not, the first Apply that records
   // allocates it.
@@ -89,10 +89,10 @@ public:
   // Sets how the patches of the inputs are joined. Allowed for any type; a type that cannot handle
   // links throws at set-up.
   void setLinks(PatchLinksPtr links);
-  // Sets what a plan has chosen for this layer and the layers in it; null: nothing. Later set-ups
-  // of this layer, also as a node of a network without an assignment, follow it, for it and for its
-  // nodes. A layer in it that is set up by itself follows its own settings. Must be equal on all
-  // ranks.
+  // Sets what a plan has chosen for this layer and, if it is a container, for the layers in it;
+  // null: nothing. Later set-ups of this layer use these choices, also if it is a node of a network
+  // without an assignment. If a layer in the container is set up alone, it uses its own settings.
+  // Must be equal on all ranks.
   void setAssignment(AssignmentPtr assignment) { assignment_ = std::move(assignment); }
   // Reads the options of the layer and, in a container, of its layers.
   void setFromOptions() override;
@@ -210,8 +210,8 @@ public:
   // of current parameters. Observers must outlive the layer's use, or be removed with an empty
   // list.
   void setObservers(const Observers& observers);
-  // The set-up for these inputs, which exists as long as the layer. A layer that is only a part of
-  // networks gets its passes now, for the operators and kernels that it has.
+  // The set-up for these inputs, which exists as long as the layer. A layer that was set up only as
+  // a part of networks has operators and kernels, but no passes; they are made now.
   Setup& setup(const Layouts& inputs) const;
   // The map list (bound_maps.hpp) that runs in the set-up for these inputs.
   const BoundMaps& maps(const Layouts& inputs) const;

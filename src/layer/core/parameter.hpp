@@ -58,7 +58,7 @@ public:
   // all ranks. A change clears the gradient.
   void setFrozen(bool frozen);
   bool isFrozen() const noexcept { return frozen_; }
-  // The log event of the conversions of the gradient: that of the layer.
+  // The log event of the layer, to which the conversions of the gradient are added.
   void setEvent(int event) noexcept { event_ = event; }
   int event() const noexcept { return event_; }
   // Observers that receive the time of direction().
@@ -76,7 +76,7 @@ public:
   Ref<DTensor> exposeGradient();
   // The gradient converted to the storage layout: the update direction of an optimizer. Collective.
   const DTensor& direction();
-  // As direction(), but always in a tensor other than the gradient's. Collective.
+  // The same values as direction(), but never in the tensor of the gradient itself. Collective.
   Ref<DTensor> reducedGradient();
   void zeroGradient();
   // Multiplies the gradient by a factor; a direction that is up to date remains so. Collective.
@@ -111,8 +111,9 @@ public:
   // Whether the gradient is summed over processes; if not, gradient and storage have the same local
   // arrays.
   bool isSummed() const noexcept { return isSummed_; }
-  // Creates the parameter's own reduction, from the gradient's layout to the storage layout;
-  // otherwise the first use creates it. toDirection() is null if there is none. Collective.
+  // Creates the conversion that reduces this parameter's gradient separately, from the gradient's
+  // layout to the storage layout; without this call, its first use creates it. toDirection()
+  // returns the conversion, or null if there is none. Collective.
   void prepareReduction();
   const LinearOp* toDirection() const noexcept { return toDirection_.get(); }
   // How that reduction is carried out, whether or not it exists. Not collective.

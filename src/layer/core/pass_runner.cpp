@@ -7,6 +7,10 @@
 //   StepRunner::run()    one step: a switch over what the step does (enum Do)
 //   endBegunBefore()     after an error: completes the exchanges that this rank has begun, because
 //                        other ranks wait for their messages
+//
+// Most steps run a map of the list (map_list.hpp): an operator communicates, a kernel computes, and
+// a source updates an array that kernels read, such as a parameter. An epilogue is an elementwise
+// function that a kernel can apply to its own output; otherwise it is applied in a second call.
 #include "layer/core/pass_runner.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -32,7 +36,7 @@ Inputs asInputs(std::span<DTensor* const> tensors) {
   return {const_cast<const DTensor* const*>(tensors.data()), tensors.size()};
 }
 
-// Runs f and ignores its errors, because the first error is the one to report.
+// Runs f and ignores its errors: the first error is reported.
 template <class F>
 void ignoringErrors(F&& f) noexcept {
   try {
@@ -44,7 +48,8 @@ void ignoringErrors(F&& f) noexcept {
 // Runs all steps. `runner` executes them one by one (StepRunner), or several as one recording
 // (RecordingRunner).
 template <class Runner>
-void runAll(const BoundMaps& maps, StepRunner& steps, Runner& runner) {
+void runAll(StepRunner& steps, Runner& runner) {
+  const BoundMaps& maps = steps.maps();
   const std::size_t count = steps.pass().steps.size();
   for (PassObserver* observer : maps.observers())
     observer->begins(maps, steps.pass(), steps.memory().completes);
@@ -53,7 +58,7 @@ void runAll(const BoundMaps& maps, StepRunner& steps, Runner& runner) {
     while (s < count) {
       s = runner.run(s);
       for (PassObserver* observer : maps.observers())
-        observer->ran(s - 1, steps.took(), steps.tookByFunction());
+        observer->ran(s - 1, steps.took(), steps.tookByEpilogue());
     }
   } catch (...) {
     steps.endBegunBefore(s);
@@ -70,23 +75,23 @@ void runPass(const BoundMaps& maps, const Pass& pass, const PassMemory& memory,
   StepRunner steps(maps, pass, memory);
   // The log needs the time of each step, which a recording of several steps does not provide.
   if (!recorded || logEnabled())
-    return runAll(maps, steps, steps);
+    return runAll(steps, steps);
   RecordingRunner recording(steps, *recorded);
-  runAll(maps, steps, recording);
+  runAll(steps, recording);
 }
 
 std::size_t StepRunner::run(std::size_t s) {
   const Step& step = pass_.steps[s];
-  took_ = function_ = {};
+  took_ = epilogueTook_ = {};
   if (!isInPlace(step) && !runStep(step))
-    applyFunction(step);
+    applyEpilogue(step);
   return s + 1;
 }
 
 // Each node (a layer of the network) has a row in the log, which gets the time of the node's steps.
 // The time of an epilogue that the kernel does not apply itself goes to the node of the epilogue.
 bool StepRunner::runStep(const Step& step) {
-  bool isDone = true;
+  bool epilogueIsDone = true;
   const LogScope scope(step.map >= 0 ? maps_.event(mapOf(step)) : kNoEvent);
   switch (step.what) {
   case Do::Begin:
@@ -100,7 +105,7 @@ bool StepRunner::runStep(const Step& step) {
     break;
   case Do::Copy:
   case Do::Round:
-  case Do::Expand:
+  case Do::Expand: // copyLocal() also converts between the number formats.
     copyLocal(*at(step.reads[0]), *at(step.writes[0]));
     break;
   case Do::Add:
@@ -118,7 +123,7 @@ bool StepRunner::runStep(const Step& step) {
     if (step.epilogue < 0)
       bound.kernel->forwardMany(x, *bound.uses, y, workspaceOf(step));
     else
-      isDone = bound.kernel->forwardThen(x, *bound.uses, maps_.function(step.epilogue), y);
+      epilogueIsDone = bound.kernel->forwardThen(x, *bound.uses, maps_.function(step.epilogue), y);
     break;
   }
   case Do::Tangent:
@@ -128,17 +133,17 @@ bool StepRunner::runStep(const Step& step) {
   }
   if (logEnabled() && step.map >= 0)
     took_ = logOpenScope();
-  return isDone;
+  return epilogueIsDone;
 }
 
-void StepRunner::applyFunction(const Step& step) {
+void StepRunner::applyEpilogue(const Step& step) {
   const LogScope scope(maps_.event(list_.maps()[step.epilogue]));
   {
     const LogScope ofKernel(kernelEvent());
     maps_.kernel(mapOf(step).object)
         .kernel->applyFunction(maps_.function(step.epilogue), *at(step.writes[0]));
   }
-  function_ = logOpenScope();
+  epilogueTook_ = logOpenScope();
 }
 
 std::span<DTensor* const> StepRunner::at(const std::vector<ValueId>& values,
@@ -195,6 +200,7 @@ void StepRunner::differentiate(const Step& step) {
   const BoundKernel& bound = maps_.kernel(map.object);
   LocalKernel& kernel = *bound.kernel;
   KernelTensors tensors, pointTensors;
+  // The point of differentiation consists of the values that Apply has saved.
   const std::span<DTensor* const> saved = at(step.point, pointTensors);
   KernelPoint point;
   point.workspace = workspaceOf(step);

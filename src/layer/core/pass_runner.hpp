@@ -23,7 +23,9 @@ namespace tenon {
 struct PassMemory {
   DTensor* const* tensors; // by value number; null if absent
   Buffer* workspaces;      // of kernels, indexed by map; null in inference
-  bool completes = false;  // no later adjoint adds to the gradients, so their reduction can start
+  // True for the last pending adjoint: the gradients are complete after it, so their reduction can
+  // start during the pass.
+  bool completes = false;
 };
 
 // Executes single steps.
@@ -36,9 +38,9 @@ public:
   std::size_t run(std::size_t s);
   // The measured time of the last step; zero while the log is off.
   const OpenScope& took() const noexcept { return took_; }
-  // The measured time of its epilogue (a function of each element, such as a rectifier), if the
-  // kernel did not apply it itself.
-  const OpenScope& tookByFunction() const noexcept { return function_; }
+  // The measured time of its epilogue (an elementwise function, such as a rectifier), if the kernel
+  // did not apply it itself.
+  const OpenScope& tookByEpilogue() const noexcept { return epilogueTook_; }
   // Completes the operations that were begun before step `failed` threw. Further errors are
   // ignored.
   void endBegunBefore(std::size_t failed) noexcept;
@@ -64,9 +66,10 @@ private:
   std::span<DTensor* const> at(const std::vector<ValueId>& values, KernelTensors& tensors) const;
   Action actionOf(const Step& step) const;
 
-  // Returns false if the epilogue of the step must be applied separately.
+  // Returns false if the step has an epilogue that the kernel has not applied; applyEpilogue() must
+  // be called then.
   bool runStep(const Step& step);
-  void applyFunction(const Step& step);
+  void applyEpilogue(const Step& step);
   // begin(), end() and apply(), which is both at once, run the operator or source of a step.
   // differentiate() runs the derivative of its kernel.
   void begin(const Step& step);
@@ -78,7 +81,7 @@ private:
   const MapList& list_;
   const Pass& pass_;
   const PassMemory& memory_;
-  OpenScope took_, function_;
+  OpenScope took_, epilogueTook_;
 };
 
 class RecordedSteps;

@@ -106,7 +106,7 @@ private:
       if (route.isBoundary)
         break;
       mapsOnRoutes_.push_back(map);
-      if (const LinearOp* conversion = maps_.conversionOf(*map))
+      if (const LinearOp* conversion = maps_.redistributionOf(*map))
         route.toUse.push_back(conversion);
       v = map->y;
     }
@@ -144,7 +144,7 @@ private:
       if (map.kind != Map::Kind::Operator ||
           std::find(mapsOnRoutes_.begin(), mapsOnRoutes_.end(), &map) != mapsOnRoutes_.end())
         continue;
-      const LinearOp* conversion = maps_.conversionOf(map);
+      const LinearOp* conversion = maps_.redistributionOf(map);
       if (!conversion)
         continue;
       const Map* writer = writerOf(list_, map.x.front());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A state that a layer carries from step to step besides its parameters, such as running means.
-// StateTensor has the value in a storage layout; a StateUse is the copy of one set-up, in the
-// layout that its kernels use. The copy that a kernel wrote last is the current value; the storage
-// and the other copies are converted from it when they are read.
+// StateTensor has the value in a storage layout. Each set-up of the layer has a StateUse: a copy in
+// the layout that its kernels use. The copy that a kernel wrote last is the current value. The
+// storage and the other copies are converted from this copy when they are read.
 #pragma once
 
 #include "declaration/core/form.hpp"
@@ -22,13 +22,14 @@ public:
   // The value in the storage layout. Collective if isBehind(). After a write, call valueChanged()
   // on all ranks.
   DTensor& value();
-  // Whether a StateUse has a newer value than the storage, which value() then converts; the same on
-  // all ranks.
+  // Whether a StateUse has a newer value than the storage. The next value() then converts it to the
+  // storage. Equal on all ranks.
   bool isBehind() const noexcept { return writer_ != nullptr; }
   void valueChanged() noexcept { ++version_; }
-  // Prevents updates while an Apply is recomputed for its adjoint: the first run has already
-  // updated the state with this batch.
+  // hold(true) prevents updates until hold(false), while an Apply is recomputed for its adjoint:
+  // the first run of this Apply has already updated the state with the batch.
   void hold(bool held) noexcept { isHeld_ = held; }
+  // A counter that grows with every write to the storage.
   std::uint64_t state() const noexcept { return value_->state(); }
   const Layout& storage() const noexcept { return value_->layout(); }
 
@@ -62,7 +63,7 @@ private:
   Ref<StateTensor> state_;
   LinearOpRef toUse_, toStorage_; // null if both layouts have the same local arrays
   Ref<DTensor> used_;
-  std::uint64_t seen_ = ~std::uint64_t(0); // version of the state in the use layout
+  std::uint64_t seen_ = ~std::uint64_t(0); // version of the state that used_ has
 };
 
 } // namespace tenon

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The nodes of a container, and the names of its inputs and outputs. A container is a layer that
-// consists of layers; each node names a layer and the values that it reads. Values are the inputs
-// of the container, then the outputs of its nodes. With 1 input (value 0) and the nodes a, b and c:
+// The nodes of a container, and the names of its inputs and outputs: the members of Layer
+// (layer.hpp) about nodes, and the functions of network.hpp. A container is a layer that consists
+// of layers; each node names a layer and the values that it reads. Values are the inputs of the
+// container, then the outputs of its nodes. With 1 input (value 0) and the nodes a, b and c:
 //
 //   value 1 = a(0),  value 2 = b(1),  value 3 = c(1, 2)
 //
@@ -90,7 +91,7 @@ std::vector<std::string> Layer::inputNames() const {
     return names;
   if (isSetUp())
     return numberedNames("x", inputLayouts().size());
-  if (inputCount() < 0)
+  if (inputCount() < 0) // -1: the type accepts any number of inputs
     throw Error(
         TENON_ERR_STATE,
         fmt::format("{} has as many inputs as it is set up with; call TenonLayerSetUpMany() "

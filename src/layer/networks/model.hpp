@@ -69,8 +69,8 @@ void readModel(Layer& layer);
 // Creates the layers for inputs of these shapes, on this rank only, unless they exist already.
 // Throws TENON_ERR_STATE if the file was not read, and TENON_ERR_SHAPE if the model is already set
 // up and would need other layers for these shapes.
-// `isListed`: its layers are already part of a network that is being set up, and stay like those of
-// one that is set up.
+// `isListed`: the model's layers are already part of a network that is being set up; they cannot be
+// replaced by others, as in a model that is set up.
 void makeModelLayers(Layer& layer, const std::vector<Shape>& inputs, bool isListed = false);
 // Reads the file if necessary, and creates the same layers on all ranks. Collective.
 void bindModel(Layer& layer, const std::vector<Shape>& inputs, bool isListed);

@@ -384,7 +384,7 @@ bool proveModel(const Layer& layer, const Layouts& inputs, const std::string& ho
     return false;
   // The layer is being set up, and its ranks agree only at the end. The test needs communicators
   // now, so its agreements are made separately.
-  const UnbatchedAgreements apart(*layer.comm());
+  const UnbatchedAgreements separateAgreements(*layer.comm());
   if (how == "both")
     ProofRun(layer, {.type = TENON_FLOAT64, .space = Space::Host, .backend = "auto"}).run(inputs);
   // On the host in float64 the run would repeat the first test.

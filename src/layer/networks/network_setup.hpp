@@ -7,9 +7,9 @@
 //   compile   decides all layouts, and the list of kernels and exchanges (compile/program)
 //   bind      creates parameters, operators and kernels, layer by layer
 //
-// The layers in the network can then be viewed and have their parameters. Passes and their memory
-// exist for the layer that is set up only; a layer in it that is also applied by itself gets its
-// own, for the operators and kernels that it has.
+// Each layer in the network then has its parameters and can be viewed. Only the layer that the user
+// set up has passes and their memory. If the user also applies a layer in the network alone, this
+// layer gets passes and memory of its own, which use the operators and kernels that it already has.
 #pragma once
 
 #include "compile/network/network.hpp"
@@ -38,8 +38,8 @@ public:
     Ref<Layer> repartition = {}; // converts the output to the layout of the assignment, or null
   };
   // Sets up the outermost layer for these layouts of its inputs, and creates the entries of all
-  // layers; the Setup is for the caller to put into that of the outermost one. Collective; the
-  // ranks must agree before and after.
+  // layers. The caller puts the Setup into the entry of the outermost layer. Collective; the ranks
+  // must agree before and after.
   Made make(const Layouts& inputs, const AssignmentPtr& assignment);
 
 private:

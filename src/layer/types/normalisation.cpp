@@ -320,7 +320,7 @@ public:
     if (!form.parameters.empty())
       weights_ = layer.weighted(use_.shape()).first < static_cast<int>(rowDims_)
                      ? RowWeights::OfRow
-                     : RowWeights::OfPlace;
+                     : RowWeights::OfPosition;
   }
 
   // A row is one index in each dimension up to the last one that distinguishes groups, with all

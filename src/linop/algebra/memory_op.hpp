@@ -9,9 +9,9 @@
 //     copy     C_ab (x_c, x_a, x_b) -> (x_c, x_a, x_a)         C_ab = S_ab K_b
 //     move     M_ab (x_c, x_a, x_b) -> (x_c, 0_a, x_a)         M_ab = K_a S_ab K_b, M_ab* = M_ba
 //
-// Each is a sum of terms E_t E_s^T that add box s of x to box t of y, so its adjoint is the same
-// list with s and t exchanged. Boxes count elements of the local array from 0. The boxes of the
-// ranks can differ, and can be empty.
+// Each operator is a sum of terms E_t E_s^T. A term adds box s of x to box t of y, so the adjoint
+// is the same list of terms with s and t exchanged. Boxes count the elements of the local array
+// from 0. Ranks can have different boxes, and empty ones.
 #pragma once
 
 #include "geometry/layout/coverage.hpp"
@@ -25,15 +25,17 @@ namespace tenon {
 //     E x + M v        v in G, M the mask of the user's elements: M = M*, local
 //     E x + M 1 c      c a number, stored beside every local block that has such elements
 //
-// The second term is added by apply(1, v, 1, g) after the halo exchange. The adjoint gives the
-// cotangent of v, which is M g in G*, or that of c, to which each rank contributes its sum of M g.
+// The second term is added by apply(1, v, 1, g) after the halo exchange. The adjoint gives
+// the cotangent of v, which is M g in G*, or the cotangent of c, to which each rank contributes its
+// sum of M g.
 
 // Makes M on a layout, of type "boundaryvalues". Throws TENON_ERR_LAYOUT if no side of the layout
 // has boundary mode "values".
 LinearOpRef boundaryValues(const CommPtr& comm, const Layout& layout, TenonDataType type);
 
-// M 1, from boundaryScalar(layout) to the layout. The constructor throws the same error, and also
-// one for a halo of partial sums.
+// M 1, from the layout boundaryScalar(layout) of the number c to `layout`. The constructor throws
+// TENON_ERR_LAYOUT if no side of the layout has boundary mode "values", or if a halo is of partial
+// sums.
 class BoundaryConstant final : public LinearOp {
 public:
   BoundaryConstant(const CommPtr& comm, const Layout& layout, TenonDataType type);
@@ -49,8 +51,8 @@ private:
 // identity I* = I, the cast between floating types, whose adjoint casts back, and the zero
 // operator, whose range can be any layout.
 //
-// Because of rounding, a cast to float32 is linear only on numbers that float32 represents; on
-// those the adjoint identity is exact.
+// Because of rounding, a cast to float32 is linear only on numbers that float32 represents. On such
+// numbers the adjoint identity is exact.
 
 // The cast, or the identity if both types are equal. Throws TENON_ERR_DATATYPE for a cast between
 // different types one of which is an integer type.
@@ -76,12 +78,14 @@ private:
 
 class MemoryOp final : public LinearOp {
 public:
-  // The array of `from` becomes the box of the array of `to` that begins at element `at`; the
-  // elements around it are new.
+  // A_b: the array of `from` becomes a box in the array of `to`, which begins at element `at`. All
+  // other elements of `to` are 0.
   static Ref<MemoryOp> allocate(CommPtr comm, const Layout& from, const Layout& to,
                                 const std::vector<Index>& at, TenonDataType type);
+  // K_b.
   static Ref<MemoryOp> clear(CommPtr comm, const Layout& layout, const Box& b, TenonDataType type);
-  // b begins at element `to` and has the extents of a; they must not overlap.
+  // S_ab, C_ab and M_ab. The box b begins at element `to` and has the extents of a; a and b must
+  // not overlap.
   static Ref<MemoryOp> add(CommPtr comm, const Layout& layout, const Box& a,
                            const std::vector<Index>& to, TenonDataType type);
   static Ref<MemoryOp> copy(CommPtr comm, const Layout& layout, const Box& a,

@@ -2,9 +2,9 @@
 // The conversion C(a -> b) of a tensor from layout a to layout b as one exchange: each rank sends
 // to each other rank the elements of its block that the other needs. Broadcast, sum-reduce,
 // scatter, gather, all-gather, reduce-scatter, all-to-all, slice and zero-pad are special cases,
-// and so are the halo exchange S -> G and the repartition between two grids. (Hewett and Grady
-// 2020, Sections 2-3; tables of tensor properties of DistPar.) make_conversion.hpp has the
-// alternatives to one exchange.
+// and so are the halo exchange (from S to S with a halo, written G) and the repartition between two
+// grids (Hewett and Grady 2020, Sections 2-3). makeConversion() (make_conversion.hpp) creates a
+// Conversion, or an operator of several steps or collectives where that is faster.
 #pragma once
 
 #include "geometry/layout/layout.hpp"
@@ -13,10 +13,12 @@
 
 namespace tenon {
 
-// The policies and reasons of a conversion, for agreement and for views.
+// Texts about how a conversion is carried out.
 struct ConversionNotes {
-  std::string agreed; // policies that are the same on all ranks, "" for the defaults
-  std::string lines;  // of the view
+  // Compared between the ranks when the operator is created, since ranks with other options would
+  // wait for each other's messages; "" for the defaults.
+  std::string agreed;
+  std::string lines;  // printed by TenonObjectView(): the options and why this way was chosen
   double seconds = 0; // Predicted time, or 0 if unknown.
 };
 
@@ -39,7 +41,9 @@ public:
   void applyMax(const DTensor& x, DTensor& y);
 
 private:
-  // If halos are only filled, folded or dropped, no element is both read and written.
+  // Whether x and y of an action (alpha, x, beta, y) can use one array. If the layouts differ in
+  // halos only, the conversion copies owned elements into halos (fills), adds halos to their owners
+  // (folds, the adjoint) or ignores halos: no element is both read and written.
   bool worksInPlace(const Action& action) const override {
     return halosOnly_ && action.isPlain() && executors_.single().isInPlace(action);
   }

@@ -7,10 +7,10 @@
 //     k,k   the layer is distributed like the field
 //     o,k   4 parts of the output channels, 2 parts of space
 //
-// If a layer splits a dimension by the same axes as the field, its split points are those of the
-// field, or those of another tensor of this extent that is distributed like the field. learn()
-// stores such split points by dimension and extent, from the outputs of layers that keep the
-// distribution (k on all axes).
+// If a layer splits a dimension by the same axes as the field, it uses the split points of the
+// field, or, for another extent, of another tensor with this extent that is distributed like the
+// field. learn() stores such split points by dimension and extent, from the outputs of layers that
+// keep the distribution (k on all axes).
 #pragma once
 
 #include "geometry/layout/layout.hpp"
@@ -26,7 +26,7 @@ struct FieldParallelization {
 
 class Field {
 public:
-  // `name` is the end of the network in texts: "input".
+  // `name` is "input" or "output", for texts.
   Field(std::string name, const Layout& layout);
 
   const std::string& name() const noexcept { return name_; }

@@ -14,8 +14,8 @@
 
 namespace tenon {
 
-// The layouts in which a layer reads its inputs, without halos, and those of its output and of its
-// dependents' outputs.
+// The layouts in which a layer reads its inputs, without halos, and the layouts of its output and
+// of the outputs of the layers that follow it without a parallelization of their own.
 struct NativeLayouts {
   Layouts uses, outputs;
 };

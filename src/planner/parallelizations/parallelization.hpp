@@ -70,8 +70,8 @@ public:
   const std::vector<int>& extents() const noexcept { return extents_; }
   int axes() const noexcept { return static_cast<int>(extents_.size()); }
 
-  // All parallelizations: the largest splits of the batch first, those of input channels last,
-  // first without output channels and then with both.
+  // All parallelizations: first those without input channels, the largest splits of the batch
+  // first; then those with input channels, first without output channels and then with both.
   std::vector<Parallelization> parallelizations(bool inputChannels) const;
   Parts parts(const Parallelization& parallelization, int splitDims) const;
 
@@ -89,7 +89,7 @@ private:
 // The labels of the leading `split` of `dims` spatial dimensions: "h" for 1 of 2, "dhw" for 3 of 3.
 std::string spatialLabels(int dims, int split);
 // Describes the parts in words: "rows over 4, channels in over 2". `spatial` contains the labels of
-// the spatial parts, and `label` is that of output channels.
+// the spatial parts, and `label` is the label of output channels.
 std::string meaningOf(const Parts& parts, const std::string& spatial, char label);
 // `label` is the label of output channels: internally 'o' for every layer; a layer with groups
 // shows 'g'.

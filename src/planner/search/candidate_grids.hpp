@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The process grids that a search tries. Each has a plan of its own, and the fastest plan is
 // chosen. A grid has the prime factors of a number of processes as its axes, in the order of the
-// machine's levels, and splits the batch from the first axis inward, space from the last. So the
-// order of the axes is the placement of parallelism on the machine:
+// machine's levels. A plan splits the batch by the first axes, and space by the last ones. So the
+// order of the axes determines which levels of the machine split the batch, and which split space:
 //
-//     batch   as it is: the outermost levels split the batch
+//     batch   the order of the levels: the outermost levels split the batch
 //     space   reversed: the outermost levels split space
 //     auto    both
 //     all     all orders: the placements of Xie et al., Synthesizing Optimal Parallelism Placement
@@ -22,7 +22,7 @@ namespace tenon {
 
 struct GridChoice {
   std::string placement = "batch";
-  bool fewerProcesses = false; // also grids that leave processes idle
+  bool fewerProcesses = false; // also grids of fewer processes than there are
   bool isFlat = true;          // the machine has one level: all orders cost the same
 };
 

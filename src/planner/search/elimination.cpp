@@ -146,12 +146,12 @@ std::vector<int> positionsOf(const std::vector<int>& some, const std::vector<int
 class Elimination::Rows {
 public:
   Rows(const Elimination& all, const Step& step)
-      : step_(step), states_(step.unary.size()), at_(step.sizes.size()),
+      : step_(step), states_(step.unary.size()), neighbourStates_(step.sizes.size()),
         partial_(step.sizes.size() + 1, step.unary), byDepth_(step.sizes.size()) {
     for (const Factor& pair : step.pairs)
-      add(pair.at, pair.values);
+      add(pair.neighbourIndices, pair.values);
     for (int child : step.children)
-      add(all.steps_[child].messageAt, all.steps_[child].message);
+      add(all.steps_[child].indicesInParent, all.steps_[child].message);
   }
 
   template <class Visit>
@@ -160,25 +160,25 @@ public:
   }
 
   // The row for the given states of the neighbours.
-  const std::vector<double>& row(const std::vector<int>& at) {
-    at_ = at;
-    for (std::size_t depth = 0; depth < at_.size(); ++depth)
+  const std::vector<double>& row(const std::vector<int>& neighbourStates) {
+    neighbourStates_ = neighbourStates;
+    for (std::size_t depth = 0; depth < neighbourStates_.size(); ++depth)
       extend(depth);
     return partial_.back();
   }
 
 private:
   struct Table {
-    const std::vector<int>* at;
+    const std::vector<int>* neighbourIndices;
     const double* values;
   };
 
-  void add(const std::vector<int>& at, const std::vector<double>& values) {
-    if (at.empty())
+  void add(const std::vector<int>& neighbourIndices, const std::vector<double>& values) {
+    if (neighbourIndices.empty())
       for (std::size_t k = 0; k < states_; ++k)
         partial_[0][k] += values[k];
     else
-      byDepth_[at.back()].push_back({&at, values.data()});
+      byDepth_[neighbourIndices.back()].push_back({&neighbourIndices, values.data()});
   }
 
   // Adds the tables whose last neighbour is number `depth` to the sums of the neighbours before it.
@@ -186,7 +186,8 @@ private:
     const double* before = partial_[depth].data();
     double* sum = partial_[depth + 1].data();
     for (const Table& table : byDepth_[depth]) {
-      const double* row = table.values + indexOf(at_, *table.at, step_.sizes) * states_;
+      const double* row =
+          table.values + indexOf(neighbourStates_, *table.neighbourIndices, step_.sizes) * states_;
       for (std::size_t k = 0; k < states_; ++k)
         sum[k] = before[k] + row[k];
       before = sum;
@@ -198,12 +199,12 @@ private:
   // Visits all rows with the current states of the first `depth` neighbours.
   template <class Visit>
   void descend(std::size_t depth, std::size_t index, Visit&& visit) {
-    if (depth == at_.size()) {
+    if (depth == neighbourStates_.size()) {
       visit(index, partial_[depth]);
       return;
     }
     for (int state = 0; state < step_.sizes[depth]; ++state) {
-      at_[depth] = state;
+      neighbourStates_[depth] = state;
       extend(depth);
       descend(depth + 1, index * step_.sizes[depth] + state, visit);
     }
@@ -211,7 +212,7 @@ private:
 
   const Step& step_;
   std::size_t states_;                       // of the step's layer
-  std::vector<int> at_;                      // the current state of each neighbour
+  std::vector<int> neighbourStates_;         // the current state of each neighbour
   std::vector<std::vector<double>> partial_; // sums by number of neighbours with a state
   std::vector<std::vector<Table>> byDepth_;  // tables by the last of their neighbours
 };
@@ -220,11 +221,11 @@ Elimination::Elimination(const CostTables& tables, const std::vector<Elimination
     : tables_(tables), fixed_(tables.seconds) {
   checkWidths(tables, order);
   std::vector<int> position(tables.layers());
-  for (const EliminationStep& plain : order) {
-    position[plain.layer] = static_cast<int>(steps_.size());
+  for (const EliminationStep& ordered : order) {
+    position[ordered.layer] = static_cast<int>(steps_.size());
     Step& step = steps_.emplace_back();
-    static_cast<EliminationStep&>(step) = plain;
-    for (int other : plain.neighbours)
+    static_cast<EliminationStep&>(step) = ordered;
+    for (int other : ordered.neighbours)
       step.sizes.push_back(tables.states(other));
   }
   for (std::size_t s = 0; s < steps_.size(); ++s)
@@ -234,7 +235,7 @@ Elimination::Elimination(const CostTables& tables, const std::vector<Elimination
       // neighbours of the parent, because elimination has joined them.
       others.pop_back();
       Step& parent = steps_[steps_[s].parent];
-      steps_[s].messageAt = positionsOf(others, parent.neighbours);
+      steps_[s].indicesInParent = positionsOf(others, parent.neighbours);
       parent.children.push_back(static_cast<int>(s));
     }
   for (const PairTable& pair : tables.pairs)
@@ -291,14 +292,14 @@ double Elimination::run(double secondsPerByte) {
 
 std::vector<int> Elimination::choice() const {
   std::vector<int> chosen(tables_.layers());
-  // In reverse order of elimination, the states of all neighbours of a layer are chosen before that
-  // of the layer.
+  // In reverse order of elimination, the states of all neighbours of a layer are chosen before
+  // the state of the layer.
   for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
-    std::vector<int> at;
+    std::vector<int> neighbourStates;
     for (int other : step->neighbours)
-      at.push_back(chosen[other]);
+      neighbourStates.push_back(chosen[other]);
     Rows rows(*this, *step);
-    const std::vector<double>& row = rows.row(at);
+    const std::vector<double>& row = rows.row(neighbourStates);
     chosen[step->layer] = static_cast<int>(std::min_element(row.begin(), row.end()) - row.begin());
   }
   return chosen;
@@ -336,11 +337,11 @@ std::vector<std::vector<int>> Elimination::best(int count) const {
       continue;
     }
     const Step& step = steps_[steps_.size() - 1 - partial.states.size()];
-    std::vector<int> at;
+    std::vector<int> neighbourStates;
     for (int other : step.neighbours)
-      at.push_back(chosen[other]);
+      neighbourStates.push_back(chosen[other]);
     Rows rows(*this, step);
-    const std::vector<double>& row = rows.row(at);
+    const std::vector<double>& row = rows.row(neighbourStates);
     const double least = *std::min_element(row.begin(), row.end());
     for (std::size_t state = 0; state < row.size(); ++state) {
       PartialPlan next{partial.least + row[state] - least, partial.states};
@@ -357,8 +358,8 @@ std::vector<std::vector<int>> Elimination::best(int count) const {
 // was computed in the parent's step, which the sweep visits earlier.
 std::vector<std::vector<double>> Elimination::minMarginals() const {
   std::vector<std::vector<double>> marginals(tables_.layers());
-  std::vector<std::vector<double>> ofNeighbours(steps_.size()); // by step, with the shape of its
-                                                                // message
+  // N, by step and index of its message.
+  std::vector<std::vector<double>> ofNeighbours(steps_.size());
   for (int s = static_cast<int>(steps_.size()) - 1; s >= 0; --s) {
     const Step& step = steps_[s];
     const std::size_t states = step.unary.size();
@@ -366,20 +367,21 @@ std::vector<std::vector<double>> Elimination::minMarginals() const {
       ofNeighbours[s] = {least_};
     for (int child : step.children)
       ofNeighbours[child].assign(steps_[child].message.size(), kFar);
-    std::vector<double>& own = marginals[step.layer];
-    own.assign(states, kFar);
-    std::vector<int> at(step.sizes.size());
+    std::vector<double>& ofLayer = marginals[step.layer];
+    ofLayer.assign(states, kFar);
+    std::vector<int> neighbourStates(step.sizes.size());
     forRows(step, [&](std::size_t index, const std::vector<double>& row) {
-      const double beside = ofNeighbours[s][index] - step.message[index];
-      for (std::size_t rest = index, d = at.size(); d-- > 0; rest /= step.sizes[d])
-        at[d] = static_cast<int>(rest % step.sizes[d]);
+      const double sumElsewhere = ofNeighbours[s][index] - step.message[index]; // N - message
+      for (std::size_t rest = index, d = neighbourStates.size(); d-- > 0; rest /= step.sizes[d])
+        neighbourStates[d] = static_cast<int>(rest % step.sizes[d]);
       for (std::size_t k = 0; k < states; ++k)
-        own[k] = std::min(own[k], beside + row[k]);
+        ofLayer[k] = std::min(ofLayer[k], sumElsewhere + row[k]);
       for (int child : step.children) {
         double* least =
-            ofNeighbours[child].data() + indexOf(at, steps_[child].messageAt, step.sizes) * states;
+            ofNeighbours[child].data() +
+            indexOf(neighbourStates, steps_[child].indicesInParent, step.sizes) * states;
         for (std::size_t k = 0; k < states; ++k)
-          least[k] = std::min(least[k], beside + row[k]);
+          least[k] = std::min(least[k], sumElsewhere + row[k]);
       }
     });
     ofNeighbours[s].clear();

@@ -20,19 +20,19 @@
 
 namespace tenon {
 
+struct EliminationStep {
+  int layer = -1;
+  std::vector<int> neighbours; // those that are eliminated later, in reverse order of elimination
+  // The step that reads the message: that of neighbours.back(), the first neighbour to be
+  // eliminated; -1 if there are none.
+  int parent = -1;
+};
+
 // The elimination order. The message of an eliminated layer makes all its neighbours neighbours of
 // each other, and its size is the product of their numbers of states. Next is always the layer with
 // the fewest neighbours. In a chain each layer has at most 1 neighbour when it is eliminated; in
 // residual networks, U-Nets and all series-parallel graphs at most 2. A layer with one state is not
 // counted as a neighbour.
-
-struct EliminationStep {
-  int layer = -1;
-  std::vector<int> neighbours; // those that are eliminated later, in reverse order of elimination
-  int parent = -1;             // step that reads the message: that of the neighbour that is
-                               // eliminated first; -1: no neighbours
-};
-
 std::vector<EliminationStep> eliminationOrder(const CostTables& tables);
 // The largest number of combinations of states of a layer and its neighbours in an elimination, and
 // the largest number that elimination accepts.
@@ -47,10 +47,12 @@ void checkWidths(const CostTables& tables, const std::vector<EliminationStep>& o
 // results of this run.
 class Elimination {
 public:
-  // Minimises seconds + secondsPerByte bytes. The tables must outlive the search. The order can be
-  // that of tables with more states. Throws the errors of checkWidths().
+  // The tables must outlive the search. A given order can be that of other tables for the same
+  // layers and pairs, with more states: a problem that is restricted to fewer states reuses the
+  // order of the whole problem. Throws the errors of checkWidths().
   explicit Elimination(const CostTables& tables) : Elimination(tables, eliminationOrder(tables)) {}
   Elimination(const CostTables& tables, const std::vector<EliminationStep>& order);
+  // Minimises seconds + secondsPerByte bytes, and returns the minimum.
   double run(double secondsPerByte = 0);
 
   // Results of the last run: choice() returns the best plan, as the state of each layer. Among
@@ -65,19 +67,20 @@ private:
   // A table of the layer of a step and some of its neighbours, in row-major order with the layer's
   // state as the last (fastest) index.
   struct Factor {
-    std::vector<int> at; // its neighbours, by position in the step's list, increasing
+    std::vector<int> neighbourIndices; // into the step's neighbours, increasing
     std::vector<double> values;
   };
   struct Step : EliminationStep {
     std::vector<int> sizes; // states of the neighbours
     std::vector<Factor> pairs;
-    std::vector<int> children;   // steps whose messages this step adds to its tables
-    std::vector<int> messageAt;  // positions of the message's other neighbours among those of the
-                                 // parent
-    std::vector<double> unary;   // by state of the layer: its own seconds and weighed bytes
+    std::vector<int> children; // steps whose messages this step adds to its tables
+    // Entry k: the index, among the neighbours of the parent's layer, of neighbour k of this step.
+    // The parent's layer itself, the last neighbour of this step, has no entry.
+    std::vector<int> indicesInParent;
+    std::vector<double> unary;   // by state of the layer: seconds + secondsPerByte bytes
     std::vector<double> message; // least sums, by states of the neighbours
   };
-  class Rows;
+  class Rows; // the sums of a step's tables, one row of the layer's states at a time (.cpp)
 
   void addPair(const PairTable& pair, const std::vector<int>& position);
   // Calls visit(index of the neighbours' states, sums of the step's tables by state of its layer).

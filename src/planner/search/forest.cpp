@@ -139,11 +139,11 @@ int Forest::bestAcross(const Edge& edge, int target, int state,
 }
 
 // The cost of a layer plus the messages of all its edges except one.
-std::vector<double> Forest::sumAt(int layer, int without) const {
+std::vector<double> Forest::sumAt(int layer, int exceptEdge) const {
   std::vector<double> sum = own_[layer];
   for (int edge : edgesOf_[layer]) {
     const std::vector<double>& part = edges_[edge].from == layer ? toFrom_[edge] : toTo_[edge];
-    if (edge != without && !part.empty())
+    if (edge != exceptEdge && !part.empty())
       std::ranges::transform(sum, part, sum.begin(), std::plus<>());
   }
   return sum;
@@ -156,9 +156,9 @@ void Forest::run(double secondsPerByte) {
       own_[layer][k] += closing_[layer][k] + secondsPerByte * tables_.bytes[layer][k];
   toFrom_.assign(edges_.size(), {});
   toTo_.assign(edges_.size(), {});
-  const auto send = [&](int edge, int source) {
-    const Edge& over = edges_[edge];
-    (source == over.from ? toTo_ : toFrom_)[edge] = across(over, source, sumAt(source, edge));
+  const auto send = [&](int number, int source) {
+    const Edge& edge = edges_[number];
+    (source == edge.from ? toTo_ : toFrom_)[number] = across(edge, source, sumAt(source, number));
   };
   for (auto visit = visits_.rbegin(); visit != visits_.rend(); ++visit)
     if (visit->edge >= 0)
@@ -172,7 +172,7 @@ void Forest::run(double secondsPerByte) {
   double sum = 0;
   bounds_.assign(tables_.layers(), {});
   for (const Visit& visit : visits_) {
-    bounds_[visit.layer] = sumAt(visit.layer, /*without=*/-1);
+    bounds_[visit.layer] = sumAt(visit.layer, /*exceptEdge=*/-1);
     const bool isRoot = visit.edge < 0;
     treeOf[visit.layer] = isRoot ? visit.layer : treeOf[visit.parent];
     if (isRoot)
@@ -255,11 +255,11 @@ void Forest::improve(std::vector<int>& plan, int fixed) const {
   }
 }
 
-std::vector<std::vector<int>> Forest::upTo(double most) const {
+std::vector<std::vector<int>> Forest::upTo(double maxSum) const {
   std::vector<std::vector<int>> candidates(bounds_.size());
   for (std::size_t layer = 0; layer < bounds_.size(); ++layer)
     for (std::size_t state = 0; state < bounds_[layer].size(); ++state)
-      if (bounds_[layer][state] <= most)
+      if (bounds_[layer][state] <= maxSum)
         candidates[layer].push_back(static_cast<int>(state));
   return candidates;
 }

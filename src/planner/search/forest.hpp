@@ -24,13 +24,13 @@ public:
   std::vector<int> goodPlan(int layer, int state) const;
   // The same for the state with the least bound.
   std::vector<int> goodPlan() const;
-  // The states whose bounds are at most `most`.
-  std::vector<std::vector<int>> upTo(double most) const;
+  // By layer: the states whose bounds are at most `maxSum`.
+  std::vector<std::vector<int>> upTo(double maxSum) const;
   // Calls visit(pair, state of from, state of to) for the pairs of states whose bounds are at most
-  // `most`.
+  // `maxSum`.
   template <class Visit>
-  void visitUpTo(double most, Visit&& visit) const {
-    const std::vector<std::vector<int>> candidates = upTo(most);
+  void visitUpTo(double maxSum, Visit&& visit) const {
+    const std::vector<std::vector<int>> candidates = upTo(maxSum);
     for (std::size_t p = 0; p < tables_.pairs.size(); ++p) {
       const PairTable& pair = tables_.pairs[p];
       const PairSides sides = sidesOf(static_cast<int>(p));
@@ -38,7 +38,7 @@ public:
         const double* seconds =
             sides.seconds + static_cast<std::size_t>(from) * tables_.states(pair.to);
         for (int to : candidates[pair.to])
-          if (sides.from[from] + seconds[to] + sides.to[to] <= most)
+          if (sides.from[from] + seconds[to] + sides.to[to] <= maxSum)
             visit(p, from, to);
       }
     }
@@ -66,7 +66,7 @@ private:
   std::vector<double> across(const Edge& edge, int source, const std::vector<double>& values) const;
   int bestAcross(const Edge& edge, int target, int state, const std::vector<double>& values) const;
   std::vector<Visit> visitsFrom(std::vector<int> roots) const;
-  std::vector<double> sumAt(int layer, int without) const;
+  std::vector<double> sumAt(int layer, int exceptEdge) const;
   void improve(std::vector<int>& plan, int fixed) const;
 
   const CostTables& tables_;

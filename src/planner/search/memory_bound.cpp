@@ -3,11 +3,13 @@
 // Lagrange multiplier, then an exact search on the states that the bounds leave (memory_bound.hpp).
 // A plan is a point of bytes and seconds:
 //
-//   seconds |  small
-//           |    \  .            `small` is within the limit and `fast` above it. The multiplier is
-//           |     \    .         minus the slope of the line through both; a plan below the line
-//           |  limit\     fast   replaces one of them.
-//           +--------------------> bytes
+//   seconds |  small   |
+//           |      \   |        `small` is within the limit and `fast` above it. The multiplier is
+//           |        \ |        minus the slope of the line through both. A plan below the line,
+//           |    next  \        `next`, replaces `small` if it is within the limit, else `fast`.
+//           |          |  \ fast
+//           +----------+---------> bytes
+//                    limit
 //
 // The tables contain rounded sums of many numbers, so all comparisons with the limit and between
 // bounds have the relative tolerance kCostRounding. Without it, rounding would decide whether a
@@ -86,7 +88,7 @@ public:
     BoundedPlan found;
     found.minMarginals = bounds();
     // The min-marginals show which states a better plan can have; often only those of the plan
-    // remain.
+    // remain. Without a limit, searchWide() has already tried an exact search of such states.
     if (gap() > kCostRounding && (limit_ < kNoLimit || wideBounds_.empty()))
       finish(found.minMarginals);
     found.choice = best_.choice;
@@ -112,7 +114,12 @@ private:
     return plan;
   }
 
-  // The best plan for a multiplier, or a good one, and a lower bound of all plans.
+  // The best plan for a multiplier, or a good one, and a lower bound of all plans:
+  //   1  The forest gives a good plan, and for each state a lower bound of all plans with it.
+  //   2  States whose bound is above the good plan are in no better one. If elimination can process
+  //      the others, the result is the best plan.
+  //   3  Otherwise the layers have too many neighbours, and searchWide() gives a good plan and a
+  //      bound.
   struct Solved {
     Plan plan;
     double least = 0;
@@ -120,10 +127,11 @@ private:
   Solved solve(double multiplier) {
     forest_.run(multiplier);
     const Plan good = planOf(forest_.goodPlan());
-    const double most = good.seconds + multiplier * good.bytes;
+    const double upperBound = good.seconds + multiplier * good.bytes;
     wideBounds_.clear();
-    if (PrunedElimination::fits(order_, forest_, most)) {
-      Plan best = planOf(PrunedElimination(tables_, order_, forest_, multiplier, most).choice());
+    if (PrunedElimination::fits(order_, forest_, upperBound)) {
+      Plan best =
+          planOf(PrunedElimination(tables_, order_, forest_, multiplier, upperBound).choice());
       const double least = best.seconds + multiplier * best.bytes;
       return {std::move(best), least};
     }
@@ -201,19 +209,19 @@ private:
   // Makes the change of one layer's state with the largest gain; returns false if none helps.
   bool changeOne(Plan& plan) const {
     int layer = -1, state = -1;
-    double most = 0, seconds = 0, bytes = 0;
+    double largestGain = 0, seconds = 0, bytes = 0;
     for (int l = 0; l < tables_.layers(); ++l) {
       const std::vector<double> costs = secondsOfLayer(tables_, plan.choice, l);
       for (std::size_t k = 0; k < costs.size(); ++k) {
-        const double later = costs[k] - costs[plan.choice[l]];
-        const double more = tables_.bytes[l][k] - tables_.bytes[l][plan.choice[l]];
-        const double gain = gainOf(plan, later, more);
-        if (gain > most) {
-          most = gain;
+        const double addedSeconds = costs[k] - costs[plan.choice[l]];
+        const double addedBytes = tables_.bytes[l][k] - tables_.bytes[l][plan.choice[l]];
+        const double gain = gainOf(plan, addedSeconds, addedBytes);
+        if (gain > largestGain) {
+          largestGain = gain;
           layer = l;
           state = static_cast<int>(k);
-          seconds = later;
-          bytes = more;
+          seconds = addedSeconds;
+          bytes = addedBytes;
         }
       }
     }
@@ -225,30 +233,35 @@ private:
     return true;
   }
 
-  // The gain of a change by which the plan takes `later` seconds longer and needs `more` bytes.
-  double gainOf(const Plan& plan, double later, double more) const {
+  // The gain of a change that adds seconds and bytes to the plan; both can be negative.
+  double gainOf(const Plan& plan, double addedSeconds, double addedBytes) const {
     // Above the limit a change must save bytes: the gain is the number of bytes saved per
     // additional second, and infinite if no additional time is needed. Within the limit the gain is
     // the number of seconds saved.
     if (plan.bytes > limit_)
-      return more >= 0 ? 0 : later <= 0 ? std::numeric_limits<double>::infinity() : -more / later;
-    const bool isFaster = later < -kCostRounding * plan.seconds;
-    return isFaster && plan.bytes + more <= limit_ ? -later : 0;
+      return addedBytes >= 0     ? 0
+             : addedSeconds <= 0 ? std::numeric_limits<double>::infinity()
+                                 : -addedBytes / addedSeconds;
+    const bool isFaster = addedSeconds < -kCostRounding * plan.seconds;
+    return isFaster && plan.bytes + addedBytes <= limit_ ? -addedSeconds : 0;
   }
 
   // For each layer and state a lower bound of the seconds of all plans within the limit that use
-  // it. The last run of the forest must be the one with the multiplier.
+  // it, by the best of the bounds that can be computed. Uses the forest and the wide bounds of the
+  // last call of solve(), which must have been solve(multiplier_).
   std::vector<std::vector<double>> bounds() {
-    const double used = multiplier_ * limit_;
+    // Seconds + multiplier bytes of a plan within the limit are at most its seconds plus this.
+    const double priceOfLimit = multiplier_ * limit_;
+    const double upperBound = best_.seconds + priceOfLimit;
     std::vector<std::vector<double>> marginals = wideBounds_;
-    if (marginals.empty() && !PrunedElimination::fits(order_, forest_, best_.seconds + used))
+    if (marginals.empty() && !PrunedElimination::fits(order_, forest_, upperBound))
       marginals = forest_.bounds();
     if (marginals.empty())
-      marginals = PrunedElimination(tables_, order_, forest_, multiplier_, best_.seconds + used)
-                      .minMarginals();
+      marginals =
+          PrunedElimination(tables_, order_, forest_, multiplier_, upperBound).minMarginals();
     for (std::vector<double>& layer : marginals)
       for (double& seconds : layer)
-        seconds -= used;
+        seconds -= priceOfLimit;
     return marginals;
   }
 

@@ -36,8 +36,8 @@ struct TooManyLabels {};
 // other label beats in bytes and in seconds.
 class Labels {
 public:
-  Labels(double limit, double mostSeconds, std::size_t most)
-      : limit_(limit), mostSeconds_(mostSeconds), most_(most) {}
+  Labels(double maxBytes, double maxSeconds, std::size_t maxLabels)
+      : maxBytes_(maxBytes), maxSeconds_(maxSeconds), maxLabels_(maxLabels) {}
 
   const Label& operator[](int label) const { return labels_[label]; }
 
@@ -46,7 +46,7 @@ public:
   void addSums(const Front& a, const Front& b, std::vector<Label>& sums) {
     // Counted before they are created: the sums of two long fronts alone could fill the memory.
     made_ += a.size() * b.size();
-    if (made_ > most_)
+    if (made_ > maxLabels_)
       throw TooManyLabels();
     for (int left : a)
       for (int right : b)
@@ -84,9 +84,9 @@ private:
     std::sort(candidates.begin(), candidates.end(), isBefore);
     Front front;
     for (const Label& label : candidates) {
-      if (label.bytes > limit_)
+      if (label.bytes > maxBytes_)
         break;
-      if (label.seconds > mostSeconds_ ||
+      if (label.seconds > maxSeconds_ ||
           (!front.empty() && label.seconds >= labels_[front.back()].seconds))
         continue;
       front.push_back(static_cast<int>(labels_.size()));
@@ -95,16 +95,16 @@ private:
     return front;
   }
 
-  double limit_, mostSeconds_;
-  std::size_t most_, made_ = 0;
+  double maxBytes_, maxSeconds_;
+  std::size_t maxLabels_, made_ = 0; // limit and number of the labels that were candidates
   std::deque<Label> labels_;
 };
 
 class ParetoElimination {
 public:
-  ParetoElimination(const CostTables& tables, double limit, double mostSeconds,
-                    std::size_t mostLabels)
-      : tables_(tables), labels_(limit, mostSeconds, mostLabels), steps_(eliminationOrder(tables)),
+  ParetoElimination(const CostTables& tables, double maxBytes, double maxSeconds,
+                    std::size_t maxLabels)
+      : tables_(tables), labels_(maxBytes, maxSeconds, maxLabels), steps_(eliminationOrder(tables)),
         messages_(steps_.size()), children_(steps_.size()), pairs_(tables.layers()) {
     checkWidths(tables, steps_);
     for (std::size_t s = 0; s < steps_.size(); ++s)
@@ -116,9 +116,10 @@ public:
     for (const PairTable& pair : tables.pairs) {
       // The layer that is eliminated first reads the table; if one layer has a single state, the
       // other reads it.
-      const bool ofFrom = tables.states(pair.to) == 1 ||
-                          (tables.states(pair.from) > 1 && position[pair.from] < position[pair.to]);
-      pairs_[ofFrom ? pair.from : pair.to].push_back(&pair);
+      const bool isReadByFrom =
+          tables.states(pair.to) == 1 ||
+          (tables.states(pair.from) > 1 && position[pair.from] < position[pair.to]);
+      pairs_[isReadByFrom ? pair.from : pair.to].push_back(&pair);
     }
   }
 
@@ -214,10 +215,10 @@ private:
 
 } // namespace
 
-ParetoResult fastestWithin(const CostTables& tables, double limit, double mostSeconds,
-                           std::size_t mostLabels) {
+ParetoResult fastestWithin(const CostTables& tables, double maxBytes, double maxSeconds,
+                           std::size_t maxLabels) {
   try {
-    return {true, ParetoElimination(tables, limit, mostSeconds, mostLabels).run()};
+    return {true, ParetoElimination(tables, maxBytes, maxSeconds, maxLabels).run()};
   } catch (const TooManyLabels&) {
     return {};
   }

@@ -121,13 +121,14 @@ private:
   void raiseLikely(const BoundedPlan& plan, Precision precision) {
     Forest forest(tables_);
     forest.run(plan.secondsPerByte);
-    const double most = tables_.secondsOf(plan.choice) + plan.secondsPerByte * limit_;
-    const std::vector<std::vector<int>> likely = forest.upTo(most);
+    const double upperBound = tables_.secondsOf(plan.choice) + plan.secondsPerByte * limit_;
+    const std::vector<std::vector<int>> likely = forest.upTo(upperBound);
     for (int layer = 0; layer < tables_.layers(); ++layer)
       for (int state : likely[layer])
         confirmLayer(layer, state, precision);
-    forest.visitUpTo(
-        most, [&](std::size_t move, int from, int to) { confirmMove(move, from, to, precision); });
+    forest.visitUpTo(upperBound, [&](std::size_t move, int from, int to) {
+      confirmMove(move, from, to, precision);
+    });
   }
 
   // Lists the best plans, and lists them again while closer prices raise the price of one of them.
@@ -136,7 +137,8 @@ private:
     for (bool isClose = count == 1; !isClose;) {
       best = {first};
       isClose = true;
-      for (const std::vector<int>& plan : listed(limit_ > 0 ? kMaxPlansFor * count : count)) {
+      for (const std::vector<int>& plan :
+           plansWithLeastSums(limit_ > 0 ? kMaxPlansFor * count : count)) {
         if (static_cast<int>(best.size()) == count)
           break;
         if (plan == first || (limit_ > 0 && tables_.bytesOf(plan) > limit_))
@@ -148,28 +150,28 @@ private:
     return best;
   }
 
-  // The `count` plans with the least sums. Only states whose bounds are at most `most` are
-  // eliminated, and `most` is raised until the list is complete.
-  std::vector<std::vector<int>> listed(int count) const {
+  // The `count` plans with the least sums of seconds. Only states whose bounds are at most
+  // `upperBound` are eliminated, and `upperBound` is raised until the list is complete.
+  std::vector<std::vector<int>> plansWithLeastSums(int count) const {
     Forest forest(tables_);
     forest.run();
-    const std::vector<int> good = forest.goodPlan();
-    double most = tables_.secondsOf(good);
+    const std::vector<int> heuristicPlan = forest.goodPlan();
+    double upperBound = tables_.secondsOf(heuristicPlan);
     for (;;) {
       // A network that is too wide for elimination has no list of best plans.
-      if (!PrunedElimination::fits(order_, forest, most))
-        return {good};
+      if (!PrunedElimination::fits(order_, forest, upperBound))
+        return {heuristicPlan};
       std::vector<std::vector<int>> plans =
-          PrunedElimination(tables_, order_, forest, 0, most).best(count);
+          PrunedElimination(tables_, order_, forest, 0, upperBound).best(count);
       const bool isEnough = static_cast<int>(plans.size()) == count;
       const double last = tables_.secondsOf(plans.back());
       double next = std::numeric_limits<double>::infinity(); // bound of the excluded states
       for (const std::vector<double>& layer : forest.bounds())
         for (double bound : layer)
-          next = bound > most * (1 + kCostRounding) ? std::min(next, bound) : next;
-      if (std::isinf(next) || (isEnough && last <= most))
+          next = bound > upperBound * (1 + kCostRounding) ? std::min(next, bound) : next;
+      if (std::isinf(next) || (isEnough && last <= upperBound))
         return plans;
-      most = isEnough ? last : std::max(2 * most, next);
+      upperBound = isEnough ? last : std::max(2 * upperBound, next);
     }
   }
 
@@ -182,22 +184,22 @@ private:
     return others;
   }
 
-  // The states that can be in a plan of at most `most` in which the layer has one of the states
-  // `others`.
+  // The states that can be in a plan of at most `upperBound` in which the layer has one of the
+  // states `others`.
   static std::vector<std::vector<int>> candidatesWith(int layer, const std::vector<int>& others,
-                                                      const Forest& forest, double most) {
-    std::vector<std::vector<int>> candidates = forest.upTo(most * (1 + kCostRounding));
+                                                      const Forest& forest, double upperBound) {
+    std::vector<std::vector<int>> candidates = forest.upTo(upperBound * (1 + kCostRounding));
     std::erase_if(candidates[layer],
                   [&](int state) { return !std::ranges::binary_search(others, state); });
     return candidates;
   }
 
-  // Prices the moves that can be in a plan of at most `most` of the candidates. Returns whether all
-  // were confirmed.
-  bool confirmMovesUpTo(double most, const Forest& forest,
+  // Prices the moves that can be in a plan of at most `upperBound` of the candidates. Returns
+  // whether all were confirmed.
+  bool confirmMovesUpTo(double upperBound, const Forest& forest,
                         const std::vector<std::vector<int>>& candidates) {
     bool isConfirmed = true;
-    forest.visitUpTo(most, [&](std::size_t move, int from, int to) {
+    forest.visitUpTo(upperBound, [&](std::size_t move, int from, int to) {
       const PairTable& pair = tables_.pairs[move];
       isConfirmed &=
           confirmMove(move, candidates[pair.from][from], candidates[pair.to][to], Precision::Lower);
@@ -209,40 +211,43 @@ private:
   // valid, since prices are only raised. Among the candidates, the layer has only the states
   // `others`, so a second forest has bounds close to the runner-up.
   RunnerUp runnerUpOf(int layer, const std::vector<int>& others, const Forest& forest,
-                      double perByte) {
-    double most = forest.bounds()[layer][*std::ranges::min_element(
+                      double secondsPerByte) {
+    double upperBound = forest.bounds()[layer][*std::ranges::min_element(
         others, {}, [&](int state) { return forest.bounds()[layer][state]; })];
-    const auto weighed = [&](const std::vector<int>& plan) {
-      return tables_.secondsOf(plan) + perByte * tables_.bytesOf(plan);
+    const auto weightedSum = [&](const std::vector<int>& plan) {
+      return tables_.secondsOf(plan) + secondsPerByte * tables_.bytesOf(plan);
     };
     for (;;) {
-      const std::vector<std::vector<int>> candidates = candidatesWith(layer, others, forest, most);
+      const std::vector<std::vector<int>> candidates =
+          candidatesWith(layer, others, forest, upperBound);
       const CostTables rest = tables_.restrictedTo(candidates);
       Forest closer(rest);
-      closer.run(perByte);
-      const auto whole = [&](std::vector<int> plan) {
+      closer.run(secondsPerByte);
+      // A plan of the candidates as a plan of all states.
+      const auto inAllStates = [&](std::vector<int> plan) {
         for (std::size_t l = 0; l < plan.size(); ++l)
           plan[l] = candidates[l][plan[l]];
         return plan;
       };
       // Plans of the forest need no elimination, so they are priced first.
-      const std::vector<int> good = whole(closer.goodPlan());
-      if (!confirm(good, Precision::Lower))
+      const std::vector<int> heuristicPlan = inAllStates(closer.goodPlan());
+      if (!confirm(heuristicPlan, Precision::Lower))
         continue;
-      if (const double known = weighed(good); known > most * (1 + kCostRounding)) {
-        most = known;
+      if (const double known = weightedSum(heuristicPlan);
+          known > upperBound * (1 + kCostRounding)) {
+        upperBound = known;
         continue;
       }
       // Candidates that can be as fast are priced before the elimination, which makes it far
       // smaller.
-      if (!confirmMovesUpTo(weighed(good), closer, candidates))
+      if (!confirmMovesUpTo(weightedSum(heuristicPlan), closer, candidates))
         continue;
-      const double bound = weighed(good);
+      const double bound = weightedSum(heuristicPlan);
       const std::vector<int> best =
           PrunedElimination::fits(order_, closer, bound)
-              ? whole(PrunedElimination(rest, order_, closer, perByte, bound).choice())
-              : good;
-      const double seconds = weighed(best) - perByte * limit_;
+              ? inAllStates(PrunedElimination(rest, order_, closer, secondsPerByte, bound).choice())
+              : heuristicPlan;
+      const double seconds = weightedSum(best) - secondsPerByte * limit_;
       if (confirm(best, Precision::Lower) && confirm(best, Precision::Close))
         return {best[layer], seconds};
     }

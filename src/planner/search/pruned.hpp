@@ -13,29 +13,30 @@ namespace tenon {
 
 class PrunedElimination {
 public:
-  // Considers the plans of at most `most` seconds + secondsPerByte bytes; there must be at least
-  // one. The forest must have run with the same multiplier on the same tables, and `order`
-  // must belong to these tables.
+  // Considers the plans whose sum, seconds + secondsPerByte bytes, is at most `maxSum`; there must
+  // be at least one such plan. The forest must have run with the same multiplier on the same
+  // tables, and `order` must belong to these tables.
   PrunedElimination(const CostTables& tables, const std::vector<EliminationStep>& order,
-                    const Forest& forest, double secondsPerByte, double most);
+                    const Forest& forest, double secondsPerByte, double maxSum);
 
   // Whether the remaining states are few enough for elimination.
-  static bool fits(const std::vector<EliminationStep>& order, const Forest& forest, double most);
+  static bool fits(const std::vector<EliminationStep>& order, const Forest& forest, double maxSum);
 
-  // Results of Elimination, in states of the whole tables.
-  std::vector<int> choice() const { return whole(elimination_.choice()); }
+  // Results of Elimination. States have the numbers of the unrestricted tables.
+  std::vector<int> choice() const { return renumbered(elimination_.choice()); }
   std::vector<std::vector<int>> best(int count) const;
-  // Values up to `most` are exact. Larger values are lower bounds, of states that are in no plan of
-  // at most `most`.
+  // Values up to `maxSum` are exact. A larger value is a lower bound, and its state is in no plan
+  // with a sum of at most `maxSum`.
   std::vector<std::vector<double>> minMarginals() const;
 
 private:
-  std::vector<int> whole(std::vector<int> choice) const;
+  // The states of a plan of the restricted tables in the numbers of the unrestricted tables.
+  std::vector<int> renumbered(std::vector<int> choice) const;
 
-  double most_;
+  double maxSum_;
   const std::vector<std::vector<double>>& bounds_;
-  std::vector<std::vector<int>> candidates_;
-  CostTables rest_;
+  std::vector<std::vector<int>> candidates_; // by layer: its states with bounds up to maxSum_
+  CostTables restricted_;                    // to the candidates
   Elimination elimination_;
 };
 

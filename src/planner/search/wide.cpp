@@ -56,6 +56,7 @@ public:
       share(pair);
   }
 
+  // A lower bound of the sums of all plans.
   double bound() const {
     double sum = 0;
     for (const std::vector<double>& layer : own_)
@@ -65,19 +66,22 @@ public:
     return sum;
   }
 
+  // By layer and state: a lower bound of the sums of the plans with this state. It is bound() with
+  // the minimum of each of the layer's tables replaced by the minimum over the entries of the
+  // state.
   std::vector<std::vector<double>> bounds() const {
     std::vector<std::vector<double>> all = own_;
-    const double least = bound();
+    const double boundOfAll = bound();
     for (std::vector<double>& layer : all)
-      for (const double own = leastOf(layer); double& value : layer)
-        value += least - own;
+      for (const double leastOfLayer = leastOf(layer); double& value : layer)
+        value += boundOfAll - leastOfLayer;
     for (const PairTable& pair : pairs_) {
-      const double ofPair = leastOf(pair.seconds);
+      const double leastOfPair = leastOf(pair.seconds);
       const auto [rows, columns] = leastOfLines(pair);
       for (std::size_t k = 0; k < rows.size(); ++k)
-        all[pair.from][k] += rows[k] - ofPair;
+        all[pair.from][k] += rows[k] - leastOfPair;
       for (std::size_t k = 0; k < columns.size(); ++k)
-        all[pair.to][k] += columns[k] - ofPair;
+        all[pair.to][k] += columns[k] - leastOfPair;
     }
     return all;
   }
@@ -91,10 +95,10 @@ private:
     constexpr double kEndless = std::numeric_limits<double>::infinity();
     Lines least{std::vector<double>(own_[pair.from].size(), kEndless),
                 std::vector<double>(columns, kEndless)};
-    for (std::size_t at = 0; at < pair.seconds.size(); ++at) {
-      double &row = least.first[at / columns], &column = least.second[at % columns];
-      row = std::min(row, pair.seconds[at]);
-      column = std::min(column, pair.seconds[at]);
+    for (std::size_t entry = 0; entry < pair.seconds.size(); ++entry) {
+      double &row = least.first[entry / columns], &column = least.second[entry % columns];
+      row = std::min(row, pair.seconds[entry]);
+      column = std::min(column, pair.seconds[entry]);
     }
     return least;
   }
@@ -104,31 +108,31 @@ private:
   void share(PairTable& pair) {
     std::vector<double>&from = own_[pair.from], &to = own_[pair.to];
     const std::size_t columns = to.size();
-    for (std::size_t at = 0; at < pair.seconds.size(); ++at)
-      pair.seconds[at] += from[at / columns] + to[at % columns];
+    for (std::size_t entry = 0; entry < pair.seconds.size(); ++entry)
+      pair.seconds[entry] += from[entry / columns] + to[entry % columns];
     std::tie(from, to) = leastOfLines(pair);
     for (std::vector<double>* side : {&from, &to})
       for (double& value : *side)
         value /= 2;
-    for (std::size_t at = 0; at < pair.seconds.size(); ++at)
-      pair.seconds[at] -= from[at / columns] + to[at % columns];
+    for (std::size_t entry = 0; entry < pair.seconds.size(); ++entry)
+      pair.seconds[entry] -= from[entry / columns] + to[entry % columns];
   }
 
   std::vector<std::vector<double>> own_; // by layer and state
   std::vector<PairTable> pairs_;
 };
 
-// For each layer at most `count` states with the least bounds, of at most `most`, sorted by number;
-// those of the plan are included.
+// For each layer: the state of the plan, and the other states with the least bounds, of which none
+// exceeds `maxBound`; at most `count` states in all, sorted by number.
 std::vector<std::vector<int>> leastStates(const std::vector<std::vector<double>>& bounds,
-                                          const std::vector<int>& plan, double most,
+                                          const std::vector<int>& plan, double maxBound,
                                           std::size_t count) {
   std::vector<std::vector<int>> candidates;
   for (std::size_t layer = 0; layer < bounds.size(); ++layer) {
     const std::vector<double>& layerBounds = bounds[layer];
     std::vector<int> states;
     for (int state = 0; state < static_cast<int>(layerBounds.size()); ++state)
-      if (state != plan[layer] && layerBounds[state] <= most)
+      if (state != plan[layer] && layerBounds[state] <= maxBound)
         states.push_back(state);
     std::ranges::stable_sort(states, {}, [&](int state) { return layerBounds[state]; });
     states.resize(std::min(states.size(), count - 1));
@@ -159,16 +163,18 @@ double sweptBound(MovedCosts& moved) {
   return bound;
 }
 
-// The states with the least bounds, as many of each layer as elimination accepts: a bisection.
+// The states with the least bounds, as many of each layer as elimination accepts. Their number is
+// found by bisection: `fitting` states per layer are few enough, `tooMany` are not. (One state per
+// layer always fits.)
 std::vector<std::vector<int>> mostCandidates(const CostTables& tables, const WideResult& found,
-                                             double most, std::size_t mostStates) {
-  std::size_t few = 1, many = mostStates + 1;
+                                             double maxBound, std::size_t mostStates) {
+  std::size_t fitting = 1, tooMany = mostStates + 1;
   std::vector<std::vector<int>> candidates;
-  for (std::size_t count = mostStates; few + 1 < many || candidates.empty();
-       count = (few + many) / 2) {
-    auto trial = leastStates(found.bounds, found.choice, most, count);
+  for (std::size_t count = mostStates; fitting + 1 < tooMany || candidates.empty();
+       count = (fitting + tooMany) / 2) {
+    auto trial = leastStates(found.bounds, found.choice, maxBound, count);
     const bool fits = isNarrow(tables.restrictedTo(trial));
-    (fits ? few : many) = count;
+    (fits ? fitting : tooMany) = count;
     if (fits)
       candidates = std::move(trial);
     if (fits && count == mostStates)
@@ -177,11 +183,12 @@ std::vector<std::vector<int>> mostCandidates(const CostTables& tables, const Wid
   return candidates;
 }
 
-// The best plan of the candidates, in states of the whole tables.
+// The best plan that has only candidate states, in the numbers that the unrestricted tables give to
+// states.
 std::vector<int> bestOfCandidates(const CostTables& tables, double secondsPerByte,
                                   const std::vector<std::vector<int>>& candidates) {
-  const CostTables rest = tables.restrictedTo(candidates);
-  Elimination elimination(rest);
+  const CostTables restricted = tables.restrictedTo(candidates);
+  Elimination elimination(restricted);
   elimination.run(secondsPerByte);
   std::vector<int> plan = elimination.choice();
   for (std::size_t layer = 0; layer < plan.size(); ++layer)
@@ -202,9 +209,9 @@ WideResult searchWide(const CostTables& tables, double secondsPerByte, std::vect
   for (const std::vector<double>& layer : found.bounds)
     mostStates = std::max(mostStates, layer.size());
   for (int round = 0; round < kMaxRounds; ++round) {
-    const double sum = sumOf(found.choice), most = sum * (1 + kCostRounding);
-    const auto all = leastStates(found.bounds, found.choice, most, mostStates);
-    const auto candidates = mostCandidates(tables, found, most, mostStates);
+    const double sum = sumOf(found.choice), maxBound = sum * (1 + kCostRounding);
+    const auto all = leastStates(found.bounds, found.choice, maxBound, mostStates);
+    const auto candidates = mostCandidates(tables, found, maxBound, mostStates);
     std::vector<int> plan = bestOfCandidates(tables, secondsPerByte, candidates);
     const bool isBetter = sumOf(plan) < sum * (1 - kCostRounding);
     if (isBetter)
@@ -216,7 +223,7 @@ WideResult searchWide(const CostTables& tables, double secondsPerByte, std::vect
     if (!isBetter)
       break;
   }
-  found.least = std::min(found.least, sumOf(found.choice)); // but for rounding
+  found.least = std::min(found.least, sumOf(found.choice)); // rounding could make it larger
   return found;
 }
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The fastest plan within a memory limit that is not a limit of a sum. The search knows the bytes
-// of each layer by itself. But layers share the memory of temporary values, and can compute again
-// for the adjoint what they do not save, so the bytes of a plan are known only as a whole
-// (CostModel::planBytes). Two loops around the search account for that:
+// The fastest plan within a memory limit, where the bytes of a plan are not the sum of the bytes of
+// its layers: layers share the memory of temporary values, and a layer can recompute values for the
+// adjoint instead of saving them. So the bytes of a plan are known only as a whole
+// (CostModel::planBytes), whereas the search limits a sum. Two loops around the search account for
+// this:
 //
 //     without recomputation   the limit L of the sum is lowered by the excess of the plan over the
 //                             limit M, until the plan fits: L_0 = M, L_(k+1) = L_k - (b(x_k) - M)
 //     with recomputation      candidates are the fastest plans within the sums B, B^(2/3) M^(1/3),
 //                             B^(1/3) M^(2/3) and M, where B are the bytes of the fastest plan.
-//                             Each recomputes layers until it fits; the fastest is chosen
+//                             In each, layers recompute until it is within M; the fastest of
+//                             these is chosen
 //
 // For example, if the fastest plan needs B = 800 MB and the limit is M = 100 MB, plans within 800,
 // 400, 200 and 100 MB are found. This is a heuristic. Its gap is proven: no plan is faster than the

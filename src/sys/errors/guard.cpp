@@ -27,6 +27,8 @@ thread_local CallScope* innermostCall = nullptr;
 
 } // namespace
 
+// innermost_ is a reference to this thread's pointer: outer_ copies its old value before the
+// pointer is set to this scope.
 CallScope::CallScope(const char* function) noexcept
     : innermost_(innermostCall), outer_(innermost_), function_(function) {
   innermost_ = this;
@@ -37,11 +39,12 @@ CallScope::CallScope(const char* function) noexcept
 CallScope::~CallScope() {
   while (std::exchange(releases_, false)) {
     const auto releaseAll = [](Noted& noted) {
-      for (int references = std::exchange(noted.left, 0); references > 0; --references)
+      for (int references = std::exchange(noted.pendingReleases, 0); references > 0; --references)
         noted.object->release();
     };
-    std::for_each(few_.begin(), few_.begin() + static_cast<std::ptrdiff_t>(count_), releaseAll);
-    std::for_each(further_.begin(), further_.end(), releaseAll);
+    std::for_each(inlineNoted_.begin(), inlineNoted_.begin() + static_cast<std::ptrdiff_t>(count_),
+                  releaseAll);
+    std::for_each(moreNoted_.begin(), moreNoted_.end(), releaseAll);
   }
   innermost_ = outer_;
 }
@@ -49,18 +52,18 @@ CallScope::~CallScope() {
 void CallScope::note(Object& object) {
   // Calls with many objects are rare; a call in a time step allocates nothing.
   if (count_ < kFew)
-    few_[count_++] = {&object, 0};
+    inlineNoted_[count_++] = {&object, 0};
   else
-    further_.push_back({&object, 0});
+    moreNoted_.push_back({&object, 0});
 }
 
 CallScope::Noted* CallScope::find(const Object& object) noexcept {
   const auto isIt = [&](const Noted& noted) { return noted.object == &object; };
-  const auto end = few_.begin() + static_cast<std::ptrdiff_t>(count_);
-  if (const auto at = std::find_if(few_.begin(), end, isIt); at != end)
+  const auto end = inlineNoted_.begin() + static_cast<std::ptrdiff_t>(count_);
+  if (const auto at = std::find_if(inlineNoted_.begin(), end, isIt); at != end)
     return &*at;
-  const auto at = std::find_if(further_.begin(), further_.end(), isIt);
-  return at != further_.end() ? &*at : nullptr;
+  const auto at = std::find_if(moreNoted_.begin(), moreNoted_.end(), isIt);
+  return at != moreNoted_.end() ? &*at : nullptr;
 }
 
 const CallScope& CallScope::outermost() const noexcept {
@@ -86,7 +89,7 @@ void releaseAfterCalls(Object& object) noexcept {
     }
   if (!entry)
     return object.release();
-  ++entry->left;
+  ++entry->pendingReleases;
   outermostUser->releases_ = true;
 }
 
@@ -96,8 +99,9 @@ const char* currentFunction() noexcept {
 
 std::string currentCall() {
   const std::string function = currentFunction();
+  // The first handle that a call dereferences is the object that it is about.
   const CallScope* call = innermostCall ? &innermostCall->outermost() : nullptr;
-  const Object* object = call && call->count_ > 0 ? call->few_.front().object : nullptr;
+  const Object* object = call && call->count_ > 0 ? call->inlineNoted_.front().object : nullptr;
   // The call can have destroyed its object already.
   return isLiveObject(object) ? fmt::format("{} of {}", function, object->title()) : function;
 }

@@ -41,7 +41,7 @@ private:
 
   struct Noted {
     Object* object;
-    int left; // number of references that this call releases at its end
+    int pendingReleases; // number of references that this call releases at its end
   };
   void note(Object& object);
   Noted* find(const Object& object) noexcept;
@@ -53,8 +53,8 @@ private:
   const char* function_;
   bool releases_ = false;
   std::size_t count_ = 0;
-  std::array<Noted, kFew> few_;
-  std::vector<Noted> further_;
+  std::array<Noted, kFew> inlineNoted_;
+  std::vector<Noted> moreNoted_;
 };
 
 // Records that the innermost call uses an object. The first object that a call looks up counts as

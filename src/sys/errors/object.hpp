@@ -26,7 +26,7 @@ public:
   virtual std::string_view type() const noexcept { return {}; }
   // Description of the object for a view. Not collective.
   virtual std::string describe() const;
-  // False after destruction, as far as freed memory can show it; isLiveObject() is reliable.
+  // False after destruction, unless the freed memory has been reused; isLiveObject() is reliable.
   bool isLive() const noexcept { return magic_ == kMagic; }
 
   void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
@@ -59,9 +59,9 @@ private:
   std::uint64_t state_ = 0;
 };
 
-// A counted reference. adopt() takes over the reference of a new object; share() adds one. For
-// example, makeRef<DTensor>(...) makes a tensor with one reference, and each copy of the Ref adds
-// one; the last of them destroys the tensor.
+// A counted reference. adopt() takes over the reference of a new object; share() adds a reference.
+// For example, makeRef<DTensor>(...) makes a tensor with one reference, and each copy of the Ref
+// adds one. The tensor is destroyed with its last Ref.
 template <class T>
 class Ref {
 public:
@@ -92,7 +92,7 @@ public:
   T* operator->() const noexcept { return object_; }
   T& operator*() const noexcept { return *object_; }
   explicit operator bool() const noexcept { return object_ != nullptr; }
-  // Releases ownership: for a handle that the user will destroy.
+  // Leaves the reference to the caller, for a handle that the user will destroy.
   T* detach() noexcept { return std::exchange(object_, nullptr); }
 
 private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Builds a tree of JSON values, each with its position in the text, for messages. The parser
-// (nlohmann) calls the Builder for each token, but does not report positions. It therefore reads
-// the text through an iterator that records the furthest character read, which is the end of the
-// current token.
+// (nlohmann) calls the Builder for each token, but does not report positions. The Builder therefore
+// passes it the text through an iterator that records the furthest character read, which is the end
+// of the current token.
 #include "sys/files/json_tree.hpp"
 
 #include "sys/errors/error.hpp"
@@ -24,13 +24,13 @@ namespace {
 using Kind = JsonNode::Kind;
 
 // Trees are walked and destroyed by recursion, so their depth is limited.
-constexpr std::size_t kDeepest = 64;
+constexpr std::size_t kMaxJsonDepth = 64;
 // A value needs about fifty times the memory of its shortest text, so without a limit a small file
 // could exhaust the memory.
 constexpr std::size_t kMaxValues = std::size_t(1) << 20;
 
 // An iterator over the text that records the furthest position that any copy of it has reached.
-class NotingIterator {
+class RecordingIterator {
 public:
   using iterator_category = std::forward_iterator_tag;
   using value_type = char;
@@ -38,21 +38,22 @@ public:
   using pointer = const char*;
   using reference = const char&;
 
-  NotingIterator(const char* at, const char** furthest) : at_(at), furthest_(furthest) {}
-  reference operator*() const { return *at_; }
-  NotingIterator& operator++() {
-    *furthest_ = ++at_;
+  RecordingIterator(const char* position, const char** furthest)
+      : position_(position), furthest_(furthest) {}
+  reference operator*() const { return *position_; }
+  RecordingIterator& operator++() {
+    *furthest_ = ++position_;
     return *this;
   }
-  NotingIterator operator++(int) {
-    NotingIterator before = *this;
+  RecordingIterator operator++(int) {
+    RecordingIterator before = *this;
     ++*this;
     return before;
   }
-  bool operator==(const NotingIterator& other) const { return at_ == other.at_; }
+  bool operator==(const RecordingIterator& other) const { return position_ == other.position_; }
 
 private:
-  const char* at_;
+  const char* position_;
   const char** furthest_;
 };
 
@@ -63,7 +64,7 @@ public:
       : text_(text), file_(file), furthest_(text.data()) {}
 
   JsonNode build() {
-    const NotingIterator begin(text_.data(), &furthest_),
+    const RecordingIterator begin(text_.data(), &furthest_),
         end(text_.data() + text_.size(), &furthest_);
     nlohmann::json::sax_parse(begin, end, this);
     return std::move(root_);
@@ -110,7 +111,7 @@ public:
     // The position of the key is used for its value, as messages name both.
     auto& keys = open_.back()->keys;
     keyByte_ = startOfText();
-    if (!known_.back().insert(value).second)
+    if (!seenKeys_.back().insert(value).second)
       fail(keyByte_, fmt::format("the key '{}' is given twice", value));
     keys.push_back(value);
     return true;
@@ -118,10 +119,11 @@ public:
 
   bool parse_error(std::size_t position, const std::string&,
                    const nlohmann::detail::exception& error) override {
-    const std::string whole = error.what(); // "[json.exception...] parse error at ...: syntax ..."
-    const std::size_t colon = whole.find(": ");
+    const std::string message =
+        error.what(); // "[json.exception...] parse error at ...: syntax ..."
+    const std::size_t colon = message.find(": ");
     fail(position, fmt::format("not valid JSON, or truncated: {}",
-                               colon == std::string::npos ? whole : whole.substr(colon + 2)));
+                               colon == std::string::npos ? message : message.substr(colon + 2)));
   }
 
 private:
@@ -152,20 +154,20 @@ private:
   }
   bool open(Kind kind) {
     // Checked before the value is created, so the tree never exceeds the depth.
-    if (open_.size() == kDeepest)
-      fail(byte(), fmt::format("nested more than {} levels deep", kDeepest));
+    if (open_.size() == kMaxJsonDepth)
+      fail(byte(), fmt::format("nested more than {} levels deep", kMaxJsonDepth));
     open_.push_back(&put(kind));
-    known_.emplace_back();
+    seenKeys_.emplace_back();
     return true;
   }
   bool close() {
     open_.pop_back();
-    known_.pop_back();
+    seenKeys_.pop_back();
     return true;
   }
 
-  [[noreturn]] void fail(std::size_t at, const std::string& why) const {
-    throw Error(TENON_ERR_FORMAT, fmt::format("file '{}', byte {}: {}", file_, at, why));
+  [[noreturn]] void fail(std::size_t position, const std::string& why) const {
+    throw Error(TENON_ERR_FORMAT, fmt::format("file '{}', byte {}: {}", file_, position, why));
   }
 
   const std::string& text_;
@@ -176,7 +178,7 @@ private:
   // Path from the root to the current value. Only the innermost value grows, so the pointers stay
   // valid.
   std::vector<JsonNode*> open_;
-  std::vector<std::unordered_set<std::string>> known_; // keys seen in each open value
+  std::vector<std::unordered_set<std::string>> seenKeys_; // by open value
   std::size_t values_ = 0;
 };
 
@@ -222,8 +224,8 @@ void JsonView::expect(Kind kind, const char* expected) const {
 
 const JsonNode* JsonView::find(std::string_view key) const {
   expect(Kind::Object, "an object");
-  const auto at = std::find(node_->keys.begin(), node_->keys.end(), key);
-  return at == node_->keys.end() ? nullptr : &node_->items[at - node_->keys.begin()];
+  const auto found = std::find(node_->keys.begin(), node_->keys.end(), key);
+  return found == node_->keys.end() ? nullptr : &node_->items[found - node_->keys.begin()];
 }
 
 bool JsonView::has(std::string_view key) const {
@@ -234,10 +236,10 @@ JsonView JsonView::at(std::string_view key) const {
   const JsonNode* value = find(key);
   if (!value)
     fail(fmt::format("has no key '{}'", key));
-  return below(key, *value);
+  return child(key, *value);
 }
 
-JsonView JsonView::below(std::string_view key, const JsonNode& value) const {
+JsonView JsonView::child(std::string_view key, const JsonNode& value) const {
   return {value, *file_, path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key)};
 }
 
@@ -245,7 +247,7 @@ std::vector<std::pair<std::string, JsonView>> JsonView::members() const {
   expect(Kind::Object, "an object");
   std::vector<std::pair<std::string, JsonView>> result;
   for (std::size_t i = 0; i < node_->keys.size(); ++i)
-    result.emplace_back(node_->keys[i], below(node_->keys[i], node_->items[i]));
+    result.emplace_back(node_->keys[i], child(node_->keys[i], node_->items[i]));
   return result;
 }
 

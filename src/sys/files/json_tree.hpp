@@ -25,11 +25,11 @@ struct JsonNode {
   Kind kind = Kind::Null;
   bool flag = false;
   Index integer = 0;
-  double real = 0;  // also set for an integer
-  std::string text; // of a text, or the digits of an integer that is larger than an Index
+  double real = 0;               // also set for an integer
+  std::string text;              // the text, or the digits of an integer larger than an Index
   std::vector<std::string> keys; // the keys of an object
   std::vector<JsonNode> items;   // the items of a list, or an object's values by key
-  std::size_t byte = 0;          // counted from 1: start of the key, or else end of the value
+  std::size_t byte = 0;          // counted from 1: start of its key or, without a key, its end
 };
 
 // Throws TENON_ERR_FORMAT, with `file` and the byte, if the text is not one JSON value, has a
@@ -58,6 +58,7 @@ public:
   // A text, which must not contain control characters.
   const std::string& name() const;
   bool flag() const;
+  // An integer, which must be at least `least`.
   Index integer(Index least) const;
   // An integer in the range of int, such as a number of processes, a rank, or a list index.
   int smallInteger(int least) const;
@@ -72,7 +73,7 @@ private:
   JsonView(const JsonNode& node, const std::string& file, std::string path)
       : node_(&node), file_(&file), path_(std::move(path)) {}
   const JsonNode* find(std::string_view key) const;
-  JsonView below(std::string_view key, const JsonNode& value) const;
+  JsonView child(std::string_view key, const JsonNode& value) const;
   void expect(JsonNode::Kind kind, const char* expected) const;
 
   const JsonNode* node_;

@@ -21,12 +21,12 @@ namespace {
 constexpr double kPause = 1; // minimum seconds between two lines
 
 std::string durationText(double seconds) {
-  const Index whole = std::llround(seconds);
-  if (whole < 60)
-    return fmt::format("{} s", whole);
-  if (whole < 3600)
-    return fmt::format("{} min {} s", whole / 60, whole % 60);
-  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+  const Index rounded = std::llround(seconds);
+  if (rounded < 60)
+    return fmt::format("{} s", rounded);
+  if (rounded < 3600)
+    return fmt::format("{} min {} s", rounded / 60, rounded % 60);
+  return fmt::format("{} h {} min", rounded / 3600, rounded % 3600 / 60);
 }
 
 } // namespace

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // An object with settings: the common implementation of setting them by calls, options and
-// containers. A derived class provides the tables, a check until when settings can change, a check
-// of their consistency, and applySettings(), which converts the settings to the values that the
-// object computes with, so no step looks up a name. Objects without settings derive from Object.
+// containers. A derived class provides the tables, checks whether settings can still change
+// (checkChange()), and in applySettings() checks their consistency and converts them to the values
+// with which the object computes, so no step looks up a name. Objects without settings derive from
+// Object.
 #pragma once
 
 #include "sys/errors/object.hpp"
@@ -20,8 +21,8 @@ public:
 
   virtual const Settings& settings() const noexcept = 0;
   // The value, or the default. Throws TENON_ERR_TYPE for an unknown setting, and TENON_ERR_STATE if
-  // it has no value. A class that stores values under names of the user's overrides get(), isSet()
-  // and set() for them.
+  // it has no value. A class that stores values under names that the user chooses, such as a
+  // checkpoint, overrides get(), isSet() and set().
   virtual SettingValue get(std::string_view name) const { return settings().get(name, owner()); }
   template <class T>
   T value(std::string_view name) const {

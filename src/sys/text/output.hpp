@@ -11,8 +11,9 @@ namespace tenon {
 
 using TextSink = std::function<void(std::string_view)>;
 
-// Prints to standard output or standard error, flushed, unless a sink is set. Lines end as in the
-// text; other control characters, and bytes that are not UTF-8, are printed as \x1b.
+// Prints to standard output or standard error, flushed, or to the sink that is set. Line ends are
+// printed; other control characters, and bytes that are not UTF-8, are printed as hexadecimal
+// numbers, such as \x1b.
 void print(std::string_view text) noexcept;
 void printError(std::string_view text) noexcept;
 

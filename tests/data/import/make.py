@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""make.py [NAME...]: writes networks whose parameters are computed with, or shared by the steps of a recurrence, in float64,
-with what PyTorch computes of them, and what it makes of a recurrent one in some steps of training. Needs torch and onnx."""
+"""make.py [NAME...]: writes test networks in float64 whose parameters are used in computations, or are shared by the
+steps of a recurrence. With each it writes the results of PyTorch, and for a recurrent one also those of several steps of training. Needs torch and onnx."""
 import os
 import sys
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes onnx_operators.txt: all operators of ONNX's own domain with what their schemas say, a line each.
+"""Writes onnx_operators.txt: one line for each operator of ONNX's own domain, with data of its schema.
 
     python3 onnx_operators.py > onnx_operators.txt       (needs the package onnx)
 
 A line is the name, the greatest number of inputs ("any": no bound), and the attributes of all versions of the operator
-as name:TYPE=default, or name:TYPE where there is no default, or where it is no number or word. Defaults are the newest.
+as name:TYPE=default, or name:TYPE if there is no default, or if the default is neither a number nor a word. Defaults are those
+of the newest version.
 """
 import onnx
 from onnx import defs, helper

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""usage: make.py FOLDER, with PyTorch and numpy. Made the files beside it, with PyTorch 1.13.1.
+"""usage: make.py FOLDER, with PyTorch and numpy. The files in its own folder were written by it with PyTorch 1.13.1.
 
 Two convolutional networks, the second with batch normalisation, are trained for a few steps in PyTorch, in
-float32 and in float64, and exported by share/tenon/export_weights.py. NAME_f32.txt and NAME_f64.txt have what
-PyTorch then computes of the input of the test, in row-major order. The npz files are numpy's.
+float32 and in float64, and exported by share/tenon/export_weights.py. NAME_f32.txt and NAME_f64.txt contain the
+output of PyTorch for the input of the test, in row-major order. The npz files are written by numpy.
 """
 import math
 import pathlib

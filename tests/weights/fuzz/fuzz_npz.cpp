@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Target of libFuzzer: reads any bytes as a weights file (read_everything.hpp). CMakeLists.txt lets
+// it begin with npz files.
 #include "read_everything.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-2-Clause
-! A small convolutional network beside the solver: from the solver's field u to the radiation, which is missing in its
-! reduced model. All calls of Tenon are in this part of the program.
+! A small convolutional network beside the solver. It computes from the solver's field u the radiation, which the
+! reduced model lacks. All calls of Tenon are in this part of the program.
 module closure
   use heat
   use tenon

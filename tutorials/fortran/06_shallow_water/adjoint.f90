@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-2-Clause
-! The derivatives of the step: those of the right-hand side F come from equations.f90, as a Jacobian that moves from stage to
-! stage; those of the Runge-Kutta method are its lines, differentiated, and read from the end in the adjoint. dq is a tangent of
-! q, w a cotangent.
+! The derivatives of the solver's step (solver.f90). The Jacobian F'(q) of the right-hand side comes from the network
+! of equations.f90; its point q is moved from stage to stage. The lines of the Runge-Kutta method are differentiated
+! by hand: in their order for the tangent, and in reverse order for the adjoint. dq is a tangent of q, w a cotangent.
 module water_adjoint
   use water_equations
   use water_solver

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-2-Clause
-! Are the derivatives right? Printed before they are used.
+! Checks of the derivatives of solver and window, whose results are printed before training.
 module water_check
   use water_window
   implicit none

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-2-Clause
-! The closure: a convolutional network from the coarse flow q to what its time step lacks. It adds to u and v only,
-! so that mass is still conserved.
+! The closure: a convolutional network that computes from the coarse flow q the change that the coarse time step S
+! lacks. It changes u and v only, so mass is still conserved.
 !
 !   q[n+1] = S(q[n]) + dt N(q[n]),   N = tendency * network(q)
 !

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-2-Clause
-! The right-hand side F of solver.f90 once more, as a network of layers without anything to train: of means between cells, sides
-! and corners of the C grid, products, and differences. Its derivatives are the library's, so that nobody writes an adjoint.
+! The right-hand side F of solver.f90 as a network of layers without trainable parameters: means between cells, sides
+! and corners of the C grid, products, and differences. The library computes the derivatives of the network, so no
+! adjoint is written by hand.
 module water_equations
   use water_solver
   implicit none

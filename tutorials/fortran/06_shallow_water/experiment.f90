@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-2-Clause
-! What the parts of the program share: sizes, models, and the samples of the truth.
+! Data that the parts of the program share: settings, models, and samples of the truth.
 module water_experiment
   use water_regression
   use water_truth

@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: BSD-2-Clause
-! For comparison, a closure as it is fitted offline: the error of one step, (truth - S(q)) / dt, of u and v, is a linear
-! combination of the u, v, h - H in 5 x 5 cells and of their products with u and v of the cell, with coefficients of
-! least squares over samples of the truth. It never sees its own effect.
+! For comparison, a closure that is fitted offline. The errors of u and v in one step, (truth - S(q)) / dt, are
+! approximated by a linear combination of u, v and h - H in 5 x 5 cells and of their products with u and v of the
+! cell. The coefficients minimise the sum of squares over samples of the truth. The fit therefore never includes a
+! flow that the closure has changed.
 module water_regression
   use water_solver
   implicit none

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-2-Clause
-! Both ways of training, with checkpoints.
+! Trains both closures, and writes checkpoints.
 module water_training
   use water_experiment
   use, intrinsic :: iso_fortran_env, only: error_unit

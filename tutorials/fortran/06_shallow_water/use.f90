@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-2-Clause
-! The models from a start that no training has seen: errors, stability, spectrum.
+! Compares the models from a start that was not used for training: errors, stability, spectrum.
 module water_use
   use water_experiment
   implicit none

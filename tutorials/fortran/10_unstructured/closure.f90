@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-2-Clause
-! The closure: a step of message passing from the flow q to a field p, down whose gradient the coarse mesh has further
-! fluxes. These conserve mass, whatever the network gives.
+! The closure: a step of message passing that computes from the flow q a field p. Additional fluxes on the coarse mesh
+! are along the gradient of p, downward, so they conserve mass for every p.
 !
 !   q[n+1] = S(q[n]) + dt D N(q[n]),       N = unit * network((q - rest) / scale)
 !

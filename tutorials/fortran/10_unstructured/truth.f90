@@ -9,15 +9,16 @@ module sphere_truth
   public :: truth_create, truth_destroy, truth_start, truth_step, truth_sample
   integer, parameter :: hills = 4
   real(real64), parameter :: pi = 3.14159265358979323846_real64
-  real(real64), parameter :: current = 0.1_real64, balance = 0.205_real64 ! at the equator; depth that balances it
-  real(real64), parameter :: height = 0.08_real64, width = 0.3_real64
+  real(real64), parameter :: current = 0.1_real64 ! speed at the equator
+  real(real64), parameter :: balance = 0.205_real64 ! difference of depth that balances the current, see truth_start
+  real(real64), parameter :: height = 0.08_real64, width = 0.3_real64 ! of the hills
 
   type, public :: truth_t
     type(mesh_t) :: coarse
     integer :: refinement ! levels above the coarse one
     type(mesh_t) :: mesh
     type(solver_t) :: solver
-    real(real64), allocatable :: q(:, :)
+    real(real64), allocatable :: q(:, :) ! q(1, i): depth of cell i; q(2:4, i): its momentum, tangent to the sphere
   end type truth_t
 contains
   ! `dt` is the time step of the coarse mesh.
@@ -47,7 +48,7 @@ contains
     place = [sqrt(1 - z*z)*cos(longitude), sqrt(1 - z*z)*sin(longitude), z]
   end function place_of_hill
 
-  ! A current around the axis and hills of water, in places that depend on `number`. The current is
+  ! A current around the axis, and hills and hollows of water in turn, in places that depend on `number`. The current is
   ! u = current (axis x r), and h = 1 + balance (1/3 - r(3)^2) balances it, as in the second test of Williamson et al.
   ! (1992).
   subroutine truth_start(t, number)
@@ -91,7 +92,7 @@ contains
         q(:, i) = q(:, i) + t%mesh%areas(n)*t%q(:, n)
       end do
       q(:, i) = q(:, i)/sum(t%mesh%areas((i - 1)*children + 1:i*children))
-      q(2:, i) = project(t%coarse%up(:, i), q(2:, i))
+      q(2:, i) = project(t%coarse%up(:, i), q(2:, i)) ! without the component normal to the sphere
     end do
   end subroutine truth_sample
 end module sphere_truth

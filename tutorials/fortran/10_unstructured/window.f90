@@ -1,5 +1,6 @@
 ! SPDX-License-Identifier: BSD-2-Clause
-! Four steps of the coarse solver with the closure in each, from a sample of the truth, and the gradient of their error:
+! A window: four steps of the coarse solver, each with the closure, from a sample of the truth; the loss L of these
+! steps, and its gradient:
 !
 !   q[n+1] = S(q[n]) + dt D N(q[n]),    L = mean over steps, cells and fields of ((q[n] - truth[n]) / loss_unit)^2
 !
