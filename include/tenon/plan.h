@@ -96,13 +96,13 @@
  *  "input:h,w" is the distribution of the field itself; "output:h,w" is one on the grid of the
  *  output.
  *
- *  Gradients of several parameters are reduced in one message, which starts during the backward
- *  pass: in the adjoint of the last evaluation that is pending. Programs that call the adjoint
- *  several times before each step of the optimizer, or that need no gradients of parameters, set
- *  gradient_bucket to 0: then each parameter is reduced separately, when its gradient is needed, or
- *  those of a bucket together in the step of an optimizer whose own gradient_bucket is above 0
- *  (tenon/optimizer.h). -1, the default, chooses enough bytes on a process that latency is a
- *  twentieth of the predicted time of their reduction.
+ *  Gradients of several parameters (a bucket) are summed over the processes in one message, which
+ *  is sent during the adjoint of the last pending evaluation. With gradient_bucket 0 the gradient
+ *  of each parameter is summed separately, when it is needed, or those of a bucket together in the
+ *  step of an optimizer whose own gradient_bucket is above 0 (tenon/optimizer.h): set it in
+ *  programs that call the adjoint several times before a step of the optimizer, or that need no
+ *  gradients of parameters. With -1, the default, a bucket has so many bytes that the latency is a
+ *  twentieth of the predicted time of its sum.
  *
  *  Networks on a mesh (tenon/edges.h, tenon/index_map.h, tenon/links.h). TenonPlanSetInput() must
  *  set the layouts of all inputs. The batch is the number of rows of the first input; fields on

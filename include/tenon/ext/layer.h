@@ -17,8 +17,9 @@
  *  functions together, including ranks with empty boxes. Each rank has every parameter in full.
  *
  *  A function must not set up, apply or differentiate its own layer, or the network that runs it;
- *  in the function setUp, no layer of the network that is set up (TENON_ERR_STATE). If it destroys
- *  the program's handle of either, the object lives until the call that runs the function returns.
+ *  the function setUp must not use any layer of the network that is set up (TENON_ERR_STATE). If a
+ *  function destroys the program's handle of the layer or network, the object exists until the call
+ *  that runs the function returns.
  *
  *  Gradients. In the adjoint each rank adds to the gradient of a parameter the contribution of its
  *  own local block of dy. The function does not sum over ranks in any layout: if x is sharded, each

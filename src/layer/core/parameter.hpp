@@ -83,9 +83,9 @@ public:
   void scaleGradient(double factor);
 
   // A bucket reduces the gradients of several parameters in one conversion (gradient_bucket.hpp).
-  // This parameter then has its gradient and direction at these addresses in the bucket's memory,
-  // and no reduction of its own until direction() needs it. The user must not have access to the
-  // gradient.
+  // This parameter then stores its gradient and direction at these addresses in the bucket's
+  // memory, and has a reduction of its own only if direction() needs it. The user must not have
+  // access to the gradient.
   void enterBucket(std::shared_ptr<GradientBucket> bucket, void* gradient, void* direction);
   void leaveBucket() noexcept { bucket_.reset(); }
   const std::shared_ptr<GradientBucket>& bucket() const noexcept { return bucket_; }
@@ -104,8 +104,8 @@ public:
   // change it at any time.
   bool isReduced() const noexcept { return reduced_ && !gradientExposed_; }
   bool isGradientExposed() const noexcept { return gradientExposed_; }
-  // For the log: the layout that the reduction of this gradient communicates, which is that of the
-  // whole bucket if there is one; null if it is reported for another parameter of the bucket.
+  // For the log: the layout that the reduction of this gradient communicates. In a bucket it is the
+  // layout of the whole bucket, or null if it is reported for another parameter of the bucket.
   const Layout* reducedAs() const;
 
   // Whether the gradient is summed over processes; if not, gradient and storage have the same local
