@@ -143,7 +143,7 @@ bool Exchange::hasNewArrivals() {
 
 Exchange::Arrival Exchange::nextReceive() {
   if (returned_ == arrived_ && !hasNewArrivals())
-    for (WaitPolicy policy(*comm_); !hasNewArrivals();) {
+    for (WaitPolicy policy(*comm_, WaitPolicy::Look::Mpi); !hasNewArrivals();) {
       comm_->advance();
       policy.wait(
           [&] { return pendingText(receives_, receiveRequests_.all, receiveRequests_.first); });

@@ -41,7 +41,9 @@ GradientBuckets::GradientBuckets(const Layer& layer, Index bytes) {
   const auto last = lastSteps(maps, adjointPass(maps.list(), noInput, setup.network().order()));
   std::vector<BucketCandidate> candidates;
   for (const Ref<Parameter>& parameter : layer.parameters())
-    if (parameter->isSummed() && !parameter->isFrozen()) {
+    // An optimizer can have made a bucket already, for a layer that is in two networks.
+    if (parameter->isSummed() && !parameter->isFrozen() && !parameter->isInBucket() &&
+        !parameter->isGradientExposed()) {
       const auto known = last.find(parameter.get());
       // A parameter that no step lists is complete when the adjoint ends.
       candidates.push_back(

@@ -167,11 +167,19 @@ void Optimizer::reduceGradients() {
     p->reduceBucket();
 }
 
-// Whether all gradients are those that clipGradientNorm() has left.
+std::uint64_t Optimizer::gradientChanges() const {
+  std::uint64_t sum = 0;
+  for (const Ref<Parameter>& p : parameters_)
+    sum += p->gradientChanges();
+  return sum;
+}
+
+// Whether all gradients are those that clipGradientNorm() has left. That they are reduced does not
+// suffice: a plan also reduces those of an adjoint after it.
 bool Optimizer::isAsClipped() const {
-  return clippedNorm_ && std::ranges::all_of(parameters_, [](const Ref<Parameter>& p) {
-           return p->isFrozen() || p->isReduced();
-         });
+  return clippedNorm_ && gradientChanges() == clippedChanges_ &&
+         std::ranges::all_of(
+             parameters_, [](const Ref<Parameter>& p) { return p->isFrozen() || p->isReduced(); });
 }
 
 // All directions are computed before the first parameter is updated, so a step is taken completely
@@ -249,7 +257,9 @@ std::string Optimizer::placeOfNotFinite() const {
     Parameter& p = *named[static_cast<std::size_t>(i)].parameter;
     if (!std::isfinite(localMaxAbsolute(p.value())))
       local.place = i;
-    else if (local.place == none && !p.isFrozen() && !std::isfinite(localMaxAbsolute(p.gradient())))
+    // gradient() would count as a change of the gradient, on some ranks only.
+    else if (local.place == none && !p.isFrozen() &&
+             !std::isfinite(localMaxAbsolute(p.collectedGradient())))
       local.place = count + (count - 1 - i);
   }
   checkMpi(MPI_Allreduce(&local, &first, 1, MPI_2INT, MPI_MINLOC, comm()->mpi()), "MPI_Allreduce");
@@ -283,6 +293,7 @@ double Optimizer::clipGradientNorm(double maximum) {
       if (!p->isFrozen())
         p->scaleGradient(maximum / norm);
   clippedNorm_ = norm;
+  clippedChanges_ = gradientChanges();
   return norm;
 }
 

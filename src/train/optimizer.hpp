@@ -107,6 +107,7 @@ protected:
 private:
   void checkIdle() const;
   void prepareReductions();
+  std::uint64_t gradientChanges() const;
   bool isAsClipped() const;
   std::string placeOfNotFinite() const;
 
@@ -120,6 +121,7 @@ private:
   std::vector<Ref<Parameter>> unprepared_;
   Index bucketBytes_ = 0;
   std::optional<double> clippedNorm_; // of this step's gradients, by clipGradientNorm()
+  std::uint64_t clippedChanges_ = 0;  // gradientChanges() then
   Directions directions_;             // a member only to reuse its memory: a step allocates nothing
   // Whether a loss or gradients that are not finite are an error, which leaves everything
   // unchanged, or a warning, after which the step is counted but skipped.

@@ -2,8 +2,10 @@
 /** @file
  *  @brief Machines that a program describes by calls, and the links of any machine.
  *
- *  This header is experimental (doc/1.0.md). tenon/machine.h makes machines from a description file
- *  or from the processes of a job.
+ *  This header is experimental (doc/1.0.md).
+ *
+ *  The calls of tenon/machine.h make machines from a description file or from the processes of a
+ *  job.
  *
  *  A machine consists of nested levels, such as node and core. The parts of a level are its units;
  *  a unit of the innermost level is a device. A link is a resource through which devices

@@ -74,14 +74,12 @@ void sleepOn(SleepWord& word, long nanoseconds, const IsOver& isOver) {
   word.store(0, std::memory_order_relaxed);
 }
 
-// Stores a counter that the other end tests, and wakes that rank if it sleeps.
-void storeAndWake(Counter& counter, std::uint64_t value, SleepWord& word, bool wakes) {
-  if (!wakes)
-    return counter.store(value, std::memory_order_release);
-  counter.store(value, std::memory_order_seq_cst);
-  if (word.load(std::memory_order_seq_cst) == 0)
-    return;
-  word.store(0, std::memory_order_relaxed);
+// Stores a counter that the other end tests.
+void store(Counter& counter, std::uint64_t value, bool wakes) {
+  counter.store(value, wakes ? std::memory_order_seq_cst : std::memory_order_release);
+}
+
+void wake(SleepWord& word) {
 #ifdef __linux__
   syscall(SYS_futex, &word, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 #endif
@@ -191,7 +189,13 @@ void SendLane::postArray(Index place, const std::array<Index, kMaxRank>& strides
 void SendLane::post(Index array) noexcept {
   Slot& next = slot(lane(), shape_, slots_, posted_);
   next.array = array;
-  storeAndWake(next.number, ++posted_, head(lane()).receiverSleeps, alwaysWakes_ || isCoreWanted());
+  const bool wakes = alwaysWakes_ || isCoreWanted();
+  store(next.number, ++posted_, wakes);
+  SleepWord& word = head(lane()).receiverSleeps;
+  if (!wakes || word.load(std::memory_order_seq_cst) == 0)
+    return;
+  word.store(0, std::memory_order_relaxed);
+  wake(word);
 }
 
 bool SendLane::isDrained() const noexcept {
@@ -239,8 +243,13 @@ const std::byte* ReceiveLane::slotData() const noexcept {
 void ReceiveLane::release(double readSeconds) noexcept {
   if (isTimed())
     readSecondsOf(slot(memory_, shape_, slots_, released_)) = readSeconds;
-  storeAndWake(released(memory_), ++released_, head(memory_).senderSleeps,
-               alwaysWakes_ || isCoreWanted());
+  const bool wakes = alwaysWakes_ || isCoreWanted();
+  store(released(memory_), ++released_, wakes);
+  // From here on this rank must not write to the lane: the sender can have freed it after its last
+  // release. So the sender clears its word itself.
+  SleepWord& word = head(memory_).senderSleeps;
+  if (wakes && word.load(std::memory_order_seq_cst) != 0)
+    wake(word);
 }
 
 } // namespace tenon

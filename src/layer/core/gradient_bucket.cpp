@@ -105,6 +105,14 @@ std::vector<GradientBucketPtr> makeBuckets(const CommPtr& comm,
                          .elementBytes = dataTypeSize(parameter->dataType()),
                          .ready = ready,
                          .space = parameter->value().space()});
+  // Registered first: also a rank that fails below then has no reduction of any of the gradients,
+  // like the ranks that have entered the buckets.
+  comm->batch()->ifFailed([candidates] {
+    for (const BucketCandidate& one : candidates) {
+      one.parameter->leaveBucket();
+      one.parameter->dropReduction();
+    }
+  });
   std::vector<GradientBucketPtr> buckets;
   for (const std::vector<std::size_t>& indices : bucketsOf(gradients, bytes)) {
     std::vector<Parameter*> members;
@@ -113,10 +121,6 @@ std::vector<GradientBucketPtr> makeBuckets(const CommPtr& comm,
     if (members.size() >= least)
       buckets.push_back(std::make_shared<GradientBucket>(comm, std::move(members)));
   }
-  comm->batch()->ifFailed([buckets] {
-    for (const GradientBucketPtr& bucket : buckets)
-      bucket->leave();
-  });
   for (const GradientBucketPtr& bucket : buckets)
     bucket->enter();
   return buckets;

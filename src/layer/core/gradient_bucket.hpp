@@ -31,7 +31,7 @@ public:
   // own.
   void enter();
   void leave() noexcept;
-  // The member is destroyed.
+  // The member is destroyed, or enters another bucket.
   void forget(Parameter& member) noexcept;
 
   // The sum of what the members have collected, in two halves or whole. start() does nothing and
@@ -53,7 +53,7 @@ public:
   Index bufferBytes() const { return sum_->bufferBytes(); }
 
 private:
-  std::vector<Parameter*> members_; // null: destroyed
+  std::vector<Parameter*> members_; // null: destroyed, or in another bucket
   std::shared_ptr<Buffer> memory_;  // of both tensors
   Ref<DTensor> contributions_, sums_;
   LinearOpRef sum_;

@@ -164,6 +164,8 @@ void Parameter::enterBucket(std::shared_ptr<GradientBucket> bucket, void* gradie
   direction_ = makeRef<TensorInBucket>(*direction_, bucket->memory(), direction);
   gradient_ = moved;
   bytesInBucket_ = 2 * moved->localElements() * dataTypeSize(dataType());
+  if (bucket_)
+    bucket_->forget(*this);
   bucket_ = std::move(bucket);
   toDirection_ = {};
   changeGradient();

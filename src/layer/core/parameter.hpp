@@ -71,6 +71,8 @@ public:
   // The gradient in the dual of the storage layout, with the contributions of all uses. Collective;
   // a write must be done on all ranks.
   DTensor& gradient();
+  // What this rank has collected so far, to read only. Not collective.
+  const DTensor& collectedGradient() const noexcept { return *gradient_; }
   // Gives the user access to the gradient. Because the user can change it at any time, the
   // parameter from now on reduces it separately, not in a bucket.
   Ref<DTensor> exposeGradient();
@@ -99,7 +101,12 @@ public:
   // Marks the direction as up to date with the gradient; `took` is the time of the reduction.
   void setReduced(const OpenScope& took) noexcept;
   // Marks the direction as out of date. Must be called on all ranks.
-  void changeGradient() noexcept { reduced_ = false; }
+  void changeGradient() noexcept {
+    reduced_ = false;
+    ++gradientChanges_;
+  }
+  // How often the gradient has changed, equal on all ranks.
+  std::uint64_t gradientChanges() const noexcept { return gradientChanges_; }
   // Whether the direction is up to date. Never if the user has access to the gradient, who can
   // change it at any time.
   bool isReduced() const noexcept { return reduced_ && !gradientExposed_; }
@@ -115,6 +122,7 @@ public:
   // layout to the storage layout; without this call, its first use creates it. toDirection()
   // returns the conversion, or null if there is none. Collective.
   void prepareReduction();
+  void dropReduction() noexcept { toDirection_ = {}; }
   const LinearOp* toDirection() const noexcept { return toDirection_.get(); }
   // How that reduction is carried out, whether or not it exists. Not collective.
   Movement ownReduction() const;
@@ -134,7 +142,7 @@ private:
   double initial_;
   int event_ = -1;
   Observers observers_;
-  std::uint64_t version_ = 0;
+  std::uint64_t version_ = 0, gradientChanges_ = 0;
   bool exposed_ = false, frozen_ = false, initialized_ = false;
   bool gradientExposed_ = false, reduced_ = false; // reduced_: direction_ is up to date
   bool isSummed_;
