@@ -187,13 +187,16 @@ inline std::vector<LayerCase> exampleCases(const std::string& type, int seeds) {
                            layer->set(name, value);
                          if (!example.target.empty())
                            setTarget(*layer, example);
-                         if (example.low <= 0)
+                         if (example.low == -1 && example.high == 1)
                            return layer;
-                         // A layer that needs positive inputs follows an exponential.
-                         const auto positive = newLayer(comm, "sequential");
-                         appendLayer(*positive, newPointwise(comm, "exp"));
-                         appendLayer(*positive, layer);
-                         return positive;
+                         // A layer that needs inputs of another range follows a scale.
+                         const auto inRange = newLayer(comm, "sequential");
+                         const auto range = newPointwise(comm, "scale");
+                         range->set("factor", (example.high - example.low) / 2);
+                         range->set("shift", (example.high + example.low) / 2);
+                         appendLayer(*inRange, range);
+                         appendLayer(*inRange, layer);
+                         return inRange;
                        },
                        Smoothness::PiecewiseSmooth});
   }
