@@ -136,10 +136,10 @@ TEST_P(Derivative, TaylorRemainderIsOfSecondOrder) {
     default:
       const double first = GetParam().smoothness == Smoothness::Smooth ? 2e-3 : 2e-5;
       for (double h = first; h > first / 8; h /= 2) {
-        const double larger = remainder(step, *dx, *tangent, h),
-                     ratio = larger / remainder(step, *dx, *tangent, h / 2);
-        if (larger <= 1e-13 * size) // the map is linear
+        const double larger = remainder(step, *dx, *tangent, h);
+        if (larger <= 1e-13 * size) // the map is linear, or constant near the point
           break;
+        const double ratio = larger / remainder(step, *dx, *tangent, h / 2);
         EXPECT_GT(ratio, 3.5) << what << " at h = " << h;
         EXPECT_LT(ratio, 4.5) << what << " at h = " << h;
       }
