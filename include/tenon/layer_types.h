@@ -88,6 +88,10 @@
  *  | clamp      | x within low and high (real), of which one may be left unset               |
  *  | sine       | sin x, x in radians (Sitzmann et al. 2020)                                 |
  *  | cosine     | cos x, x in radians                                                        |
+ *  | tan, asin, acos, atan, sinh, cosh, asinh, acosh, atanh | as in the C library            |
+ *  | erf        | error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x   |
+ *  | floor, ceil, round | integer below, above, nearest (halves to the even one); their      |
+ *  |            | derivative is 0 everywhere, so nothing before them is trained through them |
  *  | scale      | factor x + shift; settings factor (real, 1) and shift (real, 0)            |
  *  | identity   | x                                                                          |
  *

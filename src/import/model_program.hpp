@@ -18,19 +18,22 @@ namespace tenon {
 // An argument of an operation: a number, a text, the name of a value of the program, or a list of
 // these.
 struct ModelArgument {
-  enum class Kind { Nothing, Flag, Integer, Real, Text, Value, List };
+  enum class Kind { Nothing, Flag, Integer, Real, Complex, Text, Value, List };
   using List = std::vector<ModelArgument>;
   Kind kind = Kind::Nothing;
   Index integer = 0; // also of a flag
   double real = 0;
   std::string text = {}; // text, or the name of a value
-  List list = {};
+  List list = {};        // of a complex number the imaginary part
 
   static ModelArgument ofFlag(bool flag) { return {Kind::Flag, flag, 0, {}, {}}; }
   static ModelArgument ofInteger(Index n) {
     return {Kind::Integer, n, static_cast<double>(n), {}, {}};
   }
   static ModelArgument ofReal(double number) { return {Kind::Real, 0, number, {}, {}}; }
+  static ModelArgument ofComplex(double real, double imaginary) {
+    return {Kind::Complex, 0, real, {}, {ofReal(imaginary)}};
+  }
   static ModelArgument ofText(std::string text) { return {Kind::Text, 0, 0, std::move(text), {}}; }
   static ModelArgument ofValue(std::string name) {
     return {Kind::Value, 0, 0, std::move(name), {}};
@@ -87,6 +90,8 @@ struct ModelTest {
   std::string about;
   double tolerance64 = 0,
          tolerance32 = 0; // tolerances: largest difference / largest number
+  // For gradients in float32: norm of the difference / norm. Files before have none.
+  std::optional<double> gradientTolerance32 = {};
   std::vector<StoredTensor> inputs, outputs, cotangents;
   // none: no gradient with respect to this input
   std::vector<std::optional<StoredTensor>> gradients;

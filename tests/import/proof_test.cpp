@@ -82,11 +82,22 @@ TEST(StoredTest, PassesOnAnyProcessGrid) {
 }
 
 // Models with assignments to parts of a tensor, prefix sums, sums along edges of a graph, products
-// of parts of a spectrum; and a batch of 1, whose results reach all ranks by a collective of MPI.
+// of parts of a spectrum, also in the order of fftshift and as sums of paddings, other transforms,
+// functions, plain recurrences, tables at indices of two dimensions; and a batch of 1, whose
+// results reach all ranks by a collective of MPI.
 TEST(StoredTest, PassesForNetworksOfManyOperators) {
-  const std::pair<const char*, Shape> models[] = {
-      {"writes", {2, 2, 8, 10}},          {"edges", {2, 6, 4}},   {"spectral_parts", {1, 2, 8, 10}},
-      {"parameter_values", {2, 2, 6, 5}}, {"nothing", {2, 3, 4}}, {"tables", {2, 3, 4, 12}}};
+  const std::pair<const char*, Shape> models[] = {{"writes", {2, 2, 8, 10}},
+                                                  {"edges", {2, 6, 4}},
+                                                  {"spectral_parts", {1, 2, 8, 10}},
+                                                  {"parameter_values", {2, 2, 6, 5}},
+                                                  {"nothing", {2, 3, 4}},
+                                                  {"tables", {2, 3, 4, 12}},
+                                                  {"shifted_modes", {2, 2, 8, 10}},
+                                                  {"padded_modes", {1, 2, 5, 6, 4}},
+                                                  {"filters", {2, 5, 8, 6}},
+                                                  {"functions", {2, 3, 6, 8}},
+                                                  {"recurrences", {2, 3, 2}},
+                                                  {"biases", {2, 9, 4}}};
   for (const auto& [name, shape] : models)
     for (const char* properties : {"S0", "S2"}) {
       const auto layer = modelAt(fmt::format(TENON_TEST_MODELS "/{}.f64.pt2", name), TENON_FLOAT64);
@@ -110,6 +121,32 @@ TEST(StoredTest, FailsForOneChangedWeight) {
     layer->setUp(layout);
     expectError(TENON_ERR_TEST, {"does not give its own results"}, [&] { testModel(*layer); });
   }
+}
+
+// At a few points of this model the argument of a rectifier is as small as a rounding error. In
+// float32 a gradient is therefore judged by its norm; in float64 every element counts. Here one
+// element of the stored gradient is changed.
+TEST(StoredTest, JudgesGradientsAtKinksByTheirNorm) {
+  constexpr std::size_t kHeader = 16; // float64 numbers that the header of an npy file occupies
+  constexpr const char* kKinks = TENON_TEST_MODELS "/kinks.f64.pt2";
+  const Shape shape = {2, 2, 8, 6};
+  for (const TenonDataType type : {TENON_FLOAT64, TENON_FLOAT32})
+    modelAt(kKinks, type)->setUp(test::onWorld(shape, "S2"));
+  if (world()->size() > 1) // ranks would read files of different names
+    return;
+  const std::string changed = changedModel<double>(kKinks, "grad.x.npy", kHeader + 20, 0.1);
+  const auto narrow = modelAt(changed, TENON_FLOAT32);
+  narrow->set("model_test", std::string("run"));
+  narrow->setUp(test::onWorld(shape, "S2"));
+  const auto wide = modelAt(changed, TENON_FLOAT64);
+  expectError(TENON_ERR_TEST, {"dL/dx differs by", "allowed 1.0e-12"},
+              [&] { wide->setUp(test::onWorld(shape, "S2")); });
+  // A gradient whose norm is wrong fails in float32 too.
+  const auto wrong =
+      modelAt(changedModel<double>(kKinks, "grad.x.npy", kHeader + 20, 1e3), TENON_FLOAT32);
+  wrong->set("model_test", std::string("run"));
+  expectError(TENON_ERR_TEST, {"dL/dx differs in its norm by", "its largest element"},
+              [&] { wrong->setUp(test::onWorld(shape, "S2")); });
 }
 
 // The gradient of each parameter is compared, by three numbers that the file stores for it; one of

@@ -263,18 +263,28 @@ TYPED_TEST(DeviceReal, PointwiseFunctionsAndTheirDerivatives) {
   x[1] = T(-400), x[2] = T(400), x[3] = T(5e6), x[4] = 0;
   const auto v = draw.reals<T>(n, -2, 2);
   for (Pointwise kind :
-       {Pointwise::Relu,      Pointwise::Tanh, Pointwise::Sigmoid,  Pointwise::LeakyRelu,
-        Pointwise::Elu,       Pointwise::Gelu, Pointwise::GeluTanh, Pointwise::Silu,
-        Pointwise::Softplus,  Pointwise::Exp,  Pointwise::Sine,     Pointwise::Cosine,
-        Pointwise::Clamp,     Pointwise::Abs,  Pointwise::Sqrt,     Pointwise::Reciprocal,
-        Pointwise::Power,     Pointwise::Log,  Pointwise::Softsign, Pointwise::Mish,
-        Pointwise::HardSwish, Pointwise::Selu, Pointwise::Celu,     Pointwise::Scale,
-        Pointwise::Identity}) {
+       {Pointwise::Relu,      Pointwise::Tanh,    Pointwise::Sigmoid,  Pointwise::LeakyRelu,
+        Pointwise::Elu,       Pointwise::Gelu,    Pointwise::GeluTanh, Pointwise::Silu,
+        Pointwise::Softplus,  Pointwise::Exp,     Pointwise::Sine,     Pointwise::Cosine,
+        Pointwise::Clamp,     Pointwise::Abs,     Pointwise::Sqrt,     Pointwise::Reciprocal,
+        Pointwise::Power,     Pointwise::Log,     Pointwise::Softsign, Pointwise::Mish,
+        Pointwise::HardSwish, Pointwise::Selu,    Pointwise::Celu,     Pointwise::Scale,
+        Pointwise::Tan,       Pointwise::Asin,    Pointwise::Acos,     Pointwise::Atan,
+        Pointwise::Sinh,      Pointwise::Cosh,    Pointwise::Asinh,    Pointwise::Acosh,
+        Pointwise::Atanh,     Pointwise::Erf,     Pointwise::Floor,    Pointwise::Ceil,
+        Pointwise::Round,     Pointwise::Identity}) {
     SCOPED_TRACE(int(kind));
     const PointwiseFunction f(kind, 0.3, 1.5);
     auto points = x;
-    if (kind == Pointwise::Exp)
-      points[2] = points[3] = T(3);
+    if (kind == Pointwise::Exp || kind == Pointwise::Sinh || kind == Pointwise::Cosh)
+      points[1] = points[2] = points[3] = T(3);
+    if (kind == Pointwise::Tan || kind == Pointwise::Asin || kind == Pointwise::Acos ||
+        kind == Pointwise::Atanh)
+      for (T& point : points)
+        point = std::sin(point) * T(0.9);
+    if (kind == Pointwise::Acosh)
+      for (T& point : points)
+        point = std::abs(point) + T(1.25);
     if (kind == Pointwise::Sqrt || kind == Pointwise::Reciprocal || kind == Pointwise::Power ||
         kind == Pointwise::Log)
       for (T& point : points)

@@ -21,25 +21,76 @@ namespace {
 
 constexpr double kSlope = 0.2, kAlpha = 0.7, kFactor = -1.5, kShift = 0.375, kLow = -1.25,
                  kHigh = 2.5, kExponent = 1.75;
-const PointwiseFunction kFunctions[] = {
-    Pointwise::Relu,          Pointwise::Tanh,
-    Pointwise::Sigmoid,       {Pointwise::LeakyRelu, kSlope},
-    {Pointwise::Elu, kAlpha}, Pointwise::Gelu,
-    Pointwise::GeluTanh,      Pointwise::Silu,
-    Pointwise::Softplus,      Pointwise::Exp,
-    Pointwise::Sine,          {Pointwise::Scale, kFactor},
-    Pointwise::Cosine,        Pointwise::Abs,
-    Pointwise::Sqrt,          {Pointwise::Clamp, kLow, kHigh},
-    Pointwise::Reciprocal,    Pointwise::Log,
-    Pointwise::Softsign,      {Pointwise::Power, kExponent},
-    Pointwise::Mish,          Pointwise::Selu,
-    Pointwise::HardSwish,     {Pointwise::Celu, kAlpha},
-    Pointwise::Identity,      {Pointwise::Scale, kFactor, kShift}};
+const PointwiseFunction kFunctions[] = {Pointwise::Relu,
+                                        Pointwise::Tanh,
+                                        Pointwise::Sigmoid,
+                                        {Pointwise::LeakyRelu, kSlope},
+                                        {Pointwise::Elu, kAlpha},
+                                        Pointwise::Gelu,
+                                        Pointwise::GeluTanh,
+                                        Pointwise::Silu,
+                                        Pointwise::Softplus,
+                                        Pointwise::Exp,
+                                        Pointwise::Sine,
+                                        {Pointwise::Scale, kFactor},
+                                        Pointwise::Cosine,
+                                        Pointwise::Abs,
+                                        Pointwise::Sqrt,
+                                        {Pointwise::Clamp, kLow, kHigh},
+                                        Pointwise::Reciprocal,
+                                        Pointwise::Log,
+                                        Pointwise::Softsign,
+                                        {Pointwise::Power, kExponent},
+                                        Pointwise::Mish,
+                                        Pointwise::Selu,
+                                        Pointwise::HardSwish,
+                                        {Pointwise::Celu, kAlpha},
+                                        Pointwise::Tan,
+                                        Pointwise::Asin,
+                                        Pointwise::Acos,
+                                        Pointwise::Atan,
+                                        Pointwise::Sinh,
+                                        Pointwise::Cosh,
+                                        Pointwise::Asinh,
+                                        Pointwise::Acosh,
+                                        Pointwise::Atanh,
+                                        Pointwise::Erf,
+                                        Pointwise::Floor,
+                                        Pointwise::Ceil,
+                                        Pointwise::Round,
+                                        Pointwise::Identity,
+                                        {Pointwise::Scale, kFactor, kShift}};
 
-// Whether the function is tested for positive arguments only.
-bool needsPositive(Pointwise kind) {
-  return kind == Pointwise::Sqrt || kind == Pointwise::Reciprocal || kind == Pointwise::Log ||
-         kind == Pointwise::Power;
+// The range of the arguments of the tests.
+std::pair<double, double> argumentsOf(Pointwise kind) {
+  switch (kind) {
+  case Pointwise::Sqrt:
+  case Pointwise::Reciprocal:
+  case Pointwise::Log:
+  case Pointwise::Power:
+    return {0.25, 6};
+  case Pointwise::Tan:
+    return {-1.25, 1.25};
+  case Pointwise::Asin:
+  case Pointwise::Acos:
+  case Pointwise::Atanh:
+    return {-0.9, 0.9};
+  case Pointwise::Acosh:
+    return {1.25, 6};
+  default:
+    return {-6, 6};
+  }
+}
+
+// erf x = 2 / sqrt(pi) exp(-x^2) sum over k of 2^k x^(2 k + 1) / (1 3 5 ... (2 k + 1)), whose terms
+// all have the sign of x.
+long double errorFunction(long double x) {
+  long double term = x, sum = x;
+  for (int k = 1; k < 300; ++k) {
+    term *= 2 * x * x / (2 * k + 1);
+    sum += term;
+  }
+  return 2 / std::sqrt(std::numbers::pi_v<long double>) * std::exp(-x * x) * sum;
 }
 
 // The normal distribution's density, and its integral 1/2 + density(x) (x + x^3/3 + x^5/15 + ...).
@@ -111,6 +162,32 @@ long double valueOf(const PointwiseFunction& f, long double x) {
     return 1.0507009873554804934L * (x > 0 ? x : 1.6732632423543772848L * (std::exp(x) - 1));
   case Pointwise::Celu:
     return x > 0 ? x : kAlpha * (std::exp(x / kAlpha) - 1);
+  case Pointwise::Tan:
+    return std::sin(x) / std::cos(x);
+  case Pointwise::Asin:
+    return std::atan2(x, std::sqrt(1 - x * x));
+  case Pointwise::Acos:
+    return std::atan2(std::sqrt(1 - x * x), x);
+  case Pointwise::Atan:
+    return std::asin(x / std::sqrt(1 + x * x));
+  case Pointwise::Sinh:
+    return (std::exp(x) - std::exp(-x)) / 2;
+  case Pointwise::Cosh:
+    return (std::exp(x) + std::exp(-x)) / 2;
+  case Pointwise::Asinh:
+    return std::copysign(std::log(std::abs(x) + std::sqrt(x * x + 1)), x);
+  case Pointwise::Acosh:
+    return std::log(x + std::sqrt(x * x - 1));
+  case Pointwise::Atanh:
+    return std::log((1 + x) / (1 - x)) / 2;
+  case Pointwise::Erf:
+    return errorFunction(x);
+  case Pointwise::Floor:
+    return x - (std::fmod(x, 1.0L) < 0 ? 1 + std::fmod(x, 1.0L) : std::fmod(x, 1.0L));
+  case Pointwise::Ceil:
+    return x - (std::fmod(x, 1.0L) > 0 ? std::fmod(x, 1.0L) - 1 : std::fmod(x, 1.0L));
+  case Pointwise::Round:
+    return x - std::remainder(x, 1.0L);
   case Pointwise::Scale:
     return kFactor * x + f.second;
   case Pointwise::Identity:
@@ -171,6 +248,30 @@ long double derivativeOf(const PointwiseFunction& f, long double x) {
     return 1.0507009873554804934L * (x > 0 ? 1 : 1.6732632423543772848L * std::exp(x));
   case Pointwise::Celu:
     return x > 0 ? 1 : std::exp(x / kAlpha);
+  case Pointwise::Tan:
+    return 1 / (std::cos(x) * std::cos(x));
+  case Pointwise::Asin:
+    return 1 / std::sqrt(1 - x * x);
+  case Pointwise::Acos:
+    return -1 / std::sqrt(1 - x * x);
+  case Pointwise::Atan:
+    return 1 / (1 + x * x);
+  case Pointwise::Sinh:
+    return (std::exp(x) + std::exp(-x)) / 2;
+  case Pointwise::Cosh:
+    return (std::exp(x) - std::exp(-x)) / 2;
+  case Pointwise::Asinh:
+    return 1 / std::sqrt(x * x + 1);
+  case Pointwise::Acosh:
+    return 1 / std::sqrt(x * x - 1);
+  case Pointwise::Atanh:
+    return 1 / (1 - x * x);
+  case Pointwise::Erf:
+    return 2 / std::sqrt(std::numbers::pi_v<long double>) * std::exp(-x * x);
+  case Pointwise::Floor:
+  case Pointwise::Ceil:
+  case Pointwise::Round:
+    return 0;
   case Pointwise::Scale:
     return kFactor;
   case Pointwise::Identity:
@@ -192,8 +293,8 @@ TYPED_TEST(PointwiseKernel, EqualsTheFormula) {
       (isLongDoubleLonger() ? 16 : 64) * double(std::numeric_limits<T>::epsilon());
   for (const PointwiseFunction& f : kFunctions)
     for (Index n : {0, 1, 7, 64, 1003}) {
-      const auto x = draw.reals<T>(n, needsPositive(f.kind) ? 0.25 : -6, 6),
-                 v = draw.reals<T>(n, -1, 1);
+      const auto [low, high] = argumentsOf(f.kind);
+      const auto x = draw.reals<T>(n, low, high), v = draw.reals<T>(n, -1, 1);
       std::vector<T> y(x.size()), r(x.size()), inPlace = x;
       pointwiseForward<T>(test::here(), f, n, x.data(), y.data());
       pointwiseForward<T>(test::here(), f, n, inPlace.data(), inPlace.data());
@@ -201,7 +302,9 @@ TYPED_TEST(PointwiseKernel, EqualsTheFormula) {
       pointwiseDerivative<T>(test::here(), f, n, x.data(), y.data(), v.data(), r.data());
       for (size_t i = 0; i < x.size(); ++i) {
         // The exponential is up to exp(6) = 403.
-        const double allowedError = f.kind == Pointwise::Exp ? 1000 * tolerance : tolerance;
+        const bool isLarge = f.kind == Pointwise::Exp || f.kind == Pointwise::Sinh ||
+                             f.kind == Pointwise::Cosh || f.kind == Pointwise::Tan;
+        const double allowedError = isLarge ? 1000 * tolerance : tolerance;
         EXPECT_NEAR(y[i], double(valueOf(f, x[i])), allowedError) << int(f.kind) << " at " << x[i];
         EXPECT_NEAR(r[i], double(derivativeOf(f, x[i]) * v[i]), allowedError)
             << int(f.kind) << " at " << x[i];
@@ -257,6 +360,14 @@ TYPED_TEST(PointwiseKernel, LimitsAreFinite) {
   EXPECT_EQ(both({Pointwise::Power, 0}, T(0)), std::pair(T(1), T(0)));
   EXPECT_EQ(both({Pointwise::Power, 3}, T(-2)), std::pair(T(-8), T(12)));
   EXPECT_EQ(both(Pointwise::Log, T(0)).first, -inf);
+  EXPECT_EQ(both(Pointwise::Erf, far), std::pair(T(1), T(0)));
+  EXPECT_EQ(both(Pointwise::Erf, -inf), std::pair(T(-1), T(0)));
+  EXPECT_EQ(both(Pointwise::Atan, far).second, T(0));
+  EXPECT_NEAR(both(Pointwise::Atan, inf).first, std::numbers::pi / 2, 1e-6);
+  const T small = T(1e-20); // all digits near 0
+  EXPECT_NEAR(both(Pointwise::Erf, small).first / small, 2 / std::sqrt(std::numbers::pi), 1e-6);
+  for (const auto& [x, rounded] : {std::pair(2.5, 2), {3.5, 4}, {-2.5, -2}, {-0.75, -1}})
+    EXPECT_EQ(both(Pointwise::Round, T(x)).first, T(rounded));
   EXPECT_TRUE(std::isnan(both(Pointwise::Sqrt, T(-1)).first));
 }
 
@@ -288,8 +399,9 @@ TYPED_TEST(PointwiseKernel, DerivativesAtNaN) {
 
 TYPED_TEST(PointwiseKernel, DerivativeReadsWhatItSays) {
   using T = TypeParam;
-  const T x = T(0.5), v = T(2);
+  const T v = T(2);
   for (const PointwiseFunction& f : kFunctions) {
+    const T x = f.kind == Pointwise::Acosh ? T(1.5) : T(0.5);
     const auto reads = pointwise::withFunction(f, [](auto function) { return function.kReads; });
     T y = 0, r = 0;
     pointwiseForward<T>(test::here(), f, 1, &x, &y);

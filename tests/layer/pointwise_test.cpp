@@ -25,10 +25,12 @@ double valueAtMinusTwo(const Ref<Layer>& layer) {
 
 TEST(PointwiseLayer, IsFoundByItsName) {
   for (const char* name :
-       {"relu", "tanh",       "sigmoid", "leakyrelu", "elu",      "gelu",  "gelutanh",
-        "silu", "softplus",   "exp",     "sine",      "cosine",   "clamp", "abs",
-        "sqrt", "reciprocal", "power",   "log",       "softsign", "mish",  "hardswish",
-        "selu", "celu",       "scale",   "identity"})
+       {"relu",  "tanh",       "sigmoid", "leakyrelu", "elu",      "gelu",  "gelutanh",
+        "silu",  "softplus",   "exp",     "sine",      "cosine",   "clamp", "abs",
+        "sqrt",  "reciprocal", "power",   "log",       "softsign", "mish",  "hardswish",
+        "selu",  "celu",       "tan",     "asin",      "acos",     "atan",  "sinh",
+        "cosh",  "asinh",      "acosh",   "atanh",     "erf",      "floor", "ceil",
+        "round", "scale",      "identity"})
     EXPECT_EQ(test::newPointwise(world(), name)->type(), name);
   expectError(TENON_ERR_TYPE, {"'gellu'", "'gelu'", "softplus"},
               [] { test::newPointwise(world(), "gellu"); });

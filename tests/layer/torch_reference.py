@@ -24,6 +24,8 @@ POINTWISE = {
     'power': lambda x, s: torch.pow(x, float(s['exponent'])), 'log': lambda x, s: torch.log(x),
     'softsign': lambda x, s: F.softsign(x), 'mish': lambda x, s: F.mish(x), 'hardswish': lambda x, s: F.hardswish(x),
     'selu': lambda x, s: F.selu(x), 'celu': lambda x, s: F.celu(x, float(s['alpha'])),
+    **{name: lambda x, s, name=name: getattr(torch, name)(x) for name in (
+        'tan', 'asin', 'acos', 'atan', 'sinh', 'cosh', 'asinh', 'acosh', 'atanh', 'erf', 'floor', 'ceil', 'round')},
 }
 TOLERANCE = {'float32': 1e-5, 'float64': 1e-12}
 

@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 namespace tenon {
 
@@ -52,8 +53,10 @@ struct Function {
   Reads reads; // what the derivative reads: nothing, x (the argument) or y (the value)
   std::span<const OptionSpec> settings = {};
   bool isLinear = false;
-  bool needsPositive = false; // has no value, or an unbounded derivative, for other arguments
+  // The arguments of examples, if the function has no value or an unbounded derivative for others.
+  enum class Domain { All, Positive, Fractions, AboveOne } domain = Domain::All;
 };
+using Domain = Function::Domain;
 constexpr Function kFunctions[] = {
     {"relu", Pointwise::Relu, Reads::Value},
     {"tanh", Pointwise::Tanh, Reads::Value},
@@ -69,15 +72,28 @@ constexpr Function kFunctions[] = {
     {"cosine", Pointwise::Cosine, Reads::Argument},
     {"clamp", Pointwise::Clamp, Reads::Argument, kEnds},
     {"abs", Pointwise::Abs, Reads::Argument},
-    {"sqrt", Pointwise::Sqrt, Reads::Value, {}, /*isLinear=*/false, /*needsPositive=*/true},
-    {"reciprocal", Pointwise::Reciprocal, Reads::Value, {}, false, /*needsPositive=*/true},
-    {"power", Pointwise::Power, Reads::Argument, kExponent, false, /*needsPositive=*/true},
-    {"log", Pointwise::Log, Reads::Argument, {}, false, /*needsPositive=*/true},
+    {"sqrt", Pointwise::Sqrt, Reads::Value, {}, /*isLinear=*/false, Domain::Positive},
+    {"reciprocal", Pointwise::Reciprocal, Reads::Value, {}, false, Domain::Positive},
+    {"power", Pointwise::Power, Reads::Argument, kExponent, false, Domain::Positive},
+    {"log", Pointwise::Log, Reads::Argument, {}, false, Domain::Positive},
     {"softsign", Pointwise::Softsign, Reads::Argument},
     {"mish", Pointwise::Mish, Reads::Argument},
     {"hardswish", Pointwise::HardSwish, Reads::Argument},
     {"selu", Pointwise::Selu, Reads::Argument},
     {"celu", Pointwise::Celu, Reads::Argument, kPositiveAlpha},
+    {"tan", Pointwise::Tan, Reads::Value, {}, false, Domain::Fractions},
+    {"asin", Pointwise::Asin, Reads::Argument, {}, false, Domain::Fractions},
+    {"acos", Pointwise::Acos, Reads::Argument, {}, false, Domain::Fractions},
+    {"atan", Pointwise::Atan, Reads::Argument},
+    {"sinh", Pointwise::Sinh, Reads::Argument},
+    {"cosh", Pointwise::Cosh, Reads::Argument},
+    {"asinh", Pointwise::Asinh, Reads::Argument},
+    {"acosh", Pointwise::Acosh, Reads::Argument, {}, false, Domain::AboveOne},
+    {"atanh", Pointwise::Atanh, Reads::Argument, {}, false, Domain::Fractions},
+    {"erf", Pointwise::Erf, Reads::Argument},
+    {"floor", Pointwise::Floor, Reads::Nothing},
+    {"ceil", Pointwise::Ceil, Reads::Nothing},
+    {"round", Pointwise::Round, Reads::Nothing},
     {"scale", Pointwise::Scale, Reads::Nothing, kFactor, /*isLinear=*/true},
     {"identity", Pointwise::Identity, Reads::Nothing, {}, /*isLinear=*/true}};
 
@@ -155,8 +171,12 @@ public:
       example.settings.emplace_back(setting.name, value);
       value += 0.5;
     }
-    if (function_.needsPositive)
+    if (function_.domain == Domain::Positive)
       example.makePositive();
+    if (function_.domain == Domain::Fractions)
+      std::tie(example.low, example.high) = std::pair(-0.75, 0.75);
+    if (function_.domain == Domain::AboveOne)
+      std::tie(example.low, example.high) = std::pair(1.5, 3.0);
     return example;
   }
 

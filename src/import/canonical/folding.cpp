@@ -43,6 +43,16 @@ const std::map<std::string, Function>& foldedFunctions() {
       {"sine", [](double a) { return std::sin(a); }},
       {"cosine", [](double a) { return std::cos(a); }},
       {"erf", [](double a) { return std::erf(a); }},
+      {"round", [](double a) { return std::nearbyint(a); }},
+      {"tan", [](double a) { return std::tan(a); }},
+      {"asin", [](double a) { return std::asin(a); }},
+      {"acos", [](double a) { return std::acos(a); }},
+      {"atan", [](double a) { return std::atan(a); }},
+      {"sinh", [](double a) { return std::sinh(a); }},
+      {"cosh", [](double a) { return std::cosh(a); }},
+      {"asinh", [](double a) { return std::asinh(a); }},
+      {"acosh", [](double a) { return std::acosh(a); }},
+      {"atanh", [](double a) { return std::atanh(a); }},
       {"silu", [](double a) { return a / (1 + std::exp(-a)); }},
       {"softplus", [](double a) { return std::max(a, 0.0) + std::log1p(std::exp(-std::abs(a))); }},
       {"relu", [](double a) { return std::max(a, 0.0); }},
@@ -109,8 +119,8 @@ ModelBuilder::foldedUnary(const std::string& function, Value x,
     return refuse(fmt::format("the function {} of a constant", function), "its values", x->shape);
   std::transform(numbers.begin(), numbers.end(), numbers.begin(), found->second);
   // Most functions of integers have real results.
-  static const std::set<std::string, std::less<>> keepIntegers = {"abs", "ceil", "floor",
-                                                                  "neg", "not",  "relu"};
+  static const std::set<std::string, std::less<>> keepIntegers = {"abs", "ceil", "floor", "neg",
+                                                                  "not", "relu", "round"};
   return constant(ModelConstant::ofNumbers(x->shape, std::move(numbers),
                                            source.isInteger() && keepIntegers.contains(function))
                       .fixed(source.isFixed()));

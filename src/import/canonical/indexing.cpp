@@ -31,7 +31,7 @@ constexpr Index kMaxRows = 1024;      // extents of a matrix that multiplies a f
 // the number of elements of the matrix is bounded. For a field, the extents of the matrix are
 // bounded.
 bool ModelBuilder::isTooLarge(Value x, Index rows, Index columns) {
-  constexpr Index kMaxNumbers = Index(1) << 22;
+  constexpr Index kMaxNumbers = Index(1) << 23;
   return x->isOfParameters() ? columns > 0 && rows > kMaxNumbers / columns
                              : std::max(rows, columns) > kMaxRows;
 }
@@ -51,7 +51,12 @@ ModelBuilder::Value ModelBuilder::along(Value x, int dim, Index rows,
   for (Index i = 0; i < rows; ++i)
     for (Index j = 0; j < columns; ++j)
       numbers.push_back(matrix(i, j));
-  const Value weight = constant(ModelConstant::ofNumbers({rows, columns}, std::move(numbers)));
+  return multipliedAlong(x, d,
+                         constant(ModelConstant::ofNumbers({rows, columns}, std::move(numbers))));
+}
+
+ModelBuilder::Value ModelBuilder::multipliedAlong(Value x, int d, Value weight) {
+  const Index rows = weight->shape[0], columns = weight->shape[1];
   std::vector<int> order(static_cast<std::size_t>(x->rank())), inverse = order;
   // Move the dimension to the end, where a linear layer works, and back afterwards.
   std::iota(order.begin(), order.end(), 0);
@@ -113,6 +118,8 @@ ModelBuilder::Value ModelBuilder::roll(Value x, int dim, Index by) {
     };
     return constant(joinedNumbers({part(n - by, n), part(0, n - by)}, static_cast<int>(d)));
   }
+  if (x->isComplex())
+    return rolledSpectrum(x, static_cast<int>(d), by);
   if (by > n - by)
     by -= n; // the shorter way round
   ModelValue* result = make(ModelOp::Pad, {x}, x->shape);
@@ -122,6 +129,19 @@ ModelBuilder::Value ModelBuilder::roll(Value x, int dim, Index by) {
   result->modes = {"periodic"};
   result->padValue = 0;
   return result;
+}
+
+// Tables of equal shape have the same indices in all blocks of a network.
+ModelBuilder::Value ModelBuilder::selection(const std::vector<Index>& places, Index n) {
+  Value& matrix = selections_[{n, places}];
+  if (!matrix) {
+    std::vector<double> numbers(places.size() * static_cast<std::size_t>(n), 0);
+    for (std::size_t i = 0; i < places.size(); ++i)
+      numbers[i * static_cast<std::size_t>(n) + static_cast<std::size_t>(places[i])] = 1;
+    matrix = constant(
+        ModelConstant::ofNumbers({static_cast<Index>(places.size()), n}, std::move(numbers)));
+  }
+  return matrix;
 }
 
 ModelBuilder::Value ModelBuilder::gather(Value x, int dim, Value places) {
@@ -146,12 +166,9 @@ ModelBuilder::Value ModelBuilder::gather(Value x, int dim, Value places) {
     slices.push_back(slice(x, static_cast<int>(d), order[i], order[end - 1] + 1));
     i = end;
     if (!x->isKnown() && slices.size() > kMaxRuns) {
-      // A table of parameters can be multiplied by a 0-1 matrix instead.
-      const auto count = static_cast<Index>(order.size());
-      if (x->isOfParameters() && !isTooLarge(x, count, n))
-        return along(x, static_cast<int>(d), count, [&](Index to, Index from) {
-          return double(order[static_cast<std::size_t>(to)] == from);
-        });
+      // A table of parameters, or a short dimension, can be multiplied by a 0-1 matrix instead.
+      if (!isTooLarge(x, static_cast<Index>(order.size()), n))
+        return multipliedAlong(x, static_cast<int>(d), selection(order, n));
       Shape shape = x->shape;
       shape[d] = static_cast<Index>(order.size());
       return refuse(fmt::format("indices in more than {} pieces", kMaxRuns),
@@ -160,6 +177,22 @@ ModelBuilder::Value ModelBuilder::gather(Value x, int dim, Value places) {
     }
   }
   return concatenate(slices, static_cast<int>(d));
+}
+
+ModelBuilder::Value ModelBuilder::gatherElements(Value x, const std::vector<Index>& positions,
+                                                 const Shape& shape) {
+  check(elements(shape) == static_cast<Index>(positions.size()), "its indices do not fit");
+  return reshape(gather(reshape(x, {elements(x->shape)}), 0, integers(positions)), shape);
+}
+
+ModelBuilder::Value ModelBuilder::scatterElements(Value x, const std::vector<Index>& positions,
+                                                  Value source, bool adds) {
+  const auto count = static_cast<Index>(positions.size());
+  check(elements(source->shape) == count, "its indices do not fit what it writes");
+  const Value flat = reshape(x, {elements(x->shape)}), from = reshape(source, {count});
+  const Value places = integers(positions);
+  return reshape(adds ? scatterAdd(flat, 0, places, from) : scatter(flat, 0, places, from),
+                 x->shape);
 }
 
 ModelBuilder::Value ModelBuilder::scatterAdd(Value x, int dim, Value places, Value source) {

@@ -115,6 +115,14 @@ ModelValue* ModelBuilder::make(ModelOp op, ModelValues inputs, Shape shape) {
   ModelValue& value = graph_.values.emplace_back();
   value.op = op;
   value.parametersRead = parametersOf(inputs);
+  if (op == ModelOp::Fourier || op == ModelOp::Complex || op == ModelOp::Modes)
+    value.complexDepth = 1;
+  for (const Value input : inputs)
+    if (input->isComplex())
+      value.complexDepth = std::max(value.complexDepth, input->complexDepth + 1);
+  constexpr int kMaxComplex = 512; // pairsOf() is recursive
+  check(value.complexDepth <= kMaxComplex,
+        "too many operations on complex numbers follow each other");
   value.inputs = std::move(inputs);
   value.shape = std::move(shape);
   value.label = label_;

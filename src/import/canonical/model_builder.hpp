@@ -11,6 +11,7 @@
 #include "import/canonical/model_graph.hpp"
 
 #include <functional>
+#include <map>
 #include <utility>
 
 namespace tenon {
@@ -66,8 +67,11 @@ public:
               std::vector<std::pair<std::string, double>> parameters = {});
   // Returns scale x + shift, with one number each or one per index of `dim`.
   Value affine(Value x, std::vector<double> scale, std::vector<double> shift, int dim = -1);
-  // Functions: add, sub, mul, div (integers: floor), truediv, pow, max, min.
+  // Functions: add, sub, mul, div (integers: floor), truediv, floordiv, truncdiv, mod (with the
+  // sign of b), fmod (of a), pow, max, min.
   Value binary(const std::string& function, Value a, Value b);
+  // Rounds towards 0.
+  Value truncated(Value x);
   // Relations gt, ge, lt, le, eq, ne, and the logical `and`, `or` of their results.
   Value compare(const std::string& function, Value a, Value b);
   // Returns a where the condition is not 0, and b elsewhere.
@@ -88,8 +92,19 @@ public:
   Value along(Value x, int dim, Index rows,
               const std::function<double(Index row, Index column)>& matrix);
   static bool isTooLarge(Value x, Index rows, Index columns); // whether that matrix is too large
+  // How to weigh the elements near a place: linearly or by Keys' cubic. spread < 1 averages over
+  // 1 / spread times as many elements.
+  struct Interpolation {
+    bool isCubic = false;
+    double cubicFactor = -0.75, spread = 1;
+    bool excludesOutside = false; // otherwise elements beyond an end equal the last one
+  };
+  // Interpolates a dimension at these places, in units of its elements; 0 for a place of NaN.
+  Value interpolated(Value x, int dim, const std::vector<double>& places, const Interpolation& how);
   // Returns the upper or lower triangle of matrices, including the given diagonal; 0 elsewhere.
   Value triangle(Value x, bool isUpper, double diagonal);
+  // Returns the main diagonal of two dimensions, as the last dimension of the result.
+  Value diagonal(Value x, int first, int second);
   // Reverses the elements of a dimension.
   Value flip(Value x, int dim);
   // Returns prefix sums, or suffix sums if `isFromEnd`; an element is part of its own sum unless
@@ -100,6 +115,11 @@ public:
   // Selects elements of a dimension by constant indices (`places`); negative ones count from the
   // end.
   Value gather(Value x, int dim, Value places);
+  // Selects elements by their constant positions in row-major order; the result has `shape`.
+  Value gatherElements(Value x, const std::vector<Index>& positions, const Shape& shape);
+  // Returns x with element i of the source, in row-major order, stored at the constant position
+  // positions[i] of x, or added there.
+  Value scatterElements(Value x, const std::vector<Index>& positions, Value source, bool adds);
   // Returns x with element i of the source added at constant index places[i] of a dimension.
   Value scatterAdd(Value x, int dim, Value places, Value source);
   // Returns x with element i of the source stored at constant index places[i] of a dimension.
@@ -119,14 +139,18 @@ public:
   Value convolution(Value x, Value weight, Value bias, Windows windows); // bias may be null
   Value linear(Value x, Value weight, Value bias);
   Value matmul(Value a, Value b);
-  // Sums over products, "nij,njk->nik", of one or more factors.
+  // Sums over products, "nij,njk->nik", of one or more factors; also with "...", with a label twice
+  // in a factor, and without "->".
   Value einsum(const std::string& equation, ModelValues factors);
   // AverageInside divides by the number of elements inside the field, without padding.
   enum class Pool { Maximum, Average, AverageInside };
   Value pooling(Value x, Pool kind, const Windows& windows, bool ceil);
   Value adaptivePooling(Value x, const std::vector<Index>& size);
-  // Reduces by mean, sum, max or min, and constants also by product. `keeps`: extents of 1 stay.
+  // Reduces by mean, sum, max, min or product. `keeps`: extents of 1 stay.
   Value reduce(const std::string& method, Value x, std::vector<int> dims, bool keeps);
+  // Returns the index of the largest or smallest element of a dimension, which keeps extent 1; of
+  // equal elements the first or the last one.
+  Value placeOfExtreme(Value x, int dim, bool isMaximum, bool isLast);
   Value resize(Value x, const std::vector<Index>& size, bool isLinear, bool alignsCorners);
   Value batchNorm(Value x, Value weight, Value bias, Value mean, Value variance, double epsilon);
   // A norm of kind `op`. Weight and bias may be null. `detail`: number of groups (GroupNorm), or of
@@ -138,10 +162,14 @@ public:
   Value logSumExp(Value x, const std::vector<int>& dims, bool keeps);
   Value pixelShuffle(Value x, Index factor);
   // A recurrent cell: weights [gates, features]; biases may be null. The state of an LSTM is h and
-  // c, that of a GRU h.
+  // c, that of the others h. GruOfReset multiplies the state by the reset gate before its product
+  // with the weights, Gru afterwards. Plain is h' = function(sum).
+  enum class Gates { Lstm, Gru, GruOfReset, Plain };
   struct Cell {
     Value input, hidden, inputBias, hiddenBias;
-    bool isLstm;
+    Gates gates;
+    std::string function = "tanh"; // of Plain
+    Index count() const { return gates == Gates::Lstm ? 4 : gates == Gates::Plain ? 1 : 3; }
   };
   struct State {
     Value h, c;
@@ -168,13 +196,29 @@ public:
   // returns null.
   Value spelledAttention(Value a, Value b);
 
-  // The operations of a spectral convolution, in the order of use: fourier() transforms the last
-  // `dims` dimensions, complex() makes complex weights of pairs of numbers, modes() multiplies the
-  // lowest modes by a weight, and inverseFourier() transforms back.
-  Value fourier(Value x, std::size_t dims, const std::string& norm);
+  // Fourier transforms over `dims`; norm: "backward", "ortho" or "forward". fourier() is that of
+  // real numbers, and has half of the modes of the last of these dimensions. inverseFourier()
+  // returns a spectral convolution, if it is that of products of the lowest modes; the results of
+  // both are otherwise computed by complex arithmetic, as those of complexFourier().
+  Value fourier(Value x, const std::vector<int>& dims, const std::string& norm);
+  Value inverseFourier(Value z, const std::vector<int>& dims, const std::vector<Index>& size,
+                       const std::string& norm);
+  Value complexFourier(Value x, const std::vector<int>& dims, const std::string& norm,
+                       bool isInverse);
+  // Makes complex numbers of pairs [..., 2], and returns the pairs of a complex or real value.
   Value complex(Value pairs);
+  Value pairsOf(Value z);
+  struct Parts {
+    Value real, imaginary;
+  };
+  Parts partsOf(Value z);
+  Value ofParts(const Parts& parts);
+  // Multiplies the modes of all channels by a weight [in, out, modes...].
   Value modes(Value coefficients, Value weight);
-  Value inverseFourier(Value coefficients, const std::vector<Index>& size, const std::string& norm);
+  // einsum() of real and complex factors.
+  Value complexEinsum(const std::string& equation, const ModelValues& factors);
+  // Brings a dimension to n elements, by leaving out the last ones or by adding zeros.
+  Value resizedByZeros(Value x, int dim, Index n);
 
   // Counts a negative d from the end. Throws if there is no such dimension.
   int dimension(Index d, int rank) const;
@@ -205,8 +249,12 @@ private:
   Value productOf(Value a, Value b);
   Value quotientOf(Value a, Value b);
   Value powerOf(Value a, Value b);
+  bool isPositive(Value x);
+  Value powerOfTensors(Value a, Value b);
   Value maximumOf(Value a, Value b);
   Value minimumOf(Value a, Value b);
+  Value roundedQuotientOf(Value a, Value b, bool isTruncated);
+  Value remainderOf(Value a, Value b, bool isTruncated);
   Value extremeOf(Value a, Value b, std::pair<const char*, const char*> relations,
                   const char* bound);
   Value refuseBinary(const std::string& function, Value a, Value b);
@@ -226,6 +274,7 @@ private:
   Value foldedPadding(const ModelValues& values, int dim);
   Value foldedRoll(const ModelValues& values, int dim);
 
+  Value productAlong(Value x, const std::vector<int>& dims);
   // Reshapes one number per channel to [1, n, 1, ...], for an operation with a field of this rank.
   Value perChannel(Value x, int rank);
   // Whether a value can be the weight of a layer: a constant, or computed from parameters.
@@ -245,6 +294,8 @@ private:
     Value value;
     std::string labels;
   };
+  bool withoutEllipsis(std::vector<std::string>& labels, std::string& result, ModelValues& factors);
+  Labelled withoutRepeats(Labelled x);
   Labelled summed(const Labelled& x, const std::string& labels);
   Labelled product(Labelled a, Labelled b, const std::string& labels);
   Value ordered(const Labelled& x, const std::string& labels);
@@ -263,6 +314,26 @@ private:
 
   // One step of a cell, from the product of its input weights with the input.
   State advanced(const Cell& cell, Value inputPart, const State& state);
+  State advancedLstm(Value gates, const State& state);
+  Value advancedGru(const Cell& cell, Value inputPart, Value h);
+
+  // Multiplies dimension d by a constant matrix.
+  Value multipliedAlong(Value x, int d, Value weight);
+  // The matrix that selects these elements of n.
+  Value selection(const std::vector<Index>& places, Index n);
+
+  // -- complex numbers
+  Value madePairs(Value z);
+  static std::string einsumOfModes(int rank);
+  Value complexBinary(const std::string& function, Value a, Value b);
+  Parts rotated(const Parts& x, int dim, Index m, bool isInverse);
+  Parts transformed(Value x, const std::vector<int>& dims, const std::string& norm);
+  Parts scaled(const Parts& x, double factor);
+  Value realInverseFourier(Value z, const std::vector<int>& dims, const std::vector<Index>& size,
+                           const std::string& norm);
+  // slice() and roll() of a complex value, such that products of modes stay in sight.
+  Value sliceOfSpectrum(Value z, int dim, Index begin, Index end);
+  Value rolledSpectrum(Value z, int dim, Index by);
 
   // -- spectral convolutions
   // Finds products of modes in a spectrum that is 0 elsewhere, with the boxes that they fill.
@@ -286,6 +357,8 @@ private:
   ModelGraph graph_;
   std::string label_, where_;
   ModelValues reads_;
+  std::map<Value, Value> pairs_; // pairsOf()
+  std::map<std::pair<Index, std::vector<Index>>, Value> selections_;
   int identities_ = 0; // the last ModelConstant::identity() that was assigned
   Index numbers_ = 0;  // elements of all constants in memory
   Index spent_ = 0;    // operations counted by spend()

@@ -52,7 +52,7 @@ enum class ModelOp {
   Spectral,
   // Parts of a spectral convolution: transform, product of the lowest modes with complex weights,
   // inverse transform. PyTorch writes these as separate operations.
-  Fourier, // `function`: normalisation
+  Fourier, // `function`: normalisation; `dims`
   Complex,
   Modes
 };
@@ -93,6 +93,11 @@ struct ModelValue {
   // an input.
   std::vector<std::string> parametersRead = {};
 
+  // Operations on complex numbers (Fourier, Complex, Modes, and others on their results) that
+  // follow each other up to this value; 0 if its numbers are real.
+  int complexDepth = 0;
+
+  bool isComplex() const noexcept { return complexDepth > 0; }
   bool isConstant() const noexcept { return constant.has_value(); }
   // Throws TENON_ERR_INTERNAL if the value is not a constant.
   const ModelConstant& asConstant() const;

@@ -130,6 +130,9 @@ ModelBuilder::Value ModelBuilder::slice(Value x, int dim, Index begin, Index end
     return zeros(shape);
   if (x->op == ModelOp::Complex)
     return complex(slice(x->inputs[0], static_cast<int>(d), begin, end, step));
+  if (x->isComplex() && step == 1)
+    if (const Value part = sliceOfSpectrum(x, static_cast<int>(d), begin, end))
+      return part;
   // Slicing a concatenation or padding along its dimension needs only some of its parts.
   if (step == 1 && x->dim == static_cast<int>(d))
     if (const Value part = partOfJoined(x, begin, end))
@@ -253,9 +256,11 @@ ModelBuilder::Value ModelBuilder::concatenate(ModelValues values, int dim) {
   }
   if (const Value padded = paddedByZeros(values, static_cast<int>(d)))
     return padded;
-  if (const Value padded = foldedPadding(values, static_cast<int>(d)))
+  // Parts of a spectrum stay apart, because products of modes need them.
+  const bool isSpectrum = std::ranges::any_of(values, [](Value v) { return v->isComplex(); });
+  if (const Value padded = isSpectrum ? nullptr : foldedPadding(values, static_cast<int>(d)))
     return padded;
-  if (const Value rolled = foldedRoll(values, static_cast<int>(d)))
+  if (const Value rolled = isSpectrum ? nullptr : foldedRoll(values, static_cast<int>(d)))
     return rolled;
   ModelValue* result = make(ModelOp::Concatenate, values, shape);
   result->dim = static_cast<int>(d);

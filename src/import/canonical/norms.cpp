@@ -26,8 +26,7 @@ ModelBuilder::Value ModelBuilder::reduce(const std::string& method, Value x, std
   if (x->isKnown())
     return foldedReduction(method, x, withOnes, keeps ? withOnes : withoutDims);
   if (method == "product")
-    return refuse("a product over a dimension", "a sum, mean or maximum",
-                  keeps ? withOnes : withoutDims);
+    return reshape(productAlong(x, dims), keeps ? withOnes : withoutDims);
   // min x = -max(-x); there is no layer for the minimum.
   if (method == "min")
     return affine(reduce("max", affine(x, {-1}, {0}), dims, keeps), {-1}, {0});
@@ -37,6 +36,40 @@ ModelBuilder::Value ModelBuilder::reduce(const std::string& method, Value x, std
   result->function = method;
   result->dims = dims;
   return keeps ? result : reshape(result, withoutDims);
+}
+
+// A product over dimensions, by halves: elements i and i + n / 2 are multiplied until one is left.
+ModelBuilder::Value ModelBuilder::productAlong(Value x, const std::vector<int>& dims) {
+  for (const int d : dims)
+    for (Index n = x->shape[static_cast<std::size_t>(d)]; n != 1;
+         n = x->shape[static_cast<std::size_t>(d)]) {
+      if (n == 0) {
+        Shape shape = x->shape;
+        shape[static_cast<std::size_t>(d)] = 1;
+        x = refuse("the product of nothing", "at least one element", shape);
+        break;
+      }
+      const Index half = n / 2;
+      const Value pairs = binary("mul", slice(x, d, 0, half), slice(x, d, half, 2 * half));
+      x = n % 2 == 0 ? pairs : concatenate({pairs, slice(x, d, n - 1, n)}, d);
+    }
+  return x;
+}
+
+// Elements that are not equal to the extreme have a place beyond all others.
+ModelBuilder::Value ModelBuilder::placeOfExtreme(Value x, int dim, bool isMaximum, bool isLast) {
+  const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
+  const Index n = x->shape[d];
+  check(n >= 1, "it has no elements");
+  Shape shape(x->shape.size(), 1);
+  shape[d] = n;
+  std::vector<double> numbers(static_cast<std::size_t>(n));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const Value extreme = reduce(isMaximum ? "max" : "min", x, {static_cast<int>(d)}, true);
+  const Value places =
+      where(compare("eq", x, extreme), constant(ModelConstant::ofNumbers(shape, numbers)),
+            number(isLast ? -1 : static_cast<double>(n)));
+  return reduce(isLast ? "max" : "min", places, {static_cast<int>(d)}, true);
 }
 
 // Reshapes one number per channel to [1, channels, 1, ...], which is broadcast to a field.

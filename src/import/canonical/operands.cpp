@@ -57,6 +57,9 @@ Operands::Value Operands::valueOf(const ModelArgument* argument) const {
     return builder_.number(static_cast<double>(argument->integer), /*isInteger=*/true);
   case ModelArgument::Kind::Real:
     return builder_.number(argument->real);
+  case ModelArgument::Kind::Complex:
+    return builder_.complex(builder_.constant(
+        ModelConstant::ofNumbers({2}, {argument->real, argument->list.front().real})));
   // Texts and lists are read by text(), integers() and values() instead.
   default:
     builder_.fail("an argument is neither a value nor a number");

@@ -48,6 +48,11 @@ ModelBuilder::Value ModelBuilder::unary(const std::string& function, Value x,
     return x;
   if (x->isKnown())
     return foldedUnary(function, x, parameters);
+  if (x->isComplex() && function == "abs") {
+    const Parts parts = partsOf(x);
+    return unary("sqrt", binary("add", binary("mul", parts.real, parts.real),
+                                binary("mul", parts.imaginary, parts.imaginary)));
+  }
   if (function == "neg")
     return affine(x, {-1}, {0});
   if (function == "not") // of a comparison's result, 0 or 1
@@ -60,6 +65,8 @@ ModelBuilder::Value ModelBuilder::unary(const std::string& function, Value x,
 
 ModelBuilder::Value ModelBuilder::affine(Value x, std::vector<double> scale,
                                          std::vector<double> shift, int dim) {
+  if (x->isComplex() && dim < 0 && areAll(shift, 0))
+    return complex(affine(pairsOf(x), scale, {0}));
   // A constant that is trained must remain a value.
   if (x->isKnown() && dim < 0) {
     std::vector<double> numbers = fold(x).numbers();
@@ -123,6 +130,8 @@ ModelBuilder::Value ModelBuilder::withoutExpansion(Value x) {
 ModelBuilder::Value ModelBuilder::binary(const std::string& function, Value a, Value b) {
   if (a->isKnown() && b->isKnown())
     return foldedBinary(function, a, b);
+  if (a->isComplex() || b->isComplex())
+    return complexBinary(function, a, b);
   using Method = Value (ModelBuilder::*)(Value, Value);
   static const std::map<std::string, Method> operations = {
       {"add", &ModelBuilder::sumOf},     {"sub", &ModelBuilder::differenceOf},
@@ -136,6 +145,10 @@ ModelBuilder::Value ModelBuilder::binary(const std::string& function, Value a, V
     if (broadcast(unexpanded->shape, partner->shape) == shape)
       *value = unexpanded;
   }
+  if (const bool isTruncated = function == "truncdiv"; isTruncated || function == "floordiv")
+    return roundedQuotientOf(a, b, isTruncated);
+  if (const bool isTruncated = function == "fmod"; isTruncated || function == "mod")
+    return remainderOf(a, b, isTruncated);
   const auto found = operations.find(function);
   return found == operations.end() ? refuseBinary(function, a, b) : (this->*found->second)(a, b);
 }
@@ -198,29 +211,6 @@ ModelBuilder::Value ModelBuilder::quotientOf(Value a, Value b) {
   if (const Value result = softsign(a, b))
     return result;
   return make(ModelOp::Divide, {a, b}, broadcast(a->shape, b->shape));
-}
-
-// Small integer powers are products, and 1/2 and -1 have functions of their own.
-ModelBuilder::Value ModelBuilder::powerOf(Value a, Value b) {
-  const auto isNumber = [](Value x) { return x->isKnown() && elements(x->shape) == 1; };
-  if (isNumber(a))
-    if (const double base = fold(a).numbers()[0]; base > 0)
-      return unary("exp", affine(b, {std::log(base)}, {0}));
-  if (!isNumber(b))
-    return refuseBinary("pow", a, b);
-  const double power = fold(b).numbers()[0];
-  const auto times = [&](Value p, Value q) { return make(ModelOp::Multiply, {p, q}, p->shape); };
-  if (power == 1)
-    return a;
-  if (power == 2)
-    return times(a, a);
-  if (power == 3)
-    return times(times(a, a), a);
-  if (power == 0.5)
-    return unary("sqrt", a);
-  if (power == -1)
-    return unary("reciprocal", a);
-  return unary("power", a, {{"exponent", power}});
 }
 
 ModelBuilder::Value ModelBuilder::maximumOf(Value a, Value b) {

@@ -8,7 +8,12 @@
 //   y = inverseFourier(Z)
 // When inverseFourier() is called, it searches Z for the products (findProducts()) and their inputs
 // for the transform and the weights (addProduct()), and appends one value, the whole spectral
-// convolution.
+// convolution. If Z is anything else, the transforms are computed by products with matrices
+// (complex.cpp).
+//
+// Models also exchange the halves of each dimension, such that the modes begin with the negative
+// ones (fftshift), multiply the middle, and exchange them back. Such a middle part consists of two
+// slices of X, so each of these has its product with a slice of w (modes()).
 //
 // In two dimensions of space there are two blocks: in the last dimension modes 0 ... m - 1, in the
 // other one either 0 ... m - 1 or the negative modes n - m ... n - 1. Bit s of the index of a
@@ -35,6 +40,14 @@ std::optional<Box> blockOf(const ModelValue* part) {
   return box;
 }
 
+// Whether a transform is over all dimensions of space, in their order.
+bool isOverSpace(const ModelValue* spectrum) {
+  bool isSpace = static_cast<int>(spectrum->dims.size()) + 2 == spectrum->rank();
+  for (std::size_t i = 0; i < spectrum->dims.size(); ++i)
+    isSpace = isSpace && spectrum->dims[i] == static_cast<int>(i) + 2;
+  return isSpace;
+}
+
 // Returns the value that a chain of slices is taken from.
 const ModelValue* baseOf(const ModelValue* part) {
   return part->op == ModelOp::Slice ? baseOf(part->inputs[0]) : part;
@@ -44,12 +57,15 @@ const ModelValue* baseOf(const ModelValue* part) {
 
 // The transform of real numbers: the last dimension has n / 2 + 1 coefficients, since those of
 // negative modes are the complex conjugates.
-ModelBuilder::Value ModelBuilder::fourier(Value x, std::size_t dims, const std::string& norm) {
-  check(dims >= 1 && dims <= 3 && static_cast<std::size_t>(x->rank()) == dims + 2,
-        "a Fourier transform needs an input [batch, channels, space...] and all of its space");
+ModelBuilder::Value ModelBuilder::fourier(Value x, const std::vector<int>& dims,
+                                          const std::string& norm) {
+  check(!dims.empty() && !x->isComplex(), "a Fourier transform needs real numbers and dimensions");
   Shape shape = x->shape;
-  shape.back() = shape.back() / 2 + 1;
+  Index& last = shape[static_cast<std::size_t>(dims.back())];
+  check(last >= 1, "a Fourier transform needs at least one point");
+  last = last / 2 + 1;
   ModelValue* result = make(ModelOp::Fourier, {x}, shape);
+  result->dims = dims;
   result->function = norm;
   return result;
 }
@@ -64,9 +80,45 @@ ModelBuilder::Value ModelBuilder::modes(Value coefficients, Value weight) {
   check(coefficients->rank() >= 3 && weight->rank() == coefficients->rank() &&
             weight->shape[0] == coefficients->shape[1],
         "a product of modes needs coefficients [n, i, k...] and a weight [i, o, k...]");
+  // Modes of both signs that are joined have a product each.
+  if (coefficients->op == ModelOp::Concatenate && coefficients->dim >= 2) {
+    ModelValues products;
+    Index begin = 0;
+    for (const Value piece : coefficients->inputs) {
+      const Index end = begin + piece->shape[static_cast<std::size_t>(coefficients->dim)];
+      products.push_back(modes(piece, slice(weight, coefficients->dim, begin, end)));
+      begin = end;
+    }
+    return concatenate(products, coefficients->dim);
+  }
   Shape shape = coefficients->shape;
   shape[1] = weight->shape[1];
   return make(ModelOp::Modes, {coefficients, weight}, shape);
+}
+
+// A slice along another dimension than that of a concatenation or a padding is that of its parts,
+// and a slice of modes is the product of fewer modes. Null for other values.
+ModelBuilder::Value ModelBuilder::sliceOfSpectrum(Value z, int dim, Index begin, Index end) {
+  const auto part = [&](Value x) { return slice(x, dim, begin, end); };
+  if (z->op == ModelOp::Concatenate && z->dim != dim) {
+    ModelValues parts;
+    for (const Value piece : z->inputs)
+      parts.push_back(part(piece));
+    return concatenate(parts, z->dim);
+  }
+  if (z->op == ModelOp::Pad && z->dim != dim && z->modes[0] == "values" && z->padValue == 0.0)
+    return pad(part(z->inputs[0]), z->dim, z->low[0], z->high[0], "values");
+  if (z->op == ModelOp::Modes && dim >= 2)
+    return modes(part(z->inputs[0]), part(z->inputs[1]));
+  if (z->op == ModelOp::Add && z->inputs[0]->shape == z->inputs[1]->shape)
+    return binary("add", part(z->inputs[0]), part(z->inputs[1]));
+  return nullptr;
+}
+
+// fftshift and its inverse exchange the two halves of a dimension.
+ModelBuilder::Value ModelBuilder::rolledSpectrum(Value z, int dim, Index by) {
+  const Index n = z->shape[static_cast<std::size_t>(dim)];
+  return concatenate({slice(z, dim, n - by, n), slice(z, dim, 0, n - by)}, dim);
 }
 
 // Appends to `products` each product of modes that z is assembled from; `begin` is the position of
@@ -89,6 +141,9 @@ bool ModelBuilder::findProducts(Value z, std::vector<Index> begin,
     begin[d] += z->low[0];
     return findProducts(z->inputs[0], begin, products);
   }
+  if (z->op == ModelOp::Add && z->inputs[0]->shape == z->inputs[1]->shape)
+    return findProducts(z->inputs[0], begin, products) &&
+           findProducts(z->inputs[1], begin, products);
   if (z->op != ModelOp::Concatenate)
     return false;
   for (const Value piece : z->inputs) {
@@ -107,7 +162,7 @@ bool ModelBuilder::addProduct(const PlacedProduct& placed, Value z, const std::s
   const Value pairs = product->inputs[1], block = product->inputs[0], spectrum = baseOf(block);
   const auto from = blockOf(block);
   if (pairs->op != ModelOp::Complex || !pairs->inputs[0]->isConstant() ||
-      spectrum->op != ModelOp::Fourier || spectrum->function != norm ||
+      spectrum->op != ModelOp::Fourier || spectrum->function != norm || !isOverSpace(spectrum) ||
       spectrum->rank() != z->rank() || !from ||
       (weights.source && weights.source != spectrum->inputs[0]))
     return false;
@@ -157,19 +212,26 @@ ModelBuilder::spectralWeights(Value z, const Shape& shape, const std::string& no
   return weights;
 }
 
-// Recognises the inverse transform of products of the lowest modes (of both signs in all dimensions
-// but the last) and zeros.
-ModelBuilder::Value ModelBuilder::inverseFourier(Value z, const std::vector<Index>& size,
+// The products of a spectral convolution are those of the lowest modes (of both signs in all
+// dimensions but the last); all other modes are 0.
+ModelBuilder::Value ModelBuilder::inverseFourier(Value z, const std::vector<int>& dims,
+                                                 const std::vector<Index>& size,
                                                  const std::string& norm) {
-  check(!size.empty() && static_cast<std::size_t>(z->rank()) == size.size() + 2,
-        "an inverse Fourier transform needs a size for each dimension of space");
-  Shape shape = {z->shape[0], z->shape[1]};
-  shape.insert(shape.end(), size.begin(), size.end());
-  const std::optional<SpectralWeights> weights = spectralWeights(z, shape, norm);
+  check(!dims.empty() && size.size() == dims.size(),
+        "an inverse Fourier transform needs a size for each of its dimensions");
+  Shape shape = z->shape;
+  bool isOfSpace =
+      z->rank() >= 3 && z->rank() <= 5 && static_cast<int>(dims.size()) + 2 == z->rank();
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    check(size[i] >= 1, "an inverse Fourier transform needs at least one point");
+    isOfSpace = isOfSpace && dims[i] == static_cast<int>(i) + 2;
+    shape[static_cast<std::size_t>(dims[i])] = size[i];
+  }
+  checkShape(shape);
+  const std::optional<SpectralWeights> weights =
+      isOfSpace ? spectralWeights(z, shape, norm) : std::nullopt;
   if (!weights)
-    return refuse(
-        "an inverse Fourier transform that is not that of a spectral convolution",
-        "the products of the lowest modes of both signs, as in the Fourier neural operator", shape);
+    return realInverseFourier(z, dims, size, norm);
   ModelValue* result = make(ModelOp::Spectral, {weights->source}, shape);
   result->inputs.insert(result->inputs.end(), weights->weights.begin(), weights->weights.end());
   result->modeCount = weights->counts;

@@ -207,6 +207,7 @@ private:
   std::optional<Order> orderWithoutUnits(const ModelValue& v, const OrderedNode& x) const;
   OrderedNode makeSlice(const ModelValue& v);
   OrderedNode makePad(const ModelValue& v);
+  OrderedNode makeRoll(const ModelValue& v);
   OrderedNode makeConcatenate(const ModelValue& v);
   OrderedNode makePixelShuffle(const ModelValue& v);
 

@@ -175,7 +175,10 @@ Mapper::OrderedNode Mapper::makeRecipe(const ModelConstant& constant) {
     int node = sourceNode(piece.tensor);
     Order order(std::max<std::size_t>(tensor.axes.size(), 1), kAdded);
     for (std::size_t t = 0; t < tensor.axes.size(); ++t) {
-      Interval part = {0, 1}; // a stored dimension that the constant does not have
+      Interval part = {0, 1}; // a stored dimension that the constant does not have, at index 0
+      for (const auto& [axis, i] : piece.at)
+        if (axis == tensor.axes[t])
+          part = {i, i + 1};
       for (std::size_t d = 0; d < piece.axes.size(); ++d)
         if (piece.axes[d] == tensor.axes[t]) {
           order[t] = static_cast<int>(d);

@@ -123,11 +123,28 @@ Mapper::OrderedNode Mapper::makeConcatenate(const ModelValue& v) {
   return {emit(nodes, "concatenate", {{"dim", Index(positionOf(first, v.dim))}}), first.order};
 }
 
+// A rotation as a concatenation of both parts, for dimensions that cannot be padded.
+Mapper::OrderedNode Mapper::makeRoll(const ModelValue& v) {
+  const OrderedNode x = nodeOf(v.inputs[0]);
+  const int position = positionOf(x, v.dim);
+  if (x.isRefused())
+    return refused(v);
+  const Index n = v.shape[at(v.dim)], by = (v.low[0] % n + n) % n;
+  const auto part = [&](Index begin, Index end) {
+    return emit({x.node}, "slice", {{"dim", Index(position)}, {"begin", begin}, {"end", end}});
+  };
+  return {emit({part(n - by, n), part(0, n - by)}, "concatenate", {{"dim", Index(position)}}),
+          x.order};
+}
+
 // The layer pads dimensions of space; extents of 1 in front make any dimension one of space.
 Mapper::OrderedNode Mapper::makePad(const ModelValue& v) {
   Order order = plainOrder(v.rank());
   while (order.size() < 3 || positionOf({/*node=*/0, order}, v.dim) < 2)
     order.insert(order.begin(), kAdded);
+  const bool isRoll = v.modes[0] == "periodic" && v.low[0] == -v.high[0];
+  if (order.size() > kMaxWindowed && isRoll)
+    return makeRoll(v);
   if (order.size() > kMaxWindowed)
     return refuse(
         v,

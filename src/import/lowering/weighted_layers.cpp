@@ -332,8 +332,8 @@ Mapper::OrderedNode Mapper::makeSpectral(const ModelValue& v) {
 // The builder has combined transforms that belong to spectral convolutions; any other one arrives
 // here.
 Mapper::OrderedNode Mapper::makeFourierPart(const ModelValue& v) {
-  return refuse(v, "a Fourier transform that is not part of a spectral convolution",
-                "the products of the lowest modes, as in the Fourier neural operator");
+  return refuse(v, "complex numbers as a result, or as the argument of this operator",
+                "real and imaginary parts (view_as_real)");
 }
 
 } // namespace tenon

@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ONNX operators: layers with weights, sliding windows, norms, attention, reductions, and changes
-// of resolution. Each function reads the inputs and attributes of a node (OnnxCall c: c.x() is
-// input 0, c.at(i) input i or null, c.operands has the attributes) and appends values to the
-// canonical graph by the builder c.b. The table at the end has a row per operator: name, function,
-// an argument of the function, maximal number of inputs, and the accepted attributes
-// (operator_rows.hpp). ONNX lists paddings by side: the low sides of all dimensions, then the high
-// sides.
+// ONNX operators: layers with weights, sliding windows, norms, attention, and changes of depth.
+// Each function reads the inputs and attributes of a node (OnnxCall c: c.x() is input 0, c.at(i)
+// input i or null, c.operands has the attributes) and appends values to the canonical graph by the
+// builder c.b. The table at the end has a row per operator: name, function, an argument of the
+// function, maximal number of inputs, and the accepted attributes (operator_rows.hpp). ONNX lists
+// paddings by side: the low sides of all dimensions, then the high sides.
 #include "import/onnx/operator_rows.hpp"
-
-#include "sys/text/plain_text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <map>
 #include <numeric>
 #include <span>
 
@@ -64,6 +59,31 @@ ModelBuilder::Windows onnxWindows(const OnnxCall& c, std::vector<Index> kernel) 
   }
   return w;
 }
+// Paddings of a transposed convolution whose outputs are prescribed: the attribute output_shape, or
+// auto_pad = SAME_*, which is n * stride. Outputs beyond those of the window are zeros.
+void fitOutputs(const OnnxCall& c, ModelBuilder::Windows& w) {
+  const std::string automatic = c.operands.text("auto_pad", "NOTSET");
+  const bool isSame = automatic.starts_with("SAME");
+  const auto count = static_cast<std::size_t>(c.spatial());
+  const std::vector<Index> outputs = c.operands.integers("output_shape", {});
+  if (!isSame && outputs.empty())
+    return;
+  c.b.check(outputs.empty() || outputs.size() == count, "it has another number of outputs");
+  for (std::size_t s = 0; s < count; ++s) {
+    constexpr Index kMax = Index(1) << 24;
+    const Index n = c.x()->shape[s + 2], stride = w.stride[s], dilation = w.dilation[s];
+    c.b.check(stride >= 1 && stride < kMax && dilation >= 1 && dilation < kMax &&
+                  w.kernel[s] < kMax && n < kMax,
+              "a window's size is out of range");
+    const Index wanted = outputs.empty() ? n * stride : outputs[s];
+    const Index padding =
+        stride * (n - 1) + w.outputPadding[s] + (w.kernel[s] - 1) * dilation + 1 - wanted;
+    w.outputPadding[s] += std::max(-padding, Index(0));
+    const Index sum = std::max(padding, Index(0));
+    w.low[s] = automatic == "SAME_UPPER" ? sum / 2 : sum - sum / 2;
+    w.high[s] = sum - w.low[s];
+  }
+}
 // kernel_shape is optional, and must be that of the weight.
 ModelValues onnxConv(const OnnxCall& c, bool isTransposed) {
   const Value weight = c.operands.neededInput(1);
@@ -75,9 +95,7 @@ ModelValues onnxConv(const OnnxCall& c, bool isTransposed) {
   w.isTransposed = isTransposed;
   if (isTransposed) {
     w.outputPadding = c.operands.perDimension("output_padding", 0, c.spatial());
-    if (c.operands.has("output_shape") || c.operands.text("auto_pad", "NOTSET").starts_with("SAME"))
-      return {
-          c.b.refuse("a transposed convolution with an output_shape", "paddings", c.x()->shape)};
+    fitOutputs(c, w);
   }
   return {c.b.convolution(c.x(), weight, c.at(2), w)};
 }
@@ -87,18 +105,21 @@ ModelValues onnxConvolution(const OnnxCall& c) {
 ModelValues onnxTransposedConvolution(const OnnxCall& c) {
   return onnxConv(c, /*isTransposed=*/true);
 }
-// Only the case that is a linear layer: no transA, alpha = beta = 1.
+// alpha a b + beta c, where a and b can be transposed.
 ModelValues onnxGemm(const OnnxCall& c) {
-  Value weight = c.operands.neededInput(1);
-  const Value bias = c.at(2);
+  Value x = c.x(), weight = c.operands.neededInput(1), bias = c.at(2);
+  if (c.operands.flag("transA", false))
+    x = c.b.transpose(x, {1, 0});
   if (!c.operands.flag("transB", false))
     weight = c.b.transpose(weight, {1, 0});
-  if (c.operands.flag("transA", false) || c.operands.real("alpha", 1) != 1 ||
-      c.operands.real("beta", 1) != 1)
-    return {c.b.refuse("Gemm with transA, alpha or beta", "a linear layer", c.x()->shape)};
-  if (bias && (!bias->isConstant() || bias->shape != Shape{weight->shape[0]}))
-    return {c.b.binary("add", c.b.linear(c.x(), weight, nullptr), bias)};
-  return {c.b.linear(c.x(), weight, bias)};
+  const double alpha = c.operands.real("alpha", 1), beta = c.operands.real("beta", 1);
+  if (bias && beta == 0)
+    bias = nullptr;
+  if (alpha == 1 && beta == 1 &&
+      (!bias || (bias->isConstant() && bias->shape == Shape{weight->shape[0]})))
+    return {c.b.linear(x, weight, bias)};
+  const Value product = c.b.affine(c.b.linear(x, weight, nullptr), {alpha}, {0});
+  return {bias ? c.b.binary("add", product, c.b.affine(bias, {beta}, {0})) : product};
 }
 ModelValues onnxMatMul(const OnnxCall& c) {
   return {c.b.matmul(c.x(), c.operands.neededInput(1))};
@@ -110,7 +131,10 @@ ModelValues onnxEinsum(const OnnxCall& c) {
   return {c.b.einsum(c.operands.text("equation", ""), factors)};
 }
 ModelValues onnxBatchNorm(const OnnxCall& c) {
-  c.b.check(!c.operands.flag("training_mode", false), "it takes the statistics of the batch");
+  if (c.operands.flag("training_mode", false))
+    return ModelValues(c.operands.operation().results.size(),
+                       c.b.refuse("a batch norm that takes the statistics of the batch",
+                                  "the model in eval mode", c.x()->shape));
   return {
       c.b.batchNorm(c.x(), c.at(1), c.at(2), c.at(3), c.at(4), c.operands.real("epsilon", 1e-5))};
 }
@@ -131,10 +155,24 @@ ModelValues onnxRmsNorm(const OnnxCall& c) {
   const int first = c.b.dimension(c.operands.integer("axis", -1), c.x()->rank());
   return {c.b.rmsNorm(c.x(), c.x()->rank() - first, c.at(1), c.operands.real("epsilon", 1e-5))};
 }
+// The results are the normalised values, and their mean and inverse deviation before.
 ModelValues onnxLayerNorm(const OnnxCall& c) {
   const int first = c.b.dimension(c.operands.integer("axis", -1), c.x()->rank());
-  return {c.b.norm(ModelOp::LayerNorm, c.x(), c.at(1), c.at(2), c.operands.real("epsilon", 1e-5),
-                   c.x()->rank() - first)};
+  const double epsilon = c.operands.real("epsilon", 1e-5);
+  ModelValues results = {
+      c.b.norm(ModelOp::LayerNorm, c.x(), c.at(1), c.at(2), epsilon, c.x()->rank() - first)};
+  if (c.operands.operation().results.size() > 1) {
+    std::vector<int> dims(static_cast<std::size_t>(c.x()->rank() - first));
+    std::iota(dims.begin(), dims.end(), first);
+    const Value mean = c.b.reduce("mean", c.x(), dims, true),
+                difference = c.b.binary("sub", c.x(), mean),
+                variance =
+                    c.b.reduce("mean", c.b.binary("mul", difference, difference), dims, true);
+    results.push_back(mean);
+    results.push_back(
+        c.b.unary("reciprocal", c.b.unary("sqrt", c.b.affine(variance, {1}, {epsilon}))));
+  }
+  return results;
 }
 ModelValues onnxPool(const OnnxCall& c, ModelBuilder::Pool kind) {
   return {c.b.pooling(c.x(), kind, onnxWindows(c, c.operands.integers("kernel_shape", {})),
@@ -149,48 +187,26 @@ ModelValues onnxAveragePool(const OnnxCall& c) {
                          ? ModelBuilder::Pool::Average
                          : ModelBuilder::Pool::AverageInside);
 }
+// The p-norm of |x| over a window: its mean, multiplied by the number of elements, which padding
+// increases by zeros.
+ModelValues onnxNormPool(const OnnxCall& c) {
+  const auto p = static_cast<double>(c.operands.integer("p", 2));
+  const ModelBuilder::Windows w = onnxWindows(c, c.operands.integers("kernel_shape", {}));
+  if (p < 1 || c.operands.flag("ceil_mode", false))
+    return {c.b.refuse("LpPool with ceil_mode, or with p < 1", "p >= 1 and ceil_mode = 0",
+                       c.x()->shape)};
+  const auto power = [&](Value x, double exponent) {
+    return exponent == 1 ? x : c.b.binary("pow", x, c.b.number(exponent));
+  };
+  const auto size = static_cast<double>(elements(w.kernel));
+  const Value mean = c.b.pooling(power(c.b.unary("abs", c.x()), p), ModelBuilder::Pool::Average, w,
+                                 /*ceil=*/false);
+  return {power(c.b.affine(mean, {size}, {0}), 1 / p)};
+}
 ModelValues onnxGlobalPool(const OnnxCall& c) {
   std::vector<int> dims(static_cast<std::size_t>(c.spatial()));
   std::iota(dims.begin(), dims.end(), 2);
   return {c.b.reduce(c.function, c.x(), dims, /*keeps=*/true)};
-}
-// The dimensions of a reduction; all of them if none is listed, unless noop_with_empty_axes is set.
-std::vector<int> onnxDims(const OnnxCall& c) {
-  std::vector<int> dims;
-  for (const Index d : c.listAt(1, "axes"))
-    dims.push_back(c.b.dimension(d, c.x()->rank()));
-  const bool areAll = dims.empty() && !c.operands.flag("noop_with_empty_axes", false);
-  for (int d = 0; areAll && d < c.x()->rank(); ++d)
-    dims.push_back(d);
-  return dims;
-}
-// Sums of squares and 2-norms are composed of a product, a sum, and a square root.
-ModelValues onnxReduce(const OnnxCall& c) {
-  const std::string& type = c.operands.operation().type;
-  const std::vector<int> dims = onnxDims(c);
-  const bool keeps = c.operands.flag("keepdims", true);
-  if (c.isInteger(0) && (type == "ReduceMean" || type == "ReduceL2" || type == "ReduceLogSumExp"))
-    return c.refuseIntegers();
-  static const std::map<std::string, std::string, std::less<>> methods = {
-      {"ReduceMean", "mean"},
-      {"ReduceSum", "sum"},
-      {"ReduceMax", "max"},
-      {"ReduceMin", "min"},
-      {"ReduceProd", "product"}};
-  if (const auto method = methods.find(type); method != methods.end())
-    return {c.b.reduce(method->second, c.x(), dims, keeps)};
-  if (type == "ReduceLogSumExp")
-    return {c.b.logSumExp(c.x(), dims, keeps)};
-  const Value sum = c.b.reduce("sum", c.b.binary("mul", c.x(), c.x()), dims, keeps);
-  return {type == "ReduceL2" ? c.b.unary("sqrt", sum) : sum};
-}
-ModelValues onnxSoftmax(const OnnxCall& c) {
-  return {c.b.softmax(c.x(), c.b.dimension(c.operands.integer("axis", -1), c.x()->rank()))};
-}
-// x - log(sum(exp(x))).
-ModelValues onnxLogSoftmax(const OnnxCall& c) {
-  const int d = c.b.dimension(c.operands.integer("axis", -1), c.x()->rank());
-  return {c.b.binary("sub", c.x(), c.b.logSumExp(c.x(), {d}, true))};
 }
 // Heads are a separate dimension [n, heads, sequence, features], or are adjacent in the features
 // [n, sequence, heads * features].
@@ -221,102 +237,52 @@ ModelValues onnxAttention(const OnnxCall& c) {
                        {result->shape[0], result->shape[2], result->shape[1] * result->shape[3]})
                  : result};
 }
-// Output extents of a Resize. `isExact`: extents are the exact products with the factors, so the
-// spacing of outputs is known.
-struct ResizedShape {
-  Shape shape;
-  bool isExact = true;
-};
-// Resizes all dimensions by one factor p / q of the requested factors sizes[i] / n: the smallest
-// (none becomes larger than its size) or the largest (none becomes smaller).
-void keepAspectRatio(const OnnxCall& c, bool isSmallest, const std::vector<int>& axes,
-                     const std::vector<Index>& sizes, ResizedShape& result) {
-  constexpr Index kMax = Index(1) << 30;
-  Index p = 0, q = 1;
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    const Index n = c.x()->shape[static_cast<std::size_t>(axes[i])];
-    c.b.check(n >= 1 && n <= kMax && sizes[i] >= 1 && sizes[i] <= kMax, "a size is out of range");
-    const bool isLess = sizes[i] * q < p * n; // sizes[i] / n < p / q
-    if (i == 0 || isLess == isSmallest) {
-      p = sizes[i];
-      q = n;
+// Turns pairs of features by the angles of each position in the sequence, whose cosines and sines
+// are inputs 1 and 2 [batch, sequence, pairs], or tables of which the constant input 3 selects
+// rows. Pairs are neighbours (interleaved), or features i and i + pairs. The rest of the features
+// is unchanged.
+ModelValues onnxRotary(const OnnxCall& c) {
+  Value x = c.x();
+  const Shape original = x->shape;
+  const Index heads = c.operands.integer("num_heads", 0);
+  c.b.check(
+      x->rank() == 4 || (x->rank() == 3 && heads >= 1 && original[2] % heads == 0),
+      "it needs [batch, heads, sequence, features], or [batch, sequence, features] and heads");
+  // [batch, sequence, heads, features]
+  x = x->rank() == 4 ? c.b.transpose(x, {0, 2, 1, 3})
+                     : c.b.reshape(x, {original[0], original[1], heads, original[2] / heads});
+  const Index features = x->shape[3];
+  Index turned = c.operands.integer("rotary_embedding_dim", 0);
+  turned = turned == 0 ? features : turned;
+  c.b.check(turned >= 2 && turned % 2 == 0 && turned <= features, "its features cannot be paired");
+  const auto tableOf = [&](std::size_t place) {
+    Value table = c.operands.neededInput(place);
+    if (const Value rows = c.at(3)) {
+      c.b.check(rows->isConstant(), "its positions are not constant");
+      table = c.b.gather(table, 0, c.b.reshape(rows, {elements(rows->shape)}));
     }
-  }
-  for (const int d : axes) {
-    Index& extent = result.shape[static_cast<std::size_t>(d)];
-    result.isExact = result.isExact && p * extent % q == 0;
-    // Round to the nearest integer, halves up.
-    extent = (2 * p * extent + q) / (2 * q);
-  }
-}
-// Returns the output extents by the inputs "sizes" or "scales" of a Resize.
-ResizedShape resizedShape(const OnnxCall& c) {
-  const Value x = c.x();
-  ResizedShape result = {x->shape};
-  std::vector<int> axes;
-  for (const Index d : c.operands.integers("axes", {}))
-    axes.push_back(c.b.dimension(d, x->rank()));
-  if (!c.operands.has("axes")) {
-    axes.resize(x->shape.size());
-    std::iota(axes.begin(), axes.end(), 0);
-  }
-  for (std::size_t i = 0; i < axes.size(); ++i)
-    c.b.check(std::count(axes.begin(), axes.end(), axes[i]) == 1, "its axes name one twice");
-  const auto isPresent = [&](std::size_t place) {
-    return c.at(place) && elements(c.at(place)->shape) > 0;
+    return c.b.reshape(
+        table, {table->rank() == 3 ? table->shape[0] : x->shape[0], x->shape[1], 1, turned / 2});
   };
-  if (isPresent(3)) {
-    const std::vector<Index> sizes = c.integersAt(3, "a size");
-    c.b.check(sizes.size() == axes.size(), "it has another number of sizes than of dimensions");
-    const std::string policy = c.operands.text("keep_aspect_ratio_policy", "stretch");
-    c.b.check(policy == "stretch" || policy == "not_larger" || policy == "not_smaller",
-              "its keep_aspect_ratio_policy is not known");
-    if (policy != "stretch")
-      keepAspectRatio(c, policy == "not_larger", axes, sizes, result);
-    for (std::size_t i = 0; policy == "stretch" && i < axes.size(); ++i)
-      result.shape[static_cast<std::size_t>(axes[i])] = sizes[i];
-    return result;
-  }
-  c.b.check(isPresent(2), "it has neither sizes nor factors");
-  const std::vector<double> factors = c.b.numbersOf(c.at(2), "a factor").numbers();
-  c.b.check(factors.size() == axes.size(), "it has another number of factors than of dimensions");
-  for (std::size_t i = 0; i < factors.size(); ++i) {
-    c.b.check(factors[i] > 0 && factors[i] < 1e6, "a factor is out of range");
-    Index& extent = result.shape[static_cast<std::size_t>(axes[i])];
-    const double scaled = static_cast<double>(extent) * factors[i];
-    extent = static_cast<Index>(std::floor(scaled));
-    result.isExact = result.isExact && scaled == std::floor(scaled);
-  }
-  return result;
-}
-ModelValues onnxResize(const OnnxCall& c) {
-  const Value x = c.x();
-  c.b.check(c.spatial() >= 1, "it has no dimensions of space");
-  const auto [shape, isExact] = resizedShape(c);
-  if (!std::equal(shape.begin(), shape.begin() + 2, x->shape.begin()))
-    return {c.b.refuse("a Resize of the batch or the channels", "a Resize of space", shape)};
-  const std::vector<Index> size(shape.begin() + 2, shape.end());
-  const std::string mode = c.operands.text("mode", "nearest"),
-                    coordinates = c.operands.text("coordinate_transformation_mode", "half_pixel"),
-                    rounding = c.operands.text("nearest_mode", "round_prefer_floor");
-  const bool isNearest = mode == "nearest" && coordinates == "asymmetric" && rounding == "floor";
-  const bool isLinear = mode == "linear" && !c.isInteger(0) &&
-                        (coordinates == "half_pixel" || coordinates == "pytorch_half_pixel" ||
-                         coordinates == "align_corners");
-  // An output of extent 1 has a different position with PyTorch's half pixels.
-  const bool hasOne =
-      coordinates == "pytorch_half_pixel" && std::count(size.begin(), size.end(), 1) > 0;
-  if ((isNearest || isLinear) && !hasOne && (isExact || coordinates == "align_corners"))
-    return {c.b.resize(x, size, isLinear, coordinates == "align_corners")};
-  const std::string difference =
-      !isExact ? "by a factor that gives no whole number of points"
-               : fmt::format("with mode {}, coordinate_transformation_mode {}{}", printable(mode),
-                             printable(coordinates),
-                             mode == "nearest" ? " and nearest_mode " + printable(rounding) : "");
-  return {c.b.refuse(fmt::format("a Resize {}", difference),
-                     "linear with half_pixel or align_corners, nearest with asymmetric and floor, "
-                     "to whole numbers of points",
-                     shape)};
+  const Value cosine = tableOf(1), sine = tableOf(2);
+  const bool isInterleaved = c.operands.flag("interleaved", false);
+  const Shape pairs = {x->shape[0], x->shape[1], x->shape[2], turned / 2, 1};
+  const Value part = c.b.slice(x, 3, 0, turned);
+  const auto half = [&](Index i) { // the first or second of all pairs
+    return isInterleaved ? c.b.slice(part, 3, i, turned, 2)
+                         : c.b.slice(part, 3, i * turned / 2, (i + 1) * turned / 2);
+  };
+  const auto product = [&](Value a, Value b) { return c.b.binary("mul", a, b); };
+  const Value real = c.b.binary("sub", product(cosine, half(0)), product(sine, half(1))),
+              imaginary = c.b.binary("add", product(sine, half(0)), product(cosine, half(1)));
+  const Value joined =
+      isInterleaved ? c.b.reshape(c.b.concatenate(
+                                      {c.b.reshape(real, pairs), c.b.reshape(imaginary, pairs)}, 4),
+                                  part->shape)
+                    : c.b.concatenate({real, imaginary}, 3);
+  const Value all =
+      turned == features ? joined : c.b.concatenate({joined, c.b.slice(x, 3, turned, features)}, 3);
+  return {original.size() == 4 ? c.b.transpose(all, {0, 2, 1, 3}) : c.b.reshape(all, original)};
 }
 // Whether channels come before the block's index in depth (CRD), or after it (DCR).
 bool isChannelFirst(const OnnxCall& c) {
@@ -353,23 +319,12 @@ std::span<const OnnxRow> onnxLayers() {
       {"GroupNormalization", onnxGroupNorm, "", 3, "epsilon num_groups stash_type=*"},
       {"InstanceNormalization", onnxInstanceNorm, "", 3, "epsilon"},
       {"LayerNormalization", onnxLayerNorm, "", 3, "axis epsilon stash_type=*"},
-      {"LogSoftmax", onnxLogSoftmax, "", 1, "axis"},
+      {"LpPool", onnxNormPool, "", 1, "auto_pad ceil_mode dilations kernel_shape p pads strides"},
       {"MatMul", onnxMatMul, "", 2},
       {"MaxPool", onnxMaxPool, "", 1,
        "auto_pad ceil_mode dilations kernel_shape pads storage_order=* strides"},
       {"RMSNormalization", onnxRmsNorm, "", 2, "axis epsilon stash_type=*"},
-      {"ReduceL2", onnxReduce, "", 2, "axes keepdims noop_with_empty_axes"},
-      {"ReduceLogSumExp", onnxReduce, "", 2, "axes keepdims noop_with_empty_axes"},
-      {"ReduceMax", onnxReduce, "", 2, "axes keepdims noop_with_empty_axes"},
-      {"ReduceMean", onnxReduce, "", 2, "axes keepdims noop_with_empty_axes"},
-      {"ReduceMin", onnxReduce, "", 2, "axes keepdims noop_with_empty_axes"},
-      {"ReduceProd", onnxReduce, "", 2, "axes keepdims noop_with_empty_axes"},
-      {"ReduceSum", onnxReduce, "", 2, "axes keepdims noop_with_empty_axes"},
-      {"ReduceSumSquare", onnxReduce, "", 2, "axes keepdims noop_with_empty_axes"},
-      {"Resize", onnxResize, "", 4,
-       "antialias=0 axes coordinate_transformation_mode cubic_coeff_a=* exclude_outside=0 "
-       "extrapolation_value=* keep_aspect_ratio_policy mode nearest_mode"},
-      {"Softmax", onnxSoftmax, "", 1, "axis"},
+      {"RotaryEmbedding", onnxRotary, "", 4, "interleaved num_heads rotary_embedding_dim"},
       {"SpaceToDepth", onnxSpaceToDepth, "", 1, "blocksize mode"}};
   return rows;
 }

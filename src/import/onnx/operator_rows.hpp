@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operators of ONNX, operator sets 13 to 23, as rows of tables. A row has the operator's name,
+// The operators of ONNX, operator sets 13 to 25, as rows of tables. A row has the operator's name,
 // the function that builds its canonical graph, and the attributes and number of inputs that this
 // function understands. A node with other attributes or more inputs is refused before the function
 // is called. Some parameters are attributes in older operator sets and inputs in newer ones;
@@ -71,6 +71,8 @@ std::vector<const OnnxRow*> onnxRows();
 // The rows of each source file.
 std::span<const OnnxRow> onnxFunctions();
 std::span<const OnnxRow> onnxLayers();
+std::span<const OnnxRow> onnxReductions();
+std::span<const OnnxRow> onnxResampling();
 std::span<const OnnxRow> onnxRecurrent();
 std::span<const OnnxRow> onnxShapes();
 std::span<const OnnxRow> onnxParts();

@@ -11,7 +11,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <span>
+#include <utility>
 
 namespace tenon {
 
@@ -25,14 +27,9 @@ ModelValues onnxFunction(const OnnxCall& c) {
 ModelValues onnxArithmetic(const OnnxCall& c) {
   return {c.b.binary(c.function, c.x(), c.operands.neededInput(1))};
 }
-// A quotient of integers is truncated in ONNX. Layers do not truncate, so only constants can be
-// divided.
+// A quotient of integers is rounded towards 0.
 ModelValues onnxQuotient(const OnnxCall& c) {
-  const Value a = c.x(), b = c.operands.neededInput(1);
-  const bool areConstant = a->isConstant() && b->isConstant();
-  if (c.isInteger(0) && !areConstant)
-    return c.refuseIntegers();
-  return {c.b.binary(c.isInteger(0) ? "truncdiv" : "div", a, b)};
+  return {c.b.binary(c.isInteger(0) ? "truncdiv" : "div", c.x(), c.operands.neededInput(1))};
 }
 // Remainder with the sign of the dividend (C's fmod) or of the divisor.
 ModelValues onnxRemainder(const OnnxCall& c) {
@@ -112,29 +109,73 @@ ModelValues onnxClip(const OnnxCall& c) {
     return {c.x()};
   return {c.b.unary("clamp", c.x(), bounds)};
 }
+// One slope, one per channel, or any slopes that are broadcast to x. Older exporters write the
+// slopes of the channels as a list, whose dimension is the first one that is not the batch.
 ModelValues onnxPRelu(const OnnxCall& c) {
-  return {c.b.prelu(c.x(), c.operands.neededInput(1))};
+  const Value x = c.x(), slope = c.operands.neededInput(1);
+  const Index slopes = elements(slope->shape);
+  if (x->rank() >= 2 && (slopes == 1 || (slopes == x->shape[1] && slope->rank() == 1)))
+    return {c.b.prelu(x, slope)};
+  // Dimension of the slopes that is broadcast to the channels, dimension 1 of x.
+  const int dim = 1 - (x->rank() - slope->rank());
+  if (x->rank() >= 2 && dim >= 0 && dim < slope->rank() && slopes == x->shape[1] &&
+      slope->shape[static_cast<std::size_t>(dim)] == slopes)
+    return {c.b.prelu(x, slope)};
+  const Value below = c.b.unary("relu", c.b.unary("neg", x));
+  return {c.b.binary("sub", c.b.unary("relu", x), c.b.binary("mul", slope, below))};
+}
+// x where it is above alpha, 0 elsewhere.
+ModelValues onnxThresholdedRelu(const OnnxCall& c) {
+  const Value x = c.x(), zero = c.b.number(0);
+  return {c.b.where(c.b.compare("gt", x, c.b.number(c.operands.real("alpha", 1))), x, zero)};
+}
+// Moves x towards 0 by the bias where |x| is above lambd, and gives 0 elsewhere.
+ModelValues onnxShrink(const OnnxCall& c) {
+  const Value x = c.x();
+  const double limit = c.operands.real("lambd", 0.5), bias = c.operands.real("bias", 0);
+  return {c.b.where(c.b.compare("lt", x, c.b.number(-limit)), c.b.affine(x, {1}, {bias}),
+                    c.b.where(c.b.compare("gt", x, c.b.number(limit)), c.b.affine(x, {1}, {-bias}),
+                              c.b.number(0)))};
+}
+// One side or both.
+ModelValues onnxIsInfinite(const OnnxCall& c) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  Value result = nullptr;
+  for (const auto& [attribute, number] :
+       {std::pair("detect_negative", -kInfinity), std::pair("detect_positive", kInfinity)})
+    if (c.operands.flag(attribute, true)) {
+      const Value isEqual = c.b.compare("eq", c.x(), c.b.number(number));
+      result = result ? c.b.compare("or", result, isEqual) : isEqual;
+    }
+  return {result ? result : c.b.expand(c.b.number(0), c.x()->shape)};
 }
 ModelValues onnxWhere(const OnnxCall& c) {
   return {c.b.where(c.x(), c.operands.neededInput(1), c.operands.neededInput(2))};
 }
-// Element types are ignored for fields, except that a cast to an integer type would truncate.
-ModelValues onnxCast(const OnnxCall& c) {
-  const Index target = c.operands.integer("to");
+// ONNX's numbers of element types.
+constexpr Index kFloat32 = 1, kInt32 = 6, kInt64 = 7, kFloat16 = 10, kFloat64 = 11, kBfloat16 = 16;
+
+// Converts to an element type. A field has real numbers of one type, so conversions between real
+// types do nothing; one to integers rounds towards 0.
+ModelValues converted(const OnnxCall& c, Index target) {
+  const Value x = c.x();
   const bool isInteger = isOnnxInteger(target) || target == kOnnxFlags;
-  // ONNX's numbers of element types.
-  constexpr Index kFloat32 = 1, kFloat16 = 10, kFloat64 = 11, kBfloat16 = 16;
   if (!isInteger && target != kFloat32 && target != kFloat16 && target != kFloat64 &&
       target != kBfloat16)
     return {c.b.refuse(fmt::format("a Cast to ONNX's type of elements {}", target),
-                       "numbers of 16, 32 or 64 bits, integers and flags", c.x()->shape)};
-  if (target == kOnnxFlags && !c.x()->isKnown())
-    return {c.operands.isFlagInput(0) ? c.x() : c.b.compare("ne", c.x(), c.b.number(0))};
-  if (!c.x()->isKnown())
-    return isInteger
-               ? ModelValues{c.b.refuse("a conversion to integers", "real numbers", c.x()->shape)}
-               : ModelValues{c.x()};
-  const ModelConstant source = c.b.numbersOf(c.x(), "a constant");
+                       "numbers of 16, 32 or 64 bits, integers and flags", x->shape)};
+  if (target == kOnnxFlags && !x->isKnown())
+    return {c.operands.isFlagInput(0) ? x : c.b.compare("ne", x, c.b.number(0))};
+  if (!x->isKnown()) {
+    if (!isInteger || c.isInteger(0) || c.operands.isFlagInput(0))
+      return {x};
+    // Narrower integers would wrap around.
+    if (target == kInt32 || target == kInt64)
+      return {c.b.truncated(x)};
+    return {c.b.refuse("a conversion to integers of fewer than 32 bits, or without sign",
+                       "32 or 64 bits", x->shape)};
+  }
+  const ModelConstant source = c.b.numbersOf(x, "a constant");
   std::vector<double> numbers = source.numbers();
   if (isInteger)
     for (double& number : numbers)
@@ -143,6 +184,13 @@ ModelValues onnxCast(const OnnxCall& c) {
                            .renamed(source.name())
                            .fixed(source.isFixed()))};
 }
+ModelValues onnxCast(const OnnxCall& c) {
+  return converted(c, c.operands.integer("to"));
+}
+// To the type of another tensor. Which real type that has does not matter.
+ModelValues onnxCastLike(const OnnxCall& c) {
+  return converted(c, c.operands.isFlagInput(1) ? kOnnxFlags : c.isInteger(1) ? kInt64 : kFloat64);
+}
 // Folds one or more inputs from left to right.
 ModelValues onnxOfAll(const OnnxCall& c) {
   Value result = c.x();
@@ -150,72 +198,96 @@ ModelValues onnxOfAll(const OnnxCall& c) {
     result = c.b.binary(c.function, result, c.operands.neededInput(i));
   return {result};
 }
+ModelValues onnxMean(const OnnxCall& c) {
+  return {c.b.affine(onnxOfAll(c)[0], {1 / static_cast<double>(c.operands.inputCount())}, {0})};
+}
 ModelValues onnxSign(const OnnxCall& c) {
   return {c.b.sign(c.x())};
 }
-// The third input is the training mode.
+// Input 2 is the training mode, in which input 1 is the share of elements that are dropped.
 ModelValues onnxDropout(const OnnxCall& c) {
-  c.b.check(c.numberAt(2, 0) == 0, "it drops elements as in training");
+  if (c.numberAt(2, 0) != 0 && c.numberAt(1, 0.5) != 0)
+    return ModelValues(c.operands.operation().results.size(),
+                       c.b.refuse("a Dropout that drops elements, as in training",
+                                  "the model in eval mode", c.x()->shape));
   return {c.x()};
 }
 ModelValues onnxSame(const OnnxCall& c) {
   return {c.x()};
 }
 
+constexpr OnnxRow kFunctionRows[] = {
+    {"Abs", onnxFunction, "abs"},
+    {"Acos", onnxFunction, "acos"},
+    {"Acosh", onnxFunction, "acosh"},
+    {"Add", onnxArithmetic, "add", 2},
+    {"And", onnxComparison, "and", 2},
+    {"Asin", onnxFunction, "asin"},
+    {"Asinh", onnxFunction, "asinh"},
+    {"Atan", onnxFunction, "atan"},
+    {"Atanh", onnxFunction, "atanh"},
+    {"Cast", onnxCast, "", 1, "round_mode=* saturate=* to"},
+    {"CastLike", onnxCastLike, "", 2, "round_mode=* saturate=*"},
+    {"Ceil", onnxFunction, "ceil"},
+    {"Celu", onnxCelu, "", 1, "alpha"},
+    {"Clip", onnxClip, "", 3, "max min"},
+    {"Cos", onnxFunction, "cosine"},
+    {"Cosh", onnxFunction, "cosh"},
+    {"Div", onnxQuotient, "", 2},
+    {"Dropout", onnxDropout, "", 3, "seed=*"},
+    {"Elu", onnxElu, "", 1, "alpha"},
+    {"Equal", onnxComparison, "eq", 2},
+    {"Erf", onnxFunction, "erf"},
+    {"Exp", onnxFunction, "exp"},
+    {"Floor", onnxFunction, "floor"},
+    {"Gelu", onnxGelu, "", 1, "approximate"},
+    {"Greater", onnxComparison, "gt", 2},
+    {"GreaterOrEqual", onnxComparison, "ge", 2},
+    {"HardSigmoid", onnxHardSigmoid, "", 1, "alpha beta"},
+    {"HardSwish", onnxFunction, "hardswish"},
+    {"Identity", onnxSame},
+    {"IsInf", onnxIsInfinite, "", 1, "detect_negative detect_positive"},
+    {"IsNaN", onnxIsNaN},
+    {"LeakyRelu", onnxLeakyRelu, "", 1, "alpha"},
+    {"Less", onnxComparison, "lt", 2},
+    {"LessOrEqual", onnxComparison, "le", 2},
+    {"Log", onnxFunction, "log"},
+    {"Max", onnxOfAll, "max", kAnyNumber},
+    {"Mean", onnxMean, "add", kAnyNumber},
+    {"Min", onnxOfAll, "min", kAnyNumber},
+    {"Mish", onnxFunction, "mish"},
+    {"Mod", onnxRemainder, "", 2, "fmod"},
+    {"Mul", onnxArithmetic, "mul", 2},
+    {"Neg", onnxFunction, "neg"},
+    {"Not", onnxFunction, "not"},
+    {"Or", onnxComparison, "or", 2},
+    {"PRelu", onnxPRelu, "", 2},
+    {"Pow", onnxPower, "", 2},
+    {"Reciprocal", onnxFunction, "reciprocal"},
+    {"Relu", onnxFunction, "relu"},
+    {"Round", onnxFunction, "round"},
+    {"Selu", onnxSelu, "", 1, "alpha gamma"},
+    {"Shrink", onnxShrink, "", 1, "bias lambd"},
+    {"Sigmoid", onnxFunction, "sigmoid"},
+    {"Sign", onnxSign},
+    {"Sin", onnxFunction, "sine"},
+    {"Sinh", onnxFunction, "sinh"},
+    {"Softplus", onnxFunction, "softplus"},
+    {"Softsign", onnxFunction, "softsign"},
+    {"Sqrt", onnxFunction, "sqrt"},
+    {"Sub", onnxArithmetic, "sub", 2},
+    {"Sum", onnxOfAll, "add", kAnyNumber},
+    {"Swish", onnxSwish, "", 1, "alpha"},
+    {"Tan", onnxFunction, "tan"},
+    {"Tanh", onnxFunction, "tanh"},
+    {"ThresholdedRelu", onnxThresholdedRelu, "", 1, "alpha"},
+    {"Where", onnxWhere, "", 3},
+    {"Xor", onnxComparison, "ne", 2}};
+
 } // namespace
 
 std::span<const OnnxRow> onnxFunctions() {
-  static constexpr OnnxRow rows[] = {{"Abs", onnxFunction, "abs"},
-                                     {"Add", onnxArithmetic, "add", 2},
-                                     {"And", onnxComparison, "and", 2},
-                                     {"Cast", onnxCast, "", 1, "saturate=* to"},
-                                     {"Ceil", onnxFunction, "ceil"},
-                                     {"Celu", onnxCelu, "", 1, "alpha"},
-                                     {"Clip", onnxClip, "", 3, "max min"},
-                                     {"Cos", onnxFunction, "cosine"},
-                                     {"Div", onnxQuotient, "", 2},
-                                     {"Dropout", onnxDropout, "", 3, "seed=*"},
-                                     {"Elu", onnxElu, "", 1, "alpha"},
-                                     {"Equal", onnxComparison, "eq", 2},
-                                     {"Erf", onnxFunction, "erf"},
-                                     {"Exp", onnxFunction, "exp"},
-                                     {"Floor", onnxFunction, "floor"},
-                                     {"Gelu", onnxGelu, "", 1, "approximate"},
-                                     {"Greater", onnxComparison, "gt", 2},
-                                     {"GreaterOrEqual", onnxComparison, "ge", 2},
-                                     {"HardSigmoid", onnxHardSigmoid, "", 1, "alpha beta"},
-                                     {"HardSwish", onnxFunction, "hardswish"},
-                                     {"Identity", onnxSame},
-                                     {"IsNaN", onnxIsNaN},
-                                     {"LeakyRelu", onnxLeakyRelu, "", 1, "alpha"},
-                                     {"Less", onnxComparison, "lt", 2},
-                                     {"LessOrEqual", onnxComparison, "le", 2},
-                                     {"Log", onnxFunction, "log"},
-                                     {"Max", onnxOfAll, "max", kAnyNumber},
-                                     {"Min", onnxOfAll, "min", kAnyNumber},
-                                     {"Mish", onnxFunction, "mish"},
-                                     {"Mod", onnxRemainder, "", 2, "fmod"},
-                                     {"Mul", onnxArithmetic, "mul", 2},
-                                     {"Neg", onnxFunction, "neg"},
-                                     {"Not", onnxFunction, "not"},
-                                     {"Or", onnxComparison, "or", 2},
-                                     {"PRelu", onnxPRelu, "", 2},
-                                     {"Pow", onnxPower, "", 2},
-                                     {"Reciprocal", onnxFunction, "reciprocal"},
-                                     {"Relu", onnxFunction, "relu"},
-                                     {"Selu", onnxSelu, "", 1, "alpha gamma"},
-                                     {"Sigmoid", onnxFunction, "sigmoid"},
-                                     {"Sign", onnxSign},
-                                     {"Sin", onnxFunction, "sine"},
-                                     {"Softplus", onnxFunction, "softplus"},
-                                     {"Softsign", onnxFunction, "softsign"},
-                                     {"Sqrt", onnxFunction, "sqrt"},
-                                     {"Sub", onnxArithmetic, "sub", 2},
-                                     {"Sum", onnxOfAll, "add", kAnyNumber},
-                                     {"Swish", onnxSwish, "", 1, "alpha"},
-                                     {"Tanh", onnxFunction, "tanh"},
-                                     {"Where", onnxWhere, "", 3}};
-  return rows;
+  return kFunctionRows;
 }
 
 } // namespace tenon

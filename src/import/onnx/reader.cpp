@@ -22,7 +22,7 @@ namespace tenon {
 namespace {
 
 using namespace onnx;                           // numbers of fields
-constexpr Index kMinOpset = 13, kMaxOpset = 23; // versions of the operator set that can be read
+constexpr Index kMinOpset = 13, kMaxOpset = 25; // versions of the operator set that can be read
 constexpr std::size_t kMaxListed = 1 << 16;     // numbers of an attribute
 constexpr std::size_t kMaxDomains = 8;          // operator sets listed in a message
 constexpr std::size_t kMaxNames = std::size_t(1) << 22; // values of the graph

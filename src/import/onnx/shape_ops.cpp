@@ -119,6 +119,9 @@ ModelValues onnxTranspose(const OnnxCall& c) {
     order.push_back(--d);
   return {c.b.transpose(c.x(), order)};
 }
+ModelValues onnxTile(const OnnxCall& c) {
+  return {c.b.tile(c.x(), c.integersAt(1, "numbers of copies"))};
+}
 ModelValues onnxExpand(const OnnxCall& c) {
   return {c.b.expand(c.x(), c.integersAt(1, "a shape"))};
 }
@@ -136,6 +139,7 @@ std::span<const OnnxRow> onnxShapes() {
       {"Shape", onnxShape, "", 1, "end start"},
       {"Size", onnxSize},
       {"Squeeze", onnxSqueeze, "", 2, "axes"},
+      {"Tile", onnxTile, "", 2},
       {"Transpose", onnxTranspose, "", 1, "perm"},
       {"Unsqueeze", onnxUnsqueeze, "", 2, "axes"}};
   return rows;

@@ -103,6 +103,27 @@ ModelValues onnxCumSum(const OnnxCall& c) {
                             c.operands.flag("exclusive", false),
                             c.operands.flag("reverse", false))};
 }
+// Reverses the first elements of each sequence, whose number is input 1.
+ModelValues onnxReverse(const OnnxCall& c) {
+  const Value x = c.x();
+  const int time = c.b.dimension(c.operands.integer("time_axis", 0), x->rank()),
+            batch = c.b.dimension(c.operands.integer("batch_axis", 1), x->rank());
+  const std::vector<Index> lengths = c.integersAt(1, "lengths of sequences");
+  const Index n = x->shape[static_cast<std::size_t>(time)];
+  c.b.check(time != batch &&
+                static_cast<Index>(lengths.size()) == x->shape[static_cast<std::size_t>(batch)],
+            "it needs one length for each sequence");
+  ModelValues sequences;
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    c.b.check(lengths[i] >= 0 && lengths[i] <= n, "a length is out of range");
+    const auto first = static_cast<Index>(i);
+    const Value sequence = c.b.slice(x, batch, first, first + 1);
+    sequences.push_back(c.b.concatenate({c.b.flip(c.b.slice(sequence, time, 0, lengths[i]), time),
+                                         c.b.slice(sequence, time, lengths[i], n)},
+                                        time));
+  }
+  return {c.b.concatenate(sequences, batch)};
+}
 ModelValues onnxTriangle(const OnnxCall& c) {
   return {c.b.triangle(c.x(), c.operands.flag("upper", true), c.numberAt(1, 0))};
 }
@@ -119,24 +140,76 @@ ModelValues onnxGather(const OnnxCall& c) {
 }
 // Refuses indices that cannot be imported, with the reason.
 ModelValues onnxIndexed(const OnnxCall& c) {
+  if (c.operands.has("reduction"))
+    c.operands.text("reduction", ""); // of another type, it is an error
   const bool isConstant = c.operands.neededInput(1)->isConstant();
   return {c.b.refuse(fmt::format("{} by {}", c.operands.operation().type,
-                                 isConstant ? "constant indices that differ in several dimensions, "
-                                              "or with this reduction"
+                                 isConstant ? "constant indices with this reduction"
                                             : "indices that are computed or inputs"),
-                     isConstant ? "indices along one dimension, written or added once each"
-                                : kIndexAdvice,
+                     isConstant ? "elements that are written or added" : kIndexAdvice,
                      c.x()->shape)};
 }
-// Indices must be equal in all other dimensions, so whole slices are selected.
+// An index into a dimension of n elements, counted from the end if it is negative.
+Index fromBegin(const OnnxCall& c, Index i, Index n) {
+  c.b.check(i >= -n && i < n, "an index is out of range");
+  return i < 0 ? i + n : i;
+}
+// Positions in x, in row-major order, of the elements that have the index places[i] in dimension d,
+// and elsewhere the index of i.
+std::vector<Index> positionsAlong(const OnnxCall& c, Value places, int d) {
+  const Shape& shape = c.x()->shape;
+  const std::vector<Index> numbers = c.b.integersOf(places, "a list of indices");
+  std::vector<Index> positions;
+  forEachPlace(places->shape, [&](const std::vector<Index>& index, Index place) {
+    Index position = 0;
+    for (std::size_t e = 0; e < shape.size(); ++e) {
+      const Index i =
+          e == static_cast<std::size_t>(d) ? numbers[static_cast<std::size_t>(place)] : index[e];
+      position = position * shape[e] + fromBegin(c, i, shape[e]);
+    }
+    positions.push_back(position);
+  });
+  return positions;
+}
+// Whole slices if the indices are equal in all other dimensions, single elements otherwise.
 ModelValues onnxGatherElements(const OnnxCall& c) {
   const Value x = c.x(), places = c.operands.neededInput(1);
   const int d = c.b.dimension(c.operands.integer("axis", 0), x->rank());
   Shape shape = x->shape;
   c.b.check(places->rank() == x->rank(), "its indices have another number of dimensions");
   shape[static_cast<std::size_t>(d)] = places->shape[static_cast<std::size_t>(d)];
-  const Value list = places->shape == shape ? c.b.placesAlong(places, d) : nullptr;
-  return list ? ModelValues{c.b.gather(x, d, list)} : onnxIndexed(c);
+  if (!places->isKnown())
+    return onnxIndexed(c);
+  if (const Value list = places->shape == shape ? c.b.placesAlong(places, d) : nullptr)
+    return {c.b.gather(x, d, list)};
+  return {c.b.gatherElements(x, positionsAlong(c, places, d), places->shape)};
+}
+// Positions of single elements of x, for indices [..., k] of its first k dimensions after those of
+// the batch, which both have. The elements of the k + 1st dimension on follow each other.
+std::vector<Index> positionsOf(const OnnxCall& c, Value places, std::size_t batch, Shape& shape) {
+  const Shape& from = c.x()->shape;
+  const auto depth = places->rank() > 0 ? static_cast<std::size_t>(places->shape.back()) : 0;
+  c.b.check(places->shape.size() > batch && depth >= 1 && batch + depth <= from.size(),
+            "its indices have another number of dimensions");
+  const std::vector<Index> numbers = c.b.integersOf(places, "a list of indices");
+  shape.assign(places->shape.begin(), places->shape.end() - 1);
+  const Shape lists = shape,
+              rest(from.begin() + static_cast<std::ptrdiff_t>(batch + depth), from.end());
+  shape.insert(shape.end(), rest.begin(), rest.end());
+  const Index inner = elements(rest);
+  c.b.checkShape(shape);
+  c.b.spend(elements(shape));
+  std::vector<Index> positions;
+  forEachPlace(lists, [&](const std::vector<Index>& index, Index place) {
+    Index position = 0;
+    for (std::size_t e = 0; e < batch + depth; ++e) {
+      const auto at = static_cast<std::size_t>(place) * depth + (e - batch);
+      position = position * from[e] + fromBegin(c, e < batch ? index[e] : numbers[at], from[e]);
+    }
+    for (Index i = 0; i < inner; ++i)
+      positions.push_back(position * inner + i);
+  });
+  return positions;
 }
 // Returns indices [n, 1] of the first dimension as a list; null for indices of another shape.
 Value listOf(const OnnxCall& c, Value places) {
@@ -145,10 +218,16 @@ Value listOf(const OnnxCall& c, Value places) {
              : nullptr;
 }
 ModelValues onnxGatherND(const OnnxCall& c) {
-  const Value list = listOf(c, c.operands.neededInput(1));
-  return list && c.operands.integer("batch_dims", 0) == 0 && c.x()->rank() > 0
-             ? ModelValues{c.b.gather(c.x(), 0, list)}
-             : onnxIndexed(c);
+  const Value places = c.operands.neededInput(1);
+  const Index batch = c.operands.integer("batch_dims", 0);
+  if (const Value list = listOf(c, places); list && batch == 0 && c.x()->rank() > 0)
+    return {c.b.gather(c.x(), 0, list)};
+  if (!places->isKnown() || batch < 0)
+    return onnxIndexed(c);
+  Shape shape;
+  const std::vector<Index> positions =
+      positionsOf(c, places, static_cast<std::size_t>(batch), shape);
+  return {c.b.gatherElements(c.x(), positions, shape)};
 }
 // Writes or adds slices of input 2 at a list of indices of one dimension; refuses a null list.
 ModelValues scattered(const OnnxCall& c, int dim, Value list) {
@@ -187,17 +266,34 @@ Value boxWritten(const OnnxCall& c, Value places, Value source) {
   };
   return isBox ? written(x, 0, written) : nullptr;
 }
-// A box of consecutive elements, or rows of the first dimension.
+// Writes or adds single elements.
+ModelValues scatteredElements(const OnnxCall& c, const std::vector<Index>& positions) {
+  const std::string reduction = c.operands.text("reduction", "none");
+  if (reduction != "none" && reduction != "add")
+    return onnxIndexed(c);
+  return {c.b.scatterElements(c.x(), positions, c.operands.neededInput(2), reduction == "add")};
+}
+// A box of consecutive elements, rows of the first dimension, or single elements.
 ModelValues onnxScatterND(const OnnxCall& c) {
-  if (const Value result = boxWritten(c, c.operands.neededInput(1), c.operands.neededInput(2)))
+  const Value places = c.operands.neededInput(1);
+  if (const Value result = boxWritten(c, places, c.operands.neededInput(2)))
     return {result};
-  return scattered(c, 0, listOf(c, c.operands.neededInput(1)));
+  if (const Value list = listOf(c, places); list || !places->isKnown())
+    return scattered(c, 0, list);
+  Shape shape;
+  return scatteredElements(c, positionsOf(c, places, 0, shape));
 }
 ModelValues onnxScatterElements(const OnnxCall& c) {
   const Value places = c.operands.neededInput(1);
   const int d = c.b.dimension(c.operands.integer("axis", 0), c.x()->rank());
-  const bool isWhole = places->shape == c.operands.neededInput(2)->shape;
-  return scattered(c, d, isWhole ? c.b.placesAlong(places, d) : nullptr);
+  c.b.check(places->rank() == c.x()->rank(), "its indices have another number of dimensions");
+  if (!places->isKnown() || places->shape != c.operands.neededInput(2)->shape)
+    return onnxIndexed(c);
+  Shape whole = c.x()->shape;
+  whole[static_cast<std::size_t>(d)] = places->shape[static_cast<std::size_t>(d)];
+  if (const Value list = places->shape == whole ? c.b.placesAlong(places, d) : nullptr)
+    return scattered(c, d, list);
+  return scatteredElements(c, positionsAlong(c, places, d));
 }
 
 } // namespace
@@ -210,6 +306,7 @@ std::span<const OnnxRow> onnxParts() {
       {"GatherElements", onnxGatherElements, "", 2, "axis"},
       {"GatherND", onnxGatherND, "", 2, "batch_dims"},
       {"Pad", onnxPad, "", 4, "mode"},
+      {"ReverseSequence", onnxReverse, "", 2, "batch_axis time_axis"},
       {"ScatterElements", onnxScatterElements, "", 3, "axis reduction"},
       {"ScatterND", onnxScatterND, "", 3, "reduction"},
       {"Slice", onnxSlice, "", 5},

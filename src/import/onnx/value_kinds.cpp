@@ -18,7 +18,8 @@ namespace {
 // Whether an operator returns booleans.
 bool isOnnxRelation(const std::string& type) {
   static const std::set<std::string, std::less<>> relations = {
-      "And", "Equal", "Greater", "GreaterOrEqual", "IsNaN", "Less", "LessOrEqual", "Not", "Or"};
+      "And", "Equal", "Greater", "GreaterOrEqual", "IsInf", "IsNaN", "Less", "LessOrEqual",
+      "Not", "Or",    "Xor"};
   return relations.contains(type);
 }
 
@@ -43,7 +44,7 @@ bool givesOnnxFlags(const ModelProgram& program, const ModelOperation& operation
       "Reshape", "Slice",    "Split",           "Squeeze", "Transpose", "Trilu",  "Unsqueeze"};
   if (operation.type == "Cast")
     return castTo(operation) == kOnnxFlags;
-  if (operation.type == "Where")
+  if (operation.type == "Where" || operation.type == "CastLike")
     return operation.inputs.size() > 1 && isAmong(program.flags, operation.inputs[1]);
   // The constant of Constant and ConstantOfShape is the attribute "value".
   const bool hasFlagValue = std::ranges::any_of(operation.arguments, [&](const auto& argument) {
@@ -58,7 +59,7 @@ bool givesOnnxFlags(const ModelProgram& program, const ModelOperation& operation
 // Most operators return the type of their first input.
 bool givesOnnxIntegers(const ModelProgram& program, const ModelOperation& operation) {
   const std::string& type = operation.type;
-  if (type == "Shape" || type == "Size")
+  if (type == "ArgMax" || type == "ArgMin" || type == "Shape" || type == "Size")
     return true;
   if (type == "Cast")
     return isOnnxInteger(castTo(operation));
@@ -66,7 +67,8 @@ bool givesOnnxIntegers(const ModelProgram& program, const ModelOperation& operat
     return std::ranges::any_of(operation.arguments, [&](const auto& argument) {
       return isAmong(program.integers, argument.second) || argument.first.starts_with("value_int");
     });
-  const std::size_t place = type == "Where" ? 1 : 0; // input 0 of Where is the condition
+  // Input 0 of Where is the condition, and input 1 of CastLike has the type of the result.
+  const std::size_t place = type == "Where" || type == "CastLike" ? 1 : 0;
   return !isOnnxRelation(type) && operation.inputs.size() > place &&
          isAmong(program.integers, operation.inputs[place]);
 }

@@ -26,14 +26,19 @@ Value flagsOf(ModelBuilder& b, const Operands& operands, const char* name) {
 ModelValues converted(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
   // PyTorch's type numbers.
-  constexpr Index kFloat16 = 6, kFloat32 = 7, kFloat64 = 8, kBool = 12, kBfloat16 = 13;
+  constexpr Index kInt32 = 4, kInt64 = 5, kFloat16 = 6, kFloat32 = 7, kFloat64 = 8, kBool = 12,
+                  kBfloat16 = 13;
   const Index type = operands.integer("dtype", kFloat32);
   if (type == kFloat16 || type == kFloat32 || type == kFloat64 || type == kBfloat16 ||
       (x->isConstant() && x->asConstant().isInteger()))
     return {x};
   if (type == kBool)
     return {flagsOf(b, operands, "self")};
-  return {b.refuse("a conversion to integers or flags", "real numbers", x->shape)};
+  // Narrower integers would wrap around.
+  if (type == kInt32 || type == kInt64)
+    return {operands.isFlag("self") ? x : b.truncated(x)};
+  return {b.refuse("a conversion to integers of fewer than 32 bits, or to another type",
+                   "32 or 64 bits, or real numbers", x->shape)};
 }
 // `alpha` is a factor of the second operand.
 ModelValues arithmetic(ModelBuilder& b, const Operands& operands, const char* variant) {
@@ -41,14 +46,19 @@ ModelValues arithmetic(ModelBuilder& b, const Operands& operands, const char* va
   if (operands.has("alpha"))
     other = b.binary("mul", other, operands.value("alpha"));
   if (operands.has("rounding_mode"))
-    return {
-        b.refuse("a division that rounds", "a division of real numbers", self(operands)->shape)};
+    variant = operands.text("rounding_mode", "") == "floor" ? "floordiv" : "truncdiv";
   return {b.binary(variant, self(operands), other)};
 }
 // other - self.
 ModelValues reversedSub(ModelBuilder& b, const Operands& operands, const char*) {
   b.check(operands.real("alpha", 1) == 1, "it has a factor alpha");
   return {b.binary("sub", operands.needed("other"), self(operands))};
+}
+// The product of all pairs of elements of two vectors.
+ModelValues outer(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands), y = operands.needed(operands.has("vec2") ? "vec2" : "other");
+  return {b.binary("mul", b.reshape(x, {elements(x->shape), 1}),
+                   b.reshape(y, {1, elements(y->shape)}))};
 }
 ModelValues power(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.binary("pow", self(operands), operands.needed("exponent"))};
@@ -101,52 +111,65 @@ ModelValues where(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.where(operands.needed("condition"), operands.needed("self"), operands.needed("other"))};
 }
 
+constexpr Pt2Row kArithmeticRows[] = {{"__and__", logic, "and"},
+                                      {"__or__", logic, "or"},
+                                      {"_to_copy", converted},
+                                      {"add", arithmetic, "add"},
+                                      {"addcdiv", addProduct, "div"},
+                                      {"addcmul", addProduct, "mul"},
+                                      {"alias", unchanged},
+                                      {"bitwise_and", logic, "and"},
+                                      {"bitwise_not", inverse},
+                                      {"bitwise_or", logic, "or"},
+                                      {"clone", unchanged},
+                                      {"contiguous", unchanged},
+                                      {"detach", unchanged},
+                                      {"div", arithmetic, "truediv"},
+                                      {"divide", arithmetic, "truediv"},
+                                      {"eq", comparison, "eq"},
+                                      {"floor_divide", arithmetic, "floordiv"},
+                                      {"fmod", arithmetic, "fmod"},
+                                      {"ge", comparison, "ge"},
+                                      {"ger", outer},
+                                      {"greater", comparison, "gt"},
+                                      {"greater_equal", comparison, "ge"},
+                                      {"gt", comparison, "gt"},
+                                      {"heaviside", heaviside},
+                                      {"isnan", isNaN},
+                                      {"le", comparison, "le"},
+                                      {"lerp", interpolated},
+                                      {"less", comparison, "lt"},
+                                      {"less_equal", comparison, "le"},
+                                      {"lift_fresh_copy", unchanged},
+                                      {"logical_and", logic, "and"},
+                                      {"logical_not", inverse},
+                                      {"logical_or", logic, "or"},
+                                      {"logical_xor", logic, "ne"},
+                                      {"lt", comparison, "lt"},
+                                      {"masked_fill", maskedFill},
+                                      {"maximum", arithmetic, "max"},
+                                      {"minimum", arithmetic, "min"},
+                                      {"mul", arithmetic, "mul"},
+                                      {"multiply", arithmetic, "mul"},
+                                      {"ne", comparison, "ne"},
+                                      {"not_equal", comparison, "ne"},
+                                      {"outer", outer},
+                                      {"pow", power},
+                                      {"remainder", arithmetic, "mod"},
+                                      {"rsub", reversedSub},
+                                      {"sign", sign},
+                                      {"sub", arithmetic, "sub"},
+                                      {"subtract", arithmetic, "sub"},
+                                      {"threshold", threshold},
+                                      {"to", converted},
+                                      {"true_divide", arithmetic, "truediv"},
+                                      {"type_as", unchanged},
+                                      {"where", where}};
+
 } // namespace
 
 std::span<const Pt2Row> pt2Arithmetic() {
-  static constexpr Pt2Row rows[] = {{"__and__", logic, "and"},
-                                    {"__or__", logic, "or"},
-                                    {"_to_copy", converted},
-                                    {"add", arithmetic, "add"},
-                                    {"addcdiv", addProduct, "div"},
-                                    {"addcmul", addProduct, "mul"},
-                                    {"alias", unchanged},
-                                    {"bitwise_and", logic, "and"},
-                                    {"bitwise_not", inverse},
-                                    {"bitwise_or", logic, "or"},
-                                    {"clone", unchanged},
-                                    {"contiguous", unchanged},
-                                    {"detach", unchanged},
-                                    {"div", arithmetic, "truediv"},
-                                    {"divide", arithmetic, "truediv"},
-                                    {"eq", comparison, "eq"},
-                                    {"ge", comparison, "ge"},
-                                    {"gt", comparison, "gt"},
-                                    {"heaviside", heaviside},
-                                    {"isnan", isNaN},
-                                    {"le", comparison, "le"},
-                                    {"lerp", interpolated},
-                                    {"lift_fresh_copy", unchanged},
-                                    {"logical_and", logic, "and"},
-                                    {"logical_not", inverse},
-                                    {"logical_or", logic, "or"},
-                                    {"lt", comparison, "lt"},
-                                    {"masked_fill", maskedFill},
-                                    {"maximum", arithmetic, "max"},
-                                    {"minimum", arithmetic, "min"},
-                                    {"mul", arithmetic, "mul"},
-                                    {"multiply", arithmetic, "mul"},
-                                    {"ne", comparison, "ne"},
-                                    {"pow", power},
-                                    {"rsub", reversedSub},
-                                    {"sign", sign},
-                                    {"sub", arithmetic, "sub"},
-                                    {"subtract", arithmetic, "sub"},
-                                    {"threshold", threshold},
-                                    {"to", converted},
-                                    {"true_divide", arithmetic, "truediv"},
-                                    {"where", where}};
-  return rows;
+  return kArithmeticRows;
 }
 
 } // namespace tenon

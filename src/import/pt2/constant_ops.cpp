@@ -25,6 +25,12 @@ ModelValues filled(ModelBuilder& b, const Operands& operands, double number) {
 ModelValues zeros(ModelBuilder& b, const Operands& operands, const char*) {
   return filled(b, operands, 0);
 }
+// One that is written to is made of zeros (operator_table.cpp); the numbers of another are
+// arbitrary.
+ModelValues empty(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.refuse("an empty tensor that nothing fills", "zeros, or full",
+                   operands.has("size") ? operands.integers("size", {}) : self(operands)->shape)};
+}
 ModelValues ones(ModelBuilder& b, const Operands& operands, const char*) {
   return filled(b, operands, 1);
 }
@@ -123,17 +129,21 @@ ModelValues weightNorm(ModelBuilder& b, const Operands& operands, const char*) {
 std::span<const Pt2Row> pt2Constants() {
   static constexpr Pt2Row rows[] = {{"_weight_norm", weightNorm},
                                     {"arange", range},
+                                    {"empty", empty},
+                                    {"empty_like", empty},
                                     {"eye", identity},
                                     {"full", full},
                                     {"full_like", full},
                                     {"linspace", linspace},
                                     {"meshgrid", meshOfPoints},
+                                    {"new_empty", empty},
                                     {"new_full", full},
                                     {"new_ones", ones},
                                     {"new_zeros", zeros},
                                     {"ones", ones},
                                     {"ones_like", ones},
                                     {"scalar_tensor", scalarTensor},
+                                    {"zero", zeros},
                                     {"zeros", zeros},
                                     {"zeros_like", zeros}};
   return rows;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // PyTorch operators: Fourier transforms and complex numbers, which the builder combines to a
-// spectral convolution (canonical/spectral.cpp). Each function reads the arguments of an operation
-// by name (Operands) and appends values to the canonical graph by the builder b; self() is the
-// first argument. The table at the end has a row per family of operators: name, function, and the
-// function's last argument `variant`, which selects what a shared function computes
-// (operator_rows.hpp). einsum is implemented here as well, because it can be the product of modes
-// in a spectral convolution.
+// spectral convolution (canonical/spectral.cpp), or computes (canonical/complex.cpp). Each function
+// reads the arguments of an operation by name (Operands) and appends values to the canonical graph
+// by the builder b; self() is the first argument. The table at the end has a row per family of
+// operators: name, function, and the function's last argument `variant`, which selects what a
+// shared function computes (operator_rows.hpp). einsum is implemented here as well, because it can
+// be the product of modes in a spectral convolution.
 #include "import/pt2/operator_rows.hpp"
 
 #include <algorithm>
 #include <set>
 #include <span>
+#include <string_view>
 
 namespace tenon {
 
@@ -18,57 +19,94 @@ namespace {
 
 using Value = ModelBuilder::Value;
 
-// Returns the dimensions of a transform, which must be all spatial dimensions in order.
+// The dimensions of a transform: those listed, or all (n), the last two (2), or the last one.
 std::vector<int> transformed(ModelBuilder& b, const Operands& operands, Value x) {
   const std::string& type = operands.operation().type;
-  const Index space = std::max(x->rank() - 2, 0);
-  const Index defaultCount = type.find("fftn") != type.npos   ? space
-                             : type.find("fft2") != type.npos ? 2
-                                                              : 1;
+  const std::string_view name = std::string_view(type).substr(0, type.rfind('.'));
   std::vector<Index> requested = operands.integers("dim", {});
+  const Index lengths = static_cast<Index>(operands.integers("s", {}).size());
+  const Index defaultCount = lengths > 0              ? lengths
+                             : name.ends_with("fftn") ? x->rank()
+                             : name.ends_with("fft2") ? 2
+                                                      : 1;
   if (requested.empty())
     for (Index d = 0; d < defaultCount; ++d)
       requested.push_back(x->rank() - defaultCount + d);
   std::vector<int> dims;
   for (const Index d : requested)
     dims.push_back(b.dimension(d, x->rank()));
-  for (std::size_t i = 0; i < dims.size(); ++i)
-    b.check(
-        static_cast<Index>(dims.size()) == space && dims[i] == static_cast<int>(i) + 2,
-        "a Fourier transform of [batch, channels, space...] is over all of space, in its order");
   return dims;
 }
+// The argument with as many elements in these dimensions as the arguments n or s say.
+Value ofSize(ModelBuilder& b, const Operands& operands, const std::vector<int>& dims) {
+  Value x = self(operands);
+  const std::vector<Index> size = operands.integers(operands.has("n") ? "n" : "s", {});
+  b.check(size.empty() || size.size() == dims.size(), "it has another number of sizes");
+  for (std::size_t i = 0; i < size.size(); ++i)
+    if (size[i] != -1)
+      x = b.resizedByZeros(x, dims[i], size[i]);
+  return x;
+}
 ModelValues fourier(ModelBuilder& b, const Operands& operands, const char*) {
-  const Value x = self(operands);
-  if (operands.has("s") || operands.has("n"))
-    return {b.refuse("a Fourier transform with a size of its own", "one without", x->shape)};
-  return {b.fourier(x, transformed(b, operands, x).size(), operands.text("norm", "backward"))};
+  const std::vector<int> dims = transformed(b, operands, self(operands));
+  return {b.fourier(ofSize(b, operands, dims), dims, operands.text("norm", "backward"))};
+}
+// `variant`: "inverse" or "".
+ModelValues complexFourier(ModelBuilder& b, const Operands& operands, const char* variant) {
+  const std::vector<int> dims = transformed(b, operands, self(operands));
+  return {b.complexFourier(ofSize(b, operands, dims), dims, operands.text("norm", "backward"),
+                           *variant != '\0')};
 }
 ModelValues inverseFourier(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
   std::vector<Index> size = operands.integers(operands.has("n") ? "n" : "s", {});
   const std::vector<int> dims = transformed(b, operands, x);
+  b.check(size.empty() || size.size() == dims.size(), "it has another number of sizes");
+  size.resize(dims.size(), -1);
   // The default is an even number of points.
-  if (size.empty())
-    for (const int dim : dims) {
-      const Index n = x->shape[static_cast<std::size_t>(dim)];
-      size.push_back(dim + 1 == x->rank() ? 2 * (n - 1) : n);
-    }
-  return {b.inverseFourier(x, size, operands.text("norm", "backward"))};
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    if (const Index n = x->shape[static_cast<std::size_t>(dims[i])]; size[i] == -1)
+      size[i] = i + 1 == dims.size() ? 2 * (n - 1) : n;
+  return {b.inverseFourier(x, dims, size, operands.text("norm", "backward"))};
+}
+// Exchanges the halves of dimensions, or ("inverse") exchanges them back. They differ if the number
+// of elements is odd.
+ModelValues shifted(ModelBuilder& b, const Operands& operands, const char* variant) {
+  Value x = self(operands);
+  std::vector<Index> dims = operands.integers("dim", {});
+  if (!operands.has("dim"))
+    for (int d = 0; d < x->rank(); ++d)
+      dims.push_back(d);
+  for (const Index d : dims) {
+    const int at = b.dimension(d, x->rank());
+    const Index half = x->shape[static_cast<std::size_t>(at)] / 2;
+    x = b.roll(x, at, *variant != '\0' ? -half : half);
+  }
+  return {x};
+}
+ModelValues viewAsReal(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.pairsOf(self(operands))};
+}
+// `variant`: "real" or "imaginary".
+ModelValues partOf(ModelBuilder& b, const Operands& operands, const char* variant) {
+  const Value x = self(operands);
+  if (!x->isComplex() && *variant == 'r')
+    return {x};
+  const ModelBuilder::Parts parts = b.partsOf(x);
+  return {*variant == 'r' ? parts.real : parts.imaginary};
+}
+ModelValues conjugate(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  if (!x->isComplex())
+    return {x};
+  const ModelBuilder::Parts parts = b.partsOf(x);
+  return {b.ofParts({parts.real, b.affine(parts.imaginary, {-1}, {0})})};
 }
 ModelValues viewAsComplex(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.complex(self(operands))};
 }
-// Combines real and imaginary parts to pairs.
 ModelValues complexOf(ModelBuilder& b, const Operands& operands, const char*) {
-  ModelValues parts;
-  for (const char* name : {"real", "imag"}) {
-    const Value x = operands.needed(name);
-    Shape shape = x->shape;
-    shape.push_back(1);
-    parts.push_back(b.reshape(x, shape));
-  }
-  return {b.complex(b.concatenate(parts, parts[0]->rank() - 1))};
+  return {b.ofParts({operands.needed("real"), operands.needed("imag")})};
 }
 // Whether an equation is "bixy,ioxy->boxy" with any labels, in one to three spatial dimensions.
 bool isOfModes(const std::string& equation) {
@@ -99,21 +137,38 @@ ModelValues einsum(ModelBuilder& b, const Operands& operands, const char*) {
       isOfModes(equation.substr(comma + 1, arrow - comma - 1) + "," + equation.substr(0, comma) +
                 equation.substr(arrow)))
     return {b.modes(factors[1], factors[0])};
-  return {b.einsum(equation, factors)};
+  return {std::ranges::any_of(factors, [](Value v) { return v->isComplex(); })
+              ? b.complexEinsum(equation, factors)
+              : b.einsum(equation, factors)};
 }
 
 } // namespace
 
 std::span<const Pt2Row> pt2Spectral() {
-  static constexpr Pt2Row rows[] = {{"complex", complexOf},
+  static constexpr Pt2Row rows[] = {{"_conj", conjugate},
+                                    {"_conj_physical", conjugate},
+                                    {"complex", complexOf},
+                                    {"conj", conjugate},
+                                    {"conj_physical", conjugate},
                                     {"einsum", einsum},
+                                    {"fft_fft", complexFourier},
+                                    {"fft_fft2", complexFourier},
+                                    {"fft_fftn", complexFourier},
+                                    {"fft_fftshift", shifted},
+                                    {"fft_ifft", complexFourier, "inverse"},
+                                    {"fft_ifft2", complexFourier, "inverse"},
+                                    {"fft_ifftn", complexFourier, "inverse"},
+                                    {"fft_ifftshift", shifted, "inverse"},
                                     {"fft_irfft", inverseFourier},
                                     {"fft_irfft2", inverseFourier},
                                     {"fft_irfftn", inverseFourier},
                                     {"fft_rfft", fourier},
                                     {"fft_rfft2", fourier},
                                     {"fft_rfftn", fourier},
-                                    {"view_as_complex", viewAsComplex}};
+                                    {"imag", partOf, "imaginary"},
+                                    {"real", partOf, "real"},
+                                    {"view_as_complex", viewAsComplex},
+                                    {"view_as_real", viewAsReal}};
   return rows;
 }
 

@@ -3,13 +3,14 @@
 // name (Operands) and appends values to the canonical graph by the builder b; self() is the first
 // argument. The table at the end has a row per family of operators: name, function, and the
 // function's last argument `variant`, which selects what a shared function computes
-// (operator_rows.hpp). Only constant indices along one dimension can be imported: a layer has the
-// same indices in every run.
+// (operator_rows.hpp). Only constant indices can be imported: a layer has the same indices in every
+// run.
 #include "import/pt2/operator_rows.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 
 namespace tenon {
@@ -31,16 +32,74 @@ ModelValues otherwise(ModelBuilder& b, const Operands& operands, const char* adv
       operation.results.size(),
       b.refuse(fmt::format("the operator {}", operation.type), advice, self(operands)->shape));
 }
-// Indexing by one list of constant indices.
+// Constant indices of one or several dimensions, broadcast to one shape, as PyTorch reads them: the
+// indexed dimensions are merged to one, of which a list selects elements.
+struct Lists {
+  std::vector<int> order;           // the dimensions, with the indexed ones adjacent
+  std::size_t first = 0, count = 0; // the indexed dimensions in that order
+  Shape shape;                      // of the indices
+  std::vector<Index> places;        // in the merged dimension
+};
+// Returns none if the indices are not constant integers.
+std::optional<Lists> listsOf(ModelBuilder& b, const Operands& operands, Value x) {
+  const ModelValues indices = operands.values("indices");
+  std::vector<int> indexed, others;
+  Lists lists;
+  for (int d = 0; d < x->rank(); ++d) {
+    const auto i = static_cast<std::size_t>(d);
+    const Value list = i < indices.size() ? indices[i] : nullptr;
+    if (list && (!list->isKnown() || operands.isFlagItem("indices", d)))
+      return std::nullopt;
+    (list ? indexed : others).push_back(d);
+    if (list)
+      lists.shape = b.broadcast(lists.shape, list->shape);
+  }
+  if (indexed.empty() || indices.size() > x->shape.size())
+    return std::nullopt;
+  // Dimensions that are not adjacent come first in the result.
+  const bool areAdjacent = indexed.back() - indexed.front() + 1 == static_cast<int>(indexed.size());
+  lists.first = areAdjacent ? static_cast<std::size_t>(indexed.front()) : 0;
+  lists.count = indexed.size();
+  lists.order = others;
+  lists.order.insert(lists.order.begin() + static_cast<std::ptrdiff_t>(lists.first),
+                     indexed.begin(), indexed.end());
+  lists.places.assign(static_cast<std::size_t>(elements(lists.shape)), 0);
+  for (const int d : indexed) {
+    const Index n = x->shape[static_cast<std::size_t>(d)];
+    const std::vector<Index> numbers = b.integersOf(
+        b.expand(indices[static_cast<std::size_t>(d)], lists.shape), "a list of indices");
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      b.check(numbers[i] >= -n && numbers[i] < n, "an index is out of range");
+      lists.places[i] = lists.places[i] * n + (numbers[i] < 0 ? numbers[i] + n : numbers[i]);
+    }
+  }
+  return lists;
+}
+// x with the indexed dimensions merged.
+Value merged(ModelBuilder& b, Value x, const Lists& lists) {
+  x = b.transpose(x, lists.order);
+  const auto begin = x->shape.begin() + static_cast<std::ptrdiff_t>(lists.first),
+             end = begin + static_cast<std::ptrdiff_t>(lists.count);
+  Shape shape(x->shape.begin(), begin);
+  shape.push_back(elements(Shape(begin, end)));
+  shape.insert(shape.end(), end, x->shape.end());
+  return b.reshape(x, shape);
+}
+// The shape of x with `part` in place of the merged dimension.
+Shape withPart(const Value& x, const Lists& lists, const Shape& part) {
+  Shape shape = x->shape;
+  const auto at = shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(lists.first));
+  shape.insert(at, part.begin(), part.end());
+  return shape;
+}
 ModelValues index(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
-  const ModelValues indices = operands.values("indices");
-  const auto isPresent = [](Value v) { return v != nullptr; };
-  const auto list = std::find_if(indices.begin(), indices.end(), isPresent);
-  if (std::count_if(indices.begin(), indices.end(), isPresent) == 1 && (*list)->isConstant() &&
-      (*list)->rank() == 1 && !operands.isFlagItem("indices", list - indices.begin()))
-    return {b.gather(x, static_cast<int>(list - indices.begin()), *list)};
-  return indexed(b, operands, "");
+  const std::optional<Lists> lists = listsOf(b, operands, x);
+  if (!lists)
+    return indexed(b, operands, "");
+  const Value from = merged(b, x, *lists);
+  return {b.reshape(b.gather(from, static_cast<int>(lists->first), b.integers(lists->places)),
+                    withPart(from, *lists, lists->shape))};
 }
 // Selects constant indices of one dimension.
 ModelValues indexSelect(ModelBuilder& b, const Operands& operands, const char*) {
@@ -77,16 +136,31 @@ ModelValues scatterAdd(ModelBuilder& b, const Operands& operands, const char*) {
   const Value list = places->shape == source->shape ? b.placesAlong(places, d) : nullptr;
   return list ? ModelValues{b.scatterAdd(x, d, list, source)} : indexed(b, operands, "");
 }
-// Writes one number where a mask is true, or adds at constant indices of the first dimension.
+// Writes or adds at constant indices.
+ModelValues putAtLists(ModelBuilder& b, const Operands& operands, const Lists& lists) {
+  const Value x = self(operands), to = merged(b, x, lists);
+  const auto count = static_cast<Index>(lists.places.size());
+  const int d = static_cast<int>(lists.first);
+  const Value source =
+      b.reshape(b.expand(operands.needed("values"), withPart(to, lists, lists.shape)),
+                withPart(to, lists, {count}));
+  const Value places = b.integers(lists.places);
+  const Value result = operands.flag("accumulate", false) ? b.scatterAdd(to, d, places, source)
+                                                          : b.scatter(to, d, places, source);
+  std::vector<int> inverse(lists.order.size());
+  Shape shape;
+  for (std::size_t i = 0; i < lists.order.size(); ++i) {
+    inverse[static_cast<std::size_t>(lists.order[i])] = static_cast<int>(i);
+    shape.push_back(x->shape[static_cast<std::size_t>(lists.order[i])]);
+  }
+  return {b.transpose(b.reshape(result, shape), inverse)};
+}
+// Writes one number where a mask is true, or writes or adds at constant indices.
 ModelValues putAt(ModelBuilder& b, const Operands& operands, const char*) {
   const ModelValues indices = operands.values("indices");
   const Value x = self(operands), source = operands.needed("values");
-  if (indices.size() == 1 && indices[0] && indices[0]->isConstant() && indices[0]->rank() == 1 &&
-      !operands.isFlagItem("indices", 0) && operands.flag("accumulate", false) && x->rank() > 0) {
-    Shape shape = x->shape;
-    shape[0] = indices[0]->shape[0];
-    return {b.scatterAdd(x, 0, indices[0], b.expand(source, shape))};
-  }
+  if (const std::optional<Lists> lists = listsOf(b, operands, x))
+    return putAtLists(b, operands, *lists);
   if (indices.size() != 1 || !indices[0] || !operands.isFlagItem("indices", 0) ||
       indices[0]->shape != x->shape || elements(source->shape) != 1 ||
       operands.flag("accumulate", false))

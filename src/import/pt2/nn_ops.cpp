@@ -184,31 +184,68 @@ ModelValues adaptivePool(ModelBuilder& b, const Operands& operands, const char*)
   const Value x = self(operands);
   return {b.adaptivePooling(x, operands.perDimension("output_size", 1, spatialOf(x)))};
 }
+// A change of resolution to a size, or by factors, from which PyTorch takes the distance of the
+// results even if the size was rounded.
+struct Upsampling {
+  std::vector<Index> sizes;
+  std::vector<double> steps; // distance of two results in elements of the input
+  bool isExact = true;       // the distances are the quotients of the extents
+
+  Upsampling(ModelBuilder& b, const Operands& operands, Value x)
+      : sizes(operands.integers("output_size", {})) {
+    const std::vector<double> factors =
+        sizes.empty() ? operands.reals("scale_factors") : std::vector<double>();
+    b.check((sizes.empty() ? factors.size() : sizes.size()) ==
+                static_cast<std::size_t>(spatialOf(x)),
+            "it has another number of sizes or factors");
+    const bool isOfSizes = factors.empty();
+    for (std::size_t s = 0; s < static_cast<std::size_t>(spatialOf(x)); ++s) {
+      const auto n = static_cast<double>(x->shape[s + 2]);
+      if (!isOfSizes) {
+        b.check(factors[s] > 0 && factors[s] < 1e6, "a factor is out of range");
+        sizes.push_back(static_cast<Index>(std::floor(n * factors[s])));
+        isExact = isExact && n * factors[s] == std::floor(n * factors[s]);
+      }
+      b.check(sizes[s] >= 1 && n >= 1, "a size is out of range");
+      steps.push_back(isOfSizes ? n / static_cast<double>(sizes[s]) : 1 / factors[s]);
+    }
+  }
+};
+// Interpolates each dimension by a matrix; `isAntialiased` averages over as many elements as a
+// smaller result replaces.
+Value resampled(ModelBuilder& b, Value x, const std::string& type, const Upsampling& to,
+                bool alignsCorners) {
+  const auto is = [&](const char* word) { return type.find(word) != type.npos; };
+  const bool isAntialiased = is("_aa");
+  for (std::size_t s = 0; s < to.sizes.size(); ++s) {
+    const auto n = static_cast<double>(x->shape[s + 2]), m = static_cast<double>(to.sizes[s]);
+    std::vector<double> places;
+    for (Index i = 0; i < to.sizes[s]; ++i) {
+      const auto at = static_cast<double>(i);
+      if (is("nearest"))
+        places.push_back(std::min(std::floor((at + (is("exact") ? 0.5 : 0)) * to.steps[s]), n - 1));
+      else if (alignsCorners)
+        places.push_back(m > 1 ? at * (n - 1) / (m - 1) : 0);
+      else
+        places.push_back((at + 0.5) * to.steps[s] - 0.5);
+    }
+    x = b.interpolated(x, static_cast<int>(s) + 2, places,
+                       {.isCubic = is("cubic"),
+                        .cubicFactor = isAntialiased ? -0.5 : -0.75,
+                        .spread = isAntialiased ? std::min(1 / to.steps[s], 1.0) : 1,
+                        .excludesOutside = isAntialiased});
+  }
+  return x;
+}
 ModelValues upsample(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
   const std::string& type = operands.operation().type;
-  std::vector<Index> sizes = operands.integers("output_size", {});
-  bool isExact = true;
-  if (sizes.empty()) {
-    const std::vector<double> factors = operands.reals("scale_factors");
-    b.check(static_cast<int>(factors.size()) == spatialOf(x), "it has another number of factors");
-    for (std::size_t s = 0; s < factors.size(); ++s) {
-      b.check(factors[s] > 0 && factors[s] < 1e6, "a factor is out of range");
-      const double scaled = static_cast<double>(x->shape[s + 2]) * factors[s];
-      sizes.push_back(static_cast<Index>(std::floor(scaled)));
-      isExact = isExact && scaled == std::floor(scaled);
-    }
-  }
-  const bool isNearest = type.find("nearest") != type.npos;
-  // PyTorch steps by the factor even if the size was rounded, so results would differ.
-  isExact = isExact || operands.flag("align_corners", false);
-  if (type.find("bicubic") != type.npos || type.find("exact") != type.npos || !isExact) {
-    Shape shape = {x->shape[0], x->shape[1]};
-    shape.insert(shape.end(), sizes.begin(), sizes.end());
-    return {b.refuse("bicubic or exact nearest interpolation, or a factor that gives no whole size",
-                     "nearest or linear interpolation to a size", shape)};
-  }
-  return {b.resize(x, sizes, !isNearest, operands.flag("align_corners", false))};
+  const auto is = [&](const char* word) { return type.find(word) != type.npos; };
+  const bool alignsCorners = operands.flag("align_corners", false);
+  const Upsampling to(b, operands, x);
+  if (is("cubic") || is("exact") || is("_aa") || !(to.isExact || alignsCorners))
+    return {resampled(b, x, type, to, alignsCorners)};
+  return {b.resize(x, to.sizes, !is("nearest"), alignsCorners)};
 }
 ModelValues pixelShuffle(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.pixelShuffle(self(operands), operands.integer("upscale_factor"))};
@@ -225,6 +262,9 @@ std::span<const Pt2Row> pt2Layers() {
                                     {"_native_batch_norm_legit", statelessNorm},
                                     {"_native_batch_norm_legit_no_training", batchNorm},
                                     {"_scaled_dot_product_flash_attention_for_cpu", attention},
+                                    {"_upsample_bicubic2d_aa", upsample},
+                                    {"_upsample_bilinear2d_aa", upsample},
+                                    {"_upsample_nearest_exact", upsample},
                                     {"adaptive_avg_pool", adaptivePool},
                                     {"adaptive_max_pool", adaptiveMaxPool},
                                     {"addmm", addmm},

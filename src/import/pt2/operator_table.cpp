@@ -85,9 +85,11 @@ ModelValues buildPt2(ModelBuilder& b, const Operands& operands, bool isWritten) 
   const ModelOperation& operation = operands.operation();
   const std::string& type = operation.type;
   // Zeros that are written to must not be folded to a constant, of which parts cannot be replaced.
-  if (const std::string_view name = atenName(type);
-      isWritten && (name == "zeros" || name == "zeros_like" || name == "new_zeros"))
-    return {b.zeros(name == "zeros_like" ? self(operands)->shape : operands.integers("size", {}))};
+  static constexpr std::string_view kWritten[] = {"empty",     "empty_like", "new_empty",
+                                                  "new_zeros", "zeros",      "zeros_like"};
+  if (isWritten && std::ranges::find(kWritten, atenName(type)) != std::end(kWritten))
+    return {b.zeros(atenName(type).ends_with("_like") ? self(operands)->shape
+                                                      : operands.integers("size", {}))};
   if (const Pt2Row* row = rowOfType(type))
     return row->build(b, operands, row->variant);
   // Assertions about shapes have no results and are ignored.

@@ -6,6 +6,8 @@
 // (operator_rows.hpp). Dropout is the identity, because a network is imported in eval mode.
 #include "import/pt2/operator_rows.hpp"
 
+#include <cmath>
+#include <numbers>
 #include <span>
 
 namespace tenon {
@@ -19,9 +21,10 @@ ModelValues function(ModelBuilder& b, const Operands& operands, const char* vari
 }
 // In training mode it would draw random numbers.
 ModelValues dropout(ModelBuilder& b, const Operands& operands, const char*) {
-  b.check(!operands.flag("train", false),
-          "it drops elements as in training; call eval() before the export");
-  return {self(operands)};
+  const Value x = self(operands);
+  return {operands.flag("train", false) ? b.refuse("a dropout that drops elements, as in training",
+                                                   "the model in eval mode", x->shape)
+                                        : x};
 }
 ModelValues gelu(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.unary(operands.text("approximate", "none") == "tanh" ? "gelutanh" : "gelu",
@@ -95,6 +98,34 @@ ModelValues log1p(ModelBuilder& b, const Operands& operands, const char*) {
 ModelValues expm1(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.affine(b.unary("exp", self(operands)), {1}, {-1})};
 }
+// Powers of 2, and logarithms to the base 2 or 10.
+ModelValues exp2(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.unary("exp", b.affine(self(operands), {std::numbers::ln2}, {0}))};
+}
+ModelValues logarithm(ModelBuilder& b, const Operands& operands, const char* variant) {
+  const double scale = *variant == '2' ? 1 / std::numbers::ln2 : 1 / std::numbers::ln10;
+  return {b.affine(b.unary("log", self(operands)), {scale}, {0})};
+}
+// To the nearest integer, or to the nearest multiple of 10^-decimals.
+ModelValues rounded(ModelBuilder& b, const Operands& operands, const char*) {
+  const double scale = std::pow(10, static_cast<double>(operands.integer("decimals", 0)));
+  return {b.affine(b.unary("round", b.affine(self(operands), {scale}, {0})), {1 / scale}, {0})};
+}
+// Rounds towards 0, and what this leaves.
+ModelValues truncated(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.truncated(self(operands))};
+}
+ModelValues fraction(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.binary("sub", self(operands), b.truncated(self(operands)))};
+}
+// 0 where |x| is at most lambd. Beyond that x, which a soft one moves towards 0 by lambd.
+ModelValues shrink(ModelBuilder& b, const Operands& operands, const char* variant) {
+  const Value x = self(operands);
+  const double limit = operands.real("lambd", 0.5), step = *variant == 's' ? limit : 0;
+  return {b.where(b.compare("gt", x, b.number(limit)), b.affine(x, {1}, {-step}),
+                  b.where(b.compare("lt", x, b.number(-limit)), b.affine(x, {1}, {step}),
+                          b.where(b.compare("ne", x, x), x, b.number(0))))};
+}
 // The first half of a dimension, multiplied by the sigmoid of the second half.
 ModelValues gatedHalves(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
@@ -104,50 +135,84 @@ ModelValues gatedHalves(ModelBuilder& b, const Operands& operands, const char*) 
   return {b.binary("mul", b.slice(x, d, 0, n / 2), b.unary("sigmoid", b.slice(x, d, n / 2, n)))};
 }
 
+constexpr Pt2Row kPt2FunctionRows[] = {{"abs", function, "abs"},
+                                       {"absolute", function, "abs"},
+                                       {"acos", function, "acos"},
+                                       {"acosh", function, "acosh"},
+                                       {"alpha_dropout", dropout},
+                                       {"arccos", function, "acos"},
+                                       {"arccosh", function, "acosh"},
+                                       {"arcsin", function, "asin"},
+                                       {"arcsinh", function, "asinh"},
+                                       {"arctan", function, "atan"},
+                                       {"arctanh", function, "atanh"},
+                                       {"asin", function, "asin"},
+                                       {"asinh", function, "asinh"},
+                                       {"atan", function, "atan"},
+                                       {"atanh", function, "atanh"},
+                                       {"ceil", function, "ceil"},
+                                       {"celu", celu},
+                                       {"clamp", clampBetween},
+                                       {"clamp_max", clampBetween},
+                                       {"clamp_min", clampBetween},
+                                       {"clip", clampBetween},
+                                       {"cos", function, "cosine"},
+                                       {"cosh", function, "cosh"},
+                                       {"dropout", dropout},
+                                       {"elu", elu},
+                                       {"erf", function, "erf"},
+                                       {"exp", function, "exp"},
+                                       {"exp2", exp2},
+                                       {"expm1", expm1},
+                                       {"feature_alpha_dropout", dropout},
+                                       {"feature_dropout", dropout},
+                                       {"fix", truncated},
+                                       {"floor", function, "floor"},
+                                       {"frac", fraction},
+                                       {"gelu", gelu},
+                                       {"glu", gatedHalves},
+                                       {"hardshrink", shrink, "hard"},
+                                       {"hardsigmoid", hardSigmoid},
+                                       {"hardswish", function, "hardswish"},
+                                       {"hardtanh", hardTanh},
+                                       {"leaky_relu", leakyRelu},
+                                       {"log", function, "log"},
+                                       {"log10", logarithm, "10"},
+                                       {"log1p", log1p},
+                                       {"log2", logarithm, "2"},
+                                       {"log_sigmoid", logSigmoid},
+                                       {"mish", function, "mish"},
+                                       {"neg", function, "neg"},
+                                       {"negative", function, "neg"},
+                                       {"prelu", prelu},
+                                       {"reciprocal", function, "reciprocal"},
+                                       {"relu", function, "relu"},
+                                       {"relu6", relu6},
+                                       {"round", rounded},
+                                       {"rsqrt", inverseRoot},
+                                       {"selu", function, "selu"},
+                                       {"sigmoid", function, "sigmoid"},
+                                       {"silu", function, "silu"},
+                                       {"sin", function, "sine"},
+                                       {"sinh", function, "sinh"},
+                                       {"softplus", softplus},
+                                       {"softshrink", shrink, "soft"},
+                                       {"softsign", function, "softsign"},
+                                       {"special_erf", function, "erf"},
+                                       {"special_exp2", exp2},
+                                       {"special_expit", function, "sigmoid"},
+                                       {"special_expm1", expm1},
+                                       {"special_log1p", log1p},
+                                       {"sqrt", function, "sqrt"},
+                                       {"square", square},
+                                       {"tan", function, "tan"},
+                                       {"tanh", function, "tanh"},
+                                       {"trunc", truncated}};
+
 } // namespace
 
 std::span<const Pt2Row> pt2Functions() {
-  static constexpr Pt2Row rows[] = {{"abs", function, "abs"},
-                                    {"alpha_dropout", dropout},
-                                    {"celu", celu},
-                                    {"clamp", clampBetween},
-                                    {"clamp_max", clampBetween},
-                                    {"clamp_min", clampBetween},
-                                    {"cos", function, "cosine"},
-                                    {"dropout", dropout},
-                                    {"elu", elu},
-                                    {"erf", function, "erf"},
-                                    {"exp", function, "exp"},
-                                    {"expm1", expm1},
-                                    {"feature_alpha_dropout", dropout},
-                                    {"feature_dropout", dropout},
-                                    {"gelu", gelu},
-                                    {"glu", gatedHalves},
-                                    {"hardsigmoid", hardSigmoid},
-                                    {"hardswish", function, "hardswish"},
-                                    {"hardtanh", hardTanh},
-                                    {"leaky_relu", leakyRelu},
-                                    {"log", function, "log"},
-                                    {"log1p", log1p},
-                                    {"log_sigmoid", logSigmoid},
-                                    {"mish", function, "mish"},
-                                    {"neg", function, "neg"},
-                                    {"negative", function, "neg"},
-                                    {"prelu", prelu},
-                                    {"reciprocal", function, "reciprocal"},
-                                    {"relu", function, "relu"},
-                                    {"relu6", relu6},
-                                    {"rsqrt", inverseRoot},
-                                    {"selu", function, "selu"},
-                                    {"sigmoid", function, "sigmoid"},
-                                    {"silu", function, "silu"},
-                                    {"sin", function, "sine"},
-                                    {"softplus", softplus},
-                                    {"softsign", function, "softsign"},
-                                    {"sqrt", function, "sqrt"},
-                                    {"square", square},
-                                    {"tanh", function, "tanh"}};
-  return rows;
+  return kPt2FunctionRows;
 }
 
 } // namespace tenon

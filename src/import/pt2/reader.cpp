@@ -345,6 +345,8 @@ private:
       return ModelArgument::ofInteger(value.integer(std::numeric_limits<Index>::min()));
     if (kind == "as_float")
       return ModelArgument::ofReal(realOf(value));
+    if (kind == "as_complex")
+      return ModelArgument::ofComplex(realOf(value.at("real")), realOf(value.at("imag")));
     if (kind == "as_bool")
       return ModelArgument::ofFlag(value.flag());
     if (kind == "as_string")
@@ -438,6 +440,8 @@ private:
     test.about = view.has("about") ? view.at("about").name() : "";
     test.tolerance64 = toleranceIn(view.at("tolerance").at("float64"));
     test.tolerance32 = toleranceIn(view.at("tolerance").at("float32"));
+    if (view.at("tolerance").has("gradient32"))
+      test.gradientTolerance32 = toleranceIn(view.at("tolerance").at("gradient32"));
     const auto array = [&](const char* kind, const std::string& name) {
       const StoredTensor tensor =
           readNpyMember(source_, member(fmt::format("tenon/{}.{}.npy", kind, name)));

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <span>
+#include <string_view>
 
 namespace tenon {
 
@@ -17,14 +18,19 @@ namespace {
 
 using Value = ModelBuilder::Value;
 
-ModelBuilder::Cell cellOf(const Operands& operands, bool isLstm) {
-  return {operands.needed("w_ih"), operands.needed("w_hh"), operands.value("b_ih"),
-          operands.value("b_hh"), isLstm};
+using Gates = ModelBuilder::Gates;
+
+// The gates of an operator: "lstm", "gru", or the function of a plain network.
+Gates gatesOf(std::string_view variant) {
+  return variant == "lstm" ? Gates::Lstm : variant == "gru" ? Gates::Gru : Gates::Plain;
 }
-ModelValues gruCell(ModelBuilder& b, const Operands& operands, const char*) {
-  return {
-      b.step(cellOf(operands, /*isLstm=*/false), {operands.needed("hx"), nullptr}, self(operands))
-          .h};
+ModelBuilder::Cell cellOf(const Operands& operands, const char* variant) {
+  return {operands.needed("w_ih"), operands.needed("w_hh"), operands.value("b_ih"),
+          operands.value("b_hh"),  gatesOf(variant),        variant};
+}
+// A cell whose state is h alone.
+ModelValues cell(ModelBuilder& b, const Operands& operands, const char* variant) {
+  return {b.step(cellOf(operands, variant), {operands.needed("hx"), nullptr}, self(operands)).h};
 }
 // Reads a list of exactly `count` values, none of them absent.
 ModelValues listed(ModelBuilder& b, const Operands& operands, const char* name, std::size_t count) {
@@ -34,10 +40,10 @@ ModelValues listed(ModelBuilder& b, const Operands& operands, const char* name, 
           "it has another number of states or weights");
   return values;
 }
-ModelValues lstmCell(ModelBuilder& b, const Operands& operands, const char*) {
+ModelValues lstmCell(ModelBuilder& b, const Operands& operands, const char* variant) {
   const ModelValues state = listed(b, operands, "hx", 2);
   const ModelBuilder::State next =
-      b.step(cellOf(operands, /*isLstm=*/true), {state[0], state[1]}, self(operands));
+      b.step(cellOf(operands, variant), {state[0], state[1]}, self(operands));
   return {next.h, next.c};
 }
 
@@ -45,25 +51,27 @@ ModelValues lstmCell(ModelBuilder& b, const Operands& operands, const char*) {
 struct Network {
   // weights: number of tensors of one layer in one direction.
   std::size_t layers, directions, weights;
-  bool isLstm;
+  const char* variant;
   ModelValues parameters,
-      states; // initial states h and c of all layers; c is null for a GRU
+      states; // initial states h and c of all layers; c is null but for an LSTM
 
-  Network(ModelBuilder& b, const Operands& operands, bool isLstmNetwork)
+  Network(ModelBuilder& b, const Operands& operands, const char* kind)
       : layers(static_cast<std::size_t>(operands.integer("num_layers", 1))),
         directions(operands.flag("bidirectional", false) ? 2 : 1),
-        weights(operands.flag("has_biases", true) ? 4 : 2), isLstm(isLstmNetwork) {
+        weights(operands.flag("has_biases", true) ? 4 : 2), variant(kind) {
     constexpr std::size_t kMaxLayers = 64;
     b.check(layers >= 1 && layers <= kMaxLayers, "its number of layers is out of range");
     parameters = listed(b, operands, "params", layers * directions * weights);
-    states = isLstm ? listed(b, operands, "hx", 2) : ModelValues{operands.needed("hx"), nullptr};
+    states = gatesOf(variant) == Gates::Lstm ? listed(b, operands, "hx", 2)
+                                             : ModelValues{operands.needed("hx"), nullptr};
   }
   // Returns the cell of a layer and direction; i = layer * directions + direction.
   ModelBuilder::Cell cell(std::size_t i) const {
     const Value* first = &parameters[i * weights];
     const bool hasBiases = weights == 4;
-    return {first[0], first[1], hasBiases ? first[2] : nullptr, hasBiases ? first[3] : nullptr,
-            isLstm};
+    return {
+        first[0],         first[1], hasBiases ? first[2] : nullptr, hasBiases ? first[3] : nullptr,
+        gatesOf(variant), variant};
   }
   // Returns the initial state of a layer and direction.
   ModelBuilder::State beginning(ModelBuilder& b, std::size_t i) const {
@@ -80,13 +88,14 @@ struct Network {
 };
 
 ModelValues recurrent(ModelBuilder& b, const Operands& operands, const char* variant) {
-  const bool isLstm = *variant == 'l', isBatchFirst = operands.flag("batch_first", false);
+  const bool isLstm = gatesOf(variant) == Gates::Lstm,
+             isBatchFirst = operands.flag("batch_first", false);
   Value x = self(operands);
   if (!operands.has("hx") || x->rank() != 3 || operands.flag("train", false))
     return ModelValues(isLstm ? 3 : 2,
                        b.refuse("a recurrent network of a sequence without batch, or in training",
                                 "an input of 3 dimensions, in eval mode", x->shape));
-  const Network network(b, operands, isLstm);
+  const Network network(b, operands, variant);
   x = isBatchFirst ? b.transpose(x, {1, 0, 2}) : x;
   // [batch, features] as one entry [1, batch, features] of a stack of states.
   const auto stacked = [&](Value value) {
@@ -116,10 +125,11 @@ ModelValues recurrent(ModelBuilder& b, const Operands& operands, const char* var
 } // namespace
 
 std::span<const Pt2Row> pt2Recurrent() {
-  static constexpr Pt2Row rows[] = {{"gru", recurrent, "gru"},
-                                    {"gru_cell", gruCell},
-                                    {"lstm", recurrent, "lstm"},
-                                    {"lstm_cell", lstmCell}};
+  static constexpr Pt2Row rows[] = {
+      {"gru", recurrent, "gru"},       {"gru_cell", cell, "gru"},
+      {"lstm", recurrent, "lstm"},     {"lstm_cell", lstmCell, "lstm"},
+      {"rnn_relu", recurrent, "relu"}, {"rnn_relu_cell", cell, "relu"},
+      {"rnn_tanh", recurrent, "tanh"}, {"rnn_tanh_cell", cell, "tanh"}};
   return rows;
 }
 

@@ -6,6 +6,7 @@
 // (operator_rows.hpp). A reduction without dimensions is over all of them.
 #include "import/pt2/operator_rows.hpp"
 
+#include <cmath>
 #include <span>
 
 namespace tenon {
@@ -86,29 +87,49 @@ ModelValues logSoftmax(ModelBuilder& b, const Operands& operands, const char*) {
   return {
       b.binary("sub", x, b.logSumExp(x, {b.dimension(operands.integer("dim"), x->rank())}, true))};
 }
-// Only the 2-norm.
-ModelValues euclideanNorm(ModelBuilder& b, const Operands& operands, const char*) {
+// The norms of order 1, 2 and infinity.
+ModelValues norm(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
-  if (operands.real("ord", 2) != 2 || operands.real("p", 2) != 2)
-    return {b.refuse("a norm other than the Euclidean one", "the Euclidean norm", {1})};
-  return {b.unary("sqrt", b.reduce("sum", b.binary("mul", x, x), dimsOf(b, operands, x),
-                                   operands.flag("keepdim", false)))};
+  const double order = operands.has("p") ? operands.real("p", 2) : operands.real("ord", 2);
+  const std::vector<int> dims = dimsOf(b, operands, x);
+  const bool keeps = operands.flag("keepdim", false);
+  if (order == 1)
+    return {b.reduce("sum", b.unary("abs", x), dims, keeps)};
+  if (std::isinf(order))
+    return {b.reduce(order > 0 ? "max" : "min", b.unary("abs", x), dims, keeps)};
+  if (order != 2)
+    return {b.refuse("a norm of this order", "the norms of order 1, 2 and infinity", {1})};
+  return {b.unary("sqrt", b.reduce("sum", b.binary("mul", x, x), dims, keeps))};
+}
+// The index of the largest or smallest element of a dimension, or of all.
+ModelValues place(ModelBuilder& b, const Operands& operands, const char* variant) {
+  Value x = self(operands);
+  const bool keeps = operands.flag("keepdim", false), isOfAll = !operands.has("dim");
+  if (isOfAll)
+    x = b.reshape(x, {elements(x->shape)});
+  const int d = isOfAll ? 0 : b.dimension(operands.integer("dim"), x->rank());
+  const Value result = b.placeOfExtreme(x, d, *variant == 'm', /*isLast=*/false);
+  Shape shape = isOfAll && keeps ? Shape(self(operands)->shape.size(), 1) : result->shape;
+  if (!keeps)
+    shape.erase(shape.begin() + d);
+  return {b.reshape(result, shape)};
 }
 
 } // namespace
 
 std::span<const Pt2Row> pt2Reductions() {
-  static constexpr Pt2Row rows[] = {
-      {"_log_softmax", logSoftmax}, {"_safe_softmax", safeSoftmax},
-      {"_softmax", softmax},        {"all", holds, "min"},
-      {"amax", reduction, "max"},   {"amin", reduction, "min"},
-      {"any", holds, "max"},        {"linalg_vector_norm", euclideanNorm},
-      {"log_softmax", logSoftmax},  {"logsumexp", logSumExp},
-      {"max", extreme, "max"},      {"mean", reduction, "mean"},
-      {"min", extreme, "min"},      {"norm", euclideanNorm},
-      {"softmax", softmax},         {"std", deviationOf},
-      {"std_mean", meanAnd, "std"}, {"sum", reduction, "sum"},
-      {"var", varianceOf},          {"var_mean", meanAnd, "var"}};
+  static constexpr Pt2Row rows[] = {{"_log_softmax", logSoftmax},   {"_safe_softmax", safeSoftmax},
+                                    {"_softmax", softmax},          {"all", holds, "min"},
+                                    {"amax", reduction, "max"},     {"amin", reduction, "min"},
+                                    {"any", holds, "max"},          {"argmax", place, "maximum"},
+                                    {"argmin", place, "least"},     {"linalg_vector_norm", norm},
+                                    {"log_softmax", logSoftmax},    {"logsumexp", logSumExp},
+                                    {"max", extreme, "max"},        {"mean", reduction, "mean"},
+                                    {"min", extreme, "min"},        {"norm", norm},
+                                    {"prod", reduction, "product"}, {"softmax", softmax},
+                                    {"std", deviationOf},           {"std_mean", meanAnd, "std"},
+                                    {"sum", reduction, "sum"},      {"var", varianceOf},
+                                    {"var_mean", meanAnd, "var"}};
   return rows;
 }
 

@@ -102,6 +102,30 @@ ModelValues transpose(ModelBuilder& b, const Operands& operands, const char*) {
         order[static_cast<std::size_t>(b.dimension(operands.integer("dim1", -2), x->rank()))]);
   return {b.transpose(x, order)};
 }
+ModelValues flattenAll(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.reshape(self(operands), {-1})};
+}
+// Turns the plane of two dimensions k times by 90 degrees, from the first towards the second.
+ModelValues turn(ModelBuilder& b, const Operands& operands, const char*) {
+  Value x = self(operands);
+  const std::vector<Index> dims = operands.integers("dims", {0, 1});
+  b.check(dims.size() == 2, "it turns a plane of two dimensions");
+  const int first = b.dimension(dims[0], x->rank()), second = b.dimension(dims[1], x->rank());
+  b.check(first != second, "it turns a plane of two dimensions");
+  std::vector<int> order;
+  for (int d = 0; d < x->rank(); ++d)
+    order.push_back(d == first ? second : d == second ? first : d);
+  switch ((operands.integer("k", 1) % 4 + 4) % 4) {
+  case 1:
+    return {b.transpose(b.flip(x, second), order)};
+  case 2:
+    return {b.flip(b.flip(x, first), second)};
+  case 3:
+    return {b.flip(b.transpose(x, order), second)};
+  default:
+    return {x};
+  }
+}
 // Moves dimensions to other positions; the rest keep their order.
 ModelValues moveDimensions(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
@@ -128,12 +152,13 @@ ModelValues moveDimensions(ModelBuilder& b, const Operands& operands, const char
 
 std::span<const Pt2Row> pt2Shapes() {
   static constexpr Pt2Row rows[] = {
-      {"_unsafe_view", reshape},   {"expand", expand},       {"expand_as", expandAs},
-      {"flatten", flatten},        {"mT", transpose},        {"moveaxis", moveDimensions},
-      {"movedim", moveDimensions}, {"permute", permute},     {"reshape", reshape},
-      {"reshape_as", likeOther},   {"squeeze", squeeze},     {"swapaxes", transpose},
-      {"sym_size", size},          {"t", transpose},         {"transpose", transpose},
-      {"unflatten", unflatten},    {"unsqueeze", unsqueeze}, {"view", reshape},
+      {"_unsafe_view", reshape},   {"expand", expand},        {"expand_as", expandAs},
+      {"flatten", flatten},        {"mT", transpose},         {"moveaxis", moveDimensions},
+      {"movedim", moveDimensions}, {"permute", permute},      {"ravel", flattenAll},
+      {"reshape", reshape},        {"reshape_as", likeOther}, {"rot90", turn},
+      {"squeeze", squeeze},        {"swapaxes", transpose},   {"swapdims", transpose},
+      {"sym_size", size},          {"t", transpose},          {"transpose", transpose},
+      {"unflatten", unflatten},    {"unsqueeze", unsqueeze},  {"view", reshape},
       {"view_as", likeOther}};
   return rows;
 }

@@ -160,29 +160,13 @@ ModelValues differences(ModelBuilder& b, const Operands& operands, const char*) 
   }
   return {x};
 }
-// The diagonal of square matrices: multiplies by the identity and sums rows.
 ModelValues diagonal(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
-  const int first = b.dimension(operands.integer("dim1", 0), x->rank()),
-            second = b.dimension(operands.integer("dim2", 1), x->rank());
-  b.check(first != second, "it has the same dimension twice");
-  const Index n = x->shape[static_cast<std::size_t>(first)];
-  constexpr Index kMaxRows = 1024;
-  if (operands.integer("offset", 0) != 0 || x->shape[static_cast<std::size_t>(second)] != n ||
-      n > kMaxRows)
-    return {b.refuse("a diagonal beside the main one, or of a matrix that is not square",
-                     "the main diagonal of square matrices", x->shape)};
-  std::vector<int> order;
-  for (int d = 0; d < x->rank(); ++d)
-    if (d != first && d != second)
-      order.push_back(d);
-  order.insert(order.end(), {first, second});
-  std::vector<double> identity(static_cast<std::size_t>(n * n), 0);
-  for (Index i = 0; i < n; ++i)
-    identity[static_cast<std::size_t>(i * (n + 1))] = 1;
-  const Value identityMatrix = b.constant(ModelConstant::ofNumbers({n, n}, std::move(identity)));
-  return {b.reduce("sum", b.binary("mul", b.transpose(x, order), identityMatrix), {x->rank() - 1},
-                   false)};
+  if (operands.integer("offset", 0) != 0)
+    return {b.refuse("a diagonal beside the main one", "the main diagonal of square matrices",
+                     x->shape)};
+  return {b.diagonal(x, b.dimension(operands.integer("dim1", 0), x->rank()),
+                     b.dimension(operands.integer("dim2", 1), x->rank()))};
 }
 // `variant` is "upper" or "lower".
 ModelValues triangle(ModelBuilder& b, const Operands& operands, const char* variant) {
@@ -242,6 +226,8 @@ ModelValues selectScatter(ModelBuilder& b, const Operands& operands, const char*
 std::span<const Pt2Row> pt2Parts() {
   static constexpr Pt2Row rows[] = {{"cat", concatenate},
                                     {"chunk", chunk},
+                                    {"concat", concatenate},
+                                    {"concatenate", concatenate},
                                     {"constant_pad_nd", pad, "constant"},
                                     {"copy", copyInto},
                                     {"cumsum", cumulativeSum},

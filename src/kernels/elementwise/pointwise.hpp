@@ -35,6 +35,19 @@ enum class Pointwise {
   HardSwish,
   Selu,
   Celu,
+  Tan,
+  Asin,
+  Acos,
+  Atan,
+  Sinh,
+  Cosh,
+  Asinh,
+  Acosh,
+  Atanh,
+  Erf,
+  Floor, // Floor, Ceil and Round are constant between jumps: their derivative is 0
+  Ceil,
+  Round, // to the nearest integer, halves to the even one
   Scale, // alpha x + beta
   Identity
 };

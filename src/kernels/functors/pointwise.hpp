@@ -28,14 +28,14 @@
 //   celu      x > 0 ? x : a (exp(x / a) - 1)  x > 0 ? 1 : exp(x / a)
 //   scale     a x + b                   a
 //   identity  x                         1
+//
+// Those of mathematics, such as tan and erf, are in mathematical.hpp.
 #pragma once
 
 #include "kernels/elementwise/pointwise.hpp"
-#include "kernels/functors/elementary.hpp"
+#include "kernels/functors/mathematical.hpp"
 
 namespace tenon::pointwise {
-
-enum class Reads { Nothing, Argument, Value }; // the point: none, x or y
 
 struct Relu {
   static constexpr Reads kReads = Reads::Value;
@@ -488,54 +488,35 @@ struct Everywhere {
   }
 };
 
+// The functions without parameters that accept any argument, by their names in the enum.
+// clang-format off
+#define TENON_PLAIN_FUNCTIONS(X) \
+  X(Relu) X(Tanh) X(Sigmoid) X(Gelu) X(GeluTanh) X(Silu) X(Softplus) X(Exp) X(Abs) X(Sqrt) \
+  X(Reciprocal) X(Log) X(Softsign) X(Mish) X(HardSwish) X(Selu) X(Tan) X(Asin) X(Acos) X(Atan) \
+  X(Sinh) X(Cosh) X(Asinh) X(Acosh) X(Atanh) X(Erf) X(Floor) X(Ceil) X(Round)
+// clang-format on
+
 // Calls visit(functor) with the functor of the function.
 template <class Visit>
 auto withFunction(const PointwiseFunction& function, Visit visit) {
   switch (function.kind) {
-  case Pointwise::Relu:
-    return visit(Relu{});
-  case Pointwise::Tanh:
-    return visit(Tanh{});
-  case Pointwise::Sigmoid:
-    return visit(Sigmoid{});
-  case Pointwise::LeakyRelu:
-    return visit(LeakyRelu{function.parameter});
-  case Pointwise::Elu:
-    return visit(Elu{function.parameter});
-  case Pointwise::Gelu:
-    return visit(Gelu{});
-  case Pointwise::GeluTanh:
-    return visit(GeluTanh{});
-  case Pointwise::Silu:
-    return visit(Silu{});
-  case Pointwise::Softplus:
-    return visit(Softplus{});
-  case Pointwise::Exp:
-    return visit(Exp{});
+#define TENON_PLAIN(F)                                                                             \
+  case Pointwise::F:                                                                               \
+    return visit(F{});
+    TENON_PLAIN_FUNCTIONS(TENON_PLAIN)
+#undef TENON_PLAIN
   case Pointwise::Sine:
     return visit(Sine{});
   case Pointwise::Cosine:
     return visit(Cosine{});
+  case Pointwise::LeakyRelu:
+    return visit(LeakyRelu{function.parameter});
+  case Pointwise::Elu:
+    return visit(Elu{function.parameter});
   case Pointwise::Clamp:
     return visit(Clamp{function.parameter, function.second});
-  case Pointwise::Abs:
-    return visit(Abs{});
-  case Pointwise::Sqrt:
-    return visit(Sqrt{});
-  case Pointwise::Reciprocal:
-    return visit(Reciprocal{});
   case Pointwise::Power:
     return visit(Power{function.parameter});
-  case Pointwise::Log:
-    return visit(Log{});
-  case Pointwise::Softsign:
-    return visit(Softsign{});
-  case Pointwise::Mish:
-    return visit(Mish{});
-  case Pointwise::HardSwish:
-    return visit(HardSwish{});
-  case Pointwise::Selu:
-    return visit(Selu{});
   case Pointwise::Celu:
     return visit(Celu{function.parameter});
   case Pointwise::Scale:

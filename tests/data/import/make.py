@@ -57,6 +57,172 @@ class Recurrence(nn.Module):
         state = self.cell(both[:, 1], self.cell(both[:, 0]))
         return torch.cat([self.attention(h, h, h, need_weights=False)[0][:, 0], state[0], state[1]], 1)
 
+class ShiftedModes(nn.Module):
+    """A spectral layer in the order of modes of fftshift: the negative ones before the others, with one complex weight."""
+    def __init__(self, channels, modes):
+        super().__init__()
+        self.modes = modes
+        self.weight = nn.Parameter(torch.randn(channels, channels, *modes[:-1], modes[-1] // 2 + 1, dtype=torch.complex64) / channels)
+        self.bias = nn.Parameter(torch.randn(channels, *[1 for _ in modes]) / 5)
+
+    def forward(self, x):
+        dims = list(range(-len(self.modes), 0))
+        size = list(x.shape[2:])
+        z = torch.fft.rfftn(x, norm="forward", dim=dims)
+        z = torch.fft.fftshift(z, dim=dims[:-1])
+        made = torch.zeros([x.shape[0], self.weight.shape[1], *size[:-1], size[-1] // 2 + 1], dtype=torch.cfloat)
+        part = [slice(None), slice(None)]
+        for n, modes in zip(size[:-1], self.weight.shape[2:-1]):
+            part.append(slice(n // 2 - modes // 2, n // 2 + modes // 2))
+        part.append(slice(None, self.weight.shape[-1]))
+        labels = "xyz"[:len(dims)]
+        part = tuple(part)
+        made[part] = torch.einsum(f"bi{labels},io{labels}->bo{labels}", z[part], self.weight)
+        made = torch.fft.ifftshift(made, dim=dims[:-1])
+        return torch.fft.irfftn(made, s=size, dim=dims, norm="forward") + self.bias
+
+
+class PaddedModes(nn.Module):
+    """A spectral layer whose spectrum is a sum of padded products, with weights of real and imaginary parts."""
+    def __init__(self, channels, modes, space):
+        super().__init__()
+        self.modes, self.space = modes, space
+        self.weights = nn.ParameterList(torch.randn(channels, channels, *[modes for _ in range(space)], 2) / channels
+                                        for _ in range(2 ** (space - 1)))
+
+    def forward(self, x):
+        z = torch.fft.rfftn(x, dim=list(range(2, 2 + self.space)))
+        made = torch.zeros_like(z)
+        for signs, weight in enumerate(self.weights):
+            part, pads = [slice(None), slice(None)], []
+            for s in range(self.space):
+                n, is_high = z.shape[2 + s], signs >> s & 1
+                part.append(slice(n - self.modes, n) if is_high else slice(0, self.modes))
+                pads = [n - self.modes if is_high else 0, 0 if is_high else n - self.modes, *pads]
+            labels = "xyz"[:self.space]
+            product = torch.einsum(f"bi{labels},io{labels}->bo{labels}", z[tuple(part)], torch.view_as_complex(weight))
+            made = made + F.pad(product, pads)
+        return torch.fft.irfftn(made, s=x.shape[2:], dim=list(range(2, 2 + self.space)))
+
+
+class Filters(nn.Module):
+    """Transforms that are no spectral convolutions: blocks of channels, last, with a soft threshold; a derivative; a filter."""
+    def __init__(self):
+        super().__init__()
+        draw = lambda *shape: nn.Parameter(torch.randn(shape) / 3)
+        self.first, self.second = draw(2, 2, 3, 3), draw(2, 2, 3, 3)
+        self.bias, self.gain, self.turned = draw(2, 2, 3), draw(4), nn.Parameter(torch.randn(5, dtype=torch.complex64))
+
+    def forward(self, x):  # [batch, 5, 8, 6]
+        n, h, w, c = x.shape
+        z = torch.fft.rfft2(x, dim=(1, 2), norm="ortho").reshape(n, h, w // 2 + 1, 2, 3)
+        real = F.relu(torch.einsum("...bi,bio->...bo", z.real, self.first[0])
+                      - torch.einsum("...bi,bio->...bo", z.imag, self.first[1]) + self.bias[0])
+        imaginary = F.relu(torch.einsum("...bi,bio->...bo", z.imag, self.second[0])
+                           + torch.einsum("...bi,bio->...bo", z.real, self.second[1]) + self.bias[1])
+        z = torch.view_as_complex(F.softshrink(torch.stack([real, imaginary], -1), 0.01)).reshape(n, h, w // 2 + 1, c)
+        x = x + torch.fft.irfft2(z, s=(h, w), dim=(1, 2), norm="ortho")
+        k = torch.arange(w // 2 + 1)
+        slope = torch.fft.irfft(torch.fft.rfft(x, dim=2) * (1j * k)[:, None], n=w, dim=2)
+        z = torch.fft.fft(x, dim=1) * self.turned[:, None, None]
+        return slope + torch.fft.ifft(z, dim=1).real + torch.view_as_real(torch.fft.rfft(x, n=6)).mean((3, 4))[..., None] + abs(z)
+
+
+class Functions(nn.Module):
+    def forward(self, x):  # [batch, 3, 6, 8], between -1 and 1
+        y = torch.tan(x) + torch.asin(x / 2) * torch.acos(x / 2) + torch.atan(3 * x) + torch.sinh(x) * torch.cosh(x)
+        y = y + torch.asinh(x) * torch.acosh(x + 3) + torch.atanh(x / 2) + torch.erf(x) + torch.exp2(x)
+        y = y + torch.log2(x + 2) * torch.log10(x + 2) + torch.special.expit(x) + torch.clip(x, -0.5, 0.5)
+        y = y + torch.floor(4 * x) + torch.ceil(4 * x) * x + torch.round(4 * x) + torch.trunc(4 * x) + torch.frac(4 * x)
+        y = y + torch.remainder(x, 0.3) + torch.fmod(x, -0.3) + torch.div(x, 0.3, rounding_mode="floor") * x
+        y = y + F.softshrink(x, 0.1) + F.hardshrink(x, 0.2) + (x > 0.1).to(torch.int64) * x
+        y = torch.concat([torch.rot90(y, 1, (2, 3)).swapdims(2, 3), torch.rot90(x, 3, (3, 2)).swapdims(2, 3),
+                          torch.rot90(x, 2, (2, 3))], 1)
+        both = torch.empty(x.shape[0], 2, *x.shape[1:], dtype=x.dtype)
+        both[:, 0], both[:, 1] = x, y[:, :3] * torch.outer(torch.arange(1., 7.), torch.arange(8.) - 3).to(x.dtype)
+        rest = torch.roll(both, (1, 1), (1, 2)).sum(1)
+        scratch = x * 2
+        scratch.zero_()
+        tall = F.interpolate(x, size=(9, 5), mode="bicubic").prod(2, keepdim=True)[..., :4].repeat(1, 1, 6, 2)
+        return y[:, :3] + rest + scratch + F.interpolate(x, (6, 8), mode="bicubic", align_corners=True) * tall + x.argmax(3, keepdim=True)
+
+
+class Recurrences(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.smooth, self.sharp = nn.RNN(2, 3, batch_first=True, bidirectional=True), nn.RNN(6, 2, num_layers=2, nonlinearity="relu")
+        self.cell = nn.RNNCell(2, 3)
+
+    def forward(self, x):
+        y = self.sharp(self.smooth(x)[0].transpose(0, 1))[0]
+        return self.cell(y[0], self.cell(y[1], torch.zeros(x.shape[0], 3, dtype=x.dtype)))
+
+
+class Biases(nn.Module):
+    """Tables of biases at the differences of positions, with indices of two dimensions, in an attention."""
+    def __init__(self, side=3):
+        super().__init__()
+        places = torch.cartesian_prod(torch.arange(side), torch.arange(side))
+        apart = (places[:, None] - places[None]).abs()
+        self.register_buffer("indices", apart[..., 0] * side + apart[..., 1])
+        self.register_buffer("both", places)
+        self.biases, self.table = nn.Parameter(torch.randn(2, side * side)), nn.Parameter(torch.randn(side, side, 4))
+        self.qkv = nn.Linear(4, 12)
+
+    def forward(self, x):  # [batch, 9, 4]
+        x = x + self.table[self.both[:, 0], self.both[:, 1]]
+        q, k, v = self.qkv(x).unflatten(2, (3, 2, 2)).permute(2, 0, 3, 1, 4)
+        scores = q @ k.transpose(-1, -2) / 2 + self.biases[:, self.indices]
+        y = (scores.softmax(-1) @ v).transpose(1, 2).flatten(2) * self.table[1, 2]
+        return y
+
+
+class Kinks(nn.Module):
+    """Rectifiers of differences that are as small as rounding errors at a few points, where their derivatives are arbitrary."""
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Conv2d(2, 4, 1, bias=False), nn.Conv2d(4, 1, 3, padding=1)
+        with torch.no_grad():
+            self.first.weight[0, :, 0, 0] = torch.tensor([1.0, -1.0])
+
+    def forward(self, x):
+        return self.second(F.relu6(self.first(x)))
+
+
+def kinks():
+    x = torch.randn(2, 2, 8, 6, dtype=torch.float64)
+    x[:, 1, 4, 2:4] = x[:, 0, 4, 2:4] * (1 + 1e-8 * torch.randn(2, 2, dtype=torch.float64))
+    write_test("kinks", Kinks().double(), x)
+
+
+def shifted_modes():
+    write_test("shifted_modes", nn.Sequential(nn.Conv2d(2, 3, 1), ShiftedModes(3, (4, 4)), nn.GELU(), ShiftedModes(3, (2, 6))),
+               torch.randn(2, 2, 8, 10))
+
+
+def padded_modes():
+    write_test("padded_modes", nn.Sequential(PaddedModes(2, 2, 3), nn.Tanh()), torch.randn(1, 2, 5, 6, 4))
+
+
+def filters():
+    write_test("filters", Filters(), torch.randn(2, 5, 8, 6))
+
+
+def functions():
+    write_test("functions", Functions(), torch.rand(2, 3, 6, 8) * 2 - 1)
+
+
+def recurrences():
+    write_test("recurrences", Recurrences(), torch.randn(2, 3, 2))
+
+
+def biases():
+    write_test("biases", Biases(), torch.randn(2, 9, 4))
+
+
+def write_test(name, model, x):
+    export_model(model, (x,), f"{FOLDER}/{name}.f64.pt2")
+
 
 def computed(model, x):
     """The arrays of the tests' NAME.npz."""
@@ -158,5 +324,6 @@ def hidden_one():
 
 if __name__ == "__main__":
     torch.manual_seed(7)
-    for name in sys.argv[1:] or ("parameter_values", "recurrence", "tables", "nothing", "hidden_one"):
+    for name in sys.argv[1:] or ("parameter_values", "recurrence", "tables", "nothing", "hidden_one", "shifted_modes",
+                                 "padded_modes", "filters", "functions", "recurrences", "biases", "kinks"):
         globals()[name]()
