@@ -8,9 +8,10 @@
 //   runCollectively(...)      the call does something else, and its body returns nothing
 //   collectively(...)         (comm/agreement/agreement.hpp) the body returns a value, with which
 //                             the call continues after the agreement
-//   derefToApply(...)         calls of a time step (Apply), which have no agreement because of its
-//                             cost: an error ends the program, or is returned if there is one rank.
-//                             guardApply() (sys/errors/guard.hpp) does this by means of isAlone()
+//   guardApply(...)           (sys/errors/guard.hpp) calls of a time step (Apply), which have no
+//                             agreement because of its cost: an error ends the program, or is
+//                             returned if isAlone(), that is, if there is one rank. Their bodies get
+//                             the object by derefToApply()
 #pragma once
 
 #include "capi/arguments.hpp"
@@ -69,8 +70,7 @@ auto isAlone(Handle handle) {
   };
 }
 
-// deref() for calls during which other ranks wait, such as Apply. It also checks that the library
-// is initialised.
+// deref() after a check that the library is initialised, which guardApply() does not make.
 template <class Handle>
 auto& derefToApply(Handle handle, const char* name) {
   checkInitialized();

@@ -3,12 +3,13 @@
 //
 //   setInput(), setOutput()   optional: the user fixes layouts of the network's ends (pinned ends)
 //   search() or load()        finds the parallelization of each layer, or reads it from a file
-//   setUp()                   sets the signatures of the layers and sets the network up
+//   setUp()                   stores the choice for each layer beside its settings, and sets the
+//                             network up
 //   layer()                   the layer that the user runs: Apply, adjoint
 //   report(), calibrated()    measured times beside the predicted ones, and rates that fit them
 //
-// After setUp() each layer has the signature of its parallelization, on the plan's process grid or
-// on the grid of a pinned end.
+// After setUp() each layer runs with the signature of its parallelization, on the plan's process
+// grid or on the grid of a pinned end. Its own settings, with which it would run by itself, stay.
 //
 // If the last layer has another layout than the pinned output, a repartition follows it. The
 // network itself, with its names, parameters and options, is not changed.
@@ -39,8 +40,7 @@ public:
 
   const FoundPlan& search() override;
   // Collective. Searches on one rank if no rank has searched, gives each layer its parallelization,
-  // and sets the network up. A second call has no effect. After a failure the network has its
-  // former settings.
+  // and sets the network up. A second call has no effect. After a failure the network has no plan.
   void setUp();
   bool isSetUp() const noexcept { return isSetUp_; }
   // The network, which runs as planned. Throws TENON_ERR_STATE before setUp().

@@ -144,8 +144,8 @@ public:
 
   const ConvolutionGraph& graph() const { return *tight_.graph; }
   const ConvolutionPlan& plan() const noexcept { return *tight_.plan; }
-  // Selects another plan of the graph. A plan that is only tried (isTried) is not replaced by the
-  // next one if it fails.
+  // Selects another plan of the graph. A plan that is only tried (isTried) counts as one that has
+  // run: it is not replaced by the next one if it fails.
   void take(ConvolutionPlanPtr plan, bool isTried) {
     tight_.plan = std::move(plan);
     tight_.hasRun = isTried;

@@ -69,7 +69,8 @@ struct Movement {
   // adjoint (Role::Target). For a collective, messages are the calls of MPI or of the vendor's
   // library to which the rank contributes elements.
   Traffic sent(int rank, Role role) const;
-  // An upper bound over all ranks, from a few of them.
+  // The largest numbers of any rank: exact for an exchange on one grid, otherwise the largest of a
+  // sample of ranks.
   Traffic mostSent(Role role) const;
   // Bytes of buffers that a rank holds for contiguous arrays in the expected space, for
   // applications only, or also for those of the adjoint.

@@ -47,7 +47,8 @@ Traffic Movement::mostSent(Role role) const {
       most += part.mostSent(role);
     return most;
   }
-  // Ranks of a collective or a program differ little: the first ones have the largest pieces.
+  // Exact for an exchange on one grid. Otherwise ranks are sampled, the first one among them: ranks
+  // of a collective or a program differ by one element of a piece, and the first have the largest.
   const Grid& grid = (role == Role::Source ? from() : to()).grid();
   const bool isOnOneGrid = by == By::Exchange && from().grid() == to().grid();
   for (const int position :
@@ -61,8 +62,8 @@ Traffic Movement::mostSent(Role role) const {
 
 namespace {
 
-// Sent data are packed, and received data are combined from their buffer. The adjoint sends the
-// data in the other direction, and has lanes of its own.
+// Sent data are packed, and received data are combined from their buffer. Buffers and lanes of both
+// directions are created with the operator, so those of the adjoint always count.
 Index exchangeBytes(const Schedule& schedule, Index elementBytes, int rank,
                     const SharedByNode& shared) {
   Index sum = 0;
@@ -78,8 +79,8 @@ Index exchangeBytes(const Schedule& schedule, Index elementBytes, int rank,
   return sum;
 }
 
-// The whole tensor, and a partial sum of the own piece from each process; along a tree a second
-// whole tensor.
+// The whole tensor, and, for a sum, the larger of these: a partial sum of the own piece from each
+// process, or, along a tree, the whole tensor of another process.
 Index collectiveElements(const RouteStep& step, int rank) {
   const CollectivePieces pieces = collectivePieces(step, rank);
   if (!pieces.takesPart)

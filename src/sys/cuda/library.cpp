@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Opens the tables of NVIDIA's libraries, each by its first call. The version of cuDNN is checked,
-// since older versions have the functions but with fewer features.
+// since older versions have all functions but not all features. A library stays open to the end of
+// the process.
 #include "sys/cuda/library.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +10,8 @@ namespace tenon::cuda {
 
 namespace {
 
-// Older versions cannot create plans for a device that is only described.
+// Older versions cannot create plans from the description of a device that this process does not
+// have.
 constexpr std::size_t kMinDnn = 90800;
 
 std::string dnnVersionText(std::size_t version) {
