@@ -4,8 +4,8 @@
 // stores the count of released postings after the reading. Posting n, numbered from 1, is in slot
 // (n - 1) modulo the number of slots. The sender counts its postings (posted_), and the receiver
 // those that it has released (released_), so the next posting is number posted_ + 1 or
-// released_ + 1. Sleeping and waking are system calls on a word of the lane's head (futex), which
-// all processes that map the lane can make.
+// released_ + 1. Sleeping and waking are system calls on a counter (futex), which all processes
+// that map the lane can make.
 #include "comm/memory/lane.hpp"
 
 #include "sys/core_share.h"
@@ -15,6 +15,7 @@
 #endif
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <new>
 
@@ -40,7 +41,6 @@ Index slotDataBytes(Index partBytes) {
 }
 
 using SleepWord = std::atomic<std::uint32_t>; // 1 while the rank sleeps, or is about to
-static_assert(SleepWord::is_always_lock_free && sizeof(SleepWord) == 4);
 
 // The head of a lane, a cache line, which the slots follow.
 struct LaneHead {
@@ -57,31 +57,41 @@ Counter& released(std::byte* lane) {
   return head(lane).released;
 }
 
-// Sleeps until a wake-up, or for that time, unless isOver() is true by now.
+#ifdef __linux__
+// A futex has 32 bits: the half of a counter that each step changes.
+void* lowHalf(Counter& counter) {
+  auto* halves = reinterpret_cast<std::uint32_t*>(&counter);
+  return halves + (std::endian::native == std::endian::big);
+}
+#endif
+
+// Sleeps until the counter changes, or for that time, unless isOver() is true of its value by now.
 template <class IsOver>
-void sleepOn(SleepWord& word, long nanoseconds, const IsOver& isOver) {
-  word.store(1, std::memory_order_seq_cst);
-  if (!isOver()) {
+void sleepOn(Counter& counter, SleepWord& sleeps, long nanoseconds, const IsOver& isOver) {
+  sleeps.store(1, std::memory_order_seq_cst);
+  const std::uint64_t value = counter.load(std::memory_order_seq_cst);
+  if (!isOver(value)) {
 #ifdef __linux__
     const timespec length{.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
     const int slack = tenonExactTimers();
-    syscall(SYS_futex, &word, FUTEX_WAIT, 1U, &length, nullptr, 0);
+    // Returns at once if the counter has another value.
+    syscall(SYS_futex, lowHalf(counter), FUTEX_WAIT, static_cast<std::uint32_t>(value), &length,
+            nullptr, 0);
     tenonSetTimers(slack);
 #else
     tenonNap(nanoseconds);
 #endif
   }
-  word.store(0, std::memory_order_relaxed);
+  sleeps.store(0, std::memory_order_relaxed);
 }
 
-// Stores a counter that the other end tests.
-void store(Counter& counter, std::uint64_t value, bool wakes) {
+// Stores a counter that the other end tests, and wakes that rank if it sleeps. Nothing is written
+// after the counter: a sender can have freed the lane when it has seen the last release.
+void storeAndWake(Counter& counter, std::uint64_t value, const SleepWord& sleeps, bool wakes) {
   counter.store(value, wakes ? std::memory_order_seq_cst : std::memory_order_release);
-}
-
-void wake(SleepWord& word) {
 #ifdef __linux__
-  syscall(SYS_futex, &word, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+  if (wakes && sleeps.load(std::memory_order_seq_cst) != 0)
+    syscall(SYS_futex, lowHalf(counter), FUTEX_WAKE, 1, nullptr, nullptr, 0);
 #endif
 }
 
@@ -189,13 +199,7 @@ void SendLane::postArray(Index place, const std::array<Index, kMaxRank>& strides
 void SendLane::post(Index array) noexcept {
   Slot& next = slot(lane(), shape_, slots_, posted_);
   next.array = array;
-  const bool wakes = alwaysWakes_ || isCoreWanted();
-  store(next.number, ++posted_, wakes);
-  SleepWord& word = head(lane()).receiverSleeps;
-  if (!wakes || word.load(std::memory_order_seq_cst) == 0)
-    return;
-  word.store(0, std::memory_order_relaxed);
-  wake(word);
+  storeAndWake(next.number, ++posted_, head(lane()).receiverSleeps, alwaysWakes_ || isCoreWanted());
 }
 
 bool SendLane::isDrained() const noexcept {
@@ -205,10 +209,8 @@ bool SendLane::isDrained() const noexcept {
 void SendLane::sleepUntilRelease(long nanoseconds) const noexcept {
   LaneHead& ends = head(lane());
   const std::uint64_t before = ends.released.load(std::memory_order_acquire);
-  sleepOn(ends.senderSleeps, nanoseconds, [&] {
-    const std::uint64_t now = ends.released.load(std::memory_order_seq_cst);
-    return now != before || now == posted_;
-  });
+  sleepOn(ends.released, ends.senderSleeps, nanoseconds,
+          [&](std::uint64_t now) { return now != before || now == posted_; });
 }
 
 ReceiveLane::ReceiveLane(const SharedArena& arena, int sender, const LaneAddress& address,
@@ -222,10 +224,8 @@ bool ReceiveLane::hasPosting() const noexcept {
 }
 
 void ReceiveLane::sleepUntilPosting(long nanoseconds) const noexcept {
-  sleepOn(head(memory_).receiverSleeps, nanoseconds, [&] {
-    return slot(memory_, shape_, slots_, released_).number.load(std::memory_order_seq_cst) ==
-           released_ + 1;
-  });
+  sleepOn(slot(memory_, shape_, slots_, released_).number, head(memory_).receiverSleeps,
+          nanoseconds, [&](std::uint64_t number) { return number == released_ + 1; });
 }
 
 ArrayPlace ReceiveLane::place() const noexcept {
@@ -243,13 +243,8 @@ const std::byte* ReceiveLane::slotData() const noexcept {
 void ReceiveLane::release(double readSeconds) noexcept {
   if (isTimed())
     readSecondsOf(slot(memory_, shape_, slots_, released_)) = readSeconds;
-  const bool wakes = alwaysWakes_ || isCoreWanted();
-  store(released(memory_), ++released_, wakes);
-  // From here on this rank must not write to the lane: the sender can have freed it after its last
-  // release. So the sender clears its word itself.
-  SleepWord& word = head(memory_).senderSleeps;
-  if (wakes && word.load(std::memory_order_seq_cst) != 0)
-    wake(word);
+  storeAndWake(released(memory_), ++released_, head(memory_).senderSleeps,
+               alwaysWakes_ || isCoreWanted());
 }
 
 } // namespace tenon

@@ -9,22 +9,22 @@
 //   receiver  waits for the number of the next posting                  (acquire)
 //             reads, then increments the count of released postings     (release)
 //
-// A rank that waits for the other end while its core is wanted sleeps on a word of the lane, and
-// the other end wakes it after its next posting or release. Each stores before it looks, in one
+// A rank that waits for the other end while its core is wanted sets a word of the lane and sleeps,
+// and the other end wakes it after its next posting or release. Each stores before it looks, in one
 // order of all ranks (sequential consistency), so one of them sees what the other has stored:
-//   sleeper    sets the word, tests once more, and sleeps while the word is set
-//   other end  posts or releases, and, if the word is set, wakes the sleeper; a sender also clears
-//              the word, a receiver cannot, since the lane can be freed after its last release
+//   sleeper    sets the word, tests the counter once more, and sleeps until it changes (futex)
+//   other end  stores the counter of a posting or release, and, if the word is set, wakes the
+//              sleeper; it writes nothing else, since the lane can be freed after its last release
 // The other end looks at the word only if there are more ranks than cores, or if its own core is
 // wanted; without a wake-up the sleeper tests again when its nap is over.
 //
 // Memory of a lane: [head: count of released postings, words of sleepers | slot 0 | slot 1 | ...],
 // where a slot is its head (number, kind of content, time of reading) and its data. A posting
 // contains packed data, or the address of an array of the sender, which the receiver reads in place
-// before it releases the posting. In a small slot, head and data share a cache line. In the head of a large slot the
-// receiver stores the time that it needed to read the data. From this time the sender chooses
-// between store instructions that leave the data in its cache and those that bypass the cache
-// (StoreWay in linop/exchange/region_run.hpp).
+// before it releases the posting. In a small slot, head and data share a cache line. In the head of
+// a large slot the receiver stores the time that it needed to read the data. From this time the
+// sender chooses between store instructions that leave the data in its cache and those that bypass
+// the cache (StoreWay in linop/exchange/region_run.hpp).
 #pragma once
 
 #include "comm/agreement/wait_policy.hpp"
