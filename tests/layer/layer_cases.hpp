@@ -189,8 +189,10 @@ inline std::vector<LayerCase> exampleCases(const std::string& type, int seeds) {
                            setTarget(*layer, example);
                          if (example.low == -1 && example.high == 1)
                            return layer;
-                         // A layer that needs inputs of another range follows a scale.
+                         // A layer that needs inputs of another range follows a map into it, of all
+                         // numbers, since inputs can be sums of contributions.
                          const auto inRange = newLayer(comm, "sequential");
+                         appendLayer(*inRange, newPointwise(comm, "tanh"));
                          const auto range = newPointwise(comm, "scale");
                          range->set("factor", (example.high - example.low) / 2);
                          range->set("shift", (example.high + example.low) / 2);

@@ -246,7 +246,7 @@ TEST(Rounding, TangentAndAdjointOfEachTypeAreAtTheSamePoint) {
   for (const test::LayerCase& c : test::layerCases()) {
     const auto layer = c.make(world());
     const auto net = roundingNet();
-    appendLayer(*net, test::newPointwise(world(), "scale", "factor", 0.8));
+    appendLayer(*net, test::newPointwise(world(), "scale", "factor", 1.25));
     appendLayer(*net, layer);
     appendLayer(*net, test::newPointwise(world(), "tanh"));
     setUp(net, test::drawInput(draw, c.input), TENON_FLOAT64);
