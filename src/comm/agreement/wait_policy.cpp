@@ -51,10 +51,11 @@ TenonCoreShare& coreShare() noexcept {
 
 // Whether a variable of MPI's tools interface exists and is true.
 bool isMpiVariableTrue(const char* name) noexcept {
-  int level = 0, index = 0, count = 0;
+  int level = 0, provided = 0, index = 0, count = 0;
   std::array<char, 64> value{}; // of an unknown type
   MPI_T_cvar_handle handle = nullptr;
-  if (MPI_T_init_thread(MPI_THREAD_SINGLE, &level) != MPI_SUCCESS)
+  // Open MPI takes this level as that of the whole process.
+  if (MPI_Query_thread(&level) != MPI_SUCCESS || MPI_T_init_thread(level, &provided) != MPI_SUCCESS)
     return false;
   if (MPI_T_cvar_get_index(name, &index) == MPI_SUCCESS &&
       MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) == MPI_SUCCESS) {

@@ -40,13 +40,37 @@ struct LayerExample {
                                        nullptr));
     return shape;
   }
-  // The least number of the inputs, all of which have the same range.
-  double least(TenonLayer layer) const {
-    double low = 0;
-    require(TenonLayerGetExampleTensor(layer, seed, 0, 0, nullptr, nullptr, &low, nullptr));
-    return low;
+  // The range of the numbers of the inputs, which is the same for all inputs.
+  struct Range {
+    double low = 0, high = 0;
+  };
+  Range range(TenonLayer layer) const {
+    Range range;
+    require(
+        TenonLayerGetExampleTensor(layer, seed, 0, 0, nullptr, nullptr, &range.low, &range.high));
+    return range;
   }
 };
+
+Layer functionOf(MPI_Comm comm, const char* type) {
+  Layer layer;
+  require(TenonLayerCreateType(comm, type, layer.out()));
+  return layer;
+}
+
+// The layer after a map of all numbers into its range, since an input can be a sum of
+// contributions: scale(tanh(x)).
+Layer afterMapInto(LayerExample::Range range, MPI_Comm comm, const Layer& layer) {
+  Layer chain;
+  require(TenonLayerCreateSequential(comm, chain.out()));
+  const Layer bound = functionOf(comm, "tanh"), scale = functionOf(comm, "scale");
+  require(TenonObjectSetReal(scale.object(), "factor", (range.high - range.low) / 2));
+  require(TenonObjectSetReal(scale.object(), "shift", (range.high + range.low) / 2));
+  require(TenonLayerSequentialAdd(chain, bound));
+  require(TenonLayerSequentialAdd(chain, scale));
+  require(TenonLayerSequentialAdd(chain, layer));
+  return chain;
+}
 
 // Makes an input empty, or an extent 0 or 1, in some cases. The settings may not allow this: all
 // ranks must then return the error that one process returns.
@@ -79,7 +103,15 @@ void checkExample(Case& c, const std::string& type) {
                  }};
   for (int i = 0; i < example.inputs; ++i)
     plan.inputs.push_back(example.shape(layer, i));
-  plan.isPositive = example.least(layer) > 0;
+  // The values of inputs are in [-1, 1), or from 1/2 on, in each contribution.
+  const LayerExample::Range range = example.range(layer);
+  plan.isPositive = range.low > 0 && range.low <= 0.5;
+  if (range.low != -1 && !plan.isPositive) {
+    plan.isSigned = false;
+    plan.make = [=](MPI_Comm comm, const GridSpec*) mutable {
+      return afterMapInto(range, comm, example.make(comm));
+    };
+  }
   plan.targetShape = example.shape(layer, example.inputs);
   if (plan.targetShape.empty())
     changeExtents(c.draw, plan.inputs);
