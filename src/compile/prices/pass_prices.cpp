@@ -74,7 +74,8 @@ std::vector<Pass> passesWithin(const CompiledNetwork& segment, const Step& step)
 
 class MoveListing {
 public:
-  MoveListing(const CompiledNetwork& network, const MapList& list)
+  // Without a network, no kernel is a container.
+  MoveListing(const CompiledNetwork* network, const MapList& list)
       : network_(network), list_(list) {}
 
   void add(const Step& step) {
@@ -102,8 +103,8 @@ private:
   }
 
   void addKernel(const KernelEntry& kernel, int node, const Step& step) {
-    if (const auto& segment = network_.nodes()[node].segment)
-      return addWithin(*segment, node, step);
+    if (network_ && network_->nodes()[node].segment)
+      return addWithin(*network_->nodes()[node].segment, node, step);
     for (const OwnMove& move : kernel.moves) {
       const Index times = step.what == Do::Forward   ? move.inApply
                           : computesCotangents(step) ? move.inAdjoint
@@ -123,19 +124,26 @@ private:
       }
   }
 
-  const CompiledNetwork& network_;
+  const CompiledNetwork* network_;
   const MapList& list_;
   std::vector<PassMove> moves_;
 };
+
+std::vector<PassMove> listed(MoveListing listing, const Pass& pass) {
+  for (const Step& step : pass.steps)
+    listing.add(step);
+  return listing.take();
+}
 
 } // namespace
 
 std::vector<PassMove> movesOf(const CompiledNetwork& network, const MapList& list,
                               const Pass& pass) {
-  MoveListing listing(network, list);
-  for (const Step& step : pass.steps)
-    listing.add(step);
-  return listing.take();
+  return listed({&network, list}, pass);
+}
+
+std::vector<PassMove> movesOf(const MapList& list, const Pass& pass) {
+  return listed({nullptr, list}, pass);
 }
 
 Movement movementOf(const OperatorEntry& op, Index elementBytes, const MovementTarget& target) {
@@ -157,19 +165,23 @@ Traffic sentFor(const PassMove& move, int rank, bool isOwn, Index elementBytes,
       .sent(rank, move.adjoint ? Role::Target : Role::Source);
 }
 
-double PassPrices::seconds(const OperatorEntry& op, bool adjoint) const {
-  const Index elementBytes = network_.network().elementBytes;
-  const LinkRates& links = conversions_.links();
+double operatorSeconds(const OperatorEntry& op, bool adjoint, Index elementBytes,
+                       ConversionPrices& conversions, Sampling sampling) {
+  const LinkRates& links = conversions.links();
   if (op.isLocal())
     return 0;
   if (goesByLists(op))
-    return priceOfLists(op, adjoint, elementBytes, links, sampling_);
+    return priceOfLists(op, adjoint, elementBytes, links, sampling);
   // The adjoint of from -> to is to* -> from*.
   const Layout from = adjoint ? op.to.dual() : op.from, to = adjoint ? op.from.dual() : op.to;
   // Layouts with the same memory, as in a sum of inputs: the price is that of copying.
   return op.kind == OperatorKind::Conversion && !haveSameMemory(from, to)
-             ? conversions_.seconds(from, to, elementBytes, sampling_)
-             : priceOfExchange(from, to, elementBytes, links, sampling_).seconds;
+             ? conversions.seconds(from, to, elementBytes, sampling)
+             : priceOfExchange(from, to, elementBytes, links, sampling).seconds;
+}
+
+double PassPrices::seconds(const OperatorEntry& op, bool adjoint) const {
+  return operatorSeconds(op, adjoint, network_.network().elementBytes, conversions_, sampling_);
 }
 
 std::vector<NodePrice> PassPrices::of(const MapList& list, const Pass& pass) const {

@@ -30,11 +30,17 @@ struct PassMove {
 // Operators that send no messages are included, since they take time.
 std::vector<PassMove> movesOf(const CompiledNetwork& network, const MapList& list,
                               const Pass& pass);
+// The same of the list of one layer that contains no others.
+std::vector<PassMove> movesOf(const MapList& list, const Pass& pass);
 
 // How an operator is carried out: a conversion as the target decides; what must be a single
 // exchange, such as a maximum, regardless of it. Not for operators that follow lists, or that are
 // local.
 Movement movementOf(const OperatorEntry& op, Index elementBytes, const MovementTarget& target);
+
+// The seconds of an operator of a list, or of its adjoint: 0 if it is local.
+double operatorSeconds(const OperatorEntry& op, bool adjoint, Index elementBytes,
+                       ConversionPrices& conversions, Sampling sampling);
 
 // Messages and elements that a rank sends for a move, each time. Of an index map, this process
 // knows only the part of its own rank: `isOwn` tells whether `rank` is that. For other ranks, the

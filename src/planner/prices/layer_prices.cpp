@@ -4,7 +4,39 @@
 // since the search requests precise prices of few parallelizations.
 #include "planner/prices/layer_prices.hpp"
 
+#include "compile/prices/listed_moves.hpp"
+
+#include <algorithm>
+#include <functional>
+
 namespace tenon {
+
+namespace {
+
+// Returns, by map, whether it moves data within a layer: an operator, or a kernel that applies
+// operators itself. The operators that convert an input to its use are moves of the network, but
+// for those that follow lists.
+std::vector<bool> movesWithin(const MapList& list) {
+  std::vector<bool> isInput(list.values().size()), isWithin;
+  for (const ValueId x : list.inputs())
+    isInput[x] = true;
+  for (const Map& map : list.maps()) {
+    const bool convertsInput =
+        map.x.size() == 1 && isInput[map.x.front()] && !std::ranges::count(list.outputs(), map.y);
+    bool moves = false;
+    if (map.kind == Map::Kind::Operator) {
+      const OperatorEntry& op = list.operators()[map.object];
+      moves = goesByLists(op) || !(convertsInput || op.isLocal() || haveSameMemory(op.from, op.to));
+    } else if (map.kind == Map::Kind::Kernel)
+      moves = !list.kernels()[map.object].moves.empty();
+    isWithin.push_back(moves);
+    if (convertsInput && map.kind != Map::Kind::Kernel)
+      isInput[map.y] = true;
+  }
+  return isWithin;
+}
+
+} // namespace
 
 Sampling samplingOf(Precision precision) {
   switch (precision) {
@@ -25,52 +57,52 @@ void LayerPrices::addForm(const Declaration& declaration, const Form& form, bool
       kernelCost(declaration, form, hasCotangent, elementBytes_, rates_.kernels);
   cost.kernels.forward += kernels.applySeconds;
   cost.kernels.backward += trains_ ? kernels.adjointSeconds : 0;
-  if (declaration.takesLists() || form.links || declaration.movesInKernels())
-    addListed(declaration, form, hasCotangent, cost);
+  const MapList list = declaration.maps(form, declaration.storageLayouts(form));
+  addMovesWithin(list, hasCotangent, cost);
 }
 
-void LayerPrices::addListed(const Declaration& declaration, const Form& form, bool hasCotangent,
-                            ParallelizationCost& cost) const {
-  const bool hasBackward = trains_ && hasCotangent;
-  const MapList list = declaration.maps(form, declaration.storageLayouts(form));
-  for (const KernelEntry& kernel : list.kernels())
-    for (const OwnMove& move : kernel.moves) {
-      const OperatorEntry& op = list.operators()[move.op];
-      cost.conversions.push_back({&LayerTerms::forward, op.from, op.to, move.inApply});
-      if (hasBackward)
-        cost.conversions.push_back({&LayerTerms::backward, op.from, op.to, move.inAdjoint});
-    }
-  for (const OperatorEntry& op : list.operators()) {
-    if (!goesByLists(op))
-      continue;
-    cost.listed.push_back({&LayerTerms::forward, op, /*adjoint=*/false});
-    if (hasBackward)
-      cost.listed.push_back({&LayerTerms::backward, op, /*adjoint=*/true});
-  }
+// The steps are those of the layer by itself, less the moves that are the network's.
+void LayerPrices::addMovesWithin(const MapList& list, bool hasCotangent,
+                                 ParallelizationCost& cost) const {
+  const std::vector<bool> isWithin = movesWithin(list);
+  if (std::ranges::none_of(isWithin, std::identity{}))
+    return;
+  const auto add = [&](double LayerTerms::*term, Pass pass) {
+    std::erase_if(pass.steps,
+                  [&](const Step& step) { return step.map < 0 || !isWithin[step.map]; });
+    for (PassMove& move : movesOf(list, pass))
+      cost.moves.push_back({term, std::move(move.op), move.adjoint, move.times});
+  };
+  const InInference infers(std::max(1, list.nodes()), !trains_);
+  add(&LayerTerms::forward, applyPass(list, Order::Listed, infers, /*keeps=*/trains_));
+  if (trains_)
+    add(&LayerTerms::backward,
+        adjointPass(list, Chosen(list.inputs().size(), hasCotangent), Order::Listed, infers));
 }
 
 void LayerPrices::addConversion(const Layout& from, const Layout& to, bool hasCotangent,
                                 ParallelizationCost& cost) const {
-  cost.conversions.push_back({&LayerTerms::forward, from, to});
+  if (haveSameMemory(from, to))
+    return;
+  const OperatorEntry op{.kind = OperatorKind::Conversion, .from = from, .to = to};
+  cost.moves.push_back({&LayerTerms::forward, op});
   if (trains_ && hasCotangent)
-    cost.conversions.push_back({&LayerTerms::backward, to.dual(), from.dual()});
+    cost.moves.push_back({&LayerTerms::backward, op, /*adjoint=*/true});
 }
 
 void LayerPrices::addGradient(const Layout& use, ParallelizationCost& cost) const {
-  if (trains_)
-    cost.conversions.push_back({&LayerTerms::gradients, use.dual(), use});
+  if (trains_ && !haveSameMemory(use.dual(), use))
+    cost.moves.push_back({&LayerTerms::gradients,
+                          {.kind = OperatorKind::Conversion, .from = use.dual(), .to = use}});
 }
 
 LayerTerms LayerPrices::terms(ParallelizationCost& cost, Sampling sampling) const {
   const auto [entry, isNew] = cost.seconds.try_emplace(sampling, cost.kernels);
   LayerTerms& terms = entry->second;
-  if (isNew) {
-    for (const ParallelizationCost::Conversion& one : cost.conversions)
-      terms.*one.term +=
-          double(one.times) * conversions_.seconds(one.from, one.to, elementBytes_, sampling);
-    for (const ParallelizationCost::ListedMove& one : cost.listed)
-      terms.*one.term += priceOfLists(one.op, one.adjoint, elementBytes_, rates_.links, sampling);
-  }
+  if (isNew)
+    for (const ParallelizationCost::Move& one : cost.moves)
+      terms.*one.term += double(one.times) * operatorSeconds(one.op, one.adjoint, elementBytes_,
+                                                             conversions_, sampling);
   return terms;
 }
 

@@ -3,9 +3,12 @@
 // form of the layer, and of the dependents that are distributed like it,
 //
 //     t_v = kernels of Apply and adjoint        by their operations and bytes (kernel_cost.hpp)
-//         + conversions within the layer        as between moments of a norm
-//         + messages by the lists of a mesh     (listed_moves.hpp)
+//         + moves within the layer              as of the moments of a norm, or of the rows of a mesh
 //         + conversion dW -> reduced dW         of the gradient of each parameter
+//
+// Kernels and moves within the layer are those of the steps that Apply and adjoint of the layer
+// take by themselves (pass_prices.hpp); the conversion of an input to its use is a move of the
+// network (move_prices.hpp), which costs nothing where the layer before writes that layout.
 //
 // The last is the all-reduce of |W| elements in Gholami et al. (arXiv 1712.04432, Eq. 4), if all
 // processes have the weights, and of |W|/P_r elements among P_c processes on their P_r x P_c grid
@@ -18,7 +21,7 @@
 
 #include "compile/prices/conversion_prices.hpp"
 #include "compile/prices/kernel_cost.hpp"
-#include "compile/prices/listed_moves.hpp"
+#include "compile/prices/pass_prices.hpp"
 #include "declaration/core/form.hpp"
 #include "planner/prices/cost_model.hpp"
 
@@ -38,20 +41,15 @@ Sampling samplingOf(Precision precision);
 // What a layer needs under a parallelization. Kernels have their seconds; communication gets them
 // when they are requested, by precision.
 struct ParallelizationCost {
-  // A conversion, and the term to which its seconds are added.
-  struct Conversion {
-    double LayerTerms::*term;
-    Layout from, to;
-    Index times = 1;
-  };
-  struct ListedMove {
+  // A move, and the term to which its seconds are added.
+  struct Move {
     double LayerTerms::*term;
     OperatorEntry op;
     bool adjoint = false;
+    Index times = 1;
   };
   LayerTerms kernels = {};
-  std::vector<Conversion> conversions = {};
-  std::vector<ListedMove> listed = {};
+  std::vector<Move> moves = {};
   std::map<Sampling, LayerTerms> seconds = {};
 
   double bytes = 0;                     // of one process, that are not shared with other layers
@@ -67,7 +65,7 @@ public:
       : conversions_(conversions), rates_(std::move(rates)), elementBytes_(elementBytes),
         trains_(trains) {}
 
-  // Adds the kernels of a form, and the communication that its list of maps contains.
+  // Adds the kernels of a form, and the moves that its list of maps contains.
   // `hasCotangent` tells whether the cotangents of its inputs are wanted.
   void addForm(const Declaration& declaration, const Form& form, bool hasCotangent,
                ParallelizationCost& cost) const;
@@ -80,8 +78,7 @@ public:
   LayerTerms terms(ParallelizationCost& cost, Sampling sampling) const;
 
 private:
-  void addListed(const Declaration& declaration, const Form& form, bool hasCotangent,
-                 ParallelizationCost& cost) const;
+  void addMovesWithin(const MapList& list, bool hasCotangent, ParallelizationCost& cost) const;
 
   ConversionPrices& conversions_;
   OwnRates rates_;
