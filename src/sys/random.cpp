@@ -49,7 +49,8 @@ std::vector<Index> permutation(std::uint64_t seed, std::uint64_t stream, Index n
     throw Error(TENON_ERR_ARG, fmt::format("the permutation has {} items; it must have >= 0", n));
   std::vector<Index> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), Index{0});
-  // Fisher-Yates shuffle, from the last position down. The number of draws depends on n alone.
+  // Fisher-Yates shuffle: the last position gets one of all items, the one before it one of the
+  // rest, and so on. A rejected draw only moves on to the next number of the stream.
   std::uint64_t position = 0;
   for (std::size_t remaining = order.size(); remaining > 1; --remaining)
     std::swap(order[remaining - 1], order[boundedDraw(seed, stream, position, remaining)]);

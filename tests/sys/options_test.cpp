@@ -258,8 +258,8 @@ TEST(Options, ANameInPlaceOfAPrefixIsToldApart) {
   OptionDatabase database;
   database.findFlag("", "bias");
   EXPECT_EQ(database.adviceOn("-tenon_surface1_bias"), "did you mean -tenon_bias?");
-  database.noteReader("surface1", "layer \"surface1\"", "");
-  database.noteReader("surface2", "layer \"surface2\"", "s2_");
+  database.noteOtherPrefix("surface1", "layer \"surface1\"", "");
+  database.noteOtherPrefix("surface2", "layer \"surface2\"", "s2_");
   EXPECT_EQ(database.adviceOn("-tenon_surface1_bias"),
             "layer \"surface1\" has no options prefix, and its name is not one; set it by "
             "TenonObjectSetOptionsPrefix(object, \"surface1_\")");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Opens the tables of NVIDIA's libraries, each by its first call. The version of cuDNN is checked,
 // since older versions have all functions but not all features. A library stays open to the end of
-// the process.
+// the process: a Library has no destructor that would close it, so the pointers in the table remain
+// valid.
 #include "sys/cuda/library.hpp"
 
 #include <fmt/format.h>

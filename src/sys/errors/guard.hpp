@@ -76,6 +76,9 @@ public:
   using Error::Error;
 };
 
+// In the scope of a public call, the program's floating-point traps are disabled (sys/traps.hpp),
+// and the library's device is the current one; callUser() reverts both while the user's function
+// runs.
 template <class Body>
 TenonErrorCode guard(const char* function, Body&& body,
                      std::source_location where = std::source_location::current()) noexcept {

@@ -3,6 +3,8 @@
 // of this works even without memory: a report that cannot be stored or printed completely is
 // shortened. An exception that a handler throws is caught here. An error that is raised inside a
 // handler is returned without calling a handler, to avoid endless recursion.
+//
+// The file ends with the ring buffer of the names of the last calls, which a watchdog reads.
 #include "sys/errors/handler.hpp"
 
 #include "sys/errors/dimension_note.hpp"

@@ -80,7 +80,7 @@ std::string PartFile::prefix(const std::string& path) {
 }
 
 PartFile::PartFile(std::string path, Owner owner) : path_(std::move(path)) {
-  open(checkPlace(), owner);
+  open(checkPath(), owner);
 }
 
 PartFile::~PartFile() {
@@ -95,7 +95,7 @@ void PartFile::close() noexcept {
   file_ = -1;
 }
 
-std::optional<mode_t> PartFile::checkPlace() const {
+std::optional<mode_t> PartFile::checkPath() const {
   // lstat(), to detect a link instead of following it.
   struct stat status {};
   if (lstat(path_.c_str(), &status) != 0) {
@@ -148,7 +148,7 @@ void PartFile::sync() {
 
 void PartFile::commit() {
   // The path can have changed since the file was opened.
-  checkPlace();
+  checkPath();
   if (std::rename(name_.c_str(), path_.c_str()) != 0)
     fail(errno == ENOENT
              ? fmt::format("'{}', which it is written as, is gone: another program has removed it; "

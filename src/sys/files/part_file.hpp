@@ -49,7 +49,7 @@ public:
 
 private:
   // The permissions of the file at the path, if there is one.
-  std::optional<mode_t> checkPlace() const;
+  std::optional<mode_t> checkPath() const;
   void open(std::optional<mode_t> replaced, Owner owner);
   void close() noexcept;
 

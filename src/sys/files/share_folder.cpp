@@ -26,19 +26,19 @@ std::string findDataFile(const std::string& nameOrPath, const std::string& what,
                          const std::vector<std::string>& folders, const std::string& ownFolder) {
   if (nameOrPath.find('/') != std::string::npos || nameOrPath.ends_with(".json"))
     return nameOrPath;
-  std::vector<std::string> places;
+  std::vector<std::string> searched;
   if (!ownFolder.empty())
-    places.push_back(ownFolder);
+    searched.push_back(ownFolder);
   for (const std::string& share : shareFolders())
     for (const std::string& folder : folders)
-      places.push_back(fmt::format("{}/{}", share, folder));
+      searched.push_back(fmt::format("{}/{}", share, folder));
   std::vector<std::string> knownNames;
   std::error_code ignored;
-  for (const std::string& place : places) {
-    const std::filesystem::path path = std::filesystem::path(place) / (nameOrPath + ".json");
+  for (const std::string& location : searched) {
+    const std::filesystem::path path = std::filesystem::path(location) / (nameOrPath + ".json");
     if (std::filesystem::exists(path, ignored))
       return path.string();
-    for (const std::string& name : namesIn(place, ignored))
+    for (const std::string& name : namesIn(location, ignored))
       if (name.ends_with(".json"))
         knownNames.push_back(name.substr(0, name.rfind('.')));
   }
@@ -48,7 +48,7 @@ std::string findDataFile(const std::string& nameOrPath, const std::string& what,
   throw Error(TENON_ERR_FILE,
               fmt::format("there is no {} '{}' in {}; known are: {}. Pass one of these, or a path "
                           "that ends with .json",
-                          what, nameOrPath, joined(places),
+                          what, nameOrPath, joined(searched),
                           knownNames.empty() ? "none" : joined(knownNames)));
 }
 

@@ -2,7 +2,7 @@
 // Buffers, the counters of allocated bytes, and the first-fit allocator. The counters are relaxed
 // atomics, since only reports read them. FirstFit::deallocate() must not allocate memory, because
 // destructors call it when memory can have run out; it therefore moves nodes between its two maps,
-// of allocations (places_) and of gaps.
+// of allocations (allocations_) and of gaps.
 #include "sys/memory/memory.hpp"
 
 #include "sys/errors/error.hpp"
@@ -158,34 +158,34 @@ FirstFit::FirstFit(Index bytes) {
 
 std::optional<Index> FirstFit::allocate(Index bytes, Index alignment) {
   for (const auto& [begin, end] : gaps_) {
-    // The gap is divided into: rest before the place, the new allocation, rest behind it.
-    const Index place = roundedUp(begin, alignment);
-    if (place > end || end - place < bytes)
+    // The gap is divided into: rest before the allocation, the allocation, rest behind it.
+    const Index offset = roundedUp(begin, alignment);
+    if (offset > end || end - offset < bytes)
       continue;
     Ranges newNodes; // Allocated first: if that fails, nothing has changed.
-    newNodes.emplace(place, place + bytes);
-    if (begin < place)
-      newNodes.emplace(begin, place);
+    newNodes.emplace(offset, offset + bytes);
+    if (begin < offset)
+      newNodes.emplace(begin, offset);
     auto remainder = gaps_.extract(begin);
-    remainder.key() = place + bytes;
+    remainder.key() = offset + bytes;
     if (remainder.key() < remainder.mapped())
       gaps_.insert(std::move(remainder));
-    places_.insert(newNodes.extract(place));
+    allocations_.insert(newNodes.extract(offset));
     gaps_.merge(newNodes);
     taken_ += bytes;
-    return place;
+    return offset;
   }
   return std::nullopt;
 }
 
-Index FirstFit::deallocate(Index place) {
-  const auto allocation = places_.find(place);
-  if (allocation == places_.end())
-    throw Error(TENON_ERR_INTERNAL, fmt::format("place {} was given back, but not taken", place));
-  Index begin = place, end = allocation->second;
+Index FirstFit::deallocate(Index offset) {
+  const auto allocation = allocations_.find(offset);
+  if (allocation == allocations_.end())
+    throw Error(TENON_ERR_INTERNAL, fmt::format("place {} was given back, but not taken", offset));
+  Index begin = offset, end = allocation->second;
   const Index bytes = end - begin;
   // The node of the allocation becomes that of the gap, merged with the adjacent gaps.
-  auto gap = places_.extract(allocation);
+  auto gap = allocations_.extract(allocation);
   taken_ -= bytes;
   auto nextGap = gaps_.lower_bound(begin);
   if (nextGap != gaps_.begin() && std::prev(nextGap)->second == begin) {

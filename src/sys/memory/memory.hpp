@@ -110,14 +110,14 @@ public:
   // Allocates `bytes` > 0 and returns the offset, a multiple of `alignment`; nothing if no gap is
   // large enough.
   std::optional<Index> allocate(Index bytes, Index alignment);
-  // Frees an allocation, without allocating memory. Returns its size in bytes.
-  Index deallocate(Index place);
+  // Frees an allocation by its offset, without allocating memory. Returns its size in bytes.
+  Index deallocate(Index offset);
   Index bytesTaken() const noexcept { return taken_; }
 
 private:
   using Ranges = std::map<Index, Index>; // begin to end
 
-  Ranges gaps_, places_;
+  Ranges gaps_, allocations_;
   Index taken_ = 0;
 };
 

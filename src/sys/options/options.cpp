@@ -135,7 +135,7 @@ void OptionDatabase::clear() {
   std::lock_guard lock(mutex_);
   entries_.clear();
   requested_.clear();
-  readers_.clear();
+  otherPrefixes_.clear();
 }
 
 void OptionDatabase::commit(const std::vector<OptionValue>& values) {
@@ -274,23 +274,23 @@ std::string OptionDatabase::nearestAsked(std::string_view key) const {
   return nearest(key, candidates);
 }
 
-void OptionDatabase::noteReader(const std::string& name, const std::string& title,
-                                const std::string& prefix) const {
+void OptionDatabase::noteOtherPrefix(const std::string& name, const std::string& title,
+                                     const std::string& prefix) const {
   std::lock_guard lock(mutex_);
-  readers_[name] = {title, prefix};
+  otherPrefixes_[name] = {title, prefix};
 }
 
 std::string OptionDatabase::adviceOn(std::string_view key) const {
   {
     std::lock_guard lock(mutex_);
-    for (const auto& [name, reader] : readers_)
+    for (const auto& [name, object] : otherPrefixes_)
       if (const std::string prefix = name + "_"; key.starts_with(keyOf(prefix, "")))
-        return reader.prefix.empty()
+        return object.prefix.empty()
                    ? fmt::format("{} has no options prefix, and its name is not one; set it by "
                                  "TenonObjectSetOptionsPrefix(object, \"{}\")",
-                                 reader.title, prefix)
-                   : fmt::format("the options of {} begin with {}", reader.title,
-                                 keyOf(reader.prefix, ""));
+                                 object.title, prefix)
+                   : fmt::format("the options of {} begin with {}", object.title,
+                                 keyOf(object.prefix, ""));
   }
   const std::string meant = nearestAsked(key);
   return meant.empty() ? "no object reads its options under such a name"

@@ -70,10 +70,10 @@ public:
   // The probable spelling of an unused key: the nearest among the keys that were looked up and
   // whose name the key can have; "" if there is none.
   std::string nearestAsked(std::string_view key) const;
-  // Registers an object whose options prefix differs from its name, since users can take the name
-  // for the prefix.
-  void noteReader(const std::string& name, const std::string& title,
-                  const std::string& prefix) const;
+  // Registers an object whose options prefix differs from its name, for adviceOn(): users can take
+  // the name for the prefix, and such an option is never read.
+  void noteOtherPrefix(const std::string& name, const std::string& title,
+                       const std::string& prefix) const;
   // Advice about an unused key, as the end of a sentence: it uses an object's name as a prefix, or
   // is a misspelling of another key.
   std::string adviceOn(std::string_view key) const;
@@ -97,10 +97,10 @@ private:
   std::map<std::string, Entry, std::less<>> entries_;
   // Keys that were looked up, with their names.
   mutable std::map<std::string, std::string> requested_;
-  struct Reader {
+  struct OtherPrefix {
     std::string title, prefix;
   };
-  mutable std::map<std::string, Reader> readers_; // by name of the object
+  mutable std::map<std::string, OtherPrefix> otherPrefixes_; // by name of the object
 };
 
 // The database of the process.

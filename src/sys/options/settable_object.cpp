@@ -31,8 +31,9 @@ void SettableObject::setText(std::string_view name, std::string_view text) {
 
 void SettableObject::setFromOptions() {
   checkChange("TenonObjectSetFromOptions()");
+  // For the advice about unused options: the user can have taken the object's name for its prefix.
   if (!name().empty() && prefix() != name() + "_")
-    options().noteReader(name(), title(), prefix());
+    options().noteOtherPrefix(name(), title(), prefix());
   Settings after = settings();
   const Settings::Names names = after.readOptions(prefix(), owner());
   if (names.empty())
