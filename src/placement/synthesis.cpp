@@ -148,7 +148,7 @@ namespace {
 
 // Bound on the state numbers that are stored; all programs of five steps on six levels need half of
 // it.
-constexpr Index kMaxKept = Index(1) << 23;
+constexpr Index kMaxStored = Index(1) << 23;
 
 // Whether a collective can be the last one of a program; the members must all get the whole sum.
 bool mayReachGoal(CollectiveKind kind) {
@@ -163,9 +163,9 @@ std::vector<Move> movesOf(const Hierarchy& hierarchy) {
     for (CollectiveKind kind :
          {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather,
           CollectiveKind::Reduce, CollectiveKind::Broadcast}) {
-      if (grouping.spelled.form == GroupForm::Master && kind != CollectiveKind::AllReduce)
+      if (grouping.instruction.form == GroupForm::Master && kind != CollectiveKind::AllReduce)
         continue;
-      Instruction instruction = grouping.spelled;
+      Instruction instruction = grouping.instruction;
       instruction.collective = kind;
       moves.push_back({instruction, grouping.groups});
     }
@@ -241,7 +241,7 @@ private:
   // Returns the node with these states, new or old.
   int indexOf(const std::vector<std::uint32_t>& states) {
     const int index = nodeStates_.insert(states).first;
-    const Index maxNodes = kMaxKept / static_cast<Index>(states.size());
+    const Index maxNodes = kMaxStored / static_cast<Index>(states.size());
     if (index >= maxNodes)
       throw Error(TENON_ERR_ARG,
                   fmt::format("programs of up to {} instructions on {} devices have more than {} "

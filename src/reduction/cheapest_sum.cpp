@@ -151,7 +151,8 @@ CheapestSum cheapestSum(const Hierarchy& hierarchy, double bytes, const LinkRate
   return BlockSearch(hierarchy, bytes, rates, goal).run();
 }
 
-// A unit that is not full, such as the last node, counts as a unit.
+// A unit that is not full, such as the last node, counts as a unit: 10 ranks on nodes of 4 have the
+// levels [3, 4].
 Hierarchy levelsOf(const LinkRates& rates, int ranks) {
   Hierarchy levels;
   Index around = ranks; // number of ranks in a unit of the level around

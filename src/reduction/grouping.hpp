@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Computes the groups of devices on which an instruction of a reduction program acts. Devices are
 // numbered by their digits in the hierarchy x_1 ... x_L, with level 1 the slowest. The members of a
-// group differ in a range of digits only: InsideGroup at level i varies the digits i+1 ... L,
-// Parallel(e) and Master(e) vary the digits e+1 ... i. With [2,3], InsideGroup at level 1 has the
-// groups {0,1,2} and {3,4,5}, Parallel(0) at level 1 the groups {0,3}, {1,4} and {2,5}.
+// group differ in a range of digits only. At the level i of an instruction (its slice),
+//
+//   InsideGroup   varies the digits i+1 ... L; with [2,3] and i = 1: {0,1,2} {3,4,5}
+//   Parallel(e)   varies the digits e+1 ... i; with [2,3], i = 1 and e = 0: {0,3} {1,4} {2,5}
+//   Master(e)     only those groups of Parallel(e) whose digits i+1 ... L are 0: {0,3}
 //
 // Instructions with the same collective and the same groups are the same step. A collective in
 // groups of one device does nothing, so levels of size 1 can be ignored.
@@ -39,7 +41,7 @@ bool formSameGroups(const Hierarchy& hierarchy, const Instruction& one, const In
 // The groups in which the devices of one step act.
 struct Grouping {
   // An instruction with these groups; its collective is AllReduce, which all groups allow.
-  Instruction spelled;
+  Instruction instruction;
   DeviceGroups groups;
 };
 

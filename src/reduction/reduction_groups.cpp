@@ -20,9 +20,9 @@ namespace {
 // Counts the distinct digits that the ranks of a group have on each level: ranks 0, 1, 4, 5 on the
 // levels [2, 4] have 2 and 2 (the digits are 0,0 0,1 1,0 1,1). The time for a group is
 // proportional to its size, not to the sizes of levels.
-class GroupPlaces {
+class GroupDigits {
 public:
-  explicit GroupPlaces(const Hierarchy& machine)
+  explicit GroupDigits(const Hierarchy& machine)
       : machine_(machine), sizes_(machine.size()), marks_(machine.size()) {
     for (std::size_t level = 0; level < machine.size(); ++level)
       marks_[level].resize(machine[level]);
@@ -32,7 +32,7 @@ public:
   // the product of these numbers is at least the number of ranks. It is equal only if all
   // combinations of digits occur: then the group is a product of digit sets.
   const std::vector<Index>& sizesOf(const std::vector<int>& ranks) {
-    look(ranks);
+    numberDigits(ranks);
     Index product = 1;
     for (const Index size : sizes_)
       product *= size;
@@ -53,9 +53,9 @@ public:
     sizesOf(ranks); // throws if the group is not a product
     std::vector<int> order(ranks.size());
     for (std::size_t i = 0; i < ranks.size(); ++i) {
-      Index number = 0, below = 1, place = ranks[i];
-      for (std::size_t level = machine_.size(); level-- > 0; place /= machine_[level]) {
-        number += below * marks_[level][place % machine_[level]].number;
+      Index number = 0, below = 1, rest = ranks[i];
+      for (std::size_t level = machine_.size(); level-- > 0; rest /= machine_[level]) {
+        number += below * marks_[level][rest % machine_[level]].number;
         below *= sizes_[level];
       }
       order[number] = static_cast<int>(i);
@@ -71,12 +71,12 @@ private:
 
   // Numbers the digits of a group in the order in which they occur, and counts them in sizes_.
   // Marks of earlier groups are recognised by their group number, so nothing must be cleared.
-  void look(const std::vector<int>& ranks) {
+  void numberDigits(const std::vector<int>& ranks) {
     ++group_;
     std::ranges::fill(sizes_, 0);
-    for (Index place : ranks)
-      for (std::size_t level = machine_.size(); level-- > 0; place /= machine_[level])
-        if (Mark& mark = marks_[level][place % machine_[level]]; mark.group != group_)
+    for (Index rest : ranks)
+      for (std::size_t level = machine_.size(); level-- > 0; rest /= machine_[level])
+        if (Mark& mark = marks_[level][rest % machine_[level]]; mark.group != group_)
           mark = {group_, sizes_[level]++};
   }
 
@@ -133,9 +133,9 @@ Hierarchy reductionHierarchy(const Grid& grid, const std::vector<int>& axes,
   checkRanks(grid, machine);
   std::vector<Index> sizes;
   std::vector<int> first;
-  GroupPlaces places(machine);
+  GroupDigits digits(machine);
   for (const std::vector<int>& group : reductionGroupsOf(grid, axes)) {
-    const std::vector<Index>& groupSizes = places.sizesOf(group);
+    const std::vector<Index>& groupSizes = digits.sizesOf(group);
     if (first.empty()) {
       sizes = groupSizes;
       first = group;
@@ -157,10 +157,10 @@ Hierarchy reductionHierarchy(const Grid& grid, const std::vector<int>& axes,
 std::vector<int> memberOrder(const Grid& grid, const std::vector<int>& axes,
                              const Hierarchy& machine) {
   const auto groups = reductionGroupsOf(grid, axes);
-  GroupPlaces places(machine);
-  std::vector<int> order = places.orderOf(groups.front());
+  GroupDigits digits(machine);
+  std::vector<int> order = digits.orderOf(groups.front());
   for (const std::vector<int>& group : groups)
-    if (places.orderOf(group) != order)
+    if (digits.orderOf(group) != order)
       throw Error(
           TENON_ERR_ARG,
           fmt::format("ranks {1} and ranks {2}, in the order of their coordinates, are placed "

@@ -49,6 +49,7 @@ std::optional<SumPlan> cheapestPlan(ReductionPlan levels, double bytes) {
   return SumPlan{std::move(levels), best.seconds};
 }
 
+// The comparisons are those of findRoute(), with the same factors (machine/route.hpp).
 double secondsOfSumRoute(Index members, double bytes, const LinkRates& rates) {
   struct RouteCost {
     // `seconds` is the predicted time. `cost` is the same with a handicap for collectives of MPI,

@@ -19,8 +19,9 @@ namespace tenon {
 
 namespace {
 
-using Way = std::vector<Layout>; // the layouts between source and target
-constexpr int kMaxSums = 2;      // number of sums that are separated at most
+using Path = std::vector<Layout>; // a route: the layouts between source and target
+// Number of sums that are separated at most: each further one multiplies the number of routes.
+constexpr int kMaxSums = 2;
 
 // Returns the axes that are P in `from` and have property `after` in `to`, in the order in which
 // they split its dimension.
@@ -51,15 +52,16 @@ std::optional<Layout> withAll(Layout layout, const std::vector<int>& axes, Prope
   return layout;
 }
 
-// One sum separated from the rest: the layout between them, and whether the sum is first.
-struct Parting {
+// One sum separated from the rest of the conversion: the layout between the two, and whether the
+// sum is the first of them.
+struct Separation {
   Layout between;
   bool sumsFirst;
 };
 
-// Adds all ways to separate one sum from the rest, at either end of the route. Axes are summed
-// together if they have the same property in the target.
-void addPartings(const Layout& from, const Layout& to, std::vector<Parting>& partings) {
+// Adds all possibilities to separate one sum from the rest, at either end of the route. Axes are
+// summed together if they have the same property in the target.
+void addSeparations(const Layout& from, const Layout& to, std::vector<Separation>& separations) {
   std::vector<Property> targets;
   for (int axis = 0; axis < from.grid().axes(); ++axis)
     if (from.property(axis).isPartial() && !to.property(axis).isPartial() &&
@@ -71,59 +73,61 @@ void addPartings(const Layout& from, const Layout& to, std::vector<Parting>& par
       continue;
     if (!from.hasHalos())
       if (auto summed = withAll(from, axes, after, &to); summed && sumBetween(from, *summed))
-        partings.push_back({.between = std::move(*summed), .sumsFirst = true});
+        separations.push_back({.between = std::move(*summed), .sumsFirst = true});
+    // Backwards from the target, an axis can leave its dimension only if it is the minor one, so
+    // the last axis is changed first.
     std::ranges::reverse(axes);
     if (!to.hasHalos())
       if (auto contributions = withAll(to, axes, Property::partial(), nullptr);
           contributions && sumBetween(*contributions, to))
-        partings.push_back({.between = std::move(*contributions), .sumsFirst = false});
+        separations.push_back({.between = std::move(*contributions), .sumsFirst = false});
   }
 }
 
 // Routes in which each rank of a sum gets a share of it, redistributes the share, and gathers the
 // shares last.
-std::vector<Way> waysByShares(const Layout& from, const Layout& to) {
-  std::vector<Way> ways;
+std::vector<Path> pathsByShares(const Layout& from, const Layout& to) {
+  std::vector<Path> paths;
   const std::vector<int> axes = axesSummedInto(from, to, Property::broadcast());
   for (int d = 0; d < from.rank() && !axes.empty() && !from.hasHalos() && !to.hasHalos(); ++d) {
     const auto first = withAll(from, axes, Property::shard(d), nullptr);
     const auto last = withAll(to, axes, Property::shard(d), nullptr);
     if (!(*first == *last))
-      ways.push_back({*first, *last});
+      paths.push_back({*first, *last});
   }
-  return ways;
+  return paths;
 }
 
 // Returns the routes with at most maxSums separated sums. Where the adjoint conversion sums, the
 // conversion itself copies, and it is separated likewise: these routes are those of the adjoint,
 // reversed and dual.
-std::vector<Way> waysOf(const Layout& from, const Layout& to, int maxSums) {
-  std::vector<Way> ways;
+std::vector<Path> pathsBetween(const Layout& from, const Layout& to, int maxSums) {
+  std::vector<Path> paths;
   if (maxSums == 0 || !(from.grid() == to.grid()) || !mayHaveSums(from, to) || sumBetween(from, to))
-    return ways;
-  std::vector<Parting> partings, ofAdjoint;
-  addPartings(from, to, partings);
-  addPartings(to.dual(), from.dual(), ofAdjoint);
-  for (const Parting& adjointParting : ofAdjoint)
-    partings.push_back({adjointParting.between.dual(), !adjointParting.sumsFirst});
-  std::vector<Way> byShares = waysByShares(from, to);
-  std::ranges::copy(byShares, std::back_inserter(ways));
-  const auto add = [&](Way way) {
-    if (std::ranges::find(ways, way) == ways.end())
-      ways.push_back(std::move(way));
+    return paths;
+  std::vector<Separation> separations, ofAdjoint;
+  addSeparations(from, to, separations);
+  addSeparations(to.dual(), from.dual(), ofAdjoint);
+  for (const Separation& one : ofAdjoint)
+    separations.push_back({one.between.dual(), !one.sumsFirst});
+  std::vector<Path> byShares = pathsByShares(from, to);
+  std::ranges::copy(byShares, std::back_inserter(paths));
+  const auto add = [&](Path path) {
+    if (std::ranges::find(paths, path) == paths.end())
+      paths.push_back(std::move(path));
   };
-  for (const auto& [between, sumsFirst] : partings) {
+  for (const auto& [between, sumsFirst] : separations) {
     if (between == from || between == to)
       continue;
     add({between});
-    std::vector<Way> rest =
-        sumsFirst ? waysOf(between, to, maxSums - 1) : waysOf(from, between, maxSums - 1);
-    for (Way& way : rest) {
-      way.insert(sumsFirst ? way.begin() : way.end(), between);
-      add(std::move(way));
+    std::vector<Path> rest = sumsFirst ? pathsBetween(between, to, maxSums - 1)
+                                       : pathsBetween(from, between, maxSums - 1);
+    for (Path& path : rest) {
+      path.insert(sumsFirst ? path.begin() : path.end(), between);
+      add(std::move(path));
     }
   }
-  return ways;
+  return paths;
 }
 
 } // namespace
@@ -139,14 +143,14 @@ bool mayHaveSums(const Layout& from, const Layout& to) {
   return false;
 }
 
-std::vector<std::vector<Layout>> waysToPartSums(const Layout& from, const Layout& to) {
-  return waysOf(from, to, kMaxSums);
+std::vector<std::vector<Layout>> pathsWithSeparateSums(const Layout& from, const Layout& to) {
+  return pathsBetween(from, to, kMaxSums);
 }
 
 SumRoute cheapestSumRoute(const Layout& from, const Layout& to, Index elementBytes,
                           SumPrices& prices, const PriceOfMove& move) {
   // Returns the route through these layouts, with the price of each step.
-  const auto along = [&](const Way& stops) {
+  const auto along = [&](const Path& stops) {
     SumRoute route;
     const Layout* current = &from;
     const auto append = [&](const Layout& next) {
@@ -163,8 +167,8 @@ SumRoute cheapestSumRoute(const Layout& from, const Layout& to, Index elementByt
   };
   SumRoute best = along({});
   if (prices.haveLevels())
-    for (const Way& way : waysToPartSums(from, to))
-      if (SumRoute route = along(way); route.seconds < best.seconds)
+    for (const Path& path : pathsWithSeparateSums(from, to))
+      if (SumRoute route = along(path); route.seconds < best.seconds)
         best = std::move(route);
   return best;
 }

@@ -21,7 +21,7 @@ namespace tenon {
 // Returns the possible routes, each as the layouts between the two; at most two sums are separated.
 // If all ranks get the sum, the rest can also be done on shares of it. Returns none if the
 // conversion only sums, or does not sum.
-std::vector<std::vector<Layout>> waysToPartSums(const Layout& from, const Layout& to);
+std::vector<std::vector<Layout>> pathsWithSeparateSums(const Layout& from, const Layout& to);
 
 // False if neither the conversion nor its adjoint sums over an axis, as a halo exchange: a quick
 // test of properties.

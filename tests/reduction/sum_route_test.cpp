@@ -21,7 +21,7 @@ Layout on(const char* properties, const GridPtr& grid = kGrid) {
 // Returns the routes between two layouts, each as the properties of the layouts in between, sorted.
 std::vector<std::string> textsOf(const char* from, const char* to) {
   std::vector<std::string> texts;
-  for (const auto& way : waysToPartSums(on(from), on(to))) {
+  for (const auto& way : pathsWithSeparateSums(on(from), on(to))) {
     std::string text;
     for (const Layout& between : way)
       text += (text.empty() ? "" : " ") + describe(between.properties());
@@ -52,7 +52,7 @@ TEST(SumRoute, ThereIsNothingToPart) {
                                  {"S0,S1", "S1,S0"},
                                  {"B,S0", "B,S1"},
                                  {"B,B", "P,S0"}})
-    EXPECT_TRUE(waysToPartSums(on(from), on(to)).empty()) << from << " -> " << to;
+    EXPECT_TRUE(pathsWithSeparateSums(on(from), on(to)).empty()) << from << " -> " << to;
 }
 
 // The adjoint conversion has the same routes, reversed and with dual layouts.
@@ -62,8 +62,8 @@ TEST(SumRoute, WaysAreThoseOfTheAdjoint) {
                                  {"P,P", "B,R"},
                                  {"P,S0", "B,B"},
                                  {"P,S1", "S0,S0"}}) {
-    auto there = waysToPartSums(on(from), on(to));
-    auto back = waysToPartSums(on(to).dual(), on(from).dual());
+    auto there = pathsWithSeparateSums(on(from), on(to));
+    auto back = pathsWithSeparateSums(on(to).dual(), on(from).dual());
     EXPECT_EQ(there.size(), back.size());
     for (auto& way : back) {
       std::ranges::reverse(way);

@@ -169,7 +169,7 @@ Movement inSteps(const RoutedConversion& conversion, const Route& route) {
 // A conversion that does more than sum, in the cheapest sequence of sums and other steps, if that
 // costs less than the route, whose sums also use programs.
 std::optional<Movement> inCheapestSteps(const RoutedConversion& conversion, std::string& why) {
-  if (waysToPartSums(conversion.from, conversion.to).empty())
+  if (pathsWithSeparateSums(conversion.from, conversion.to).empty())
     return std::nullopt;
   const LinkRates& rates = conversion.target.levels.rates;
   SumPrices prices(rates, conversion.target.ranks);

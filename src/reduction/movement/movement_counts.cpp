@@ -31,7 +31,7 @@ Traffic Movement::sent(int rank, Role role) const {
     return sentInSteps(scheduledSteps(program, from(), to(), change, elementBytes, rank), change,
                        rank, role);
   }
-  if (by == By::Vendor) { // one call with the local block
+  if (by == By::Vendor) { // one call of the library, with the rank's block of the source
     const Layout& source = role == Role::Source ? from() : to();
     const Index block =
         collectivePieces(ends, rank).takesPart ? elements(source.boxOfRank(rank)) : 0;
@@ -67,14 +67,14 @@ namespace {
 Index exchangeBytes(const Schedule& schedule, Index elementBytes, int rank,
                     const SharedByNode& shared) {
   Index sum = 0;
-  for (const std::vector<Transfer>* way : {&schedule.sends, &schedule.receives}) {
+  for (const std::vector<Transfer>* transfers : {&schedule.sends, &schedule.receives}) {
     Index byLanes = 0;
-    for (const Transfer& part : *way)
-      if (part.peer != rank && shared.joins(rank, part.peer))
-        byLanes += elementBytes * part.elements;
-    for (const Transfer& part : *way)
-      if (const Index bytes = elementBytes * part.elements; part.peer != rank)
-        sum += shared.joins(rank, part.peer) ? shared.laneBytes(bytes, byLanes) : bytes;
+    for (const Transfer& transfer : *transfers)
+      if (transfer.peer != rank && shared.joins(rank, transfer.peer))
+        byLanes += elementBytes * transfer.elements;
+    for (const Transfer& transfer : *transfers)
+      if (const Index bytes = elementBytes * transfer.elements; transfer.peer != rank)
+        sum += shared.joins(rank, transfer.peer) ? shared.laneBytes(bytes, byLanes) : bytes;
   }
   return sum;
 }
@@ -89,7 +89,8 @@ Index collectiveElements(const RouteStep& step, int rank) {
          std::max(pieces.elements, pieces.ranks * pieces.piece(pieces.coordinate));
 }
 
-// Only an array whose pieces do not follow each other is packed.
+// The library needs the pieces of the ranks one after the other; only an array in which they are
+// not is packed.
 Index vendorElements(const RouteStep& step, int rank) {
   const CollectivePieces pieces = collectivePieces(step, rank);
   return pieces.takesPart && !pieces.areInOrder ? pieces.elements : 0;
