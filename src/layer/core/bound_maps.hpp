@@ -10,11 +10,14 @@
 //
 // and this class has one object for each entry, in the same order. Terms of this file:
 //
-//   form             the layouts of all arrays of a layer for given inputs
-//   (declaration/core/form.hpp) node             one use of a layer in a network type on tensors  a
-//   layer type whose kernels need more than arrays, such as targets, states or
-//                    operators. They are made by make<Name>Kernel() (layer_types.hpp), other
-//                    kernels by the declaration.
+//   form             the layouts of all arrays of a layer for given inputs (core/form.hpp)
+//
+//   node             one use of a layer in a network
+//
+//   type on tensors  a layer type whose kernels need more than arrays, such as targets, states or
+//                    operators; they are made by make<Name>Kernel() (layer_types.hpp), other
+//                    kernels by the declaration
+//
 //   epilogue         an elementwise function that the preceding kernel applies to its output
 #pragma once
 

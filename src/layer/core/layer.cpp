@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Settings of a layer, the objects it owns (parameters, states, target), and the text of its view.
+// The members of Layer that neither set it up (layer_setup.cpp) nor evaluate it (layer_apply.cpp),
+// in the order of the file:
+//
+//   texts        for views, and for the comparison of settings between ranks
+//   objects      memory, parameters and states, their initial values and gradients
+//   settings     by calls and options, lists of a mesh, links of patches
+//   modes        training, recording, frozen parameters
+//   targets      of losses, with weights
+//
 // Settings of a container are also applied to the layers in it. Settings that affect layouts,
 // kernels or memory can only change before the first set-up, because all set-ups share them.
 #include "layer/core/layer.hpp"
@@ -42,7 +50,8 @@ std::string mostSentText(const Communicator& comm, TenonDataType type, const Sen
                      sizeText(largest.elements * size), sizeText(total * size));
 }
 
-// How the gradient of a parameter is summed over the ranks: alone, until it is in a bucket.
+// How the gradient of a parameter is summed over the ranks: by itself, or, once a plan or an
+// optimizer has put it into a bucket (gradient_bucket.hpp), together with others.
 std::string reductionText(Parameter& parameter) {
   if (parameter.isInBucket())
     return "   gradient reduction with others";
@@ -224,6 +233,7 @@ Ref<Parameter> Layer::parameter(const ParameterForm& form) {
       makeRef<Parameter>(comm_, form, declaration_->storageLayout(form.use), type_, space_));
   parameters_.back()->setFrozen(frozen_);
   parameters_.back()->setEvent(event());
+  // The setting parameter_names has the names in the file of an imported model.
   if (const auto stored = storedName(textOf("parameter_names"), name))
     parameters_.back()->value().setName(stored->name);
   else if (!this->name().empty())

@@ -344,11 +344,11 @@ private:
   void readSettings();
   // Nodes of a container (networks/graph.cpp).
   void putNode(Ref<Layer> layer, std::vector<int> reads);
-  void putBelow(Layer& layer) const;
+  void raiseLevels(Layer& layer) const;
   // Records that this layer, with the layers in it, is nested `level` deep in `container`, and
-  // throws if this would be a cycle. `moved` receives each changed layer with its previous level,
+  // throws if this would be a cycle. `raised` receives each changed layer with its previous level,
   // to undo the call.
-  void moveBelow(const Layer& container, int level, std::vector<std::pair<Layer*, int>>& moved);
+  void raiseLevel(const Layer& container, int level, std::vector<std::pair<Layer*, int>>& raised);
   // Set-up of the layers in a container (networks/network.cpp).
   void inheritSettings(const Layer& container, int uses);
   void handOn(Layer& child) const;

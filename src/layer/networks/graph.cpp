@@ -118,7 +118,7 @@ void Layer::putNode(Ref<Layer> layer, std::vector<int> reads) {
     throw Error(TENON_ERR_ARG,
                 fmt::format("{} and {} are on different communicators; create both on the same one",
                             layer->title(), title()));
-  putBelow(*layer);
+  raiseLevels(*layer);
   if (std::find(children_.begin(), children_.end(), layer.get()) == children_.end())
     children_.push_back(layer.get());
   nodes_.push_back({std::move(layer), std::move(reads)});
@@ -134,19 +134,19 @@ void Layer::setNodes(std::vector<Node> nodes) {
 // Updates the nesting levels of a layer that is added to this container, and of the layers in it.
 // Throws if the layer contains this container; the levels are then restored, so the layer can still
 // be used elsewhere.
-void Layer::putBelow(Layer& layer) const {
-  std::vector<std::pair<Layer*, int>> moved;
+void Layer::raiseLevels(Layer& layer) const {
+  std::vector<std::pair<Layer*, int>> raised;
   try {
-    layer.moveBelow(*this, level_ + 1, moved);
+    layer.raiseLevel(*this, level_ + 1, raised);
   } catch (...) {
-    for (auto entry = moved.rbegin(); entry != moved.rend(); ++entry)
+    for (auto entry = raised.rbegin(); entry != raised.rend(); ++entry)
       entry->first->level_ = entry->second;
     throw;
   }
 }
 
-void Layer::moveBelow(const Layer& container, int level,
-                      std::vector<std::pair<Layer*, int>>& moved) {
+void Layer::raiseLevel(const Layer& container, int level,
+                       std::vector<std::pair<Layer*, int>>& raised) {
   if (this == &container)
     throw Error(TENON_ERR_ARG,
                 fmt::format("{} cannot contain itself, directly or in a layer within it", title()));
@@ -159,9 +159,9 @@ void Layer::moveBelow(const Layer& container, int level,
                 fmt::format("{} would lie in {} containers within each other; at most {} can be "
                             "nested",
                             title(), level, kMaxLevels));
-  moved.emplace_back(this, std::exchange(level_, level));
+  raised.emplace_back(this, std::exchange(level_, level));
   for (Layer* child : children_)
-    child->moveBelow(container, level + 1, moved);
+    child->raiseLevel(container, level + 1, raised);
 }
 
 void appendLayer(Layer& sequential, Ref<Layer> layer) {

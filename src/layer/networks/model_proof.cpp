@@ -41,6 +41,8 @@ namespace {
 
 // The limit on the size of an array: every rank holds complete copies of the test's arrays.
 constexpr Index kMaxTestBytes = Index(64) << 20;
+// Least divisor of a relative difference, if all expected numbers are 0.
+constexpr double kNotZero = 1e-300;
 
 // All elements of a tensor in the file, in row-major order.
 std::vector<double> numbersOf(const ByteSource& file, const StoredTensor& tensor) {
@@ -80,7 +82,7 @@ std::string differenceOf(const std::string& what, const Shape& shape,
       worst = i;
     }
   }
-  const double relative = maxDifference <= 0 ? 0 : maxDifference / std::max(largest, 1e-300);
+  const double relative = maxDifference <= 0 ? 0 : maxDifference / std::max(largest, kNotZero);
   if (relative <= tolerance)
     return "";
   std::vector<Index> index(shape.size());
@@ -103,7 +105,7 @@ std::string normDifferenceOf(const std::string& what, const Shape& shape,
     difference += (computed[i] - expected[i]) * (computed[i] - expected[i]);
     norm += expected[i] * expected[i];
   }
-  const double relative = std::sqrt(difference) / std::max(std::sqrt(norm), 1e-300);
+  const double relative = std::sqrt(difference) / std::max(std::sqrt(norm), kNotZero);
   if (computed.empty() || relative <= tolerance)
     return "";
   return fmt::format("{} differs in its norm by {:.1e}, allowed {:.1e}; its largest element: {}",
@@ -160,19 +162,19 @@ public:
     for (std::size_t i = 0; i < test.parameters.size(); ++i) {
       const std::string& name = test.parameters[i];
       const auto tensor = std::ranges::find(program_.tensors, name, &ModelTensor::name);
-      const auto place = static_cast<std::size_t>(tensor - program_.tensors.begin());
+      const auto index = static_cast<std::size_t>(tensor - program_.tensors.begin());
       if (folded_.contains(name))
         continue;
-      if (tensor == program_.tensors.end() || !isTrained_[place]) {
+      if (tensor == program_.tensors.end() || !isTrained_[index]) {
         failures.push_back(fmt::format("parameter {} is not trained here", name));
         continue;
       }
-      const double *row = &expected[3 * i], difference = std::abs(products_[place] - row[0]);
+      const double *row = &expected[3 * i], difference = std::abs(products_[index] - row[0]);
       const double allowed = std::max(tolerance * std::max(row[1], kMin * largest), noise * row[2]);
       if (!(difference <= allowed))
         failures.push_back(fmt::format("dL/d{} differs, in its product with a wave, by {:.1e}, "
                                        "allowed {:.1e}: {:.9g} for {:.9g}",
-                                       name, difference, allowed, products_[place], row[0]));
+                                       name, difference, allowed, products_[index], row[0]));
     }
     return failures;
   }
@@ -193,15 +195,16 @@ private:
           std::vector<Index> elementIndex = index;
           for (std::size_t d = 0; d < elementIndex.size(); ++d)
             elementIndex[d] += box[d].begin;
-          const auto [tensor, number] = placeOf(value, std::move(elementIndex));
+          const auto [tensor, number] = positionInFile(value, std::move(elementIndex));
           products_[tensor] += static_cast<double>(std::as_const(*host).template data<T>()[place]) *
                                std::cos(static_cast<double>(number));
         });
       });
   }
   // The tensor of the file that holds an element, and the element's index in it in PyTorch's order.
-  std::pair<std::size_t, Index> placeOf(const ModelConstant& value,
-                                        std::vector<Index> elementIndex) const {
+  // Along the dimension value.dim() the parameter consists of pieces of tensors, one after another.
+  std::pair<std::size_t, Index> positionInFile(const ModelConstant& value,
+                                               std::vector<Index> elementIndex) const {
     const ModelConstant::Piece* piece = &value.pieces().front();
     const auto along = static_cast<std::size_t>(value.dim());
     for (std::size_t p = 0; p + 1 < value.pieces().size() && elementIndex[along] >= piece->extent;
@@ -360,6 +363,8 @@ private:
   }
 
   void compare(const SectionedModel& network) const {
+    // In float32, gradients of inputs are compared by their norms if the file has a tolerance for
+    // it (see normDifferenceOf()).
     const bool isWide = how_.type == TENON_FLOAT64, isByNorm = !isWide && test_.gradientTolerance32;
     const double tolerance = isWide ? test_.tolerance64 : test_.tolerance32;
     const double ofGradients = isByNorm ? *test_.gradientTolerance32 : tolerance;
