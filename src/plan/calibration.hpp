@@ -24,7 +24,6 @@ namespace tenon {
 
 // A measured time as a sum of a few parts. The fit finds the factors of the parts that explain the
 // measured times best.
-
 template <std::size_t N>
 struct MeasuredSum {
   std::array<double, N> parts{};
@@ -34,7 +33,9 @@ struct MeasuredSum {
 
 namespace squares {
 
-// The normal equations; row i ends with its right-hand side.
+// The normal equations A f = b of the factors f, as rows [A_i0 ... A_i,N-1, b_i]. With the relative
+// parts r_i = weight parts[i] / seconds of each measured sum, A_ij is the sum of r_i r_j over the
+// measured sums, and b_i that of r_i weight.
 template <std::size_t N>
 using Equations = std::array<std::array<double, N + 1>, N>;
 
@@ -51,11 +52,12 @@ Equations<N> normalEquations(const std::vector<MeasuredSum<N>>& sums) {
   return a;
 }
 
-// Solves the normal equations for the parts in the bit mask `chosen`; the other factors are 0.
-// There is no solution if these parts are proportional in all sums, or if a factor would be
-// negative.
+// Solves the normal equations for the parts in the bit mask `chosen` by Gaussian elimination; the
+// other factors are 0. There is no solution if these parts are proportional in all sums, or if a
+// factor would be negative.
 template <std::size_t N>
 std::optional<std::array<double, N>> solved(Equations<N> a, unsigned chosen) {
+  constexpr double kMinPivot = 1e-9; // relative; less is rounding: the parts are proportional
   const auto isIn = [&](std::size_t i) { return (chosen >> i & 1) != 0; };
   for (std::size_t i = 0; i < N; ++i) {
     if (!isIn(i))
@@ -63,21 +65,21 @@ std::optional<std::array<double, N>> solved(Equations<N> a, unsigned chosen) {
     const double before = a[i][i];
     for (std::size_t k = 0; k < i; ++k)
       if (isIn(k)) {
-        const double share = a[i][k] / a[k][k];
+        const double multiple = a[i][k] / a[k][k];
         for (std::size_t j = k; j <= N; ++j)
-          a[i][j] -= share * a[k][j];
+          a[i][j] -= multiple * a[k][j];
       }
-    if (!(a[i][i] > 1e-9 * before))
+    if (!(a[i][i] > kMinPivot * before))
       return std::nullopt;
   }
   std::array<double, N> factors{};
   for (std::size_t i = N; i-- > 0;) {
     if (!isIn(i))
       continue;
-    double left = a[i][N];
+    double rest = a[i][N];
     for (std::size_t j = i + 1; j < N; ++j)
-      left -= isIn(j) ? a[i][j] * factors[j] : 0;
-    factors[i] = left / a[i][i];
+      rest -= isIn(j) ? a[i][j] * factors[j] : 0;
+    factors[i] = rest / a[i][i];
     if (factors[i] < 0)
       return std::nullopt;
   }

@@ -4,6 +4,13 @@
 // call, then sets the network up with the parallelizations that were chosen. The network belongs to
 // the user: what was chosen is stored beside the settings of its layers (Assignment), also an
 // output layout that the user has fixed (pinned), to which a conversion after the last layer leads.
+//
+// Three forms of the network occur here:
+//
+//   unfolded    the layers that compute, as a list without the containers around them
+//   declared    the same without MPI, as the search and the reader of plan files need it
+//   planned     the declared layers for which the plan has a choice; a dependent layer, such as an
+//               elementwise function, has none and follows the layer that it reads
 #include "plan/layer_plan.hpp"
 
 #include "comm/agreement/batched.hpp"
@@ -40,10 +47,10 @@ LayerPlan::LayerPlan(Ref<Layer> network, Index batch)
 
 // Layers can outlive their plan.
 LayerPlan::~LayerPlan() {
-  leaveLayers();
+  removeObservers();
 }
 
-void LayerPlan::leaveLayers() noexcept {
+void LayerPlan::removeObservers() noexcept {
   if (!isSetUp_)
     return;
   // The observers belong to the plan, and the layers would call them after their destruction.
@@ -52,8 +59,8 @@ void LayerPlan::leaveLayers() noexcept {
 }
 
 // Undoes the set-up. Buckets are destroyed before the parameters in them.
-void LayerPlan::leave() noexcept {
-  leaveLayers();
+void LayerPlan::undoSetUp() noexcept {
+  removeObservers();
   buckets_.reset();
   measurement_.reset();
   nodes_.clear();
@@ -66,6 +73,7 @@ void LayerPlan::checkOpen(const std::string& call) const {
 
 namespace {
 
+// Whether the network works on a mesh (edges, index maps) or on linked patches.
 bool hasLists(const Layer& layer) {
   const Declaration& declaration = layer.declaration();
   return (declaration.takesLists() && !declaration.contains()) || declaration.lists().links() ||
@@ -357,6 +365,10 @@ Layouts LayerPlan::inputsFor(const DeclaredNetwork& declared) const {
   return inputs;
 }
 
+// The ranks agree once, at the end. If any rank has failed, the registered actions undo what this
+// rank has done, the latest first: the plan's observers and buckets, the set-up of the network (by
+// the network itself), then the assignment. An error before the first registration is undone in the
+// catch clause.
 void LayerPlan::setUp() {
   if (isSetUp_)
     return;
@@ -366,17 +378,17 @@ void LayerPlan::setUp() {
     inOneAgreement(*comm(), [&] {
       shareSearch();
       network_->setAssignment(std::make_shared<const Assignment>(assignment()));
-      BatchedAgreement& batch = *comm()->batch();
-      batch.ifFailed([network = network_] { network->setAssignment({}); });
+      BatchedAgreement& agreement = *comm()->batch();
+      agreement.ifFailed([network = network_] { network->setAssignment({}); });
       network_->setUp(inputsFor(layers()));
       isSetUp_ = true;
-      batch.ifFailed([this] { leave(); });
+      agreement.ifFailed([this] { undoSetUp(); });
       noteNodes();
       addBuckets();
       return true;
     });
   } catch (...) {
-    leave();
+    undoSetUp();
     throw;
   }
 }

@@ -112,8 +112,8 @@ private:
   // From the setting, or from the prediction if the setting is -1.
   Index bucketBytes() const override;
   void addBuckets();
-  void leaveLayers() noexcept;
-  void leave() noexcept;
+  void removeObservers() noexcept;
+  void undoSetUp() noexcept;
   void noteNodes();
   std::vector<const Layer*> layersInOrder() const;
   std::vector<ComparedPhase> compared() const;

@@ -49,6 +49,7 @@ namespace {
 
 // Target duration of a round: long compared with a barrier, which takes tens of microseconds.
 constexpr double kRound = 500e-6;
+constexpr double kMaxCalls = 1000; // of a round
 
 // The seconds of one of `calls` calls in a row, on the slowest rank.
 double secondsOfACall(const Communicator& comm, int calls, const KernelContext& at,
@@ -72,7 +73,7 @@ double leastSeconds(const Communicator& comm, int rounds, const KernelContext& a
                     const std::function<void()>& call) {
   secondsOfACall(comm, 1, at, call); // the first call can allocate
   const double once = secondsOfACall(comm, 1, at, call);
-  const int calls = static_cast<int>(std::clamp(kRound / once, 1.0, 1000.0));
+  const int calls = static_cast<int>(std::clamp(kRound / once, 1.0, kMaxCalls));
   double least = once;
   for (int round = 0; round < rounds; ++round)
     least = std::min(least, secondsOfACall(comm, calls, at, call));
@@ -275,7 +276,8 @@ namespace {
 // Bytes per rank, from sizes where latency dominates to sizes where bandwidth does.
 constexpr Index kMoved[] = {1 << 10, 16 << 10, 256 << 10, 4 << 20};
 constexpr Index kElementBytes = 8;
-constexpr int kCopying = 2; // index of the part of a price that copies take
+constexpr Index kColumns = 64; // of the matrix that a pair of ranks moves
+constexpr int kCopying = 2;    // index of the part of a price that copies take
 // Largest ratio between the bandwidths of transfers and of copies.
 constexpr double kMaxOfCopies = 100;
 // The rates decide which algorithm of a move is the cheapest, and hence what is fitted; after a few
@@ -305,9 +307,9 @@ struct PairMove {
 // A transpose, a reduction and a gather within each pair: for the same bytes they differ in the
 // data sent, copied and added.
 std::vector<PairMove> pairMoves(const GridPtr& pairs, Index bytes) {
-  const Index rows = std::max<Index>(2, bytes / kElementBytes / 64);
+  const Index rows = std::max<Index>(2, bytes / kElementBytes / kColumns);
   const auto layout = [&](const char* property) {
-    return Layout({.shape = {pairs->extent(0), rows, 64},
+    return Layout({.shape = {pairs->extent(0), rows, kColumns},
                    .grid = pairs,
                    .properties = parseProperties(property)});
   };
