@@ -31,8 +31,7 @@ struct NodeChoice {
 
 // The form of a layer, the layouts of all its arrays, for the layouts of its inputs. `choice` can
 // be null. `inPieces` and `computedHalo` are Choice::overlap and Choice::computedHalo of
-// declaration/core/form.hpp. Throws
-// the errors of Declaration::form().
+// declaration/core/form.hpp. Throws the errors of Declaration::form().
 Form formOf(const Declaration& type, const Layouts& inputs, const NodeChoice* choice,
             bool inPieces = false, const std::optional<Layout>& computedHalo = {});
 

@@ -144,8 +144,8 @@ private:
   std::vector<Extent> extents_;
 };
 
-// The number of rows of the loops. Pooling has no operations, so it is counted by the elements that
-// its windows read.
+// The number of rows of the loops: the operations divided by the length of an output row (the last
+// dimension). Pooling has no operations, so it is counted by the elements that its windows read.
 double rowsOf(const Box& output, const KernelWork& work) {
   const double length = output.empty() ? 1 : double(std::max<Index>(1, output.back().size()));
   return (work.flops > 0 ? work.flops : work.columns) / length;

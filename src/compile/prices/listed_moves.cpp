@@ -2,10 +2,11 @@
 // Counts the messages of operators that communicate by lists, the index maps of meshes and the
 // linked halos of patches, and prices them (listed_moves.hpp).
 //
-// Lists state for each element the rank and place from which it is copied. Each rank knows only its
-// own part of the lists of an index map: its exact traffic is known for that rank, and for other
-// ranks the maximum over all ranks is used, which was reduced when the map was made. Lists of
-// linked halos follow from a rule and can be made for any rank. Nothing is communicated here.
+// For each element, the lists have the rank from which it is copied and its index there. Each rank
+// knows only its own part of the lists of an index map: its exact traffic is known for that rank,
+// and for other ranks the maximum over all ranks is used, which was reduced when the map was made.
+// Lists of linked halos follow from a rule and can be made for any rank. Nothing is communicated
+// here.
 #include "compile/prices/listed_moves.hpp"
 
 #include <algorithm>

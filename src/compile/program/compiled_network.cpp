@@ -46,7 +46,7 @@ CompiledNetwork::CompiledNetwork(Network network, const Layouts& inputs, const T
 CompiledNetwork::CompiledNetwork(Network network, const Layouts& inputs, const Target& target,
                                  Stored& stored)
     : network_(std::move(network)), values_(inputs), order_(target.order) {
-  place(target, stored);
+  compileNodes(target, stored);
   addRepartition(target, stored);
   join();
   saving_ = rewritten(joined_.list, target, network_.savesRounded);
@@ -86,7 +86,7 @@ Form CompiledNetwork::formOfNode(const NetworkNode& node, const Layouts& inputs,
 }
 
 // Compiles all nodes, in order.
-void CompiledNetwork::place(const Target& target, Stored& stored) {
+void CompiledNetwork::compileNodes(const Target& target, Stored& stored) {
   std::optional<HaloSharing> halos;
   if (sharesHalos(network_)) {
     std::vector<SharingNode> sharing;

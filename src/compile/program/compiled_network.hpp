@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Compiles a network: decides the layouts of all its arrays and the list of kernels and exchanges
-// that run. The steps of compile(), in this order:
+// that run. The steps of the constructor, in this order:
 //
 //   forms    for each node, the layouts of its arrays, whether it computes in pieces that overlap
 //            its halo exchange, and which layers compute the halo of a later one
@@ -60,7 +60,7 @@ private:
   // then.
   using Stored = std::map<const Declaration*, Layouts>;
   CompiledNetwork(Network network, const Layouts& inputs, const Target& target, Stored& stored);
-  void place(const Target& target, Stored& stored);
+  void compileNodes(const Target& target, Stored& stored);
   void addRepartition(const Target& target, Stored& stored);
   void addNode(int number, const Target& target, const std::optional<Layout>& computedHalo,
                Stored& stored);

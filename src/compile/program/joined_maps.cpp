@@ -5,10 +5,10 @@
 //   f   0 -exchange-> 1 -kernel-> 2        joined   0 -exchange-> 1 -kernel-> 2 -kernel-> 3
 //   g   0 -kernel-> 1
 //
-// A node whose output is an output of the network, and nothing else, writes the
-// user's tensor directly. If other nodes also read this value, the node writes a tensor of the
-// library instead, which is then copied to the user's: the adjoint adds the cotangents of several
-// readers in memory of the library.
+// A node whose output is an output of the network, and nothing else, writes the user's tensor
+// directly. If other nodes also read this value, the node writes a tensor of the library instead,
+// which is then copied to the user's: the adjoint adds the cotangents of several readers in memory
+// of the library.
 #include "compile/program/joined_maps.hpp"
 
 #include <fmt/format.h>
