@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The request for a plan, and its search: a cost model and the best plan for each process grid that
-// the request allows (candidate_grids.hpp, pricedPlan), then the fastest of all (bestOf). A changed
-// setting discards the plan; a changed rate of the machine also fitted rates; setSpace(), which a
-// search calls, neither.
+// the request allows (candidate_grids.hpp, pricedPlan), then the fastest of all (bestOf).
+//
+// A changed setting discards the plan that was found. A changed rate of the machine also discards
+// the rates that were fitted to measurements (fitted_). Each search calls setSpace(), which
+// discards nothing.
 #include "planner/network_plan.hpp"
 
 #include "machine/link.hpp"
@@ -318,7 +320,7 @@ std::string NetworkPlan::bytesOfFitting(const Alternative& alternative) {
 
 // Returns the alternatives within the limit: ". What fits: 8 processes (1.3 GiB each)".
 std::string NetworkPlan::whatFits() {
-  constexpr Index kMaxTimes = 16;
+  constexpr Index kMaxTimes = 16; // processes that are tried, as a multiple of the requested number
   const Alternative requested{.processes = processes(), .mayRecompute = request_.mayRecompute};
   std::vector<std::string> fitting;
   const auto addIfFits = [&](const Alternative& alternative, const std::string& name) {

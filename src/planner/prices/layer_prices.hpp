@@ -3,7 +3,7 @@
 // form of the layer, and of the dependents that are distributed like it,
 //
 //     t_v = kernels of Apply and adjoint        by their operations and bytes (kernel_cost.hpp)
-//         + moves within the layer              as of the moments of a norm, or of the rows of a mesh
+//         + moves within the layer              as of the moments of a norm, or the rows of a mesh
 //         + conversion dW -> reduced dW         of the gradient of each parameter
 //
 // Kernels and moves within the layer are those of the steps that Apply and adjoint of the layer

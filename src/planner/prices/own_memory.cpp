@@ -54,17 +54,17 @@ Layouts OwnModel::runInputs(const std::vector<int>& parallelizations) const {
   Layouts inputs;
   for (int i = 0; i < count; ++i) {
     const auto first = std::ranges::find(network_.reads, i, &DeclaredMove::source);
-    inputs.push_back(
-        pinned[i]
-            ? *pinned[i]
-            : placed(first->to, parallelizations[first->to]).uses[first->input].withoutHalos());
+    inputs.push_back(pinned[i] ? *pinned[i]
+                               : parallelizedLayer(first->to, parallelizations[first->to])
+                                     .uses[first->input]
+                                     .withoutHalos());
   }
   return inputs;
 }
 
 // The choice for a layer with this parallelization.
 NodeChoice OwnModel::runChoice(int layer, int parallelization) const {
-  const ParallelizedLayer& parallelized = placed(layer, parallelization);
+  const ParallelizedLayer& parallelized = parallelizedLayer(layer, parallelization);
   const Kind& kind = kinds_[kindOf_[layer]];
   NodeChoice choice{.labels = parallelized.signature, .uses = {}, .cuts = {}};
   if (existing_.followsLists(kind, parallelization))

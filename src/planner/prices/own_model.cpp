@@ -232,14 +232,15 @@ MoveEnds OwnModel::endsOf(const DeclaredMove& move) {
           .hasCotangent = trains()};
 }
 
-const std::vector<int>& OwnModel::layoutsOf(int layer, bool isSource, int place,
+// The layouts of output `number` of a layer, or of input `number`, as numbers by parallelization.
+const std::vector<int>& OwnModel::layoutsOf(int layer, bool isSource, int number,
                                             const Shape& shape) {
-  const auto [entry, isNew] = layoutsOf_.try_emplace({kindOf_[layer], isSource, place, shape});
-  for (int number = 0; isNew && number < existing_.count(); ++number) {
-    const ParallelizedLayer& parallelized = placed(layer, number);
+  const auto [entry, isNew] = layoutsOf_.try_emplace({kindOf_[layer], isSource, number, shape});
+  for (int p = 0; isNew && p < existing_.count(); ++p) {
+    const ParallelizedLayer& parallelized = parallelizedLayer(layer, p);
     const Layouts& layouts = isSource ? parallelized.outputs : parallelized.uses;
     entry->second.push_back(
-        parallelized.fault.empty() ? movePrices_.numberOf(onShape(layouts[place], shape)) : -1);
+        parallelized.fault.empty() ? movePrices_.numberOf(onShape(layouts[number], shape)) : -1);
   }
   return entry->second;
 }
@@ -293,13 +294,14 @@ bool holdAlike(const Layouts& a, const Layouts& b) {
 } // namespace
 
 bool OwnModel::areAlike(int layer, int parallelization, int other) const {
-  const ParallelizedLayer &a = placed(layer, parallelization), &b = placed(layer, other);
+  const ParallelizedLayer &a = parallelizedLayer(layer, parallelization),
+                          &b = parallelizedLayer(layer, other);
   return holdAlike(a.uses, b.uses) && holdAlike(a.outputs, b.outputs);
 }
 
 Layouts OwnModel::uses(int layer, int parallelization) const {
   Layouts plain;
-  for (const Layout& use : placed(layer, parallelization).uses)
+  for (const Layout& use : parallelizedLayer(layer, parallelization).uses)
     // The layer adds the halo itself.
     plain.push_back(use.withoutHalos());
   return plain;

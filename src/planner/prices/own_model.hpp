@@ -87,7 +87,7 @@ public:
   int parallelizationCount() const override { return existing_.count(); }
   int firstBalanced() const override { return existing_.firstBalanced(); }
   std::string fault(int layer, int parallelization) const override {
-    return placed(layer, parallelization).fault;
+    return parallelizedLayer(layer, parallelization).fault;
   }
   bool isPinned(int layer) const override { return layer >= plannedLayers(); }
   bool areAlike(int layer, int parallelization, int other) const override;
@@ -97,11 +97,11 @@ public:
   std::string text(int layer, int parallelization) const override;
   int parse(int layer, const std::string& text) const override;
   std::string signature(int layer, int parallelization) const override {
-    return placed(layer, parallelization).signature;
+    return parallelizedLayer(layer, parallelization).signature;
   }
   std::vector<Layout> uses(int layer, int parallelization) const override;
   bool isBalanced(int layer, int parallelization) const override {
-    return placed(layer, parallelization).isBalanced;
+    return parallelizedLayer(layer, parallelization).isBalanced;
   }
 
   double layerSeconds(int layer, int parallelization, Precision precision) const override {
@@ -138,7 +138,7 @@ private:
 
   int plannedLayers() const { return static_cast<int>(network_.layers.size()); }
   bool trains() const { return task_.objective == Objective::Training; }
-  const ParallelizedLayer& placed(int layer, int parallelization) const {
+  const ParallelizedLayer& parallelizedLayer(int layer, int parallelization) const {
     return kinds_[kindOf_[layer]].parallelizations[parallelization];
   }
   const ParallelizationCost& cost(int layer, int parallelization) const {
@@ -153,7 +153,7 @@ private:
   int addPinnedEnd(std::string name, const Layout& layout);
   void addPinnedMove(const DeclaredMove& move, bool hasCotangent);
   MoveEnds endsOf(const DeclaredMove& move);
-  const std::vector<int>& layoutsOf(int layer, bool isSource, int place, const Shape& shape);
+  const std::vector<int>& layoutsOf(int layer, bool isSource, int number, const Shape& shape);
   bool wantsCotangent(const DeclaredLayer& layer) const;
   LayerTerms termsBy(int layer, int parallelization, Sampling sampling) const;
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Counts the memory of a process in a run of a network (run_memory.hpp). It derives the passes of a
-// training step, or of inference, from the list that SetUp also runs. The temporary
-// values of a pass then have the same offsets in memory as in a run. The sum of a rank, for
-// example:
+// training step, or of inference, from the list that SetUp also runs. The temporary values of a
+// pass then have the same offsets in memory as in a run. The sum of a rank consists of:
 //
 //   arguments     input, output and cotangent of the network
 //   saved         activations from Apply to its adjoint
@@ -133,11 +132,11 @@ double RunMemory::listedBytes(const OperatorEntry& op, int rank) const {
   const auto [sent, received] =
       op.map ? mostTraffic(op, /*adjoint=*/false) : listedTraffic(op, /*adjoint=*/false, rank);
   double sum = 0;
-  for (const Traffic& way : {sent, received}) {
-    const Index bytes = elementBytes() * way.elements;
-    const bool byLanes = way.messages > 0 && op.from.grid().size() <= task_.shared.ranks;
-    sum += double(byLanes ? way.messages * task_.shared.laneBytes(bytes / way.messages, bytes)
-                          : bytes);
+  for (const Traffic& traffic : {sent, received}) {
+    const Index bytes = elementBytes() * traffic.elements, messages = traffic.messages;
+    // Lanes are in the shared memory of a node: only if all ranks of the grid are on one.
+    const bool byLanes = messages > 0 && op.from.grid().size() <= task_.shared.ranks;
+    sum += double(byLanes ? messages * task_.shared.laneBytes(bytes / messages, bytes) : bytes);
   }
   return sum;
 }

@@ -126,6 +126,8 @@ FirstPart::Received FirstPart::receivedFor(const FirstPart& to, bool sumsByProgr
     received.elements = needed - static_cast<double>(sharedWith(to));
     received.messages = received.elements > 0 ? std::max(1.0, ownersOf(to) - 1) : 0;
   } else if (isOneGrid) {
+    // In one exchange, each needed element comes as a partial sum from each other rank along the
+    // summed axes.
     const double contributions = extentsOf(summed), others = (contributions - 1) / contributions;
     received = {(contributions - 1) * needed, contributions * ownersOf(to) - 1};
     if (sumsByPrograms) {
@@ -152,6 +154,7 @@ FirstPart::Received FirstPart::receivedFor(const FirstPart& to, bool sumsByProgr
     received.messages =
         std::min(received.messages, std::log2(summed != 0 ? extentsOf(summed) : received.ranks));
   else if (sumsByPrograms && isOneGrid && (to.broadcast_ & ~broadcast_) != 0)
+    // Copies along an axis can be made by the adjoint of a program, in one message at least.
     received.messages = std::min(received.messages, 1.0);
   return received;
 }

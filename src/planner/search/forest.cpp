@@ -51,16 +51,16 @@ Forest::Forest(const CostTables& tables)
         edges_, [&](const Edge& edge) { return edge.from == pair.from && edge.to == pair.to; });
     edgeOf_.push_back(a != b ? static_cast<int>(edges_.size())
                              : static_cast<int>(known - edges_.begin()));
-    if (a != b) {
+    if (a != b) { // The pair joins two trees: an edge of the forest.
       parentOf[a] = b;
       edgesOf_[pair.from].push_back(static_cast<int>(edges_.size()));
       edgesOf_[pair.to].push_back(static_cast<int>(edges_.size()));
       edges_.push_back({.from = pair.from, .to = pair.to, .joined = {}, .seconds = &pair.seconds});
-    } else if (known != edges_.end()) {
+    } else if (known != edges_.end()) { // The layers are joined by an edge: the tables are added.
       if (known->joined.empty())
         known->joined = *known->seconds;
       std::ranges::transform(known->joined, pair.seconds, known->joined.begin(), std::plus<>());
-    } else {
+    } else { // The pair closes a cycle: the minimum of each row is added to the layer `from`.
       edgeOf_.back() = -1;
       const std::size_t columns = tables.states(pair.to);
       for (int state = 0; state < tables.states(pair.from); ++state) {

@@ -38,7 +38,7 @@ struct RecomputingPlan {
 // and slower. `best` is the fastest plan that fits without recomputation.
 RecomputingPlan fastestRecomputing(const CostModel& model, const SearchTask& task,
                                    const FoundPlan& unlimited, std::optional<FoundPlan> best) {
-  constexpr double kExponents[] = {0, 1. / 3, 2. / 3, 1};
+  constexpr double kExponents[] = {0, 1. / 3, 2. / 3, 1}; // of M in B^(1-e) M^e (header)
   RecomputingPlan fastest{.plan = std::move(best)};
   std::vector<std::vector<int>> tried;
   for (double exponent : kExponents) {
@@ -64,7 +64,7 @@ RecomputingPlan fastestRecomputing(const CostModel& model, const SearchTask& tas
 } // namespace
 
 FoundPlan planWithinMemory(const CostModel& model, const SearchTask& task) {
-  constexpr int kMaxSearches = 8;
+  constexpr int kMaxSearches = 8; // each takes as long as a plan without a limit
   FoundPlan found = findPlan(model, task);
   double limit = task.memoryLimit;
   for (int search = 1;; ++search) {
