@@ -52,7 +52,7 @@ double positive(const JsonView& number, const char* unit, bool mayBeZero) {
 
 // Index of a name among items that are listed before it in the file.
 template <class Named>
-int placeOf(const JsonView& name, const std::vector<Named>& items, const char* what) {
+int indexOf(const JsonView& name, const std::vector<Named>& items, const char* what) {
   std::vector<std::string> names;
   for (const Named& item : items)
     names.push_back(item.name);
@@ -89,11 +89,11 @@ LinkRule readRule(const JsonView& rule, const std::vector<Level>& levels,
     rule.fail("'between' is required with groups \"crossing\" and allowed only there");
   if (rule.has("between")) {
     rule.at("between").allow({"level", "units"});
-    result.level = placeOf(rule.at("between").at("level"), levels, "level");
+    result.level = indexOf(rule.at("between").at("level"), levels, "level");
     result.units = readUnits(rule.at("between"));
   }
   if (rule.has("unless"))
-    result.unless = placeOf(rule.at("unless"), before, "link");
+    result.unless = indexOf(rule.at("unless"), before, "link");
   if (rule.has("each"))
     result.each = rule.at("each").flag();
   return result;
@@ -104,7 +104,7 @@ Link readLink(const JsonView& link, const std::vector<Level>& levels,
   link.allow({"name", "level", "units", "bandwidth", "latency", "rules"});
   Link result;
   result.name = link.at("name").name();
-  result.level = placeOf(link.at("level"), levels, "level");
+  result.level = indexOf(link.at("level"), levels, "level");
   result.units = readUnits(link);
   result.bandwidth = positive(link.at("bandwidth"), "B/s", /*mayBeZero=*/false);
   result.latency = positive(link.at("latency"), "s", /*mayBeZero=*/true);
@@ -175,13 +175,13 @@ KernelRates readKernels(const JsonView& kernels) {
 // Creates a machine; an error of its consistency checks is reported at the part of the file that
 // was added last.
 template <class Make>
-auto madeAt(const JsonView& place, Make&& make) {
+auto madeAt(const JsonView& part, Make&& make) {
   try {
     return make();
   } catch (const Error& error) {
     if (error.code() != TENON_ERR_ARG)
       throw;
-    place.fail(error.text());
+    part.fail(error.text());
   }
 }
 

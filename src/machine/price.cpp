@@ -138,8 +138,8 @@ struct Steps {
 
 // Returns the rates of the outermost level that a line crosses (the ranks that differ only on these
 // axes), which is the same for all lines along these axes.
-LinkRates dearestLinks(const std::vector<int>& axes, const LinkRates& rates,
-                       const UnitAxes& units) {
+LinkRates outermostRates(const std::vector<int>& axes, const LinkRates& rates,
+                         const UnitAxes& units) {
   AxisMask axisMask = 0;
   for (int axis : axes)
     axisMask |= AxisMask(1) << axis;
@@ -147,8 +147,8 @@ LinkRates dearestLinks(const std::vector<int>& axes, const LinkRates& rates,
   return rates.onLevel(std::ranges::find_if(units.apart, crosses) - units.apart.begin());
 }
 
-LinkRates dearestLinks(const Grid& grid, const std::vector<int>& axes, const LinkRates& rates,
-                       Sampling sampling) {
+LinkRates outermostRates(const Grid& grid, const std::vector<int>& axes, const LinkRates& rates,
+                         Sampling sampling) {
   std::size_t outermost = rates.levels.size();
   for (int position : sampledPositions(grid, sampling)) {
     const std::vector<int> line = lineOf(grid, axes, position);
@@ -193,8 +193,9 @@ namespace {
 
 // Returns positions that represent all positions of an exchange; none if all would have to be
 // examined.
-std::optional<std::vector<int>> alikePositions(const Layout& from, const Layout& to,
-                                               const LinkRates& rates, const FlowTable* table) {
+std::optional<std::vector<int>> representativePositions(const Layout& from, const Layout& to,
+                                                        const LinkRates& rates,
+                                                        const FlowTable* table) {
   if (table)
     return unlikePositions(from, to, table->units());
   if (rates.levels.empty() && from.grid() == to.grid())
@@ -207,7 +208,7 @@ ExchangePrice exchange(const Layout& from, const Layout& to, Index elementBytes,
   ExchangePrice price;
   for (const Grid* grid : {&from.grid(), &to.grid()}) {
     auto positions =
-        sampling == Sampling::All ? alikePositions(from, to, rates, table) : std::nullopt;
+        sampling == Sampling::All ? representativePositions(from, to, rates, table) : std::nullopt;
     // The first of the table's positions is that of Sampling::First.
     const bool isKnown = table && sampling <= Sampling::Few;
     if (!positions && !isKnown)
@@ -299,8 +300,8 @@ std::optional<CollectivePrice> asCollective(const Layout& from, const Layout& to
   if (!kind || ranks == 1 || !isCountedInInt(from, to, *kind, ranks))
     return std::nullopt;
   const LinkRates links = rates.levels.empty() ? rates
-                          : table              ? dearestLinks(axes, rates, table->units())
-                                               : dearestLinks(from.grid(), axes, rates, sampling);
+                          : table              ? outermostRates(axes, rates, table->units())
+                                               : outermostRates(from.grid(), axes, rates, sampling);
   const Index bytes = whole * elementBytes;
   const bool sums = kind == CollectiveKind::Reduce || kind == CollectiveKind::AllReduce;
   return CollectivePrice{.kind = *kind,

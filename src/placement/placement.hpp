@@ -13,11 +13,12 @@
 // the digits d[axis][1] ... d[axis][n], the first level slowest.
 //
 // In a reduction over some axes, the members of a group differ only in the digits of these axes.
-// The product of these axes' factors on each level, without levels of 1, is the hierarchy (d) for
-// which programs are synthesised. Members are numbered level first, in the order of their device
-// numbers. A group inside a level of that hierarchy is then inside a level of the machine. (If
-// members were numbered axis by axis, the same programs would be valid, but steps would cross
-// levels unnecessarily.)
+// The product of these axes' factors on each level, without levels of 1, is the hierarchy for which
+// programs are synthesised: in the example, axis 0 has the hierarchy [4] with the first matrix and
+// [2,2] with the second. Members are numbered level first, in the order of their device numbers. A
+// group inside a level of that hierarchy is then inside a level of the machine. (If members were
+// numbered axis by axis, the same programs would be valid, but steps would cross levels
+// unnecessarily.)
 #pragma once
 
 #include "reduction/grouping.hpp"
