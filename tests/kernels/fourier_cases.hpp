@@ -25,23 +25,25 @@ struct FourierCase {
       all *= dim.count;
     return all;
   }
-  Index kept(std::size_t d) const {
+  // Number of modes of a dimension: 0 ... m - 1 of the last one, which has real elements; and 0 ...
+  // m - 1, followed by -m ... -1, of the others.
+  Index modesOf(std::size_t d) const {
     return d + 1 == dims.size() ? dims[d].modes : 2 * dims[d].modes;
   }
   Index modes() const {
     Index all = 1;
     for (std::size_t d = 0; d < dims.size(); ++d)
-      all *= kept(d);
+      all *= modesOf(d);
     return all;
   }
   // exp(2 pi i k.j / N) of coefficient number m and cell number j of the box.
   Complex wave(Index m, Index j) const {
     double turns = 0;
     for (std::size_t d = dims.size(); d-- > 0;) {
-      const Index row = m % kept(d), cell = dims[d].begin + j % dims[d].count;
-      const Index k = row < dims[d].modes ? row : dims[d].extent - kept(d) + row;
+      const Index stored = m % modesOf(d), cell = dims[d].begin + j % dims[d].count;
+      const Index k = stored < dims[d].modes ? stored : dims[d].extent - modesOf(d) + stored;
       turns += double(k * cell % dims[d].extent) / double(dims[d].extent);
-      m /= kept(d);
+      m /= modesOf(d);
       j /= dims[d].count;
     }
     return std::polar(1.0, 2 * std::numbers::pi * turns);

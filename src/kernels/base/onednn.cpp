@@ -94,7 +94,7 @@ size_t Port::bytes() const {
   return copies_ ? inner_.get_desc().get_size() : 0;
 }
 
-void Port::place(void* scratch) {
+void Port::setScratch(void* scratch) {
   if (copies_)
     inner_.set_data_handle(scratch);
 }

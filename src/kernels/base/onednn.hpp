@@ -95,14 +95,14 @@ auto guarded(const char* what, Body body) {
 
 // One operand of a primitive: the user's row-major array on one side, the primitive's memory format
 // on the other. If the two are the same, the primitive works on the user's array without a copy.
-// Calls in order: place() once per scratch address; before execution load() for an input or
+// Calls in order: setScratch() once per scratch address; before execution load() for an input or
 // attach() for an output; after execution store() for an output.
 class Port {
 public:
   Port(const dnnl::memory::desc& plain, const dnnl::memory::desc& preferred);
-  // Bytes of scratch for place(); 0 if no copy is needed.
+  // Bytes of scratch for setScratch(); 0 if no copy is needed.
   size_t bytes() const;
-  void place(void* scratch);
+  void setScratch(void* scratch);
 
   // load() attaches the array and reorders its values for the primitive; attach() does not copy.
   void load(const dnnl::stream& stream, const float* user);

@@ -318,7 +318,7 @@ private:
     scratchpad_.set_data_handle(scratch + scratchpadAt_);
     for (std::size_t operand = 0; operand < kOperands.size(); ++operand)
       for (Product* p : products())
-        (p->*kOperands[operand]).place(scratch + operandsAt_[operand]);
+        (p->*kOperands[operand]).setScratch(scratch + operandsAt_[operand]);
   }
 
   // The arguments of the primitives, keyed by oneDNN's numbers.

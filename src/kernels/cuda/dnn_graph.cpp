@@ -301,18 +301,18 @@ struct PlanList {
   template <class Wants, class Visit>
   static void visit(const ConvolutionGraph& graph, const Wants& wants, const Visit& visit) {
     const Descriptor described = graphDescriptor(graph);
-    int place = 0;
+    int position = 0;
     for (cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
       for (const Descriptor& configuration : configurationsOf(described, mode)) {
         const Index engine = allowedEngine(configuration, graph);
-        place += engine >= 0 ? 1 : 0;
+        position += engine >= 0 ? 1 : 0;
         if (engine < 0 || !wants(engine))
           continue;
         std::optional<Descriptor> plan = finishedPlan(configuration);
         if (!plan)
           continue;
         const Index bytes = numberOf(*plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
-        if (visit(ConvolutionPlan(std::move(*plan), bytes, place, engine)))
+        if (visit(ConvolutionPlan(std::move(*plan), bytes, position, engine)))
           return;
       }
   }
@@ -454,7 +454,7 @@ KnownPlans& knownPlans() {
 // If the failed plan was the first, its replacement becomes the graph's plan for later requests.
 ConvolutionPlanPtr planInPlaceOf(const ConvolutionPlan& failed, const ConvolutionGraph& graph) {
   for (const auto& plan : allPlans(graph))
-    if (plan->place() > failed.place() && plan->workspaceBytes() <= failed.workspaceBytes()) {
+    if (plan->position() > failed.position() && plan->workspaceBytes() <= failed.workspaceBytes()) {
       const std::scoped_lock lock(knownPlans().mutex);
       auto& first = knownPlans().plans[{graph, 0}];
       if (first.lock().get() == &failed)
@@ -578,13 +578,13 @@ void ConvolutionRun::execute(KernelContext& context, const std::array<const void
     });
   };
   cudnnStatus_t status = call();
-  if (!chosen.hasRun && chosen.graph && isPlansFault(status))
+  if (chosen.mayReplace && chosen.graph && isPlansFault(status))
     if (auto next = planInPlaceOf(*chosen.plan, *chosen.graph)) {
       chosen.plan = std::move(next);
       status = call();
     }
   checkDnn(status, "cudnnBackendExecute");
-  chosen.hasRun = true;
+  chosen.mayReplace = false;
 }
 
 } // namespace tenon::cuda

@@ -103,19 +103,20 @@ public:
 
   Index workspaceBytes() const noexcept { return workspaceBytes_; }
   cudnnBackendDescriptor_t get() const noexcept { return plan_.get(); }
-  // Position of the plan in the list of all plans of the graph.
-  int place() const noexcept { return place_; }
+  // Position of the plan in the list of all plans of the graph, counted from 1.
+  int position() const noexcept { return position_; }
   // The library's number of the engine.
   Index engine() const noexcept { return engine_; }
 
 private:
   friend struct PlanList;
-  ConvolutionPlan(Descriptor plan, Index workspaceBytes, int place, Index engine)
-      : plan_(std::move(plan)), workspaceBytes_(workspaceBytes), place_(place), engine_(engine) {}
+  ConvolutionPlan(Descriptor plan, Index workspaceBytes, int position, Index engine)
+      : plan_(std::move(plan)), workspaceBytes_(workspaceBytes), position_(position),
+        engine_(engine) {}
 
   Descriptor plan_;
   Index workspaceBytes_ = 0;
-  int place_ = 0;
+  int position_ = 0;
   Index engine_ = -1;
 };
 using ConvolutionPlanPtr = std::shared_ptr<const ConvolutionPlan>;
@@ -144,25 +145,25 @@ public:
 
   const ConvolutionGraph& graph() const { return *tight_.graph; }
   const ConvolutionPlan& plan() const noexcept { return *tight_.plan; }
-  // Selects another plan of the graph. A plan that is only tried (isTried) counts as one that has
-  // run: it is not replaced by the next one if it fails.
+  // Selects another plan of the graph. A plan that is only tried (isTried) is not replaced by the
+  // next one if it fails.
   void take(ConvolutionPlanPtr plan, bool isTried) {
     tight_.plan = std::move(plan);
-    tight_.hasRun = isTried;
+    tight_.mayReplace = !isTried;
   }
   Index workspaceBytes() const noexcept;
-  // Queues the run on the context's stream. The kind of the graph determines which array is
-  // written. Some plans fail at their first execution only; the next plan of the list then replaces
-  // them.
+  // Queues the run on the context's stream. The kind of the graph determines which of x, w and y is
+  // written, although all three are const here. Some plans fail at their first execution only; the
+  // next plan of the list then replaces them.
   void run(KernelContext& context, const void* x, const void* w, const void* y, void* workspace,
            const void* bias = nullptr);
 
 private:
-  // A plan, its graph if known, and whether it has run without an error.
   struct Prepared {
-    std::optional<ConvolutionGraph> graph = {};
+    std::optional<ConvolutionGraph> graph = {}; // if known
     ConvolutionPlanPtr plan = {};
-    bool hasRun = false;
+    // Whether the next plan replaces this one if it fails: until it has run without an error.
+    bool mayReplace = true;
   };
 
   void runStaged(KernelContext& context, const std::array<const void*, 4>& arrays,

@@ -36,12 +36,12 @@ struct EachElement {
   F f;
   Index n;
 
-  __device__ void onDevice(const Place& p) const { run(p); }
+  __device__ void onDevice(const GridThread& p) const { run(p); }
   void onHost(unsigned block, unsigned threads, unsigned blocks) const {
     for (unsigned t = 0; t < threads; ++t)
-      run(Place{block, t, blocks, threads});
+      run(GridThread{block, t, blocks, threads});
   }
-  TENON_DEVICE void run(const Place& p) const {
+  TENON_DEVICE void run(const GridThread& p) const {
 #pragma unroll 1
     for (Index i = p.first(); i < n; i += kTogether * p.step())
       if constexpr (ReadsFirst<F>)
@@ -72,7 +72,7 @@ template <class F>
 struct EachBlock {
   F f;
 
-  __device__ void onDevice(const Place& p) const {
+  __device__ void onDevice(const GridThread& p) const {
     __shared__ typename F::Shared shared;
     const auto thread = threadOf(p);
     for (int phase = 0; phase < f.phases(); ++phase) {
@@ -85,11 +85,11 @@ struct EachBlock {
     typename F::Shared shared;
     for (int phase = 0; phase < f.phases(); ++phase)
       for (unsigned t = 0; t < threads; ++t)
-        f(phase, threadOf(Place{block, t, blocks, threads}), shared);
+        f(phase, threadOf(GridThread{block, t, blocks, threads}), shared);
   }
 
 private:
-  TENON_DEVICE auto threadOf(const Place& p) const {
+  TENON_DEVICE auto threadOf(const GridThread& p) const {
     if constexpr (requires { f.threadOf(p); })
       return f.threadOf(p);
     else
@@ -99,7 +99,7 @@ private:
 
 template <class Kernel>
 __global__ void __launch_bounds__(kThreads) entry(const __grid_constant__ Kernel kernel) {
-  kernel.onDevice(Place{blockIdx.x, threadIdx.x, gridDim.x, blockDim.x});
+  kernel.onDevice(GridThread{blockIdx.x, threadIdx.x, gridDim.x, blockDim.x});
 }
 
 template <class Kernel>

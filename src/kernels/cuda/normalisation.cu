@@ -6,6 +6,7 @@
 #include "kernels/cuda/reductions.cuh"
 #include "kernels/functors/axis.hpp"
 #include "kernels/functors/normalisation.hpp"
+#include "kernels/functors/part_moments.hpp"
 
 namespace tenon::device {
 

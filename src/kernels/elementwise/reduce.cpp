@@ -18,22 +18,20 @@ namespace tenon {
 
 namespace {
 
-constexpr int kLanes = 8; // partial sums per run: the lanes of an AVX-512 vector
-
 // The sum of x y over one run.
 template <class T>
 double dotRun(Index n, const T* x, Index xs, const T* y, Index ys) {
-  double lane[kLanes] = {};
+  double lane[kSumLanes] = {};
   Index i = 0;
   if (xs == 1 && ys == 1) {
-    for (; i + kLanes <= n; i += kLanes)
-      for (int l = 0; l < kLanes; ++l)
+    for (; i + kSumLanes <= n; i += kSumLanes)
+      for (int l = 0; l < kSumLanes; ++l)
         lane[l] += double(x[i + l]) * double(y[i + l]);
   }
   // Strided rows use the same lanes, so the result does not depend on the strides, bit for bit.
   for (; i < n; ++i)
-    lane[i % kLanes] += double(x[i * xs]) * double(y[i * ys]);
-  return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+    lane[i % kSumLanes] += double(x[i * xs]) * double(y[i * ys]);
+  return totalOfLanes(lane);
 }
 
 // Adds the sums of x y over the runs of a row.

@@ -84,6 +84,8 @@ private:
 };
 
 constexpr unsigned kPlanFlags = FFTW_ESTIMATE | FFTW_DESTROY_INPUT;
+// Work of a transform per element, for parallelPieces(): a few additions per halving of the line.
+constexpr Index kWorkPerElement = 8;
 
 // Plans for `lines` contiguous lines of real elements, and their complex pairs.
 template <class T>
@@ -164,15 +166,15 @@ private:
   template <class Body>
   void eachBlock(Index outer, const Body& body) {
     const Index blocks = outer / block_;
-    parallelPieces(context_.threads(elements_), blocks + outer % block_, 8 * block_ * dim_.extent,
-                   [=, this](int thread, Index begin, Index end) {
-                     T *elements = context_.template scratch<T>(elements_, thread),
-                       *allModes = context_.template scratch<T>(pairs_, thread);
-                     for (Index i = begin; i < end; ++i)
-                       body(elements, allModes,
-                            i < blocks ? i * block_ : blocks * block_ + i - blocks,
-                            i < blocks ? block_ : 1);
-                   });
+    parallelPieces(
+        context_.threads(elements_), blocks + outer % block_,
+        kWorkPerElement * block_ * dim_.extent, [=, this](int thread, Index begin, Index end) {
+          T *elements = context_.template scratch<T>(elements_, thread),
+            *allModes = context_.template scratch<T>(pairs_, thread);
+          for (Index i = begin; i < end; ++i)
+            body(elements, allModes, i < blocks ? i * block_ : blocks * block_ + i - blocks,
+                 i < blocks ? block_ : 1);
+        });
   }
 
   KernelContext& context_;
@@ -183,7 +185,10 @@ private:
   RealPlans<T> blocks_, single_;
 };
 
-// The other dimensions: one plan transforms all pairs of an outer index.
+// The other dimensions: one plan transforms all pairs of an outer index. x has the elements [count,
+// inner] that this rank owns, which are copied to [extent, inner] with zeros for those of other
+// ranks. y has the modes 0 .. m-1, then -m .. -1: the first and the last m of FFTW's result. For
+// N = 8 and m = 2 these are its positions 0, 1 and 6, 7.
 template <class T>
 class FftwComplexStage final : public FourierStage<T> {
 public:
@@ -195,6 +200,7 @@ public:
         forward_(planned(FFTW_FORWARD)), backward_(planned(FFTW_BACKWARD)) {}
 
   void analyse(Index outer, const T* x, T* y) override {
+    // Numbers of the modes k >= 0, and the offset of the modes k < 0.
     const Index low = dim_.modes * width_, high = (dim_.extent - dim_.modes) * width_;
     eachOuter(outer, [=, this](T* from, T* to, Index o) {
       const Index elements = dim_.count * width_;
@@ -229,7 +235,7 @@ private:
   // Calls body(from, to, o), where both arrays are [extent, inner] pairs.
   template <class Body>
   void eachOuter(Index outer, const Body& body) {
-    parallelPieces(context_.threads(from_), outer, 8 * dim_.extent * width_,
+    parallelPieces(context_.threads(from_), outer, kWorkPerElement * dim_.extent * width_,
                    [=, this](int thread, Index begin, Index end) {
                      for (Index o = begin; o < end; ++o)
                        body(context_.template scratch<T>(from_, thread),

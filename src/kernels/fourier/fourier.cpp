@@ -75,7 +75,9 @@ double onDevice(double elements, double flops) {
   return std::max(elements * sizeof(T), flops / kFlopsForAByte);
 }
 
-// Bytes of the product with a matrix.
+// Bytes of the product with a matrix (dense.cpp). For real elements: they are read, and pairs are
+// written. For pairs: i x is made (reads and writes 2 numbers per pair), the two products read x
+// and i x, and write the result, the second one after reading it.
 template <class T>
 double matrixBytes(const FourierStageShape& shape) {
   const double elements = double(shape.dim.count * shape.inner),
@@ -85,7 +87,8 @@ double matrixBytes(const FourierStageShape& shape) {
                       : onDevice<T>(8 * elements + 6 * stored, 8 * products);
 }
 
-// Bytes for packing the lines, the transform, and unpacking.
+// Bytes for packing the lines, the transform, and unpacking: each reads and writes its array. A
+// transform of N pairs takes 5 N log2(N) operations, and half of them for real elements.
 template <class T>
 double fftBytes(const FourierStageShape& shape) {
   const double elements = double(shape.dim.count * shape.inner),
@@ -156,12 +159,12 @@ void TruncatedFourier<T>::addStages(Backend backend, const std::vector<FourierDi
     Index lines = 1;
     for (std::size_t outer = 0; outer < d; ++outer)
       lines *= dims[outer].count;
-    const FourierStageShape shape{dims[d], d + 1 == dims.size(), rows * lines, pieces_};
+    const FourierStageShape shape{dims[d], d + 1 == dims.size(), rows * lines, coefficients_};
     const bool isFast = isFastTransform<T>(backend, context_->space(), shape);
     stages_.push_back(isFast ? makeFastStage<T>(*context_, shape, plan)
                              : makeDenseFourierStage<T>(*context_, products, shape, plan));
     lines_.push_back(lines);
-    pieces_ *= shape.kept();
+    coefficients_ *= shape.kept();
     maxPairs = std::max(maxPairs, shape.outer * shape.inner * shape.kept());
   }
   first_ = plan.add<T>(2 * maxPairs);
@@ -171,7 +174,7 @@ void TruncatedFourier<T>::addStages(Backend backend, const std::vector<FourierDi
 // Multiplies by D. The modes are the last dimension of the arrays.
 template <class T>
 void TruncatedFourier<T>::scale(Index rows, const T* from, T* to) const {
-  const Index modes = modesOfLast_, lines = rows * pieces_ / modes;
+  const Index modes = modesOfLast_, lines = rows * coefficients_ / modes;
   const functors::WeightedModes<T> weighted{weights_.data(), from, to, modes};
   if constexpr (kHasDevice)
     if (isOnDevice(*context_))
@@ -184,7 +187,7 @@ void TruncatedFourier<T>::scale(Index rows, const T* from, T* to) const {
 template <class T>
 void TruncatedFourier<T>::analyse(Index rows, const T* x, T* coefficients) {
   if (isEmpty_) {
-    const Index count = 2 * rows * pieces_, one = 1;
+    const Index count = 2 * rows * coefficients_, one = 1;
     return fillBlock(*context_, 1, &count, T(0), coefficients, &one);
   }
   for (std::size_t s = 0; s < stages_.size(); ++s) {

@@ -74,8 +74,8 @@ private:
   ReadList<T> weights_;                                  // D, indexed by k of the last dimension
   Index modesOfLast_ = 0;
   bool isEmpty_ = false;         // the box has no elements
-  Index pieces_ = 1;             // number of coefficients of a field
-  Index first_ = 0, second_ = 0; // offsets of two pieces of scratch
+  Index coefficients_ = 1;       // number of coefficients of a field
+  Index first_ = 0, second_ = 0; // offsets of two areas of scratch
 };
 
 // c[p,q,m] += sum over r of op(a[p,q,r,m]) b[p,q,r,m] for complex pairs, where op is the complex

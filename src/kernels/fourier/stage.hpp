@@ -25,7 +25,8 @@ template <class T>
 class FourierStage {
 public:
   virtual ~FourierStage() = default;
-  // y [modes, inner] = F x [count, inner], for each outer index.
+  // y [modes, inner] = F x [count, inner], for each outer index. The modes are 0 .. m-1 in the last
+  // dimension, otherwise 0 .. m-1, then -m .. -1.
   virtual void analyse(Index outer, const T* x, T* y) = 0;
   // x = F' y, where F' is the conjugate transpose; in the last dimension the real part of it.
   virtual void adjoint(Index outer, const T* y, T* x) = 0;

@@ -103,7 +103,7 @@ struct AxisTerm {
     TENON_DEVICE bool stays(int) const { return true; }
     TENON_DEVICE Index ahead(int count) const { return position + count * stride; }
     TENON_DEVICE void skip(int count) { position += count * stride; }
-    TENON_DEVICE Wide at(Index place) const { return Wide(term(place, group)); }
+    TENON_DEVICE Wide at(Index element) const { return Wide(term(element, group)); }
   };
   TENON_DEVICE auto of(Index group, Index first, Index each) const {
     return Terms{term, group, groups(group).of[0] + first * step, each * step};

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The functions of mathematics, as the functors of pointwise.hpp: value(x)
-// is y = f(x), and derivative(point, v) is f'(x) v.
+// The functions of mathematics, as the functors of pointwise.hpp: value(x) is y = f(x), and
+// derivative(point, v) is f'(x) v. The derivatives f'(x), by x or by y:
 //
-//   tan       tan x                     1 + y^2
-//   asin, acos                          +-1 / sqrt(1 - x^2)
-//   atan      atan x                    1 / (1 + x^2)
-//   sinh, cosh                          cosh x, sinh x
-//   asinh, acosh                        1 / sqrt(x^2 + 1), 1 / sqrt(x^2 - 1)
-//   atanh     atanh x                   1 / (1 - x^2)
-//   erf       2 Phi(sqrt(2) x) - 1      2 / sqrt(pi) exp(-x^2)
-//   floor, ceil, round                  0, also where they jump
+//   tan                 1 + y^2
+//   asin, acos          1 / sqrt(1 - x^2), -1 / sqrt(1 - x^2)
+//   atan                1 / (1 + x^2)
+//   sinh, cosh          cosh x, sinh x
+//   asinh, acosh        1 / sqrt(x^2 + 1), 1 / sqrt(x^2 - 1)
+//   atanh               1 / (1 - x^2)
+//   erf                 2 / sqrt(pi) exp(-x^2), where erf x = 2 Phi(sqrt(2) x) - 1 and Phi is the
+//                       normal distribution function
+//   floor, ceil, round  0, also where they jump
 #pragma once
 
 #include "kernels/functors/elementary.hpp"
@@ -18,7 +19,8 @@
 
 namespace tenon::pointwise {
 
-enum class Reads { Nothing, Argument, Value }; // the point: none, x or y
+// What derivative() needs as its point: nothing, the argument x, or the value y.
+enum class Reads { Nothing, Argument, Value };
 
 struct Tan {
   static constexpr Reads kReads = Reads::Value;

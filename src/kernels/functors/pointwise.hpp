@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The activations of layers, for host and device: value(x) is y = f(x), and derivative(point, v) is
-// f'(x) v, where the point is the argument x or the value y, as written in this table (kReads).
-//
+// f'(x) v. The point is the argument x or the value y, whichever the last column has (kReads).
+//   name      f(x)                      f'(x); [y > 0] is 1 if y > 0, else 0
 //   relu      max(x, 0)                 [y > 0]
 //   tanh      tanh x                    1 - y^2
 //   sigmoid   s(x) = 1 / (1 + exp(-x))  y (1 - y)
@@ -26,10 +26,8 @@
 //   hardswish x min(max(x + 3, 0), 6) / 6    0, x / 3 + 1/2, or 1
 //   selu      l (x > 0 ? x : a (exp x - 1))  l (x > 0 ? 1 : a exp x); l, a: Klambauer et al. 2017
 //   celu      x > 0 ? x : a (exp(x / a) - 1)  x > 0 ? 1 : exp(x / a)
-//   scale     a x + b                   a
-//   identity  x                         1
-//
-// Those of mathematics, such as tan and erf, are in mathematical.hpp.
+//   scale     a x + b, identity: x      a
+// Functions of mathematics, such as tan and erf, are in mathematical.hpp.
 #pragma once
 
 #include "kernels/elementwise/pointwise.hpp"
@@ -130,6 +128,8 @@ struct Gelu {
 struct GeluTanh {
   static constexpr Reads kReads = Reads::Argument;
   // 2 u = kLinear x + kCubic x^3, with each coefficient split in two; the first part has 26 bits.
+  // It is a sum high + low: the absolute error of 2 u, up to 900, is the relative one of exp(2 u).
+  // Products of 26 bits are exact, and sum + lost is exactly cube + kLinear[0] (Knuth's sum).
   static constexpr double kLinear[] = {0x1.988453p+0, 0x1.ea1b284687e5ap-27};
   static constexpr double kCubic[] = {0x1.2444f28p-4, 0x1.26c5a57a4def1p-31};
   template <class T>

@@ -57,9 +57,9 @@ struct PoolingPlanes {
   }
   // The outputs whose window spans input i.
   TENON_DEVICE Taps outputsOver(int d, Number i) const {
-    const Number place = i + padLow[d], last = (kernel[d] - 1) * dilation[d];
-    return {ceilOf(place - last, stride[d], perStride[d], out[d]),
-            ceilOf(place + 1, stride[d], perStride[d], out[d])};
+    const Number padded = i + padLow[d], last = (kernel[d] - 1) * dilation[d];
+    return {ceilOf(padded - last, stride[d], perStride[d], out[d]),
+            ceilOf(padded + 1, stride[d], perStride[d], out[d])};
   }
   // Whether such an output has a tap at input i; with dilation the input can be between two taps.
   TENON_DEVICE bool reads(int d, Number o, Number i) const {

@@ -86,7 +86,7 @@ struct TermsByNumber {
     i += step;
     return current;
   }
-  TENON_DEVICE auto at(Index place) const { return term(group, place); }
+  TENON_DEVICE auto at(Index position) const { return term(group, position); }
 };
 
 // Whether a Term has an iterator.
@@ -160,10 +160,10 @@ TENON_DEVICE typename Term::Wide reduceTerms(const Term& term, const typename Te
       if (left == 0)
         break;
     }
-    const auto place = terms.next();
-    const decltype(terms.at(place)) value[] = {terms.at(place)};
-    if constexpr (requires { terms.write(place, value[0]); })
-      terms.write(place, value[0]);
+    const auto position = terms.next();
+    const decltype(terms.at(position)) value[] = {terms.at(position)};
+    if constexpr (requires { terms.write(position, value[0]); })
+      terms.write(position, value[0]);
     run.add(value);
     --left;
   }
@@ -187,7 +187,7 @@ struct GroupTrees {
 
   // One phase fills the lanes, and one follows for each step of the tree.
   TENON_DEVICE int phases() const { return 1 + shape.steps(); }
-  TENON_DEVICE void operator()(int phase, const Place& p, Shared& shared) const {
+  TENON_DEVICE void operator()(int phase, const GridThread& p, Shared& shared) const {
     const unsigned lane = shape.lane(p.thread);
     if (phase > 0 && lane >= shape.left(phase))
       return;
@@ -253,10 +253,10 @@ struct ProductsInSteps {
   TENON_DEVICE bool stays(int count) const { return steps.stays(count); }
   TENON_DEVICE auto ahead(int count) const { return steps.ahead(count); }
   TENON_DEVICE void skip(int count) { steps.skip(count); }
-  TENON_DEVICE Wide at(const Offsets& place) const {
-    Wide value = arrays[0][place.of[0]];
+  TENON_DEVICE Wide at(const Offsets& position) const {
+    Wide value = arrays[0][position.of[0]];
     if constexpr (K == 2)
-      value *= Wide(arrays[1][place.of[1]]);
+      value *= Wide(arrays[1][position.of[1]]);
     return value;
   }
 };
@@ -268,8 +268,8 @@ struct SizeTerm {
   ElementOffsets<1> offsets;
   const T* x;
   struct Terms : ProductsInSteps<T, Wide, 1> {
-    TENON_DEVICE double at(const ElementOffsets<1>::Offsets& place) const {
-      return std::abs(double(this->arrays[0][place.of[0]]));
+    TENON_DEVICE double at(const ElementOffsets<1>::Offsets& position) const {
+      return std::abs(double(this->arrays[0][position.of[0]]));
     }
   };
   TENON_DEVICE auto of(Index, Index first, Index step) const {

@@ -29,7 +29,8 @@ struct BoxTable {
   }
   // Calls visit(i) for those of the `items` items of a box that this thread processes.
   template <class Visit>
-  TENON_DEVICE void share(const Place& p, int box, std::uint32_t items, const Visit& visit) const {
+  TENON_DEVICE void share(const GridThread& p, int box, std::uint32_t items,
+                          const Visit& visit) const {
     const std::uint32_t begin = (p.block - first[box]) * p.threads + p.thread,
                         step = (first[box + 1] - first[box]) * p.threads;
     TENON_KEEP_LOOP
@@ -59,7 +60,7 @@ struct CopySeveral {
   BoxTable<CopiedBox, 32> table;
 
   TENON_DEVICE int phases() const { return 1; }
-  TENON_DEVICE void operator()(int, const Place& p, Shared&) const {
+  TENON_DEVICE void operator()(int, const GridThread& p, Shared&) const {
     const int n = table.boxOf(p.block);
     switch (table.boxes[n].bytes) {
     case 4:
@@ -72,8 +73,9 @@ struct CopySeveral {
   }
 
 private:
-  template <class Piece>
-  TENON_DEVICE void move(const Place& p, int n) const {
+  // Word: an integer of the size of an element.
+  template <class Word>
+  TENON_DEVICE void move(const GridThread& p, int n) const {
     const CopiedBox& box = table.boxes[n];
     table.share(p, n, box.strips, [&](std::uint32_t rest) {
       Index from = 0, to = 0;
@@ -85,18 +87,18 @@ private:
         if (d == box.strip)
           index = static_cast<std::int32_t>(coordinate);
       }
-      const Piece* const x = static_cast<const Piece*>(box.x);
-      moveStrip(box, x ? x + from : nullptr, static_cast<Piece*>(box.y) + to, index);
+      const Word* const x = static_cast<const Word*>(box.x);
+      moveStrip(box, x ? x + from : nullptr, static_cast<Word*>(box.y) + to, index);
     });
   }
-  template <class Piece>
-  TENON_DEVICE static void moveStrip(const CopiedBox& box, const Piece* x, Piece* y,
+  template <class Word>
+  TENON_DEVICE static void moveStrip(const CopiedBox& box, const Word* x, Word* y,
                                      std::int32_t index) {
     const Index stride = box.apart, strideX = stride * box.a[box.strip],
                 strideY = stride * box.b[box.strip];
     const Index length = box.length;
     if (index + (CopiedBox::kStrip - 1) * stride < length) {
-      Piece values[CopiedBox::kStrip] = {};
+      Word values[CopiedBox::kStrip] = {};
       if (x) {
         TENON_UNROLL
         for (int k = 0; k < CopiedBox::kStrip; ++k)
@@ -108,7 +110,7 @@ private:
     } else {
       TENON_KEEP_LOOP
       for (Index k = 0; index + k * stride < length; ++k)
-        y[k * strideY] = x ? x[k * strideX] : Piece{};
+        y[k * strideY] = x ? x[k * strideX] : Word{};
     }
   }
 };
@@ -148,7 +150,7 @@ struct AddSeveral {
   AddedBoxes added;
 
   TENON_DEVICE int phases() const { return 1; }
-  TENON_DEVICE void operator()(int, const Place& p, Shared&) const {
+  TENON_DEVICE void operator()(int, const GridThread& p, Shared&) const {
     const int n = added.table.boxOf(p.block);
     added.table.share(p, n, added.table.boxes[n].elements, [&](std::uint32_t i) { add(n, i); });
   }

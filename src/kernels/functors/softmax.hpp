@@ -52,7 +52,7 @@ public:
     int count;
     Index first, step;
   };
-  TENON_DEVICE Thread threadOf(const Place& p) const {
+  TENON_DEVICE Thread threadOf(const GridThread& p) const {
     const unsigned lane = shape_.lane(p.thread);
     std::uint32_t outer = p.block * shape_.groups() + shape_.group(p.thread);
     const int count = outer < lines_ && lane < n_ ? int((n_ - lane - 1) >> shape_.bits) + 1 : 0;

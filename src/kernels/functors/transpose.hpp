@@ -57,7 +57,7 @@ struct TransposeTiles {
   To* y;
 
   TENON_DEVICE int phases() const { return 2; }
-  TENON_DEVICE void operator()(int phase, const Place& p, Shared& shared) const {
+  TENON_DEVICE void operator()(int phase, const GridThread& p, Shared& shared) const {
     const auto first = tiles(p.block);
     // Elements from the tile's first one to the end of the box.
     const Index leftX = extentX - first.of[2], leftY = extentY - first.of[3];

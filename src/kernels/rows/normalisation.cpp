@@ -10,6 +10,7 @@
 
 #include "kernels/base/independent.hpp"
 #include "kernels/base/instruction_set.hpp"
+#include "kernels/functors/part_moments.hpp"
 #include "kernels/rows/normalisation_device.hpp"
 #include "kernels/walks/each.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reductions on the device, in two stages: a sum over n terms is first reduced to pieces by many
-// thread blocks, and then the pieces to one value. The functors of both stages are in
-// functors/reduce.hpp, which also explains the arguments:
+// Reductions on the device, in two stages: the n terms of a sum are divided into pieces, which many
+// thread blocks reduce to one value each, and then these values are reduced to one. With n = 10^6
+// there are 245 pieces of 4082 terms. The functors of both stages are in functors/reduce.hpp, which
+// also explains the arguments:
 //     Op       binary operation of the reduction, such as AddTo or MaxTo
 //     Term     computes term i of a group; Wide is the type of the result
 //     Use      receives the result of a group, and stores it

@@ -91,7 +91,7 @@ public:
 
   // Iterates over the offsets of the elements first, first + step, .... It divides only at the end
   // of an innermost row; positions beyond the last element are allowed. next() returns the current
-  // offsets and advances by one step; the element of a step is called an element below.
+  // offsets and advances by one step. Counts of elements below are those of the iteration.
   class Steps {
   public:
     TENON_DEVICE Steps(const ElementOffsets& offsets, Index first, Index step)
@@ -99,7 +99,7 @@ public:
           step_(static_cast<std::uint32_t>(step)) {
       for (int k = 0; k < K; ++k)
         strides_[k] = step * (offsets.divided_ > 0 ? offsets.stride_[0][k] : offsets.outermost_[k]);
-      place();
+      convertNumber();
     }
     TENON_DEVICE Offsets next() {
       const Offsets position = current_;
@@ -107,7 +107,7 @@ public:
         skip(1);
       } else {
         number_ += step_;
-        place();
+        convertNumber();
       }
       return position;
     }
@@ -127,7 +127,7 @@ public:
     }
 
   private:
-    TENON_DEVICE void place() {
+    TENON_DEVICE void convertNumber() {
       auto rest = number_;
       remaining_ = offsets_.divided_ > 0
                        ? offsets_.extent_[0].divisor() - offsets_.extent_[0].divide(rest)

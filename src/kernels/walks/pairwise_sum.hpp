@@ -94,6 +94,12 @@ double sumOfRuns(KernelContext& context, Index n, const Run& run) {
 
 constexpr int kSumLanes = 8; // the lanes of an AVX-512 vector of doubles
 
+// The sum of the lanes, in the order in which a compiler adds those of a vector: its two halves,
+// then the halves of the result, and again.
+inline double totalOfLanes(const double (&lane)[kSumLanes]) {
+  return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
 // The sum of a run: term(i) for begin <= i < begin + count. The terms are added to 8 lanes in turn,
 // and the lanes are added at the end.
 template <class Term>
@@ -101,7 +107,7 @@ double sumOfRun(Index begin, Index count, const Term& term) {
   double lane[kSumLanes] = {};
   for (Index i = 0; i < count; ++i)
     lane[i % kSumLanes] += term(begin + i);
-  return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+  return totalOfLanes(lane);
 }
 
 // *sum = factor times the sum of term(0, i) for i < n, pairwise in double. The result stays in the

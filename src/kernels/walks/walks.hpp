@@ -48,7 +48,7 @@ TENON_DEVICE void applyTo(const F& f, Index i) {
 
 // A thread of a one-dimensional grid: its indices and the numbers of blocks and of threads per
 // block. It processes the elements first(), first() + step(), ....
-struct Place {
+struct GridThread {
   unsigned block, thread, blocks, threads;
 
   TENON_DEVICE Index first() const { return Index(block) * threads + thread; }
@@ -69,10 +69,10 @@ void eachElement(const Stream& stream, Index n, const F& f);
 template <class F>
 void eachOfBlock(const Stream& stream, const Block& block, const F& f);
 
-// For each thread block of the grid, calls f(phase, place, shared) for all threads, phase by phase
-// from 0 to f.phases() - 1, with a barrier between phases: the values that a phase leaves in
-// F::Shared are visible to the next one. If f has threadOf(place), its result, computed once per
-// thread, is passed instead of the place.
+// For each thread block of the grid, calls f(phase, thread, shared) for all threads (GridThread),
+// phase by phase from 0 to f.phases() - 1, with a barrier between phases: the values that a phase
+// leaves in F::Shared are visible to the next one. If f has threadOf(thread), its result, computed
+// once per thread, is passed instead of the GridThread.
 template <class F>
 void eachBlock(const Stream& stream, Index blocks, const F& f);
 
