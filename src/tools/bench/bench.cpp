@@ -79,14 +79,14 @@ void printSettings(int repeat) {
                   counted(worldSize(), "rank"), mpi, counted(repeat, "round"), routeOptions()));
 }
 
-// Throws unless a result equals the expected output of the operator; `way` is "tenon" or the name
-// of an MPI call.
+// Throws unless a result equals the expected output of the operator. It was computed by `method`,
+// "tenon" or the name of an MPI call.
 void checkValues(const BenchCase& bench, const Values& got, const Values& expected,
-                 const char* way) {
+                 const char* method) {
   const std::string wrong =
       difference(got, expected, {{0, static_cast<Index>(expected.size())}}, 0);
   if (!wrong.empty())
-    throw std::runtime_error(fmt::format("{} by {}{}", bench.name, way, wrong));
+    throw std::runtime_error(fmt::format("{} by {}{}", bench.name, method, wrong));
 }
 
 // Tenon's operator y = F x, bound to tensors of the library, as in a program that applies it

@@ -194,7 +194,7 @@ Values Field::read() const {
   return cells;
 }
 
-void Field::fillByPlace(const Filling& filling) {
+void Field::fillByPosition(const Filling& filling) {
   Values cells(elementsOf(box_));
   for (std::size_t i = 0; i < cells.size(); ++i)
     cells[i] = filling.at(i);

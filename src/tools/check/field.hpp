@@ -31,7 +31,7 @@ public:
   Values read() const;
   // Fills the elements of the box with numbers that depend on their position in it. Ranks with
   // different keys have different numbers.
-  void fillByPlace(const Filling& filling);
+  void fillByPosition(const Filling& filling);
   // Sets every element to NaN, or to a large integer, to detect reads of it.
   void spoil();
   // Whether the user array is unchanged around the box.

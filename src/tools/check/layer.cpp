@@ -172,7 +172,7 @@ void fillCotangent(Case& c, LayerStep& tested, LayerStep& reference) {
   if (hasProperty(tested.dy(), 'B'))
     require(TenonDTensorFillUniform(tested.dy(), seed, 0, -1, 1));
   else
-    tested.dy().fillByPlace({static_cast<std::uint64_t>(seed + c.rank), Numbers::Fractions});
+    tested.dy().fillByPosition({static_cast<std::uint64_t>(seed + c.rank), Numbers::Fractions});
   reference.dy().write(gathered(tested.dy(), c.comm));
 }
 
@@ -193,13 +193,14 @@ int numberOfPart(TenonDTensor x) {
   if (!isActive)
     return -1;
   const std::string properties = propertiesOf(x);
-  int place = 0, axis = 0;
+  // The rank's position in the grid, with coordinate 0 on the axes along which there are copies.
+  int number = 0, axis = 0;
   for (const char kind : properties)
     if (kind == 'S' || kind == 'B' || kind == 'P' || kind == 'R') {
-      place = place * extents[axis] + (kind == 'B' ? 0 : coordinates[axis]);
+      number = number * extents[axis] + (kind == 'B' ? 0 : coordinates[axis]);
       ++axis;
     }
-  return place;
+  return number;
 }
 
 // Compares `tested` on all ranks with `reference` plus `before` (the gradient of an earlier step).
@@ -220,7 +221,7 @@ void compare(Case& c, const std::string& what, const Field& tested, const Field&
     shape.push_back(i.size());
   Values part;
   forEachCell(tested.box(),
-              [&](const Indices& cell) { part.push_back(expected[placeOf(cell, shape)]); });
+              [&](const Indices& cell) { part.push_back(expected[rowMajorOffset(cell, shape)]); });
   c.found(what, difference(tested.read(), part, tested.box(), tolerance));
 }
 

@@ -26,11 +26,11 @@ Box boxOf(const Indices& shape) {
   return box;
 }
 
-Index placeOf(const Indices& cell, const Indices& shape) {
-  Index place = 0;
+Index rowMajorOffset(const Indices& cell, const Indices& shape) {
+  Index offset = 0;
   for (std::size_t d = 0; d < shape.size(); ++d)
-    place = place * shape[d] + cell[d];
-  return place;
+    offset = offset * shape[d] + cell[d];
+  return offset;
 }
 
 int GridSpec::positionOf(int rank) const {

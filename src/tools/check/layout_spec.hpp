@@ -48,7 +48,7 @@ void forEachCell(const Box& box, Visit visit) {
 }
 
 // The row-major offset of an element in a tensor of that shape.
-Index placeOf(const Indices& cell, const Indices& shape);
+Index rowMajorOffset(const Indices& cell, const Indices& shape);
 
 // A process grid. Positions are numbered row-major, the last axis fastest.
 struct GridSpec {

@@ -73,7 +73,7 @@ Values resultByDefinition(Action action, const Boxes& b, const Indices& extents,
     Indices other(cell.size());
     for (std::size_t d = 0; d < cell.size(); ++d)
       other[d] = cell[d] - b.low[d] + b.to[d];
-    const Index source = placeOf(cell, extents), target = placeOf(other, extents);
+    const Index source = rowMajorOffset(cell, extents), target = rowMajorOffset(other, extents);
     if (action == Clear)
       y[source] = 0;
     else if (isAdjoint)
@@ -95,7 +95,7 @@ void compareMaps(Case& c, TenonLinearOp op, const LayoutSpec& spec, TenonDataTyp
     Field x(layout, type, c.draw.chance(40), c.draw, c.space),
         y(layout, type, c.draw.chance(40), c.draw, c.space);
     // Integers, for which the sums are exact; y must be overwritten.
-    x.fillByPlace({c.draw.number() + static_cast<std::uint64_t>(c.rank), Numbers::Integers});
+    x.fillByPosition({c.draw.number() + static_cast<std::uint64_t>(c.rank), Numbers::Integers});
     y.spoil();
     require(isAdjoint ? TenonLinearOpApplyAdjoint(op, x, y) : TenonLinearOpApply(op, x, y));
     c.computed(y.read());

@@ -52,12 +52,12 @@ struct Part {
     for (Index e = 0; e < static_cast<Index>(graph.edges.size()); ++e)
       if (graph.edges[e].holder == rank) {
         edges.push_back(e);
-        placeOf(graph.edges[e].source);
-        placeOf(graph.edges[e].target);
+        positionOf(graph.edges[e].source);
+        positionOf(graph.edges[e].target);
       }
   }
   // The position of a node in the list; a node that is not yet listed is appended as a ghost.
-  Index placeOf(Index node) {
+  Index positionOf(Index node) {
     const auto at = std::ranges::find(nodes, node) - nodes.begin();
     if (at == static_cast<std::ptrdiff_t>(nodes.size()))
       nodes.push_back(node);
@@ -93,8 +93,8 @@ struct Lists {
     for (const Index n : part.nodes)
       ids.push_back(graph.ids[n]);
     for (const Index e : part.edges) {
-      target.push_back(part.placeOf(graph.edges[e].target));
-      source.push_back(part.placeOf(graph.edges[e].source));
+      target.push_back(part.positionOf(graph.edges[e].target));
+      source.push_back(part.positionOf(graph.edges[e].source));
       // Keys, in whose order sums are taken, only have to differ; these descend with gaps.
       keys.push_back(1000 - 3 * e);
       weights.push_back(graph.edges[e].weight);
@@ -188,12 +188,12 @@ public:
   // The owned nodes of a rank, followed by copies of its ghosts.
   Plan ghosts() const {
     Plan plan = ofMap(lists_.nodes);
-    Index place = 0;
+    Index row = 0;
     for (const Part& part : parts_) {
       Indices& rows = plan.matrix.outputs.emplace_back();
       for (const Index node : part.nodes) {
-        plan.matrix.terms.push_back({place, 0, node, 1});
-        rows.push_back(place++);
+        plan.matrix.terms.push_back({row, 0, node, 1});
+        rows.push_back(row++);
       }
     }
     return plan;
@@ -206,11 +206,11 @@ public:
       nodes[graph_.ids[n]] = n;
     const Index ranks = static_cast<Index>(parts_.size()), count = static_cast<Index>(nodes.size());
     auto next = nodes.begin();
-    for (Index rank = 0, place = 0; rank < ranks; ++rank) {
+    for (Index rank = 0, row = 0; rank < ranks; ++rank) {
       Indices& rows = plan.matrix.outputs.emplace_back();
       for (Index n = count / ranks + (rank < count % ranks ? 1 : 0); n > 0; --n) {
-        plan.matrix.terms.push_back({place, 0, (next++)->second, 1});
-        rows.push_back(place++);
+        plan.matrix.terms.push_back({row, 0, (next++)->second, 1});
+        rows.push_back(row++);
       }
     }
     return plan;

@@ -79,7 +79,7 @@ Values movedValue(const Subject& s, double alpha, const Filling& ofX) {
     return Values(elementsOf(s.to.shape));
   Values value = valueOf(s.from, ofX);
   for (const LayoutSpec& layout : s.between)
-    value = kept(layout, std::move(value));
+    value = afterRoundTrip(layout, std::move(value));
   for (double& cell : value)
     cell *= alpha * s.factor;
   return value;
@@ -126,7 +126,7 @@ void checkDirection(Case& c, const Subject& s, TenonLinearOp op, const Call& cal
 
 void checkIdentity(Case& c, const Subject& s) {
   const TenonInt seed = c.draw.upTo(1 << 20);
-  double forward = 0, adjoint = 0, relative = 0;
+  double forward = 0, adjoint = 0, relative = 0; // relative: the difference of the two pairings
   require(TenonLinearOpTestAdjoint(s.op, seed, TENON_TRUE, &forward, &adjoint, nullptr));
   if (forward != adjoint)
     c.found("adjoint identity on integers",

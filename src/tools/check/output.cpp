@@ -119,7 +119,8 @@ void compareOutput(Case& c, const LayoutSpec& to, const Field& y, const Expected
   // position are defined as well, after the sum over the P axes.
   if (hasPartialHalos(to))
     c.found(what + ", summed over the ranks,",
-            difference(valueOf(to, held), combined(kept(to, moved), beta, valueOf(to, filled)),
+            difference(valueOf(to, held),
+                       combined(afterRoundTrip(to, moved), beta, valueOf(to, filled)),
                        boxOf(to.shape), tolerance));
   else
     c.found(what + (to.has('P') ? ", summed over the ranks," : ""),

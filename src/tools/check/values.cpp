@@ -24,8 +24,9 @@ struct DomainCell {
 };
 
 // Returns the element of the domain that element `cell` of a position's box represents, or none if
-// it does not count. In a source, halos of contributions are folded
-// back and halos of values are dropped; in a target (`shown`) it is the opposite.
+// it does not count. When a tensor's value is computed from the elements (shown = false), ghosts
+// with contributions count for the element that they extend, and ghosts with values do not count.
+// When the elements are computed from the value (shown = true), it is the opposite.
 std::optional<DomainCell> domainCell(const LayoutSpec& spec, int position, const Indices& cell,
                                      bool shown) {
   DomainCell found{.at = Indices(cell.size())};
@@ -101,8 +102,8 @@ double filledCell(const LayoutSpec& spec, int position, const Indices& cell,
 
 } // namespace
 
-double Filling::at(std::uint64_t place) const {
-  const double number = numberOf(hash(key, place), numbers);
+double Filling::at(std::uint64_t position) const {
+  const double number = numberOf(hash(key, position), numbers);
   return isPositive ? std::abs(number) : number;
 }
 
@@ -124,7 +125,7 @@ Values valueOf(const LayoutSpec& spec, const std::function<Values(int)>& element
     forEachCell(spec.box(position), [&](const Indices& cell) {
       const double contribution = held[next++];
       if (const auto at = domainCell(spec, position, cell, false))
-        value[placeOf(at->at, spec.shape)] += at->sign * contribution;
+        value[rowMajorOffset(at->at, spec.shape)] += at->sign * contribution;
     });
   }
   return value;
@@ -138,16 +139,16 @@ Values heldOf(const LayoutSpec& spec, int position, const Values& value) {
   Values elements;
   forEachCell(spec.box(position), [&](const Indices& cell) {
     const auto at = domainCell(spec, position, cell, true);
-    elements.push_back(at ? at->sign * value[placeOf(at->at, spec.shape)] : 0);
+    elements.push_back(at ? at->sign * value[rowMajorOffset(at->at, spec.shape)] : 0);
   });
   return elements;
 }
 
-Values kept(const LayoutSpec& spec, Values value) {
+Values afterRoundTrip(const LayoutSpec& spec, Values value) {
   forEachCell(boxOf(spec.shape), [&](const Indices& cell) {
     for (int d = 0; d < spec.ndim(); ++d)
       if (spec.halos[d] && !spec.covers(d, cell[d]))
-        value[placeOf(cell, spec.shape)] = 0;
+        value[rowMajorOffset(cell, spec.shape)] = 0;
   });
   return value;
 }

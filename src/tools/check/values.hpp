@@ -28,7 +28,7 @@ struct Filling {
   bool isPositive = false; // replaces numbers by their magnitudes
 
   // The number at a position, which is a linear index.
-  double at(std::uint64_t place) const;
+  double at(std::uint64_t position) const;
   Filling magnitudes() const { return {key, numbers, true}; }
 };
 
@@ -44,7 +44,7 @@ Values valueOf(const LayoutSpec& spec, const Filling& filling);
 Values heldOf(const LayoutSpec& spec, int position, const Values& value);
 // The value after a conversion to this layout and back. The halo boxes of a layout may be smaller
 // than its owned blocks; elements outside of them are lost, that is 0.
-Values kept(const LayoutSpec& spec, Values value);
+Values afterRoundTrip(const LayoutSpec& spec, Values value);
 
 // The largest magnitude of the numbers, but at least 1.
 double scaleOf(const Values& values);
