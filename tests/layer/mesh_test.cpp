@@ -1189,8 +1189,8 @@ TEST(MeshLayers, AreIndexMapsAndTheirTransposes) {
   EXPECT_EQ(test::localCells(*transposed.dx), u);
 }
 
-// Random numbers depend on the place of an element in a tensor. Sorted by ids, each node has the
-// same place on any partition, and is therefore dropped on any partition or on none.
+// Random numbers depend on the global index of an element. Sorted by ids, each node has the same
+// row on any partition, and is therefore dropped on every partition or on none.
 TEST(MeshNetworks, DropTheSameNodesOnAnyPartition) {
   const MeshGraph graph(3, false);
   const auto run = [&](const CommPtr& comm, unsigned seed) {
@@ -1311,7 +1311,8 @@ TEST(Rows, LeadFromAGridToAMeshAndBack) {
   const auto weightOf = [](int node, int k) { return double(node % 3 + k) - 1.5; };
   std::vector<Index> ids;
   ListedEdges there, back;
-  const auto place = [](std::vector<Index>& list, Index value) {
+  // The position of a value in a list, to which it is appended if it is missing: as a ghost.
+  const auto positionIn = [](std::vector<Index>& list, Index value) {
     const auto found = std::ranges::find(list, value);
     if (found == list.end())
       list.push_back(value);
@@ -1325,7 +1326,7 @@ TEST(Rows, LeadFromAGridToAMeshAndBack) {
     for (int k = 0; k < 3; ++k) {
       const int node = static_cast<int>(ids[i] / 1000003);
       there.target.push_back(i);
-      there.source.push_back(place(points, pointOf(node, k)));
+      there.source.push_back(positionIn(points, pointOf(node, k)));
       there.key.push_back(3 * node + k);
       there.weights.push_back(weightOf(node, k));
     }
@@ -1334,7 +1335,7 @@ TEST(Rows, LeadFromAGridToAMeshAndBack) {
       for (int k = 0; k < 3; ++k)
         if (pointOf(node, k) == points[i]) {
           back.target.push_back(i);
-          back.source.push_back(place(ids, Index(node) * 1000003));
+          back.source.push_back(positionIn(ids, Index(node) * 1000003));
           back.key.push_back(3 * node + k);
           back.weights.push_back(weightOf(node, k));
         }

@@ -186,7 +186,8 @@ TEST(Signatures, MixOnSeveralAxes) {
 }
 
 // Hewett and Grady 2020, Table 1: the affine layers of LeNet-5 on a 2 x 2 partition of outputs and
-// inputs. Workers 0 and 1 share the inputs, so 0 and 2 have the bias.
+// inputs. Positions 0 and 1 have the same outputs, each for a half of the inputs, and so have 2 and
+// 3; the bias is added once, by the first of each two.
 TEST(Signatures, GiveThePapersPartsOfLeNet5) {
   if (world()->size() < 4)
     GTEST_SKIP() << "needs four ranks";

@@ -18,7 +18,8 @@ using Indices = std::vector<Index>;
 struct TransposedCase {
   Shape input;
   Index outputs, groups = 1;
-  Indices kernel, stride, dilation, padding, more;
+  Indices kernel, stride, dilation, padding;
+  Indices more; // output padding: further elements at the high end of the output
   std::string boundary = "none";
 
   test::Settings settings() const {
@@ -41,19 +42,20 @@ struct TransposedCase {
 };
 
 // The index to which a contribution beyond the domain is added, by the boundary mode; -1 for none.
-Index folded(Index place, Index extent, const std::string& boundary) {
-  if (place >= 0 && place < extent)
-    return place;
+Index folded(Index index, Index extent, const std::string& boundary) {
+  if (index >= 0 && index < extent)
+    return index;
   if (boundary == "periodic")
-    return (place % extent + extent) % extent;
+    return (index % extent + extent) % extent;
   if (boundary == "replicate")
-    return std::clamp<Index>(place, 0, extent - 1);
+    return std::clamp<Index>(index, 0, extent - 1);
   if (boundary == "reflect")
-    return place < 0 ? -place : 2 * (extent - 1) - place;
+    return index < 0 ? -index : 2 * (extent - 1) - index;
   return -1;
 }
 
-// The reference: adds each input, times the weights, to the elements of its window.
+// The reference: adds each input, times the weights, to the elements of its window. Contributions
+// to the padding are folded into the output; those beyond the padding are dropped.
 std::vector<double> spread(const TransposedCase& c, const std::vector<double>& x,
                            const std::vector<double>& w, const std::vector<double>& b) {
   const Shape out = c.output(), weight = c.weight();
@@ -66,10 +68,10 @@ std::vector<double> spread(const TransposedCase& c, const std::vector<double>& x
         return;
       Shape at = {i[0], i[1] / inOfGroup * outOfGroup + t[1]};
       for (std::size_t s = 0; s < c.kernel.size(); ++s) {
-        const Index place = i[s + 2] * c.stride[s] - c.padding[s] + t[s + 2] * c.dilation[s];
-        const bool inPadding = place >= -c.padding[s] && place < out[s + 2] + c.padding[s];
-        at.push_back(inPadding                          ? folded(place, out[s + 2], c.boundary)
-                     : place >= 0 && place < out[s + 2] ? place
+        const Index index = i[s + 2] * c.stride[s] - c.padding[s] + t[s + 2] * c.dilation[s];
+        const bool inPadding = index >= -c.padding[s] && index < out[s + 2] + c.padding[s];
+        at.push_back(inPadding                          ? folded(index, out[s + 2], c.boundary)
+                     : index >= 0 && index < out[s + 2] ? index
                                                         : -1);
         if (at.back() < 0)
           return;
@@ -80,6 +82,7 @@ std::vector<double> spread(const TransposedCase& c, const std::vector<double>& x
   return y;
 }
 
+// {input, outputs, groups, kernel, stride, dilation, padding, output padding, boundary}
 const TransposedCase kCases[] = {
     {{2, 3, 6}, 4, 1, {3}, {2}, {1}, {1}, {1}},
     {{2, 4, 5, 4}, 6, 2, {4, 3}, {2, 3}, {1, 2}, {1, 2}, {0, 1}},

@@ -71,7 +71,9 @@ Ref<Layer> closure(const Ref<Layer>& first, bool skips) {
   return net;
 }
 
-// The value at (c, y, x) of a field with rows beyond the walls, by the definitions of the modes.
+// The value at (c, y, x) of a field with rows beyond the walls, by the definitions of the modes: a
+// row is reflected at the wall, which goes through the outermost points of channel 0 (odd_point),
+// and between points otherwise; the sign changes for the velocities u, v, w, but not for p.
 double beyond(const Values& field, Index n, Index c, Index y, Index x) {
   const Index rows = kField[2], columns = kField[3];
   double sign = 1;
