@@ -7,8 +7,14 @@
  *
  *  A plugin calls TenonLinearOpRegister() once; programs then create operators of its type with
  *  TenonLinearOpCreateType(), like those of Tenon's own types. Each operator has a context, which
- *  the function create of the type makes and the function destroy frees. tenon.h does not include
- *  this header.
+ *  the function create of the type makes and the function destroy frees. Example, with the user
+ *  functions halve and halveAdjoint, of the type TenonLinearOpMap of tenon/linearop_create.h:
+ *
+ *      TenonLinearOpFunctions functions = {NULL, halve, halveAdjoint, NULL};
+ *      TenonLinearOpRegister("halve", &functions);
+ *      TenonLinearOpCreateType(x, y, TENON_FLOAT64, TENON_FLOAT64, "halve", NULL, &op);
+ *
+ *  where x and y are the layouts of domain and range. tenon.h does not include this header.
  */
 #ifndef TENON_EXT_LINEAROP_H
 #define TENON_EXT_LINEAROP_H
@@ -53,7 +59,8 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateAllocate(TenonLayout from, TenonL
  *  | ----- | ---------------------------------------- | ----------------------------------------- |
  *  | clear | the box is set to 0                      | the same                                  |
  *  | add   | the box is added to the second box       | the second box is added to the box        |
- *  | copy  | the box is copied to the second box      | as add, then the second box is set to 0   |
+ *  | copy  | the box is copied to the second box      | the second box is added to the box, then  |
+ *  |       |                                          | set to 0                                  |
  *  | move  | as copy, then the box is set to 0        | moves the second box to the box           |
  *
  *  @param[in]  layout  layout of domain and range
