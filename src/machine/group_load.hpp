@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Computes the links (NICs, buses, ports) that a group of devices uses when it communicates, by the
 // rules of machine.hpp. An instance is one of the identical copies of a link, such as the NIC of
-// one node. For example, 2 nodes of 4 cores (devices 0 to 3 and 4 to 7) with a NIC per node (rule
-// leaving) and a bus per node (rule touching): the group {1, 2, 5} loads
+// one node. A trunk load is only what passes between the domains (nodes, for example) that the link
+// joins for the group; a through load does not depend on domains. For 2 nodes of 4 cores (devices 0
+// to 3 and 4 to 7) with a NIC per node (rule leaving: a trunk load) and a bus per node (rule
+// touching: a through load), the group {1, 2, 5} loads
 //
 //   NIC  instances 0 and 1, each with domains = 2: it joins two nodes
 //   bus  instances 0 and 1, each with domains = 0

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Enumerates the coordinates of a line. The axes are treated as one, so a member's number has one
-// digit per axis, with the last axis fastest.
+// digit per axis, with the last axis fastest: along axes of extents 2 and 3, members 0 to 5 have
+// the coordinates (0,0) (0,1) (0,2) (1,0) (1,1) (1,2).
 #include "machine/line.hpp"
 
 namespace tenon {

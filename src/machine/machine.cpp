@@ -13,6 +13,7 @@ namespace tenon {
 
 namespace {
 
+// Beyond any machine, and small enough for products of sizes in 64 bits.
 constexpr Index kMaxDevices = Index{1} << 40;
 
 [[noreturn]] void refuse(const std::string& why) {

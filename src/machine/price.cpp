@@ -16,7 +16,7 @@ namespace tenon {
 
 namespace {
 
-constexpr int kSamples = 64;
+constexpr int kSamples = 64; // positions of Sampling::Sampled
 
 // Size of a position's block, including halos; 0 if it holds no data.
 Index elementsHeld(const Layout& layout, int position) {

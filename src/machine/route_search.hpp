@@ -45,6 +45,7 @@ private:
   double latency_ = 0, bandwidth_ = 0, copyBandwidth_ = 0;
 };
 
+// The number of layouts, which are the nodes, grows exponentially with the axes of the grid.
 inline constexpr int kMaxSearchedAxes = 4;
 
 // The state of one search.

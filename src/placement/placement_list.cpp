@@ -19,6 +19,8 @@ namespace tenon {
 
 namespace {
 
+// More than anyone reads. The number grows exponentially with the levels and axes, so a larger
+// request could fill the memory.
 constexpr std::size_t kMaxPlacements = 100'000;
 
 // Returns all divisors, in ascending order.

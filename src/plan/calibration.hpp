@@ -124,7 +124,7 @@ std::optional<std::array<double, N>> leastSquares(std::vector<MeasuredSum<N>> su
 // w^2 (1 - p / m)^2 at p0 is twice that of p / m + m / p.
 template <std::size_t N>
 std::optional<std::array<double, N>> leastRatios(std::vector<MeasuredSum<N>> sums) {
-  constexpr int kFits = 8;
+  constexpr int kFits = 8; // each with the weights of the last solution
   std::optional<std::array<double, N>> factors;
   for (int fit = 0; fit < kFits; ++fit) {
     factors = leastSquares(sums);

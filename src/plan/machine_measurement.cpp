@@ -275,9 +275,9 @@ namespace {
 
 // Bytes per rank, from sizes where latency dominates to sizes where bandwidth does.
 constexpr Index kMoved[] = {1 << 10, 16 << 10, 256 << 10, 4 << 20};
-constexpr Index kElementBytes = 8;
-constexpr Index kColumns = 64; // of the matrix that a pair of ranks moves
-constexpr int kCopying = 2;    // index of the part of a price that copies take
+constexpr Index kElementBytes = 8; // of float64
+constexpr Index kColumns = 64;     // of the matrix that a pair of ranks moves
+constexpr int kCopying = 2;        // index of the part of a price that copies take
 // Largest ratio between the bandwidths of transfers and of copies.
 constexpr double kMaxOfCopies = 100;
 // The rates decide which algorithm of a move is the cheapest, and hence what is fitted; after a few

@@ -15,7 +15,7 @@ namespace tenon {
 // Whether this thread traps any exception. On x86-64 the test takes two instructions.
 inline bool trapsExceptions() noexcept {
 #if defined(__x86_64__) && defined(__GNUC__)
-  constexpr unsigned kMasks = 0x1f80;
+  constexpr unsigned kMasks = 0x1f80; // bits of MXCSR, set for exceptions that are not trapped
   return (__builtin_ia32_stmxcsr() & kMasks) != kMasks;
 #elif defined(__GLIBC__)
   return fegetexcept() != 0;

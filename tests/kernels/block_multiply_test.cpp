@@ -86,6 +86,7 @@ TEST(BlockMultiplyAdd, ALongSumInFloatIsAsExactAsInDouble) {
   EXPECT_FLOAT_EQ(y, static_cast<float>(static_cast<double>(n) * static_cast<double>(0.1F)));
 }
 
+// y has dimension 1 only (bit 1 of the dimensions): sums of squares by channel.
 TEST(BlockMultiplyAdd, ThreadsDoNotChangeASum) {
   const Strides4 extent{8, 6, 40, 50};
   Draw draw(11);

@@ -43,7 +43,7 @@ TYPED_TEST(DeviceGemm, BatchesOfMoreProductsThanOneCallTakes) {
   using T = TypeParam;
   Draw draw(32);
   KernelContext& context = *deviceContext();
-  constexpr Index kCount = 2 * 65535 + 1;
+  constexpr Index kCount = 2 * 65535 + 1; // 65535 is the maximum of cuBLAS
   const auto a = draw.integers<T>(kCount), b = draw.integers<T>(kCount);
   std::vector<T> expected = draw.integers<T>(2 * kCount);
   DeviceCopy<T> da(context, a.data(), kCount), db(context, b.data(), kCount);

@@ -39,12 +39,13 @@ Layouts duals(const Layouts& layouts) {
 }
 
 // The reference: y[a, j, b] = x_i[a, j - begin_i, b] on whole arrays, viewed as [outer, joined,
-// inner] around the dimension `dim`.
+// inner] around the dimension `dim`, where the part x_i begins at j = begin_i.
 std::vector<double> concatenated(const std::vector<std::vector<double>>& parts,
                                  const std::vector<Shape>& shapes, int dim) {
   Index outer = 1, inner = 1;
   for (int d = 0; d < static_cast<int>(shapes[0].size()); ++d)
-    (d < dim ? outer : d > dim ? inner : outer) *= d == dim ? 1 : shapes[0][d];
+    if (d != dim)
+      (d < dim ? outer : inner) *= shapes[0][d];
   std::vector<double> whole;
   for (Index a = 0; a < outer; ++a)
     for (std::size_t i = 0; i < parts.size(); ++i) {

@@ -59,7 +59,7 @@ public:
     // Bands of one shape have the same vectors.
     int shape;
   };
-  static constexpr int kShapes = 8;
+  static constexpr int kShapes = 1 << kMaxSpatial;
 
   // Number of bands for one group of an image.
   Index perImage() const { return pieces_[0] * pieces_[1] * pieces_[2]; }

@@ -118,7 +118,7 @@ private:
 
   // Writes the bias to y, or adds it, for the outputs of the tile.
   void combineBias(Combine operation, const Tile& tile, const T* b, T* y) {
-    static constexpr Index kPerChannel[] = {1, 0, 0, 0, 0};
+    static constexpr Index kPerChannel[] = {1, 0, 0, 0, 0}; // strides of b in the boxes
     forEachBox(tile, [&](int rank, const Index* extent, Index yOffset, const Index* yStrides, Index,
                          const Index*) {
       blockCombine(*context_, operation, rank, extent, b, kPerChannel, y + yOffset, yStrides);

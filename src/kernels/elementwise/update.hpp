@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // One step of an optimizer, SGD or Adam, on flat arrays of weights w and gradients g, with
-// PyTorch's definitions; lr is the learning rate. Both add the decay to the gradient first, g <- g
-// + decay w (g itself is not modified). The arrays of the optimizer's state, velocity, m and v,
-// start at zero.
+// PyTorch's definitions; lr, or `rate`, is the learning rate. Both add the decay of the weights to
+// the gradient first, g <- g + decay w (g itself is not modified). The arrays of the optimizer's
+// state, velocity, m and v, start at zero.
 #pragma once
 
 #include "kernels/base/context.hpp"

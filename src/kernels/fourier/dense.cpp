@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // One-dimensional transforms as products with dense matrices [modes, elements] of exp(-2 pi i k j /
 // N), with k a mode, j an element and N the extent of the whole line. For few modes this takes less
-// time than a fast transform. A rank that has a part of a line multiplies the corresponding columns
-// of the matrix only. The adjoint is the product with the transposed matrix.
+// time than a fast transform. Arrays [outer, elements, inner] become [outer, modes, inner]
+// (stage.hpp). A rank that has a part of a line multiplies the corresponding columns of the matrix
+// only. The adjoint is the product with the transposed matrix.
 #include "kernels/base/context.hpp"
 #include "kernels/fourier/stage.hpp"
 #include "kernels/functors/fourier.hpp"

@@ -68,6 +68,8 @@ void spreadRow(std::integer_sequence<int, kTaps...>, Count outputs, const T* __r
   }
 }
 
+constexpr Index kMaxTaps = 4;
+
 // Calls visit with the taps of a row as a compile-time sequence. Kernels with more than kMaxTaps
 // taps use loops.cpp.
 template <class Visit>
@@ -79,9 +81,8 @@ void withTaps(Index width, Visit visit) {
   else if (width == 3)
     visit(std::make_integer_sequence<int, 3>());
   else
-    visit(std::make_integer_sequence<int, 4>());
+    visit(std::make_integer_sequence<int, kMaxTaps>());
 }
-constexpr Index kMaxTaps = 4;
 
 // The windows of all planes.
 struct Tiles {

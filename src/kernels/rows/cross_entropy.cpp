@@ -29,7 +29,8 @@ void forEachRow(KernelContext& context, Index rows, Index cols, Index cost, Body
   });
 }
 
-// The exponentials are vectorised in T, and summed in double in lanes that are added at the end.
+// The exponentials are vectorised in T, by blocks that stay in the first-level cache, and summed in
+// double in lanes (several vectors) that are added at the end.
 template <class T>
 double sumOfExponentials(Index n, const T* z, T shift) {
   constexpr Index kBlock = 64, kLanes = 8;

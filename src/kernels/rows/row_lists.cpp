@@ -101,7 +101,8 @@ Index blocksOf(const F& f, Index begin, Index end, Index column, Index inner) {
 }
 
 // Applies f to all columns of each row; `cost` is the work per row, in elements moved. The rows are
-// processed in small groups: rows wider than a block then stay in the cache between their blocks.
+// processed kTogether at a time: rows wider than a block then stay in the cache between their
+// blocks.
 template <class F>
 void eachRow(KernelContext& context, Index rows, Index inner, Index cost, const F& f) {
   if (rows * inner == 0)
@@ -177,7 +178,7 @@ void maximaOfRowsAdjoint(KernelContext& context, const RowLists& transposed, Ind
 
 template <class T>
 void softmaxOfRows(KernelContext& context, const RowLists& lists, Index inner, const T* x, T* y) {
-  constexpr Index kExponentialCost = 8;
+  constexpr Index kExponentialCost = 8; // in elements moved
   eachRow(context, lists.rows, inner, kExponentialCost * rowCost(lists, inner),
           functors::SoftmaxOfRows<T>{listedOf(lists), x, inner, y});
 }

@@ -23,7 +23,7 @@
 
 namespace tenon {
 
-constexpr Index kRun = 256;
+constexpr Index kRun = 256; // terms of a run
 
 // The binary counter: bit k of count_ is set if partial_[k] has a sum of 2^k values.
 class PairwiseSum {

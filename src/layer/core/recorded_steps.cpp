@@ -69,6 +69,7 @@ std::size_t RecordingRunner::run(std::size_t s) {
       steps_.run(k);
   };
   StreamRecording* recording = recorded_.find(s, end);
+  // The first run with these addresses is not recorded: its kernels can still create objects.
   if (!recording) {
     runAll();
     return end;
@@ -139,6 +140,7 @@ void RecordingRunner::noteKernel(const Step& step) {
   const Buffer* workspace = steps_.workspaceOf(step);
   recorded_.note(workspace ? workspace->data<void>() : nullptr);
   const bool adds = addsToGradients(steps_.maps().list(), step) && bound.wantsGradients();
+  // A launch of the recording adds to the gradients, but does not mark them as changed.
   if (adds)
     bound.changeGradients();
   for (const auto& use : *bound.uses) {

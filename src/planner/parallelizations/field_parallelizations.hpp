@@ -34,8 +34,9 @@ public:
   Property property(int axis) const { return layout_.property(axis); }
   bool hasEmptyParts() const;
   // All parallelizations, those that change least first. An axis of one process keeps its property,
-  // since any other would be equivalent. On a grid of more than 5 other axes all axes have the same
-  // label, and on one of 5 no parallelization splits the channels of both input and output.
+  // since any other would be equivalent. The number of parallelizations grows exponentially with
+  // the other axes. Therefore on a grid of more than 5 of them all axes have the same label, and on
+  // one of 5 no parallelization splits the channels of both input and output.
   std::vector<std::string> parallelizations(bool inputChannels) const;
   bool isLike(const Layout& layout) const;
 

@@ -37,7 +37,7 @@ std::string runText(const std::string& labels, int count) {
   return count == 1 ? labels.substr(0, 1) : fmt::format("{}{}", labels, count);
 }
 
-constexpr int kMaxAxes = 64;
+constexpr int kMaxAxes = 64;        // more than any number of processes has prime factors
 constexpr double kMaxOrders = 1000; // each order costs a whole search
 
 // A run of a text: "h3" is label h for 3 axes.

@@ -174,9 +174,9 @@ RunMemory OwnModel::runMemory(CompiledNetwork compiled) const {
 // A few ranks that include the one with the most memory: all of a small grid, else its first,
 // middle and last position.
 std::vector<int> OwnModel::sampledRanks() const {
-  constexpr int kAll = 4;
+  constexpr int kMaxOfSmall = 4;
   const int processes = grid_->size();
-  return processes <= kAll ? grid_->ranks() : std::vector{0, processes / 2, processes - 1};
+  return processes <= kMaxOfSmall ? grid_->ranks() : std::vector{0, processes / 2, processes - 1};
 }
 
 // Layers use the same scratch memory one after the other, so its size is the maximum over layers.

@@ -23,8 +23,9 @@ namespace tenon {
 
 namespace {
 
+// Sweeps end when kSweepsAtATime of them raise the bound by less than kMinGrowth, relatively.
 constexpr int kMaxSweeps = 300, kSweepsAtATime = 10;
-constexpr double kMinGrowth = 1e-6; // minimal relative growth of the bound by kSweepsAtATime sweeps
+constexpr double kMinGrowth = 1e-6;
 // Limit of the combinations of states of a layer and its neighbours in an elimination.
 constexpr double kMaxOfElimination = 1 << 22;
 constexpr int kMaxRounds = 4; // of eliminations, each from the better plan of the one before

@@ -31,7 +31,7 @@ std::optional<FoundPlan> planWithinSum(const CostModel& model, SearchTask task, 
 // The fastest plan that recomputes layers until it fits.
 struct RecomputingPlan {
   std::optional<FoundPlan> plan;
-  double leastBytes = std::numeric_limits<double>::infinity(); // that were found
+  double leastBytes = std::numeric_limits<double>::infinity(); // of the candidates
 };
 
 // Tries the candidates from the plan `unlimited` to the limit, each of which is within less memory

@@ -3,7 +3,7 @@
 // its layers: layers share the memory of temporary values, and a layer can recompute values for the
 // adjoint instead of saving them. So the bytes of a plan are known only as a whole
 // (CostModel::planBytes), whereas the search limits a sum. Two loops around the search account for
-// this:
+// this, where x_k is the plan that the search finds for the limit L_k, and b its bytes as a whole:
 //
 //     without recomputation   the limit L of the sum is lowered by the excess of the plan over the
 //                             limit M, until the plan fits: L_0 = M, L_(k+1) = L_k - (b(x_k) - M)
@@ -13,8 +13,8 @@
 //                             these is chosen
 //
 // For example, if the fastest plan needs B = 800 MB and the limit is M = 100 MB, plans within 800,
-// 400, 200 and 100 MB are found. This is a heuristic. Its gap is proven: no plan is faster than the
-// one without a limit.
+// 400, 200 and 100 MB are found. This is a heuristic, with a bound on its gap: no plan is faster
+// than the one without a limit.
 #pragma once
 
 #include "planner/search/plan_search.hpp"

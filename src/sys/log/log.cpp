@@ -23,8 +23,8 @@ namespace tenon {
 namespace {
 
 constexpr int kMaxEvents = 2048; // each layer can have one
-constexpr int kMaxStages = 32;
-constexpr int kMaxDepth = 64; // of nested scopes
+constexpr int kMaxStages = 32;   // of the program, such as set-up and time steps
+constexpr int kMaxDepth = 64;    // of nested scopes
 
 // Totals of one event in one stage, as in EventRecord.
 struct Totals {

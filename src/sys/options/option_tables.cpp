@@ -249,7 +249,7 @@ struct Candidate {
 
 // The text of a bound: integers are printed without an exponent.
 std::string numberText(double value) {
-  constexpr double kExact = 1e15;
+  constexpr double kExact = 1e15; // a double represents every integer up to 9e15
   return std::abs(value) < kExact && value == std::floor(value) ? fmt::format("{:.0f}", value)
                                                                 : fmt::format("{}", value);
 }

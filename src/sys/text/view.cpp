@@ -14,8 +14,8 @@ namespace tenon {
 
 namespace {
 
-constexpr std::size_t kColumns = 100;
-constexpr std::size_t kIndent = 4;
+constexpr std::size_t kColumns = 100; // the longest line that is not wrapped
+constexpr std::size_t kIndent = 4;    // of the continuation of a wrapped line
 
 constexpr OptionSpec kOptions[] = {
     {"view_detail", OptionSpec::Flag, "false",
