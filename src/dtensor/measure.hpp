@@ -3,7 +3,8 @@
 // added in rank order, so the result is bitwise the same on all ranks. All calls are collective
 // unless stated otherwise. The pairing <x, y> of a tensor with one in the dual layout is the
 // product in which the adjoint of a conversion C is defined: <C x, y> = <x, C^T y>. norm() counts
-// each element of the global tensor once, rawNorm() counts each copy.
+// each element of the global tensor once, rawNorm() counts each copy: for 8 elements of value 1
+// with copies on 2 ranks, they are sqrt(8) and 4.
 #pragma once
 
 #include "dtensor/dtensor.hpp"

@@ -86,7 +86,7 @@ private:
   int group_ = 0;
 };
 
-// Throws TENON_ERR_ARG if the machine has fewer places than the grid has ranks.
+// Throws TENON_ERR_ARG if the grid has a rank that is not a device of the machine.
 void checkRanks(const Grid& grid, const Hierarchy& machine) {
   const int places = deviceCount(machine);
   for (int rank : grid.ranks())

@@ -94,8 +94,9 @@ TYPED_TEST(ArrayListOf, ScatteringWritesTheBoxAndNoOtherCell) {
               static_cast<Index>(array.size()));
 }
 
-// One array with columns first and wide ghosts, one with rows first, and one that is a plane of a
-// larger array.
+// Arrays whose boxes have other strides and ghosts: u is column-major, with rows + 5 rows and 6
+// columns; v is row-major [rows + 3, 4]; w is the last component of a row-major array [rows + 4, 7,
+// 2]. A component is its first owned element, strides, ghosts before and after it, and the length.
 TEST(ArrayList, TakesComponentsOfDifferentForms) {
   DTensor x(world(), field(), TENON_FLOAT64);
   const Index rows = x.layout().ownedBox(x.position())[1].size();

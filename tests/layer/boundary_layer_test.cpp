@@ -198,8 +198,9 @@ SecondInput tensorInput(const PaddedInput& padded, const Layout& layout, unsigne
   for (double& value : made.padded)
     value = std::uniform_int_distribution<int>(-64, 64)(engine) / 64.0;
   std::vector<bool> callers(made.padded.size());
-  padded.forEachCell(
-      [&](Index i, test::Place::Kind kind, Index, int) { callers[i] = kind == test::Place::User; });
+  padded.forEachCell([&](Index i, test::CellValue::Kind kind, Index, int) {
+    callers[i] = kind == test::CellValue::User;
+  });
   const int here = layout.grid().position(world()->rank());
   const Box held = layout.box(here);
   visitFloating(type, [&]<class T>(T) {

@@ -15,6 +15,7 @@ using test::world;
 
 const Shape kPredicted = {5, 4, 3};
 constexpr Index kCount = 5 * 4 * 3;
+constexpr double kCotangent = 0.5; // dy, of the loss
 
 double predictedAt(Index i) {
   return static_cast<double>(i % 7) - 2.5;
@@ -42,14 +43,14 @@ void expectRight(const Layout& input, const Ref<DTensor>& target, TenonDataType 
   for (Index i = 0; i < kCount; ++i) {
     const double difference = predictedAt(i) - wantedAt(i);
     loss += difference * difference / kCount;
-    gradient.push_back(0.5 * 2 * difference / kCount);
+    gradient.push_back(kCotangent * 2 * difference / kCount);
   }
   const double tolerance = type == TENON_FLOAT32 ? 1e-6 : 1e-14;
   for (double held : test::localCells(*step.y))
     EXPECT_NEAR(held, loss, tolerance * loss) << what;
   // The adjoint must not read the target, which the program can change after Apply.
   fillConstant(*target, 99);
-  fillConstant(*step.dy, 0.5);
+  fillConstant(*step.dy, kCotangent);
   step.adjoint();
   test::expectNear(test::gathered(*step.dx), gradient, tolerance, what);
 }

@@ -22,22 +22,22 @@ namespace tenon::test {
 
 // The value of a cell inside or beyond the domain, along one dimension: a copy of an element, 0
 // (Nothing), or a value that the caller of the layer supplies (User).
-struct Place {
+struct CellValue {
   enum Kind { Copy, Nothing, User } kind;
   Index source = 0; // of a copy
   int sign = 1;     // of a copy
 };
 
 // Reflects or shifts the index until it is in the domain [0, extent).
-inline Place placeOf(Index index, Index extent, Boundary low, Boundary high) {
+inline CellValue cellValueOf(Index index, Index extent, Boundary low, Boundary high) {
   if (index >= 0 && index < extent)
-    return {Place::Copy, index};
+    return {CellValue::Copy, index};
   const Boundary mode = index < 0 ? low : high;
   int sign = 1;
   if (mode == Boundary::Values)
-    return {Place::User};
+    return {CellValue::User};
   if (mode == Boundary::Zero || mode == Boundary::None)
-    return {Place::Nothing};
+    return {CellValue::Nothing};
   while (index < 0 || index >= extent) {
     if (mode == Boundary::Periodic)
       index += index < 0 ? extent : -extent;
@@ -53,7 +53,7 @@ inline Place placeOf(Index index, Index extent, Boundary low, Boundary high) {
     if (mode == Boundary::Odd || mode == Boundary::OddPoint)
       sign = -sign;
   }
-  return {Place::Copy, index, sign};
+  return {CellValue::Copy, index, sign};
 }
 
 // The input [batch, channel, spatial...] padded: `begin` is the global index of its first elements.
@@ -91,15 +91,15 @@ public:
   void forEachCell(Visit visit) const {
     Index padded = 0;
     forEach(extent_, [&](const std::vector<Index>& local) {
-      Place::Kind kind = Place::Copy;
+      CellValue::Kind kind = CellValue::Copy;
       Index source = 0;
       int sign = 1;
       for (std::size_t d = 0; d < local.size(); ++d) {
-        const Place place = placeAt(d, local[d] + begin_[d], local[1]);
-        source = source * input_[d] + place.source;
-        sign *= place.sign;
-        if (place.kind > kind)
-          kind = place.kind;
+        const CellValue value = cellValueAt(d, local[d] + begin_[d], local[1]);
+        source = source * input_[d] + value.source;
+        sign *= value.sign;
+        if (value.kind > kind)
+          kind = value.kind;
       }
       visit(padded++, kind, source, sign);
     });
@@ -108,10 +108,10 @@ public:
   // the caller of the layer supplies are used.
   std::vector<double> pad(const std::vector<double>& x, const std::vector<double>& values) const {
     std::vector<double> result(static_cast<std::size_t>(elements(extent_)), 0);
-    forEachCell([&](Index i, Place::Kind kind, Index source, int sign) {
-      if (kind == Place::Copy)
+    forEachCell([&](Index i, CellValue::Kind kind, Index source, int sign) {
+      if (kind == CellValue::Copy)
         result[i] = sign * x[source];
-      if (kind == Place::User)
+      if (kind == CellValue::User)
         result[i] = values[i];
     });
     return result;
@@ -121,10 +121,10 @@ public:
   std::vector<double> fold(const std::vector<double>& padded, std::vector<double>& values) const {
     std::vector<double> dx(static_cast<std::size_t>(elements(input_)), 0);
     values.assign(padded.size(), 0);
-    forEachCell([&](Index i, Place::Kind kind, Index source, int sign) {
-      if (kind == Place::Copy)
+    forEachCell([&](Index i, CellValue::Kind kind, Index source, int sign) {
+      if (kind == CellValue::Copy)
         dx[source] += sign * padded[i];
-      if (kind == Place::User)
+      if (kind == CellValue::User)
         values[i] = padded[i];
     });
     return dx;
@@ -147,11 +147,11 @@ public:
   }
 
 private:
-  Place placeAt(std::size_t d, Index global, Index channel) const {
+  CellValue cellValueAt(std::size_t d, Index global, Index channel) const {
     if (d < 2)
-      return {Place::Copy, global};
+      return {CellValue::Copy, global};
     const auto [low, high] = modesOf(windows_[d - 2], channel);
-    return placeOf(global, input_[d], low, high);
+    return cellValueOf(global, input_[d], low, high);
   }
 
   Shape input_;

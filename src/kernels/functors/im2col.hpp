@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// im2col and its transpose on the device, for a tile of outputs (convolution/im2col.hpp). im2col
-// copies the input that each tap (element of the kernel) reads to a matrix [channel, tap][output],
-// with which a convolution is a matrix product: one thread per channel and output loops over the
-// taps. The transpose has one thread per input, which sums all elements of the matrix that were
-// copied from it. A tile has at most kMaxWalkedElements columns, and as many inputs.
+// im2col and its transpose on the device, for a tile of outputs (convolution/im2col.hpp has an
+// example). im2col copies the input that each tap (element of the kernel) reads to a matrix
+// [channel, tap][output], with which a convolution is a matrix product: one thread per channel and
+// output loops over the taps. The transpose has one thread per input, which sums all elements of
+// the matrix that were copied from it. A tile has at most kMaxWalkedElements columns, and as many
+// inputs.
 #pragma once
 
 #include "kernels/convolution/im2col.hpp"

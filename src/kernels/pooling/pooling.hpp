@@ -5,6 +5,8 @@
 // Padding is absent, not zero. Only AverageIncludePad counts padding: it divides by the number of
 // taps (elements of the window) before padEnd, which is the kernel's volume except for a last
 // window that extends beyond the padding. Layers create an object per shape by makePooling().
+// Example of maxima over windows of 2 with stride 2:
+//     x = 3 1 2 5  ->  y = 3 5,      and for this x the adjoint of dy = 7 8 is dx = 7 0 0 8.
 #pragma once
 
 #include "kernels/base/backend.hpp"

@@ -71,7 +71,7 @@ const Parameter* GradientBucket::reported() const noexcept {
 }
 
 bool GradientBucket::start(Collect before) {
-  // A frozen parameter has no gradient, but the sum of the others includes its place.
+  // A frozen parameter has no gradient, but the sum of the others includes its elements.
   if (std::ranges::all_of(members_, [](const Parameter* p) { return !p || p->isFrozen(); }))
     return false;
   const LogScope scope(reported()->event());

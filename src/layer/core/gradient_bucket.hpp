@@ -8,9 +8,9 @@
 //
 // A plan reduces its buckets while the adjoint continues (plan/gradient_buckets.hpp), an optimizer
 // all others in its step. Each member holds the bucket, and no member holds another. So a bucket
-// does not depend on the time at which a rank destroys an optimizer or a layer: the place of a
-// parameter that was destroyed is reduced like that of a frozen one. Collecting a gradient can need
-// messages, so an optimizer collects only those of its own parameters, which all ranks have.
+// does not depend on the time at which a rank destroys an optimizer or a layer: the elements of a
+// parameter that was destroyed are reduced like those of a frozen one. Collecting a gradient can
+// need messages, so an optimizer collects only those of its own parameters, which all ranks have.
 #pragma once
 
 #include "layer/core/parameter.hpp"

@@ -20,7 +20,7 @@ std::string nameInPath(const Layer& container, const Layer& child);
 std::string placeIn(const std::string& containerTitle, const Layer& container, const Layer& child);
 
 // Rethrows the current error. If its text refers to an unnamed child as "the layer", that is
-// replaced by the child's place.
+// replaced by `place`, the result of placeIn().
 [[noreturn]] void rethrowWithPlace(const std::string& place, const Layer& child,
                                    const Error& error);
 

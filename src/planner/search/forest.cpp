@@ -7,8 +7,8 @@
 //
 // A pair that closes a cycle contributes to one of its layers only, with the minimum of each row of
 // its table: nothing is counted twice, and the sum can only become smaller. run() sends messages
-// from the leaves of each tree to its root and back; a message is the least sum of the layers on
-// its side for each state of the layer that receives it.
+// from the leaves of each tree to its root and back; a message is, for each state of the layer that
+// receives it, the least sum over the layer that sends it and the layers behind that.
 #include "planner/search/forest.hpp"
 
 #include <algorithm>

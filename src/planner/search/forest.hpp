@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Lower bounds of the sums of all plans with a given state, by a spanning forest of the network's
-// graph. The pairs of layers in the forest are counted exactly. A pair that closes a cycle is
-// counted as the minimum of its table for each state of one layer, which can only lower the sum.
-// One pass over each table computes the bounds, whereas elimination combines tables. Elimination
-// then needs only the few states whose bounds are at most the sum of a known plan.
+// graph. The pairs of layers in the forest are counted exactly. A pair that closes a cycle, such as
+// the third pair of a triangle, is counted as the minimum of its table for each state of one layer,
+// which can only lower the sum. One pass over each table computes the bounds, whereas elimination
+// combines tables. Elimination then needs only the few states whose bounds are at most the sum of a
+// known plan.
 #pragma once
 
 #include "planner/search/cost_tables.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the data files of the library relative to the place from which the library was loaded; an
-// installed tree can therefore be moved. A static library uses the place of the program, and also
-// the configured installation folder.
+// Finds the data files of the library relative to the file from which the library was loaded; an
+// installed tree can therefore be moved. A static library uses the program's file, and also the
+// configured installation folder.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ std::string findDataFile(const std::string& nameOrPath, const std::string& what,
 std::string findDataFile(const std::string& nameOrPath, const std::string& what,
                          const std::vector<std::string>& folders, const std::string& ownFolder);
 
-// The folders that are searched, in this order; they need not exist. Empty if the place of the
+// The folders that are searched, in this order; they need not exist. Empty if the path of the
 // library is unknown.
 std::vector<std::string> shareFolders();
 

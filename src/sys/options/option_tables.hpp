@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The declared options: static tables beside the code that reads them, collected in one list per
 // process. Options of the library are written -tenon_[prefix_]name, so a key is recognised by its
-// ending. The program can declare its own options, written -name.
+// ending: -tenon_net_data_type sets data_type of the object whose prefix is net_. The program can
+// declare its own options, written -name.
 #pragma once
 
 #include <deque>
