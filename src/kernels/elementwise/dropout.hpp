@@ -10,8 +10,8 @@
 namespace tenon {
 
 struct DropoutMask {
-  // stream: the first random stream of the layer, a hash of its place in the network. Each draw has
-  // its own stream.
+  // stream: the first random stream of the layer, a hash of the layer's position in the network.
+  // Each draw has its own stream.
   std::uint64_t seed, stream;
   double rate;
 };
