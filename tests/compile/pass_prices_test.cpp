@@ -88,7 +88,9 @@ TEST(PassPrices, OfALayerThatRunsAgain) {
   EXPECT_EQ(prices[1].work.flops, 2 * kWindowFlops);
 }
 
-// A container that recomputes as a whole is one kernel, whose moves are those within it.
+// A container that recomputes as a whole is one kernel, whose moves are those within it: Apply has
+// a convolution and an exchange of 1 s; the adjoint has both again, then two convolutions and the
+// exchange of the cotangent.
 TEST(PassPrices, OfAContainerThatRunsAgain) {
   Network outer;
   outer.nodes.push_back({.type = makeDeclaration("sequential"),

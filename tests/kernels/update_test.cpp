@@ -10,6 +10,8 @@
 
 namespace tenon::test {
 
+// The arguments of sgdStep(): context, number of elements, learning rate, momentum, decay, whether
+// the momentum is Nesterov's, then the gradient g, the velocity and the weights w.
 template <class T>
 class Update : public ::testing::Test {};
 TYPED_TEST_SUITE(Update, RealTypes);

@@ -29,7 +29,8 @@ struct Dropout {
   }
 };
 
-// *to = value
+// *to = value, for the counter of a draw, in a kernel: it is then ordered with the kernels that
+// read the counter.
 struct KeepNumber {
   std::uint64_t value;
   std::uint64_t* to;

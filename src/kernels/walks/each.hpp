@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Applies a functor (a struct with the arrays and an operation for one element, walks.hpp) to each
 // of n elements, or to each element of a block (a strided box, block.hpp), where the context's
-// arrays are: vectorised and on several threads on the host, or as a kernel on the device.
+// arrays are: vectorised and on several threads on the host, or as a kernel on the device. Example:
+//     struct Halve {
+//       double* x;
+//       TENON_DEVICE double read(Index i) const { return x[i] / 2; }
+//       TENON_DEVICE void write(Index i, double value) const { x[i] = value; }
+//     };
+//     eachElement(context, n, /*cost=*/2, Halve{x});     2: x[i] is read and written
 #pragma once
 
 #include "kernels/base/context.hpp"

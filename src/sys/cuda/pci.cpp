@@ -10,6 +10,9 @@ namespace tenon::cuda {
 
 namespace {
 
+constexpr const char* kNvidia = "0x10de";    // the vendor
+constexpr const char* kControllers = "0x03"; // the begin of the class of display and 3D controllers
+
 std::string firstWord(const std::filesystem::path& file) {
   std::string word;
   std::ifstream(file) >> word;
@@ -24,10 +27,11 @@ bool isWithoutGpu(const std::string& devices) {
   for (std::filesystem::directory_iterator at(devices, failed), end; !failed && at != end;
        at.increment(failed)) {
     isEmpty = false;
-    if (firstWord(at->path() / "vendor") == "0x10de" &&
-        firstWord(at->path() / "class").starts_with("0x03"))
+    if (firstWord(at->path() / "vendor") == kNvidia &&
+        firstWord(at->path() / "class").starts_with(kControllers))
       return false;
   }
+  // A bus that cannot be read, or seems to have no device at all, proves nothing.
   return !failed && !isEmpty;
 }
 

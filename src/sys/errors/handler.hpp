@@ -34,8 +34,8 @@ struct FatalShare {
 // throw. Frames for which there is no memory are counted, and shown to the handler, but not stored.
 struct ErrorRecord {
   std::optional<Error> error;
-  bool fatal = false;
-  int levels = 0;
+  bool fatal = false; // for the fatal handler
+  int levels = 0;     // number of frames, including those that are not stored
   std::vector<ErrorFrame> frames;
   FatalShare share;
 
