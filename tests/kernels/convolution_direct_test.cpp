@@ -2,6 +2,9 @@
 // Direct convolution with each vector instruction set of the processor, compared with the reference
 // backend bit by bit on small integers; which convolutions `auto` computes by it; and errors where
 // it is not possible.
+//
+// A window in braces is {dimensions, input, output, kernel, stride, dilation, low padding},
+// and a shape is {batch, input channels, output channels, window, groups}.
 #include "kernels/convolution/backends.hpp"
 #include "kernels/convolution_cases.hpp"
 

@@ -2,6 +2,9 @@
 // Convolution on the host: the reference backend against results computed by hand; its adjoints by
 // the identities <y, dy> = <x, dx> = <w, dw>, exact on small integers; and the other backends
 // against the reference, bit by bit on small integers.
+//
+// A window in braces is {dimensions, input, output, kernel, stride, dilation, low padding},
+// and a shape is {batch, input channels, output channels, window, groups}.
 #include "kernels/convolution_cases.hpp"
 
 #include <cmath>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Convolutions of the device (cuDNN, and im2col with cuBLAS) compared with the reference backend of
 // the host, bit by bit on small integers. The cases are those of convolution_cases.hpp.
+//
+// A window in braces is {dimensions, input, output, kernel, stride, dilation, low padding},
+// and a shape is {batch, input channels, output channels, window, groups}.
 #include "kernels/convolution_cases.hpp"
 #include "kernels/on_device.hpp"
 

@@ -2,6 +2,8 @@
 // Pooling: the reference backend against results computed by hand, also for equal maxima, NaN and
 // infinities; the other backends of the host against the reference; the tangent against the adjoint
 // by exact dot products, and against difference quotients; and errors for invalid shapes.
+//
+// A window in braces is {dimensions, input, output, kernel, stride, dilation, low padding}.
 #include "kernels/pooling/pooling.hpp"
 
 #include "kernels/draw.hpp"

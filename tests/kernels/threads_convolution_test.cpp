@@ -2,6 +2,9 @@
 // Convolutions on 1, 2, 3 and 5 threads must have the same bits. On small integers every sum is
 // exact, so the order in which BLAS adds does not matter, and the result must also equal the
 // reference. Direct convolution preserves the order of its sums, so it is tested with any numbers.
+//
+// A window in braces is {dimensions, input, output, kernel, stride, dilation, low padding},
+// and a shape is {batch, input channels, output channels, window, groups}.
 #include "kernels/convolution/backends.hpp"
 #include "kernels/thread_count.hpp"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Pooling by Tenon's own loops (backend Blas) on 1, 2, 3 and 5 threads must have the same bits:
 // maxima over windows that tile the input, and windows that overlap, are padded or dilated.
+//
+// A window in braces is {dimensions, input, output, kernel, stride, dilation, low padding}.
 #include "kernels/pooling/pooling.hpp"
 #include "kernels/thread_count.hpp"
 

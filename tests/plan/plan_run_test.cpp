@@ -48,7 +48,9 @@ bool canHave(const Ref<LayerPlan>& plan, const std::string& layer,
   return true;
 }
 
-// Parallelizations of space and of channels are fixed, although they are not the fastest.
+// Parallelizations of space and of channels are fixed, although they are not the fastest: the first
+// layer, whose name is first, C1 or conv1, splits rows and columns, and the others channels, except
+// sums.
 TEST_P(PlannedNetwork, TrainsWithForcedParallelizations) {
   const NetworkCase& c = GetParam();
   const Ref<LayerPlan> probe = planOf(c, world());
