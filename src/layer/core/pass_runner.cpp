@@ -122,7 +122,7 @@ bool StepRunner::runStep(const Step& step) {
     DTensor& y = *at(step.writes[0]);
     if (step.epilogue < 0)
       bound.kernel->forwardMany(x, *bound.uses, y, workspaceOf(step));
-    else
+    else // kernels that can apply an epilogue need no workspace
       epilogueIsDone = bound.kernel->forwardThen(x, *bound.uses, maps_.function(step.epilogue), y);
     break;
   }
@@ -185,6 +185,7 @@ void StepRunner::apply(const Step& step) {
   }
   LinearOp& op = maps_.op(map.object);
   const Action action = actionOf(step);
+  // The maximum of contributions instead of their sum: not linear, so it has no factors.
   if (list_.operators()[map.object].kind == OperatorKind::Maximum)
     static_cast<Conversion&>(op).applyMax(*action.x, *action.y);
   else if (step.adjoint)
@@ -215,8 +216,8 @@ void StepRunner::differentiate(const Step& step) {
     return kernel.tangentMany(point, asInputs(at(step.reads, tensors)), *bound.uses,
                               *at(step.writes[0]));
   // All ranks call changeGradients(), also a rank without elements of the gradient, because the
-  // reduction of the gradient is collective.
-  if (addsToGradients(list_, step) && (step.what == Do::Adjoint || bound.wantsGradients()))
+  // reduction of the gradient is collective. Gradients of frozen parameters do not change.
+  if (addsToGradients(list_, step) && bound.wantsGradients())
     bound.changeGradients();
   if (step.what == Do::Adjoint)
     kernel.adjointMany(point, *at(step.reads[0]), *bound.uses, at(step.writes, tensors));
