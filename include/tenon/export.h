@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
  *  @brief Linkage of Tenon's public symbols, and the type of its enumerations.
+ *
+ *  The library is compiled with hidden symbols, and functions that are TENON_EXTERN are exported.
  */
 #ifndef TENON_EXPORT_H
 #define TENON_EXPORT_H
@@ -8,7 +10,8 @@
 #ifdef __cplusplus
 #define TENON_C_LINKAGE extern "C"
 #define TENON_NOEXCEPT noexcept
-/* Any int may arrive through C, so every int is a value of the enumeration in C++ too. */
+/* Any int may arrive through C, so every int is a value of the enumeration in C++ too. In C the
+   enumerator ..._MAX_ fixes the size. */
 #define TENON_ENUM_INT : int
 #else
 #define TENON_C_LINKAGE extern

@@ -44,7 +44,8 @@
  *    in strips, each by one more call of the kernel. The other outputs read the input in place,
  *    without the copy that a halo otherwise needs, so the input must not be modified before
  *    TenonLayerApplyAdjoint(). "on" is TENON_ERR_SUPPORT in TenonLayerSetUp() if the input needs
- *    more than a halo exchange, or if a side has the boundary mode values.
+ *    more than a halo exchange, or if a side has the boundary mode values, since these sides are
+ *    filled after the exchange.
  *
  *  output_cuts (text, "follow", of pooling, pad and both convolutions) selects the split points of
  *  the output in a split dimension of space. With "follow" each process has the outputs whose
@@ -164,11 +165,11 @@
 
 /** @brief The faces of a staggered grid that a field has in a dimension of n cells. */
 typedef enum TenonFaces TENON_ENUM_INT {
-  TENON_FACES_NONE = 0,  /**< none: n values in cells */
-  TENON_FACES_ALL = 1,   /**< n + 1: cell i is between faces i and i + 1 */
-  TENON_FACES_LOWER = 2, /**< n: face i is the lower face of cell i, as if periodic */
-  TENON_FACES_UPPER = 3, /**< n: face i is the upper face of cell i */
-  TENON_FACES_MAX_ = 0x7fff
+  TENON_FACES_NONE = 0,     /**< none: n values in cells */
+  TENON_FACES_ALL = 1,      /**< n + 1: cell i is between faces i and i + 1 */
+  TENON_FACES_LOWER = 2,    /**< n: face i is the lower face of cell i, as if periodic */
+  TENON_FACES_UPPER = 3,    /**< n: face i is the upper face of cell i */
+  TENON_FACES_MAX_ = 0x7fff /**< only fixes the size; never pass it */
 } TenonFaces;
 
 /** @name Creation */
@@ -349,8 +350,9 @@ TENON_EXTERN TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonIn
  *
  *  Each side of each dimension has its own mode, whether or not the dimension is split, and the
  *  result does not depend on the number of ranks. In a corner, which is outside the domain in
- *  several dimensions, values takes precedence over zero, and zero over copies. If only one side of
- *  a dimension is periodic, the other side keeps its own mode. In ceil mode, the part of a last
+ *  several dimensions, values takes precedence over zero, because the caller's values are never
+ *  changed, and zero over copies, because there the copied element is 0. If only one side of a
+ *  dimension is periodic, the other side keeps its own mode. In ceil mode, the part of a last
  *  window beyond the padding is ignored. The adjoint adds the cotangents of copied elements to the
  *  elements that they are copies of.
  *

@@ -92,7 +92,8 @@ TENON_EXTERN TenonErrorCode TenonLinearOpApplyAdd(TenonLinearOp op, double alpha
  *  See TenonLinearOpApply() for the errors, which name the field.
  *
  *  @param[in] op     operator
- *  @param[in] count  number of fields; must be 1 to 64, and the same on all ranks
+ *  @param[in] count  number of fields; must be 1 to 64, which is the largest number of tensors of
+ *                    any call, and the same on all ranks
  *  @param[in] x      [count] tensors in the domain; a tensor can occur several times
  *  @param[in] y      [count] tensors in the range; overwritten. They must not share memory with
  *                    each other, or with an x of another field. Either all fields are in place, as
@@ -144,9 +145,10 @@ TENON_EXTERN TenonErrorCode TenonLinearOpApplyEnd(TenonLinearOp op) TENON_NOEXCE
 
 /** @name Bound arrays
  *
- *  Conversions and index maps send from and receive into the arrays of any x and y where the
- *  elements of a message are contiguous there. Received are elements of y that get one value, if
- *  alpha = 1 and beta = 0; they can change at any time between Begin and End.
+ *  Whether or not arrays are bound, conversions and index maps send a message from the array of x
+ *  itself where its elements are contiguous there. With alpha = 1 and beta = 0 they receive it into
+ *  the array of y itself where its elements are contiguous there and are not summed. These elements
+ *  of y can change at any time between Begin and End.
  *
  *  An operator that is applied many times to the same two arrays, for example in a time step, can
  *  be bound to them. It then uses persistent MPI requests, which saves the MPI library some work

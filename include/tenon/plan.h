@@ -12,13 +12,15 @@
  *      TenonLayerApply(layer, x, y);
  *      TenonLayerApplyAdjoint(layer, dy, dx);
  *
- *  P processes form a grid whose axes are the prime factors of P. A plan gives each layer a
- *  parallelization, which has one index label for each axis: n splits the batch, o the output
- *  channels, i the input channels, and d, h and w split space. In the short form of
- *  TenonLayerSetSignature(), "n6,o3" means that six axes split the batch and three axes the output
- *  channels. In "n2,h7-" the last seven axes split space, and the last axis is the major one; in
- *  "dhw6-" six axes split three dimensions in turn, beginning with the last axis. The first axes
- *  split the batch and the last ones space.
+ *  P processes form a grid whose axes are the prime factors of P in ascending order; with a
+ *  machine, those of each level, the outermost level first, so that no axis crosses the border of a
+ *  level (2 nodes of 6 processes: 2 x 2 x 3). A plan gives each layer a parallelization, which has
+ *  one index label for each axis: n splits the batch, o the output channels, i the input channels,
+ *  and d, h and w split space. The first axes split the batch and the last ones space. In the short
+ *  form of TenonLayerSetSignature(), "n6,o3" means that six axes split the batch and three axes the
+ *  output channels. A run with "-" is read from its last axis: in "n2,h7-" seven axes split h, the
+ *  last of them as the major axis; in "dhw6-" the last axis splits d, the one before it h, the next
+ *  one w, and so on in turn.
  *
  *  The cost of a plan is the sum of the predicted times of all operations that Tenon would execute:
  *  kernels, by their floating-point operations and the bytes that they read and write; sums of
@@ -72,13 +74,13 @@
  *  |                 |      |          | the first axis first: "batch", from the outermost level  |
  *  |                 |      |          | to the innermost; "space", from the innermost to the     |
  *  |                 |      |          | outermost; "auto", the faster of both; "all", the        |
- *  |                 |      |          | fastest of all placements, of which at most 1000 are     |
- *  |                 |      |          | searched. A plan that was found with "all" is loaded     |
- *  |                 |      |          | with the same setting                                    |
- *  | fewer_processes | bool | false    | allows plans that do not use all processes: one of each  |
- *  |                 |      |          | 2, 4, ... processes that are neighbours on the innermost |
- *  |                 |      |          | axes, or one of the three largest numbers of processes   |
- *  |                 |      |          | without prime factors above 5                            |
+ *  |                 |      |          | fastest of all placements, which must be at most 1000,   |
+ *  |                 |      |          | since each costs a whole search. A plan that was found   |
+ *  |                 |      |          | with "all" is loaded with the same setting               |
+ *  | fewer_processes | bool | false    | allows plans that do not use all processes: the grid     |
+ *  |                 |      |          | without its innermost axes (of 2 x 2 x 3, one of each 3, |
+ *  |                 |      |          | 6 or 12 neighbouring processes is used), or one of the   |
+ *  |                 |      |          | three next smaller numbers without prime factors above 5 |
  *  | overlap_share   | real | 0        | share of the communication that overlaps with            |
  *  |                 |      |          | computation, 0 to 1. If it is above 0, the 16 plans with |
  *  |                 |      |          | the least sums of costs are simulated on a timeline in   |
@@ -102,7 +104,7 @@
  *  step of an optimizer whose own gradient_bucket is above 0 (tenon/optimizer.h): set it in
  *  programs that call the adjoint several times before a step of the optimizer, or that need no
  *  gradients of parameters. With -1, the default, a bucket has so many bytes that the latency is a
- *  twentieth of the predicted time of its sum.
+ *  twentieth of the predicted time of its sum: larger buckets would save little and start later.
  *
  *  Networks on a mesh (tenon/edges.h, tenon/index_map.h, tenon/links.h). TenonPlanSetInput() must
  *  set the layouts of all inputs. The batch is the number of rows of the first input; fields on
@@ -127,7 +129,7 @@
  *
  *  @param[in]  network  sequential, graph or single layer, not set up. Containers may be nested,
  *                       but must not have the setting recompute; each layer must be of a type of
- *                       the library and be a single node.
+ *                       the library and be used only once.
  *  @param[in]  batch    global batch size; must be >= 1
  *  @param[out] plan     new plan; destroy it with TenonPlanDestroy()
  *  @return TENON_ERR_STATE  the network is set up

@@ -15,7 +15,7 @@
 /** @brief Adds the location of a caller to the record of an error. Not collective.
  *
  *  TenonCall() calls it; call it yourself if a macro cannot be used. It has no effect if code
- *  is TENON_SUCCESS or not the last error of this thread.
+ *  is TENON_SUCCESS or not the last error of this thread. The strings are copied.
  *
  *  @param[in] code      error code
  *  @param[in] function  name of the calling function
@@ -29,7 +29,7 @@ TENON_EXTERN TenonErrorCode TenonAddFrame(TenonErrorCode code, const char* funct
 /** @brief Records the location of the next call of this thread. Not collective.
  *
  *  A fatal error in that call can then show the location. TenonCall() and TenonCallAbort() call it.
- *  The strings must stay valid until the program ends.
+ *  Only the pointers are stored, so the strings must stay valid until the program ends.
  *
  *  @param[in] function  name of the calling function
  *  @param[in] file      source file
