@@ -28,6 +28,7 @@ torch::jit::Module moduleOf(const NetworkArrays<T>& arrays) {
   for (std::size_t l = 0; l < layers; ++l) {
     const std::string number = std::to_string(l);
     const int in = arrays.widths[l], out = arrays.widths[l + 1];
+    // Copies: the module owns its parameters, while from_blob() refers to the caller's arrays.
     module.register_parameter("w" + number, wrapped(arrays.weights[l], {out, in}).clone(), false);
     module.register_parameter("b" + number, wrapped(arrays.biases[l], {out}).clone(), false);
     body += "    x = torch.linear(x, self.w" + number + ", self.b" + number + ")\n";
@@ -41,6 +42,8 @@ torch::jit::Module moduleOf(const NetworkArrays<T>& arrays) {
 
 } // namespace
 
+// The measured call begins and ends in the caller's arrays, as in a solver: x is wrapped without a
+// copy, and the result, which TorchScript allocates, is copied.
 template <class T>
 std::function<void()> torchNetwork(const NetworkArrays<T>& arrays) {
   at::set_num_threads(1);

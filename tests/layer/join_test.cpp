@@ -71,7 +71,7 @@ void expectJoins(LayoutDraw& draw, int dim, TenonDataType type, double tolerance
   for (int i = 0; i < count; ++i) {
     Shape shape = {4, 5, 3};
     if (dim >= 0)
-      shape[dim] = draw.upTo(5);
+      shape[dim] = draw.upTo(5); // with 0, so that some inputs are empty
     shapes.push_back(shape);
     layouts.push_back(test::drawInput(draw, shape));
   }
@@ -95,6 +95,7 @@ void expectJoins(LayoutDraw& draw, int dim, TenonDataType type, double tolerance
   test::fillValid(*dy, 2);
   layer->applyTangent(pointers<const DTensor>(x), *jx);
   layer->applyAdjoint(*dy, pointers<DTensor>(dx));
+  // The tolerance is relative to the sizes of the terms, not to their sum, which can cancel.
   double right = 0, scale = rawNorm(*jx) * rawNorm(*dy);
   for (int i = 0; i < count; ++i) {
     right += pairing(*x[i], *dx[i]);
@@ -117,6 +118,7 @@ TEST(Join, HasTheLayoutOfTheFirstInputAndMovesNothingIfAllAreEqual) {
   const auto add = test::newLayer(world(), "add");
   add->setUp({split, split, split});
   EXPECT_EQ(add->outputLayout(), split);
+  // The text says "used as" for each input that is converted.
   EXPECT_EQ(add->describe().find("used as"), std::string::npos) << add->describe();
   add->setUp({other, split});
   EXPECT_EQ(add->outputLayout(), other);

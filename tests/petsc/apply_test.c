@@ -5,6 +5,7 @@
 
 #include <petscksp.h>
 
+/* 13 x 9 points, so that 2 or 4 processes have unequal parts. */
 static PetscErrorCode CreateGrid(PetscInt dof, DM* dm) {
   PetscFunctionBegin;
   PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_PERIODIC, DM_BOUNDARY_PERIODIC,
@@ -28,7 +29,8 @@ static PetscErrorCode CheckEqual(Vec x, Vec y, PetscReal tolerance) {
   PetscFunctionReturn(0);
 }
 
-/* y = f(x) from a global and from a local vector, in a global and in a local one; dx = J* dy. */
+/* y = f(x) from a global and from a local vector, in a global and in a local one; dx = J* dy.
+ * `columns` is the grid of the input and `rows` that of the output, as of the Jacobian J. */
 static PetscErrorCode CheckEvaluations(TenonLayer layer, DM columns, DM rows) {
   Vec x, localX, y, again, localY, dy, dx, wanted;
   Mat J;
@@ -51,7 +53,9 @@ static PetscErrorCode CheckEvaluations(TenonLayer layer, DM columns, DM rows) {
   PetscCall(CheckEqual(wanted, dx, 1e-13));
 
   PetscCall(DMGlobalToLocal(columns, x, INSERT_VALUES, localX));
-  PetscCall(VecSet(localY, 0)); /* and so its ghost points stay, which would be added below */
+  /* Apply writes owned points only. The ghost points must be 0, because
+   * DMLocalToGlobal(ADD_VALUES) adds them to the points that they are copies of. */
+  PetscCall(VecSet(localY, 0));
   PetscCall(VecSet(again, 0));
   PetscCall(TenonPetscLayerApply(layer, columns, localX, rows, localY));
   PetscCall(TenonPetscLayerApplyAdjoint(layer, rows, dy, columns, NULL)); /* parameters alone */
@@ -150,6 +154,7 @@ static PetscErrorCode TestBatch(void) {
   PetscCall(TenonPetscLayoutFromDM(three, &plain));
   PetscCall(CreateNetwork(PETSC_COMM_WORLD, 2, 3, TENON_BOUNDARY_PERIODIC, &network));
   TenonPetscCall(TenonLayerSetUp(network, batch));
+  /* In inference mode nothing is saved: no adjoint follows the evaluations. */
   TenonPetscCall(TenonLayerSetTraining(network, TENON_FALSE));
   PetscCall(DMCreateGlobalVector(three, &x));
   PetscCall(VecDuplicate(x, &y));
@@ -209,7 +214,9 @@ static PetscErrorCode CreatePointwise(TenonLayer* network) {
   PetscFunctionReturn(0);
 }
 
-/* (1 - J / 4) with the blocks as entries is solved in one step of block Jacobi. */
+/* Solves (1 - J / 4) x = b for the blocks B of J, which is block-diagonal: point-block Jacobi
+ * inverts exactly these blocks and so needs one iteration. With random weights the blocks of J have
+ * norms of the order of 1; the quarter keeps those of 1 - J / 4 regular. */
 static PetscErrorCode SolveByBlocks(Mat B, Vec b, Vec x) {
   KSP ksp;
   PC pc;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Compares plans under the cost model T1 with tests/data/plan_cases.json, which an independent
-// program has written: least times, baselines, the plans themselves, and the fastest plans within
-// memory limits.
+// program has written (dynamic programming over the same states, tests/data/README.md): least
+// times, baselines, the plans themselves, and the fastest plans within memory limits.
 #include "planner/search/plan_search.hpp"
 #include "studies/t1_model.hpp"
 
@@ -21,16 +21,19 @@ json cases(const char* part) {
 }
 
 T1Model modelOf(const json& one, bool inputChannels = false) {
+  // The latency of the file's plans in seconds, and the seconds for each byte.
+  const T1Link link{.alpha = 2e-6, .beta = 1.0 / 6e9};
   return T1Model(
       readNetworkTable(TENON_TEST_TABLES "/" + one["network"].get<std::string>() + ".json"),
-      one["batch"], FineGrid({one["processes"].get<Index>()}), {2e-6, 1.0 / 6e9}, inputChannels);
+      one["batch"], FineGrid({one["processes"].get<Index>()}), link, inputChannels);
 }
 
 void expectClose(double value, double expected, const json& label) {
   EXPECT_NEAR(value, expected, 1e-9 * expected) << label;
 }
 
-void expectNone(const std::optional<Baseline>& baseline, const json& expected, const json& label) {
+void expectBaseline(const std::optional<Baseline>& baseline, const json& expected,
+                    const json& label) {
   EXPECT_EQ(baseline.has_value(), !expected.is_null()) << label;
   if (baseline && !expected.is_null())
     expectClose(baseline->seconds, expected, label);
@@ -50,14 +53,15 @@ int parallelizationOf(const CostModel& model, int layer, const std::vector<Index
 
 TEST(PlanCases, LeastTimesAndBaselines) {
   const json all = cases("plans");
+  // Four networks on 8, 64 and 512 processes, with three batches for alexnet and two for others.
   ASSERT_EQ(all.size(), 27u);
   for (const json& one : all) {
     const T1Model model = modelOf(one);
     const FoundPlan found = findPlan(model);
     expectClose(found.seconds, one["time"], one);
     EXPECT_EQ(found.gap, 0);
-    expectNone(found.baselines.uniform, one["uniform_time"], one);
-    expectNone(found.baselines.batch, one["pure_batch_time"], one);
+    expectBaseline(found.baselines.uniform, one["uniform_time"], one);
+    expectBaseline(found.baselines.batch, one["pure_batch_time"], one);
   }
 }
 
@@ -74,6 +78,8 @@ TEST(PlanCases, CostsOfTheGivenPlans) {
   }
 }
 
+// Every second layer is fixed to its parallelization in the given plan. The search must choose the
+// others such that the time is again the least.
 TEST(PlanCases, FixedToTheGivenPlanTheSearchFindsIt) {
   for (const json& one : cases("plans")) {
     const T1Model model = modelOf(one);
@@ -91,10 +97,11 @@ TEST(PlanCases, FastestWithinALimitOfMemory) {
   for (const json& one : cases("within")) {
     const T1Model model = modelOf(one);
     for (const json& point : one["points"]) {
-      const FoundPlan found = findPlan(model, {.memoryLimit = point[0]});
-      expectClose(found.seconds, point[1], one);
-      EXPECT_LT(found.gap, 1e-9);
-      EXPECT_LE(found.bytes, point[0].get<double>() * (1 + 1e-12));
+      const double limit = point[0], seconds = point[1];
+      const FoundPlan found = findPlan(model, {.memoryLimit = limit});
+      expectClose(found.seconds, seconds, one);
+      EXPECT_LT(found.gap, 1e-9); // proved to the tolerance of expectClose()
+      EXPECT_LE(found.bytes, limit * (1 + 1e-12));
     }
   }
 }
