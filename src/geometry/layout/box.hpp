@@ -13,10 +13,12 @@ namespace tenon {
 
 using Shape = std::vector<Index>;
 
-constexpr int kMaxRank = 8; // Largest number of dimensions of a tensor.
+// Largest number of dimensions of a tensor. It is fixed so that strides and regions (of messages)
+// are arrays that allocate nothing.
+constexpr int kMaxRank = 8;
 using Strides = std::array<Index, kMaxRank>;
-// The largest number of elements whose size in bytes fits into 64 bits, for the widest type. No
-// layout, and no box of a layout, has more.
+// The largest number of elements whose size in bytes fits into 64 bits, for the widest types, of 8
+// bytes (float64, int64). No layout, and no box of a layout, has more.
 inline constexpr Index kMaxElements = std::numeric_limits<Index>::max() / 8;
 
 struct Interval {
@@ -64,7 +66,8 @@ inline Index elements(const Box& box) {
   return n;
 }
 
-// Row-major strides, last dimension fastest.
+// Row-major strides, last dimension fastest. Not checked for overflow: the extents of layouts
+// multiply to at most kMaxElements.
 inline Shape rowMajorStrides(const Shape& shape) {
   Shape strides(shape.size(), 1);
   for (int d = static_cast<int>(shape.size()) - 2; d >= 0; --d)

@@ -3,8 +3,8 @@
 // layouts, on the position, on the role, and on the axes on which peers have the position's
 // coordinate. These are packed into a key of 64 bits:
 //   [mask of axes | index of own dimension | of the peer's dimension | of the position | role]
-// The number of bits is the reason for the limits of canHold(), and for the error for more than
-// 2^18 different dimensions (extent, splitting axes, cuts and halo).
+// The number of bits is the reason for the limits of axes and positions in canHold(), and for the
+// error for more than 2^18 different dimensions (extent, splitting axes, cuts and halo).
 #include "geometry/schedule/flow_table.hpp"
 
 #include "sys/errors/error.hpp"

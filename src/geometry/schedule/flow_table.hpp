@@ -20,9 +20,12 @@ namespace tenon {
 
 class FlowTable {
 public:
+  // kMaxLevels limits the size of TableFlow, an array so that nothing is allocated; a position has
+  // 3 bits of a key (flow_table.cpp).
   static constexpr int kMaxLevels = 7, kMaxPositions = 8;
   // The flow to other ranks by level, as LevelFlow (traffic.hpp), but without allocated memory, and
-  // the elements that the rank keeps.
+  // the elements that the rank keeps. The flow of a level is the difference of two products: with
+  // peers in the same unit of the level outside it, and with peers in the same unit of this level.
   struct TableFlow {
     std::array<Traffic, kMaxLevels + 1> others;
     Index keptElements = 0;
@@ -38,7 +41,7 @@ public:
   // Index of a position in positions(), or -1.
   int positionIndexOf(int position) const;
   // The flow of positions()[positionIndex] between layouts on this grid, whose boundary modes must
-  // not differ by channel.
+  // not differ by channel: a factor belongs to one dimension.
   TableFlow flow(const Layout& from, const Layout& to, int positionIndex, Role role);
 
 private:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks of windows, and an InputStage: a copy of the input with explicit padding, for libraries
-// that support only some paddings. All code has three spatial dimensions: a window with fewer is
-// embedded, which adds leading dimensions of extent 1 and changes no offset.
+// Checks of windows, and an InputStage: a copy of the input with explicit padding, for oneDNN,
+// whose weight adjoint is wrong for some paddings (needsStage() in onednn.cpp). All code has three
+// spatial dimensions: a window with fewer is embedded, which adds leading dimensions of extent 1
+// and changes no offset.
 #include "kernels/convolution/window.hpp"
 
 #include "kernels/base/parallel.hpp"

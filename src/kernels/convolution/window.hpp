@@ -145,7 +145,7 @@ Index effectiveKernel(const WindowShape& window, int d); // (kernel - 1) dilatio
 template <class T>
 class InputStage {
 public:
-  // A plane is one channel of one image.
+  // A plane is one channel of one image. The window must have at least one output.
   InputStage(Index planes, const WindowShape& window);
 
   // The window on the staged array, without padding.

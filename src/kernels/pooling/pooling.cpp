@@ -88,6 +88,8 @@ PoolingPlanes planesOf(const WindowShape& w) {
     p.stride[d] = number(stride);
     p.dilation[d] = number(dilation);
     p.padLow[d] = number(w.padLow[d]);
+    // Limited to the padded input, beyond which there are no taps. So the counts do not change, and
+    // the number fits into 32 bits, which kNoEnd does not.
     p.padEnd[d] = number(std::max(std::min(w.padEnd[d], end - w.padLow[d]), -w.padLow[d]));
     p.perIn[d] = divisorOf(w.in[d]);
     p.perOut[d] = divisorOf(w.out[d]);
@@ -99,8 +101,12 @@ PoolingPlanes planesOf(const WindowShape& w) {
   return p;
 }
 
-// Tile size of MaxPoolAdjoint along a dimension: the stride of the window, whose inputs are then
-// read by the same windows. For large strides it is fixed, which bounds the work per thread.
+// Tiles of MaxPoolAdjoint along a dimension. Their extent is the stride of the window, so that the
+// same windows read all inputs of a tile. Window o begins at input o stride - padLow, and tile t at
+// t extent - shift; with shift = padLow mod extent, tile t begins where window o = t + ahead does,
+// ahead = (padLow - shift) / extent. For long strides the extent is fixed, which bounds the work
+// per thread: 4 inputs of a row, and 1 in the other dimensions. This is correct too, since each
+// input is compared with the winners of all windows that span its tile.
 struct PoolingTiles {
   Index extent, shift, count;
 };
@@ -142,14 +148,14 @@ public:
                                       .dy = dy,
                                       .winners = static_cast<const PoolingWinner*>(workspace),
                                       .dx = dx};
-    Index count = inputs_ > 0 ? inputs_ / planes_.inVolume : 0;
+    Index count = inputs_ > 0 ? inputs_ / planes_.inVolume : 0; // planes, then tiles
     for (int d = 0; d < kMaxSpatial; ++d) {
       const PoolingTiles along = tilesOf(window_, d);
       tiles.tile[d] = static_cast<PoolingWinner>(along.extent);
       tiles.shift[d] = static_cast<PoolingWinner>(along.shift);
       tiles.perTile[d] = divisorOf(along.count);
       tiles.ahead[d] = static_cast<PoolingWinner>((window_.padLow[d] - along.shift) / along.extent);
-      // A tile is a window and the gap before the next one.
+      // If no tap of a window reaches the next tile, a tile is a window and the gap behind it.
       const bool isWindow = along.extent == window_.stride[d] &&
                             (window_.kernel[d] - 1) * window_.dilation[d] < along.extent;
       tiles.isOne &= isWindow ? 1 : 0;
@@ -164,6 +170,7 @@ public:
     else
       walk(outputs_, functors::AveragePool<T>{planes_, includesPad(), dx, dy});
   }
+  // The name of Tenon's own loops, as on the host: no library is used.
   Backend backend() const override { return Backend::Blas; }
 
 private:

@@ -20,7 +20,7 @@ struct AxisMap {
   std::vector<Index> first; // index of the first input of each output
   // begin[o]: index in `weights` of the first weight of output o; the last entry is the end.
   std::vector<Index> begin{0};
-  std::vector<double> weights;
+  std::vector<double> weights; // rounded to the type of x where the map is applied
 
   struct OnDevice;
   std::shared_ptr<const OnDevice> onDevice; // null on the host
@@ -28,7 +28,8 @@ struct AxisMap {
   Index outputs() const { return static_cast<Index>(first.size()); }
   // Adds an output with the weights of its inputs.
   void add(Index firstInput, const std::vector<double>& weightsOfInputs);
-  // To be called after all outputs are added, with the context whose kernels read the map.
+  // To be called after all outputs are added, with the context whose kernels read the map. Copies
+  // the map and its transpose to the device of the context; on the host it does nothing.
   void finish(KernelContext& context);
 };
 

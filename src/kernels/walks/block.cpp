@@ -46,8 +46,8 @@ bool isOuter(const Dimension& p, const Dimension& q) {
 }
 
 // Sorts the dimensions by stride (an insertion sort, which is stable and allocates nothing). If a
-// stride of the written array is 0, elements are summed in the order of the caller's dimensions, so
-// nothing is sorted.
+// stride of the written array is 0, the elements along this dimension are combined in one element,
+// in the order of the caller's dimensions, so nothing is sorted.
 void sortByStride(Dimension* dims, int rank) {
   for (int d = 0; d < rank; ++d)
     if (dims[d].b == 0)
@@ -131,6 +131,8 @@ WriteOrder writeOrder(const Block& block, bool mayRepeat) {
     part.a[part.rank] = block.a[d];
     part.b[part.rank++] = block.b[d];
   }
+  // `repeated` is not normalised: its dimensions stay in the caller's order, in which elements are
+  // combined.
   const Block free = normaliseBlock(parts[0].rank, parts[0].extent, parts[0].a, parts[0].b);
   if (!writesOnce(free))
     throw Error(
@@ -163,7 +165,7 @@ bool widenBlock(Block& block, Index together) {
 }
 
 int transposedDimension(const Block& block) {
-  // Shorter runs do not fill a memory sector (32 bytes), so tiles would gain nothing.
+  // Runs of fewer than 8 floats do not fill a memory sector (32 bytes): tiles would gain nothing.
   constexpr Index kShort = 8;
   const int inner = block.rank - 1;
   if (block.empty || block.b[inner] != 1 || block.extent[inner] < kShort ||
@@ -207,7 +209,7 @@ int dividedDimension(const Block& block, int threads) {
     work *= block.extent[d];
   if (!isWorthThreads(threads, work) || !writesOnce(block))
     return -1;
-  // The outermost dimension with at least four pieces per thread, for load balance, or the longest
+  // The outermost dimension with at least four indices per thread, for load balance, or the longest
   // if there is none.
   const Index enough = Index(4) * threads;
   const auto* end = block.extent + block.rank;

@@ -27,8 +27,10 @@ inline bool isOnDevice(const KernelContext& context) {
   return kHasDevice && context.space() == Space::Device;
 }
 
-// Throws TENON_ERR_SUPPORT for more elements than one kernel of the device can index; `what` names
-// the operation in the text.
+// Throws TENON_ERR_SUPPORT for more elements than one kernel of the device can index in 32 bits;
+// `what` names the operation in the text. Callers whose functors compute in 32 bits (Divisor,
+// ElementOffsets) must call it; eachElement() itself counts in 64 bits, and eachOfBlock() divides a
+// large block into slices.
 inline void checkElementCount(Index elements, const char* what) {
   if (elements > kMaxWalkedElements)
     throw Error(TENON_ERR_SUPPORT,
@@ -66,7 +68,8 @@ void eachElement(KernelContext& context, Index n, Index cost, const F& f) {
 
 // Applies f.write(offset written, f.read(offset read, offset written)) to each element of the
 // block; on the host f.row(n, offset read, stride, offset written, stride) to its rows, if f has
-// it.
+// it. read gets both offsets because a functor can combine with the old value there
+// (CombineElements in functors/block.hpp).
 template <class F>
 void eachOfBlock(KernelContext& context, const Block& block, const F& f) {
   if constexpr (kHasDevice)

@@ -52,6 +52,7 @@ void initializeParameter(Parameter& parameter, const std::string& rule, std::uin
   DTensor& value = parameter.value();
   const Index fans =
       rule.starts_with("he") ? parameter.fanIn() : parameter.fanIn() + parameter.fanOut();
+  // The parameters of a layer have streams of their own: equal shapes get different values.
   const std::uint64_t ownStream = stream ^ streamOf(parameter.name());
   if (fans == 0) {
     fillConstant(value, parameter.initial());
@@ -137,8 +138,8 @@ bool Parameter::isCollected() const noexcept {
   return std::ranges::none_of(uses_, [](const ParameterUse* use) { return use->pending_; });
 }
 
-// The reduced gradient. If the user has access to the gradient, an earlier result is not used: the
-// user can have changed the gradient since.
+// The reduced gradient. If the user has access to the gradient, an earlier result is not used
+// (isReduced()): the user can have changed the gradient since.
 const DTensor& Parameter::direction() {
   const LogScope scope(event_);
   if (!isReduced()) {
@@ -148,6 +149,7 @@ const DTensor& Parameter::direction() {
       toDirection_->apply(*gradient_, *direction_);
     setReduced(logOpenScope());
   }
+  // The time of the last reduction, here or in a bucket, is reported once.
   if (logEnabled() && took_)
     for (PassObserver* observer : observers_)
       observer->reduced(*this, *took_);
@@ -250,8 +252,10 @@ Index ParameterUse::bytes() const {
 // Decides on all ranks alike, because the conversion is collective: valueChanged() is called on all
 // ranks. A value that the user has access to can change without this call, and is always converted.
 bool ParameterUse::isIdle(bool ofTangent) const {
-  if (!toUse_ || begun_)
-    return !toUse_;
+  if (!toUse_)
+    return true; // kernels read the storage itself
+  if (begun_)
+    return false; // end() must still complete the conversion
   return ofTangent ? constant_ || !parameter_->hasTangent()
                    : !parameter_->isExposed() && seen_ == parameter_->version();
 }
