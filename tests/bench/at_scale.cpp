@@ -30,7 +30,7 @@ namespace {
 
 constexpr Index kMaxBytes = Index(64) << 20; // of one rank
 constexpr double kMaxSeconds = 5;
-constexpr int kPerNode = 64;
+constexpr int kPerNode = 64; // ranks
 
 struct Subject {
   std::string title, file;

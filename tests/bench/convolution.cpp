@@ -31,7 +31,7 @@
 namespace tenon::bench {
 namespace {
 
-constexpr Index kMatrix = 1024;
+constexpr Index kMatrix = 1024; // rows and columns of the product to compare with
 
 struct Work {
   int rank;
@@ -242,7 +242,7 @@ void measureConvolutions(const std::string& type, const std::string& name) {
 // rectifier reads and writes again.
 constexpr Work kRectified[] = {
     {2, 1, 16, 512, 3, true}, {3, 1, 8, 96, 3, true}, {2, 16, 16, 512, 3, true}};
-constexpr double kMaxOfConvolution = 1.1;
+constexpr double kMaxOfConvolution = 1.1; // times the time without the rectifier
 
 template <class T>
 void measureRectifiers(const std::string& name) {

@@ -26,7 +26,7 @@ namespace tenon::bench {
 namespace {
 
 constexpr Index kBatch = 256;
-constexpr int kWarm = 5, kTimed = 41, kLogged = 10;
+constexpr int kWarm = 5, kTimed = 41, kLogged = 10; // numbers of steps
 
 // The parallelization of the network: the process grid, and the signatures of those layers that do
 // not use the default for their input.

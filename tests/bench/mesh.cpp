@@ -171,7 +171,7 @@ void measureStep(MPI_Comm comm, const Torus& torus, const Mesh& mesh, TenonInt c
   }
 }
 
-constexpr int kSteps = 4;
+constexpr int kSteps = 4; // of message passing in one network
 
 // A step of message passing: edges e <- e + f(x at both ends, e), then nodes y = x + g(x, sum of
 // e). The values of the edges are passed on to the next step.
@@ -287,7 +287,7 @@ void measureTiles(MPI_Comm comm, TenonInt tiles, TenonInt extent, TenonInt chann
 // lists.
 int extentFor(MPI_Comm comm, TenonInt columns) {
   constexpr double kBytes = 160e6;
-  constexpr int kMax = 800;
+  constexpr int kMax = 800; // rows and columns, by the limit of the lists
   int ranks = 0;
   MPI_Comm_size(comm, &ranks);
   return std::min(

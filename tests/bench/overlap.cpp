@@ -16,8 +16,8 @@
 namespace tenon::bench {
 namespace {
 
-constexpr double kLate = 4e-3;
-constexpr int kChannels = 8, kCells = 64;
+constexpr double kLate = 4e-3;            // seconds
+constexpr int kChannels = 8, kCells = 64; // cells in each dimension
 constexpr Target kTarget{1.05};
 
 void runLate(ConvolutionStep& step, bool adjoint, double late) {

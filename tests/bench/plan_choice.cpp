@@ -24,8 +24,10 @@
 namespace tenon::bench {
 namespace {
 
+// Forced plans; steps before the measured ones; turns of the comparison of a plan with its
+// predictions; rounds of the measurement of the machine.
 constexpr int kForced = 12, kWarm = 3, kTurns = 5, kMachineRounds = 15;
-constexpr Index kClasses = 10;
+constexpr Index kClasses = 10; // of the labels
 
 struct Subject {
   const char* name;

@@ -64,7 +64,7 @@ double segmentsMapped() {
 
 // Bytes of the pages that the system has allocated for the segments of this process, used or not.
 double segmentsTaken() {
-  constexpr double kBlock = 512;
+  constexpr double kBlock = 512; // bytes; the unit of st_blocks
   double bytes = 0;
   for (const auto& file : std::filesystem::directory_iterator("/proc/self/fd")) {
     std::error_code gone;

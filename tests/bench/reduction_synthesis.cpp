@@ -47,7 +47,7 @@ void operator delete(void* memory, std::size_t) noexcept {
 namespace tenon::bench {
 namespace {
 
-constexpr int kSize = 5;
+constexpr int kSize = 5; // maximum number of instructions of a program
 
 // Processor time of this thread; the work is serial.
 double processorMilliseconds() {

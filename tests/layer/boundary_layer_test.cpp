@@ -353,7 +353,7 @@ void expectSecondCotangent(const Config& config, const BoundaryStep& step, const
 void expectEqualToPadding(const Config& config, LayoutDraw& draw, TenonDataType type,
                           double tolerance) {
   const Layout input = test::drawInput(draw, config.input);
-  const Layout number = draw.layout({1}, draw.grid(world()->size(), 2), 0, true);
+  const Layout number = test::drawInput(draw, {1});
   BoundaryStep step(config, input, number, type);
   step.run();
   const Reference want = referenceOf(config, step);

@@ -14,6 +14,7 @@ namespace {
 using test::onWorld;
 using test::world;
 
+// Limits for the types of kTypes.
 constexpr double kAdjointError[] = {1e-4, 1e-12}, kOrderError[] = {0.3, 0.1};
 constexpr TenonDataType kTypes[] = {TENON_FLOAT32, TENON_FLOAT64};
 

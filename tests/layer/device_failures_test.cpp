@@ -16,7 +16,7 @@ using test::localCells;
 using test::onWorld;
 using test::world;
 
-constexpr unsigned long long kEnough = 1ULL << 38;
+constexpr unsigned long long kEnough = 1ULL << 38; // bytes of the stand-in device
 
 // A layer that uses one of the libraries, and the calls that are made to fail.
 struct Case {

@@ -71,7 +71,7 @@ void expectJoins(LayoutDraw& draw, int dim, TenonDataType type, double tolerance
   for (int i = 0; i < count; ++i) {
     Shape shape = {4, 5, 3};
     if (dim >= 0)
-      shape[dim] = draw.upTo(5); // with 0, so that some inputs are empty
+      shape[dim] = draw.upTo(5); // with 0: some inputs are empty
     shapes.push_back(shape);
     layouts.push_back(test::drawInput(draw, shape));
   }

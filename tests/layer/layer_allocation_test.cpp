@@ -171,7 +171,7 @@ class SettingSizes : public testing::TestWithParam<std::string> {};
 // memory.
 void trySetting(const std::string& type, const Example& example, const std::string& name,
                 const SettingValue& value) {
-  constexpr long kMax = 64L << 20;
+  constexpr long kMax = 64L << 20; // bytes; a list of the length of the setting needs more
   const long before = test::bytesHeld;
   test::mostBytesHeld = before;
   std::string outcome = "set up";

@@ -147,9 +147,7 @@ void expectWanted(test::LayoutDraw& draw, const LossCase& p, const Wanted& wante
   for (const auto& [name, value] : p.settings)
     layer->set(name, value);
   test::Step step(layer, test::drawInput(draw, kFields), type);
-  const auto there = [&](const Shape& shape) {
-    return draw.layout(shape, draw.grid(world()->size(), 2), 0, true);
-  };
+  const auto there = [&](const Shape& shape) { return test::drawInput(draw, shape); };
   if (layer->declaration().takesTarget())
     layer->setTarget(filled(there(kFields), draw.chance(50) ? type : TENON_FLOAT64, targetAt));
   if (p.weights != "none")
@@ -164,7 +162,7 @@ void expectWanted(test::LayoutDraw& draw, const LossCase& p, const Wanted& wante
     for (double held : test::localCells(*step.y))
       EXPECT_NEAR(held, wanted.loss, tolerance * wanted.loss) << what;
   }
-  fillConstant(*step.dy, 0.5);
+  fillConstant(*step.dy, 0.5); // not 1: the gradient must be multiplied by it
   step.adjoint();
   std::vector<double> gradient = wanted.gradient;
   for (double& g : gradient)

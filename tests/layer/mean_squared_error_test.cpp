@@ -60,7 +60,7 @@ TEST(MeanSquaredError, EqualsItsDefinition) {
   for (int i = 0; i < 30; ++i) {
     const TenonDataType type = i % 2 ? TENON_FLOAT32 : TENON_FLOAT64;
     const TenonDataType targets = i % 3 ? type : TENON_FLOAT64;
-    const Layout there = draw.layout(kPredicted, draw.grid(world()->size(), 2), 0, true);
+    const Layout there = test::drawInput(draw, kPredicted);
     expectRight(test::drawInput(draw, kPredicted), targetIn(there, targets), type);
   }
 }

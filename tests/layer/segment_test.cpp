@@ -14,7 +14,7 @@ using test::onWorld;
 using test::tensor;
 using test::world;
 
-constexpr int kSteps = 6;
+constexpr int kSteps = 6; // of time; also the depth of the stack
 const Shape kField = {2, 3, 12, 10};
 
 Ref<Layer> convolution() {

@@ -14,7 +14,7 @@ namespace {
 
 using test::world;
 
-constexpr int kCasesOfType = 6;
+constexpr int kCasesOfType = 6; // at most
 
 // Collects the arrays of one case and writes them to a file.
 class CaseFile {

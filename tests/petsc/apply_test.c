@@ -5,7 +5,7 @@
 
 #include <petscksp.h>
 
-/* 13 x 9 points, so that 2 or 4 processes have unequal parts. */
+/* 13 x 9 points: 2 or 4 processes have unequal parts. */
 static PetscErrorCode CreateGrid(PetscInt dof, DM* dm) {
   PetscFunctionBegin;
   PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_PERIODIC, DM_BOUNDARY_PERIODIC,

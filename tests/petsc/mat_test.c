@@ -6,6 +6,7 @@
 #include <petsc/private/petscimpl.h> /* PetscObjectStateGet() */
 #include <petscksp.h>
 
+/* 13 x 9 points: 2 or 4 processes have unequal parts. */
 static PetscErrorCode CreateGrid(PetscInt dof, DMBoundaryType boundary, DM* dm) {
   PetscFunctionBegin;
   PetscCall(DMDACreate2d(PETSC_COMM_WORLD, boundary, boundary, DMDA_STENCIL_BOX, 13, 9,
@@ -25,7 +26,7 @@ static PetscErrorCode CheckMatrix(Mat A, PetscReal tolerance) {
 
   PetscFunctionBegin;
   PetscCall(MatIsLinear(A, 3, &isLinear));
-  CHECK(isLinear || tolerance > 1e-10);
+  CHECK(isLinear || tolerance > 1e-10); /* float32 rounds more than MatIsLinear() allows */
   PetscCall(MatCreateVecs(A, &x, &y));
   PetscCall(VecDuplicate(x, &Aty));
   PetscCall(VecDuplicate(y, &Ax));
@@ -56,7 +57,7 @@ static PetscErrorCode CheckMatrix(Mat A, PetscReal tolerance) {
 
 /* | (f(x + h v) - f(x - h v)) / 2 h - J v |, relative; f by the layer on the vectors' arrays. */
 static PetscErrorCode CheckDifference(TenonLayer layer, DM rows, DM columns, Vec x, Mat J) {
-  const PetscReal h = 1e-5;
+  const PetscReal h = 1e-5; /* errors of the difference: h^2 = 1e-10, and rounding / h = 1e-11 */
   TenonLayout layout = NULL;
   TenonDTensor from = NULL, to = NULL;
   Vec v, at, Jv, f[2];
@@ -77,7 +78,7 @@ static PetscErrorCode CheckDifference(TenonLayer layer, DM rows, DM columns, Vec
     PetscCall(TenonPetscPlaceVecRead(from, columns, at));
     PetscCall(TenonPetscPlaceVec(to, rows, f[side]));
     TenonPetscCall(TenonLayerApply(layer, from, to));
-    TenonPetscCall(TenonLayerClearStack(layer));
+    TenonPetscCall(TenonLayerClearStack(layer)); /* no adjoint follows */
     PetscCall(TenonPetscRestoreVec(to, f[side]));
     PetscCall(TenonPetscRestoreVecRead(from, at));
   }

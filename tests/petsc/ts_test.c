@@ -34,7 +34,7 @@ static PetscErrorCode Jacobian(TS ts, PetscReal time, Vec u, Mat J, Mat B, void*
   PetscFunctionReturn(0);
 }
 
-/* weights = (dN/dp)^T lambda */
+/* weights = (dN/dp)^T lambda. The adjoint needs what the layer saves in training mode. */
 static PetscErrorCode WeightsOf(Mat P, Vec lambda, Vec weights) {
   Problem* p;
 
@@ -79,7 +79,7 @@ static PetscErrorCode CreateSolver(Problem* p, Vec u, Mat* J, TS* ts) {
   PetscCall(TSSetRHSJacobian(*ts, *J, *J, Jacobian, p));
   PetscCall(TSSetTimeStep(*ts, 0.05));
   PetscCall(TSSetMaxSteps(*ts, kSteps));
-  PetscCall(TSSetMaxTime(*ts, 100));
+  PetscCall(TSSetMaxTime(*ts, 100)); /* not reached: the number of steps ends the run */
   PetscCall(TSSetExactFinalTime(*ts, TS_EXACTFINALTIME_STEPOVER));
   PetscFunctionReturn(0);
 }

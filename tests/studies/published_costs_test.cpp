@@ -11,6 +11,7 @@
 namespace tenon {
 namespace {
 
+// The rates of the papers: seconds, and seconds for each byte.
 constexpr T1Link kCori = {2e-6, 1.0 / 6e9};
 
 NetworkTable alexNet() {
@@ -24,6 +25,7 @@ double epoch(double iteration, Index batch) {
 // 001, Figure 6 (the same grid for all layers) and Figure 7 (batch alone for convolutions), P =
 // 512.
 TEST(PublishedCosts, Eq8OnAllGrids) {
+  // Tolerances are half a unit of the last digit.
   const struct {
     Index rows;
     double uniform, convolutionsByBatch;
