@@ -13,10 +13,10 @@
  *      TenonLayerApplyAdjoint(layer, dy, dx);
  *
  *  P processes form a grid whose axes are the prime factors of P in ascending order; with a
- *  machine, those of each level, the outermost level first, so that no axis crosses the border of a
- *  level (2 nodes of 6 processes: 2 x 2 x 3). A plan gives each layer a parallelization, which has
- *  one index label for each axis: n splits the batch, o the output channels, i the input channels,
- *  and d, h and w split space. The first axes split the batch and the last ones space. In the short
+ *  machine, those of each level, the outermost level first: no axis crosses the border of a level
+ *  (2 nodes of 6 processes are 2 x 2 x 3). A plan gives each layer a parallelization, which has one
+ *  index label for each axis: n splits the batch, o the output channels, i the input channels, and
+ *  d, h and w split space. The first axes split the batch and the last ones space. In the short
  *  form of TenonLayerSetSignature(), "n6,o3" means that six axes split the batch and three axes the
  *  output channels. A run with "-" is read from its last axis: in "n2,h7-" seven axes split h, the
  *  last of them as the major axis; in "dhw6-" the last axis splits d, the one before it h, the next

@@ -13,7 +13,7 @@ namespace tenon {
 
 using Shape = std::vector<Index>;
 
-// Largest number of dimensions of a tensor. It is fixed so that strides and regions (of messages)
+// Largest number of dimensions of a tensor. Since it is fixed, strides and regions (of messages)
 // are arrays that allocate nothing.
 constexpr int kMaxRank = 8;
 using Strides = std::array<Index, kMaxRank>;

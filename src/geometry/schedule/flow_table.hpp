@@ -20,8 +20,8 @@ namespace tenon {
 
 class FlowTable {
 public:
-  // kMaxLevels limits the size of TableFlow, an array so that nothing is allocated; a position has
-  // 3 bits of a key (flow_table.cpp).
+  // kMaxLevels limits the size of TableFlow, which allocates nothing. A position has 3 bits of a
+  // key (flow_table.cpp).
   static constexpr int kMaxLevels = 7, kMaxPositions = 8;
   // The flow to other ranks by level, as LevelFlow (traffic.hpp), but without allocated memory, and
   // the elements that the rank keeps. The flow of a level is the difference of two products: with

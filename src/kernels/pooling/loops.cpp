@@ -119,7 +119,7 @@ public:
     });
   }
 
-  // Windows can overlap, so threads divide planes instead of windows.
+  // Windows can overlap, so threads divide planes: two threads never add to one input.
   void adjoint(const T* dy, const void* workspace, T* dx) override {
     const auto* winners = static_cast<const Winner*>(workspace);
     parallelRanges(context_->threads(), planes_, inVolume_, [=, this](Index begin, Index end) {
@@ -169,7 +169,8 @@ private:
     });
   }
 
-  // Outputs at the ends of the row, whose windows extend beyond the input, one by one.
+  // Outputs at the ends of the row, whose windows extend beyond the input, one by one. Each window
+  // reads at least one input (makePooling() checks this), so there is a winner.
   void poolEnds(const T* x, const Row& row, Range outputs, T* y, Winner* winners) const {
     for (Index o = outputs.begin; o < outputs.end; ++o) {
       const Range taps = tapsInside(window_, 2, o);

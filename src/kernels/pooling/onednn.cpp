@@ -80,10 +80,11 @@ bool oneDnnPools(const PoolingShape& shape) {
   if (shape.mode == PoolingMode::Max)
     return false;
   if (shape.planes * inputVolume(w) * outputVolume(w) == 0)
-    return false;
+    return false; // oneDNN does not support empty arrays
   for (int d = 0; d < w.rank; ++d)
     if (w.dilation[d] != 1 || w.padLow[d] < 0 || padHigh(w, d) <= -w.stride[d])
       return false;
+  // Of all windows the last one extends farthest.
   if (shape.mode == PoolingMode::AverageIncludePad)
     for (int d = 0; d < w.rank; ++d)
       if (tapsBeforeEnd(w, d, w.out[d] - 1) < w.kernel[d])

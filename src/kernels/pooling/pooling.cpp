@@ -88,8 +88,8 @@ PoolingPlanes planesOf(const WindowShape& w) {
     p.stride[d] = number(stride);
     p.dilation[d] = number(dilation);
     p.padLow[d] = number(w.padLow[d]);
-    // Limited to the padded input, beyond which there are no taps. So the counts do not change, and
-    // the number fits into 32 bits, which kNoEnd does not.
+    // Limited to the padded input, which contains all taps. So the counts do not change, and the
+    // number fits into 32 bits, which kNoEnd does not.
     p.padEnd[d] = number(std::max(std::min(w.padEnd[d], end - w.padLow[d]), -w.padLow[d]));
     p.perIn[d] = divisorOf(w.in[d]);
     p.perOut[d] = divisorOf(w.out[d]);
@@ -101,8 +101,8 @@ PoolingPlanes planesOf(const WindowShape& w) {
   return p;
 }
 
-// Tiles of MaxPoolAdjoint along a dimension. Their extent is the stride of the window, so that the
-// same windows read all inputs of a tile. Window o begins at input o stride - padLow, and tile t at
+// Tiles of MaxPoolAdjoint along a dimension. Their extent is the stride of the window: the same
+// windows then read all inputs of a tile. Window o begins at input o stride - padLow, and tile t at
 // t extent - shift; with shift = padLow mod extent, tile t begins where window o = t + ahead does,
 // ahead = (padLow - shift) / extent. For long strides the extent is fixed, which bounds the work
 // per thread: 4 inputs of a row, and 1 in the other dimensions. This is correct too, since each

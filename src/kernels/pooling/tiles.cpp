@@ -68,10 +68,11 @@ void spreadRow(std::integer_sequence<int, kTaps...>, Count outputs, const T* __r
   }
 }
 
+// Taps of a row of a window: the loops are compiled for each number of them. Wider kernels use
+// loops.cpp.
 constexpr Index kMaxTaps = 4;
 
-// Calls visit with the taps of a row as a compile-time sequence. Kernels with more than kMaxTaps
-// taps use loops.cpp.
+// Calls visit with the taps of a row as a compile-time sequence.
 template <class Visit>
 void withTaps(Index width, Visit visit) {
   if (width == 1)
@@ -206,6 +207,8 @@ public:
     const WindowShape& w = tiles_.window;
     tiles_.inVolume = inputVolume(w);
     tiles_.outVolume = outputVolume(w);
+    // In longer rows the remainder is a small share. With kernel[0] = 1 the rows of all planes are
+    // at equal distances.
     tiles_.overrun = w.kernel[0] == 1 && w.out[2] < 2 * kLanes && coversInput();
     ScratchPlan plan;
     tapsAt_ = plan.addForThreads<Tap>(context_->threads(), wholeVectors(w.out[2]));

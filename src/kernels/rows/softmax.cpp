@@ -20,7 +20,8 @@ namespace {
 
 constexpr const char* kWhat = "a softmax"; // for the text of an error
 constexpr Index kExponentialCost = 8;      // cost of an exponential, in elements moved
-constexpr Index kTogether = 64;            // elements of the inner dimension
+constexpr Index kTogether = 64;            // elements of the inner dimension, whose sums fit the
+                                           // first-level cache
 
 // A run of the inner dimension: its offsets in x and in an array of sums, and its length.
 struct Run {

@@ -21,7 +21,7 @@ namespace tenon {
 
 namespace {
 
-constexpr int kFirstSpatial = 2;
+constexpr int kFirstSpatial = 2; // dimension; 0 is the batch and 1 the channels
 constexpr char kAfterField = ':';
 
 // The row whose output has this property. A row whose output is a sum must also split the input's

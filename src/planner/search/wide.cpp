@@ -23,10 +23,12 @@ namespace tenon {
 
 namespace {
 
-// Sweeps end when kSweepsAtATime of them raise the bound by less than kMinGrowth, relatively.
+// Sweeps end when kSweepsAtATime of them raise the bound by less than kMinGrowth, relatively, or
+// after kMaxSweeps, which limits the time if the bound grows slowly.
 constexpr int kMaxSweeps = 300, kSweepsAtATime = 10;
 constexpr double kMinGrowth = 1e-6;
-// Limit of the combinations of states of a layer and its neighbours in an elimination.
+// Limit of the combinations of states of a layer and its neighbours in an elimination, which needs
+// time and memory for each of them.
 constexpr double kMaxOfElimination = 1 << 22;
 constexpr int kMaxRounds = 4; // of eliminations, each from the better plan of the one before
 
