@@ -46,6 +46,7 @@ TEST(Dropout, DropsAtTheRateAndScalesTheRest) {
       dropped += m == 0;
     }
     const double deviation = std::sqrt(rate * (1 - rate) / static_cast<double>(mask.size()));
+    // Masks follow from the seed, so this holds in each run or in none.
     EXPECT_NEAR(dropped / static_cast<double>(mask.size()), rate, 4 * deviation);
   }
 }

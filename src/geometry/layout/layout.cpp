@@ -278,7 +278,7 @@ std::size_t Layout::Margin::hash() const noexcept {
 
 namespace {
 
-constexpr std::size_t kManyParts = 256; // Number of parts from which equal lists share one object.
+constexpr std::size_t kManyParts = 256; // Equal lists of fewer parts are not worth one object.
 
 } // namespace
 
