@@ -6,6 +6,7 @@
 #include "kernels/sphere/circles.hpp"
 #include "kernels/sphere/legendre.hpp"
 #include "kernels/thread_count.hpp"
+#include "support/sphere_reference.hpp"
 
 #include <cmath>
 #include <complex>
@@ -112,21 +113,6 @@ TEST(SphereOrders, AreFoldedInPairsOfEqualWork) {
     EXPECT_EQ(orderAtPlace(place, 5), five[place]);
   for (Index place = 0; place < 4; ++place)
     EXPECT_EQ(orderAtPlace(place, 4), four[place]);
-}
-
-double factorial(Index n) {
-  return std::tgamma(double(n) + 1);
-}
-
-// P_lm by the explicit sum, in which m derivatives of P_l are taken term by term.
-double explicitLegendre(Index l, Index m, double t) {
-  double sum = 0;
-  for (Index k = 0; l - 2 * k - m >= 0; ++k)
-    sum += (k % 2 == 0 ? 1 : -1) * factorial(2 * l - 2 * k) /
-           (factorial(k) * factorial(l - k) * factorial(l - 2 * k - m)) *
-           std::pow(std::cos(t), double(l - 2 * k - m));
-  return std::sqrt(double(2 * l + 1) / (4 * kPi) * factorial(l - m) / factorial(l + m)) *
-         std::pow(std::sin(t), double(m)) * sum / std::pow(2, double(l));
 }
 
 // The table of a transform by its definition, for a grid whose own weights are used.

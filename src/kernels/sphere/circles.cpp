@@ -2,7 +2,7 @@
 // Fourier transforms of circles of latitude to folded orders (definitions in circles.hpp), by the
 // stages of truncated Fourier transforms (fourier/stage.hpp), whose orders are in increasing order:
 // blocks of circles are transformed in scratch memory, and then the even and the odd places are
-// copied, each by one strided copy.
+// copied, each by one strided copy. A rank without all orders has zeros for the others.
 #include "kernels/sphere/circles.hpp"
 
 #include "kernels/elementwise/reduce.hpp"

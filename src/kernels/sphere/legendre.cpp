@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kPi = std::numbers::pi;
 constexpr Index kPanelBytes = Index(1) << 18; // a panel stays in the second-level cache
-constexpr Index kLeastNodes = 16;             // of a panel, for an efficient product
+constexpr Index kMinNodes = 16;               // of a panel, for an efficient product
 // Orders that are folded together: the pairs (real, imaginary) of a cache line.
 template <class T>
 constexpr Index kGroup = 64 / (2 * static_cast<Index>(sizeof(T)));
@@ -35,6 +35,26 @@ double SphereTable::factor(Index l, Index m) const {
     norm *= 2 * kPi / double(columns);
   const bool isNegative = (hasSign && m % 2 != 0) != (southFirst && (l + m) % 2 != 0);
   return isNegative ? -norm : norm;
+}
+
+bool SphereTable::continuesLines() const {
+  return isFull && !isSynthesis && grid != SphereGrid::Gauss; // Gauss weights are exact already
+}
+
+double legendreFlops(const SphereTable& table, const SphereBlock& block, Index fields) {
+  double pairs = 0, degrees = 0;
+  const Index end = block.degree + block.degrees, lastRow = block.row + block.rows;
+  for (Index y = block.row; y < lastRow; ++y) // of two rows of a pair, the first one is counted
+    if (const Index mirror = table.rows - 1 - y; mirror >= y || mirror < block.row)
+      ++pairs;
+  for (Index place = block.place; place < block.place + block.places; ++place)
+    degrees +=
+        double(std::max<Index>(end - std::max(block.degree, orderAtPlace(place, table.orders)), 0));
+  const double half = double((table.rows + 1) / 2);
+  const double products = table.continuesLines()
+                              ? half * (degrees + 2 * pairs * double(block.places))
+                              : pairs * degrees;
+  return 4 * products * double(fields);
 }
 
 namespace {
@@ -68,8 +88,7 @@ SphereLegendre<T>::SphereLegendre(KernelContextPtr context, Backend backend,
                                   const SphereTable& table, const SphereBlock& block, Index fields)
     : context_(std::move(context)), backend_(resolveBackend<T>(backend, context_->space())),
       table_(table), block_(block), recurrence_({}, {}) {
-  // Gauss weights are exact for all degrees already.
-  table_.isFull &= !table_.isSynthesis && table_.grid != SphereGrid::Gauss;
+  table_.isFull = table_.continuesLines();
   findPairs();
   const SphereRows rows = sphereRows(table_.grid, table_.rows);
   std::vector<double> colatitudes;
@@ -143,7 +162,7 @@ void SphereLegendre<T>::reserve(Index fields) {
   const Index nodes = recurrence_.nodes(), width = 2 * fields, degrees = block_.degrees;
   panelNodes_ =
       std::clamp<Index>(kPanelBytes / std::max<Index>(degrees * static_cast<Index>(sizeof(T)), 1),
-                        std::min(kLeastNodes, nodes), nodes);
+                        std::min(kMinNodes, nodes), nodes);
   ScratchPlan plan;
   const int threads = context_->threads();
   folded_ = plan.addForThreads<T>(threads, kGroup<T> * 2 * pairs() * width);
@@ -405,18 +424,6 @@ void SphereLegendre<T>::onDevice(Index fields, bool toDegrees, const T* from, T*
                    rows, 2, degrees, T(1), table, degrees, from + degreesAt, 2, T(0), to + rowsAt,
                    2 * places);
   }
-}
-
-template <class T>
-double SphereLegendre<T>::flops(Index fields) const {
-  double sum = 0;
-  for (Index place = 0; place < block_.places; ++place) {
-    const Degrees degrees = degreesOf(place);
-    sum += double(degrees.even + degrees.odd) * double(recurrence_.nodes());
-    if (table_.isFull)
-      sum += 2 * double(pairs()) * double(recurrence_.nodes());
-  }
-  return 4 * sum * double(fields);
 }
 
 template <class T>

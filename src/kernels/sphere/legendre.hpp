@@ -40,12 +40,17 @@ struct SphereTable {
 
   // All factors of T_m[l,y] that do not depend on the row.
   double factor(Index l, Index m) const;
+  // Whether lines are continued to Gauss nodes.
+  bool continuesLines() const;
 };
 
 // The block of a rank: the first index and the number of rows, of places of orders, and of degrees.
 struct SphereBlock {
   Index row, rows, place, places, degree, degrees;
 };
+
+// Floating-point operations of one of the sums below.
+double legendreFlops(const SphereTable& table, const SphereBlock& block, Index fields);
 
 template <class T>
 class SphereLegendre {
@@ -58,8 +63,7 @@ public:
   void toDegrees(Index fields, const T* x, T* c);
   void toRows(Index fields, const T* c, T* x);
 
-  // Floating-point operations of one call, and bytes of the kernel's own memory.
-  double flops(Index fields) const;
+  // Bytes of the kernel's own memory.
   Index bytes() const;
 
 private:

@@ -78,7 +78,7 @@ SphereGrid sphereGridNamed(std::string_view name) {
   if (name == "cells")
     return SphereGrid::Cells;
   throw Error(TENON_ERR_ARG,
-              fmt::format("there is no grid of latitudes '{}'; use 'gauss' (roots of a Legendre "
+              fmt::format("the grid of latitudes '{}' is unknown; use 'gauss' (roots of a Legendre "
                           "polynomial), 'poles' or 'cells' (equidistant, with the poles or half a "
                           "row away from them)",
                           name));
