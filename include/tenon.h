@@ -53,6 +53,7 @@
 #include <tenon/output.h>
 #include <tenon/partition.h>
 #include <tenon/plan.h>
+#include <tenon/sphere.h>
 #include <tenon/types.h>
 #include <tenon/version.h>
 

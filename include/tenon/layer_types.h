@@ -62,6 +62,11 @@
  *    TenonLayerSetUp() returns TENON_ERR_SUPPORT with the reason.
  *  - "auto": by the setting halo_depth of the container (tenon/layer_network.h)
  *
+ *  Fields on latitudes and longitudes: spherical harmonic transforms ("sht", "inversesht"),
+ *  spherical convolutions ("sphericalconv") and products with a number for each degree
+ *  ("degreeproduct") have the grids and the order of coefficients of tenon/sphere.h. doc/sphere.md
+ *  has their definitions.
+ *
  *  Elementwise functions are types too:
  *
  *  | function   | value                                                                      |

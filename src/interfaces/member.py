@@ -157,6 +157,15 @@ class Member:
         of_user = self.headers.callbacks[argument.base]
         return of_user.result == 'void' and [a.name for a in of_user.arguments] == ['context']
 
+    @staticmethod
+    def is_given(length):
+        """Whether an argument is the length of lists that the call returns: the caller passes it."""
+        return all(a.direction == 'out' and not a.is_nullable for a in length.lists)
+
+    def given_length(self, of):
+        """Returns the argument that the caller passes as the length of a returned list, or None."""
+        return next((a for a in self.function.arguments if of in a.lists and self.is_given(a)), None)
+
     def counted(self, owner):
         """Returns the list whose length is passed as `owner`, one that cannot be NULL."""
         lists = sorted(owner.lists, key=lambda a: a.is_nullable)

@@ -15,7 +15,8 @@ program components
   real(real64), pointer :: p(:, :, :, :)
   character(:), allocatable :: text
   integer, allocatable :: widths(:)
-  integer :: rank, ranks, i, j, ierr, shape(4)
+  integer :: rank, ranks, i, j, ierr, shape(4), order(5)
+  real(real64) :: colatitude(5), weight(5)
 
   call MPI_Init()
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
@@ -95,6 +96,13 @@ program components
   call tenon_layer_create_column_mlp(MPI_COMM_WORLD, [8, 32, 4], mlp)
   call tenon_get_integers(mlp, 'widths', widths)
   if (any(widths /= [8, 32, 4])) error stop 'other widths'
+
+  ! The length of a list that a call returns is that of the array.
+  call tenon_sphere_get_rows('poles', colatitude, weight)
+  if (any(abs(weight - [1.0d0/15, 8.0d0/15, 0.8d0, 8.0d0/15, 1.0d0/15]) > 1d-14)) error stop 'other weights'
+  if (abs(colatitude(5) - acos(-1.0d0)) > 1d-14) error stop 'other rows'
+  call tenon_sphere_get_orders(order)
+  if (any(order /= [0, 4, 1, 3, 2])) error stop 'other orders'
 
   call tenon_destroy(mlp)
   call tenon_destroy(means)

@@ -26,6 +26,12 @@ class Calls(unittest.TestCase):
         self.grid = tenon.Partition(COMM, [COMM.size])
         self.layout = tenon.Layout.sharded(self.grid, [1, 2, 4 * COMM.size + 3, 5], 'S2')
 
+    def test_the_length_of_a_returned_list_is_passed(self):
+        rows = tenon.sphere_rows('poles', 5)
+        numpy.testing.assert_allclose(rows.weight, [1 / 15, 8 / 15, 4 / 5, 8 / 15, 1 / 15], atol=1e-15)
+        numpy.testing.assert_allclose(rows.colatitude, numpy.pi * numpy.arange(5) / 4, atol=1e-15)
+        self.assertEqual(tenon.sphere_orders(5), [0, 4, 1, 3, 2])
+
     def test_lists_are_in_the_order_of_shapes(self):
         self.assertEqual(self.layout.shape(), [1, 2, 4 * COMM.size + 3, 5])
         self.assertEqual(self.layout.dimensions(), 4)

@@ -176,7 +176,8 @@ class List(Kind):
         return f'detail::size({length.format(owner)})'.replace('this.', 'this->')
 
     def set_up_filled(self):
-        length = self.from_object()
+        given = self.call.given_length(self.argument)
+        length = f'detail::size({given.name})' if given else self.from_object()
         if length:
             self.returned(f'std::vector<{self.element}>',
                           [f'std::vector<{self.element}> {self.name}({length});'])

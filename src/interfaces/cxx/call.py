@@ -56,7 +56,7 @@ class Call(Member):
             return left
         if any(argument in other.buffer for other in arguments if other.buffer):
             return Left(self, argument)
-        if argument.lists:
+        if argument.lists and not self.is_given(argument):
             left = Left(self, argument)
             left.actual = f'static_cast<{argument.base}>({self.counted(argument).name}.size())'
             return left

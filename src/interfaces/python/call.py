@@ -38,7 +38,7 @@ class Call(Member):
             return implied
         if any(argument in other.buffer for other in arguments if other.buffer):
             return Implied(self, argument)
-        if argument.lists:
+        if argument.lists and not self.is_given(argument):
             implied = Implied(self, argument)
             implied.actual = f'_length({snake(self.counted(argument).name)})'
             return implied

@@ -213,6 +213,9 @@ class List(Kind):
         return self.from_object()
 
     def from_object(self):
+        given = self.call.given_length(self.argument)
+        if given:
+            return snake(given.name)
         argument, length = self.call.told_length(self.argument)
         if length is None:
             return None

@@ -123,6 +123,16 @@ std::unique_ptr<FourierStage<T>> makeFastStage(KernelContext& context,
 } // namespace
 
 template <class T>
+std::unique_ptr<FourierStage<T>> makeFourierStage(KernelContext& context, Backend backend,
+                                                  const FourierStageShape& shape,
+                                                  ScratchPlan& plan) {
+  return isFastTransform<T>(backend, context.space(), shape)
+             ? makeFastStage<T>(context, shape, plan)
+             : makeDenseFourierStage<T>(context, resolveBackend<T>(backend, context.space()), shape,
+                                        plan);
+}
+
+template <class T>
 TruncatedFourier<T>::TruncatedFourier(KernelContextPtr context, Backend backend,
                                       const std::vector<FourierDim>& dims, Index rows)
     : context_(std::move(context)) {
@@ -148,7 +158,6 @@ TruncatedFourier<T>::~TruncatedFourier() = default;
 template <class T>
 void TruncatedFourier<T>::addStages(Backend backend, const std::vector<FourierDim>& dims,
                                     Index rows, ScratchPlan& plan) {
-  const Backend products = resolveBackend<T>(backend, context_->space());
   if (isOnDevice(*context_))
     prepareGemm(*context_);
   // Analysis begins with the last dimension, whose real elements become a few complex pairs, and
@@ -160,9 +169,7 @@ void TruncatedFourier<T>::addStages(Backend backend, const std::vector<FourierDi
     for (std::size_t outer = 0; outer < d; ++outer)
       lines *= dims[outer].count;
     const FourierStageShape shape{dims[d], d + 1 == dims.size(), rows * lines, coefficients_};
-    const bool isFast = isFastTransform<T>(backend, context_->space(), shape);
-    stages_.push_back(isFast ? makeFastStage<T>(*context_, shape, plan)
-                             : makeDenseFourierStage<T>(*context_, products, shape, plan));
+    stages_.push_back(makeFourierStage<T>(*context_, backend, shape, plan));
     lines_.push_back(lines);
     coefficients_ *= shape.kept();
     maxPairs = std::max(maxPairs, shape.outer * shape.inner * shape.kept());
@@ -275,6 +282,8 @@ void multiplyModes(KernelContext& context, const ModeProducts& products, bool co
 
 #define TENON_INSTANTIATE(T)                                                                       \
   template class TruncatedFourier<T>;                                                              \
+  template std::unique_ptr<FourierStage<T>> makeFourierStage(                                      \
+      KernelContext&, Backend, const FourierStageShape&, ScratchPlan&);                            \
   template void multiplyModes<T>(KernelContext&, const ModeProducts&, bool, const T*, const T*, T*);
 TENON_INSTANTIATE(float)
 TENON_INSTANTIATE(double)

@@ -33,6 +33,11 @@ public:
   virtual const char* method() const noexcept = 0;
 };
 
+// The faster of the stages below for the backend, by estimated times.
+template <class T>
+std::unique_ptr<FourierStage<T>> makeFourierStage(KernelContext& context, Backend backend,
+                                                  const FourierStageShape& shape,
+                                                  ScratchPlan& plan);
 template <class T>
 std::unique_ptr<FourierStage<T>> makeDenseFourierStage(KernelContext& context, Backend backend,
                                                        const FourierStageShape& shape,

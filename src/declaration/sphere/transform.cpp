@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The common part of types with spherical harmonic transforms (transform.hpp): checks of shapes,
+// whose messages name the numbers that do not fit, and the kernels of the four steps, which call
+// kernels/sphere on this rank's arrays. All of them are linear and save nothing.
+#include "declaration/sphere/transform.hpp"
+
+#include "kernels/sphere/circles.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/log/log.hpp"
+#include "sys/text/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tenon {
+
+namespace {
+
+// Operations of a fast Fourier transform of each line of a box of a field, as a whole number for
+// each line, so sums in any order are equal.
+double circleFlops(const Box& field, Index columns) {
+  const double lines = double(elements(field)) / double(std::max<Index>(field[3].size(), 1));
+  return lines * std::round(2.5 * double(columns) * std::log2(double(columns)));
+}
+
+SphereBlock blockOf(const Box& circles, const Box& coefficients) {
+  return {circles[2].begin,  circles[2].size(),     circles[3].begin,
+          circles[3].size(), coefficients[3].begin, coefficients[3].size()};
+}
+
+// Between this rank's columns of circles and their orders.
+template <class T>
+class LocalCircles final : public LinearKernel {
+public:
+  LocalCircles(const KernelPlace& at, bool isSynthesis, const Layout& field, const Layout& circles)
+      : isSynthesis_(isSynthesis) {
+    const Box columns = field.boxOfRank(at.rank), orders = circles.boxOfRank(at.rank);
+    lines_ = columns[0].size() * columns[1].size() * columns[2].size();
+    flops_ = circleFlops(columns, field.shape()[3]);
+    fourier_ = std::make_unique<CircleFourier<T>>(
+        at.context, at.backend,
+        FourierDim{field.shape()[3], columns[3].begin, columns[3].size(), circles.shape()[3]},
+        orders[3].begin, orders[3].size(), lines_);
+  }
+  void map(const LocalArray& x, LocalArray& y) override { run(isSynthesis_, x, y); }
+  void mapAdjoint(const LocalArray& dy, LocalArray& dx) override { run(!isSynthesis_, dy, dx); }
+  std::string describe() const override {
+    return std::string("circles: ") + (lines_ > 0 ? fourier_->method() : "none");
+  }
+
+private:
+  void run(bool toColumns, const LocalArray& from, LocalArray& to) {
+    if (toColumns)
+      fourier_->toColumns(lines_, from.data<T>(), to.mutableData<T>());
+    else
+      fourier_->toOrders(lines_, from.data<T>(), to.mutableData<T>());
+    logFlops(flops_);
+  }
+
+  bool isSynthesis_;
+  Index lines_;
+  double flops_;
+  std::unique_ptr<CircleFourier<T>> fourier_;
+};
+
+// Between this rank's rows of circles and their degrees.
+template <class T>
+class LocalLegendre final : public LinearKernel {
+public:
+  LocalLegendre(const KernelPlace& at, const SphereTable& table, const Layout& circles,
+                const Layout& coefficients)
+      : isSynthesis_(table.isSynthesis) {
+    const Box rows = circles.boxOfRank(at.rank);
+    const SphereBlock block = blockOf(rows, coefficients.boxOfRank(at.rank));
+    fields_ = rows[0].size() * rows[1].size();
+    legendre_ = std::make_unique<SphereLegendre<T>>(at.context, at.backend, table, block, fields_);
+    flops_ = legendreFlops(table, block, fields_);
+  }
+  void map(const LocalArray& x, LocalArray& y) override { run(isSynthesis_, x, y); }
+  void mapAdjoint(const LocalArray& dy, LocalArray& dx) override { run(!isSynthesis_, dy, dx); }
+  std::string describe() const override { return "Legendre functions, computed at each use"; }
+  Index bytes() const override { return legendre_->bytes(); }
+
+private:
+  void run(bool toRows, const LocalArray& from, LocalArray& to) {
+    if (toRows)
+      legendre_->toRows(fields_, from.data<T>(), to.mutableData<T>());
+    else
+      legendre_->toDegrees(fields_, from.data<T>(), to.mutableData<T>());
+    logFlops(flops_);
+  }
+
+  bool isSynthesis_;
+  Index fields_;
+  double flops_ = 0;
+  std::unique_ptr<SphereLegendre<T>> legendre_;
+};
+
+} // namespace
+
+std::unique_ptr<ArrayKernel> SphereDeclaration::makeKernel(const KernelPlace& at) const {
+  const Layout &from = at.reads(), &to = at.writes();
+  if (at.name() == "fourier" || at.name() == "inverse") {
+    const bool isSynthesis = at.name() == "inverse";
+    return makeTyped<LocalCircles>(at.type, at, isSynthesis, isSynthesis ? to : from,
+                                   isSynthesis ? from : to);
+  }
+  if (at.name() == "legendre")
+    return makeTyped<LocalLegendre>(
+        at.type, at, tableOf(false, at.form.uses.front().shape(), text("grid")), from, to);
+  if (at.name() == "synthesis")
+    return makeTyped<LocalLegendre>(
+        at.type, at, tableOf(true, at.form.output.shape(), gridOfOutput()), to, from);
+  return nullptr;
+}
+
+SphereTable SphereDeclaration::tableOf(bool isSynthesis, const Shape& field,
+                                       const std::string& grid) const {
+  return {.rows = field[2],
+          .columns = field[3],
+          .degrees = degrees(),
+          .orders = orders(),
+          .grid = sphereGridNamed(grid),
+          .isSynthesis = isSynthesis,
+          .isSchmidt = text("norm") == "schmidt",
+          .hasSign = flag("sign"),
+          .southFirst = text("first_row") == "south",
+          .isFull = !isSynthesis && isFull(grid)};
+}
+
+bool SphereDeclaration::isFull(const std::string& grid) const {
+  return grid != "gauss" && text("quadrature") != "plain";
+}
+
+void SphereDeclaration::checkField(const Shape& field, const std::string& grid,
+                                   bool isAnalysed) const {
+  if (field.size() != 4)
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("the field has shape [{}], but {} needs [batch, channel, rows, "
+                            "columns], rows of latitude and columns of longitude",
+                            fmt::join(field, ","), title()));
+  const Index rows = field[2], columns = field[3], L = degrees(), M = orders();
+  if (M > L)
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("{} has orders {} > degrees {}; set orders to at most {}, or to 0",
+                            title(), M, L, L));
+  const Index most = isAnalysed && grid == "poles" && isFull(grid) ? rows - 1 : rows;
+  if (L > most)
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("{} has degrees {} on {} rows of the grid '{}': at most {}; set fewer "
+                            "degrees, or give a finer field",
+                            title(), L, rows, grid, most));
+  if (M > columns / 2 + 1 || columns == 0)
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("{} has orders {} > columns / 2 + 1 = {} for {} columns of longitude; "
+                            "set fewer orders, or give a finer field",
+                            title(), M, columns / 2 + 1, columns));
+  if (grid == "poles" && rows < 2)
+    throw Error(TENON_ERR_SHAPE, fmt::format("{} has a grid with both poles, but the field has {}; "
+                                             "give one of at least 2 rows",
+                                             title(), counted(rows, "row")));
+}
+
+void SphereDeclaration::checkCoefficients(const Shape& c) const {
+  if (c.size() != 5 || c[4] != 2)
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("the coefficients have shape [{}], but {} needs [batch, channel, "
+                            "orders, degrees, 2], with real and imaginary part last",
+                            fmt::join(c, ","), title()));
+  if (c[2] != orders() || c[3] != degrees())
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("the coefficients have {} orders and {} degrees, {} sets {} and {}; "
+                            "set orders and degrees to theirs",
+                            c[2], c[3], title(), orders(), degrees()));
+}
+
+std::string SphereDeclaration::truncation() const {
+  return fmt::format("{} degrees, {} orders, {}", degrees(), orders(), text("grid"));
+}
+
+double SphereDeclaration::flopsOf(const SphereTable& table, const Layout& field,
+                                  const Layout& circles, const Layout& coefficients, int position) {
+  const Box rows = circles.box(position);
+  return circleFlops(field.box(position), table.columns) +
+         legendreFlops(table, blockOf(rows, coefficients.box(position)),
+                       rows[0].size() * rows[1].size());
+}
+
+ValueId convertedTo(MapList& list, const char* name, ValueId v, const Layout& to) {
+  return haveSameMemory(list.values()[v].layout, to) ? v : list.convert(name, v, to);
+}
+
+Properties replaced(Properties properties, Property from, Property to) {
+  std::ranges::replace(properties, from, to);
+  return properties;
+}
+
+} // namespace tenon

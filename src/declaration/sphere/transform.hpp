@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the types with spherical harmonic transforms share: settings, checks of shapes, the layouts
+// between their kernels, and the kernels. A transform is two kernels each way:
+//
+//   fourier    x[n,c,y,x] -> X[n,c,y,m,2]        legendre   X -> c[n,c,m,l,2]
+//   synthesis  c -> Y[n,c,y,m,2]                 inverse    Y -> y[n,c,y,x]
+//
+// The first needs whole circles of latitude or adds partial sums, the second whole meridians or
+// adds partial sums, and likewise back; conversions between them redistribute the arrays. m is
+// stored folded (kernels/sphere/rows.hpp), l in its natural order. Definitions of the sums are in
+// kernels/sphere.
+#pragma once
+
+#include "declaration/core/declaration.hpp"
+#include "declaration/kernel/kernel_place.hpp"
+#include "kernels/sphere/legendre.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace tenon {
+
+// The settings of all types with transforms, followed by those of one type.
+template <std::size_t N>
+constexpr auto sphereSettings(const std::array<OptionSpec, N>& own) {
+  constexpr OptionSpec kShared[] = {
+      {"degrees", OptionSpec::Int, nullptr,
+       "number of degrees L: l = 0, ..., L - 1, at most the number of rows", nullptr, atLeast(1)},
+      {"orders", OptionSpec::Int, "0",
+       "number of orders M: m = 0, ..., M - 1, at most L and columns / 2 + 1; 0: as many as "
+       "degrees",
+       nullptr, atLeast(0)},
+      {"grid", OptionSpec::Choice, "gauss",
+       "latitudes of the rows: roots of a Legendre polynomial, equidistant with both poles, or "
+       "equidistant between them",
+       "gauss|poles|cells"},
+      {"quadrature", OptionSpec::Choice, "automatic",
+       "weights of the rows: plain is Gauss's, Clenshaw and Curtis's or Fejer's; full is exact for "
+       "all degrees that equidistant rows resolve; automatic: plain for gauss, else full",
+       "automatic|plain|full"},
+      {"norm", OptionSpec::Choice, "ortho",
+       "norm of the harmonics: orthonormal, or Schmidt's, 4 pi / (2 l + 1)", "ortho|schmidt"},
+      {"sign", OptionSpec::Flag, "true", "whether the harmonics have the factor (-1)^m"},
+      {"first_row", OptionSpec::Choice, "north", "the pole near which row 0 is", "north|south"}};
+  std::array<OptionSpec, std::size(kShared) + N> all{};
+  std::copy(std::begin(kShared), std::end(kShared), all.begin());
+  std::copy(own.begin(), own.end(), all.begin() + std::size(kShared));
+  return all;
+}
+
+// The dimensions of a field, of the coefficients of circles, and of those of the sphere.
+inline constexpr int kRowDim = 2, kColumnDim = 3, kCircleOrderDim = 3, kOrderDim = 2,
+                     kDegreeDim = 3;
+
+// Short names for the tables of properties.
+inline const Property kCopies = Property::broadcast(), kSums = Property::partial(),
+                      kOnRoot = Property::root();
+inline Property shardOf(int dim) {
+  return Property::shard(dim);
+}
+
+class SphereDeclaration : public Declaration {
+public:
+  using Declaration::Declaration;
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override;
+
+protected:
+  Index degrees() const { return integer("degrees"); }
+  Index orders() const { return integer("orders") == 0 ? degrees() : integer("orders"); }
+  // The table of one direction for fields of this shape [.., rows, columns] on a grid.
+  SphereTable tableOf(bool isSynthesis, const Shape& field, const std::string& grid) const;
+  // The grid of the layer's output; that of its input is the setting `grid`.
+  virtual std::string gridOfOutput() const { return text("grid"); }
+  // Throw TENON_ERR_SHAPE if the field has not [batch, channel, rows, columns], or not as many rows
+  // and columns as degrees and orders need; if coefficients are not [batch, channel, orders,
+  // degrees, 2].
+  void checkField(const Shape& field, const std::string& grid, bool isAnalysed) const;
+  void checkCoefficients(const Shape& coefficients) const;
+  bool isFull(const std::string& grid) const;
+  std::string truncation() const; // such as "80 degrees, 80 orders, gauss"
+
+  // Operations of the two kernels of one direction at a position.
+  static double flopsOf(const SphereTable& table, const Layout& field, const Layout& circles,
+                        const Layout& coefficients, int position);
+};
+
+// The value, in another layout if its own has not the same memory.
+ValueId convertedTo(MapList& list, const char* name, ValueId v, const Layout& to);
+// The same list of properties with `to` on the axes that have `from`.
+Properties replaced(Properties properties, Property from, Property to);
+
+} // namespace tenon
