@@ -24,8 +24,9 @@ namespace tenon::test {
 // (Nothing), or a value that the caller of the layer supplies (User).
 struct Place {
   enum Kind { Copy, Nothing, User } kind;
-  Index source = 0; // of a copy
-  int sign = 1;     // of a copy
+  Index source = 0;     // of a copy
+  int sign = 1;         // of a copy
+  bool crossed = false; // of a copy beyond a pole: its longitude is shifted
 };
 
 // Reflects or shifts the index until it is in the domain [0, extent).
@@ -38,6 +39,11 @@ inline Place placeOf(Index index, Index extent, Boundary low, Boundary high) {
     return {Place::User};
   if (mode == Boundary::Zero || mode == Boundary::None)
     return {Place::Nothing};
+  if (isPole(mode)) {
+    const bool crossed = crossPoles(index, extent, {low, high}) % 2 != 0;
+    const bool isVector = mode == Boundary::PoleVector || mode == Boundary::PolePointVector;
+    return {Place::Copy, index, crossed && isVector ? -1 : 1, crossed};
+  }
   while (index < 0 || index >= extent) {
     if (mode == Boundary::Periodic)
       index += index < 0 ? extent : -extent;
@@ -94,12 +100,19 @@ public:
       Place::Kind kind = Place::Copy;
       Index source = 0;
       int sign = 1;
+      std::vector<Place> places;
+      for (std::size_t d = 0; d < local.size(); ++d)
+        places.push_back(placeAt(d, local[d] + begin_[d], local[1]));
+      for (std::size_t d = 2; d < local.size(); ++d)
+        if (places[d].crossed) {
+          const int x = windows_[d - 2].longitudes + 2;
+          places[x].source = (places[x].source + input_[x] / 2) % input_[x];
+        }
       for (std::size_t d = 0; d < local.size(); ++d) {
-        const Place place = placeAt(d, local[d] + begin_[d], local[1]);
-        source = source * input_[d] + place.source;
-        sign *= place.sign;
-        if (place.kind > kind)
-          kind = place.kind;
+        source = source * input_[d] + places[d].source;
+        sign *= places[d].sign;
+        if (places[d].kind > kind)
+          kind = places[d].kind;
       }
       visit(padded++, kind, source, sign);
     });
