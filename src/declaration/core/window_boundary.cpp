@@ -228,12 +228,12 @@ std::vector<ModeBand> bandsOf(const Window& window) {
                               : window.bands;
 }
 
-bool hasPole(const Window& window) {
+bool hasPoleSide(const Window& window) {
   return std::ranges::any_of(
       bandsOf(window), [](const ModeBand& band) { return isPole(band.low) || isPole(band.high); });
 }
 
-bool isPeriodic(const Window& window) {
+bool isPeriodicForAll(const Window& window) {
   return std::ranges::all_of(bandsOf(window), [](const ModeBand& band) {
     return band.low == Boundary::Periodic && band.high == Boundary::Periodic;
   });
@@ -270,9 +270,9 @@ void setVectorModes(Window& window, const std::vector<Index>& channels) {
 void Windowed::readPoles(std::vector<Window>& windows) const {
   std::vector<int> poles, periodic;
   for (int d = 0; d < static_cast<int>(windows.size()); ++d) {
-    if (hasPole(windows[d]))
+    if (hasPoleSide(windows[d]))
       poles.push_back(d);
-    if (isPeriodic(windows[d]))
+    if (isPeriodicForAll(windows[d]))
       periodic.push_back(d);
   }
   if (poles.empty())
