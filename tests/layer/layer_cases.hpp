@@ -136,6 +136,17 @@ Ref<Layer> globeNet(CommPtr comm) {
   return graph;
 }
 
+// An instance norm of three channels in which elements count by the area of their columns, whose
+// latitudes are in dimension 3.
+inline Ref<Layer> normByArea(CommPtr comm) {
+  const auto layer = newLayer(std::move(comm), "instancenorm");
+  layer->set("channels", Index(3));
+  layer->set("affine", true);
+  layer->setText("area", "cells");
+  layer->set("area_dim", Index(3));
+  return layer;
+}
+
 // A layer of user functions: y[2n+c, j] = a[c] x[n, j]^2 for c = 0, 1. It supports inputs that are
 // split along columns (S1) or replicated (B).
 inline Ref<Layer> shell(CommPtr comm) {
@@ -367,6 +378,7 @@ inline std::vector<LayerCase> layerCases() {
        Smoothness::Linear},
       {"residual", {2, 3, 6, 5}, residualNet},
       {"skip", {3, 2, 8, 8}, skipNet},
+      {"instance_norm_by_area", {2, 3, 4, 6}, normByArea},
       {"globe", {2, 3, 6, 8}, globeNet<0>},
       {"globe_of_points", {1, 3, 4, 12}, globeNet<1>},
       {"shell", {4, 6}, shell},
