@@ -349,6 +349,10 @@ TENON_EXTERN TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonIn
  *    continues at both ends if the padding is wider than the domain
  *  - symmetric, odd, odd_point: reflection about a wall between elements (symmetric, odd) or on the
  *    first or last element (odd_point); the odd modes change the sign at each reflection
+ *  - pole, pole_point: latitudes beyond a pole of a globe, whose longitudes are another dimension,
+ *    of even extent, and the only one that is periodic; see TenonLayoutSetHalo(). Channels that the
+ *    setting "vectors" lists change their sign there, except components along a third dimension;
+ *    pole_vector and pole_point_vector are the modes of such channels
  *  - linked, on both sides of a dimension: elements of other patches, see tenon/links.h
  *  - values: user-supplied, see TenonLayerGetBoundaryLayout() and the setting
  *    boundary_constant
@@ -376,6 +380,8 @@ TENON_EXTERN TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonIn
  *  @param[in] high   [spatial] boundary mode after the domain. May be NULL, in which case low is
  *                    used.
  *  @return TENON_ERR_ARG   a value is not a boundary mode
+ *  @note   TenonLayerSetUp() returns TENON_ERR_ARG if a dimension with poles has no periodic
+ *          longitudes, and TENON_ERR_SHAPE if their number is odd.
  */
 TENON_EXTERN TenonErrorCode TenonLayerSetBoundary(TenonLayer layer, const TenonBoundary low[],
                                                   const TenonBoundary high[]) TENON_NOEXCEPT;

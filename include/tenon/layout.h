@@ -62,6 +62,15 @@ typedef enum TenonBoundary TENON_ENUM_INT {
   TENON_BOUNDARY_LINKED = 9,    /**< beyond a local block are copies that an index map or links
                                      fill, see tenon/index_map.h and tenon/links.h; the mode of both
                                      sides or of none */
+  TENON_BOUNDARY_POLE = 10,     /**< latitudes beyond a pole between two rows, for n rows and N
+                                     longitudes: f[-1-k, x] = f[k, x + N/2], see
+                                     TenonLayoutSetHalo() */
+  TENON_BOUNDARY_POLE_POINT = 11,        /**< the same where the first (last) row is the pole:
+                                              f[-k, x] = f[k, x + N/2] */
+  TENON_BOUNDARY_POLE_VECTOR = 12,       /**< POLE for a component of a vector along latitudes or
+                                              longitudes: f[-1-k, x] = -f[k, x + N/2] */
+  TENON_BOUNDARY_POLE_POINT_VECTOR = 13, /**< POLE_POINT for such a component:
+                                              f[-k, x] = -f[k, x + N/2] */
   TENON_BOUNDARY_MAX_ = 0x7fff
 } TenonBoundary;
 
@@ -218,6 +227,16 @@ TENON_EXTERN TenonErrorCode TenonLayoutSetCuts(TenonLayout layout, int dim, int 
  *  The halo holds copies; for a halo of partial sums see TenonLayoutGetDual(). Call
  *  TenonLayoutSetShape() first.
  *
+ *  Beyond a pole of a globe (TENON_BOUNDARY_POLE and the like) the rows of latitudes follow in
+ *  reverse on the opposite meridian, at half of the longitudes further on, and so on for any width.
+ *  The longitudes are another dimension, of even extent: the only other one that has a halo of mode
+ *  periodic, of width 0 if it needs none, or else the only other one besides batch and channels
+ *  (dimensions 0 and 1 of tensors of 4 or more). If they have a halo, its mode is periodic. For
+ *  example, for [batch, channel, latitudes, longitudes]:
+ *
+ *      TenonLayoutSetHalo(layout, 2, 1, 1, TENON_BOUNDARY_POLE, TENON_BOUNDARY_POLE);
+ *      TenonLayoutSetHalo(layout, 3, 1, 1, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC);
+ *
  *  @param[in] layout    layout
  *  @param[in] dim       tensor dimension, counted from 0
  *  @param[in] low       halo width before each block; if negative, the number of elements left out
@@ -226,6 +245,8 @@ TENON_EXTERN TenonErrorCode TenonLayoutSetCuts(TenonLayout layout, int dim, int 
  *  @param[in] highMode  boundary mode after the domain
  *  @return TENON_ERR_ARG    there is no such dimension or boundary mode
  *  @return TENON_ERR_STATE  the shape is not set
+ *  @note   TenonLayoutSetUp() returns TENON_ERR_SHAPE if a mode at a pole has an odd number of
+ *          longitudes, and TENON_ERR_LAYOUT if the longitudes are not periodic, or not determined.
  */
 TENON_EXTERN TenonErrorCode TenonLayoutSetHalo(TenonLayout layout, int dim, TenonInt low,
                                                TenonInt high, TenonBoundary lowMode,

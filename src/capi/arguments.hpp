@@ -220,10 +220,14 @@ static_assert(static_cast<int>(Boundary::None) == TENON_BOUNDARY_NONE &&
               static_cast<int>(Boundary::Symmetric) == TENON_BOUNDARY_SYMMETRIC &&
               static_cast<int>(Boundary::Odd) == TENON_BOUNDARY_ODD &&
               static_cast<int>(Boundary::OddPoint) == TENON_BOUNDARY_ODD_POINT &&
-              static_cast<int>(Boundary::Linked) == TENON_BOUNDARY_LINKED);
+              static_cast<int>(Boundary::Linked) == TENON_BOUNDARY_LINKED &&
+              static_cast<int>(Boundary::Pole) == TENON_BOUNDARY_POLE &&
+              static_cast<int>(Boundary::PolePoint) == TENON_BOUNDARY_POLE_POINT &&
+              static_cast<int>(Boundary::PoleVector) == TENON_BOUNDARY_POLE_VECTOR &&
+              static_cast<int>(Boundary::PolePointVector) == TENON_BOUNDARY_POLE_POINT_VECTOR);
 
 inline Boundary boundaryOf(TenonBoundary mode, const std::string& name) {
-  if (mode < TENON_BOUNDARY_NONE || mode > TENON_BOUNDARY_LINKED)
+  if (mode < TENON_BOUNDARY_NONE || mode > TENON_BOUNDARY_POLE_POINT_VECTOR)
     throw Error(TENON_ERR_ARG, fmt::format("{} is {}; use a TENON_BOUNDARY_... constant", name,
                                            static_cast<int>(mode)));
   return static_cast<Boundary>(mode);

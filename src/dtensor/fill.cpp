@@ -21,6 +21,7 @@ namespace {
 struct ElementSource {
   Index index;
   int sign = 1;
+  bool crossed = false; // The element is beyond a pole, where the longitudes are shifted.
 };
 
 // The sources along one dimension of this rank's box.
@@ -29,15 +30,46 @@ std::vector<ElementSource> sourcesAlong(const DTensor& x, const Layout& layout, 
   const Interval box = x.box()[dim];
   const Interval owned = layout.owned(dim, layout.part(x.position(), dim));
   std::vector<ElementSource> result;
+  const Index extent = layout.shape()[dim], shift = halo ? halo->shift : 0;
   for (Index i = box.begin; i < box.end; ++i) {
     if (halo && !halo->isPartial && !halo->isLinked())
-      result.push_back({extensionSource(i, layout.shape()[dim], halo->low, halo->high).value_or(-1),
-                        extensionSign(i, layout.shape()[dim], halo->low, halo->high)});
+      result.push_back({extensionSource(i + shift, extent, halo->low, halo->high).value_or(-1),
+                        extensionSign(i, extent, halo->low, halo->high),
+                        crossesPole(i, extent, halo->low, halo->high)});
     else
-      result.push_back({i >= owned.begin && i < owned.end ? i : -1});
+      result.push_back({i >= owned.begin && i < owned.end ? (i + shift) % extent : -1});
   }
   return result;
 }
+
+// The sources along all dimensions of channels with equal boundary modes. Where the elements are
+// beyond a pole, the longitudes have other sources.
+struct RunSources {
+  std::vector<std::vector<ElementSource>> along; // [dimension][local index]
+  int longitudes = -1;                           // None without poles.
+  std::vector<ElementSource> crossed = {};       // [local index of the longitudes]
+
+  RunSources(const DTensor& x, const Layout& layout) {
+    for (int d = 0; d < x.rank(); ++d) {
+      along.push_back(sourcesAlong(x, layout, d));
+      if (const auto& halo = layout.halo(d); halo && halo->hasPole() && !halo->isPartial)
+        longitudes = halo->longitudes;
+    }
+    if (longitudes >= 0)
+      crossed = sourcesAlong(x, layout.withPoleTerm(true), longitudes);
+  }
+  const ElementSource& at(int dim, const std::array<Index, kMaxRank>& index) const {
+    return dim == longitudes && isCrossed(index) ? crossed[index[dim]] : along[dim][index[dim]];
+  }
+
+private:
+  bool isCrossed(const std::array<Index, kMaxRank>& index) const {
+    for (std::size_t d = 0; d < along.size(); ++d)
+      if (along[d][index[d]].crossed)
+        return true;
+    return false;
+  }
+};
 
 // Of the partial sums along a P axis, the one on coordinate 0 has the value.
 bool carriesValue(const DTensor& x) {
@@ -91,9 +123,8 @@ void fillByIndex(DTensor& x, const std::function<double(Index)>& f) {
     const HostView<T> data(x);
     if (x.localElements() == 0)
       return; // A rank outside the grid has no position.
-    // The sources for each run of channels with the same boundary modes, runs[run][dimension][local
-    // index], and the run of each local channel.
-    std::vector<std::vector<std::vector<ElementSource>>> runs;
+    // The sources for each run of channels, and the run of each local channel.
+    std::vector<RunSources> runs;
     std::vector<std::size_t> runOf(x.rank() > kChannelDim ? x.extent()[kChannelDim] : 0);
     forEachChannelRun(x.layout(), x.layout(), [&](const Layout& layout, const Layout&, auto run) {
       if (run)
@@ -101,18 +132,16 @@ void fillByIndex(DTensor& x, const std::function<double(Index)>& f) {
           if (const Index channel = x.box()[kChannelDim].begin + c;
               channel >= run->begin && channel < run->end)
             runOf[c] = runs.size();
-      runs.emplace_back();
-      for (int d = 0; d < x.rank(); ++d)
-        runs.back().push_back(sourcesAlong(x, layout, d));
+      runs.emplace_back(x, layout);
     });
     const bool hasValues = carriesValue(x);
     forEachElement(x, [&](Index offset, const std::array<Index, kMaxRank>& index) {
       Index globalIndex = 0;
       int sign = 1;
       bool inside = hasValues;
-      const auto& sources = runs[runs.size() == 1 ? 0 : runOf[index[kChannelDim]]];
+      const RunSources& sources = runs[runs.size() == 1 ? 0 : runOf[index[kChannelDim]]];
       for (int d = 0; d < x.rank(); ++d) {
-        const ElementSource& source = sources[d][index[d]];
+        const ElementSource& source = sources.at(d, index);
         inside &= source.index >= 0;
         sign *= source.sign;
         globalIndex = globalIndex * x.layout().shape()[d] + source.index;
@@ -129,7 +158,8 @@ bool variesInHalos(const DTensor& x) {
   if (x.layout().hasModesByChannel())
     return true;
   const auto odd = [](Boundary mode) {
-    return mode == Boundary::Odd || mode == Boundary::OddPoint;
+    return mode == Boundary::Odd || mode == Boundary::OddPoint || mode == Boundary::PoleVector ||
+           mode == Boundary::PolePointVector;
   };
   for (int d = 0; d < x.rank(); ++d)
     if (const auto& halo = x.layout().halo(d); halo && (odd(halo->low) || odd(halo->high)))
@@ -140,7 +170,8 @@ bool variesInHalos(const DTensor& x) {
 } // namespace
 
 void fillConstant(DTensor& x, double value) {
-  if (variesInHalos(x)) // Beyond an odd wall the constant changes its sign.
+  // Beyond an odd wall, and for vectors beyond a pole, the constant changes its sign.
+  if (variesInHalos(x))
     return fillByIndex(x, [=](Index) { return value; });
   const Box carriers = carrierBox(x);
   const Shape extent = extents(carriers);

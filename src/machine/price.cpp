@@ -5,6 +5,7 @@
 // same numbers, and differ only in the time that pricing takes. The formulas are in price.hpp.
 #include "machine/price.hpp"
 
+#include "geometry/layout/channel_runs.hpp"
 #include "geometry/schedule/axis_change.hpp"
 #include "machine/line.hpp"
 
@@ -26,13 +27,12 @@ Index elementsHeld(const Layout& layout, int position) {
   return elements;
 }
 
-// Whether there is a table, and it covers a move; modes by channel are not in the table.
+// Whether there is a table, and it covers a move, which must be a product over dimensions.
 bool covers(const FlowTable* table, const Layout& from, const Layout& to) {
   const auto isOnGrid = [&](const Layout& layout) {
     return &layout.grid() == &table->grid() || layout.grid() == table->grid();
   };
-  return table && isOnGrid(from) && isOnGrid(to) && !from.hasModesByChannel() &&
-         !to.hasModesByChannel();
+  return table && isOnGrid(from) && isOnGrid(to) && isOneProduct(from, to);
 }
 
 // The work of one rank in an exchange.

@@ -137,6 +137,60 @@ TEST_F(BoundaryCApi, BadOptionsAreNamed) {
   expectCommonCode(TENON_ERR_OPTION, TenonLayerSetUp(sum_, line_), {"boundary"});
 }
 
+// A globe of 2 x 4: beyond the poles are the rows of the opposite meridian, with the other sign for
+// the components of a vector, and columns follow the rows.
+TEST_F(BoundaryCApi, AHaloContinuesBeyondThePoles) {
+  constexpr TenonBoundary kModes[] = {TENON_BOUNDARY_POLE, TENON_BOUNDARY_POLE_VECTOR,
+                                      TENON_BOUNDARY_POLE_POINT, TENON_BOUNDARY_POLE_POINT_VECTOR};
+  constexpr TenonInt kRows = 2, kColumns = 4;
+  for (const TenonBoundary mode : kModes) {
+    TenonLayout plain = layout({kRows, kColumns}, "S1"), wide = nullptr;
+    TenonLinearOp halo = nullptr;
+    expectSuccess(TenonLayoutCreateLike(plain, &wide));
+    expectSuccess(TenonLayoutSetHalo(wide, 0, 1, 1, mode, mode));
+    expectSuccess(TenonLayoutSetHalo(wide, 1, 1, 0, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_ZERO));
+    expectCommonCode(TENON_ERR_LAYOUT, TenonLayoutSetUp(wide), {"periodic longitudes", "zero"});
+    expectSuccess(
+        TenonLayoutSetHalo(wide, 1, 1, 0, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC));
+    expectSuccess(TenonLayoutSetUp(wide));
+    expectSuccess(TenonLinearOpCreateHalo(plain, wide, TENON_FLOAT64, &halo));
+    TenonDTensor x = tensor(plain, TENON_FLOAT64), y = tensor(wide, TENON_FLOAT64);
+    TenonInt low[2], high[2];
+    void* values = nullptr;
+    const auto cell = [](TenonInt row, TenonInt column) {
+      return double(kColumns * row + (column + 2 * kColumns) % kColumns + 1);
+    };
+    expectSuccess(TenonDTensorGetBox(x, low, high));
+    expectSuccess(TenonDTensorGetArray(x, TENON_FLOAT64, &values));
+    auto* out = static_cast<double*>(values);
+    for (TenonInt row = low[0]; row < high[0]; ++row)
+      for (TenonInt column = low[1]; column < high[1]; ++column)
+        *out++ = cell(row, column);
+    expectSuccess(TenonDTensorRestoreArray(x, &values));
+    expectSuccess(TenonLinearOpApply(halo, x, y));
+    const bool isOn = mode == TENON_BOUNDARY_POLE_POINT || mode == TENON_BOUNDARY_POLE_POINT_VECTOR;
+    const bool isVector =
+        mode == TENON_BOUNDARY_POLE_VECTOR || mode == TENON_BOUNDARY_POLE_POINT_VECTOR;
+    const void* got = nullptr;
+    expectSuccess(TenonDTensorGetBox(y, low, high));
+    expectSuccess(TenonDTensorGetArrayRead(y, TENON_FLOAT64, &got));
+    const auto* in = static_cast<const double*>(got);
+    for (TenonInt row = low[0]; row < high[0]; ++row)
+      for (TenonInt column = low[1]; column < high[1]; ++column) {
+        const TenonInt beyond = row < 0 ? (isOn ? 1 : 0) : isOn ? 0 : 1;
+        EXPECT_EQ(*in++, row < 0 || row >= kRows
+                             ? (isVector ? -1 : 1) * cell(beyond, column + kColumns / 2)
+                             : cell(row, column));
+      }
+    expectSuccess(TenonDTensorRestoreArrayRead(y, &got));
+    expectSuccess(TenonDTensorDestroy(&x));
+    expectSuccess(TenonDTensorDestroy(&y));
+    expectSuccess(TenonLinearOpDestroy(&halo));
+    expectSuccess(TenonLayoutDestroy(&wide));
+    expectSuccess(TenonLayoutDestroy(&plain));
+  }
+}
+
 // The periodic line is cut into four tiles of two cells, and tile t belongs to rank t mod size. The
 // links between the tiles make the layer's output the same as on the periodic line.
 TEST_F(BoundaryCApi, ALineInLinkedTilesIsTheLine) {

@@ -59,20 +59,9 @@ void expectValid(const DTensor& x, const std::vector<double>& value) {
     return;
   Index number = 0;
   test::forEach(x.extent(), [&](const std::vector<Index>& cell) {
-    std::vector<Index> global(cell.size());
-    bool inside = true;
-    for (int d = 0; d < x.rank(); ++d) {
-      const auto& halo = x.layout().halo(d);
-      const Index at = x.box()[d].begin + cell[d];
-      const auto source =
-          halo ? extensionSource(at, x.layout().shape()[d], test::modesAt(*halo, x.box(), cell).low,
-                                 test::modesAt(*halo, x.box(), cell).high)
-               : std::optional<Index>(at);
-      inside &= source.has_value();
-      global[d] = source.value_or(0);
-    }
-    const double expected = inside ? test::signOf(x.layout(), x.position(), cell, false) *
-                                         value[globalNumber(x.layout(), global)]
+    const auto global = test::globalOf(x.layout(), x.position(), cell, false);
+    const double expected = global ? test::signOf(x.layout(), x.position(), cell, false) *
+                                         value[globalNumber(x.layout(), *global)]
                                    : 0;
     EXPECT_EQ(static_cast<double>(x.data<T>()[number++]), expected) << x.layout().describe();
   });
@@ -88,6 +77,8 @@ TYPED_TEST(Fill, GivesTheSameTensorInEveryLayout) {
     LayoutDraw draw(seed);
     const Shape shape = draw.shape(1, 3, 6);
     Layout layout = draw.layout(shape, draw.grid(world()->size(), 3), 40, true), same = layout;
+    draw.poles(layout);
+    same = layout;
     draw.modesByChannel(layout, same);
     DTensor x(world(), layout, dataTypeOf<TypeParam>());
     fillNormal(x, 17, seed, 2, 0.5);

@@ -61,6 +61,35 @@ TEST(Boundary, WallsOnAnElementDoNotRepeatIt) {
             (std::vector<Index>{-2, 1, 2, 3, -4, -3, -2, 1, 2, 3, 4, -3, -2, -1, 2, 3, 4}));
 }
 
+// Beyond a pole the value of each element of [-7, 10), with 10 added where it is on the opposite
+// meridian.
+std::vector<Index> globe(Boundary low, Boundary high, Index extent) {
+  std::vector<Index> result;
+  for (Index i = -7; i < 10; ++i)
+    result.push_back(extensionSign(i, extent, low, high) *
+                     (*extensionSource(i, extent, low, high) + 1 +
+                      (crossesPole(i, extent, low, high) ? 10 : 0)));
+  return result;
+}
+
+TEST(Boundary, BeyondAPoleRowsFollowInReverseOnTheOppositeMeridian) {
+  using enum Boundary;
+  EXPECT_EQ(globe(Pole, Pole, 4),
+            (std::vector<Index>{2, 3, 4, 14, 13, 12, 11, 1, 2, 3, 4, 14, 13, 12, 11, 1, 2}));
+  EXPECT_EQ(globe(PolePoint, PolePoint, 4),
+            (std::vector<Index>{12, 1, 2, 3, 14, 13, 12, 1, 2, 3, 4, 13, 12, 11, 2, 3, 4}));
+  EXPECT_EQ(globe(PoleVector, PoleVector, 4), (std::vector<Index>{2, 3, 4, -14, -13, -12, -11, 1, 2,
+                                                                  3, 4, -14, -13, -12, -11, 1, 2}));
+  EXPECT_EQ(globe(Pole, Pole, 1),
+            (std::vector<Index>{11, 1, 11, 1, 11, 1, 11, 1, 11, 1, 11, 1, 11, 1, 11, 1, 11}));
+  // A pole on row 0, and one beyond the last row.
+  EXPECT_EQ(globe(PolePoint, Pole, 3),
+            (std::vector<Index>{13, 12, 1, 2, 3, 13, 12, 1, 2, 3, 13, 12, 11, 2, 3, 13, 12}));
+  // A pole at one end only is its own image beyond the other one.
+  EXPECT_EQ(globe(Pole, Symmetric, 2),
+            (std::vector<Index>{2, 12, 11, 1, 2, 12, 11, 1, 2, 2, 1, 1, 2, 2, 1, 1, 2}));
+}
+
 TEST(Boundary, TheUserValuesAreZeroToTheExtension) {
   EXPECT_EQ(extended(Boundary::Values, 4), extended(Boundary::Zero, 4));
   for (int i = 0; i < kBoundaries; ++i)
@@ -93,6 +122,8 @@ TEST(Boundary, SegmentsCoverEachCellOnceInEveryMode) {
                 held[s.local + i] = s.global + i * s.step;
                 ASSERT_EQ(s.sign, extensionSign(begin + s.local + i, extent, Boundary(low),
                                                 Boundary(high)));
+                ASSERT_EQ(s.crossed,
+                          crossesPole(begin + s.local + i, extent, Boundary(low), Boundary(high)));
               }
             for (Index i = begin; i < end; ++i)
               ASSERT_EQ(held[i - begin], extensionSource(i, extent, Boundary(low), Boundary(high)))

@@ -113,6 +113,8 @@ Case drawCase(unsigned seed, int haloPercent, bool covering) {
   const GridPtr to = draw.chance(60) ? from : draw.grid(ranks, 3);
   Case made{draw.layout(shape, from, haloPercent, covering),
             draw.layout(shape, to, haloPercent, covering), ranks};
+  draw.poles(made.a);
+  draw.poles(made.b);
   draw.modesByChannel(made.a, made.b);
   return made;
 }

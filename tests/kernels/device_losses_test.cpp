@@ -31,14 +31,16 @@ void expectSameErrors(Index rows, Index cols, U) {
     T *g = on.newArray(n), *sum = on.newArray(1), *e = on.newArray(2 * rows);
     for (const ErrorTerm term : {ErrorTerm::Squared, ErrorTerm::Absolute, ErrorTerm::Huber})
       for (const ElementWeights<T>& each :
-           {ElementWeights<T>{}, ElementWeights<T>{weights, 1}, ElementWeights<T>{weights, cols}}) {
+           {ElementWeights<T>{}, ElementWeights<T>{weights, 1}, ElementWeights<T>{weights, cols},
+            ElementWeights<T>{weights, 1, weights, 1, cols},
+            ElementWeights<T>{nullptr, 1, weights, cols, rows}}) {
         errorTerms(on.context(), term, 0.3, n, in, target, each, 0.5, g, sum);
         on.record(g, n);
         on.record(sum, 1);
       }
-    relativeSums(on.context(), rows, cols, in, target, weights, e, e + rows);
+    relativeSums(on.context(), rows, cols, in, target, ElementWeights<T>{weights, 1}, e, e + rows);
     on.record(e, 2 * rows);
-    relativeTerms<T>(on.context(), rows, cols, in, target, nullptr, weights, e, e + rows,
+    relativeTerms<T>(on.context(), rows, cols, in, target, {}, weights, e, e + rows,
                      {0.5, 1e-3, true}, g, sum);
     on.record(g, n);
     on.record(sum, 1);

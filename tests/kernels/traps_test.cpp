@@ -165,10 +165,11 @@ TYPED_TEST(Traps, WhatHasNoWeightRaisesNone) {
       EXPECT_EQ(sum, T(0));
       EXPECT_EQ(g, std::vector<T>(64, T(0)));
     }
-    EXPECT_EQ(raised([&] {
-                relativeSums<T, T>(here(), 1, 64, x.data(), t.data(), w.data(), e.data(), s.data());
-              }),
-              0);
+    EXPECT_EQ(
+        raised([&] {
+          relativeSums<T, T>(here(), 1, 64, x.data(), t.data(), {w.data(), 1}, e.data(), s.data());
+        }),
+        0);
     EXPECT_EQ(e[0] + s[0], T(0));
   });
 }

@@ -91,14 +91,47 @@ bool isSound(const Window& w, Index extent) {
   return extent + std::min<Index>(w.padLow, 0) + std::min<Index>(w.padHigh, 0) > 0;
 }
 
+// Makes a globe of some windows: poles in one dimension, periodic longitudes in another one.
+void drawPoles(LayoutDraw& draw, Config& config) {
+  const int spatial = static_cast<int>(config.windows.size());
+  if (spatial < 2 || draw.chance(50))
+    return;
+  Config globe = config;
+  const int y = draw.upTo(spatial - 1), x = (y + draw.between(1, spatial - 1)) % spatial;
+  for (Window& w : globe.windows)
+    if (w.lowMode == Boundary::Periodic)
+      w.lowMode = Boundary::Zero;
+  globe.input[x + 2] += globe.input[x + 2] % 2;
+  globe.input[y + 2] = std::max<Index>(globe.input[y + 2], 2);
+  Window& rows = globe.windows[y];
+  rows.longitudes = x;
+  const auto pole = [&] { return static_cast<Boundary>(draw.between(10, kBoundaries - 1)); };
+  rows.lowMode = pole();
+  rows.highMode = draw.chance(70) ? pole() : rows.highMode;
+  globe.windows[x].lowMode = globe.windows[x].highMode = Boundary::Periodic;
+  for (int s = 0; s < spatial; ++s)
+    if (!isSound(globe.windows[s], globe.input[s + 2]))
+      return;
+  config = globe;
+}
+
 // Random modes for each channel. A pooling has a mode on a side of all channels or of none.
 void drawModesByChannel(LayoutDraw& draw, Config& config) {
-  for (Window& w : config.windows) {
+  std::vector<bool> areLongitudes(config.windows.size(), false);
+  for (const Window& w : config.windows)
+    if (w.longitudes >= 0)
+      areLongitudes[w.longitudes] = true;
+  for (std::size_t s = 0; s < config.windows.size(); ++s) {
+    Window& w = config.windows[s];
     w.bands = {{1, w.lowMode, w.highMode}, {kChannels, w.lowMode, w.highMode}};
     for (Boundary ModeBand::*side : {&ModeBand::low, &ModeBand::high}) {
       const bool mayHaveNone = config.what == What::Convolution;
       Boundary& mode = w.bands.back().*side;
-      if (mayHaveNone || mode != Boundary::None)
+      if (areLongitudes[s])
+        continue;
+      if (isPole(mode) && draw.chance(60))
+        mode = vectorMode(mode);
+      else if (mayHaveNone || mode != Boundary::None)
         mode = static_cast<Boundary>(draw.between(mayHaveNone ? 0 : 1, kExtensions - 1));
     }
   }
@@ -120,6 +153,7 @@ Config drawConfig(LayoutDraw& draw) {
     config.windows.push_back(w);
     config.input.push_back(extent);
   }
+  drawPoles(draw, config);
   if (draw.chance(40))
     drawModesByChannel(draw, config);
   config.overlap = config.what == What::Convolution && draw.chance(50);

@@ -98,6 +98,55 @@ inline Ref<Layer> skipNet(CommPtr comm) {
   return graph;
 }
 
+// A layer with windows of one size on a globe, and the channels that are components of vectors.
+inline Ref<Layer> onGlobe(CommPtr comm, const char* type, Index in, Index out, Index kernel,
+                          Index padding, const char* poles, std::vector<Index> vectors) {
+  const auto layer = newLayer(std::move(comm), type);
+  if (layer->declaration().settings().has("in_channels")) {
+    layer->set("in_channels", in);
+    layer->set("out_channels", out);
+  }
+  layer->set("kernel", std::vector<Index>{kernel, kernel});
+  layer->set("padding", std::vector<Index>{padding, padding});
+  layer->setText("boundary", std::string(poles) + ",periodic");
+  if (!vectors.empty())
+    layer->set("vectors", std::move(vectors));
+  return layer;
+}
+
+// A U-Net on a globe, for a scalar and a vector: windows of both levels continue beyond the poles,
+// on the coarse one by more rows than it has.
+template <int kRowsAtPoles = 0>
+Ref<Layer> globeNet(CommPtr comm) {
+  const char* poles = kRowsAtPoles ? "pole_point" : "pole";
+  auto graph = newLayer(comm, "graph");
+  const int fine = addGraphNode(*graph, onGlobe(comm, "conv", 3, 4, 3, 1, poles, {1, 2}), {-1});
+  const int left = addGraphNode(*graph, newPointwise(comm, "tanh"), {fine});
+  const auto pooling = onGlobe(comm, "averagepooling", 4, 4, 4, 1, poles, {});
+  pooling->set("stride", std::vector<Index>{2, 2});
+  const int coarse = addGraphNode(*graph, pooling, {left});
+  const auto wide = onGlobe(comm, "conv", 4, 4, 3, 4, poles, {3, 2});
+  wide->set("dilation", std::vector<Index>{4, 4});
+  const int bottom = addGraphNode(*graph, wide, {coarse});
+  const auto finer = onGlobe(comm, "transposedconv", 4, 2, 4, 1, poles, {0, 1});
+  finer->set("stride", std::vector<Index>{2, 2});
+  const int up = addGraphNode(*graph, finer, {bottom});
+  const int joined = addGraphNode(*graph, newConcatenate(comm, 1), {left, up});
+  addGraphNode(*graph, onGlobe(comm, "conv", 6, 3, 3, 1, poles, {4, 5}), {joined});
+  return graph;
+}
+
+// An instance norm of three channels in which elements count by the area of their columns, whose
+// latitudes are in dimension 3.
+inline Ref<Layer> normByArea(CommPtr comm) {
+  const auto layer = newLayer(std::move(comm), "instancenorm");
+  layer->set("channels", Index(3));
+  layer->set("affine", true);
+  layer->setText("area", "cells");
+  layer->set("area_dim", Index(3));
+  return layer;
+}
+
 // A layer of user functions: y[2n+c, j] = a[c] x[n, j]^2 for c = 0, 1. It supports inputs that are
 // split along columns (S1) or replicated (B).
 inline Ref<Layer> shell(CommPtr comm) {
@@ -329,6 +378,9 @@ inline std::vector<LayerCase> layerCases() {
        Smoothness::Linear},
       {"residual", {2, 3, 6, 5}, residualNet},
       {"skip", {3, 2, 8, 8}, skipNet},
+      {"instance_norm_by_area", {2, 3, 4, 6}, normByArea},
+      {"globe", {2, 3, 6, 8}, globeNet<0>},
+      {"globe_of_points", {1, 3, 4, 12}, globeNet<1>},
       {"shell", {4, 6}, shell},
   };
   // Adds a case again with outputs in blocks of equal size. Without this setting the blocks of

@@ -31,15 +31,28 @@ double weightAt(Index i) {
   return i % 3 == 1 ? 0 : 0.5 + 0.25 * static_cast<double>(i % 4);
 }
 
-// A loss with its settings.
+// A loss with its settings. The grid `gauss` has its latitudes in dimension 2, and 5 longitudes;
+// the grid `poles` has them in dimension 3, and 4 longitudes.
 struct LossCase {
   std::string type, reduction, weights;
   std::vector<std::pair<const char*, SettingValue>> settings = {};
+  std::string area = "none";
 
-  double cellWeight(Index i) const {
-    return weights == "element" ? weightAt(i) : weights == "sample" ? weightAt(i / kPerSample) : 1;
+  // The part of the sphere of an element: quadrature weight / (2 longitudes).
+  double areaAt(Index i) const {
+    constexpr double kInner = 0.65214515486254614, kOuter = 0.34785484513745386;
+    constexpr double kGauss[] = {kOuter, kInner, kInner, kOuter},
+                     kClenshawCurtis[] = {1.0 / 15, 8.0 / 15, 4.0 / 5, 8.0 / 15, 1.0 / 15};
+    return area == "gauss"   ? kGauss[i / kFields[3] % kFields[2]] / 10
+           : area == "poles" ? kClenshawCurtis[i % kFields[3]] / 8
+                             : 1;
   }
-  std::string text() const { return type + " " + reduction + " " + weights; }
+  double cellWeight(Index i) const {
+    return areaAt(i) * (weights == "element"  ? weightAt(i)
+                        : weights == "sample" ? weightAt(i / kPerSample)
+                                              : 1);
+  }
+  std::string text() const { return type + " " + reduction + " " + weights + " " + area; }
 };
 
 // The loss and its gradient by definition.
@@ -93,7 +106,7 @@ Wanted ofSamples(const LossCase& p) {
     const double w = p.weights == "sample" ? weightAt(n) : 1;
     double error = 0, size = 0;
     for (Index i = n * kPerSample; i < (n + 1) * kPerSample; ++i) {
-      const double v = p.weights == "element" ? weightAt(i) : 1;
+      const double v = p.areaAt(i) * (p.weights == "element" ? weightAt(i) : 1);
       error += v * std::pow(valueAt(i) - targetAt(i), 2);
       size += v * std::pow(targetAt(i), 2);
     }
@@ -101,7 +114,7 @@ Wanted ofSamples(const LossCase& p) {
     wanted.loss += w * std::sqrt(error) / below;
     terms += w;
     for (Index i = n * kPerSample; i < (n + 1) * kPerSample; ++i)
-      wanted.gradient[i] = w * (p.weights == "element" ? weightAt(i) : 1) *
+      wanted.gradient[i] = w * p.areaAt(i) * (p.weights == "element" ? weightAt(i) : 1) *
                            (valueAt(i) - targetAt(i)) / (std::sqrt(error) * below);
   }
   if (p.reduction == "mean")
@@ -144,6 +157,9 @@ void expectWanted(test::LayoutDraw& draw, const LossCase& p, const Wanted& wante
   layer->setDataType(type);
   layer->set("loss_reduction", p.reduction);
   layer->set("loss_weights", p.weights);
+  layer->set("area", p.area);
+  if (p.area == "poles")
+    layer->set("area_dim", Index(3));
   for (const auto& [name, value] : p.settings)
     layer->set(name, value);
   test::Step step(layer, test::drawInput(draw, kFields), type);
@@ -176,8 +192,11 @@ void expectDefinition(const std::string& type, const Define& wanted,
   test::LayoutDraw draw(51);
   for (const char* reduction : {"mean", "sum"})
     for (const char* weights : {"none", "sample", "element"})
-      for (int i = 0; i < 3; ++i) {
-        const LossCase p{type, reduction, weights, settings};
+      for (int i = 0; i < 5; ++i) {
+        const LossCase p{type, reduction, weights, settings,
+                         i < 3    ? "none"
+                         : i == 3 ? "gauss"
+                                  : "poles"};
         expectWanted(draw, p, wanted(p), i == 1 ? TENON_FLOAT32 : TENON_FLOAT64);
       }
 }

@@ -22,23 +22,33 @@ struct Statistics {
   std::vector<double> mean, variance, count;
 };
 
+// What an element counts in its statistics.
+using Share = std::function<double(const Shape& index)>;
+double equally(const Shape&) {
+  return 1;
+}
+// By the area of row i[2] of 4 rows of Gauss: their quadrature weights.
+double byArea(const Shape& i) {
+  return i[2] == 0 || i[2] == 3 ? 0.34785484513745386 : 0.65214515486254614;
+}
+
 // The statistics of all groups by two passes over the whole array; groupOf(index) is the group of
 // an element.
 Statistics statisticsOf(const std::vector<double>& x, const Shape& shape, Index groups,
-                        const Group& groupOf) {
+                        const Group& groupOf, const Share& share = equally) {
   Statistics s{std::vector<double>(groups), std::vector<double>(groups),
                std::vector<double>(groups)};
   const auto each = [&](auto visit) {
-    forEachIndex(shape, [&](const Shape& i) { visit(groupOf(i), x[placeOf(i, shape)]); });
+    forEachIndex(shape, [&](const Shape& i) { visit(groupOf(i), x[placeOf(i, shape)], share(i)); });
   };
-  each([&](Index g, double value) {
-    s.mean[g] += value;
-    ++s.count[g];
+  each([&](Index g, double value, double weight) {
+    s.mean[g] += weight * value;
+    s.count[g] += weight;
   });
   for (Index g = 0; g < groups; ++g)
     s.mean[g] /= s.count[g];
-  each([&](Index g, double value) {
-    s.variance[g] += (value - s.mean[g]) * (value - s.mean[g]) / s.count[g];
+  each([&](Index g, double value, double weight) {
+    s.variance[g] += weight * (value - s.mean[g]) * (value - s.mean[g]) / s.count[g];
   });
   return s;
 }
@@ -52,6 +62,7 @@ struct NormCase {
   Group groupOf;
   Shape weight;
   std::function<Index(const Shape& index)> weightOf;
+  Share share = equally;
 };
 
 std::vector<NormCase> normCases() {
@@ -65,6 +76,14 @@ std::vector<NormCase> normCases() {
            [](const Shape& i) { return i[0] * 3 + i[1]; },
            {3},
            channel},
+          {"instancenorm",
+           {{"channels", Index(3)}, {"affine", true}, {"area", std::string("gauss")}},
+           {2, 3, 4, 5},
+           6,
+           [](const Shape& i) { return i[0] * 3 + i[1]; },
+           {3},
+           channel,
+           byArea},
           {"groupnorm",
            {{"channels", Index(6)}, {"groups", Index(2)}},
            {2, 6, 5},
@@ -143,7 +162,7 @@ TEST(Normalisation, IsThatOfAllElementsOfAGroup) {
         const std::vector<double> x = elementsOf(c.shape);
         test::fillFrom(*step.x, x);
         step.apply();
-        const Statistics s = statisticsOf(x, c.shape, c.groups, c.groupOf);
+        const Statistics s = statisticsOf(x, c.shape, c.groups, c.groupOf, c.share);
         ASSERT_NO_FATAL_FAILURE(test::expectNear(test::gathered(*step.y), normalised(c, x, s),
                                                  type == TENON_FLOAT64 ? 1e-13 : 1e-5,
                                                  c.type + " of " + split));

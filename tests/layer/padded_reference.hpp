@@ -24,8 +24,9 @@ namespace tenon::test {
 // (Nothing), or a value that the caller of the layer supplies (User).
 struct CellValue {
   enum Kind { Copy, Nothing, User } kind;
-  Index source = 0; // of a copy
-  int sign = 1;     // of a copy
+  Index source = 0;     // of a copy
+  int sign = 1;         // of a copy
+  bool crossed = false; // of a copy beyond a pole: its longitude is shifted
 };
 
 // Reflects or shifts the index until it is in the domain [0, extent).
@@ -38,6 +39,11 @@ inline CellValue cellValueOf(Index index, Index extent, Boundary low, Boundary h
     return {CellValue::User};
   if (mode == Boundary::Zero || mode == Boundary::None)
     return {CellValue::Nothing};
+  if (isPole(mode)) {
+    const bool crossed = crossPoles(index, extent, {low, high}) % 2 != 0;
+    const bool isVector = mode == Boundary::PoleVector || mode == Boundary::PolePointVector;
+    return {CellValue::Copy, index, crossed && isVector ? -1 : 1, crossed};
+  }
   while (index < 0 || index >= extent) {
     if (mode == Boundary::Periodic)
       index += index < 0 ? extent : -extent;
@@ -94,12 +100,19 @@ public:
       CellValue::Kind kind = CellValue::Copy;
       Index source = 0;
       int sign = 1;
+      std::vector<CellValue> values;
+      for (std::size_t d = 0; d < local.size(); ++d)
+        values.push_back(cellValueAt(d, local[d] + begin_[d], local[1]));
+      for (std::size_t d = 2; d < local.size(); ++d)
+        if (values[d].crossed) {
+          const int x = windows_[d - 2].longitudes + 2;
+          values[x].source = (values[x].source + input_[x] / 2) % input_[x];
+        }
       for (std::size_t d = 0; d < local.size(); ++d) {
-        const CellValue value = cellValueAt(d, local[d] + begin_[d], local[1]);
-        source = source * input_[d] + value.source;
-        sign *= value.sign;
-        if (value.kind > kind)
-          kind = value.kind;
+        source = source * input_[d] + values[d].source;
+        sign *= values[d].sign;
+        if (values[d].kind > kind)
+          kind = values[d].kind;
       }
       visit(padded++, kind, source, sign);
     });

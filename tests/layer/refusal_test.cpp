@@ -26,6 +26,7 @@ struct Refusal {
 
 const Numbers kThree{3, 3}, kOne{1, 1}, kTwo{2, 2};
 const Shape kRefusedImage{2, 4, 6, 6};
+const std::string kGauss = "gauss", kCells = "cells";
 
 // clang-format off
 const Refusal kRefusals[] = {
@@ -90,6 +91,8 @@ const Refusal kRefusals[] = {
     {"collocate", {{"faces", std::string("all,lower")}, {"boundary", std::string("none")}}, {kRefusedImage}, TENON_ERR_ARG, {"no last face in spatial dimension 1", "all,lower", "set boundary"}},
     {"collocate", {{"faces", std::string("all,all,all")}}, {kRefusedImage}, TENON_ERR_SHAPE, {"[2,4,6,6]", "3"}},
     {"stagger", {{"faces", std::string("all,both")}}, {kRefusedImage}, TENON_ERR_ARG, {"all,both", "none, all, lower or upper"}},
+    {"globalaveragepooling", {{"area", kGauss}, {"area_dim", Index(1)}}, {kRefusedImage},
+     TENON_ERR_SHAPE, {"latitudes in dimension 1", "from 2 on"}},
     {"globalaveragepooling", {}, {{2, 4, 0, 6}}, TENON_ERR_SHAPE, {"[2,4,0,6]", "at least 1 element"}},
     {"adaptiveaveragepooling", {{"size", Numbers{2, 2, 2}}}, {kRefusedImage}, TENON_ERR_ARG, {"size", "3", "2"}},
     {"resample", {}, {kRefusedImage}, TENON_ERR_STATE, {"neither a size nor a scale_factor", "set one"}},
@@ -100,6 +103,8 @@ const Refusal kRefusals[] = {
     {"transpose", {{"permutation", Numbers{0, 2, 1}}}, {kRefusedImage}, TENON_ERR_SHAPE, {"[2,4,6,6]", "3 dimensions", "permutation"}},
     {"transpose", {{"permutation", Numbers{0, 2, 2, 1}}}, {kRefusedImage}, TENON_ERR_ARG, {"0,2,2,1", "from 0 to 3 once"}},
     {"batchnorm", {{"channels", Index(3)}}, {kRefusedImage}, TENON_ERR_SHAPE, {"[2,4,6,6]", "[batch,3,...]"}},
+    {"instancenorm", {{"channels", Index(4)}, {"area", kGauss}, {"area_dim", Index(1)}},
+     {kRefusedImage}, TENON_ERR_SHAPE, {"latitudes in dimension 1", "from 2 on"}},
     {"instancenorm", {{"channels", Index(3)}}, {kRefusedImage}, TENON_ERR_SHAPE, {"[2,4,6,6]", "[batch,3,...]"}},
     {"groupnorm", {{"channels", Index(4)}, {"groups", Index(3)}}, {kRefusedImage}, TENON_ERR_ARG, {"groups, 3,", "must divide the 4 channels"}},
     {"layernorm", {{"shape", Numbers{6, 5}}}, {kRefusedImage}, TENON_ERR_SHAPE, {"[2,4,6,6]", "[...,6,5]"}},
@@ -116,6 +121,12 @@ const Refusal kRefusals[] = {
     {"reshape", {{"shape", Numbers{-1, -1}}}, {kRefusedImage}, TENON_ERR_ARG, {"[-1,-1]", "one at most is -1"}},
     {"compare", {}, {kRefusedImage, {2, 3, 6, 6}}, TENON_ERR_SHAPE, {"equal shape", "[2,3,6,6]"}},
     {"where", {}, {kRefusedImage, kRefusedImage, {2, 4}}, TENON_ERR_SHAPE, {"equal shape", "input 2", "[2,4]"}},
+    {"reduce", {{"dims", Numbers{3}}, {"area", kGauss}}, {kRefusedImage},
+     TENON_ERR_ARG, {"latitudes in dimension 2", "reduces dimensions 3"}},
+    {"reduce", {{"dims", Numbers{2}}, {"area", kCells}, {"method", std::string("max")}},
+     {kRefusedImage}, TENON_ERR_ARG, {"maximum", "area to none"}},
+    {"reduce", {{"dims", Numbers{2}}, {"area", kCells}, {"area_dim", Index(7)}}, {kRefusedImage},
+     TENON_ERR_SHAPE, {"latitudes in dimension 7", "[2,4,6,6]", "set area_dim"}},
     {"reduce", {{"dims", Numbers{1, 4}}}, {kRefusedImage}, TENON_ERR_SHAPE, {"dimension 4", "[2,4,6,6]", "set dims"}},
     {"reduce", {{"dims", Numbers{1}}}, {{2, 0, 4}}, TENON_ERR_SHAPE, {"[2,0,4]", "at least 1 element in dimension 1"}},
     {"reduce", {{"dims", Numbers{1, 1}}}, {kRefusedImage}, TENON_ERR_ARG, {"[1,1]", "each once"}},

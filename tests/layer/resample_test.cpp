@@ -51,6 +51,12 @@ TEST(GlobalAveragePooling, IsTheMeanOfSpace) {
   const Shape in = {2, 3, 4, 5, 3}, out = {2, 3, 1, 1, 1};
   expectOutput("globalaveragepooling", {}, in, out,
                separable(in, out, [&](std::size_t d, Index, Index) { return 1 / double(in[d]); }));
+  // By the area of the 4 rows of Clenshaw and Curtis, both poles included.
+  constexpr double kRows[] = {1.0 / 18, 4.0 / 9, 4.0 / 9, 1.0 / 18};
+  expectOutput("globalaveragepooling", {{"area", std::string("poles")}}, in, out,
+               separable(in, out, [&](std::size_t d, Index, Index i) {
+                 return d == 2 ? kRows[i] : 1 / double(in[d]);
+               }));
   const auto layer = test::newLayer(test::world(), "globalaveragepooling");
   test::expectErrorOnAll(TENON_ERR_SHAPE, {"[4,3]", "1 to 3 spatial"}, [&] {
     layer->setUp(onWorld({4, 3}, "B"));

@@ -485,6 +485,55 @@ TEST(Reduce, IsItsDefinition) {
         }
 }
 
+// Means and sums over a globe of 4 Gauss rows and 3 longitudes, in dimensions 1 and 2 or 2 and 1,
+// and their adjoints, against loops with the quadrature weights. The weights of sums are those
+// divided by twice the longitudes: the sum of ones over the globe is 1.
+TEST(Reduce, WeightsElementsByArea) {
+  constexpr double kRows[] = {0.34785484513745386, 0.65214515486254614, 0.65214515486254614,
+                              0.34785484513745386};
+  for (const Index latitudes : {1, 2})
+    for (const char* method : {"mean", "sum"})
+      for (const Indices& dims : {Indices{1, 2}, Indices{latitudes}, Indices{0, latitudes}}) {
+        const Shape in = latitudes == 1 ? Shape{2, 4, 3} : Shape{2, 3, 4};
+        const auto isReduced = [&](Index d) { return std::ranges::count(dims, d) > 0; };
+        const bool isMean = method == std::string("mean");
+        const auto share = [&](const Shape& i) {
+          double share = kRows[i[latitudes]] / 2 / (isMean ? 1 : 3);
+          for (const Index d : dims)
+            share /= isMean && d != latitudes ? double(in[d]) : 1;
+          return share;
+        };
+        for (const std::string& split : test::splitsOf(in)) {
+          const auto layer = test::layerWith("reduce", {{"method", std::string(method)},
+                                                        {"dims", dims},
+                                                        {"keep_dims", true},
+                                                        {"area", std::string("gauss")},
+                                                        {"area_dim", latitudes}});
+          test::Step step(layer, onWorld(in, split));
+          Shape out = in;
+          for (const Index d : dims)
+            out[d] = 1;
+          const std::vector<double> x = elementsOf(in);
+          std::vector<double> y(elements(out), 0), dx;
+          test::fillFrom(*step.x, x);
+          test::fillValid(*step.dy, 3);
+          const std::vector<double> dy = test::gathered(*step.dy);
+          forEachIndex(in, [&](const Shape& i) {
+            Shape at = i;
+            for (Index d = 0; d < 3; ++d)
+              at[d] = isReduced(d) ? 0 : i[d];
+            y[placeOf(at, out)] += share(i) * x[placeOf(i, in)];
+            dx.push_back(share(i) * dy[placeOf(at, out)]);
+          });
+          step.apply();
+          step.adjoint();
+          const std::string what = std::string(method) + " of " + split;
+          test::expectNear(test::gathered(*step.y), y, 1e-14, what);
+          test::expectNear(test::gathered(*step.dx), dx, 1e-14, what);
+        }
+      }
+}
+
 // y[n, c, y r + i, x r + j] = x[n, c r^2 + i r + j, y, x], and likewise in one and three
 // dimensions. Splits of space and of channels move no data.
 TEST(PixelShuffle, BringsChannelsToSpace) {

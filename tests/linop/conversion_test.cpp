@@ -37,6 +37,8 @@ Case drawCase(unsigned seed) {
   const GridPtr a = draw.grid(ranks, 3);
   const GridPtr b = draw.chance(60) ? a : draw.grid(ranks, 3);
   Case made{draw.layout(shape, a, 30, false), draw.layout(shape, b, 30, false)};
+  draw.poles(made.from);
+  draw.poles(made.to);
   draw.modesByChannel(made.from, made.to);
   return made;
 }

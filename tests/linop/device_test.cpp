@@ -101,7 +101,9 @@ TEST(DeviceConversion, OfDrawnLayoutsGivesTheBitsOfTheHost) {
     const int ranks = world()->size();
     const Shape shape = draw.shape(1, 4, 6);
     const GridPtr a = draw.grid(ranks, 3), b = draw.chance(60) ? a : draw.grid(ranks, 3);
-    const Layout from = draw.layout(shape, a, 30, false), to = draw.layout(shape, b, 30, false);
+    Layout from = draw.layout(shape, a, 30, false), to = draw.layout(shape, b, 30, false);
+    draw.poles(from);
+    draw.poles(to);
     const LinearOpRef op =
         test::conversion(from, to, seed % 2 == 0 ? TENON_FLOAT64 : TENON_FLOAT32);
     for (Sense sense : {Sense::Forward, Sense::Adjoint})

@@ -27,6 +27,7 @@ Halo drawHalo(LayoutDraw& draw) {
     if (halo)
       halo->isPartial = false;
   Halo made{drawn.withoutHalos(), Layout(spec)};
+  draw.poles(made.halos, /*onlyValues=*/true);
   draw.modesByChannel(made.plain, made.halos);
   return made;
 }

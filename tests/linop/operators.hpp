@@ -171,6 +171,17 @@ inline std::vector<NamedOp> conversions() {
                      const Layout plain = onLine({11, 2}, "S0");
                      return conversion(plain, withHalo(plain, 2, Boundary(mode)), type);
                    }});
+  // A globe of 5 x 6 with 2 scalars, or the components of a vector; halos wider than the globe.
+  for (const Boundary mode : {Boundary::Pole, Boundary::PolePointVector})
+    ops.push_back({std::string("halo ") + boundaryName(mode), [=](TenonDataType type) {
+                     const Layout plain = onLine({5, 2, 6}, "S0");
+                     LayoutSpec spec = withHalo(plain, 7, Boundary::Zero).spec();
+                     spec.halos[0]->low = spec.halos[0]->high = mode;
+                     spec.halos[0]->longitudes = 2;
+                     spec.halos[2] = Halo{
+                         .boxes = {{-2, 9}}, .low = Boundary::Periodic, .high = Boundary::Periodic};
+                     return conversion(plain, Layout(std::move(spec)), type);
+                   }});
   for (const Boundary mode : refilledModes())
     ops.push_back({std::string("refill ") + boundaryName(mode), [=](TenonDataType type) {
                      return refill(onLine({11, 2}, "S0"), mode, type);

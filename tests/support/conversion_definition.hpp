@@ -46,10 +46,35 @@ inline bool isUserCell(const Layout& layout, const Box& held, const std::vector<
   return false;
 }
 
+// Whether a halo applies to an index: it is beyond a side with a pole mode.
+inline bool isBeyondPole(Index index, Index extent, const Modes& modes) {
+  return (index < 0 && isPole(modes.low)) || (index >= extent && isPole(modes.high));
+}
+
+// Crosses poles from an index outside until it is a row, and returns how often. A side that is not
+// a pole is crossed as if it were the other one.
+inline int crossPoles(Index& row, Index extent, const Modes& modes) {
+  int crossings = 0;
+  for (; row < 0 || row >= extent; ++crossings) {
+    Boundary mode = row < 0 ? modes.low : modes.high;
+    if (!isPole(mode))
+      mode = row < 0 ? modes.high : modes.low;
+    const bool isOn = mode == Boundary::PolePoint || mode == Boundary::PolePointVector;
+    if (isOn && extent == 1)
+      row = 0;
+    else if (row < 0)
+      row = isOn ? -row : -1 - row;
+    else
+      row = (isOn ? 2 * extent - 2 : 2 * extent - 1) - row;
+  }
+  return crossings;
+}
+
 // The global index that a local cell stands for in its role, or nothing (trimmed, or a zero).
 inline std::optional<std::vector<Index>> globalOf(const Layout& layout, int position,
                                                   const std::vector<Index>& local, bool asSource) {
   std::vector<Index> global(local.size());
+  int longitudes = -1, crossings = 0;
   for (int d = 0; d < layout.rank(); ++d) {
     const int part = layout.part(position, d);
     const Index index = layout.box(d, part).begin + local[d];
@@ -58,12 +83,22 @@ inline std::optional<std::vector<Index>> globalOf(const Layout& layout, int posi
     std::optional<Index> value = index;
     if (halo && asSource == halo->isPartial) {
       const Modes modes = modesAt(*halo, layout.box(position), local);
-      value = extensionSource(index, layout.shape()[d], modes.low, modes.high);
+      if (isBeyondPole(index, layout.shape()[d], modes)) {
+        longitudes = halo->longitudes;
+        if (layout.shape()[d] == 0)
+          return std::nullopt;
+        crossings = crossPoles(*value, layout.shape()[d], modes);
+      } else
+        value = extensionSource(index, layout.shape()[d], modes.low, modes.high);
     } else if (index < owned.begin || index >= owned.end)
       value = std::nullopt;
     if (!value)
       return std::nullopt;
     global[d] = *value;
+  }
+  if (crossings % 2 != 0) {
+    const Index all = layout.shape()[longitudes];
+    global[longitudes] = (global[longitudes] + all / 2) % all;
   }
   return global;
 }
@@ -75,8 +110,15 @@ inline int signOf(const Layout& layout, int position, const std::vector<Index>& 
   for (int d = 0; d < layout.rank(); ++d)
     if (const auto& halo = layout.halo(d); halo && asSource == halo->isPartial) {
       const Modes modes = modesAt(*halo, layout.box(position), local);
-      sign *= extensionSign(layout.box(d, layout.part(position, d)).begin + local[d],
-                            layout.shape()[d], modes.low, modes.high);
+      Index index = layout.box(d, layout.part(position, d)).begin + local[d];
+      const Index extent = layout.shape()[d];
+      if (!isBeyondPole(index, extent, modes)) {
+        sign *= extensionSign(index, extent, modes.low, modes.high);
+        continue;
+      }
+      const Boundary mode = index < 0 ? modes.low : modes.high;
+      const bool isVector = mode == Boundary::PoleVector || mode == Boundary::PolePointVector;
+      sign *= extent > 0 && isVector && crossPoles(index, extent, modes) % 2 != 0 ? -1 : 1;
     }
   return sign;
 }

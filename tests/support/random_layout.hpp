@@ -73,25 +73,68 @@ public:
     return Layout(spec);
   }
 
+  // Makes a globe of some layouts: one dimension gets a halo with poles (of values, if no halo may
+  // hold contributions), and another one, of even extent, has the longitudes.
+  void poles(Layout& layout, bool onlyValues = false) {
+    const Shape& shape = layout.shape();
+    const int rank = layout.rank(), first = rank < 4 ? 0 : 2;
+    if (rank < first + 2 || chance(50))
+      return;
+    const int y = between(first, rank - 1);
+    const int x = first + (y - first + between(1, rank - first - 1)) % (rank - first);
+    if (shape[x] % 2 != 0)
+      return;
+    LayoutSpec spec = layout.spec();
+    if (!spec.halos[y])
+      spec.halos[y] = halo(layout, y, !onlyValues && chance(50), true);
+    Boundary &low = spec.halos[y]->low, &high = spec.halos[y]->high;
+    low = pole(shape[y] > 1);
+    high = pole(shape[y] > 1);
+    if (chance(25))
+      (chance(50) ? low : high) = boundary();
+    spec.halos[y]->longitudes = x;
+    if (spec.halos[x])
+      spec.halos[x]->low = spec.halos[x]->high = Boundary::Periodic;
+    layout = Layout(std::move(spec));
+  }
+
   // Gives some pairs boundary modes by channel, where channels have no halo.
   void modesByChannel(Layout& a, Layout& b) {
     if (a.rank() < 2 || a.shape()[1] < 2 || a.halo(1) || b.halo(1) || chance(50))
       return;
+    for (const Layout* layout : {&a, &b})
+      for (int d = 0; d < a.rank(); ++d)
+        if (layout->halo(d) && layout->halo(d)->longitudes == 1)
+          return;
     for (Layout* layout : {&a, &b}) {
       LayoutSpec spec = layout->spec();
-      for (auto& halo : spec.halos)
-        for (Index end = 0; halo && end < spec.shape[1];) {
-          end = halo->bands.size() == 2 ? spec.shape[1]
-                                        : end + between(1, static_cast<int>(spec.shape[1] - end));
-          halo->bands.push_back({end, like(halo->low), like(halo->high)});
+      std::vector<bool> keepsModes(spec.shape.size(), false); // of longitudes
+      for (const auto& halo : spec.halos)
+        if (halo && halo->longitudes >= 0)
+          keepsModes[halo->longitudes] = true;
+      for (std::size_t d = 0; d < spec.shape.size(); ++d)
+        for (Index end = 0; spec.halos[d] && !keepsModes[d] && end < spec.shape[1];) {
+          Halo& halo = *spec.halos[d];
+          end = halo.bands.size() == 2 ? spec.shape[1]
+                                       : end + between(1, static_cast<int>(spec.shape[1] - end));
+          halo.bands.push_back({end, like(halo.low), like(halo.high)});
         }
       *layout = Layout(std::move(spec));
     }
   }
 
 private:
-  // Another mode where there is one at all.
+  // A pole mode; with one row only those of poles between rows.
+  Boundary pole(bool hasPoints) {
+    constexpr Boundary kPoles[] = {Boundary::Pole, Boundary::PoleVector, Boundary::PolePoint,
+                                   Boundary::PolePointVector};
+    return kPoles[upTo(hasPoints ? 3 : 1)];
+  }
+
+  // Another mode where there is one at all, for a pole the same or that of vectors.
   Boundary like(Boundary mode) {
+    if (isPole(mode))
+      return chance(50) ? mode : vectorMode(mode);
     return mode == Boundary::None ? mode : static_cast<Boundary>(between(1, kExtensions - 1));
   }
 

@@ -54,6 +54,13 @@ std::optional<PatchRule> Windowed::linksOf(const Shape& outer, const Shape& inne
                 fmt::format("{} has sides with boundary mode \"values\" and links; the ends of a "
                             "box of tiles have modes in TenonLinksCreateFromTiles()",
                             title()));
+  if (std::ranges::any_of(windowList, isLinkedDim) &&
+      std::ranges::any_of(windowList, [](const Window& window) { return window.longitudes >= 0; }))
+    throw Error(
+        TENON_ERR_SUPPORT,
+        fmt::format("{} has boundary \"{}\": beyond a pole it would read elements of its own "
+                    "patch, and links join patches; link the rows at the pole too",
+                    title(), text("boundary")));
   links->checkExtents({outer.begin() + kFirstSpatial, outer.end()});
   for (std::size_t s = 0; s < windowList.size(); ++s)
     checkFollowOn(windowList[s], static_cast<int>(s), outer[s + kFirstSpatial],

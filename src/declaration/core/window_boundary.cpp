@@ -7,6 +7,7 @@
 //   periodic,zero/replicate     periodic in y; zeros before and replicated after the domain in x
 //   odd;zero                    channel 0 odd, channel 1 zero
 //   zero;0=odd;2:4=periodic     zero, but channel 0 odd and channels 2 and 3 periodic
+//   pole,periodic               poles in y, where the longitudes x are shifted by half of them
 //
 // The result is a mode per side in each Window and, if modes differ between channels, bands: runs
 // of channels with equal modes, each with the channel at which it ends. The number of channels is
@@ -16,6 +17,7 @@
 #include "sys/text/text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -218,6 +220,93 @@ void Windowed::readBoundary(std::vector<Window>& windows) const {
   }
 }
 
+namespace {
+
+// The modes of a window by channel: its bands, or one for all channels.
+std::vector<ModeBand> bandsOf(const Window& window) {
+  return window.bands.empty() ? std::vector<ModeBand>{{kOpenEnd, window.lowMode, window.highMode}}
+                              : window.bands;
+}
+
+bool hasPoleSide(const Window& window) {
+  return std::ranges::any_of(
+      bandsOf(window), [](const ModeBand& band) { return isPole(band.low) || isPole(band.high); });
+}
+
+bool isPeriodicForAll(const Window& window) {
+  return std::ranges::all_of(bandsOf(window), [](const ModeBand& band) {
+    return band.low == Boundary::Periodic && band.high == Boundary::Periodic;
+  });
+}
+
+// Gives these channels, in increasing order, the modes of components of vectors.
+void setVectorModes(Window& window, const std::vector<Index>& channels) {
+  if (channels.empty())
+    return;
+  std::vector<ModeBand> divided;
+  auto next = channels.begin();
+  Index begin = 0;
+  for (const ModeBand& band : bandsOf(window)) {
+    for (; next != channels.end() && *next < band.end; ++next) {
+      if (*next > begin)
+        divided.push_back({*next, band.low, band.high});
+      divided.push_back({*next + 1, vectorMode(band.low), vectorMode(band.high)});
+      begin = *next + 1;
+    }
+    if (begin < band.end)
+      divided.push_back(band);
+    begin = band.end;
+  }
+  window.bands = std::move(divided);
+  window.lowMode = window.bands.front().low;
+  window.highMode = window.bands.front().high;
+}
+
+} // namespace
+
+// Where a dimension has poles, the longitudes are the only dimension that is periodic, and the
+// components of vectors along both dimensions have modes of their own. A component along another
+// dimension, such as the vertical one, is like a scalar.
+void Windowed::readPoles(std::vector<Window>& windows) const {
+  std::vector<int> poles, periodic;
+  for (int d = 0; d < static_cast<int>(windows.size()); ++d) {
+    if (hasPoleSide(windows[d]))
+      poles.push_back(d);
+    if (isPeriodicForAll(windows[d]))
+      periodic.push_back(d);
+  }
+  if (poles.empty())
+    return;
+  const std::string text = this->text("boundary"), title = this->title();
+  const BoundaryText boundary{text, title, windows.size()};
+  if (poles.size() > 1)
+    boundary.fail(TENON_ERR_ARG,
+                  fmt::format("has poles in spatial dimensions {}, but only latitudes have poles, "
+                              "and longitudes are periodic, as in \"pole,periodic\"",
+                              fmt::join(poles, " and ")));
+  if (periodic.size() != 1)
+    boundary.fail(
+        TENON_ERR_ARG,
+        fmt::format("has poles in spatial dimension {}, for which longitudes are the only "
+                    "dimension that is periodic, for all channels; {}",
+                    poles.front(),
+                    periodic.empty()
+                        ? "set it to periodic, as in \"pole,periodic\""
+                        : fmt::format("here dimensions {} are", fmt::join(periodic, " and "))));
+  Window& rows = windows[poles.front()];
+  rows.longitudes = periodic.front();
+  std::vector<Index> components;
+  int place = 0; // in the list: the components of one vector follow each other
+  if (settings().has("vectors") && isSet("vectors"))
+    for (const Index channel : value<std::vector<Index>>("vectors")) {
+      const int along = place++ % static_cast<int>(windows.size());
+      if (along == poles.front() || along == rows.longitudes)
+        components.push_back(channel);
+    }
+  std::ranges::sort(components);
+  setVectorModes(rows, components);
+}
+
 // The number of spatial dimensions is not known either: the longest list determines it.
 void Windowed::checkBoundaryText() const {
   std::ptrdiff_t largestCount = 0; // largest number of commas in a list
@@ -230,8 +319,17 @@ void Windowed::checkBoundaryText() const {
 
 // Throws unless the modes are for this number of channels. Lists by channel must name all; lists
 // for some channels must not name one beyond the last.
-void Windowed::checkBoundaryChannels(Index channels) const {
+void Windowed::checkBoundaryShape(const Shape& field) const {
   const std::vector<Window> windowList = windows();
+  const Index channels = field[kChannelDim];
+  for (std::size_t s = 0; s < windowList.size(); ++s)
+    if (const int x = windowList[s].longitudes; x >= 0) {
+      vectorChannels(*this, channels, spatialRank()); // for its checks
+      checkPoles(haloOf(windowList[s], channels), field[s + kFirstSpatial],
+                 field[x + kFirstSpatial],
+                 fmt::format("spatial dimension {} of the field [{}] of {}", s,
+                             fmt::join(field, ","), title()));
+    }
   // All dimensions that are not linked have the same bands.
   const auto banded =
       std::ranges::find_if(windowList, [](const Window& window) { return !window.bands.empty(); });

@@ -134,6 +134,8 @@ std::vector<FormPiece> windowPieces(const std::vector<Window>& windows, const La
 
 Halo haloOf(const Window& window, Index channels) {
   Halo halo{.boxes = {}, .low = window.lowMode, .high = window.highMode, .bands = window.bands};
+  if (window.longitudes >= 0)
+    halo.longitudes = window.longitudes + kFirstSpatial;
   for (ModeBand& band : halo.bands)
     band.end = std::min(band.end, channels);
   return halo;
@@ -324,7 +326,8 @@ bool holdsAllOf(const Layout& filled, const Layout& use) {
       if (usedBox.begin < heldBox.begin || usedBox.end > heldBox.end ||
           (usedBox.begin < 0 && to->low != (from ? from->low : none)) ||
           (usedBox.end > use.shape()[d] && to->high != (from ? from->high : none)) ||
-          (leavesDomain && !(from && from->bands == to->bands)))
+          (leavesDomain && !(from && from->bands == to->bands)) ||
+          (from && to && from->longitudes != to->longitudes))
         return false;
     }
   }

@@ -18,6 +18,7 @@
 #include "sys/text/text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -149,6 +150,7 @@ std::vector<Window> Windowed::windows() const {
   }
   padWindows(windows);
   readBoundary(windows);
+  readPoles(windows);
   return windows;
 }
 
@@ -196,7 +198,7 @@ std::string Windowed::inputAdvice() const {
 Shape Windowed::outputShape(const std::vector<Shape>& inputs) const {
   const Shape& x = inputs.front();
   const Shape shape = windowOutputShape(windows(), x, outputChannels(x), title());
-  checkBoundaryChannels(x[kChannelDim]);
+  checkBoundaryShape(x);
   return shape;
 }
 
@@ -220,6 +222,7 @@ std::vector<Window> Windowed::filledWindows(const Layout& input) const {
     window.lowMode = inputHalo.low;
     window.highMode = inputHalo.high;
     window.bands = inputHalo.bands;
+    window.longitudes = inputHalo.longitudes < 0 ? -1 : inputHalo.longitudes - kFirstSpatial;
   }
   return windows;
 }
@@ -297,6 +300,8 @@ std::string Windowed::computedHaloObstacleOfWindows() const {
     return "it takes its halo as the caller has filled it";
   if (userValues())
     return "a side has boundary mode \"values\"";
+  if (std::ranges::any_of(windows(), [](const Window& window) { return window.longitudes >= 0; }))
+    return "a side is a pole";
   return lists().links() ? "links join its patches" : "";
 }
 
@@ -365,6 +370,22 @@ void Windowed::addPieces(const std::vector<Window>& windows, const Layout& plain
   form.pieces = std::move(pieces);
 }
 
+namespace {
+
+// Other modes on the sides that have one, for one of several channels. Longitudes are periodic for
+// all of them.
+std::string drawOtherModes(ExampleDraw& draw, const std::vector<std::string>& boundary,
+                           std::optional<int> longitudes) {
+  std::vector<std::string> modes;
+  for (int d = 0; d < static_cast<int>(boundary.size()); ++d)
+    modes.push_back(boundary[d] == "none" || boundary[d] == "values/none" || d == longitudes
+                        ? boundary[d]
+                        : draw.of({"odd", "zero"}));
+  return joined(modes, ",");
+}
+
+} // namespace
+
 Example Windowed::windowExample(ExampleDraw& draw, Index channels, int mostPadding) {
   const int dims = draw.of({1, 1, 2, 2, 2, 3});
   std::vector<Index> kernel, stride, dilation, low, high;
@@ -385,15 +406,10 @@ Example Windowed::windowExample(ExampleDraw& draw, Index channels, int mostPaddi
     const Index minExtent = std::max<Index>(1, reach + 1 - low[d] - high[d]);
     input.push_back(draw.between(minExtent, minExtent + (dims == 1 ? 8 : 4)));
   }
+  const std::optional<int> longitudes = drawPoles(draw, boundary, input);
   std::string modes = joined(boundary, ",");
-  if (channels > 1 && draw.chance(25)) {
-    // The last channel gets different modes, on the sides that have one.
-    std::vector<std::string> lastModes;
-    for (const std::string& mode : boundary)
-      lastModes.push_back(mode == "none" || mode == "values/none" ? mode
-                                                                  : draw.of({"odd", "zero"}));
-    modes += fmt::format(";{}={}", channels - 1, joined(lastModes, ","));
-  }
+  if (channels > 1 && draw.chance(25))
+    modes += fmt::format(";{}={}", channels - 1, drawOtherModes(draw, boundary, longitudes));
   Example example{{{"kernel", kernel},
                    {"stride", stride},
                    {"dilation", dilation},
@@ -402,6 +418,12 @@ Example Windowed::windowExample(ExampleDraw& draw, Index channels, int mostPaddi
                    {"boundary", modes},
                    {"output_cuts", draw.of({"follow", "follow", "balanced"})}},
                   {input}};
+  if (longitudes && channels >= dims) {
+    std::vector<Index> vectors;
+    for (int d = 0; d < dims; ++d)
+      vectors.push_back(channels - 1 - d);
+    example.settings.emplace_back("vectors", vectors);
+  }
   if (std::ranges::none_of(boundary, [](const auto& mode) { return mode.starts_with("values"); }))
     return example;
   if (draw.chance(50))
@@ -411,11 +433,31 @@ Example Windowed::windowExample(ExampleDraw& draw, Index channels, int mostPaddi
   return example;
 }
 
+std::optional<int> Windowed::drawPoles(ExampleDraw& draw, std::vector<std::string>& boundary,
+                                       Shape& field) {
+  const int dims = static_cast<int>(boundary.size());
+  if (dims < 2 || !draw.chance(30))
+    return std::nullopt;
+  const int y = static_cast<int>(draw.between(0, dims - 1)),
+            x = (y + static_cast<int>(draw.between(1, dims - 1))) % dims;
+  std::ranges::replace(boundary, std::string("periodic"), std::string("replicate"));
+  boundary[y] = draw.of({"pole", "pole_point", "pole/zero", "symmetric/pole", "pole_point/pole"});
+  boundary[x] = "periodic";
+  field[x + kFirstSpatial] += field[x + kFirstSpatial] % 2;
+  field[y + kFirstSpatial] = std::max<Index>(2, field[y + kFirstSpatial]);
+  return x;
+}
+
 std::string Windowed::windowText() const {
   const auto constant = settings().find("boundary_constant");
   const std::vector<Window> windowList = windows();
+  const bool hasPoles =
+      std::ranges::any_of(windowList, [](const Window& window) { return window.longitudes >= 0; });
   return describe(windowList) +
          (haveModesByChannel(windowList) ? fmt::format(", boundary {}", text("boundary")) : "") +
+         (hasPoles && settings().has("vectors") && isSet("vectors")
+              ? fmt::format(", vectors {}", fmt::join(value<std::vector<Index>>("vectors"), ","))
+              : "") +
          (isFilled() ? ", halos as filled" : "") +
          (constant ? fmt::format(", boundary constant {}", std::get<double>(*constant)) : "");
 }

@@ -68,8 +68,9 @@ protected:
   // Whether a side without a boundary mode is padded with zeros, which can be combined with modes
   // of other channels.
   virtual bool padsWithZeros() const { return true; }
-  // Throws TENON_ERR_SHAPE if the boundary modes by channel are for another number of channels.
-  void checkBoundaryChannels(Index channels) const;
+  // Throws TENON_ERR_SHAPE if the boundary modes by channel are for another number of channels than
+  // the field beyond which they are, or if it is not a globe and they are those of poles.
+  void checkBoundaryShape(const Shape& field) const;
   // How the spatial dimensions of the output are split.
   OutputCuts outputCuts(const Choice& choice) const;
   std::string windowText() const;
@@ -82,6 +83,10 @@ protected:
   // A random example of windows with an input that fits, padded by at most `mostPadding` percent of
   // a window's reach.
   static Example windowExample(ExampleDraw& draw, Index channels, int mostPadding);
+  // Makes a globe of some examples: poles in one dimension, and periodic longitudes in another one,
+  // which is returned, of an even extent. Returns none otherwise.
+  static std::optional<int> drawPoles(ExampleDraw& draw, std::vector<std::string>& boundary,
+                                      Shape& field);
 
   // Whether the caller has filled the halos of the input, both inside and outside the domain.
   bool isFilled() const { return settings().has("filled") && flag("filled"); }
@@ -98,6 +103,7 @@ private:
   void checkReadsGhosts(const std::vector<Window>& windows, const Layout& input) const;
   void checkBoundaryValues(const Layout& values, const Layout& use) const;
   void readBoundary(std::vector<Window>& windows) const; // window_boundary.cpp
+  void readPoles(std::vector<Window>& windows) const;
   void checkFollowOn(const Window& window, int dim, Index outer, Index inner) const;
   void addPieces(const std::vector<Window>& windows, const Layout& plain, Form& form) const;
 };
@@ -128,9 +134,9 @@ inline constexpr OptionSpec kPaddingHighSetting = {
 inline constexpr OptionSpec kBoundarySetting = {
     "boundary", OptionSpec::String, "none",
     "boundary mode of the padding: none, zero, periodic, reflect, replicate, values, symmetric, "
-    "odd, odd_point or linked, or low/high of these; one for all spatial dimensions, or one each, "
-    "separated by commas; such a list for all channels, or one each, separated by semicolons, "
-    "or 0=list, 0:2=list for channels alone"};
+    "odd, odd_point, linked, pole or pole_point, or low/high of these; one for all spatial "
+    "dimensions, or one each, separated by commas; such a list for all channels, or one each, "
+    "separated by semicolons, or 0=list, 0:2=list for channels alone"};
 inline constexpr OptionSpec kFilledSetting = {
     "filled", OptionSpec::Flag, "false",
     "whether the caller has filled the halos of the input, inside the domain and outside: then "
@@ -147,7 +153,8 @@ inline constexpr OptionSpec kVectorsSetting = {
     nullptr,
     "channels that are components of vectors along the spatial dimensions, as many for each "
     "vector; "
-    "they turn with the grid where linked patches meet turned",
+    "they turn with the grid where linked patches meet turned, and beyond a pole those along "
+    "latitudes and longitudes change their sign",
     nullptr,
     atLeast(0)};
 inline constexpr OptionSpec kOutputCutsSetting = {

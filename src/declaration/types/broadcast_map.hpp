@@ -51,6 +51,31 @@ public:
                         a.strides(), large.data<T>(), large.strides(), small.mutableData<T>(),
                         stridesOf(small).data());
   }
+  // large += factor small, repeated
+  template <class T>
+  void add(double factor, const LocalArray& small, LocalArray& large) const {
+    addTo<T>(factor, nullptr, nullptr, small.data<T>(), stridesOf(small).data(), large,
+             large.strides());
+  }
+  // With weights of rows, where a row is an index in dimension `dim`: small += factor times the
+  // sums of weights[row] * large; its adjoint, large += factor weights[row] * small, repeated; and
+  // to += weights[row] * from, for two large arrays.
+  template <class T>
+  void addSumOfRows(double factor, int dim, const T* weights, const LocalArray& large,
+                    LocalArray& small) const {
+    addTo<T>(factor, weights, along(dim).data(), large.data<T>(), large.strides(), small,
+             stridesOf(small).data());
+  }
+  template <class T>
+  void addToRows(double factor, int dim, const T* weights, const LocalArray& small,
+                 LocalArray& large) const {
+    addTo<T>(factor, weights, along(dim).data(), small.data<T>(), stridesOf(small).data(), large,
+             large.strides());
+  }
+  template <class T>
+  void addWeightedRows(int dim, const T* weights, const LocalArray& from, LocalArray& to) const {
+    addTo<T>(1, weights, along(dim).data(), from.data<T>(), from.strides(), to, to.strides());
+  }
   // small <- the maximum of small and of the elements of large; small can be -infinity initially.
   template <class T>
   void raiseToLargest(const LocalArray& large, LocalArray& small) const {
@@ -96,6 +121,17 @@ private:
   }
 
   int rank() const { return static_cast<int>(extent_.size()); }
+  static Strides along(int dim) {
+    Strides strides{};
+    strides[dim] = 1;
+    return strides;
+  }
+  template <class T>
+  void addTo(double factor, const T* weights, const Index* weightStrides, const T* x,
+             const Index* xStrides, LocalArray& y, const Index* yStrides) const {
+    blockMultiplyAdd<T>(y.context(), rank(), extent_.data(), T(factor), weights, weightStrides, x,
+                        xStrides, y.mutableData<T>(), yStrides);
+  }
   Strides stridesOf(const LocalArray& small) const {
     Strides strides{};
     for (std::size_t d = 0; d < places_.size(); ++d)

@@ -75,6 +75,8 @@ namespace {
 constexpr OptionSpec kGradientPenaltySettings[] = {
     kReductionSetting,
     kWeightsSetting,
+    kAreaSetting,
+    kAreaDimSetting,
     {"spacing", OptionSpec::String, "1",
      "distance of grid points: one number for all spatial dimensions, or one each as in 0.1,0.2"},
     {"periodic", OptionSpec::Flag, "false",
@@ -153,6 +155,8 @@ namespace {
 constexpr OptionSpec kRelativeL2Settings[] = {
     kReductionSetting,
     kWeightsSetting,
+    kAreaSetting,
+    kAreaDimSetting,
     {"epsilon", OptionSpec::Real, "0", "number added to the norm of a sample's target", nullptr,
      atLeast(0)},
 };
@@ -218,6 +222,12 @@ Shape Loss::outputShape(const std::vector<Shape>& inputs) const {
     throw Error(TENON_ERR_SHAPE, fmt::format("the input has shape [{1}], but {0} needs at least "
                                              "1 element",
                                              title(), fmt::join(x, ",")));
+  if (settings().has("area"))
+    if (const auto area = areaRows(*this, x); area && area->dim == kSamples)
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("{} weights elements by area, with latitudes in dimension 0, which "
+                              "counts samples; set area_dim",
+                              title()));
   return {1};
 }
 
@@ -262,7 +272,7 @@ ValueId Loss::addWeightSum(MapList& list, ValueId z, const Layout& use) const {
 KernelEntry Loss::reading(const MapList& list, std::string name, Workspace workspace) {
   KernelEntry kernel{.name = std::move(name), .workspace = std::move(workspace)};
   kernel.sources.resize(list.sources().size());
-  // Every kernel of a loss can read the target and the weights; there are no other sources.
+  // Every kernel of a loss can read the target and the weights, its only sources.
   std::iota(kernel.sources.begin(), kernel.sources.end(), 0);
   return kernel;
 }
@@ -285,8 +295,13 @@ ValueId Loss::addTerms(MapList& list, std::vector<ValueId> reads, ValueId sum,
 std::string Loss::summary() const {
   const std::string weights = text("loss_weights");
   std::string words = isSet("loss_reduction") ? text("loss_reduction") : "";
+  const auto add = [&](const std::string& more) {
+    words += fmt::format("{}{}", words.empty() ? "" : ", ", more);
+  };
   if (weights != "none")
-    words += fmt::format("{}weights by {}", words.empty() ? "" : ", ", weights);
+    add("weights by " + weights);
+  if (settings().has("area") && text("area") != "none")
+    add("by area, grid " + text("area"));
   return words;
 }
 
@@ -295,6 +310,8 @@ namespace {
 constexpr OptionSpec kHuberSettings[] = {
     kReductionSetting,
     kWeightsSetting,
+    kAreaSetting,
+    kAreaDimSetting,
     {"delta", OptionSpec::Real, "1",
      "error up to which the Huber loss is quadratic, and linear beyond", nullptr, above(0)},
 };
@@ -326,11 +343,11 @@ private:
 } // namespace
 
 std::unique_ptr<Declaration> declareMeanSquaredError() {
-  return std::make_unique<ElementLoss>("meansquarederror", kLossSettings);
+  return std::make_unique<ElementLoss>("meansquarederror", kFieldLossSettings);
 }
 
 std::unique_ptr<Declaration> declareMeanAbsoluteError() {
-  return std::make_unique<ElementLoss>("meanabsoluteerror", kLossSettings);
+  return std::make_unique<ElementLoss>("meanabsoluteerror", kFieldLossSettings);
 }
 
 std::unique_ptr<Declaration> declareHuber() {

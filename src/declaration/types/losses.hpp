@@ -11,11 +11,15 @@
 //   sum    the sum over the global batch
 //   mean   the sum divided by the number of terms, or by the sum of their weights
 //
+// Losses of fields on a globe can weight the elements by their area too (area.hpp); a weight is
+// then the product of both.
+//
 // Its map list: convert the input to its use layout, bring target and weights (sources) to theirs,
 // sum the weights, compute each rank's contribution, and sum the contributions.
 #pragma once
 
 #include "declaration/core/elementwise.hpp"
+#include "declaration/sphere/area.hpp"
 
 #include <string>
 #include <vector>
@@ -37,7 +41,9 @@ inline constexpr OptionSpec kWeightsSetting = {
     "weights of a loss's terms, of 0 where something is masked: none, one for each sample, or one "
     "for each element of the input",
     "none|sample|element"};
-inline constexpr OptionSpec kLossSettings[] = {kReductionSetting, kWeightsSetting};
+// Of losses of fields in space.
+inline constexpr OptionSpec kFieldLossSettings[] = {kReductionSetting, kWeightsSetting,
+                                                    kAreaSetting, kAreaDimSetting};
 
 inline constexpr int kSamples = 0; // the dimension that counts samples
 

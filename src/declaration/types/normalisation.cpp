@@ -17,6 +17,8 @@
 #include "declaration/core/channel_table.hpp"
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
+#include "declaration/core/window_layout.hpp"
+#include "declaration/kernel/kernel_place.hpp"
 #include "declaration/types/transpose.hpp"
 #include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"
@@ -162,6 +164,21 @@ void Normalisation::addMomentsOfBatch(MapList& list, const MomentLayouts& layout
   list.run(std::move(combine), std::move(sums), combined);
 }
 
+void Normalisation::addMomentsByArea(MapList& list, const MomentLayouts& layouts, ValueId u,
+                                     ValueId combined) {
+  const auto overAll = [&](const char* name, ValueId part) {
+    return haveSameMemory(layouts.meanContributions, layouts.reference)
+               ? part
+               : list.exact(list.convert(name, part, layouts.reference));
+  };
+  const ValueId a = list.exact(list.value("a", layouts.meanContributions));
+  list.run({.name = "area mean"}, {u}, a);
+  const ValueId mean = overAll("r", a);
+  const ValueId b = list.exact(list.value("b", layouts.meanContributions));
+  list.run({.name = "area variance", .savesInputs = true}, {u, mean}, b);
+  list.run({.name = "area moments"}, {mean, overAll("s", b)}, combined);
+}
+
 MapList Normalisation::maps(const Form& form, const Layouts& storage) const {
   MapList list;
   const ValueId x = list.input("x", form.inputs.front());
@@ -194,7 +211,10 @@ MapList Normalisation::maps(const Form& form, const Layouts& storage) const {
   if (follows() != Follows::Always) {
     if (follows() == Follows::InInference)
       list.during(When::Training);
-    addMomentsOfBatch(list, layouts, u, running, combined);
+    if (area(form.inputs.front().shape()))
+      addMomentsByArea(list, layouts, u, combined);
+    else
+      addMomentsOfBatch(list, layouts, u, running, combined);
   }
   if (follows() != Follows::Never) {
     // The running moments do not depend on x.
@@ -238,7 +258,9 @@ constexpr OptionSpec kBatch[] = {kChannels,
 constexpr OptionSpec kInstance[] = {
     kChannels,
     kEpsilon,
-    {"affine", OptionSpec::Flag, "false", "whether a weight and a bias follow"}};
+    {"affine", OptionSpec::Flag, "false", "whether a weight and a bias follow"},
+    kAreaSetting,
+    kAreaDimSetting};
 constexpr OptionSpec kGroup[] = {kChannels,
                                  {"groups", OptionSpec::Int, nullptr,
                                   "groups of channels, each with a mean and variance of its own",
@@ -321,7 +343,32 @@ public:
   }
   Example example(ExampleDraw& draw) const override {
     const Shape shape = draw.shape(3, 5);
-    return {{{"channels", shape[1]}, {"affine", draw.chance(70)}, {"epsilon", 0.01}}, {shape}};
+    Example example{{{"channels", shape[1]}, {"affine", draw.chance(70)}, {"epsilon", 0.01}},
+                    {shape}};
+    if (draw.chance(40)) {
+      example.settings.emplace_back("area", std::string(draw.of({"gauss", "cells"})));
+      example.settings.emplace_back("area_dim",
+                                    draw.between(2, static_cast<Index>(shape.size()) - 1));
+    }
+    return example;
+  }
+  std::optional<AreaRows> area(const Shape& x) const override { return areaRows(*this, x); }
+  std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
+    return makeAreaMomentKernel(at, *area(at.form.inputs.front().shape()));
+  }
+  std::string summary() const override {
+    return ChannelNorm::summary() +
+           (text("area") == "none" ? "" : fmt::format(", by area, grid {}", text("area")));
+  }
+
+private:
+  void checkInput(const Shape& x) const override {
+    ChannelNorm::checkInput(x);
+    if (const auto rows = area(x); rows && rows->dim < kFirstSpatial)
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("{} weights elements by area, with latitudes in dimension {}, over "
+                              "which it takes no mean; set area_dim to one from {} on",
+                              title(), rows->dim, kFirstSpatial));
   }
 };
 

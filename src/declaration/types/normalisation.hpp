@@ -4,7 +4,7 @@
 //
 //   batchnorm     a channel, over batch and space; in inference, and in training if the setting
 //                 `statistics` is "running", the running statistics are used instead
-//   instancenorm  a channel of a sample, over space
+//   instancenorm  a channel of a sample, over space; on a globe elements can count by their area
 //   groupnorm     several channels of a sample, over these and space
 //   layernorm     the dimensions of `shape`, which are the last ones or begin at `dim`
 //
@@ -23,6 +23,7 @@
 #pragma once
 
 #include "declaration/core/declaration.hpp"
+#include "declaration/sphere/area.hpp"
 
 namespace tenon {
 
@@ -42,6 +43,8 @@ public:
   // The dimensions that the parameters weight and bias have: the first one, and their number.
   virtual std::pair<int, int> weighted(const Shape& x) const = 0;
   double epsilon() const { return real("epsilon"); }
+  // The weights by area of the elements of x, if there are any.
+  virtual std::optional<AreaRows> area(const Shape& /*x*/) const { return std::nullopt; }
 
   Shape outputShape(const std::vector<Shape>& inputs) const override;
   Form form(const Layouts& inputs, const Choice& choice) const override;
@@ -63,6 +66,8 @@ public:
   // M also updates the running statistics `running`, if there are any.
   static void addMomentsOfBatch(MapList& list, const MomentLayouts& layouts, ValueId u,
                                 const std::vector<int>& running, ValueId all);
+  // The same with weights by area (area_moments.cpp).
+  static void addMomentsByArea(MapList& list, const MomentLayouts& layouts, ValueId u, ValueId all);
 
 protected:
   virtual void checkInput(const Shape& x) const = 0;

@@ -2,9 +2,10 @@
 // Declares two reductions of dimensions: global average pooling over space, y[n,c,0,...] = 1/N sum
 // over s of x[n,c,s], and reduce (below) with sum, mean or maximum over any dimensions.
 //
-// N is the global number of elements. If space is split over ranks, each rank's result is its
-// contribution to the mean, y is a partial sum, and the layer itself does not communicate: the next
-// layer that needs the mean sums the contributions.
+// N is the global number of elements. On a globe both can weight the elements by their area instead
+// (sphere/area.hpp). If space is split over ranks, each rank's result is its contribution to the
+// mean, y is a partial sum, and the layer itself does not communicate: the next layer that needs
+// the mean sums the contributions.
 //
 // Labels, which state what an axis of the process grid does: n (splits the batch), c (channels),
 // d/h/w (space; y is a partial sum), B (replicates x and y), R (holds them on its root only), P (x
@@ -13,7 +14,7 @@
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
 #include "declaration/kernel/kernel_place.hpp"
-#include "declaration/types/broadcast_map.hpp"
+#include "declaration/sphere/local_sum.hpp"
 #include "geometry/layout/layout.hpp"
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/elementwise/reduce.hpp"
@@ -66,13 +67,21 @@ private:
   double factor_;
 };
 
+// The fields of a setting are name, type, default (nullptr: none), help, choices and bounds.
+constexpr OptionSpec kGlobalPoolingSettings[] = {kAreaSetting, kAreaDimSetting};
+
 class GlobalAveragePooling final : public Declaration {
 public:
-  GlobalAveragePooling() : Declaration("globalaveragepooling", {}) {}
+  GlobalAveragePooling() : Declaration("globalaveragepooling", kGlobalPoolingSettings) {}
 
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     const Shape& x = inputs.front();
     spatialRankOf(x, title());
+    if (const auto area = areaRows(*this, x); area && area->dim < kFirstSpatial)
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("{} weights elements by area, with latitudes in dimension {}, over "
+                              "which it takes no mean; set area_dim to one from {} on",
+                              title(), area->dim, kFirstSpatial));
     if (std::find(x.begin() + kFirstSpatial, x.end(), 0) != x.end())
       throw Error(TENON_ERR_SHAPE,
                   fmt::format("the input has shape [{1}], but {0} needs at least 1 element in each "
@@ -104,10 +113,30 @@ public:
 
   std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
     const Shape& shape = at.form.inputs.front().shape();
+    if (const auto area = areaRows(*this, shape)) {
+      std::vector<int> places(shape.size(), -1);
+      double factor = 1; // of the means over dimensions that are not weighted
+      for (int d = 0; d < static_cast<int>(shape.size()); ++d)
+        if (d < kFirstSpatial)
+          places[d] = d;
+        else if (d != area->dim)
+          factor /= double(shape[d]);
+      return makeTyped<LocalSum>(at.type, at.input(), places, factor, area, *at.context);
+    }
     return makeTyped<LocalGlobalPooling>(
         at.type, at.input(), elements(Shape(shape.begin() + kFirstSpatial, shape.end())));
   }
-  Example example(ExampleDraw& draw) const override { return {{}, {draw.shape(3, 5)}}; }
+  std::string summary() const override {
+    return text("area") == "none" ? "" : fmt::format("by area, grid {}", text("area"));
+  }
+  Example example(ExampleDraw& draw) const override {
+    Example example{{}, {draw.shape(3, 5)}};
+    if (example.inputs.front().size() > 3 && draw.chance(50)) {
+      example.settings.emplace_back("area", std::string(draw.of({"gauss", "cells"})));
+      example.settings.emplace_back("area_dim", draw.between(2, 3));
+    }
+    return example;
+  }
 };
 
 } // namespace
@@ -135,24 +164,9 @@ constexpr OptionSpec kReduceSettings[] = {
     {"dims", OptionSpec::Ints, nullptr, "dimensions that are reduced, counted from 0", nullptr,
      atLeast(0)},
     {"keep_dims", OptionSpec::Flag, "false",
-     "whether the output has the reduced dimensions too, with an extent of 1"}};
-
-// A sum is the adjoint of a broadcast.
-template <class T>
-class LocalSum final : public LinearKernel {
-public:
-  LocalSum(BroadcastMap broadcast, double factor)
-      : broadcast_(std::move(broadcast)), factor_(factor) {}
-  void map(const LocalArray& x, LocalArray& y) override { broadcast_.sum<T>(factor_, x, y); }
-  void mapAdjoint(const LocalArray& dy, LocalArray& dx) override {
-    broadcast_.spread<T>(factor_, dy, dx);
-  }
-  std::string describe() const override { return "local sums"; }
-
-private:
-  BroadcastMap broadcast_;
-  double factor_;
-};
+     "whether the output has the reduced dimensions too, with an extent of 1"},
+    kAreaSetting,
+    kAreaDimSetting};
 
 // Maxima of this rank's elements; -infinity if it has none.
 template <class T>
@@ -250,6 +264,15 @@ public:
                     fmt::format("the input has shape [{}], but {} needs at least 1 element in "
                                 "dimension {}",
                                 fmt::join(x, ","), title(), d));
+    if (const auto area = areaRows(*this, x); area && (isMaximum() || !isReduced(area->dim)))
+      throw Error(
+          TENON_ERR_ARG,
+          isMaximum()
+              ? fmt::format("{} takes a maximum, which has no weights by area; set area to none",
+                            title())
+              : fmt::format("{} weights elements by area, with latitudes in dimension {}, but "
+                            "reduces dimensions {}; set area_dim to one of them",
+                            title(), area->dim, fmt::join(dims(), ",")));
     return shapeOf(x, flag("keep_dims"));
   }
 
@@ -314,14 +337,18 @@ public:
       return makeTyped<Shares>(at.type, broadcast);
     if (at.name() == "slopes")
       return makeTyped<Slopes>(at.type, broadcast);
-    double factor = 1;
-    if (at.name() != "count" && text("method") == "mean")
+    const bool counts = at.name() == "count";
+    const std::optional<AreaRows> area = counts ? std::nullopt : areaRows(*this, use.shape());
+    double factor = area && text("method") == "sum" ? 1 / double(area->longitudes) : 1;
+    if (!counts && text("method") == "mean")
       for (Index d : dims())
-        factor /= double(use.shape()[d]);
-    return makeTyped<LocalSum>(at.type, broadcast, factor);
+        factor /= area && d == area->dim ? 1 : double(use.shape()[d]);
+    return makeTyped<LocalSum>(at.type, use.boxOfRank(at.rank), placesOf(use.rank()), factor, area,
+                               *at.context);
   }
   std::string summary() const override {
-    return fmt::format("{} over {}", text("method"), fmt::join(dims(), ","));
+    const std::string words = fmt::format("{} over {}", text("method"), fmt::join(dims(), ","));
+    return text("area") == "none" ? words : fmt::format("{} by area, grid {}", words, text("area"));
   }
 
   Example example(ExampleDraw& draw) const override {
@@ -332,10 +359,16 @@ public:
         dims.push_back(d);
     if (dims.empty())
       dims.push_back(draw.between(0, static_cast<Index>(shape.size()) - 1));
-    return {{{"method", std::string(draw.of({"mean", "sum", "max"}))},
-             {"dims", dims},
-             {"keep_dims", draw.chance(50)}},
-            {shape}};
+    Example example{{{"method", std::string(draw.of({"mean", "sum", "max"}))},
+                     {"dims", dims},
+                     {"keep_dims", draw.chance(50)}},
+                    {shape}};
+    if (shape.size() > 1 && draw.chance(40)) {
+      example.settings.front().second = std::string(draw.of({"mean", "sum"}));
+      example.settings.emplace_back("area", std::string(draw.of({"gauss", "cells"})));
+      example.settings.emplace_back("area_dim", dims.front());
+    }
+    return example;
   }
 
 private:

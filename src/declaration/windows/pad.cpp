@@ -31,6 +31,7 @@ constexpr OptionSpec kPadSettings[] = {
     kBoundarySetting,
     kBoundaryConstantSetting,
     kFilledSetting,
+    kVectorsSetting,
     kOutputCutsSetting};
 
 class Pad final : public Windowed {

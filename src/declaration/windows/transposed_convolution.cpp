@@ -198,7 +198,8 @@ void TransposedConvolution::check() const {
       throw Error(TENON_ERR_ARG,
                   fmt::format("{} has boundary mode \"values\", but nothing is read beyond the "
                               "output of a transposed convolution; use none, zero, periodic, "
-                              "reflect, replicate, symmetric, odd, odd_point or linked",
+                              "reflect, replicate, symmetric, odd, odd_point, linked, pole or "
+                              "pole_point",
                               title()));
   }
 }
@@ -233,7 +234,7 @@ Shape TransposedConvolution::outputShape(const std::vector<Shape>& inputs) const
                       title(), in, s, out, window.padLow, window.padHigh));
     shape.push_back(out);
   }
-  checkBoundaryChannels(shape[kChannelDim]);
+  checkBoundaryShape(shape);
   return shape;
 }
 
@@ -397,13 +398,23 @@ Example TransposedConvolution::example(ExampleDraw& draw) const {
         1 + std::max<Index>(0, low[d] + high[d] - reach + stride[d] - 1) / stride[d];
     input.push_back(draw.between(minExtent, minExtent + (dims == 1 ? 6 : 3)));
   }
+  Shape field = input; // of the output
+  for (int d = 0; d < dims; ++d)
+    field[d + kFirstSpatial] = (input[d + kFirstSpatial] - 1) * stride[d] +
+                               (kernel[d] - 1) * dilation[d] + 1 - low[d] - high[d] +
+                               outputPadding[d];
+  const Shape drawn = field;
+  const std::optional<int> longitudes = drawPoles(draw, boundary, field);
+  // Less padding for an even number of longitudes, and rows at both poles.
+  for (int d = 0; d < dims; ++d)
+    low[d] -= field[d + kFirstSpatial] - drawn[d + kFirstSpatial];
   return {{{"kernel", kernel},
            {"stride", stride},
            {"dilation", dilation},
            {"padding", low},
            {"padding_high", high},
            {"output_padding", outputPadding},
-           {"boundary", joined(boundary, ",") + (draw.chance(25) ? ";0=odd" : "")},
+           {"boundary", joined(boundary, ",") + (!longitudes && draw.chance(25) ? ";0=odd" : "")},
            {"output_cuts", draw.of({"follow", "follow", "balanced"})},
            {"in_channels", inputs},
            {"out_channels", outputs},

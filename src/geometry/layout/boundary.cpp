@@ -40,10 +40,38 @@ Index bounces(Index index, Index extent, Index wallDistance) {
   return wallDistance == 0 ? 1 : (beyond - 1) / wallDistance + 1;
 }
 
+// The position of the pole at a side, in half rows: before row 0, or on it. A side that is not a
+// pole counts as the mirror image of the other one.
+Index firstPole(Boundary low, Boundary high) {
+  const Boundary mode = isPole(low) ? low : high;
+  return mode == Boundary::PolePoint || mode == Boundary::PolePointVector ? 0 : -1;
+}
+
+Index lastPole(Index extent, Boundary low, Boundary high) {
+  return 2 * (extent - 1) - firstPole(high, low);
+}
+
+// The row of an index beyond a pole: the way between the poles is folded. All numbers are in half
+// rows.
+Index poleRow(Index index, Index extent, Boundary low, Boundary high) {
+  const Index first = firstPole(low, high), between = lastPole(extent, low, high) - first;
+  if (between == 0) // A single row that is both poles.
+    return 0;
+  const Index folded = floorMod(2 * index - first, 2 * between);
+  return ((folded <= between ? folded : 2 * between - folded) + first) / 2;
+}
+
+// Number of poles on the way from an element outside back into the domain.
+Index poleCrossings(Index index, Index extent, Boundary low, Boundary high) {
+  const Index first = firstPole(low, high), last = lastPole(extent, low, high);
+  const Index beyond = index < 0 ? first - 2 * index : 2 * index - last;
+  return last == first ? 1 : (beyond - 1) / (last - first) + 1;
+}
+
 // Appends an element that copies `global` with this sign to the run, if possible; the second
 // element of a run determines the step.
-bool extend(Segment& run, Index global, int sign) {
-  if (run.sign != sign)
+bool extend(Segment& run, Index global, int sign, bool crossed) {
+  if (run.sign != sign || run.crossed != crossed)
     return false;
   if (run.length == 1 && (global == run.global + 1 || global == run.global - 1))
     run.step = static_cast<int>(global - run.global);
@@ -77,8 +105,22 @@ const char* boundaryName(Boundary mode) {
     return "odd";
   case Boundary::OddPoint:
     return "odd_point";
+  case Boundary::Pole:
+    return "pole";
+  case Boundary::PolePoint:
+    return "pole_point";
+  case Boundary::PoleVector:
+    return "pole_vector";
+  case Boundary::PolePointVector:
+    return "pole_point_vector";
   }
   return "?";
+}
+
+Boundary vectorMode(Boundary mode) {
+  return mode == Boundary::Pole        ? Boundary::PoleVector
+         : mode == Boundary::PolePoint ? Boundary::PolePointVector
+                                       : mode;
 }
 
 Boundary parseBoundary(std::string_view word) {
@@ -86,8 +128,9 @@ Boundary parseBoundary(std::string_view word) {
     if (word == boundaryName(Boundary(i)))
       return Boundary(i);
   throw Error(TENON_ERR_ARG, fmt::format("unknown boundary mode '{}'; use none, zero, periodic, "
-                                         "reflect, replicate, values, symmetric, odd, odd_point "
-                                         "or linked",
+                                         "reflect, replicate, values, symmetric, odd, odd_point, "
+                                         "linked, pole, pole_point, pole_vector or "
+                                         "pole_point_vector",
                                          word));
 }
 
@@ -107,6 +150,11 @@ std::optional<Index> extensionSource(Index index, Index extent, Boundary low, Bo
     return reflected(index, extent);
   case Boundary::Replicate:
     return index < 0 ? 0 : extent - 1;
+  case Boundary::Pole:
+  case Boundary::PolePoint:
+  case Boundary::PoleVector:
+  case Boundary::PolePointVector:
+    return poleRow(index, extent, low, high);
   case Boundary::None:
   case Boundary::Zero:
   case Boundary::Values:
@@ -120,10 +168,18 @@ int extensionSign(Index index, Index extent, Boundary low, Boundary high) {
   if (index >= 0 && index < extent)
     return 1;
   const Boundary mode = index < 0 ? low : high;
+  if (mode == Boundary::PoleVector || mode == Boundary::PolePointVector)
+    return crossesPole(index, extent, low, high) ? -1 : 1;
   if (mode != Boundary::Odd && mode != Boundary::OddPoint)
     return 1;
   const Index wallDistance = mode == Boundary::Odd ? extent : extent - 1;
   return bounces(index, extent, wallDistance) % 2 == 0 ? 1 : -1;
+}
+
+bool crossesPole(Index index, Index extent, Boundary low, Boundary high) {
+  const bool isOutside = index < 0 || index >= extent;
+  return isOutside && isPole(index < 0 ? low : high) &&
+         poleCrossings(index, extent, low, high) % 2 != 0;
 }
 
 std::vector<Segment> extensionSegments(Interval box, Index extent, Boundary low, Boundary high) {
@@ -146,8 +202,9 @@ std::vector<Segment> extensionSegments(Interval box, Index extent, Boundary low,
       continue;
     }
     const int sign = extensionSign(index, extent, low, high);
-    if (!(isOpen && extend(runs.back(), *source, sign)))
-      runs.push_back({index - box.begin, *source, 1, 1, sign});
+    const bool crossed = crossesPole(index, extent, low, high);
+    if (!(isOpen && extend(runs.back(), *source, sign, crossed)))
+      runs.push_back({index - box.begin, *source, 1, 1, sign, crossed});
     isOpen = true;
     ++index;
   }

@@ -12,6 +12,12 @@
 // E has entries 0 and 1, and -1 where a field is odd about a wall: each reflection at the wall
 // changes the sign. At a corner the signs multiply. For example, extent 4 with the modes Periodic
 // (low) and Reflect (high): the elements -1, 0, 1, 2, 3, 4 copy the indices 3, 0, 1, 2, 3, 2.
+//
+// At a pole of a globe the dimension is that of the latitudes. Beyond the pole the same rows follow
+// in reverse, on the opposite meridian: the row index is reflected, and the longitude increases by
+// half of their number, which Halo::longitudes (layout.hpp) names. These modes alone couple two
+// dimensions; an element with an odd number of crossings has this shift. Both components of a
+// vector along latitude and longitude change their sign with each crossing.
 #pragma once
 
 #include "geometry/layout/box.hpp"
@@ -33,10 +39,15 @@ enum class Boundary {
   // ... -2 -1 | 0 1 ... n-1 | -(n-2) -(n-3) ...: odd about the first and the last element.
   OddPoint,
   Linked, // Copies that an index map fills, beyond the elements of a part; not part of E.
+  // Rows, with N/2 added to the longitude x after an odd number of crossings:
+  Pole,            // ... 1 0 | 0 1 ... n-1 | n-1 n-2 ...: the pole is between two rows
+  PolePoint,       // ... 2 1 | 0 1 ... n-1 | n-2 n-3 ...: the first (last) row is the pole
+  PoleVector,      // Pole for a component of a vector: ... -1 -0 | 0 1 ...
+  PolePointVector, // PolePoint for a component of a vector: ... -2 -1 | 0 1 ...
 };
 
-inline constexpr int kBoundaries = 10; // Number of modes.
-// Number of modes before Linked, those whose halos a conversion can fill.
+inline constexpr int kBoundaries = 14; // Number of modes.
+// Number of modes before Linked: a conversion can fill their halos, dimension by dimension.
 inline constexpr int kExtensions = 9;
 
 const char* boundaryName(Boundary mode);
@@ -49,6 +60,13 @@ inline bool isUserSupplied(Boundary mode) {
   return mode == Boundary::Values;
 }
 
+// True if the dimension continues beyond a pole on a side with this mode.
+inline bool isPole(Boundary mode) {
+  return mode >= Boundary::Pole;
+}
+// The mode of the components of a vector where scalars have `mode`.
+Boundary vectorMode(Boundary mode);
+
 // The boundary modes of a run of channels [previous end, end); the first run begins at 0.
 struct ModeBand {
   Index end;
@@ -60,6 +78,8 @@ struct ModeBand {
 std::optional<Index> extensionSource(Index index, Index extent, Boundary low, Boundary high);
 // The factor of that value, 1 or -1.
 int extensionSign(Index index, Index extent, Boundary low, Boundary high);
+// True if the way to the element crosses poles an odd number of times.
+bool crossesPole(Index index, Index extent, Boundary low, Boundary high);
 
 // A run of local elements local, local+1, ... that copy the global indices global, global+step,
 // ..., with the same sign.
@@ -67,8 +87,9 @@ struct Segment {
   Index local;
   Index global;
   Index length;
-  int step;     // +1 or -1
-  int sign = 1; // 1 or -1.
+  int step;             // +1 or -1
+  int sign = 1;         // 1 or -1.
+  bool crossed = false; // By crossesPole().
 };
 
 // The elements of `box` that copy a domain index, as runs in local order.

@@ -64,4 +64,22 @@ std::vector<ElementBox> gapsOf(const std::vector<Coverage>& dims) {
   return boxes;
 }
 
+std::vector<ElementBox> without(const std::vector<ElementBox>& boxes,
+                                const std::vector<Coverage>& dims) {
+  std::vector<ElementBox> rest;
+  for (const ElementBox& box : boxes) {
+    std::vector<Coverage> within;
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      const Interval range{box.begin[d], box.begin[d] + box.extent[d]};
+      std::vector<Interval> runs;
+      for (const Interval& run : dims[d].covered)
+        runs.push_back(intersect(run, range));
+      within.push_back(coverage(std::move(runs), range));
+    }
+    const std::vector<ElementBox> outside = gapsOf(within);
+    rest.insert(rest.end(), outside.begin(), outside.end());
+  }
+  return rest;
+}
+
 } // namespace tenon

@@ -27,4 +27,8 @@ Coverage coverage(std::vector<Interval> runs, Interval range);
 // the elements in a gap of d and in covered runs of all dimensions before d.
 std::vector<ElementBox> gapsOf(const std::vector<Coverage>& dims);
 
+// The elements of disjoint boxes outside another product of runs, as disjoint boxes.
+std::vector<ElementBox> without(const std::vector<ElementBox>& boxes,
+                                const std::vector<Coverage>& dims);
+
 } // namespace tenon

@@ -225,6 +225,7 @@ Layout::Layout(LayoutSpec spec) {
     completeSplit(spec, static_cast<int>(d));
     completeHalo(spec, static_cast<int>(d));
   }
+  completePoles(spec);
   Data data{.shape = std::move(spec.shape),
             .grid = std::move(spec.grid),
             .properties = std::move(spec.properties),
@@ -424,20 +425,6 @@ Layout Layout::withoutHalos() const {
     return *this;
   Data data = *data_;
   std::ranges::fill(data.margins, shared(Margin(std::nullopt)));
-  return Layout(std::make_shared<const Data>(std::move(data)));
-}
-
-Layout Layout::withModesOf(Index channel) const {
-  if (!hasModesByChannel())
-    return *this;
-  Data data = *data_;
-  for (MarginPtr& margin : data.margins) {
-    if (!margin->halo || margin->halo->bands.empty())
-      continue;
-    const Halo& halo = *margin->halo;
-    const auto band = std::ranges::upper_bound(halo.bands, channel, {}, &ModeBand::end);
-    margin = shared(Margin(Halo{halo.boxes, band->low, band->high, halo.isPartial}));
-  }
   return Layout(std::make_shared<const Data>(std::move(data)));
 }
 

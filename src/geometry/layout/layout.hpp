@@ -66,10 +66,20 @@ struct Halo {
   // The modes by channel if they differ; low and high are then those of channel 0. E is
   // block-diagonal over channels, with one block per run of channels (channel_runs.hpp).
   std::vector<ModeBand> bands = {};
+  // With pole modes, the dimension of the longitudes. If it is -1, Layout determines it: the only
+  // other dimension that is periodic, or the only other one there is, besides batch and channels.
+  int longitudes = -1;
+  // In the terms of E at poles only (channel_runs.hpp): with `crossed`, E has only the rows whose
+  // way crosses poles an odd number of times (true) or an even one (false). With a shift, each
+  // element copies the element at its index plus the shift, periodically.
+  std::optional<bool> crossed = {};
+  Index shift = 0;
 
   // True if an index map fills the halo: elements of a box beyond the part are copies of arbitrary
   // elements, which only that map knows. Either both sides are linked or none.
   bool isLinked() const { return low == Boundary::Linked; }
+  // True if a side has a pole mode for some channel.
+  bool hasPole() const;
 
   bool operator==(const Halo&) const = default;
 };
@@ -83,6 +93,13 @@ struct LayoutSpec {
   std::vector<std::vector<Index>> cuts = {};    // By dimension; default: nested balanced.
   std::vector<std::optional<Halo>> halos = {};  // By dimension; default: none.
 };
+
+// Throws TENON_ERR_SHAPE unless a halo with pole modes fits these numbers of rows and longitudes;
+// `where` names the rows.
+void checkPoles(const Halo& halo, Index rows, Index longitudes, const std::string& where);
+// Determines and checks the longitudes of halos with pole modes. Throws TENON_ERR_LAYOUT, or the
+// error of checkPoles().
+void completePoles(LayoutSpec& spec);
 
 class Layout {
 public:
@@ -104,6 +121,8 @@ public:
   bool hasLinkedHalos() const noexcept;
   // True if the boundary modes of some halo differ by channel.
   bool hasModesByChannel() const noexcept;
+  // True if a halo with a pole mode holds values (false) or contributions (true).
+  bool hasPole(bool isPartial) const noexcept;
   // True if the ranks' data must be summed: there is a P axis or a G* dimension.
   bool holdsPartialSums() const noexcept;
 
@@ -134,6 +153,9 @@ public:
   Layout withoutHalos() const;
   // This layout with the boundary modes of one channel for all channels.
   Layout withModesOf(Index channel) const;
+  // A term of this layout at its poles: the rows that poles are crossed on the way to, with shifted
+  // longitudes, or all others.
+  Layout withPoleTerm(bool crossed) const;
   // The specification of this layout, with all defaults filled in. To change a layout, make one
   // from it.
   LayoutSpec spec() const;

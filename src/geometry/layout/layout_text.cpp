@@ -84,13 +84,15 @@ std::string modesText(Boundary low, Boundary high) {
                      : fmt::format("{}/{}", boundaryName(low), boundaryName(high));
 }
 
-// " (periodic)", " (zero/none)", or, with modes by channel, " (odd; symmetric from channel 2 on)";
-// "" if both sides are "none".
+// " (periodic)", " (zero/none)", or, with modes by channel, " (odd; symmetric from channel 2 on)",
+// or with poles " (pole, longitudes in dim 3)"; "" if both sides are "none".
 std::string modesText(const Halo& halo) {
+  const std::string longitudes =
+      halo.hasPole() ? fmt::format(", longitudes in dim {}", halo.longitudes) : "";
   if (halo.bands.empty())
     return halo.low == Boundary::None && halo.high == Boundary::None
                ? ""
-               : fmt::format(" ({})", modesText(halo.low, halo.high));
+               : fmt::format(" ({}{})", modesText(halo.low, halo.high), longitudes);
   std::string text;
   Index begin = 0;
   for (const ModeBand& band : halo.bands) {
@@ -98,7 +100,7 @@ std::string modesText(const Halo& halo) {
                         begin == 0 ? "" : fmt::format(" from channel {} on", begin));
     begin = band.end;
   }
-  return fmt::format(" ({})", text);
+  return fmt::format(" ({}{})", text, longitudes);
 }
 
 // "halo of 1 in dim 2 (periodic)", or with the boxes of all parts: "halo in dim 2: [0,9),[7,16)".

@@ -30,6 +30,7 @@ struct Window {
   Boundary lowMode = Boundary::None;
   Boundary highMode = Boundary::None;
   std::vector<ModeBand> bands = {}; // Modes by channel if they differ, as in Halo.
+  int longitudes = -1;              // With a pole mode, the spatial dimension of the longitudes.
 
   // Number of inputs from the first to the last that an output reads.
   Index reach() const {

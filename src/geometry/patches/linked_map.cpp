@@ -6,6 +6,9 @@
 // can have copies of its patches. Both loops have the same order, so sender and receiver compute
 // the same list without communication.
 #include "geometry/patches/patch_links.hpp"
+#include "sys/errors/error.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -23,6 +26,12 @@ public:
   LinkedMapMaker(const PatchRule& rule, const Layout& from, const Layout& to, int rank)
       : rule_(rule), from_(from), to_(to), rank_(rank), position_(to.grid().position(rank)) {
     const auto isByChannel = [&](int d) { return to.halo(d) && !to.halo(d)->bands.empty(); };
+    if (to.hasPole(/*isPartial=*/false))
+      throw Error(
+          TENON_ERR_SUPPORT,
+          fmt::format("links fill halos to {}, but not those beyond a pole; link the rows at "
+                      "the pole too",
+                      to.describe()));
     hasChannels_ = !rule.vectors.empty();
     for (int d = kSpaceDim; d < to.rank(); ++d)
       hasChannels_ = hasChannels_ || isByChannel(d);

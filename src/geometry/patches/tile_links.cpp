@@ -186,7 +186,8 @@ PatchLinksPtr linkTiles(const Shape& tiles, const std::vector<std::vector<Index>
   }
   for (const BoxEnds& end : ends)
     for (Boundary mode : {end.low, end.high})
-      if (mode == Boundary::None || isUserSupplied(mode) || mode == Boundary::Linked)
+      if (mode == Boundary::None || isUserSupplied(mode) || mode == Boundary::Linked ||
+          isPole(mode))
         throw Error(TENON_ERR_ARG,
                     fmt::format("the boundary mode of an end of the box is {}; use zero, periodic, "
                                 "reflect, replicate, symmetric, odd or odd_point",

@@ -55,10 +55,12 @@ bool canRefill(const Layout& from, const Layout& to, int dim, int part) {
   const Interval sourceBox = from.box(dim, part), targetBox = to.box(dim, part);
   if (targetBox.empty())
     return true;
-  // The user's values cannot be computed from elements in the domain, so `from` must have them.
+  // The user's values cannot be computed from elements in the domain, and those beyond a pole not
+  // along one dimension, so `from` must have them.
   const auto canFillSide = [](Boundary sourceMode, Boundary targetMode, bool isPresent) {
-    return isUserSupplied(targetMode) ? sourceMode == targetMode && isPresent
-                                      : sourceMode == targetMode || sourceMode == Boundary::None;
+    return isUserSupplied(targetMode) || isPole(targetMode)
+               ? sourceMode == targetMode && isPresent
+               : sourceMode == targetMode || sourceMode == Boundary::None;
   };
   if (targetBox.begin < 0 &&
       !canFillSide(lowMode(from, dim), lowMode(to, dim), sourceBox.begin <= targetBox.begin))

@@ -42,7 +42,7 @@ std::vector<Segment> refilledSegments(const Layout& from, const Layout& to, int 
 //   - their halos are of values (G), not of contributions (G*)
 //   - on each side on which `to` reads beyond the domain, `from` has the mode of `to`, or
 //     Boundary::None
-//   - where the user supplies the elements beyond a side, `from` has them all
+//   - where the user supplies the elements beyond a side, or it is a pole, `from` has them all
 // Every rank gets the same result.
 bool canRefill(const Layout& from, const Layout& to);
 

@@ -5,8 +5,9 @@
 //   2. each combination of such parts, one per dimension, is a peer; the product of their overlaps
 //      is the list of boxes of its message
 //   3. the elements of the local array that no peer covers are the gaps
-// If boundary modes differ by channel, the search is made for each run of channels with equal modes
-// (channel_runs.hpp): only within a run is the list of boxes a product over dimensions.
+// If boundary modes differ by channel, the search is made for each run of channels with equal
+// modes, and at poles for each term of the extension (channel_runs.hpp): only the boxes of one run
+// and one term are a product over dimensions.
 //
 // The same search is used for the source and for the target, and lists the boxes of a message in
 // the same order on both sides. Sender and receiver therefore agree on the content of a message
@@ -179,8 +180,24 @@ public:
   // product over dimensions. The elements whose values the user does not supply (notSupplied) are a
   // product over dimensions too. Zeros are the notSupplied elements that are not touched.
   Gaps gaps() const {
+    std::vector<Coverage> notSupplied;
+    return {gapsOf(touched(notSupplied)), gapsOf(notSupplied)};
+  }
+  // The same of several terms of a conversion: the gaps of those before that this one leaves.
+  void closeGaps(Gaps& gaps) const {
+    std::vector<Coverage> notSupplied;
+    gaps.zeros = without(gaps.zeros, touched(notSupplied));
+  }
+
+private:
+  struct Candidate {
+    std::vector<int> coordinates;
+    std::vector<Overlap> overlaps;
+  };
+
+  std::vector<Coverage> touched(std::vector<Coverage>& notSupplied) const {
     const Box box = layout_.box(position_);
-    std::vector<Coverage> touched, notSupplied;
+    std::vector<Coverage> touched;
     for (int d = 0; d < layout_.rank(); ++d) {
       notSupplied.push_back(localRangeNotSupplied(d, box[d]));
       std::vector<Interval> covered;
@@ -191,14 +208,8 @@ public:
       const auto& range = notSupplied.back().covered;
       touched.push_back(coverage(std::move(covered), range.empty() ? Interval{} : range.front()));
     }
-    return {gapsOf(touched), gapsOf(notSupplied)};
+    return touched;
   }
-
-private:
-  struct Candidate {
-    std::vector<int> coordinates;
-    std::vector<Overlap> overlaps;
-  };
 
   std::optional<std::vector<int>> ownCoordinates() const {
     if (!layout_.isHolder(position_))
@@ -311,8 +322,8 @@ private:
   std::vector<Transfer> transfers_;
 };
 
-// Merges two blocks that are consecutive in the channels and otherwise equal. Returns false if they
-// are not.
+// Merges two blocks that are consecutive in the channels and otherwise equal, also in the direction
+// of both. Returns false if they are not.
 bool join(ElementBlock& block, const ElementBlock& next) {
   constexpr int c = kChannelDim;
   const auto follows = [&](const std::vector<Index>& first, const std::vector<Index>& second) {
@@ -324,6 +335,8 @@ bool join(ElementBlock& block, const ElementBlock& next) {
   for (std::size_t d = 0; d < block.extent.size(); ++d)
     if (d != c && block.extent[d] != next.extent[d])
       return false;
+  if (block.sourceStep[c] != 1 || block.targetStep[c] != 1)
+    return false;
   if (block.sign != next.sign || block.sourceStep != next.sourceStep ||
       block.targetStep != next.targetStep || !follows(block.sourceBegin, next.sourceBegin) ||
       !follows(block.targetBegin, next.targetBegin))
@@ -417,11 +430,23 @@ Schedule scheduleAmong(PeerSearch::Among among, const Layout& from, const Layout
   Schedule schedule;
   forEachChannelRun(from, to, [&](const Layout& source, const Layout& target, const Interval* run) {
     const auto search = [&](Role role, std::vector<Transfer>& transfers, Gaps& gaps) {
-      PeerSearch peers(source, target, rank, role, run, among);
-      peers.search();
-      append(gaps.zeros, peers.gaps().zeros);
-      append(gaps.userValues, peers.gaps().userValues);
-      append(transfers, peers.takeTransfers());
+      std::optional<Gaps> ofTerms;
+      const auto searchTerm = [&](const Layout& from, const Layout& to) {
+        PeerSearch peers(from, to, rank, role, run, among);
+        peers.search();
+        if (ofTerms)
+          peers.closeGaps(*ofTerms);
+        else
+          ofTerms = peers.gaps();
+        append(transfers, peers.takeTransfers());
+      };
+      // A rank that refills a halo has the rows beyond a pole already.
+      if (among == PeerSearch::Among::Itself)
+        searchTerm(source, target);
+      else
+        forEachPoleTerm(source, target, searchTerm);
+      append(gaps.zeros, ofTerms->zeros);
+      append(gaps.userValues, ofTerms->userValues);
     };
     search(Role::Source, schedule.sends, schedule.sourceGaps);
     search(Role::Target, schedule.receives, schedule.targetGaps);

@@ -18,6 +18,15 @@ Index localOf(const Segment& run, Index global) {
   return run.local + (global - run.global) * run.step;
 }
 
+// The runs of an interval whose first element is local element `local`, each element shifted.
+std::vector<Segment> shifted(Interval range, Index local, Index extent, Index shift) {
+  std::vector<Segment> runs = extensionSegments({range.begin + shift, range.end + shift}, extent,
+                                                Boundary::Periodic, Boundary::Periodic);
+  for (Segment& run : runs)
+    run.local += local;
+  return runs;
+}
+
 } // namespace
 
 bool isExtended(const Halo& halo, Role role) {
@@ -31,11 +40,20 @@ std::vector<Segment> partSegments(const Layout& layout, int dim, int part, Role 
     return owned.empty() ? std::vector<Segment>{}
                          : std::vector<Segment>{{0, owned.begin, owned.size(), 1}};
   const Interval box = halo->boxes[part];
-  if (isExtended(*halo, role))
-    return extensionSegments(box, layout.shape()[dim], halo->low, halo->high);
+  const Index extent = layout.shape()[dim];
+  if (isExtended(*halo, role)) {
+    if (halo->shift != 0)
+      return shifted(box, 0, extent, halo->shift);
+    std::vector<Segment> runs = extensionSegments(box, extent, halo->low, halo->high);
+    if (halo->crossed)
+      std::erase_if(runs, [&](const Segment& run) { return run.crossed != *halo->crossed; });
+    return runs;
+  }
   const Interval common = intersect(box, owned);
   if (common.empty())
     return {};
+  if (halo->shift != 0)
+    return shifted(common, common.begin - box.begin, extent, halo->shift);
   return {{common.begin - box.begin, common.begin, common.size(), 1}};
 }
 
@@ -93,10 +111,19 @@ std::vector<int> partsNear(const std::vector<Segment>& runs, const Layout& layou
         std::ranges::partition_point(range, [&](int part) { return holds(intervalOf(part)); }) -
         range.begin());
   };
-  for (const Segment& run : runs) {
-    const Interval range = globalRange(run);
+  const auto addAlong = [&](Interval range) {
     addParts(countWhile([&](Interval i) { return i.end <= range.begin; }),
              countWhile([&](Interval i) { return i.begin < range.end; }));
+  };
+  for (const Segment& run : runs) {
+    const Interval range = globalRange(run);
+    if (!halo || halo->shift == 0) {
+      addAlong(range);
+      continue;
+    }
+    // Half of the longitudes further on, the period is the same in both directions.
+    for (const Index shift : {-halo->shift, halo->shift})
+      addAlong({range.begin + shift, range.end + shift});
   }
   // A box that extends beyond the domain can contain any index, by the extension of its boundary.
   // Such boxes are the first and the last ones.

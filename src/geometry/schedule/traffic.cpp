@@ -92,8 +92,8 @@ std::optional<std::vector<int>> rankStrides(const Grid& grid) {
 }
 
 // A flow by level, counted from the schedule; levelOf(peer) is the level that a message crosses.
-// Needed if boundary modes differ by channel: several runs of channels can then have the same peer,
-// so its messages are not a product.
+// Needed if the conversion is not one product: several runs of channels, or terms at poles, can
+// then have the same peer, whose messages are counted once.
 LevelFlow listedFlow(const Layout& from, const Layout& to, int rank, Role role, std::size_t levels,
                      const std::function<std::ptrdiff_t(int peer)>& levelOf) {
   LevelFlow flow{std::vector<Traffic>(levels + 1), 0};
@@ -109,6 +109,44 @@ LevelFlow listedFlow(const Layout& from, const Layout& to, int rank, Role role, 
   }
   return flow;
 }
+
+// What a position sends and receives along one dimension, by which unlikePositions() compares
+// positions: the factor of the dimension if the conversion is one product, otherwise the parts that
+// share elements with its own, product by product, since a peer of several is counted once.
+class DimensionKey {
+public:
+  DimensionKey(const Layout& from, const Layout& to, int dim)
+      : from_(from), to_(to), dim_(dim), isOne_(isOneProduct(from, to)) {}
+
+  // Adds the numbers of a rank whose peers have its coordinates on some axes.
+  void add(int rank, AxisMask fixedAxes, std::vector<AlongDim>& key) const {
+    for (const Role role : {Role::Source, Role::Target}) {
+      Index number = 0; // of a product
+      forEachChannelRun(from_, to_, [&](const Layout& a, const Layout& b, const Interval* run) {
+        forEachPoleTerm(a, b, [&](const Layout& source, const Layout& target) {
+          addProduct(FlowCount(source, target, rank, role, fixedAxes), run, number++, key);
+        });
+      });
+    }
+  }
+
+private:
+  void addProduct(const FlowCount& count, const Interval* run, Index number,
+                  std::vector<AlongDim>& key) const {
+    // A position without peers gets a key that no flow has.
+    if (isOne_ || !count.hasPeers()) {
+      key.push_back(count.hasPeers() ? count.along(dim_) : AlongDim{{-1, -1}, -1});
+      return;
+    }
+    const Interval channels = run ? *run : Interval{0, from_.shape()[dim_]};
+    for (const auto& [distance, shared] : count.partsBeside(dim_, channels))
+      key.push_back({{distance, shared}, number});
+  }
+
+  const Layout &from_, &to_;
+  const int dim_;
+  const bool isOne_;
+};
 
 } // namespace
 
@@ -144,7 +182,7 @@ std::optional<UnitAxes> UnitAxes::of(const Grid& grid, const std::vector<Index>&
 }
 
 Flow countFlow(const Layout& from, const Layout& to, int rank, Role role) {
-  if (!from.hasModesByChannel() && !to.hasModesByChannel())
+  if (isOneProduct(from, to))
     return FlowCount(from, to, rank, role).flow();
   const LevelFlow flow = listedFlow(from, to, rank, role, 0, [](int) { return 0; });
   return {flow.others.front(), flow.keptElements};
@@ -152,7 +190,7 @@ Flow countFlow(const Layout& from, const Layout& to, int rank, Role role) {
 
 LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
                     const std::vector<Index>& unitRanks) {
-  if (!from.hasModesByChannel() && !to.hasModesByChannel())
+  if (isOneProduct(from, to))
     return FlowCount(from, to, rank, role).byLevel(unitRanks);
   return listedFlow(from, to, rank, role, unitRanks.size(),
                     [&](int peer) { return levelBetween(rank, peer, unitRanks); });
@@ -161,7 +199,7 @@ LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
 LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
                     const UnitAxes& units) {
   LevelFlow flow{std::vector<Traffic>(units.apart.size() + 1), 0};
-  if (from.hasModesByChannel() || to.hasModesByChannel()) {
+  if (!isOneProduct(from, to)) {
     const Grid& grid = from.grid();
     const int own = grid.position(rank);
     // The first level on whose axes the peer has another coordinate.
@@ -201,25 +239,13 @@ std::vector<int> unlikePositions(const Layout& from, const Layout& to, const Uni
   classes.front().make([](int position) { return position; });
   for (int dim = 0; dim < from.rank(); ++dim) {
     classes.emplace_back(grid, axesOfDim(from, to, dim));
+    const DimensionKey dimension(from, to, dim);
     classes.back().make([&](int position) {
       const int rank = grid.rank(position);
       std::vector<AlongDim> key;
-      const auto add = [&](AxisMask apart) {
-        for (const Role role : {Role::Source, Role::Target})
-          forEachChannelRun(from, to, [&](const Layout& a, const Layout& b, const Interval* run) {
-            // A position without peers gets a key that no flow has.
-            const FlowCount count(a, b, rank, role, apart);
-            if (!run || !count.hasPeers())
-              key.push_back(count.hasPeers() ? count.along(dim) : AlongDim{{-1, -1}, -1});
-            else
-              // Peers of several runs of channels are counted once, so the key includes which parts
-              // they are.
-              for (const auto& [distance, shared] : count.partsBeside(dim, *run))
-                key.push_back({{distance, shared}, run->begin});
-          });
-      };
-      add(0);
-      std::ranges::for_each(units.apart, add);
+      dimension.add(rank, /*fixedAxes=*/0, key);
+      for (const AxisMask apart : units.apart)
+        dimension.add(rank, apart, key);
       return key;
     });
   }

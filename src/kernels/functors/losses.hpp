@@ -81,11 +81,11 @@ struct RowError {
   using Wide = double;
   const T* x;
   const U* t;
-  const T* weights;
+  ElementWeights<T> weights;
   Index cols;
   TENON_DEVICE double operator()(Index row, Index c) const {
     const Index i = row * cols + c;
-    const double w = weightAt(weights, i), d = differenceOf(w, double(x[i]), double(t[i]));
+    const double w = weights.of(i), d = differenceOf(w, double(x[i]), double(t[i]));
     return w * (d * d);
   }
 };
@@ -93,11 +93,11 @@ template <class T, class U>
 struct RowTarget {
   using Wide = double;
   const U* t;
-  const T* weights;
+  ElementWeights<T> weights;
   Index cols;
   TENON_DEVICE double operator()(Index row, Index c) const {
     const Index i = row * cols + c;
-    const double w = weightAt(weights, i), value = w == 0 ? 0 : double(t[i]);
+    const double w = weights.of(i), value = w == 0 ? 0 : double(t[i]);
     return w * (value * value);
   }
 };
@@ -134,10 +134,11 @@ struct RelativeGradient {
   const double* slopes; // one per sample
   const T* x;
   const U* t;
-  const T *weights, *rowWeights;
+  ElementWeights<T> weights;
+  const T* rowWeights;
   T* g;
   TENON_DEVICE T at(Index i, Index r, double slope) const {
-    const double w = weightAt(rowWeights, r) == 0 ? 0 : weightAt(weights, i);
+    const double w = weightAt(rowWeights, r) == 0 ? 0 : weights.of(i);
     return T(slope * w * differenceOf(w, double(x[i]), double(t[i])));
   }
   TENON_DEVICE T read(Index i, Index r) const { return at(i, r, slopes[r]); }

@@ -74,7 +74,7 @@ void errorTerms(KernelContext& context, ErrorTerm term, double delta, Index n, c
 
 template <class T, class U>
 void relativeSums(KernelContext& context, Index rows, Index cols, const T* x, const U* t,
-                  const T* weights, T* e, T* s) {
+                  const ElementWeights<T>& weights, T* e, T* s) {
   // The caller reduces these sums over the ranks that share a sample, so roots and quotients are
   // computed later, in relativeTerms().
   sumRowTerms(context, rows, cols, functors::RowError<T, U>{x, t, weights, cols}, e);
@@ -83,8 +83,8 @@ void relativeSums(KernelContext& context, Index rows, Index cols, const T* x, co
 
 template <class T, class U>
 void relativeTerms(KernelContext& context, Index rows, Index cols, const T* x, const U* t,
-                   const T* elementWeights, const T* rowWeights, const T* e, const T* s,
-                   const RelativeScale& scale, T* g, T* sum) {
+                   const ElementWeights<T>& elementWeights, const T* rowWeights, const T* e,
+                   const T* s, const RelativeScale& scale, T* g, T* sum) {
   const functors::RelativeError<T> error{rowWeights, e, s, scale.scale, scale.epsilon};
   sumTerms(context, rows, error, scale.isCounted ? 1 : 0, sum);
   if (!g)
@@ -231,10 +231,11 @@ void scaleByNumber(KernelContext& context, Index n, const T* factor, const T* x,
 #define TENON_INSTANTIATE(T, U)                                                                    \
   template void errorTerms<T, U>(KernelContext&, ErrorTerm, double, Index, const T*, const U*,     \
                                  const ElementWeights<T>&, double, T*, T*);                        \
-  template void relativeSums<T, U>(KernelContext&, Index, Index, const T*, const U*, const T*, T*, \
-                                   T*);                                                            \
-  template void relativeTerms<T, U>(KernelContext&, Index, Index, const T*, const U*, const T*,    \
-                                    const T*, const T*, const T*, const RelativeScale&, T*, T*);   \
+  template void relativeSums<T, U>(KernelContext&, Index, Index, const T*, const U*,               \
+                                   const ElementWeights<T>&, T*, T*);                              \
+  template void relativeTerms<T, U>(KernelContext&, Index, Index, const T*, const U*,              \
+                                    const ElementWeights<T>&, const T*, const T*, const T*,        \
+                                    const RelativeScale&, T*, T*);                                 \
   template void differenceTerms<T, U>(KernelContext&, const DifferenceBox&, const T*, const U*,    \
                                       const ElementWeights<T>&, double, T*, T*);
 TENON_INSTANTIATE(float, float)

@@ -19,15 +19,21 @@ namespace tenon {
 // if |d| <= delta, else delta (|d| - delta / 2).
 enum class ErrorTerm { Squared, Absolute, Huber };
 
-// Weights: one per elementsEach elements, which is 1 or the size of a sample. Null values stand for
-// ones. Elements of weight 0 are excluded from sums and derivatives even if they are not finite.
+// Weights: one per elementsEach elements, which is 1 or the size of a sample, times one of the row
+// of the element, of which there are `rows` of rowElements elements each, over and over. A box
+// [2, 3, 4] with rows in dimension 1 has 3 rows of 4 elements. Null values stand for ones. Elements
+// of weight 0 are excluded from sums and derivatives even if they are not finite.
 template <class T>
 struct ElementWeights {
   const T* values = nullptr;
   Index elementsEach = 1;
+  const T* rowValues = nullptr;
+  Index rowElements = 1, rows = 1;
 
   TENON_DEVICE double of(Index element) const {
-    return values ? double(values[elementsEach == 1 ? element : element / elementsEach]) : 1.0;
+    const double own =
+        values ? double(values[elementsEach == 1 ? element : element / elementsEach]) : 1.0;
+    return rowValues ? own * double(rowValues[element / rowElements % rows]) : own;
   }
 };
 
@@ -40,7 +46,7 @@ void errorTerms(KernelContext& context, ErrorTerm term, double delta, Index n, c
 // per element.
 template <class T, class U>
 void relativeSums(KernelContext& context, Index rows, Index cols, const T* x, const U* t,
-                  const T* weights, T* e, T* s);
+                  const ElementWeights<T>& weights, T* e, T* s);
 
 struct RelativeScale {
   double scale, epsilon;
@@ -50,11 +56,11 @@ struct RelativeScale {
 // that share a sample:
 //     *sum = scale sum over r of w_r sqrt(e_r) / (sqrt(s_r) + epsilon),
 // or 0 unless isCounted. g receives the derivative with respect to x, which is 0 in samples without
-// error; g can be null, as can the weights of elements and of samples.
+// error; g can be null, as can the weights of samples.
 template <class T, class U>
 void relativeTerms(KernelContext& context, Index rows, Index cols, const T* x, const U* t,
-                   const T* elementWeights, const T* rowWeights, const T* e, const T* s,
-                   const RelativeScale& scale, T* g, T* sum);
+                   const ElementWeights<T>& elementWeights, const T* rowWeights, const T* e,
+                   const T* s, const RelativeScale& scale, T* g, T* sum);
 
 // A box of elements whose first differences are summed, along the dimensions from `first` on. The
 // array has `extent` elements; the low end of each difference is one of the first `owned` elements.

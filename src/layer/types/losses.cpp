@@ -16,9 +16,11 @@
 #include "layer/types/losses.hpp"
 
 #include "declaration/core/window_layout.hpp"
+#include "declaration/sphere/area.hpp"
 #include "declaration/types/losses.hpp"
 #include "dtensor/host_view.hpp"
 #include "kernels/elementwise/reduce.hpp"
+#include "kernels/movement/block_copy.hpp"
 #include "kernels/rows/losses.hpp"
 #include "layer/core/layer_types.hpp"
 #include "layer/core/local_kernel.hpp"
@@ -27,7 +29,39 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
+#include <type_traits>
+
 namespace tenon {
+
+// The weights by area of a rank's elements: one for each row of its block, in the layer's type.
+struct LossArea {
+  LossArea(const AreaRows& rows, const Box& box, TenonDataType type, KernelContext& context)
+      : dim(rows.dim), rows(box[rows.dim].size()) {
+    for (std::size_t d = static_cast<std::size_t>(dim) + 1; d < box.size(); ++d)
+      rowElements *= box[d].size();
+    const double each = 1 / double(rows.longitudes);
+    if (type == TENON_FLOAT32)
+      floats = sharesOf<float>(rows, box[dim], context, each);
+    else
+      doubles = sharesOf<double>(rows, box[dim], context, each);
+    for (Index row = box[dim].begin; row < box[dim].end; ++row)
+      sumOfRows += rows.share[row] * each;
+  }
+  template <class T>
+  const T* values() const {
+    if constexpr (std::is_same_v<T, float>)
+      return floats.data();
+    else
+      return doubles.data();
+  }
+
+  int dim;
+  Index rows, rowElements = 1;
+  double sumOfRows = 0; // of the weights of one element of each row
+  ReadList<float> floats;
+  ReadList<double> doubles;
+};
 
 // Losses whose terms depend on the error (input minus target) of each element, or on differences of
 // the error in space.
@@ -44,16 +78,27 @@ void visitTarget(const LossPart& part, Visit&& visit) {
   visitFloating(target.dataType(), [&]<class U>(U) { visit(target.data<U>()); });
 }
 
-// The weights with the number of consecutive elements of x to which each applies: one element, or a
-// whole sample.
+// The user's weights of elements, if there are any, times those by area.
+template <class T>
+ElementWeights<T> elementWeightsOf(const LossPart& part) {
+  ElementWeights<T> weights{.values = part.elementWeights<T>()};
+  if (part.area && part.area->rows > 0) {
+    weights.rowValues = part.area->values<T>();
+    weights.rowElements = part.area->rowElements;
+    weights.rows = part.area->rows;
+  }
+  return weights;
+}
+
+// The same with the user's weights of samples, each of which applies to the elements of a sample.
 template <class T>
 ElementWeights<T> weightsOf(const LossPart& part) {
-  if (part.weighsElements)
-    return {part.elementWeights<T>(), 1};
-  if (part.weighsSamples)
-    return {part.sampleWeights<T>(),
-            std::max<Index>(1, part.rows() > 0 ? part.elements() / part.rows() : 1)};
-  return {};
+  ElementWeights<T> weights = elementWeightsOf<T>(part);
+  if (part.weighsSamples) {
+    weights.values = part.sampleWeights<T>();
+    weights.elementsEach = std::max<Index>(1, part.rows() > 0 ? part.elements() / part.rows() : 1);
+  }
+  return weights;
 }
 
 // Input 1 of the kernels of terms, which exists only in a weighted mean.
@@ -163,7 +208,7 @@ public:
       T* targetSquares = errorSquares + part_.rows();
       visitFloating(target.dataType(), [&]<class U>(U) {
         relativeSums<T>(squares.context(), part_.rows(), columns(part_), x[0]->data<T>(),
-                        target.data<U>(), part_.elementWeights<T>(), errorSquares, targetSquares);
+                        target.data<U>(), elementWeightsOf<T>(part_), errorSquares, targetSquares);
       });
     });
   }
@@ -191,7 +236,7 @@ public:
       T* gradient = workspace ? workspace->data<T>() : nullptr;
       visitFloating(target.dataType(), [&]<class U>(U) {
         relativeTerms<T>(contribution.context(), part_.rows(), columns(part_), x[0]->data<T>(),
-                         target.data<U>(), part_.elementWeights<T>(), part_.sampleWeights<T>(),
+                         target.data<U>(), elementWeightsOf<T>(part_), part_.sampleWeights<T>(),
                          errorSquares, targetSquares, scale, gradient, placeOf<T>(contribution));
       });
     });
@@ -338,6 +383,8 @@ public:
   void forwardMany(Inputs, ParameterUses&, DTensor& contribution, Buffer*) override {
     visitFloating(part_.type, [&]<class T>(T) {
       const DTensor& weights = part_.weights->value();
+      if (part_.area && part_.weighsElements)
+        return addByRows<T>(weights, contribution);
       const double sum =
           tenon::sum<T>(contribution.context(), weights.localElements(), weights.data<T>());
       setNumber(contribution, sum * timesEach());
@@ -348,14 +395,29 @@ public:
   bool isRepeatable() const override { return false; }
 
 private:
-  // The number of this rank's terms per weight. If a term is a sample, all ranks that share the
-  // sample have its weight, and one of them counts it.
+  // Weights of elements, each times that of its row.
+  template <class T>
+  void addByRows(const DTensor& weights, DTensor& contribution) {
+    const LossArea& area = *part_.area;
+    const Shape extent = extents(part_.box);
+    std::array<Index, kMaxRank> along{}, nowhere{};
+    along[area.dim] = 1;
+    scaleArray(0, contribution);
+    if (contribution.localElements() > 0)
+      blockMultiplyAdd<T>(contribution.context(), weights.rank(), extent.data(), T(1),
+                          area.values<T>(), along.data(), weights.data<T>(),
+                          weights.strides().data(), placeOf<T>(contribution), nowhere.data());
+  }
+  // The number of this rank's terms per weight, or the sum of their weights by area. If a term is a
+  // sample, all ranks that share the sample have its weight, and one of them counts it.
   double timesEach() const {
     if (termsAreSamples_)
       return part_.countsSamples ? 1 : 0;
     const Index rows = part_.weighsElements ? 0 : part_.rows();
     const Index elementsOfRow = rows == 0 ? 1 : part_.elements() / rows;
-    return static_cast<double>(elementsOfRow);
+    if (!part_.area || part_.area->rows == 0)
+      return static_cast<double>(elementsOfRow);
+    return static_cast<double>(elementsOfRow / part_.area->rows) * part_.area->sumOfRows;
   }
 
   LossPart part_;
@@ -384,6 +446,12 @@ LossPart lossPart(const Layer& layer, const Loss& loss, const Form& form) {
   // The mean is over the terms of all ranks: count them by the global shape.
   for (std::size_t d = 0; d < (loss.termsAreSamples() ? 1 : use.shape().size()); ++d)
     part.terms *= static_cast<double>(use.shape()[d]);
+  if (const auto area = loss.settings().has("area") ? areaRows(loss, use.shape()) : std::nullopt) {
+    if (!part.box.empty() && position >= 0)
+      part.area = std::make_shared<const LossArea>(*area, part.box, part.type, *part.context);
+    if (!loss.termsAreSamples())
+      part.terms /= double(use.shape()[area->dim]) * double(area->longitudes);
+  }
   const std::string weights = loss.value<std::string>("loss_weights");
   part.weighsElements = weights == "element";
   part.weighsSamples = weights == "sample";

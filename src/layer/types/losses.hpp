@@ -70,18 +70,21 @@ T* placeOf(DTensor& number) {
   return number.localElements() > 0 ? place : nullptr;
 }
 
+struct LossArea; // losses.cpp
+
 // The block of a loss on one rank: its box of x, and what the kernels need to scale the terms. A
 // term is an element of x or a whole sample (index of dimension 0).
 struct LossPart {
   Layout use;         // distribution of x over the ranks, as the kernels read it
   Box box;            // of this rank, without a halo
   bool countsSamples; // true on one of the ranks that share the same samples, which counts them
-  double terms;       // number of terms on all ranks
+  double terms;       // number of terms on all ranks, or the sum of their weights by area
   bool isMean;
   bool weighsElements = false, weighsSamples = false;
   TenonDataType type;
   KernelContextPtr context;
   std::shared_ptr<const TargetUse> target, weights; // null if there are none
+  std::shared_ptr<const LossArea> area = {};        // weights by area; null if there are none
 
   Index rows() const { return box[kSampleDim].size(); }
   Index elements() const { return tenon::elements(box); }

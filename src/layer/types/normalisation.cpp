@@ -409,6 +409,7 @@ private:
 
 // Makes the kernel with the name that the declaration (declaration/types/normalisation.cpp) gives
 // it: moments, means, contributions, combine, running, or the type of the layer for Normalised;
+// names with "area" are those of area_moments.cpp;
 // "order" and "order back" transpose x and y if the reduced dimensions are not the last ones.
 // LocalMoments and Normalised share one RowKernels object, which has the list of rows and groups.
 std::unique_ptr<LocalKernel> makeNormalisation(const KernelSite& at) {
@@ -422,6 +423,8 @@ std::unique_ptr<LocalKernel> makeNormalisation(const KernelSite& at) {
                                                                      : std::move(inverse)),
                      at.list.kernels()[at.number]);
   }
+  if (at.name().starts_with("area"))
+    return onTensors(declaration.makeKernel(at), at.list.kernels()[at.number]);
   const RowGeometry geometry(declaration, at.form, at.form.uses.front().grid().position(at.rank));
   const KernelContextPtr context = at.context;
   const auto elementCounts = [&] {

@@ -44,11 +44,8 @@ Interval clipped(Interval box, const HaloSpec& halo, Index extent) {
   return box.size() == 0 ? Interval{} : box;
 }
 
-HaloSpec drawHalo(Draw& draw, const LayoutSpec& spec, int dim, bool isPartial) {
-  HaloSpec halo{.boxes = {}, .widths = {}, .isPartial = isPartial};
-  halo.low = static_cast<TenonBoundary>(draw.upTo(TENON_BOUNDARY_ODD_POINT));
-  halo.high =
-      draw.chance(50) ? halo.low : static_cast<TenonBoundary>(draw.upTo(TENON_BOUNDARY_ODD_POINT));
+// Draws the boxes of a halo whose modes are set.
+HaloSpec withBoxes(Draw& draw, const LayoutSpec& spec, int dim, HaloSpec halo) {
   // Occasionally a side is narrowed instead of widened.
   const int least = draw.chance(25) ? -2 : 0;
   if (draw.chance(50))
@@ -64,6 +61,41 @@ HaloSpec drawHalo(Draw& draw, const LayoutSpec& spec, int dim, bool isPartial) {
     halo.boxes.push_back(clipped(box, halo, spec.shape[dim]));
   }
   return halo;
+}
+
+HaloSpec drawHalo(Draw& draw, const LayoutSpec& spec, int dim, bool isPartial) {
+  HaloSpec halo{.boxes = {}, .widths = {}, .isPartial = isPartial};
+  halo.low = static_cast<TenonBoundary>(draw.upTo(TENON_BOUNDARY_ODD_POINT));
+  halo.high =
+      draw.chance(50) ? halo.low : static_cast<TenonBoundary>(draw.upTo(TENON_BOUNDARY_ODD_POINT));
+  return withBoxes(draw, spec, dim, std::move(halo));
+}
+
+TenonBoundary drawPole(Draw& draw) {
+  return static_cast<TenonBoundary>(
+      draw.between(TENON_BOUNDARY_POLE, TENON_BOUNDARY_POLE_POINT_VECTOR));
+}
+
+// Makes a globe of some layouts: halos with poles in one dimension, and periodic ones in another
+// one, of even extent, which names it the longitudes if no other dimension is periodic.
+void drawPoles(Draw& draw, LayoutSpec& spec, bool isPartial) {
+  const int first = spec.ndim() < 4 ? 0 : 2, dims = spec.ndim() - first; // without batch, channels
+  if (dims < 2 || !draw.chance(30))
+    return;
+  const int at = draw.upTo(dims - 1), y = first + at,
+            x = first + (at + draw.between(1, dims - 1)) % dims;
+  if (spec.shape[y] < 2 || spec.shape[x] % 2 != 0)
+    return;
+  for (int d = 0; d < spec.ndim(); ++d)
+    if (auto& halo = spec.halos[d]; halo && halo->low == TENON_BOUNDARY_PERIODIC)
+      halo->low = TENON_BOUNDARY_ZERO;
+  HaloSpec rows{.isPartial = isPartial, .longitudes = x};
+  rows.low = drawPole(draw);
+  rows.high = draw.chance(75) ? drawPole(draw) : TENON_BOUNDARY_ZERO;
+  HaloSpec columns{
+      .low = TENON_BOUNDARY_PERIODIC, .high = TENON_BOUNDARY_PERIODIC, .isPartial = isPartial};
+  spec.halos[y] = withBoxes(draw, spec, y, std::move(rows));
+  spec.halos[x] = withBoxes(draw, spec, x, std::move(columns));
 }
 
 } // namespace
@@ -134,6 +166,7 @@ LayoutSpec withHalos(Draw& draw, LayoutSpec spec, int partialPercent) {
   for (int d = 0; d < spec.ndim(); ++d)
     if (d == required || draw.chance(40))
       spec.halos[d] = drawHalo(draw, spec, d, draw.chance(partialPercent));
+  drawPoles(draw, spec, draw.chance(partialPercent));
   return spec;
 }
 
@@ -145,8 +178,9 @@ LayoutSpec drawAnyLayout(Draw& draw, const Indices& shape, const GridSpec& grid)
 namespace {
 
 // Names of the boundary modes, by TenonBoundary.
-constexpr const char* kModes[] = {"none",   "zero",      "periodic", "reflect",  "replicate",
-                                  "values", "symmetric", "odd",      "odd_point"};
+constexpr const char* kModes[] = {
+    "none", "zero",      "periodic", "reflect", "replicate",  "values",      "symmetric",
+    "odd",  "odd_point", "linked",   "pole",    "pole_point", "pole_vector", "pole_point_vector"};
 
 void setHalo(TenonLayout layout, int dim, const HaloSpec& halo) {
   // A halo can be set by widths or by boxes; the call that was drawn is used, so both are tested.

@@ -156,6 +156,36 @@ LayoutSpec everywhere(const Indices& shape, int ranks) {
   return spec;
 }
 
+namespace {
+
+// A cell beyond a pole: it is reflected at one pole after the other until it is in the domain. A
+// side without a pole is crossed as if it were the other one.
+Shown acrossPoles(Index cell, Index extent, TenonBoundary low, TenonBoundary high) {
+  const TenonBoundary mode = cell < 0 ? low : high;
+  const bool isVector =
+      mode == TENON_BOUNDARY_POLE_VECTOR || mode == TENON_BOUNDARY_POLE_POINT_VECTOR;
+  Shown shown{cell};
+  while (shown.cell < 0 || shown.cell >= extent) {
+    const bool isLow = shown.cell < 0;
+    TenonBoundary pole = isLow ? low : high;
+    if (pole < TENON_BOUNDARY_POLE)
+      pole = isLow ? high : low;
+    const bool isOnRow =
+        pole == TENON_BOUNDARY_POLE_POINT || pole == TENON_BOUNDARY_POLE_POINT_VECTOR;
+    const Index mirror = isLow ? (isOnRow ? 0 : -1) : 2 * extent - (isOnRow ? 2 : 1);
+    shown.cell = isOnRow && extent == 1 ? 0 : mirror - shown.cell;
+    shown.crossed = !shown.crossed;
+    shown.sign = isVector ? -shown.sign : shown.sign;
+  }
+  return shown;
+}
+
+} // namespace
+
+void toOppositeMeridian(Indices& cell, const Indices& shape, int longitudes) {
+  cell[longitudes] = (cell[longitudes] + shape[longitudes] / 2) % shape[longitudes];
+}
+
 std::optional<Shown> extension(Index cell, Index extent, TenonBoundary low, TenonBoundary high) {
   // An empty domain has no element to repeat.
   if (extent == 0)
@@ -171,6 +201,8 @@ std::optional<Shown> extension(Index cell, Index extent, TenonBoundary low, Teno
       cell += extent;
     return Shown{cell % extent};
   }
+  if (mode >= TENON_BOUNDARY_POLE)
+    return acrossPoles(cell, extent, low, high);
   const bool isOdd = mode == TENON_BOUNDARY_ODD || mode == TENON_BOUNDARY_ODD_POINT;
   const bool isBetween = mode == TENON_BOUNDARY_ODD || mode == TENON_BOUNDARY_SYMMETRIC;
   if (!isOdd && !isBetween && mode != TENON_BOUNDARY_REFLECT)

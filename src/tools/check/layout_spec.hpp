@@ -74,6 +74,7 @@ struct HaloSpec {
   std::optional<Interval> widths = {};
   TenonBoundary low = TENON_BOUNDARY_NONE, high = TENON_BOUNDARY_NONE;
   bool isPartial = false; // ghost cells hold contributions to be added, not copies
+  int longitudes = -1;    // with poles: the dimension that is shifted beyond them
 };
 
 struct LayoutSpec {
@@ -117,11 +118,15 @@ Indices divided(const Indices& cuts, int parts);
 // The whole tensor on each rank of a communicator.
 LayoutSpec everywhere(const Indices& shape, int ranks);
 
+// Shifts the longitudes of an element by half of their number.
+void toOppositeMeridian(Indices& cell, const Indices& shape, int longitudes);
+
 // The element of the domain whose value, times `sign`, a ghost cell outside of the domain has
 // according to the boundary modes. Example: periodic, extent 10: cell -1 shows cell 9.
 struct Shown {
   Index cell;
   double sign = 1;
+  bool crossed = false; // beyond a pole: half of the longitudes further on
 };
 // Returns none if the ghost cell is 0.
 std::optional<Shown> extension(Index cell, Index extent, TenonBoundary low, TenonBoundary high);

@@ -30,6 +30,7 @@ struct DomainCell {
 std::optional<DomainCell> domainCell(const LayoutSpec& spec, int position, const Indices& cell,
                                      bool shown) {
   DomainCell found{.at = Indices(cell.size())};
+  int longitudes = -1; // of a cell that is beyond a pole
   for (int d = 0; d < spec.ndim(); ++d) {
     const auto& halo = spec.halos[d];
     std::optional<Shown> at = Shown{cell[d]};
@@ -41,7 +42,10 @@ std::optional<DomainCell> domainCell(const LayoutSpec& spec, int position, const
       return std::nullopt;
     found.at[d] = at->cell;
     found.sign *= at->sign;
+    longitudes = at->crossed ? halo->longitudes : longitudes;
   }
+  if (longitudes >= 0)
+    toOppositeMeridian(found.at, spec.shape, longitudes);
   return found;
 }
 
@@ -83,19 +87,27 @@ double filledCell(const LayoutSpec& spec, int position, const Indices& cell,
     // Contributions are independent: equal ones would hide many wrong sums.
     if (spec.properties[axis].kind == 'P')
       key = hash(key, spec.grid.coordinate(position, axis) + 1);
+  const auto holdsContributions = [&](int d) { return spec.halos[d] && spec.halos[d]->isPartial; };
+  Indices shown = cell;
+  int longitudes = -1; // of a cell that is beyond a pole
   for (int d = 0; d < spec.ndim(); ++d) {
     const auto& halo = spec.halos[d];
-    // The contributions of a halo also differ from part to part.
-    if (halo && halo->isPartial) {
-      key = hash(hash(key, spec.part(position, d)), static_cast<std::uint64_t>(cell[d]));
+    if (!halo || halo->isPartial)
       continue;
-    }
-    const auto at = halo ? extension(cell[d], spec.shape[d], halo->low, halo->high)
-                         : std::optional(Shown{cell[d]});
+    const auto at = extension(cell[d], spec.shape[d], halo->low, halo->high);
     if (!at)
       return 0;
-    key = hash(key, static_cast<std::uint64_t>(at->cell));
+    shown[d] = at->cell;
     sign *= at->sign;
+    longitudes = at->crossed ? halo->longitudes : longitudes;
+  }
+  if (longitudes >= 0)
+    toOppositeMeridian(shown, spec.shape, longitudes);
+  for (int d = 0; d < spec.ndim(); ++d) {
+    // The contributions of a halo also differ from part to part.
+    if (holdsContributions(d))
+      key = hash(key, spec.part(position, d));
+    key = hash(key, static_cast<std::uint64_t>(shown[d]));
   }
   return sign * filling.at(key);
 }
