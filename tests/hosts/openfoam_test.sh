@@ -160,18 +160,40 @@ solve "$case" pisoFoam 2 "$case.model.log"
 solve "$root/one" pisoFoam 1 "$root/one.model.log"
 agree "$case.model.log" "$root/one.model.log"
 
+# pimple CASE: the settings of pimpleFoam, whose mesh can change.
+pimple() {
+  set_entry "$1" system/fvSolution PIMPLE '{ nOuterCorrectors 1; nCorrectors 2; nNonOrthogonalCorrectors 0; pRefCell 0; pRefValue 0; correctPhi yes; }'
+  set_entry "$1" system/fvSolution solvers/pcorr '{ solver PCG; preconditioner DIC; tolerance 1e-13; relTol 0; }'
+  set_entry "$1" system/fvSolution solvers/pcorrFinal '{ solver PCG; preconditioner DIC; tolerance 1e-13; relTol 0; }'
+  set_entry "$1" system/fvSolution solvers/UFinal '{ solver PBiCGStab; preconditioner DILU; tolerance 1e-13; relTol 0; }'
+}
+
+echo "== a mesh that turns, 1 and 2 ranks"
+for ranks in 1 2; do
+  case=$root/turned$ranks
+  new_case "$case"
+  pimple "$case"
+  add_check "$case" "$ranks" ""
+  set_entry "$case" 0/U boundaryField/lid '{ type movingWallVelocity; value uniform (0 0 0); }'
+  set_entry "$case" 0/U boundaryField/walls '{ type movingWallVelocity; value uniform (0 0 0); }'
+  cp "$here/openfoam/dynamicMeshDict.turned" "$case/constant/dynamicMeshDict"
+  [[ $ranks -eq 1 ]] || decompose "$case" 2 simple
+  solve "$case" pimpleFoam "$ranks" "$case.log"
+  [[ $(grep -c 'geometry is that of the mesh: yes' "$case.log") -eq 10 ]] || fault "the geometry is not that of the mesh, see $case.log"
+done
+agree "$root/turned2.log" "$root/turned1.log"
+
 echo "== refinement while it learns, 2 ranks"
 case=$root/refined
 new_case "$case"
-cp "$here/openfoam/dynamicMeshDict" "$case/constant"
+cp "$here/openfoam/dynamicMeshDict.refined" "$case/constant/dynamicMeshDict"
 decompose "$case" 2 simple
-set_entry "$case" system/fvSolution PIMPLE '{ nOuterCorrectors 1; nCorrectors 2; nNonOrthogonalCorrectors 0; pRefCell 0; pRefValue 0; correctPhi yes; }'
-set_entry "$case" system/fvSolution solvers/pcorr '{ solver PCG; preconditioner DIC; tolerance 1e-8; relTol 0; }'
-set_entry "$case" system/fvSolution solvers/pcorrFinal '{ solver PCG; preconditioner DIC; tolerance 1e-8; relTol 0; }'
-set_entry "$case" system/fvSolution solvers/UFinal '{ solver PBiCGStab; preconditioner DILU; tolerance 1e-13; relTol 0; }'
+pimple "$case"
+add_check "$case" 2 ""
 solve "$case" pimpleFoam 2 "$case.log"
 [[ $(grep -c '^tenonMesh: the mesh has no cellProcAddressing' "$case.log") -ge 1 && $(grep -c 'Refined from' "$case.log") -ge 1 ]] ||
   fault "the mesh was not refined, see $case.log"
+[[ $(grep -c 'geometry is that of the mesh: yes' "$case.log") -eq 10 ]] || fault "the geometry is not that of the mesh, see $case.log"
 losses "$case.log" | awk '{ if (NR > 1 && $1 > 2 * last) bad = 1; last = $1 } END { exit bad || NR < 8 }' ||
   fault "training does not go on after a refinement, see $case.log"
 

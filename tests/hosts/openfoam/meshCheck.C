@@ -142,8 +142,20 @@ void meshCheck::centres() const
     }
 }
 
+void meshCheck::geometry() const
+{
+    const auto rows = tenonMesh::New(mesh_).features().read<double>();
+    const vectorField& centre = mesh_.C().primitiveField();
+    const label owner = mesh_.faceOwner()[0], other = mesh_.faceNeighbour()[0];
+    const vector d((centre[other] - centre[owner])/cbrt(mesh_.V()[owner]));
+    const scalar difference = mag(d - vector(rows[0], rows[1], rows[2])) + mag(mag(d) - rows[3]);
+    Info<< "meshCheck: the geometry is that of the mesh: "
+        << (returnReduce(difference, maxOp<scalar>()) < 1e-14 ? "yes" : "no") << endl;
+}
+
 bool meshCheck::execute()
 {
+    tenonCalls(FUNCTION_NAME, [&] { geometry(); });
     if (!done_)
     {
         tenonCalls(FUNCTION_NAME, [&] { ghosts(); messages(); centres(); });
