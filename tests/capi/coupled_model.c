@@ -3,19 +3,21 @@
  *
  * A model of a coupled job that shares MPI_COMM_WORLD with a program without Tenon. It initialises
  * Tenon on its own communicator, and its ranks use a field; or on MPI_COMM_WORLD, which the other
- * program never does: the model then says so after 10 s, and is ended by -tenon_wait_limit. MPI's
- * clock shows 10 ms more in each call, by which these seconds take no time. */
+ * program never does: the model then says so after 10 s, and is ended by -tenon_wait_limit. Then
+ * MPI's clock shows 10 ms more in each call, by which these seconds take no time. */
 #include "support/check.h"
 
 #include <tenon.h>
 
 #include <string.h>
 
+static int isOnWorld = 0;
+
 /* In place of MPI's own, for the library too. */
 double MPI_Wtime(void) {
   static double now = 1;
   now += 0.01;
-  return now;
+  return isOnWorld ? now : PMPI_Wtime();
 }
 
 /* A field on the ranks of the model. */
@@ -40,7 +42,7 @@ static TenonErrorCode useRanks(MPI_Comm own) {
 
 int main(int argc, char** argv) {
   MPI_Comm own = MPI_COMM_NULL;
-  int rank = 0, isOnWorld = 0;
+  int rank = 0;
   MPI_Init(&argc, &argv);
   CHECK(argc > 1);
   isOnWorld = strcmp(argv[1], "world") == 0;
