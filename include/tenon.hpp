@@ -19,9 +19,9 @@
  *    LinearOp::halo(from, to, type).
  *  - What a call returns through pointers is its result; of several, a struct:
  *    plan.grid().processes.
- *  - Lists of numbers are braced lists, arrays, std::vector, or whatever has data() and size(),
- *    such as std::span. Their length is checked. Texts are literals, std::string, or whatever has
- *    c_str().
+ *  - Lists of numbers are braced lists, arrays, std::vector, or whatever has size() and data() or
+ *    cdata(), such as std::span; integers of another type are copied. Their length is checked.
+ *    Texts are literals, std::string, or whatever has c_str().
  *  - Errors are exceptions of class Error, with code, message and call stack. A Session turns off
  *    the printing of errors that are thrown. As in C, an error that other ranks do not know, in
  *    apply() on several ranks, ends the program.

@@ -39,8 +39,11 @@
  *  Options: -tenon_help [word], -tenon_options_file PATH, -tenon_ranks N, -tenon_log_view,
  *  -tenon_log_trace PATH, -tenon_log_trace_events COUNT. -tenon_agree_timeout SECONDS (300) limits
  *  the wait in calls that create or set up objects. Apply and TenonFinalize() wait without limit by
- *  default: after -tenon_wait_warning SECONDS (60) a waiting rank prints the call and the missing
- *  ranks, and after -tenon_wait_limit SECONDS (0: none) it ends the program.
+ *  default: after -tenon_wait_warning SECONDS (60; 10 in this call) a waiting rank prints the call
+ *  and the missing ranks, and after -tenon_wait_limit SECONDS (0: none) it ends the program.
+ *
+ *  Where several programs share MPI_COMM_WORLD, as in a coupled job, or only some ranks use Tenon,
+ *  call TenonInitializeWithComm() instead: this call would wait for the others.
  *
  *  If the command line belongs to another program, for example an interpreter, pass NULL for argc
  *  and argv, and set options by the variable TENON_OPTIONS, which can name an options file
@@ -62,9 +65,10 @@ TENON_EXTERN TenonErrorCode TenonInitialize(int* argc, char*** argv,
 
 /** @brief Initialises Tenon on the ranks of a communicator. Collective on comm.
  *
- *  See TenonInitialize(). The communicator is used for initialisation and final reports; each
- *  object has the communicator that it is created with. Tenon duplicates comm, which can be freed
- *  at any time after this call.
+ *  For programs that share MPI_COMM_WORLD with others, such as the model of a coupled job, and for
+ *  jobs in which only some ranks use Tenon. See TenonInitialize(). The communicator is used for
+ *  initialisation and final reports; each object has the communicator that it is created with.
+ *  Tenon duplicates comm, which can be freed at any time after this call.
  *
  *  @param[in]     comm  intracommunicator; MPI must be initialised
  *  @param[in,out] argc  address of main's argc. May be NULL, in which case there is no command

@@ -8,6 +8,9 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
 #if __cplusplus >= 202002L
 #include <span>
 #endif
@@ -116,6 +119,90 @@ void placementsEndWithTheirScope() {
   float single[1] = {};
   CHECK(thrown([&] { (void)x.place(single); }) == TENON_ERR_DATATYPE);
   CHECK(isOfWrongLength([&] { (void)x.place(field.data(), {{1, 2, 3}}); }));
+}
+
+// Lists of hosts: of structs of numbers, and with cdata() in place of a const data().
+struct Velocity {
+  double u, v, w;
+};
+struct FoamVector {
+  using cmptType = double;
+  double components[3];
+};
+template <class T>
+class FoamList {
+public:
+  explicit FoamList(std::vector<T> values) : values_(std::move(values)) {}
+  T* data() { return values_.data(); }
+  const T* cdata() const { return values_.data(); }
+  int size() const { return static_cast<int>(values_.size()); }
+
+private:
+  std::vector<T> values_;
+};
+
+template <class Struct>
+void structsArePlaced() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const TenonInt owned = rank + 1;
+  std::vector<TenonInt> ids(static_cast<std::size_t>(owned));
+  for (TenonInt i = 0; i < owned; ++i)
+    ids[static_cast<std::size_t>(i)] = 100 * rank + i;
+  const tenon::IndexMap nodes = tenon::IndexMap::fromIds(MPI_COMM_WORLD, owned, ids);
+  tenon::DTensor x(nodes.layouts({0, 3}).domain, TENON_FLOAT64);
+  FoamList<Struct> field(std::vector<Struct>(static_cast<std::size_t>(owned)));
+  FoamList<Struct> shorter(std::vector<Struct>(static_cast<std::size_t>(owned - 1)));
+  const auto placed = [&](auto& list) {
+    if constexpr (std::is_same_v<Struct, Velocity>)
+      return x.place<double>(list.data(), {{}, {}, {}, 3 * list.size()});
+    else
+      return x.place(list);
+  };
+  {
+    const auto placement = placed(field);
+    x.fill(rank + 1);
+  }
+  double last = 0;
+  std::memcpy(&last, reinterpret_cast<const char*>(field.data() + owned) - sizeof last,
+              sizeof last);
+  CHECK(last == rank + 1);
+  if (owned > 1)
+    CHECK(thrown([&] { (void)placed(shorter); }) == TENON_ERR_SHAPE);
+  else if (!std::is_same_v<Struct, Velocity>)
+    CHECK(isOfWrongLength([&] { (void)placed(shorter); }));
+  if constexpr (!std::is_same_v<Struct, Velocity>) {
+    const FoamList<Struct>& constant = field;
+    const auto placement = x.place(constant);
+    CHECK(thrown([&] { x.fill(0); }) == TENON_ERR_STATE);
+  }
+  bool isRefused = false;
+  try {
+    (void)x.place(ids, {{}, {1, 0}});
+  } catch (const std::invalid_argument&) {
+    isRefused = true;
+  }
+  CHECK(isRefused);
+}
+
+void listsOfOtherIntegersAreCopied() {
+  FoamList<int> labels({4, -5, 6});
+  const tenon::Ints copied(labels), same(copied);
+  labels.data()[0] = 7;
+  CHECK(copied.size() == 3 && copied.data()[0] == 4 && same.data()[1] == -5 && same.data()[2] == 6);
+  const std::vector<TenonInt> own{1, 2};
+  CHECK(tenon::Ints(own).data() == own.data());
+  const std::vector<unsigned long> large{1, ~0ul};
+  bool isRefused = false;
+  try {
+    tenon::Ints refused(large);
+  } catch (const std::out_of_range&) {
+    isRefused = true;
+  }
+  CHECK(isRefused);
+  static_assert(!std::is_convertible_v<std::string, tenon::Ints>);
+  static_assert(!std::is_convertible_v<std::vector<double>, tenon::Ints>);
+  static_assert(!std::is_convertible_v<std::vector<TenonInt>, tenon::List<int>>);
 }
 
 void setsWrongly(tenon::Layer& layer) {
@@ -245,6 +332,10 @@ void withTheCommandLine(int argc, char** argv) {
   loansEndWithTheirScope();
   loansHoldTheirTensor();
   placementsEndWithTheirScope();
+  structsArePlaced<std::array<double, 3>>();
+  structsArePlaced<FoamVector>();
+  structsArePlaced<Velocity>();
+  listsOfOtherIntegersAreCopied();
   errorsCarryTheirStack();
   networksAreBuilt();
   tensorsAndLayersHaveSpaces();

@@ -9,6 +9,8 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <limits>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -20,9 +22,39 @@ namespace tenon {
 template <class C>
 class Handle;
 
-/** @brief A list of constant numbers that somebody else holds. */
+namespace detail {
+
+/* The first element: data(), or cdata() where data() is not const, as in OpenFOAM. */
+template <class Container>
+auto firstOf(Container& list, int) -> decltype(list.data()) {
+  return list.data();
+}
+template <class Container>
+auto firstOf(Container& list, long) -> decltype(list.cdata()) {
+  return list.cdata();
+}
+template <class Container>
+using FirstOf = decltype(firstOf(std::declval<Container&>(), 0));
+
+/* Integers of another type than To, not wider, which are copied: lists of int for TenonInt. */
+template <class From, class To>
+constexpr bool kIsCopied =
+    !std::is_same_v<From, To> && std::is_same_v<To, TenonInt> && sizeof(From) <= sizeof(To) &&
+    (std::is_same_v<From, short> || std::is_same_v<From, unsigned short> ||
+     std::is_same_v<From, int> || std::is_same_v<From, unsigned> || std::is_same_v<From, long> ||
+     std::is_same_v<From, unsigned long> || std::is_same_v<From, long long> ||
+     std::is_same_v<From, unsigned long long>);
+
+} // namespace detail
+
+/** @brief A list of constant numbers that somebody else holds: in braces, an array, or a container
+ *         with size() and data() or cdata(). Lists of other integers, such as int, are copied to
+ *         TenonInt. */
 template <class T>
 class List {
+  template <class Element>
+  static constexpr bool kIsCopied = detail::kIsCopied<std::remove_cv_t<Element>, T>;
+
 public:
   List() = default;
   List(const T* first, std::size_t size) : first_(first), size_(size) {}
@@ -30,14 +62,31 @@ public:
   List(std::initializer_list<T> list) : first_(std::data(list)), size_(list.size()) {}
   template <std::size_t n>
   List(const T (&array)[n]) : first_(array), size_(n) {}
-  template <class Container, class = std::enable_if_t<std::is_convertible_v<
-                                 decltype(std::declval<const Container&>().data()), const T*>>>
-  List(const Container& list) : first_(list.data()), size_(list.size()) {}
+  template <class Container, class = std::enable_if_t<
+                                 std::is_convertible_v<detail::FirstOf<const Container>, const T*>>>
+  List(const Container& list)
+      : first_(detail::firstOf(list, 0)), size_(static_cast<std::size_t>(list.size())) {}
+  template <class Container,
+            class Element = std::remove_pointer_t<detail::FirstOf<const Container>>,
+            class = std::enable_if_t<kIsCopied<Element>>, class = void>
+  List(const Container& list)
+      : List(detail::firstOf(list, 0), static_cast<std::size_t>(list.size())) {}
+  template <class Element, class = std::enable_if_t<kIsCopied<Element>>>
+  List(const Element* first, std::size_t size)
+      : copy_(std::make_shared<std::vector<T>>(first, first + size)), first_(copy_->data()),
+        size_(size) {
+    if constexpr (std::is_unsigned_v<Element> && sizeof(Element) == sizeof(T))
+      for (const Element* value = first; value != first + size; ++value)
+        if (*value > static_cast<Element>(std::numeric_limits<T>::max()))
+          throw std::out_of_range("tenon::Ints: " + std::to_string(*value) +
+                                  " is more than a TenonInt holds");
+  }
 
   const T* data() const noexcept { return first_; }
   std::size_t size() const noexcept { return size_; }
 
 private:
+  std::shared_ptr<const std::vector<T>> copy_; /* of integers of another type */
   const T* first_ = nullptr;
   std::size_t size_ = 0;
 };

@@ -7,6 +7,7 @@
 
 #include <tenon/cxx/handle.hpp>
 
+#include <array>
 #include <cstddef>
 #include <stdexcept>
 #include <string>
@@ -17,6 +18,21 @@
 namespace tenon {
 
 namespace detail {
+
+/* The type of the numbers in an element of an array: its own, or that of a struct which holds
+ * nothing else, such as std::array<double, 3> and OpenFOAM's vector and tensor. */
+template <class T, class = void>
+struct NumberIn {
+  using Type = T;
+};
+template <class T, std::size_t n>
+struct NumberIn<std::array<T, n>> : NumberIn<T> {};
+template <class T>
+struct NumberIn<T, std::void_t<typename T::cmptType>> : NumberIn<typename T::cmptType> {};
+template <class T>
+struct NumberIn<const T> {
+  using Type = const typename NumberIn<T>::Type;
+};
 
 template <class T>
 constexpr TenonDataType dataTypeOf() {
@@ -207,20 +223,46 @@ public:
     return DeviceLoan<const T>(this->get(), where);
   }
   /** The first element that the rank owns, in an array of const elements for reading only. Keep
-   *  what is returned as long as the tensor shall use the array. */
+   *  what is returned as long as the tensor shall use the array. Elements of std::array or of
+   *  OpenFOAM's vector are taken as their numbers, which strides and the length count. */
   template <class T>
   [[nodiscard]] Placement place(T* firstOwned, const Arrangement& a = {},
                                 const Where& where = Where::current()) {
-    checkPlace(dataTypeOf<T>(), a, where);
-    const TenonInt *strides = orNull(a.strides), *low = orNull(a.ghostsLow),
-                   *high = orNull(a.ghostsHigh);
-    if constexpr (std::is_const_v<T>)
-      Call(where).check(
-          TenonDTensorPlaceArrayRead(this->get(), firstOwned, strides, low, high, a.length));
+    using Number = typename detail::NumberIn<T>::Type;
+    if constexpr (!std::is_same_v<T, Number>)
+      return place<Number>(firstOwned, a, where);
     else
-      Call(where).check(
-          TenonDTensorPlaceArray(this->get(), firstOwned, strides, low, high, a.length));
-    return Placement(this->retained(where));
+      return placeNumbers(firstOwned, a, where);
+  }
+  /** The same for any struct of equal numbers, whose type is named: place<double>(structs). */
+  template <class Number, class Struct,
+            class = std::enable_if_t<std::is_class_v<Struct> && std::is_arithmetic_v<Number>>>
+  [[nodiscard]] Placement place(Struct* firstOwned, const Arrangement& a = {},
+                                const Where& where = Where::current()) {
+    static_assert(std::is_standard_layout_v<Struct> && sizeof(Struct) % sizeof(Number) == 0 &&
+                      alignof(Struct) % alignof(Number) == 0,
+                  "a struct of numbers holds nothing else");
+    using Element = std::conditional_t<std::is_const_v<Struct>, const Number, Number>;
+    return placeNumbers(reinterpret_cast<Element*>(firstOwned), a, where);
+  }
+  /** A list, with size() and data() or cdata(), that begins with the first owned element. Its
+   *  length is that of the arrangement. */
+  template <class Container, class T = std::remove_pointer_t<FirstOf<Container>>>
+  [[nodiscard]] Placement place(Container& list, Arrangement a = {},
+                                const Where& where = Where::current()) {
+    using Number = std::remove_const_t<typename NumberIn<T>::Type>;
+    for (std::size_t d = 0; d < a.ghostsLow.size(); ++d)
+      if (a.ghostsLow.data()[d] != 0)
+        throw std::invalid_argument("tenon::DTensor::place: a list begins with the first owned "
+                                    "element; pass the address of this element where ghosts are "
+                                    "before it");
+    TenonInt elements = 0;
+    Call(where).check(TenonDTensorGetLocalSize(this->get(), &elements));
+    a.length = static_cast<TenonInt>(list.size()) * TenonInt(sizeof(T) / sizeof(Number));
+    if (a.length == 0 && elements > 0) /* which the call would not check */
+      throw std::length_error("tenon::DTensor::place: the list is empty, but needs " +
+                              std::to_string(elements) + " numbers");
+    return place(firstOf(list, 0), a, where);
   }
   /** The same for one array for each index of a dimension, whose values gatherArrays() and
    *  scatterArrays() copy: placeArrays<double>(1, {u, v}). */
@@ -279,6 +321,19 @@ public:
   }
 
 private:
+  template <class T>
+  Placement placeNumbers(T* firstOwned, const Arrangement& a, const Where& where) {
+    checkPlace(dataTypeOf<T>(), a, where);
+    const TenonInt *strides = orNull(a.strides), *low = orNull(a.ghostsLow),
+                   *high = orNull(a.ghostsHigh);
+    if constexpr (std::is_const_v<T>)
+      Call(where).check(
+          TenonDTensorPlaceArrayRead(this->get(), firstOwned, strides, low, high, a.length));
+    else
+      Call(where).check(
+          TenonDTensorPlaceArray(this->get(), firstOwned, strides, low, high, a.length));
+    return Placement(this->retained(where));
+  }
   // Adds a list, or zeros where it was left out.
   static void append(const Ints& list, std::size_t dimensions, std::vector<TenonInt>& all) {
     if (list.size() == 0)

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 namespace tenon {
@@ -30,6 +31,14 @@ constexpr std::size_t kMaxNamed = 16;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 WaitTimes waitTimes;
+
+// Programs of a job that share MPI_COMM_WORLD need not all use Tenon.
+const char* adviceOnWait() noexcept {
+  return std::string_view(currentFunction()) == "TenonInitialize"
+             ? "if only some programs or ranks of MPI_COMM_WORLD use Tenon, call "
+               "TenonInitializeWithComm with a communicator of these ranks"
+             : "is it called on all ranks of the communicator?";
+}
 
 double orNever(double seconds) {
   return seconds > 0 ? seconds : kNever;
@@ -199,16 +208,15 @@ void WaitPolicy::warnOrEnd(const std::string& missing) {
                   missing.starts_with("rank ") ? "has" : "have");
   // An exception cannot end the wait: this rank has buffers in messages in flight.
   if (isOver()) {
-    const std::string words = fmt::format("waited {}; is it called on all ranks of the "
-                                          "communicator? (-tenon_wait_limit sets the time)",
-                                          text);
+    const std::string words =
+        fmt::format("waited {}; {} (-tenon_wait_limit sets the time)", text, adviceOnWait());
     raise(Error(TENON_ERR_TIMEOUT, words), currentFunction(), Severity::Fatal);
     abortProcess(TENON_ERR_TIMEOUT); // Also if the handler returned, since messages are in flight.
     throw RecordedError(TENON_ERR_TIMEOUT, words);
   }
-  printError(fmt::format("Tenon: rank {} has waited {}, and goes on waiting; is it called on all "
-                         "ranks of the communicator? (-tenon_wait_warning sets the time)\n",
-                         processRank(), text));
+  printError(fmt::format("Tenon: rank {} has waited {}, and goes on waiting; {} "
+                         "(-tenon_wait_warning sets the time)\n",
+                         processRank(), text, adviceOnWait()));
   next_ = orNever(waitTimes.limit);
 }
 

@@ -161,12 +161,19 @@ void endWithMpi() noexcept {
 constexpr const char* kMpiEnded = "MPI was finalised before Tenon; call TenonFinalize() before "
                                   "MPI_Finalize()";
 
+// Other programs of a job can share MPI_COMM_WORLD and never call TenonInitialize(), whose ranks
+// say sooner than others that they wait. In seconds.
+constexpr double kWorldWarning = 10;
+
 // Reads the options on this rank. They contain the time limit of the first collective call, so they
 // are read before it. Errors in them are returned, and agreed on afterwards.
-std::exception_ptr loadOptions(int argc, const char* const* argv) noexcept {
+std::exception_ptr loadOptions(int argc, const char* const* argv, bool isOnWorld) noexcept {
   try {
     options().load(argc, argv);
-    setWaitTimes(waitTimesFromOptions());
+    WaitTimes times = waitTimesFromOptions();
+    if (isOnWorld && !options().findReal("", "wait_warning"))
+      times.warning = kWorldWarning;
+    setWaitTimes(times);
     return nullptr;
   } catch (...) {
     return std::current_exception();
@@ -365,15 +372,19 @@ void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help)
   // options configure; and last the watch for the end of MPI, which a failed initialisation must
   // not leave behind.
   startMpi(argc, argv);
-  const std::exception_ptr failure = loadOptions(argc ? *argc : 0, argv ? *argv : nullptr);
-  copyComm(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm);
+  const bool isOnWorld = comm == MPI_COMM_NULL;
+  const std::exception_ptr failure =
+      loadOptions(argc ? *argc : 0, argv ? *argv : nullptr, isOnWorld);
+  copyComm(isOnWorld ? MPI_COMM_WORLD : comm);
+  if (!failure)
+    setWaitTimes(waitTimesFromOptions());
   setFatalShareHook([&comm = *s.comm](const std::string& text) { return shareOf(comm, text); });
   try {
     agreeOnOptions(failure, help);
     answerHelp(help);
     s.comm->openArena();
     adaptToNode(*s.comm);
-    if (comm == MPI_COMM_NULL)
+    if (isOnWorld)
       warnOfUnexpectedWorld();
     startLog();
     watchEndOfMpi(endWithMpi);
