@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The interface to HDF5 for checkpoints. HDF5 is used only behind this header and hdf5_samples.hpp.
+// The interface to HDF5 for checkpoints. HDF5 is used only behind this header and that of datasets,
+// dataset/sample_file.hpp.
 // In a build without HDF5 the same functions throw TENON_ERR_SUPPORT, with advice how to build with
 // HDF5 (hdf5_missing.cpp).
 //
