@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # NetCDF for datasets in its files: TENON_HAS_NETCDF, with the target NetCDF::NetCDF. Its HDF5 and its MPI must be those of
 # Tenon, since two builds of HDF5 in a process have functions of the same names.
-set(TENON_ENABLE_NETCDF AUTO CACHE STRING "Datasets in NetCDF files by the NetCDF library: AUTO, ON (required) or OFF")
+set(TENON_ENABLE_NETCDF AUTO CACHE STRING "Datasets and fields in NetCDF files by the NetCDF library: AUTO, ON (required) or OFF")
 set_property(CACHE TENON_ENABLE_NETCDF PROPERTY STRINGS AUTO ON OFF)
 if(NOT TENON_ENABLE_NETCDF MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "TENON_ENABLE_NETCDF is ${TENON_ENABLE_NETCDF}; expected AUTO, ON or OFF")

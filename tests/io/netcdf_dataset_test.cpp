@@ -9,6 +9,7 @@
 #include "training_run.hpp"
 
 #include "io/dataset/file_dataset.hpp"
+#include "io/hdf5_file.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/traps.hpp"
 
@@ -146,6 +147,37 @@ void expectAllCases(const std::string& folder, bool isPrefetching) {
   }
 }
 
+// HDF5 reads NetCDF-4 files in a build without the NetCDF library. It must decode the same values;
+// samples that were never written are not in its dataset.
+void expectSameByHdf5(const std::string& folder) {
+  const HeldTraps noTraps;
+  Index compared = 0;
+  for (const Case& one : casesIn(folder)) {
+    if (one.name == "years" || !isNetcdf4(one.pattern, one.variable))
+      continue;
+    SCOPED_TRACE(one.name);
+    const auto file = openHdf5Samples(one.pattern, one.variable);
+    Box whole;
+    for (const Index extent : file->facts().shape)
+      whole.push_back({0, extent});
+    std::vector<double> values(static_cast<std::size_t>(elements(whole)));
+    file->read(whole, TENON_FLOAT64, reinterpret_cast<std::byte*>(values.data()));
+    std::vector<Index> missing;
+    file->facts().encoding.decode(static_cast<Index>(values.size()), values.data(), 0, missing);
+    for (const Index position : missing)
+      values[static_cast<std::size_t>(position)] = std::nan("");
+    values.resize(one.values.size(), std::nan(""));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      ASSERT_TRUE(std::isnan(one.values[i])
+                      ? std::isnan(values[i])
+                      : std::abs(values[i] - one.values[i]) <=
+                            one.tolerance * (1 + std::abs(one.values[i])) * 100)
+          << i << ": " << values[i] << ", expected " << one.values[i];
+    ++compared;
+  }
+  EXPECT_GE(compared, 2);
+}
+
 TEST(NetcdfDataset, FilesOfTheRepositoryAreDecoded) {
   expectAllCases(TENON_TEST_NETCDF, /*isPrefetching=*/true);
 }
@@ -156,6 +188,14 @@ TEST(NetcdfDataset, FilesOfXarrayAndNetcdf4AreDecoded) {
     GTEST_SKIP() << "TENON_NETCDF_CASES names no folder of make.py";
   expectAllCases(folder, /*isPrefetching=*/true);
   expectAllCases(folder, /*isPrefetching=*/false);
+  if (hdf5Library() != "none")
+    expectSameByHdf5(folder);
+}
+
+TEST(NetcdfDataset, Hdf5AloneDecodesTheSameNumbers) {
+  if (hdf5Library() == "none")
+    GTEST_SKIP() << "this build has no HDF5";
+  expectSameByHdf5(TENON_TEST_NETCDF);
 }
 
 // The first missing value of SST is that of sample 0 and position [0,0], and its mark 1e20.
