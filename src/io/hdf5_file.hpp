@@ -15,6 +15,8 @@
 #include "io/data_access.hpp"
 #include "io/stored_file.hpp"
 
+#include <memory>
+
 namespace tenon {
 
 // Whether all ranks can open a file collectively.
@@ -23,6 +25,9 @@ bool hasParallelHdf5();
 std::string hdf5Library();
 // Throws TENON_ERR_SUPPORT in a build without HDF5.
 void requireHdf5();
+// While the result exists, HDF5 prints no error messages; then the host program's setting is
+// restored. NetCDF switches them off when it starts.
+std::shared_ptr<void> silenceHdf5();
 
 // Writes the structure to an existing file, which is truncated. Local. Throws TENON_ERR_FILE.
 void writeStructure(const std::string& path, const StoredFile& file);

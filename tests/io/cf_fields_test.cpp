@@ -10,6 +10,7 @@
 #include "sys/expect_error.hpp"
 
 #include <gtest/gtest.h>
+#include <hdf5.h>
 
 namespace tenon {
 namespace {
@@ -165,6 +166,22 @@ TEST(CfFields, AfterAnErrorTheOldFileRemains) {
   EXPECT_EQ(valuesOf(folder / "a-000000.nc", "p", {1, 4, 6}).front(), 1);
   expectError(TENON_ERR_ARG, {"checkpoint_transport", "rank 0"},
               [&] { second.setText("checkpoint_transport", "together"); });
+}
+
+// The NetCDF library switches the messages of HDF5 off when it starts.
+TEST(CfFields, TheProgramKeepsItsMessagesOfHdf5) {
+  const SharedFolder folder("cf_messages");
+  FieldSeries series(world(), folder / "a", 2);
+  series.setText("field_format", "netcdf");
+  const Ref<DTensor> a = numbered({4, 6}, "S0", TENON_FLOAT64);
+  number(*a, 1);
+  series.addTensor(a, "p", "");
+  series.write(0, 0);
+  EXPECT_EQ(valuesOf(folder / "a-000000.nc", "p", {1, 4, 6}).front(), 1);
+  H5E_auto2_t print = nullptr;
+  void* context = nullptr;
+  H5Eget_auto2(H5E_DEFAULT, &print, &context);
+  EXPECT_NE(print, nullptr);
 }
 
 } // namespace

@@ -5,6 +5,8 @@
 // are gathered first.
 #include "io/cf/cf_file.hpp"
 
+#include "io/hdf5_file.hpp"
+#include "io/keep_loaded.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
@@ -48,6 +50,7 @@ private:
 
   std::string path_;
   const CfContents& contents_;
+  std::shared_ptr<void> silence_; // while the file is open
   int file_ = -1;
   std::vector<std::vector<int>> ids_; // of the variables of each tensor
   std::vector<std::byte> gathered_;
@@ -78,6 +81,8 @@ int CfFile::define(const CfVariable& variable) {
 }
 
 void CfFile::open() {
+  [[maybe_unused]] static const bool isKept = keepLoaded(nc_create);
+  silence_ = silenceHdf5();
   check(nc_create(path_.c_str(), NC_CLOBBER | NC_NETCDF4, &file_), "the file");
   for (const auto& [name, length] : contents_.dimensions) {
     int id = -1;

@@ -9,6 +9,7 @@
 #include "io/dataset/sample_file.hpp"
 
 #include "io/dataset/classic_header.hpp"
+#include "io/hdf5_file.hpp"
 #include "io/keep_loaded.hpp"
 #include "sys/files/regular_file.hpp"
 
@@ -73,6 +74,11 @@ private:
   void readDimensions();
   void readCoordinate(int dimension);
   VariableAttributes attributesOf(int group, int variable) const;
+  struct Attribute {
+    nc_type type = NC_NAT;
+    std::size_t count = 0;
+  };
+  std::optional<Attribute> attribute(int group, int variable, const char* name) const;
   std::optional<std::vector<double>> numbers(int group, int variable, const char* name) const;
   std::optional<std::string> text(int group, int variable, const char* name) const;
   std::string contents() const;
@@ -205,15 +211,22 @@ void NetcdfSamples::readCoordinate(int dimension) {
   facts_.coordinateUnits = text(group, variable, "units").value_or("");
 }
 
-std::optional<std::vector<double>> NetcdfSamples::numbers(int group, int variable,
-                                                          const char* name) const {
-  std::size_t count = 0;
-  const int status = nc_inq_attlen(group, variable, name, &count);
+std::optional<NetcdfSamples::Attribute> NetcdfSamples::attribute(int group, int variable,
+                                                                 const char* name) const {
+  Attribute found;
+  const int status = nc_inq_att(group, variable, name, &found.type, &found.count);
   if (status == NC_ENOTATT)
     return std::nullopt;
   check(status, name);
-  nc_type type = NC_NAT;
-  check(nc_inq_atttype(group, variable, name, &type), name);
+  return found;
+}
+
+std::optional<std::vector<double>> NetcdfSamples::numbers(int group, int variable,
+                                                          const char* name) const {
+  const auto found = attribute(group, variable, name);
+  if (!found)
+    return std::nullopt;
+  const auto [type, count] = *found;
   constexpr std::size_t kMaxNumbers = 64;
   if (!numbersOfType(type) || count < 1 || count > kMaxNumbers)
     fail(TENON_ERR_FORMAT,
@@ -224,13 +237,10 @@ std::optional<std::vector<double>> NetcdfSamples::numbers(int group, int variabl
 }
 
 std::optional<std::string> NetcdfSamples::text(int group, int variable, const char* name) const {
-  std::size_t count = 0;
-  const int status = nc_inq_attlen(group, variable, name, &count);
-  if (status == NC_ENOTATT)
+  const auto found = attribute(group, variable, name);
+  if (!found)
     return std::nullopt;
-  check(status, name);
-  nc_type type = NC_NAT;
-  check(nc_inq_atttype(group, variable, name, &type), name);
+  const auto [type, count] = *found;
   constexpr std::size_t kMaxBytes = 4096;
   if (type == NC_CHAR && count <= kMaxBytes) {
     std::string read(count, '\0');
@@ -255,6 +265,7 @@ VariableAttributes NetcdfSamples::attributesOf(int group, int variable) const {
 NetcdfSamples::NetcdfSamples(const std::string& path, const std::string& variable)
     : SampleFile(path, variable) {
   [[maybe_unused]] static const bool isKept = keepLoaded(nc_open);
+  const std::shared_ptr<void> silence = silenceHdf5();
   // The destructor does not run if the constructor fails.
   try {
     open();
@@ -279,6 +290,7 @@ NetcdfSamples::NetcdfSamples(const std::string& path, const std::string& variabl
 }
 
 void NetcdfSamples::read(const Box& box, TenonDataType type, std::byte* to) {
+  const std::shared_ptr<void> silence = silenceHdf5();
   std::vector<std::size_t> start, count;
   for (const Interval& side : box) {
     start.push_back(static_cast<std::size_t>(side.begin));
