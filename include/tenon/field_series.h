@@ -31,6 +31,13 @@
  *    that n values span n times the spacing, or "node", one for each grid point. On a mesh the
  *    layout of a field determines this; the setting is used only if the layouts of cells and nodes
  *    are equal.
+ *  - field_format (text, "xdmf"): "xdmf", the files above, or "netcdf": one file PATH-STEP.nc for
+ *    each time, by the conventions CF and, on a mesh, UGRID (doc/fields.md). Rank 0 writes it, and
+ *    the other ranks send it their elements. A file is written under a temporary name and renamed;
+ *    after an error the old one remains. TENON_ERR_SUPPORT if Tenon was built without NetCDF
+ *  - field_time_units (text, "1"), field_calendar (text, "standard"), field_length_units (text,
+ *    "1"): units of the time such as "days since 1850-01-01", its calendar, and units of the
+ *    coordinates, in files of the format netcdf
  *  - checkpoint_transport (text, "auto"): which ranks write the files, see tenon/checkpoint.h
  *
  *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The calls of TenonDataset, samples in HDF5 files that are read batch by batch. They are:
+// The calls of TenonDataset, samples in HDF5 and NetCDF files that are read batch by batch. They
+// are:
 //   CreateHDF5   opens the files                                           collective
 //   SetUp        fixes the layouts of the tensors x and labels of a batch  collective
 //   GetBatch     fills this rank's blocks of x and labels                  local
+//   GetMasks     tells where values of a batch are missing in the files    local
 // GetBatch() does not communicate. Each rank computes the order of the samples, a function of the
 // seed and the epoch.
 #include "train/dataset.hpp"
@@ -10,7 +12,7 @@
 #include "capi/collective.hpp"
 #include "comm/layout_object.hpp"
 #include "dtensor/dtensor.hpp"
-#include "io/hdf5_dataset.hpp"
+#include "io/dataset/file_dataset.hpp"
 #include "sys/errors/guard.hpp"
 
 #include <tenon/dataset.h>
@@ -21,7 +23,7 @@ namespace {
 
 // The body of a constructor: make(comm) returns a reference to the dataset. createCollectively()
 // compares a text between ranks, to find arguments that differ. Here this text is a constant, since
-// Hdf5Dataset compares the contents of the files itself.
+// FileDataset compares the contents of the files itself.
 template <class Make>
 void createDataset(MPI_Comm comm, TenonDataset* dataset, Make make) {
   checkInitialized();
@@ -38,7 +40,7 @@ TenonErrorCode TenonDatasetCreateHDF5(MPI_Comm comm, const char* path, const cha
                                       const char* labels, TenonDataset* dataset) noexcept {
   return guard(__func__, [&] {
     createDataset(comm, dataset, [&](const CommPtr& communicator) {
-      return makeRef<Hdf5Dataset>(communicator, textOf(path, "path"), textOf(data, "data"),
+      return makeRef<FileDataset>(communicator, textOf(path, "path"), textOf(data, "data"),
                                   textOrEmpty(labels));
     });
   });
@@ -74,6 +76,15 @@ TenonErrorCode TenonDatasetGetBatch(TenonDataset dataset, TenonInt epoch, TenonI
   return guard(__func__, [&] {
     deref(dataset, "dataset")
         .getBatch(epoch, batch, deref(x, "x"), labels ? &deref(labels, "labels") : nullptr);
+  });
+}
+
+TenonErrorCode TenonDatasetGetMasks(TenonDataset dataset, TenonInt epoch, TenonInt batch,
+                                    TenonDTensor x, TenonDTensor labels) noexcept {
+  return guard(__func__, [&] {
+    deref(dataset, "dataset")
+        .getMasks(epoch, batch, x ? &deref(x, "x") : nullptr,
+                  labels ? &deref(labels, "labels") : nullptr);
   });
 }
 

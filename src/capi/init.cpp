@@ -8,6 +8,7 @@
 // for this file only, so a change of them recompiles no other file.
 #include "capi/arguments.hpp"
 #include "comm/session/session.hpp"
+#include "io/dataset/sample_file.hpp"
 #include "io/hdf5_file.hpp"
 #include "kernels/base/backend.hpp"
 #include "kernels/base/library_info.hpp"
@@ -85,6 +86,7 @@ std::string buildInfo() {
   line("FFTW", fftwVersion());
   line("hwloc", LocalTopology::library());
   line("HDF5", hdf5Library());
+  line("NetCDF", netcdfLibrary());
   line("CUDA", Device::toolkitVersion());
   line("threads", fmt::format("{}", computeThreads()));
   line("threads of own loops",

@@ -119,26 +119,7 @@ void Checkpoint::writeContents(const std::string& path, Contents& contents) {
   FileData data = fileData(path, contents, "write");
   data.path = partName;
   writeTensors(comm_, data, contents.pointers);
-
-  // Each rank that wrote synchronises the file, because only its own node knows which data are
-  // still in memory there. Renaming follows a separate agreement, so no file gets its final name
-  // before all of it is on the disk.
-  std::optional<Error> failure;
-  const auto runNotingFailure = [&](auto&& body) {
-    try {
-      body();
-    } catch (...) {
-      failure = caughtError();
-    }
-  };
-  if (part)
-    runNotingFailure([&] { part->sync(); });
-  else if (data.transport == FileTransport::Together)
-    runNotingFailure([&] { syncToDisk(partName); });
-  agreeWithoutLimit(*comm_, failure);
-  if (part)
-    runNotingFailure([&] { part->commit(); });
-  agreeWithoutLimit(*comm_, failure);
+  commitPart(comm_, part, data);
 }
 
 bool Checkpoint::isFinite(const Contents& contents) const {

@@ -14,6 +14,7 @@
 #include "io/field_series.hpp"
 
 #include "comm/agreement/agreement.hpp"
+#include "io/cf/cf_file.hpp"
 #include "io/checkpoint_files.hpp"
 #include "io/hdf5_file.hpp"
 #include "sys/files/part_file.hpp"
@@ -42,6 +43,15 @@ constexpr OptionSpec kFieldOptions[] = {
      "where the values of fields for ParaView are: cell = in the cells of the grid, node = at its "
      "points",
      "cell|node"},
+    {"field_format", OptionSpec::Choice, "xdmf",
+     "the files of fields: xdmf = HDF5 for ParaView, netcdf = NetCDF by the conventions CF and "
+     "UGRID",
+     "xdmf|netcdf"},
+    {"field_time_units", OptionSpec::String, "1",
+     "units of the time in NetCDF files, such as days since 1850-01-01"},
+    {"field_calendar", OptionSpec::String, "standard",
+     "calendar of such a time in NetCDF files, such as noleap or 360_day"},
+    {"field_length_units", OptionSpec::String, "1", "units of the coordinates in NetCDF files"},
 };
 const OptionRegistration kFieldRegistration{{"fields", kFieldOptions}};
 
@@ -76,6 +86,16 @@ FieldSeries::FieldSeries(CommPtr comm, const std::string& path, int space)
 
 void FieldSeries::applySettings(Settings after, const Settings::Names&) {
   files_->set("checkpoint_transport", after.get("checkpoint_transport", owner()));
+  if (after.value<std::string>("field_format", owner()) == "netcdf") {
+    requireNetcdf();
+    if (after.value<std::string>("checkpoint_transport", owner()) == "together")
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("the settings field_format netcdf and checkpoint_transport together of "
+                      "{} exclude each other: rank 0 writes NetCDF files; use "
+                      "checkpoint_transport auto or root",
+                      title()));
+  }
   grid_.isCellCentered = after.value<std::string>("field_center", owner()) == "cell";
   settings_ = std::move(after);
 }
@@ -150,6 +170,7 @@ void FieldSeries::addRows(Ref<DTensor> tensor, const std::string& name,
                                            tensor->dataType(), CarrierPolicy::fromOptions());
   auto rows = makeRef<DTensor>(comm_, sort->range(), tensor->dataType(), tensor->space());
   files_->addTensor(rows, name);
+  cfFields_.push_back({rows, name, components, meshRows.areNodes});
   if (!components.empty())
     files_->setValue(componentsKey(name), components);
   files_->setValue(centerKey(name), std::string(meshRows.areNodes ? "node" : "cell"));
@@ -181,7 +202,8 @@ void FieldSeries::addTensor(Ref<DTensor> tensor, const std::string& name,
                     "series for another grid",
                     tensor->title(), shapeText(extents), title(), shapeText(space_)));
   checkComponents(*tensor, {shape.begin(), shape.end() - space}, components, name);
-  files_->addTensor(std::move(tensor), name);
+  files_->addTensor(tensor, name);
+  cfFields_.push_back({std::move(tensor), name, components});
   if (!components.empty())
     files_->setValue(componentsKey(name), components);
   space_ = extents;
@@ -189,11 +211,11 @@ void FieldSeries::addTensor(Ref<DTensor> tensor, const std::string& name,
 }
 
 std::string FieldSeries::stepPath(Index step) const {
-  return fmt::format("{}-{:0{}}.h5", path_, step, kFieldDigits);
+  return path_ + fileName(step).substr(name_.size());
 }
 
 std::string FieldSeries::fileName(Index step) const {
-  return fmt::format("{}-{:0{}}.h5", name_, step, kFieldDigits);
+  return fmt::format("{}-{:0{}}.{}", name_, step, kFieldDigits, isNetcdf() ? "nc" : "h5");
 }
 
 void FieldSeries::checkWrite(Index step, double time) const {
@@ -231,7 +253,7 @@ void FieldSeries::findEarlier(Index step) {
 
 // Writes the .xmf file after the file of this step. On rank 0 only.
 void FieldSeries::writeList(Index step) {
-  if (!lastStep_)
+  if (!hasList_)
     findEarlier(step);
   times_[step] = textOf(step);
   std::vector<std::string> texts;
@@ -259,8 +281,23 @@ void FieldSeries::write(Index step, double time) {
   // All ranks now agree on step, time and settings, and the collective work begins.
   for (const SortedField& field : sorted_)
     field.sort->apply(*field.given, *field.sorted);
-  if (mesh_ && !lastStep_)
+  if (isNetcdf())
+    writeCfFile(comm_, stepPath(step),
+                {grid_, mesh_.get(), space_, cfFields_,
+                 settings_.value<std::string>("field_time_units", owner()),
+                 settings_.value<std::string>("field_calendar", owner()),
+                 settings_.value<std::string>("field_length_units", owner())},
+                step, time);
+  else
+    writeHdf5(step, time);
+  lastStep_ = step;
+}
+
+void FieldSeries::writeHdf5(Index step, double time) {
+  if (mesh_ && !hasMeshFile_) {
     writeMesh(step);
+    hasMeshFile_ = true;
+  }
   StoredValues values;
   if (!mesh_)
     putGrid(values, grid_);
@@ -280,12 +317,13 @@ void FieldSeries::write(Index step, double time) {
   // No time limit: rank 0 can take long on a slow file system, which does not mean that it is
   // absent.
   agreeWithoutLimit(*comm_, failure);
-  lastStep_ = step;
+  hasList_ = true;
 }
 
 std::string FieldSeries::describe() const {
-  std::string text = fmt::format("{}: '{}.xmf', {}\n", headingOf(*this), path_,
-                                 counted(static_cast<Index>(fields_.size()), "field"));
+  std::string text =
+      fmt::format("{}: '{}{}', {}\n", headingOf(*this), path_, isNetcdf() ? "-*.nc" : ".xmf",
+                  counted(static_cast<Index>(fields_.size()), "field"));
   for (const std::string& field : fields_)
     text += fmt::format("  {}\n", field);
   if (mesh_)

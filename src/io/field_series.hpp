@@ -4,10 +4,12 @@
 //                         grid, or the name of the file of the mesh
 //   heat-000000-mesh.h5   the mesh, written once per run with the run's first step in its name
 //   heat.xmf              the list of all times that ParaView opens, generated from the .h5 files
+// With the setting field_format netcdf instead, one file heat-000120.nc with everything.
 // Rows of a mesh (its cells or nodes) are written in the order of their ids, so the files do not
 // depend on how the mesh is partitioned.
 #pragma once
 
+#include "io/cf/cf_fields.hpp"
 #include "io/checkpoint.hpp"
 #include "io/field_mesh.hpp"
 #include "io/xdmf.hpp"
@@ -39,14 +41,18 @@ public:
 
 private:
   void applySettings(Settings after, const Settings::Names& names) override;
-  // Return "heat-000120.h5", and the same with its folder, for step 120.
+  // Return "heat-000120.h5" or .nc, and the same with its folder, for step 120.
   std::string fileName(Index step) const;
   std::string stepPath(Index step) const;
   void checkWrite(Index step, double time) const;
   void addRows(Ref<DTensor> tensor, const std::string& name, const std::string& components);
   void checkComponents(const DTensor& tensor, const Shape& shape, const std::string& components,
                        const std::string& name) const;
+  bool isNetcdf() const {
+    return settings_.value<std::string>("field_format", owner()) == "netcdf";
+  }
   void writeMesh(Index step);
+  void writeHdf5(Index step, double time);
   // Returns the part of the .xmf text for one time, generated from its file.
   std::string textOf(Index step) const;
   void findEarlier(Index step);
@@ -65,9 +71,11 @@ private:
     std::unique_ptr<IndexMapOp> sort;
   };
   std::vector<SortedField> sorted_;
+  std::vector<CfField> cfFields_;   // all fields, for NetCDF
   Shape space_;                     // extents that all fields have in common; empty without fields
   std::vector<std::string> fields_; // "u [2,64,64]", for describe()
   std::optional<Index> lastStep_;   // none before the first write()
+  bool hasMeshFile_ = false, hasList_ = false; // HDF5 files that this run has written
   // On rank 0: the part of the .xmf text for each time, by step.
   std::map<Index, std::string> times_;
 };

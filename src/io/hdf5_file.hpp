@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The interface to HDF5 for checkpoints. HDF5 is used only behind this header and hdf5_samples.hpp.
+// The interface to HDF5 for checkpoints. HDF5 is used only behind this header and that of datasets,
+// dataset/sample_file.hpp.
 // In a build without HDF5 the same functions throw TENON_ERR_SUPPORT, with advice how to build with
 // HDF5 (hdf5_missing.cpp).
 //
@@ -11,7 +12,10 @@
 #pragma once
 
 #include "comm/communicator.hpp"
+#include "io/data_access.hpp"
 #include "io/stored_file.hpp"
+
+#include <memory>
 
 namespace tenon {
 
@@ -21,6 +25,9 @@ bool hasParallelHdf5();
 std::string hdf5Library();
 // Throws TENON_ERR_SUPPORT in a build without HDF5.
 void requireHdf5();
+// While the result exists, HDF5 prints no error messages; then the host program's setting is
+// restored. NetCDF switches them off when it starts.
+std::shared_ptr<void> silenceHdf5();
 
 // Writes the structure to an existing file, which is truncated. Local. Throws TENON_ERR_FILE.
 void writeStructure(const std::string& path, const StoredFile& file);
@@ -29,26 +36,21 @@ void writeStructure(const std::string& path, const StoredFile& file);
 StoredFile readStructure(const std::string& path);
 
 // Access to the data of a file's datasets. Calls: open(), any number of write() or read(), close().
-class DataFile {
+class DataFile final : public DataAccess {
 public:
   enum class Access { Read, Write };
   // `together` is null for access by this process only, otherwise all ranks open the file. Local.
   DataFile(const std::string& path, Access access, const std::vector<StoredDataset>& tensors,
            Communicator* together);
-  ~DataFile();
-  DataFile(const DataFile&) = delete;
-  DataFile& operator=(const DataFile&) = delete;
+  ~DataFile() override;
 
   // The calls below are collective if the file is opened by all ranks. They allocate no memory, so
   // they cannot fail on one rank while others wait in a collective call.
 
-  // Throws TENON_ERR_FILE or TENON_ERR_FORMAT.
-  void open();
-  // Accesses the elements of a box of dataset `number`, row-major. A rank without elements passes
-  // an empty box.
-  void write(std::size_t number, const Box& box, const void* elements);
-  void read(std::size_t number, const Box& box, void* elements);
-  void close();
+  void open() override;
+  void write(std::size_t number, const Box& box, const void* elements) override;
+  void read(std::size_t number, const Box& box, void* elements) override;
+  void close() override;
 
 private:
   struct Handles;

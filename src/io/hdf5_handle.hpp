@@ -10,12 +10,11 @@
 #pragma once
 
 #include "comm/mpi.hpp"
+#include "io/keep_loaded.hpp"
 #include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
 #include <hdf5.h>
-
-#include <dlfcn.h>
 
 #include <exception>
 #include <string>
@@ -25,14 +24,9 @@
 
 namespace tenon::hdf5 {
 
-// Prevents HDF5 from being unloaded. Parallel HDF5 registers a function that MPI_Finalize calls. If
-// a host program unloaded a plugin and HDF5 with it, that call would crash, so HDF5 stays loaded
-// after its first use.
-inline bool keepLoaded() noexcept {
+inline bool keepHdf5Loaded() noexcept {
 #ifdef H5_HAVE_PARALLEL
-  Dl_info found;
-  return dladdr(reinterpret_cast<const void*>(&H5open), &found) != 0 &&
-         dlopen(found.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) != nullptr;
+  return keepLoaded(H5open);
 #else
   return false;
 #endif
@@ -43,7 +37,7 @@ inline bool keepLoaded() noexcept {
 class Silence {
 public:
   Silence() {
-    [[maybe_unused]] static const bool isKept = keepLoaded();
+    [[maybe_unused]] static const bool isKept = keepHdf5Loaded();
     H5Eget_auto2(H5E_DEFAULT, &print_, &context_);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   }

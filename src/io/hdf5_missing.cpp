@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The functions of hdf5_file.hpp and hdf5_samples.hpp in a build without HDF5. Constructors throw,
 // with advice on what to install, so the other functions are never reached.
+#include "io/dataset/sample_file.hpp"
 #include "io/hdf5_file.hpp"
-#include "io/hdf5_samples.hpp"
 #include "sys/errors/error.hpp"
 
 namespace tenon {
@@ -22,6 +22,10 @@ void requireHdf5() {
       "HDF5 need; install HDF5 for your MPI "
       "(on Debian libhdf5-openmpi-dev or libhdf5-mpich-dev) and build Tenon with "
       "-DTENON_HDF5=ON");
+}
+
+std::shared_ptr<void> silenceHdf5() {
+  return nullptr;
 }
 
 void writeStructure(const std::string&, const StoredFile&) {
@@ -44,16 +48,17 @@ void DataFile::write(std::size_t, const Box&, const void*) {}
 void DataFile::read(std::size_t, const Box&, void*) {}
 void DataFile::close() {}
 
-struct Hdf5Samples::Handles {};
-
-Hdf5Samples::Hdf5Samples(const std::string&, const std::string&) {
+std::unique_ptr<SampleFile> openHdf5Samples(const std::string&, const std::string&) {
   requireHdf5();
+  return nullptr;
 }
-Hdf5Samples::~Hdf5Samples() = default;
-Hdf5Samples::Hdf5Samples(Hdf5Samples&&) noexcept = default;
-void Hdf5Samples::read(const Box&, TenonDataType, std::byte*) {}
-void Hdf5Samples::fail(const std::string& reason) const {
-  throw Error(TENON_ERR_SUPPORT, reason);
+
+bool isNetcdf4(const std::string&, const std::string&) {
+  return true;
+}
+
+std::optional<Index> offsetInHdf5(const std::string&, const std::string&, TenonDataType) {
+  return std::nullopt;
 }
 
 } // namespace tenon

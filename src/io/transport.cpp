@@ -79,7 +79,9 @@ public:
     // memory.
     collectively(*comm_, [&] {
       if (isTogether || isRoot())
-        data_.emplace(file.path, access, *file.stored, isTogether ? comm_.get() : nullptr);
+        data_ = file.access ? file.access()
+                            : std::make_unique<DataFile>(file.path, access, *file.stored,
+                                                         isTogether ? comm_.get() : nullptr);
       const Index largest = std::min(kPieceBytes, largestBytes());
       if (!isTogether && isRoot())
         remotePiece_ = Buffer(largest, "a piece of a checkpoint");
@@ -138,7 +140,8 @@ private:
     piece_.resize(box_.size());
   }
   void endTensor(std::size_t i) {
-    errors_.run([&] { file_.moved((*file_.stored)[i].bytes()); });
+    if (file_.moved)
+      errors_.run([&] { file_.moved((*file_.stored)[i].bytes()); });
   }
 
   // Returns the pieces into which a rank's elements are divided. They refer to box_, so they are
@@ -246,12 +249,12 @@ private:
   CommPtr comm_;
   const FileData& file_;
   const TensorPointers& tensors_;
-  int tag_;                      // of the messages of this transfer
-  std::optional<DataFile> data_; // the open file; none on ranks that send messages to rank 0
-  Buffer packedPiece_;           // for a piece of this rank that is not contiguous in its tensor
-  Buffer remotePiece_;           // on rank 0: a piece of another rank
-  Box box_;                      // elements of a tensor that a rank transfers
-  Box piece_;                    // the part of box_ that is transferred now
+  int tag_;                          // of the messages of this transfer
+  std::unique_ptr<DataAccess> data_; // the open file; null on ranks that send messages to rank 0
+  Buffer packedPiece_; // for a piece of this rank that is not contiguous in its tensor
+  Buffer remotePiece_; // on rank 0: a piece of another rank
+  Box box_;            // elements of a tensor that a rank transfers
+  Box piece_;          // the part of box_ that is transferred now
   FirstError errors_;
 };
 
@@ -259,6 +262,21 @@ private:
 
 void writeTensors(const CommPtr& comm, const FileData& file, const TensorPointers& tensors) {
   Mover(comm, file, DataFile::Access::Write, tensors).write();
+}
+
+// Each rank that wrote synchronises the file, because only its own node knows which data are still
+// in memory there. Renaming follows a separate agreement, so no file gets its final name before all
+// of it is on the disk.
+void commitPart(const CommPtr& comm, std::optional<PartFile>& part, const FileData& file) {
+  FirstError failure;
+  if (part)
+    failure.run([&] { part->sync(); });
+  else if (file.transport == FileTransport::Together)
+    failure.run([&] { syncToDisk(file.path); });
+  agreeWithoutLimit(*comm, failure.error());
+  if (part)
+    failure.run([&] { part->commit(); });
+  agreeWithoutLimit(*comm, failure.error());
 }
 
 void readTensors(const CommPtr& comm, const FileData& file, const TensorPointers& layouts,

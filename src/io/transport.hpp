@@ -9,8 +9,11 @@
 
 #include "io/hdf5_file.hpp"
 #include "io/tensor_pieces.hpp"
+#include "sys/files/part_file.hpp"
 
 #include <functional>
+#include <memory>
+#include <optional>
 
 namespace tenon {
 
@@ -27,7 +30,9 @@ struct FileData {
   std::string path;
   const std::vector<StoredDataset>* stored; // in the order of the tensors
   FileTransport transport;
-  Moved moved;
+  Moved moved; // may be empty
+  // Makes the access to the file, on ranks that have one; empty for HDF5, which needs `stored`.
+  std::function<std::unique_ptr<DataAccess>()> access = {};
 };
 
 // Both are collective on comm, and throw on all ranks the first error of any rank. writeTensors()
@@ -38,5 +43,9 @@ struct FileData {
 void writeTensors(const CommPtr& comm, const FileData& file, const TensorPointers& tensors);
 void readTensors(const CommPtr& comm, const FileData& file, const TensorPointers& layouts,
                  std::vector<Buffer>& elements);
+
+// Collective, after writeTensors(): synchronises the temporary file with the disk and renames it.
+// Rank 0 has `part`, the other ranks nothing.
+void commitPart(const CommPtr& comm, std::optional<PartFile>& part, const FileData& file);
 
 } // namespace tenon

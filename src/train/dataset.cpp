@@ -11,6 +11,7 @@
 
 #include "comm/agreement/agreement.hpp"
 #include "dtensor/arithmetic.hpp"
+#include "dtensor/fill.hpp"
 #include "dtensor/host_view.hpp"
 #include "sys/log/log.hpp"
 #include "sys/random.hpp"
@@ -48,15 +49,6 @@ bool isBatchOf(const Shape& samples, const Shape& batchShape) {
          std::equal(batchShape.begin() + 1, batchShape.end(), samples.begin() + 1);
 }
 
-// `batch` is the batch size as text.
-[[noreturn]] void failShape(const Shape& batchShape, const char* what, const std::string& batch,
-                            const Shape& samples) {
-  throw Error(TENON_ERR_SHAPE,
-              fmt::format("the {} have shape [{}]; a batch of this dataset must have [{}{}{}]",
-                          what, fmt::join(batchShape, ","), batch, samples.size() > 1 ? "," : "",
-                          fmt::join(samples.begin() + 1, samples.end(), ",")));
-}
-
 } // namespace
 
 // Called by derived classes once their files are open.
@@ -80,11 +72,27 @@ void Dataset::applySettings(Settings after, const Settings::Names&) {
   settings_ = std::move(after);
 }
 
+// `batch` is the batch size as text.
+void Dataset::failShape(const Shape& batchShape, bool ofLabels, const std::string& batch) const {
+  const Shape& samples = ofLabels ? labels_.shape : shape_;
+  std::string different;
+  for (std::size_t d = 1; d < std::min(samples.size(), batchShape.size()); ++d)
+    if (const std::string name = dimension(d, ofLabels);
+        !name.empty() && samples[d] != batchShape[d])
+      different += fmt::format("; dimension {} ({}) has {} elements, but {} in the file", d, name,
+                               batchShape[d], samples[d]);
+  throw Error(TENON_ERR_SHAPE,
+              fmt::format("the {} have shape [{}]; a batch of this dataset must have [{}{}{}]{}",
+                          ofLabels ? "labels" : "samples", fmt::join(batchShape, ","), batch,
+                          samples.size() > 1 ? "," : "",
+                          fmt::join(samples.begin() + 1, samples.end(), ","), different));
+}
+
 // A batch cannot have more samples than the data set.
 void Dataset::checkLayouts(const Layout& x, const Layout* labels) const {
   checkBatchLayout(x, "samples");
   if (!isBatchOf(shape_, x.shape()))
-    failShape(x.shape(), "samples", "batch", shape_);
+    failShape(x.shape(), /*ofLabels=*/false, "batch");
   const Index batch = x.shape()[0];
   if (batch < 1 || batch > samples())
     throw Error(TENON_ERR_SHAPE,
@@ -95,7 +103,7 @@ void Dataset::checkLayouts(const Layout& x, const Layout* labels) const {
     throw Error(TENON_ERR_ARG, fmt::format("{} has no labels; pass NULL for labels", title()));
   checkBatchLayout(*labels, "labels");
   if (!isBatchOf(labels_.shape, labels->shape()) || labels->shape()[0] != batch)
-    failShape(labels->shape(), "labels", fmt::format("{}", batch), labels_.shape);
+    failShape(labels->shape(), /*ofLabels=*/true, fmt::format("{}", batch));
 }
 
 void Dataset::setUp(const Layout& x, const Layout* labels) {
@@ -160,10 +168,7 @@ void Dataset::checkTensors(const DTensor& x, const DTensor* labels) const {
   checkTensor(x, *xLayout_, x.dataType(), title(), "tensor of samples");
 }
 
-// Device tensors are filled in a host copy, which is reused.
-void Dataset::getBatch(Index epoch, Index batch, DTensor& x, DTensor* labels) {
-  static const int event = logEvent("DatasetGetBatch");
-  const LogScope scope(event);
+void Dataset::checkBatch(Index epoch, Index batch) const {
   if (batch < 0 || batch >= batches())
     throw Error(TENON_ERR_ARG,
                 fmt::format("batch index {2} is out of range: {0} has batches 0 to {1}", title(),
@@ -171,6 +176,13 @@ void Dataset::getBatch(Index epoch, Index batch, DTensor& x, DTensor* labels) {
   if (epoch < 0)
     throw Error(TENON_ERR_ARG, fmt::format("epoch {} of {} is negative; epochs are counted from 0",
                                            epoch, title()));
+}
+
+// Device tensors are filled in a host copy, which is reused.
+void Dataset::getBatch(Index epoch, Index batch, DTensor& x, DTensor* labels) {
+  static const int event = logEvent("DatasetGetBatch");
+  const LogScope scope(event);
+  checkBatch(epoch, batch);
   checkTensors(x, labels);
   DTensor& filled = likeInSpace(x, x.comm(), Space::Host, staged_.x);
   DTensor* filledLabels =
@@ -178,6 +190,34 @@ void Dataset::getBatch(Index epoch, Index batch, DTensor& x, DTensor* labels) {
   fill(epoch, batch, filled, filledLabels);
   if (&filled != &x)
     copyLocal(filled, x);
+  if (filledLabels != labels)
+    copyLocal(*filledLabels, *labels);
+}
+
+void Dataset::fillMasks(Index, Index, DTensor* x, DTensor* labels) {
+  for (DTensor* mask : {x, labels})
+    if (mask)
+      fillConstant(*mask, 1);
+}
+
+void Dataset::getMasks(Index epoch, Index batch, DTensor* x, DTensor* labels) {
+  checkBatch(epoch, batch);
+  if (labels && !labelLayout_)
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} is set up without labels, which have no mask then", title()));
+  const auto onHost = [&](DTensor* mask, const std::optional<Layout>& layout, const char* what,
+                          Ref<DTensor>& staged) -> DTensor* {
+    if (!mask)
+      return nullptr;
+    checkFloating(mask->dataType(), "the mask of a batch");
+    checkTensor(*mask, *layout, mask->dataType(), title(), what);
+    return &likeInSpace(*mask, mask->comm(), Space::Host, staged);
+  };
+  DTensor* filled = onHost(x, xLayout_, "mask of samples", stagedMasks_.x);
+  DTensor* filledLabels = onHost(labels, labelLayout_, "mask of labels", stagedMasks_.labels);
+  fillMasks(epoch, batch, filled, filledLabels);
+  if (filled != x)
+    copyLocal(*filled, *x);
   if (filledLabels != labels)
     copyLocal(*filledLabels, *labels);
 }

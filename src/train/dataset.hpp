@@ -39,6 +39,9 @@ public:
   // Fills x (float32 or float64), and labels unless they are NULL, with a batch of an epoch, both
   // counted from 0. Local. Tensors on the device are filled on the host and copied.
   void getBatch(Index epoch, Index batch, DTensor& x, DTensor* labels);
+  // Fills float32 or float64 tensors in the layouts of x and labels with 1 where getBatch() fills
+  // in a value, and with 0 where it is missing. Each can be NULL. Local.
+  void getMasks(Index epoch, Index batch, DTensor* x, DTensor* labels);
 
 protected:
   // `own` are the settings of the derived class, in addition to those of all data sets.
@@ -62,9 +65,16 @@ protected:
   virtual void open(const Layout& x, const Layout* labels) = 0;
   // Fills tensors on the host, whose layouts and types have been checked.
   virtual void fill(Index epoch, Index batch, DTensor& x, DTensor* labels) = 0;
+  // The same for masks; without an override no value is missing.
+  virtual void fillMasks(Index epoch, Index batch, DTensor* x, DTensor* labels);
+  // The name of a dimension of the samples or labels, or "".
+  virtual std::string dimension(std::size_t, bool /*ofLabels*/) const { return ""; }
 
 private:
   void checkLayouts(const Layout& x, const Layout* labels) const;
+  [[noreturn]] void failShape(const Shape& batchShape, bool ofLabels,
+                              const std::string& batch) const;
+  void checkBatch(Index epoch, Index batch) const;
   void checkTensors(const DTensor& x, const DTensor* labels) const;
 
   CommPtr comm_;
@@ -76,7 +86,7 @@ private:
   bool isShuffled_ = false; // by (seed, epoch); otherwise in the order of the file
   std::uint64_t seed_ = 0;
   std::optional<Layout> xLayout_, labelLayout_; // set by setUp()
-  BatchTensors staged_;                         // host copies of batch tensors on the device
+  BatchTensors staged_, stagedMasks_;           // host copies of tensors on the device
   std::vector<Index> order_;
   // Epoch for which order_ has been computed.
   std::optional<Index> epochOfOrder_;

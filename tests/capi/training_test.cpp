@@ -120,6 +120,17 @@ TEST_F(DatasetCApi, BatchesHaveTheOrderOfTheFile) {
   EXPECT_EQ(static_cast<const TenonInt*>(array)[0], 2);
   EXPECT_EQ(static_cast<const TenonInt*>(array)[1], 3);
   expectSuccess(TenonDTensorRestoreArrayRead(labels, &array));
+  TenonDTensor labelMask = tensor(classes, TENON_FLOAT32); // nothing is missing in this file
+  expectSuccess(TenonDatasetGetMasks(dataset_, 0, 1, x, labelMask));
+  expectSuccess(TenonDTensorGetArrayRead(x, TENON_FLOAT64, &array));
+  for (TenonInt i = 0; i < 2 * (high[2] - low[2]) * kWidth; ++i)
+    EXPECT_EQ(static_cast<const double*>(array)[i], 1);
+  expectSuccess(TenonDTensorRestoreArrayRead(x, &array));
+  expectSuccess(TenonDatasetGetMasks(dataset_, 0, 1, nullptr, nullptr));
+  expectCode(TENON_ERR_DATATYPE, TenonDatasetGetMasks(dataset_, 0, 1, nullptr, labels), {"int64"});
+  expectCode(TENON_ERR_SHAPE, TenonDatasetGetMasks(dataset_, 0, 1, labelMask, nullptr), {"[2]"});
+  expectCode(TENON_ERR_ARG, TenonDatasetGetMasks(dataset_, 0, 3, x, nullptr), {"0 to 2", "3"});
+  expectSuccess(TenonDTensorDestroy(&labelMask));
   expectCode(TENON_ERR_ARG, TenonDatasetGetBatch(dataset_, 0, 3, x, labels), {"0 to 2", "3"});
   expectCode(TENON_ERR_DATATYPE, TenonDatasetGetBatch(dataset_, 0, 0, labels, x),
              {"int64", "float64"});

@@ -13,6 +13,7 @@ for library in $needed; do
   case $library in
     c | m | dl | rt | pthread | atomic | gcc_s | stdc++ | c++) ;;
     hdf5*) found+=(HDF5) ;;
+    netcdf*) found+=(NetCDF) ;;
     *) found+=("${names[$library]:-lib$library}") ;;
   esac
 done

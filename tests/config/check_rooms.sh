@@ -7,7 +7,7 @@
 #
 #   order     a room uses only rooms on lower floors, and includes only what it uses, directly or not
 #   reach     sys, geometry, kernels, weights, declaration, machine, reduction, compile, import, placement,
-#             planner and studies do not reach mpi.h; only io reaches HDF5;
+#             planner and studies do not reach mpi.h; only io reaches HDF5 and NetCDF;
 #             only kernels and sys reach the headers of BLAS, oneDNN, FFTW and CUDA; only machine hwloc's
 #   device    headers and names of CUDA and its libraries only in sys/cuda and kernels/cuda, whose headers
 #             no other source includes
@@ -125,7 +125,7 @@ outside_headers() {
       if (!sub(/\/.*/, "", room)) room = ""
       next
     }
-    room != "" && /\/(mpi|hdf5|H5|hwloc|cblas|dnnl|fftw3|cuda|cudnn|cublas|cufft|hip|nccl)[^\/]*$/ { print room, $1 }
+    room != "" && /\/(mpi|hdf5|H5|netcdf|hwloc|cblas|dnnl|fftw3|cuda|cudnn|cublas|cufft|hip|nccl)[^\/]*$/ { print room, $1 }
     END { print "objects", objects + 0 }'
 }
 
@@ -140,7 +140,7 @@ check_reach() {
     faulty=no
     case $base in
       mpi.h) [[ ! $room =~ ^(sys|geometry|kernels|weights|declaration|machine|reduction|compile|import|placement|planner|studies)$ ]] || faulty=yes ;;
-      hdf5.h | H5*.h) [[ $room == io ]] || faulty=yes ;;
+      hdf5.h | H5*.h | netcdf*.h) [[ $room == io ]] || faulty=yes ;;
       hwloc.h) [[ $room == machine ]] || faulty=yes ;;
       cblas.h | fftw3.h | dnnl*.h | dnnl*.hpp | cuda*.h | cudnn*.h | cublas*.h | cufft*.h | hip*.h | nccl.h)
         [[ $room == kernels || $room == sys ]] || faulty=yes ;;

@@ -13,7 +13,7 @@ from pathlib import Path
 PROVIDED = {'MPI': ('mpi', 'openmpi', 'foss'), 'fmt': ('fmt', 'fmt', 'fmt'), 'CBLAS': ('blas', 'libcblas', 'foss'),
             'nlohmann_json': ('nlohmann-json', 'nlohmann_json', 'nlohmann_json'), 'ZLIB': ('zlib-api', 'zlib', 'zlib'),
             'hwloc': ('hwloc', 'libhwloc', 'hwloc')}
-VARIANTS = {'cuda', 'shared', 'fortran', 'petsc', 'hdf5', 'onednn', 'fftw'}
+VARIANTS = {'cuda', 'shared', 'fortran', 'petsc', 'hdf5', 'netcdf', 'onednn', 'fftw'}
 faults = []
 
 

@@ -6,8 +6,8 @@
 #include "training_run.hpp"
 
 #include "comm/mpi.hpp"
+#include "io/dataset/sample_file.hpp"
 #include "io/file_header.hpp"
-#include "io/hdf5_samples.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/options/options.hpp"
 
@@ -144,7 +144,7 @@ TEST_F(Refuse, Pipes) {
   expectRefused(run_, TENON_ERR_FILE, {pipe, "not a regular file"},
                 [&] { run_.checkpoint().read(pipe); });
   expectError(TENON_ERR_FILE, {pipe.c_str(), "not a regular file"},
-              [&] { Hdf5Samples(pipe, "x"); });
+              [&] { openSampleFile(pipe, "x"); });
 }
 
 // A file with a valid header, but with HDF5's older metadata without checksums, which Tenon does

@@ -2,7 +2,8 @@
 /* usage: write_fields FOLDER STEP...
  *
  * Writes four series of fields at the given steps, at time step / 4. check_fields.py then reads the
- * files as ParaView would and computes the same values. The series are:
+ * files as ParaView would and computes the same values; with -tenon_field_format netcdf check_cf.py
+ * reads them by netCDF4. The series are:
  *
  *   plane    u and v, in a column-major array with ghost cells, and p, which rank 0 has alone
  *   volume   T at the points of a grid of 4 x 5 x 7
@@ -49,6 +50,7 @@ static TenonErrorCode WritePlane(const char* folder, int count, char** steps) {
                                    ghosts, ghosts, 2 * strides[1]));
   snprintf(path, sizeof path, "%s/plane", folder);
   TenonCall(TenonFieldSeriesCreate(MPI_COMM_WORLD, path, 2, &series));
+  TenonCall(TenonObjectSetFromOptions((TenonObject)series));
   TenonCall(TenonFieldSeriesSetGrid(series, 2, origin, spacing));
   TenonCall(TenonFieldSeriesAddTensor(series, velocity, "velocity", "u,v"));
   TenonCall(TenonFieldSeriesAddTensor(series, pressure, "p", NULL));
@@ -188,6 +190,7 @@ static TenonErrorCode CreateMeshSeries(const char* path, Mesh* m, TenonFieldSeri
   TenonInt n;
 
   TenonCall(TenonFieldSeriesCreate(MPI_COMM_WORLD, path, 2, series));
+  TenonCall(TenonObjectSetFromOptions((TenonObject)*series));
   if (m->ofNodes) {
     for (n = 0; n < m->owned; ++n)
       PutCoordinates(m->node[n], coordinates + 2 * n);

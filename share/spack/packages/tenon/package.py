@@ -29,6 +29,7 @@ class Tenon(CMakePackage, CudaPackage):
     variant("shared", default=True, description="Build shared libraries")
     variant("fortran", default=True, description="Build the Fortran module")
     variant("hdf5", default=True, description="Checkpoints by HDF5")
+    variant("netcdf", default=False, description="Datasets in the classic formats of NetCDF")
     variant("petsc", default=False, description="Build the library for PETSc programs")
     variant("onednn", default=True, description="Convolutions of many channels in float32 by oneDNN")
     variant("openmp", default=True, description="Threads in the library's own loops")
@@ -49,6 +50,7 @@ class Tenon(CMakePackage, CudaPackage):
     depends_on("nlohmann-json")
     depends_on("zlib-api")
     depends_on("hdf5+mpi", when="+hdf5")
+    depends_on("netcdf-c+mpi", when="+netcdf")
     depends_on("fftw-api@3", when="+fftw")
     depends_on("hwloc@2:", when="+hwloc")
     depends_on("petsc@3.18:+mpi~complex", when="+petsc")
@@ -64,6 +66,7 @@ class Tenon(CMakePackage, CudaPackage):
             self.define_from_variant("TENON_FORTRAN", "fortran"),
             self.define_from_variant("TENON_HDF5", "hdf5"),
             self.define_from_variant("TENON_ONEDNN", "onednn"),
+            self.define_from_variant("TENON_ENABLE_NETCDF", "netcdf"),
             self.define_from_variant("TENON_FFTW", "fftw"),
             self.define_from_variant("TENON_PETSC", "petsc"),
             self.define_from_variant("TENON_WITH_CUDA", "cuda"),

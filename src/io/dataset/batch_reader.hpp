@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Samples from an HDF5 file. Each rank reads its box of each sample of a batch when the batch is
-// requested or, with -tenon_dataset_prefetch, in a thread while the program still computes with the
-// previous batch.
-//   Hdf5Dataset   batches for training: samples and labels
-//   BatchReader   this rank's part of one HDF5 dataset, for the samples of a batch
+// A rank's share of the batches of a variable in files. Each rank reads its box of each sample of a
+// batch when the batch is requested or, with -tenon_dataset_prefetch, in a thread while the program
+// still computes with the previous batch.
+//   BatchReader   this rank's part of one variable, for the samples of a batch
 //   Prefetch      the thread, which reads byte ranges
 #pragma once
 
-#include "io/hdf5_samples.hpp"
+#include "io/dataset/sample_series.hpp"
 #include "sys/memory/memory.hpp"
 #include "sys/types.hpp"
-#include "train/dataset.hpp"
 
 #include <cstddef>
 #include <string>
@@ -49,19 +47,22 @@ private:
   std::string failure_; // reason of a failure; belongs to the thread until it is joined
 };
 
-// A rank's share of the batches of one HDF5 dataset: the same box of each sample. It is read by
-// HDF5 when it is requested, or by the thread in advance.
+// A rank's share of the batches of one variable: the same box of each sample. It is read by the
+// library of the format when it is requested, or by the thread in advance.
 class BatchReader {
 public:
-  BatchReader(const std::string& path, const std::string& dataset);
+  BatchReader(const std::string& pattern, const std::string& variable);
 
-  const Hdf5Samples& file() const noexcept { return file_; }
+  const SampleSeries& series() const noexcept { return series_; }
   // Sets the box [samples, ...] to read from now on, and its data type. The first side of the box
   // counts samples within the batch.
   void setBox(const Box& box, TenonDataType type);
   TenonDataType type() const noexcept { return type_; }
-  // Returns the elements of these samples, row-major.
+  // Reads these samples. Returns their values, row-major; missing ones are 0.
   const Buffer& elements(const std::vector<Index>& samples);
+  // Returns the positions of the missing values among the elements of these samples. They are read
+  // unless they are those of the last call of elements().
+  const std::vector<Index>& missing(const std::vector<Index>& samples);
   // Starts to read these samples in the thread, if the file stores them contiguously and in the
   // requested type. The result is discarded unless the next call of elements() requests the same
   // samples.
@@ -71,38 +72,18 @@ private:
   Box boxOf(Index sample) const;
   void readNow(const std::vector<Index>& samples);
   bool takeAhead(const std::vector<Index>& samples);
+  void decode(const std::vector<Index>& samples);
   std::vector<FilePiece> piecesOf(const std::vector<Index>& samples);
 
-  std::string path_;
-  Hdf5Samples file_;
+  SampleSeries series_;
   Box box_;
   TenonDataType type_ = TENON_FLOAT64;
   Index sampleBytes_ = 0; // bytes of the box in one sample
   Buffer elements_, nextElements_;
-  std::vector<Index> ahead_;         // numbers of the samples that the thread reads
+  std::vector<Index> missing_;                // positions in elements_
+  std::optional<std::vector<Index>> decoded_; // the samples of elements_ and missing_
+  std::vector<Index> ahead_;                  // numbers of the samples that the thread reads
   std::unique_ptr<Prefetch> thread_; // declared last: it must end before its memory is freed
-};
-
-class Hdf5Dataset final : public Dataset {
-public:
-  // Collective on comm. `labels` is "" for none. If the file is invalid, all ranks throw the same
-  // error.
-  Hdf5Dataset(CommPtr comm, const std::string& path, const std::string& samples,
-              const std::string& labels);
-  std::string_view type() const noexcept override { return "hdf5"; }
-
-protected:
-  void applySettings(Settings after, const Settings::Names& names) override;
-  void open(const Layout& x, const Layout* labels) override;
-  void fill(Index epoch, Index batch, DTensor& x, DTensor* labels) override;
-
-private:
-  // Returns the samples of a batch of which this rank's box of the tensor has any part.
-  std::vector<Index> samplesOf(Index epoch, Index batch, const DTensor& x);
-  void readAhead(Index epoch, Index batch, const DTensor& x, const DTensor* labels);
-
-  bool isPrefetching_ = false;
-  std::optional<BatchReader> samples_, labels_;
 };
 
 } // namespace tenon

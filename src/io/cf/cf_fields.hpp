@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Writes the fields of one time as a NetCDF file by the conventions CF (grids) and UGRID (meshes).
+// Of a field velocity with the components u and v on a grid of 64 x 32 cells, abridged:
+//
+//   dimensions: time = UNLIMITED (1), y = 64, x = 32, bounds = 2
+//   double time(time)                units = "days since 1850-01-01"
+//   double x(x)                      bounds = "x_bounds", axis = "X"
+//   double x_bounds(x, bounds)
+//   double u(time, y, x), v(time, y, x)
+//
+// With a mesh of triangles:
+//
+//   int64  mesh                      cf_role = "mesh_topology", topology_dimension = 2, ...
+//   double mesh_node_x(node), mesh_node_y(node)
+//   int64  mesh_face_nodes(face, corner)
+//   double flux(time, face)          mesh = "mesh", location = "face"
+#pragma once
+
+#include "io/field_mesh.hpp"
+#include "io/xdmf.hpp"
+
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+struct CfField {
+  Ref<DTensor> tensor; // on a mesh its rows are in the order of ids
+  std::string name;
+  std::string components; // as in componentNames()
+  bool areNodes = false;  // of the mesh, otherwise its cells
+};
+
+struct CfFields {
+  const FieldGrid& grid;
+  const FieldMesh* mesh; // null for a grid
+  const Shape& space;    // extents of the grid
+  const std::vector<CfField>& fields;
+  // Units of the time, "days since 1850-01-01", with the calendar; and of the coordinates.
+  std::string timeUnits, calendar, lengthUnits;
+};
+
+// Collective on comm. Rank 0 writes the file, the other ranks send it their elements. The file is
+// written under a temporary name and renamed; after an error the old one remains.
+void writeCfFile(const CommPtr& comm, const std::string& path, const CfFields& fields, Index step,
+                 double time);
+
+} // namespace tenon

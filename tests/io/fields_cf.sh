@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: fields_cf.sh MPIEXEC NUMPROC_FLAG PROGRAM PYTHON FOLDER
+# Series of fields in NetCDF files on 3 ranks, continued on 2: what xarray and netCDF4 read of them.
+set -eu
+mpiexec=$1 flag=$2 program=$3 python=$4 folder=$5
+here=$(dirname "$0")
+env -u LD_PRELOAD "$python" -c 'import netCDF4, xarray' || { echo "skipped: no netCDF4 and xarray"; exit 77; }
+format=(field_format netcdf field_time_units "days since 1850-01-01" field_length_units km)
+options=""
+for prefix in "" volume_; do
+  for ((i = 0; i < ${#format[@]}; i += 2)); do
+    options+=" -tenon_$prefix${format[i]} '${format[i + 1]}'"
+  done
+done
+
+rm -rf "$folder" && mkdir -p "$folder"
+TENON_OPTIONS=$options "$mpiexec" "$flag" 3 "$program" "$folder" 0 10
+TENON_OPTIONS=$options "$mpiexec" "$flag" 2 "$program" "$folder" 20
+env -u LD_PRELOAD "$python" "$here/check_cf.py" "$folder"
+rm -rf "$folder"
