@@ -35,6 +35,13 @@ def total(value: torch.Tensor, comm: MPI.Comm | Layout | None = None) -> torch.T
     return Total.apply(value, comm_of(comm))
 
 
+def mean(value: torch.Tensor, comm: MPI.Comm | Layout | None = None) -> torch.Tensor:
+    """Returns the mean over the ranks of a value that all of them compute from copies (B), such as
+    a loss of an output that every rank has. Otherwise as total(). Collective."""
+    over = comm_of(comm)
+    return Total.apply(value / over.size, over)
+
+
 def modules_of(network: torch.nn.Module) -> Iterator[tuple[str, Module]]:
     """Yields the modules of Tenon in a network, with the prefixes of their parameters' names; a
     module in several places occurs for each."""

@@ -220,6 +220,7 @@ class BatchNorm(ChannelNorm):
         else:  # only the statistics of batches are used, also in eval()
             self._buffers.clear()
             self.states.clear()
+            self.held = list(self.trained)
 
     def train(self, mode: bool = True) -> BatchNorm:
         super().train(mode)
