@@ -140,8 +140,8 @@ class Operators(unittest.TestCase):
                     self.assertTrue(torch.autograd.gradcheck(function, x, check_forward_ad=True))
                     self.assertTrue(torch.autograd.gradgradcheck(lambda a: function(a) ** 2, x))
         self.assertEqual(set(self.functions()) - {'Operator'}, set(tt.__all__) - {
-            'Module', 'Operator', 'clip_grad_norm_', 'difference', 'distribute', 'load', 'mean', 'nn', 'gather_state_dict', 'scatter_state_dict',
-            'sum_gradients', 'synchronize', 'total'})
+            'Module', 'Operator', 'Sequential', 'cat', 'cat_layout', 'clip_grad_norm_', 'difference', 'distribute', 'gather_state_dict',
+            'load', 'mean', 'nn', 'replicated', 'scatter_state_dict', 'sum_gradients', 'synchronize', 'total'})
 
     def test_wrong_tensors(self):
         halo = tt.halo_exchange(self.plain, self.wide)

@@ -12,10 +12,11 @@ from . import nn
 from .exports import distribute
 from .functions import (Operator, allgather, allreduce, broadcast, gather, halo_exchange, reducescatter, repartition, scatter,
                         sum_reduce)
+from .joins import Sequential, cat, cat_layout, replicated
 from .layers import Module
 from .models import difference, load
 from .networks import clip_grad_norm_, gather_state_dict, mean, scatter_state_dict, sum_gradients, synchronize, total
 
-__all__ = ['Module', 'Operator', 'allgather', 'allreduce', 'broadcast', 'clip_grad_norm_', 'difference', 'distribute', 'gather', 'gather_state_dict',
-           'halo_exchange', 'load', 'mean', 'nn', 'reducescatter', 'repartition', 'scatter', 'scatter_state_dict', 'sum_gradients', 'sum_reduce',
-           'synchronize', 'total']
+__all__ = ['Module', 'Operator', 'Sequential', 'allgather', 'allreduce', 'broadcast', 'cat', 'cat_layout', 'clip_grad_norm_',
+           'difference', 'distribute', 'gather', 'gather_state_dict', 'halo_exchange', 'load', 'mean', 'nn', 'reducescatter',
+           'repartition', 'replicated', 'scatter', 'scatter_state_dict', 'sum_gradients', 'sum_reduce', 'synchronize', 'total']

@@ -113,7 +113,8 @@ def sum_gradients(network: torch.nn.Module | Iterable[torch.Tensor], comm: MPI.C
     equal on all ranks and not of a block, such as a term of the loss for the size of a
     parameter, must be divided by the number of ranks before. Ranks without a gradient get that
     of the others. Collective."""
-    parameters = [parameter for parameter in parameters_in(network) if not hasattr(parameter, 'tenon_copies')]
+    parameters = [parameter for parameter in parameters_in(network) if not hasattr(parameter, 'tenon_copies')
+                  and not hasattr(parameter, 'tenon_is_summed')]
     is_network = comm is None and isinstance(network, torch.nn.Module)
     over = comm_of_network(network) if is_network else comm_of(comm)  # type: ignore[arg-type]
     if over.size == 1 or not parameters:
@@ -158,7 +159,7 @@ def check_step(optimizer: torch.optim.Optimizer, *_: Any) -> None:
     if found:
         raise RuntimeError(
             f'the ranks have different gradients of parameters of torch beside those of Tenon, {copies.listed(found)}: each has that of '
-            'its own block, and the copies would drift apart. Call tenon.torch.sum_gradients(network) before step(); parameters that '
+            'its own block, and the copies would drift apart. Make them tenon.torch.replicated(module), or call tenon.torch.sum_gradients(network) before step(); parameters that '
             'each rank has for itself belong in an optimizer of their own')
 
 

@@ -328,6 +328,13 @@ class Flatten(Single):
         super().__init__('flatten', layout, {}, **common)
 
 
+class Cat(Single):
+    """torch.cat() on a list of layouts: the blocks of the others are brought to those of the first."""
+
+    def __init__(self, dim: int = 0, *, layout: Sequence[Layout], **common: Any) -> None:
+        super().__init__('concatenate', layout, {'dim': dim % layout[0].dimensions()}, **common)
+
+
 class PReLU(Single):
     """torch.nn.PReLU on a layout, with a slope for each channel."""
     weight: torch.Tensor
