@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Modules of PyTorch beside those of Tenon, concatenation of blocks in different layouts, and layouts that are handed on."""
+import copy
 import unittest
 from functools import partial
 
@@ -100,6 +101,43 @@ class Joins(unittest.TestCase):
         self.assertLess(apart(network(block(layout, whole)).detach(), wanted), 1e-13)
         with self.assertRaisesRegex(ValueError, 'module 1, Tanh, is for .*S2 of'):
             tt.Sequential(layout, partial(tt.nn.MaxPool2d, 2), tt.nn.Tanh(layout=layout))
+
+    def test_copies(self):
+        """copy.deepcopy() and exponential moving averages."""
+        shape = [2, 2, 4 * COMM.size, 6]
+        layout, whole = rows(shape), drawn(*shape)
+        x = block(layout, whole)
+        network = tt.Sequential(layout, partial(tt.nn.Conv2d, 2, 4, 3, padding=1), partial(tt.nn.BatchNorm2d, 4), partial(tt.nn.Tanh),
+                                partial(tt.nn.BatchNorm2d, 4, track_running_stats=False), torch.nn.Linear(6, 6))
+        tt.replicated(network)
+        average = torch.optim.swa_utils.AveragedModel(network, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(0.75))
+        other = copy.deepcopy(network)
+        self.assertEqual(list(other.state_dict()), list(network.state_dict()))
+        self.assertLess(apart(other(x).detach(), network(x).detach()), 1e-15)
+        other.load_state_dict(network.state_dict())
+        wanted = {name: parameter.detach().clone() for name, parameter in network.named_parameters()}
+        optimizer = torch.optim.SGD(network.parameters(), lr=1e-4)
+        average.update_parameters(network)
+        for _ in range(3):
+            optimizer.zero_grad()
+            tt.total((network(x) ** 2).sum()).backward()
+            optimizer.step()
+            average.update_parameters(network)
+            for name, parameter in network.named_parameters():
+                wanted[name] = 0.75 * wanted[name] + 0.25 * parameter.detach()
+        for name, parameter in average.module.named_parameters():
+            self.assertLess(apart(parameter.detach(), wanted[name]), 1e-13, name)
+        other[0].load_state_dict(average.module[0].state_dict())
+        self.assertLess(apart(other[0](x).detach(), average.module[0](x).detach()), 1e-15)  # Tenon sees the averages
+        with self.assertRaisesRegex(TypeError, 'not known how it was made'):
+            copy.deepcopy(tt.Module(tenon.Layer(COMM, 'tanh', data_type='float64'), layout))
+
+    def test_other_types_of_elements(self):
+        layout = rows([1, 2, 4 * COMM.size, 3])
+        with self.assertRaisesRegex(ValueError, 'dtype=torch.bfloat16 is not supported'):
+            tt.nn.Tanh(layout=layout, dtype=torch.bfloat16)
+        with self.assertRaisesRegex(ValueError, 'is of torch.bfloat16, .* torch.autocast ends before it'):
+            tt.nn.Tanh(layout=layout)(torch.zeros(1, 2, 4, 3, dtype=torch.bfloat16))
 
 
 if __name__ == '__main__':

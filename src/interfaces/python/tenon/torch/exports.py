@@ -62,10 +62,13 @@ def distribute(module: torch.nn.Module, layout: Layout | Sequence[Layout], examp
     dtype = next((p.dtype for p in module.parameters() if p.is_floating_point()), torch.get_default_dtype())
     type_of_elements = data_type_of(dtype)
     graph = exported_on_first(comm, module, layouts, example, dtype, training)
-    layer = Layer.from_model(comm, graph.path)
-    layer.set_data_type(type_of_elements)
-    layer.set(seed=seed if seed is not None else drawn_seed(comm), model_test='off', model_training=training, **settings)
-    made = Distributed(layer, layouts, module, graph, depth, settings if training else {**settings, 'training': False})
+    drawn = seed if seed is not None else drawn_seed(comm)
+
+    def make():
+        layer = Layer.from_model(comm, graph.path)
+        layer.set_data_type(type_of_elements)
+        return layer.set(seed=drawn, model_test='off', model_training=training, **settings)
+    made = Distributed(make, layouts, module, graph, depth, settings if training else {**settings, 'training': False})
     made.train(module.training)
     if proof:
         prove(made, module)

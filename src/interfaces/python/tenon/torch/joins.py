@@ -2,6 +2,7 @@
 """Modules of torch beside those of Tenon, and networks whose modules hand their layouts on."""
 from __future__ import annotations
 
+import copy
 from typing import Any, Callable, Sequence, TypeVar
 
 import torch
@@ -72,17 +73,19 @@ class Sequential(torch.nn.Sequential):
     layout=..., or is a module: one of Tenon, or one of torch that works on each element."""
 
     def __init__(self, layout: Layout, *makers: Callable[..., torch.nn.Module] | torch.nn.Module) -> None:
-        made = []
-        self_layout = layout
+        made, current = [], layout
         for make in makers:
-            module = make if isinstance(make, torch.nn.Module) else make(layout=self_layout)
+            module = make if isinstance(make, torch.nn.Module) else make(layout=current)
             given = getattr(module, 'input_layout', None)
-            if given is not None and not given.is_equal(self_layout):
-                raise ValueError(f'module {len(made)}, {type(module).__name__}, is for {given!r}, and its input is in {self_layout!r}')
-            self_layout = getattr(module, 'output_layout', self_layout)
+            if given is not None and not given.is_equal(current):
+                raise ValueError(f'module {len(made)}, {type(module).__name__}, is for {given!r}, and its input is in {current!r}')
+            current = getattr(module, 'output_layout', current)
             made.append(module)
         super().__init__(*made)
-        self.input_layout, self.output_layout = layout, self_layout
+        self.input_layout, self.output_layout = layout, current
+
+    def __deepcopy__(self, memo: Any) -> Sequential:
+        return Sequential(self.input_layout, *[copy.deepcopy(module, memo) for module in self]).train(self.training)
 
 
 # The modules of cat(), by their arguments.

@@ -393,6 +393,16 @@ class Module(torch.nn.Module):
         check_copies(list(self.entries()), self.comm)
         return self.wholes()
 
-    def __deepcopy__(self, memo: Any) -> Any:
-        raise TypeError('a layer of Tenon cannot be copied: make another one for the same layout, and give it the values, '
-                        'other.load_state_dict(module.state_dict())')
+    def remade(self) -> Module:
+        """Returns a module with the same settings and layouts, on other memory."""
+        raise TypeError('this layer of Tenon cannot be copied, for it is not known how it was made: make another one for the same layout, '
+                        'and give it the values, other.load_state_dict(module.state_dict())')
+
+    def __deepcopy__(self, memo: Any) -> Module:
+        """A module with the same values, on memory of its own, as copy.deepcopy() and AveragedModel of
+        torch need. Collective."""
+        other = memo[id(self)] = self.remade()
+        other.load_state_dict(self.state_dict())
+        for made, parameter in zip(other.parameters(), self.parameters()):
+            made.requires_grad_(parameter.requires_grad)
+        return other.train(self.training)

@@ -62,6 +62,18 @@ class Single(Module):
         layer.set_data_type(data_type_of(dtype))
         layer.set(**{name: value for name, value in given.items() if value is not None})
         super().__init__(layer, layout, depth, is_repeatable)
+        self.made_by = {'type': type, 'layout': layout, 'settings': settings, 'dtype': dtype, 'signature': signature, 'storage': storage,
+                        'depth': depth, 'is_repeatable': is_repeatable, 'comm': layer.comm(), 'seed': seed, 'initializer': initializer}
+
+    def remade(self) -> Module:
+        other = self.__class__.__new__(self.__class__)
+        Single.__init__(other, **self.made_by)
+        other.take_settings(self)
+        return other
+
+    def take_settings(self, other: Single) -> None:
+        """Takes over what the classes derived from this one have set beside the layer."""
+        self.function = other.function
 
     @staticmethod
     def parameter_name(name):
@@ -214,13 +226,20 @@ class BatchNorm(ChannelNorm):
             raise ValueError('momentum=None, the average of all batches, is not supported: give the share of the last batch')
         super().__init__('batchnorm', layout, {'channels': num_features, 'epsilon': float(eps), 'momentum': float(momentum),
                                                'affine': affine}, **common)
-        self.track_running_stats = track_running_stats
-        if track_running_stats:
+        self.add_statistics(track_running_stats)
+
+    def add_statistics(self, are_tracked: bool) -> None:
+        self.track_running_stats = are_tracked
+        if are_tracked:
             self.register_buffer('num_batches_tracked', torch.tensor(0, dtype=torch.long))
         else:  # only the statistics of batches are used, also in eval()
             self._buffers.clear()
             self.states.clear()
             self.held = list(self.trained)
+
+    def take_settings(self, other: Any) -> None:
+        super().take_settings(other)
+        self.add_statistics(other.track_running_stats)
 
     def train(self, mode: bool = True) -> BatchNorm:
         super().train(mode)

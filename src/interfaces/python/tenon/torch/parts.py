@@ -6,7 +6,7 @@ The modules inside the original become parts: they have its parameters, so netwo
 and state_dict() are those of the original, and are evaluated with the whole only."""
 from __future__ import annotations
 
-from typing import Any, Iterator, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 import torch
 from torch.utils import _pytree
@@ -43,11 +43,13 @@ class Family(torch.nn.Module):
         self.named, self.fixed = {}, set()
         for is_parameter, members in ((True, like._parameters), (False, like._buffers)):
             for name, tensor in members.items():
-                self.take_tensor(name, tensor, is_parameter, name not in like._non_persistent_buffers_set)
+                shape = like.named[name].shape if isinstance(like, Family) and name in like.named else getattr(tensor, 'shape', ())
+                self.take_tensor(name, tensor, shape, is_parameter, name not in like._non_persistent_buffers_set)
         for name, child in like._modules.items():
             self.add_module(name, None if child is None else whole.part_of(child))
 
-    def take_tensor(self, name, tensor, is_parameter, is_persistent):
+    def take_tensor(self, name, tensor, shape, is_parameter, is_persistent):
+        """Takes over one, whose whole has this shape."""
         whole = self.whole
         if tensor is None:
             (self.register_parameter if is_parameter else self.register_buffer)(name, None)
@@ -56,8 +58,8 @@ class Family(torch.nn.Module):
             (self.register_parameter if is_parameter else self.register_buffer)(name, held.tensor)
         elif id(tensor) in whole.slot_of:
             index, slot = whole.slot_of[id(tensor)]
-            block = tensor_on(slot).view(local_shape(slot, tensor.shape))
-            held = Held(self, name, slot, index, block, is_parameter, tensor.shape)
+            block = tensor_on(slot).view(local_shape(slot, shape))
+            held = Held(self, name, slot, index, block, is_parameter, shape)
             held.tensor.requires_grad_(is_parameter and tensor.requires_grad)
             whole.known[id(tensor)] = self.named[name] = held
             whole.held.append(held)
@@ -127,11 +129,11 @@ class Parts(Part):
 class Distributed(Family, Module):
     """A module of torch on layouts of Tenon: see distribute()."""
 
-    def __init__(self, layer: Layer, layouts: Sequence[Layout], like: torch.nn.Module, graph: Any, depth: int, settings: dict[str, Any]
-                 ) -> None:
-        for name, value in (('like', like), ('graph', graph), ('settings', settings)):
+    def __init__(self, make: Callable[[], Layer], layouts: Sequence[Layout], like: torch.nn.Module, graph: Any, depth: int,
+                 settings: dict[str, Any]) -> None:
+        for name, value in (('like', like), ('graph', graph), ('settings', settings), ('make', make)):
             self.__dict__[name] = value
-        Module.__init__(self, layer, layouts, depth)
+        Module.__init__(self, make(), layouts, depth)
         del self.__dict__['like'], self.known, self.slot_of, self.merged, self.used, self.made
         self.add_sums()
         synchronize([entry for entry in self.entries() if entry[1] is None], self.comm)  # what Tenon does not have
@@ -144,7 +146,7 @@ class Distributed(Family, Module):
         left_out = computed(self.layer)
         self.names, self.known, self.made = {}, {}, {}
         self.slot_of = {id(tensors[name]): (number, slot) for number, (name, slot) in enumerate(zip(names, slots)) if name in tensors}
-        self.used = {id(tensors[name]) for name in self.graph.used}
+        self.used = {id(tensors[name]) for name in self.graph.used if name in tensors}
         # Parameters that Tenon has in another form, as one with others.
         self.merged = {id(parameter) for parameter in like.parameters() if id(parameter) in self.used and id(parameter) not in self.slot_of}
         self.take_members(like, self)
@@ -156,9 +158,12 @@ class Distributed(Family, Module):
         self.paths = {f'{path}.{name}' if path else name: held for path, module in self.named_modules(remove_duplicate=False)
                       if isinstance(module, Family) for name, held in module.named.items()}
 
+    def remade(self) -> Distributed:
+        return Distributed(self.make, self.input_layouts, self, self.graph, self.depth, self.settings)
+
     def part_of(self, like: torch.nn.Module) -> Part:
         if id(like) not in self.made:
-            is_list = isinstance(like, (torch.nn.Sequential, torch.nn.ModuleList))
+            is_list = isinstance(like, (torch.nn.Sequential, torch.nn.ModuleList, Parts))
             self.made[id(like)] = (Parts if is_list else Part)(like, self)
         return self.made[id(like)]
 
