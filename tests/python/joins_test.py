@@ -99,6 +99,7 @@ class Joins(unittest.TestCase):
         self.assertEqual(network.output_layout.shape(), [2, 1, 2 * COMM.size, 3])
         wanted = block(network.output_layout, reference(whole).detach())
         self.assertLess(apart(network(block(layout, whole)).detach(), wanted), 1e-13)
+        self.assertRegex(repr(network[0]), r'^Conv2d\(in_channels=2, out_channels=4, kernel=\[3, 3\].*; S2 of \[.*\] -> S2 of')
         with self.assertRaisesRegex(ValueError, 'module 1, Tanh, is for .*S2 of'):
             tt.Sequential(layout, partial(tt.nn.MaxPool2d, 2), tt.nn.Tanh(layout=layout))
 

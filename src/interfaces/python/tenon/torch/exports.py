@@ -21,9 +21,9 @@ from torch.utils import _pytree
 
 from ..calls import Layer, Layout
 from .functions import data_type_of
-from .nn import drawn_seed
 from .parts import Distributed
 from .proofs import prove
+from .single import drawn_seed
 
 
 @dataclasses.dataclass

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import torch
 
+from .functions import shown
+
 # Types of layers that are linear or affine in their input and, if they have parameters, also in
 # these.
 LINEAR = {'adaptiveaveragepooling', 'affine', 'averagepooling', 'channelaffine', 'conv', 'crop', 'flatten', 'globalaveragepooling',
@@ -123,4 +125,4 @@ def mixed(module, mode, wanted, dy, u, parameters):
 
 
 def named(module):
-    return f'{type(module).__name__} (a layer "{module.layer.type()}", {module.extra_repr()})'
+    return f'{type(module).__name__} (a layer "{module.layer.type()}", {shown(module.input_layouts)} -> {shown(module.output_layouts)})'

@@ -56,8 +56,9 @@ def replicated(module: Network, comm: MPI.Comm | Layout | None = None) -> Networ
         kernel = getattr(part, 'kernel_size', 1)
         is_window = isinstance(part, torch.nn.modules.conv._ConvNd) and any(extent != 1 for extent in kernel)  # type: ignore[union-attr]
         if is_window or type(part).__module__.startswith('torch.nn') and type(part).__name__.rstrip('123d').startswith(COUPLED):
-            raise ValueError(f'{name or "the module"} is a torch.nn.{type(part).__name__}, whose results depend on elements of other ranks: use '
-                             f'tenon.torch.nn.{type(part).__name__} or tenon.torch.distribute()')
+            kind = type(part).__name__
+            raise ValueError(f'{name or "the module"} is a torch.nn.{kind}, whose results depend on elements of other ranks: use '
+                             f'tenon.torch.nn.{kind} or tenon.torch.distribute()')
     tensors = [(name, None, tensor) for name, tensor in module.state_dict(keep_vars=True).items() if not hasattr(tensor, 'tenon_copies')]
     copies.synchronize(tensors, over)
     for parameter in module.parameters():

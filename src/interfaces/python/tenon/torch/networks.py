@@ -159,7 +159,8 @@ def check_step(optimizer: torch.optim.Optimizer, *_: Any) -> None:
     if found:
         raise RuntimeError(
             f'the ranks have different gradients of parameters of torch beside those of Tenon, {copies.listed(found)}: each has that of '
-            'its own block, and the copies would drift apart. Make them tenon.torch.replicated(module), or call tenon.torch.sum_gradients(network) before step(); parameters that '
+            'its own block, and the copies would drift apart. Make the modules tenon.torch.replicated(module), or call '
+            'tenon.torch.sum_gradients(network) before step(); parameters that '
             'each rank has for itself belong in an optimizer of their own')
 
 

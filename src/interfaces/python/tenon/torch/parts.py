@@ -15,7 +15,8 @@ from ..calls import Layer, Layout
 from ..models import computed
 from .copies import synchronize
 from .functions import repartition
-from .layers import Held, Module, take_blocks, tensor_on
+from .layers import Module
+from .ports import Held, take_blocks, tensor_on
 
 
 def local_shape(slot, shape):
