@@ -70,8 +70,8 @@ void forEachRead(const ModelOperation& operation, const Visit& visit) {
 // builder.
 class ModelWalk {
 public:
-  explicit ModelWalk(const ModelWeights& weights)
-      : program_(weights.program()), builder_(weights),
+  ModelWalk(const ModelWeights& weights, ModelMode mode)
+      : program_(weights.program()), builder_(weights, mode),
         written_(InPlace::writtenNames(weights.program())) {}
 
   ModelGraph& graph() noexcept { return builder_.graph(); }
@@ -166,10 +166,11 @@ private:
 
 } // namespace
 
-ModelGraph buildModel(const ModelWeights& weights, const std::vector<Shape>& inputs) {
+ModelGraph buildModel(const ModelWeights& weights, const std::vector<Shape>& inputs,
+                      ModelMode mode) {
   const std::string& file = weights.file().name();
   checkInputs(weights.program(), inputs, file);
-  ModelWalk walk(weights);
+  ModelWalk walk(weights, mode);
   try {
     walk.run(inputs);
   } catch (const Error& error) {

@@ -200,9 +200,9 @@ ModelProgram readModelProgram(const ByteSource& file) {
 }
 
 ImportedNetwork importNetwork(const ModelProgram& program, const ByteSource& file,
-                              const std::vector<Shape>& inputs) {
+                              const std::vector<Shape>& inputs, ModelMode mode) {
   const ModelWeights weights(program, file);
-  ModelGraph graph = buildModel(weights, inputs);
+  ModelGraph graph = buildModel(weights, inputs, mode);
   return mapToLayers(graph, weights);
 }
 

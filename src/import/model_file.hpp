@@ -64,9 +64,11 @@ ModelProgram readModelProgram(const ByteSource& file);
 // Builds the canonical graph of a program for input shapes. Throws TENON_ERR_SHAPE if an extent
 // differs from one that the file fixes, TENON_ERR_FORMAT if the file contradicts itself. Operators
 // that cannot be imported are collected in the graph's refusals.
-ModelGraph buildModel(const ModelWeights& weights, const std::vector<Shape>& inputs);
+ModelGraph buildModel(const ModelWeights& weights, const std::vector<Shape>& inputs,
+                      ModelMode mode = ModelMode::Inference);
 // Runs the steps after readModelProgram(). `file` is the open file of the model.
 ImportedNetwork importNetwork(const ModelProgram& program, const ByteSource& file,
-                              const std::vector<Shape>& inputs);
+                              const std::vector<Shape>& inputs,
+                              ModelMode mode = ModelMode::Inference);
 
 } // namespace tenon

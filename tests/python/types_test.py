@@ -18,11 +18,12 @@ HERE = Path(__file__).parent
 class Types(unittest.TestCase):
     def test_mypy(self):
         os.environ['MYPYPATH'] = f'{HERE}{os.pathsep}{Path(tenon.__file__).parents[1]}'
-        modules = ['typed_program', 'tenon'] + ['tenon.torch.nn'] * (importlib.util.find_spec('torch') is not None)
+        programs = ['typed_program'] + ['typed_torch_program'] * (importlib.util.find_spec('torch') is not None)
+        modules = programs + ['tenon'] + ['tenon.torch.nn'] * (len(programs) - 1)
         said, failure, _ = api.run(['--cache-dir', os.devnull, '--no-error-summary', *[f'-m{module}' for module in modules]])
         found = {(Path(path).name, int(line), kind) for path, line, kind in re.findall(r'^(.*):(\d+): error: .*\[([a-z-]+)\]$', said, re.M)}
-        lines = enumerate((HERE / 'typed_program.py').read_text().split('\n'), 1)
-        wanted = {('typed_program.py', number, line.rpartition('# error: ')[2]) for number, line in lines if '# error: ' in line}
+        wanted = {(f'{name}.py', number, line.rpartition('# error: ')[2]) for name in programs
+                  for number, line in enumerate((HERE / f'{name}.py').read_text().split('\n'), 1) if '# error: ' in line}
         self.assertEqual(found, wanted, said + failure)
 
 

@@ -29,10 +29,12 @@ class ModelBuilder {
 public:
   using Value = const ModelValue*;
 
-  explicit ModelBuilder(const ModelWeights& weights) : weights_(weights) {}
+  explicit ModelBuilder(const ModelWeights& weights, ModelMode mode = ModelMode::Inference)
+      : weights_(weights), mode_(mode) {}
   ModelGraph take() { return std::move(graph_); }
   ModelGraph& graph() noexcept { return graph_; }
   const ModelProgram& program() const noexcept { return weights_.program(); }
+  ModelMode mode() const noexcept { return mode_; }
 
   // Starts an operation; `reads` are its inputs, for messages.
   void begin(const ModelOperation& operation, const ModelValues& reads);
@@ -77,6 +79,8 @@ public:
   // Returns a where the condition is not 0, and b elsewhere.
   Value where(Value condition, Value a, Value b);
   Value prelu(Value x, Value slope);
+  // Drops elements in training; returns x if the network is imported for inference.
+  Value dropout(Value x, double rate);
   Value sign(Value x);
 
   Value transpose(Value x, std::vector<int> permutation);
@@ -152,7 +156,10 @@ public:
   // equal elements the first or the last one.
   Value placeOfExtreme(Value x, int dim, bool isMaximum, bool isLast);
   Value resize(Value x, const std::vector<Index>& size, bool isLinear, bool alignsCorners);
-  Value batchNorm(Value x, Value weight, Value bias, Value mean, Value variance, double epsilon);
+  // `momentum`: share of the last batch in the running statistics, in training; none if they are
+  // fixed in training too.
+  Value batchNorm(Value x, Value weight, Value bias, Value mean, Value variance, double epsilon,
+                  std::optional<double> momentum = {});
   // A norm of kind `op`. Weight and bias may be null. `detail`: number of groups (GroupNorm), or of
   // normalised dimensions (LayerNorm).
   Value norm(ModelOp op, Value x, Value weight, Value bias, double epsilon, Index detail = 1);
@@ -354,6 +361,7 @@ private:
                                                  const std::string& norm) const;
 
   const ModelWeights& weights_;
+  const ModelMode mode_;
   ModelGraph graph_;
   std::string label_, where_;
   ModelValues reads_;

@@ -11,6 +11,13 @@
 
 namespace tenon {
 
+// What batch normalisation and dropout do when the imported network is trained. Files contain
+// networks for inference; Training gives the layers what PyTorch's train() would change in them.
+enum class ModelMode {
+  Inference, // statistics are those of the file, and nothing is dropped
+  Training   // statistics of the batch, which the running ones follow, and random masks
+};
+
 // The canonical operators; comments name the attributes and inputs of a ModelValue that they use.
 enum class ModelOp {
   Input,
@@ -42,7 +49,7 @@ enum class ModelOp {
   AdaptivePooling,
   Reduce, // `function` (mean, sum, max) over `dims`, which keep extent 1
   Resize,
-  BatchNorm, // inputs: x, weight, bias, and the fixed mean and variance
+  BatchNorm, // inputs: x, weight, bias, mean and variance, which are fixed without a momentum
   InstanceNorm,
   GroupNorm,
   LayerNorm,     // over the last `count` dimensions
@@ -85,9 +92,10 @@ struct ModelValue {
   bool isTransposed = false, ceil = false, includesPadding = true, isMaximum = false;
   bool alignsCorners = false, isLinear = false; // Resize
   double epsilon = 0;
-  int count = 0;                     // LayerNorm
-  Index factor = 1;                  // PixelShuffle
-  std::vector<Index> modeCount = {}; // Spectral
+  std::optional<double> momentum = {}; // BatchNorm
+  int count = 0;                       // LayerNorm
+  Index factor = 1;                    // PixelShuffle
+  std::vector<Index> modeCount = {};   // Spectral
 
   // Names of the model's parameters from which the value is computed; empty if it also depends on
   // an input.

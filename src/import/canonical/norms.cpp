@@ -80,7 +80,8 @@ ModelBuilder::Value ModelBuilder::perChannel(Value x, int rank) {
 }
 
 ModelBuilder::Value ModelBuilder::batchNorm(Value x, Value weight, Value bias, Value mean,
-                                            Value variance, double epsilon) {
+                                            Value variance, double epsilon,
+                                            std::optional<double> momentum) {
   check(x->rank() >= 2, "a batch norm needs an input [batch, channels, ...]");
   const Shape channels = {x->shape[1]};
   // Statistics of the batch would couple the samples, also in evaluation.
@@ -100,14 +101,19 @@ ModelBuilder::Value ModelBuilder::batchNorm(Value x, Value weight, Value bias, V
   // Weights that are computed, or statistics that are trained, are ordinary values: use arithmetic.
   if (!weight->isConstant() || !bias->isConstant() || !mean->isKnown() || !variance->isKnown()) {
     const bool isPlain = mean->isKnown() && variance->isKnown();
+    if (!isPlain && momentum && mode_ == ModelMode::Training)
+      return refuse("a batch norm whose running statistics are parameters, in training",
+                    "statistics that are buffers", x->shape);
     const Value normed =
-        isPlain ? batchNorm(x, nullptr, nullptr, mean, variance, epsilon)
+        isPlain ? batchNorm(x, nullptr, nullptr, mean, variance, epsilon, momentum)
                 : binary("div", binary("sub", x, broadcastable(mean)),
                          unary("sqrt", affine(broadcastable(variance), {1}, {epsilon})));
     return binary("add", binary("mul", normed, broadcastable(weight)), broadcastable(bias));
   }
   ModelValue* result = make(ModelOp::BatchNorm, {x, weight, bias, mean, variance}, x->shape);
   result->epsilon = epsilon;
+  if (mode_ == ModelMode::Training)
+    result->momentum = momentum;
   return result;
 }
 

@@ -269,6 +269,18 @@ ModelBuilder::Value ModelBuilder::where(Value condition, Value a, Value b) {
 }
 
 // The slope is one number, or one per channel.
+ModelBuilder::Value ModelBuilder::dropout(Value x, double rate) {
+  if (mode_ == ModelMode::Inference || rate == 0)
+    return x;
+  if (x->isComplex() || !(rate > 0 && rate < 1))
+    return refuse("a dropout of complex numbers, or of all elements, in training",
+                  "dropout of real numbers, with a probability of less than 1", x->shape);
+  ModelValue* result = make(ModelOp::Unary, {x}, x->shape);
+  result->function = "dropout";
+  result->parameters = {{"rate", rate}};
+  return result;
+}
+
 ModelBuilder::Value ModelBuilder::prelu(Value x, Value slope) {
   check(x->rank() >= 2, "a prelu needs an input [batch, channels, ...]");
   check(elements(slope->shape) == 1 || elements(slope->shape) == x->shape[1],

@@ -248,7 +248,8 @@ int Mapper::emit(std::vector<int> reads, const std::string& type, NodeSettings s
                  std::string name, NodeParameters parameters, bool isFrozen) {
   // An equal computation of the same inputs is the same node.
   const std::string key = fmt::format("{} {} {}", fmt::join(reads, ","), type, described(settings));
-  if (parameters.empty())
+  const bool isPlain = parameters.empty() && type != "dropout"; // each draws a mask of its own
+  if (isPlain)
     if (const auto existing = nodesByKey_.find(key); existing != nodesByKey_.end())
       return existing->second;
   const auto node = static_cast<int>(network_.graph.nodes.size());
@@ -274,7 +275,7 @@ int Mapper::emit(std::vector<int> reads, const std::string& type, NodeSettings s
   description.layer.frozen = isFrozen || areFixed(parameters);
   description.layer.settings = std::move(settings);
   description.reads = std::move(reads);
-  if (parameters.empty())
+  if (isPlain)
     nodesByKey_[key] = node;
   for (auto& [parameter, value] : parameters)
     network_.parameters.push_back({node, parameter, std::move(value)});

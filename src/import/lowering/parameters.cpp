@@ -45,11 +45,11 @@ bool Mapper::isWeightOf(const ModelValue& v, std::size_t input) {
 // computed.
 std::string Mapper::layerOf(const ModelValue& v) {
   std::string text =
-      fmt::format("{} [{}] [{}] [{}] [{}] [{}] [{}] {} {} [{}] {} {} {}", static_cast<int>(v.op),
+      fmt::format("{} [{}] [{}] [{}] [{}] [{}] [{}] {} {} [{}] {} {} {} {}", static_cast<int>(v.op),
                   fmt::join(v.kernel, ","), fmt::join(v.stride, ","), fmt::join(v.dilation, ","),
                   fmt::join(v.low, ","), fmt::join(v.high, ","), fmt::join(v.modes, ","),
                   v.padValue.value_or(0), v.groups, fmt::join(v.outputPadding, ","), v.isTransposed,
-                  v.epsilon, v.count);
+                  v.epsilon, v.count, v.momentum.value_or(0));
   for (std::size_t i = 1; i < v.inputs.size(); ++i) {
     if (!v.inputs[i]->isConstant())
       return "";

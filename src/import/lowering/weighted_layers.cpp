@@ -190,7 +190,7 @@ Mapper::OrderedNode Mapper::makeResize(const ModelValue& v) {
   return emitInPlainOrder(v, "resample", std::move(settings));
 }
 
-// Statistics are fixed numbers of the file.
+// Statistics are numbers of the file, which change in training if there is a momentum.
 Mapper::OrderedNode Mapper::makeBatchNorm(const ModelValue& v) {
   const OrderedNode x = withChannel(v.inputs[0], 1);
   if (x.isRefused())
@@ -202,11 +202,13 @@ Mapper::OrderedNode Mapper::makeBatchNorm(const ModelValue& v) {
     parameters = weightsOf(v);
   parameters.emplace_back("running_mean", v.inputs[3]->asConstant());
   parameters.emplace_back("running_var", v.inputs[4]->asConstant());
-  return withWeightInputs(v, {emit({x.node}, "batchnorm",
-                                   {{"channels", v.shape[1]},
-                                    {"epsilon", v.epsilon},
-                                    {"affine", hasWeights},
-                                    {"statistics", std::string("running")}},
+  NodeSettings settings = {
+      {"channels", v.shape[1]}, {"epsilon", v.epsilon}, {"affine", hasWeights}};
+  if (v.momentum)
+    settings.emplace_back("momentum", *v.momentum);
+  else
+    settings.emplace_back("statistics", std::string("running"));
+  return withWeightInputs(v, {emit({x.node}, "batchnorm", std::move(settings),
                                    moduleOf(v.inputs[3], "running_mean"), std::move(parameters)),
                               x.order});
 }

@@ -135,8 +135,9 @@ ModelValues onnxBatchNorm(const OnnxCall& c) {
     return ModelValues(c.operands.operation().results.size(),
                        c.b.refuse("a batch norm that takes the statistics of the batch",
                                   "the model in eval mode", c.x()->shape));
-  return {
-      c.b.batchNorm(c.x(), c.at(1), c.at(2), c.at(3), c.at(4), c.operands.real("epsilon", 1e-5))};
+  // ONNX's momentum is the share of the old statistics.
+  return {c.b.batchNorm(c.x(), c.at(1), c.at(2), c.at(3), c.at(4), c.operands.real("epsilon", 1e-5),
+                        1 - c.operands.real("momentum", 0.9))};
 }
 ModelValues onnxInstanceNorm(const OnnxCall& c) {
   return {

@@ -210,7 +210,7 @@ ModelValues onnxDropout(const OnnxCall& c) {
     return ModelValues(c.operands.operation().results.size(),
                        c.b.refuse("a Dropout that drops elements, as in training",
                                   "the model in eval mode", c.x()->shape));
-  return {c.x()};
+  return {c.b.dropout(c.x(), c.numberAt(1, 0.5))};
 }
 ModelValues onnxSame(const OnnxCall& c) {
   return {c.x()};

@@ -106,7 +106,7 @@ ModelValues batchNorm(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.batchNorm(self(operands), operands.value("weight"), operands.value("bias"),
                       inTraining ? nullptr : operands.value("running_mean"),
                       inTraining ? nullptr : operands.value("running_var"),
-                      operands.real("eps", 1e-5))};
+                      operands.real("eps", 1e-5), operands.real("momentum", 0.1))};
 }
 // With running statistics an instance norm is a batch norm with fixed statistics.
 ModelValues instanceNorm(ModelBuilder& b, const Operands& operands, const char*) {

@@ -19,12 +19,21 @@ using Value = ModelBuilder::Value;
 ModelValues function(ModelBuilder& b, const Operands& operands, const char* variant) {
   return {b.unary(variant, self(operands))};
 }
-// In training mode it would draw random numbers.
+// A file that was exported in training mode would draw random numbers in inference too.
 ModelValues dropout(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
   return {operands.flag("train", false) ? b.refuse("a dropout that drops elements, as in training",
                                                    "the model in eval mode", x->shape)
-                                        : x};
+                                        : b.dropout(x, operands.real("p", 0.5))};
+}
+// These drop whole channels, or keep the mean and variance.
+ModelValues otherDropout(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  const bool drops = b.mode() == ModelMode::Training && operands.real("p", 0.5) > 0;
+  return {drops || operands.flag("train", false)
+              ? b.refuse("a dropout of channels, or by alpha, in training",
+                         "dropout of single elements, or the network in eval mode", x->shape)
+              : x};
 }
 ModelValues gelu(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.unary(operands.text("approximate", "none") == "tanh" ? "gelutanh" : "gelu",
@@ -60,8 +69,14 @@ Value clamp(ModelBuilder& b, Value x, std::optional<double> low, std::optional<d
     bounds.emplace_back("high", *high);
   return b.unary("clamp", x, bounds);
 }
+// The derivative of hardtanh at its ends is 0, that of clamp 1. It matters at 0, which is a common
+// value, such as a normalised channel that is 0 everywhere: relu has that derivative.
+Value hardTanhBetween(ModelBuilder& b, Value x, double low, double high) {
+  return low == 0 ? clamp(b, b.unary("relu", x), {}, high) : clamp(b, x, low, high);
+}
 ModelValues hardTanh(ModelBuilder& b, const Operands& operands, const char*) {
-  return {clamp(b, self(operands), operands.real("min_val", -1), operands.real("max_val", 1))};
+  return {hardTanhBetween(b, self(operands), operands.real("min_val", -1),
+                          operands.real("max_val", 1))};
 }
 ModelValues clampBetween(ModelBuilder& b, const Operands& operands, const char*) {
   const auto bound = [&](const char* name) {
@@ -69,9 +84,8 @@ ModelValues clampBetween(ModelBuilder& b, const Operands& operands, const char*)
   };
   return {clamp(b, self(operands), bound("min"), bound("max"))};
 }
-// clamp(x, 0, 6).
 ModelValues relu6(ModelBuilder& b, const Operands& operands, const char*) {
-  return {clamp(b, self(operands), 0, 6)};
+  return {hardTanhBetween(b, self(operands), 0, 6)};
 }
 // clamp(x / 6 + 1/2, 0, 1).
 ModelValues hardSigmoid(ModelBuilder& b, const Operands& operands, const char*) {
@@ -139,7 +153,7 @@ constexpr Pt2Row kPt2FunctionRows[] = {{"abs", function, "abs"},
                                        {"absolute", function, "abs"},
                                        {"acos", function, "acos"},
                                        {"acosh", function, "acosh"},
-                                       {"alpha_dropout", dropout},
+                                       {"alpha_dropout", otherDropout},
                                        {"arccos", function, "acos"},
                                        {"arccosh", function, "acosh"},
                                        {"arcsin", function, "asin"},
@@ -164,8 +178,8 @@ constexpr Pt2Row kPt2FunctionRows[] = {{"abs", function, "abs"},
                                        {"exp", function, "exp"},
                                        {"exp2", exp2},
                                        {"expm1", expm1},
-                                       {"feature_alpha_dropout", dropout},
-                                       {"feature_dropout", dropout},
+                                       {"feature_alpha_dropout", otherDropout},
+                                       {"feature_dropout", otherDropout},
                                        {"fix", truncated},
                                        {"floor", function, "floor"},
                                        {"frac", fraction},

@@ -30,7 +30,11 @@ constexpr OptionSpec kModelSettings[] = {
     {"model_test", OptionSpec::Choice, "both",
      "run the test that the file holds at set-up: both in float64 and as the run computes, the "
      "latter alone (run), or off",
-     "both|run|off"}};
+     "both|run|off"},
+    {"model_training", OptionSpec::Flag, "false",
+     "whether batch normalisation takes the statistics of the batch and dropout drops elements "
+     "while "
+     "the network is trained; otherwise both behave in training as in inference"}};
 const OptionRegistration kModelOptions{{"model", kModelSettings}};
 
 // Whether two imports give the same layers, although the extents can differ.
@@ -162,7 +166,9 @@ void makeModelLayers(Layer& layer, const std::vector<Shape>& inputs, bool isList
   if (model.inputs() == inputs)
     return;
   const std::unique_ptr<ByteSource> bytes = model.file()->open();
-  ImportedNetwork network = importNetwork(model.file()->program(), *bytes, inputs);
+  const ModelMode mode =
+      model.value<bool>("model_training") ? ModelMode::Training : ModelMode::Inference;
+  ImportedNetwork network = importNetwork(model.file()->program(), *bytes, inputs, mode);
   // Layers that are set up cannot be replaced. They can be used for other extents if the import for
   // these extents gives the same layers.
   if (!layer.isSetUp() && !isListed) {

@@ -56,8 +56,7 @@ def check_copies(entries: Sequence[Entry], comm: MPI.Comm) -> None:
     if found:
         raise RuntimeError(
             f'the ranks have different copies of {listed(found)}: each has drawn or changed its own. tenon.torch.synchronize(network) '
-            'gives all of them those of the first rank; parameters of torch beside layers of Tenon need '
-            'tenon.torch.sum_gradients(network) before each step of an optimizer')
+            'gives all of them those of the first rank; a module of torch beside layers of Tenon is made by tenon.torch.replicated(module)')
 
 
 def synchronize(entries: Iterable[Entry], comm: MPI.Comm) -> None:

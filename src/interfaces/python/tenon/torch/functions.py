@@ -82,7 +82,9 @@ class Slot:
         if array.dim() != len(self.shape):
             raise ValueError(f'{what} has {array.dim()} dimensions, and its layout {len(self.shape)}')
         if array.dtype != self.dtype:
-            raise ValueError(f'{what} is of {array.dtype}, and {self.dtype} is expected')
+            advice = (': Tenon computes in float32 and float64, so the range of torch.autocast ends before it, by x.to(...)'
+                      if array.dtype in (torch.bfloat16, torch.float16) else '')
+            raise ValueError(f'{what} is of {array.dtype}, and {self.dtype} is expected{advice}')
         raise ValueError(f'{what} is on {array.device}, and the tensors of this operator or layer are on '
                          f'{"the device" if self.is_device else "the host"}')
 
@@ -171,6 +173,9 @@ class Operator(torch.nn.Module):
         if code:
             check(code)
         return made
+
+    def __deepcopy__(self, memo: Any) -> Operator:
+        return Operator(self.op)  # it has no values
 
     def extra_repr(self) -> str:
         return f'{shown([self.x.layout])} -> {shown([self.y.layout])}'

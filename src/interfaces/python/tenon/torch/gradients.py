@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import torch
 
+from .functions import shown
+
 # Types of layers that are linear or affine in their input and, if they have parameters, also in
 # these.
 LINEAR = {'adaptiveaveragepooling', 'affine', 'averagepooling', 'channelaffine', 'conv', 'crop', 'flatten', 'globalaveragepooling',
@@ -23,10 +25,10 @@ PIECEWISE = {'abs', 'clamp', 'leakyrelu', 'maxpooling', 'relu'}
 
 class Evaluation:
     """One evaluation of a layer whose gradient torch can request."""
-    __slots__ = ('__weakref__', 'training')
+    __slots__ = ('__weakref__', 'ports', 'training')
 
-    def __init__(self, training):
-        self.training = training
+    def __init__(self, training, ports=None):
+        self.training, self.ports = training, ports
 
 
 def has_second(module):
@@ -66,11 +68,13 @@ class ApplyAdjoint(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, module, evaluation, wanted, *given):
-        ctx.module, ctx.training = module, evaluation.training
+        ctx.module = module
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(*given)
         count = len(module.outputs)
-        return adjoint(module, evaluation, wanted, given[:count], given[count:])
+        made = adjoint(module, evaluation, wanted, given[:count], given[count:])
+        ctx.mode = evaluation.training, evaluation.ports
+        return made
 
     @staticmethod
     def backward(ctx, *directions):
@@ -87,18 +91,18 @@ class ApplyAdjoint(torch.autograd.Function):
                 'element in tenon.torch.nn; a container of Tenon can be a network of these')
         u, (dy, x, *parameters) = directions[0], ctx.saved_tensors
         wanted = ctx.needs_input_grad[3:]
-        of_dy = ApplyTangent.apply(module, ctx.training, u, x, *parameters) if wanted[0] else None
-        return None, None, None, of_dy, None, *mixed(module, ctx.training, wanted[2:], dy, u, parameters)
+        of_dy = ApplyTangent.apply(module, ctx.mode, u, x, *parameters) if wanted[0] else None
+        return None, None, None, of_dy, None, *mixed(module, ctx.mode, wanted[2:], dy, u, parameters)
 
 
 class ApplyTangent(torch.autograd.Function):
     """The tangent of a (piecewise) linear layer with respect to its input."""
 
     @staticmethod
-    def forward(ctx, module, training, u, x, *parameters):
-        ctx.module, ctx.training = module, training
+    def forward(ctx, module, mode, u, x, *parameters):
+        ctx.module, ctx.mode = module, mode
         ctx.save_for_backward(u, x, *parameters)
-        return module.run_tangent(Evaluation(training), x, u)
+        return module.run_tangent(Evaluation(*mode), x, u)
 
     @staticmethod
     def backward(ctx, dy):
@@ -107,18 +111,18 @@ class ApplyTangent(torch.autograd.Function):
         of_u = None
         if wanted[0]:
             only_dx = (True, *[False] * len(parameters))
-            of_u = ApplyAdjoint.apply(module, Evaluation(ctx.training), only_dx, dy, x, *parameters)[0]
-        return None, None, of_u, None, *mixed(module, ctx.training, wanted[2:], dy, u, parameters)
+            of_u = ApplyAdjoint.apply(module, Evaluation(*ctx.mode), only_dx, dy, x, *parameters)[0]
+        return None, None, of_u, None, *mixed(module, ctx.mode, wanted[2:], dy, u, parameters)
 
 
-def mixed(module, training, wanted, dy, u, parameters):
+def mixed(module, mode, wanted, dy, u, parameters):
     """Returns the derivatives of <dy, J u> with respect to the parameters."""
     if not any(wanted):
         return (None,) * len(parameters)
-    at_u, at_0 = (ApplyAdjoint.apply(module, Evaluation(training), (False, *wanted), dy, x, *parameters)[1:]
+    at_u, at_0 = (ApplyAdjoint.apply(module, Evaluation(*mode), (False, *wanted), dy, x, *parameters)[1:]
                   for x in (u, torch.zeros_like(u)))
     return [None if a is None else a - b for a, b in zip(at_u, at_0)]
 
 
 def named(module):
-    return f'{type(module).__name__} (a layer "{module.layer.type()}", {module.extra_repr()})'
+    return f'{type(module).__name__} (a layer "{module.layer.type()}", {shown(module.input_layouts)} -> {shown(module.output_layouts)})'

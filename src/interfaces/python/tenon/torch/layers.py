@@ -20,18 +20,9 @@ from ..memory import row_major
 from ..models import names_of, parameters_of, states_of, weights
 from ..runtime import check, pointer, ref
 from .copies import check_copies
-from .functions import Slot, block, note_use, shown
+from .functions import Slot, note_use, shown
 from .gradients import ApplyLayer, Evaluation
-
-
-def tensor_on(tensor):
-    """Returns the local array of a tensor as a tensor of torch, which references the memory."""
-    with tensor.array() as lent:
-        return torch.as_tensor(lent, device='cuda') if hasattr(lent, '__cuda_array_interface__') else torch.from_numpy(lent)
-
-
-def box_of(tensor):
-    return tuple(map(tuple, tensor.box()))
+from .ports import Held, Port, Ports, box_of, take_blocks, tensor_on
 
 
 def varies(layer):
@@ -41,21 +32,6 @@ def varies(layer):
         return layer.get_text('statistics') == 'batch'
     return type == 'dropout' or type == 'shell' and layer.state_count() > 0 or any(
         varies(layer.child_at(index)) for index in range(layer.child_count()))
-
-
-class Port:
-    """An input or output of a layer: a slot for its values, and one for their cotangent."""
-
-    def __init__(self, layout, type, name):
-        self.value, self.cotangent = Slot(layout, type), Slot(layout.dual(), type)
-        self.layout, self.type, self.name = layout, type, name
-        self.direction: Slot | None = None
-
-    def tangent(self):
-        """Returns the slot of directions, for second derivatives."""
-        if self.direction is None:
-            self.direction = Slot(self.layout, self.type)
-        return self.direction
 
 
 class Module(torch.nn.Module):
@@ -77,40 +53,33 @@ class Module(torch.nn.Module):
         self.function: Callable[[torch.Tensor], torch.Tensor] | None = None  # the equivalent
                                                                              # elementwise function
                                                                              # of torch
-        layouts = [layout] if isinstance(layout, Layout) else list(layout)
         layer.set_stack_depth(depth)
-        layer.set_up_many(layouts)
-        self.inputs, self.outputs = [], []
-        for index, each in enumerate(layouts):
-            type = layer.create_input_cotangent(index).data_type()
-            self.inputs.append(Port(each, type, 'the input' + f' {index}' * (len(layouts) > 1)))
-        count = layer.output_count()
-        for index in range(count):
-            with layer.create_output(index) as y:
-                self.outputs.append(Port(y.layout(), y.data_type(), 'the output' + f' {index}' * (count > 1)))
+        self.ports = Ports(layer, [layout] if isinstance(layout, Layout) else list(layout))
+        self.set_ups = [self.ports]
         self.is_repeatable = not varies(layer) if is_repeatable is None else is_repeatable
         self.pending: list[weakref.ref[Evaluation]] = []
-        self.slots, self.states = parameters_of(layer), states_of(layer)  # of parameters, and of
-                                                                          # buffers
-        self.names = names_of(layer, [*self.slots, *self.states])
-        for number, (name, tensor) in enumerate(zip(map(self.parameter_name, self.names), (*self.slots, *self.states))):
-            if number < len(self.slots):
-                self.register_parameter(name, torch.nn.Parameter(tensor_on(tensor)))
-            else:
-                self.register_buffer(name, tensor_on(tensor))
-        self.versions = [parameter._version for parameter in self._parameters.values()]
-        self.addresses = [parameter.data_ptr() for parameter in self._parameters.values()]
+        self.slots, self.states = parameters_of(layer), states_of(layer)
+        self.held: list[Held] = []  # parameters, then buffers
+        self.adopt(names_of(layer, [*self.slots, *self.states]))
+        self.trained = [held for held in self.held if held.is_parameter]
+        # Tenon has packed forms of parameters; states are read in place.
+        self.told = [held for held in self.held if held.index < len(self.slots)]
         self.sums: dict[int, tuple[int, torch.dtype, torch.Size, bool]] = {}
         note_use(self, self.comm)
         self.count_copies()
 
+    def adopt(self, names: Sequence[str]) -> None:
+        """Makes the layer's parameters and states, which have these names, those of torch."""
+        self.names = dict(zip(map(self.parameter_name, names), names))
+        for number, (name, slot) in enumerate(zip(self.names, (*self.slots, *self.states))):
+            self.held.append(Held(self, name, slot, number, tensor_on(slot), number < len(self.slots)))
+
     def count_copies(self):
         """Sets the number of ranks that have each element of a parameter: see clip_grad_norm_()."""
-        parameters, comm = list(self._parameters.values()), self.comm
-        counts = comm.allreduce(numpy.array([parameter.numel() for parameter in parameters]))
-        for parameter, slot, count in zip(parameters, self.slots, counts):
-            parameter.tenon_copies = comm, count / math.prod(slot.layout().shape())
-            parameter.tenon_box = box_of(slot)  # see check_step()
+        counts = self.comm.allreduce(numpy.array([held.tensor.numel() for held in self.trained]))
+        for held, count in zip(self.trained, counts):
+            held.tensor.tenon_copies = self.comm, count / math.prod(held.shape)
+            held.tensor.tenon_box = box_of(held.slot)  # see check_step()
 
     def train(self, mode: bool = True) -> Module:
         super().train(mode)
@@ -127,18 +96,53 @@ class Module(torch.nn.Module):
         for port, x in zip(self.inputs, inputs):
             if not isinstance(x, torch.Tensor):
                 port.value.refuse(x, port.name)
-        return ApplyLayer.apply(self, *inputs, *self._parameters.values())
+        if [x.shape for x in inputs] != self.ports.shapes:
+            self.follow_batch(inputs)
+        return ApplyLayer.apply(self, *inputs, *[held.tensor for held in self.trained])
+
+    def set_layout(self, layout: Layout | Sequence[Layout]) -> Module:
+        """Prepares the module for inputs in other layouts, such as those of another batch size, with
+        the same parameters. It continues to know those that it had. Collective."""
+        layouts = [layout] if isinstance(layout, Layout) else list(layout)
+        for ports in self.set_ups:
+            if len(layouts) == len(ports.inputs) and all(
+                    port.layout.is_equal(each) for port, each in zip(ports.inputs, layouts)):
+                self.ports = ports
+                return self
+        self.ports = Ports(self.layer, layouts)
+        self.set_ups.append(self.ports)
+        return self
+
+    def follow_batch(self, inputs):
+        """Lets the layouts follow inputs that have another extent of the batch only, where each rank
+        has all samples of its block, so that all ranks see the same."""
+        changed = [x.dim() == len(port.value.shape) > 0 and x.shape[0] != port.value.shape[0] and x.shape[1:] == port.value.shape[1:]
+                   for port, x in zip(self.inputs, inputs)]
+        if not any(changed):
+            return  # use() reports what is wrong
+        for port, x, is_other in zip(self.inputs, inputs, changed):
+            letters = port.layout.properties().split(',')
+            if is_other and (any(each not in ('B', *(f'S{d}' for d in range(1, x.dim()))) for each in letters)
+                             or math.prod(port.layout.partition().extents()) != self.comm.size):
+                raise ValueError(
+                    f'{port.name} has {x.shape[0]} elements in dimension 0, and its layout {port.layout.properties()} of '
+                    f'{port.layout.shape()} has {port.value.shape[0]} on this rank. Which layout another batch has is not seen from one '
+                    'block: give it by module.set_layout(layout)')
+        self.set_layout([
+            port.layout.like().set_shape([x.shape[0], *port.layout.shape()[1:]]).set_up() if is_other else port.layout
+            for port, x, is_other in zip(self.inputs, inputs, changed)])
 
     def run(self, inputs, evaluation):
         self.tell()
         self.layer.set_recording(evaluation is not None)
         if evaluation is not None and (len(self.pending) == self.depth or not any(p() for p in self.pending)):
             self.forget()
-        given = [port.value.use(x, port.name) for port, x in zip(self.inputs, inputs)]
-        made = tuple(port.value.new(inputs[0]) for port in self.outputs)
-        self.layer.apply_many(given, [port.value.place(y) for port, y in zip(self.outputs, made)])
+        ports = self.ports if evaluation is None or evaluation.ports is None else evaluation.ports
+        given = [port.value.use(x, port.name) for port, x in zip(ports.inputs, inputs)]
+        made = tuple(port.value.new(inputs[0]) for port in ports.outputs)
+        self.layer.apply_many(given, [port.value.place(y) for port, y in zip(ports.outputs, made)])
         if evaluation is not None:
-            evaluation.training = self.training
+            evaluation.training, evaluation.ports = self.training, ports
             self.pending.append(weakref.ref(evaluation))
         return made
 
@@ -160,18 +164,19 @@ class Module(torch.nn.Module):
             self.run_again(evaluation, inputs)
         self.pending.pop()
         self.layer.zero_gradients()
-        dx = [port.cotangent.new(dy[0]) if is_wanted else None for port, is_wanted in zip(self.inputs, are_wanted)]
+        inputs_of, outputs_of = evaluation.ports.inputs, evaluation.ports.outputs
+        dx = [port.cotangent.new(dy[0]) if is_wanted else None for port, is_wanted in zip(inputs_of, are_wanted)]
         self.layer.apply_adjoint_many(
-            [port.cotangent.use(each, f'the gradient of {port.name}') for port, each in zip(self.outputs, dy)],
-            [None if each is None else port.cotangent.place(each) for port, each in zip(self.inputs, dx)])
-        return dx, [self.gradient(index) if is_wanted else None for index, is_wanted in enumerate(wanted)]
+            [port.cotangent.use(each, f'the gradient of {port.name}') for port, each in zip(outputs_of, dy)],
+            [None if each is None else port.cotangent.place(each) for port, each in zip(inputs_of, dx)])
+        return dx, [self.gradient(held) if is_wanted else None for held, is_wanted in zip(self.trained, wanted)]
 
     def run_tangent(self, evaluation, x, direction):
         """Returns J u at x, for a layer with one input and one output."""
         self.run_again(evaluation, [x])
-        made = self.outputs[0].tangent().new(direction)
-        self.layer.apply_tangent_many([self.inputs[0].tangent().use(direction, f'the direction of {self.inputs[0].name}')],
-                                     [self.outputs[0].tangent().place(made)])
+        (given, *_), (result, *_) = evaluation.ports.inputs, evaluation.ports.outputs
+        made = result.tangent().new(direction)
+        self.layer.apply_tangent_many([given.tangent().use(direction, f'the direction of {given.name}')], [result.tangent().place(made)])
         self.forget()
         return made
 
@@ -188,12 +193,13 @@ class Module(torch.nn.Module):
 
     def tell(self):
         """Notifies Tenon of parameters that torch has modified."""
-        for index, (parameter, slot) in enumerate(zip(self._parameters.values(), self.slots)):
-            if parameter.data_ptr() != self.addresses[index]:
+        for held in self.told:
+            tensor = held.tensor
+            if tensor.data_ptr() != held.address:
                 self.refuse_memory()
-            if parameter._version != self.versions[index]:
-                self.versions[index] = parameter._version
-                with slot.array():
+            if tensor._version != held.version:
+                held.version = tensor._version
+                with held.slot.array():
                     pass
 
     def refuse_memory(self):
@@ -203,15 +209,16 @@ class Module(torch.nn.Module):
     def _apply(self, fn, *arguments, **settings):
         """The common part of to(), double(), cuda() and similar functions."""
         with torch.no_grad():
-            for tensor in (*self._parameters.values(), *self._buffers.values()):
+            for tensor in (*self.parameters(), *self.buffers()):
                 changed = fn(tensor)
                 if changed.data_ptr() != tensor.data_ptr() or changed.dtype != tensor.dtype:
                     self.refuse_memory()
         return self
 
-    def gradient(self, index):
+    def gradient(self, held):
         """Returns a copy of the gradient of a parameter, summed over the ranks. Its constant
         properties are queried once."""
+        index = held.index
         tensor = self.layer.reduced_gradient(index)
         if index not in self.sums:
             slot = Slot(tensor.layout(), tensor.data_type(), tensor)
@@ -221,15 +228,24 @@ class Module(torch.nn.Module):
         if not is_plain:
             with tensor.read() as lent:
                 is_device = hasattr(lent, '__cuda_array_interface__')
-                return torch.as_tensor(lent, device='cuda').clone() if is_device else torch.from_numpy(lent.copy())
+                made = torch.as_tensor(lent, device='cuda').clone() if is_device else torch.from_numpy(lent.copy())
+                return made.view(held.tensor.shape)
         made, first = torch.empty(shape, dtype=dtype), pointer()
         check(ACCESS[False, True](tensor._handle, type, ref(first)))
         ctypes.memmove(made.data_ptr(), first.value, made.numel() * made.element_size())
         check(RESTORE[True](tensor._handle, ref(first)))
-        return made
+        return made.view(held.tensor.shape)
 
     def extra_repr(self) -> str:
         return f'{shown(self.input_layouts)} -> {shown(self.output_layouts)}'
+
+    @property
+    def inputs(self) -> list[Port]:
+        return self.ports.inputs
+
+    @property
+    def outputs(self) -> list[Port]:
+        return self.ports.outputs
 
     @property
     def input_layout(self) -> Layout:
@@ -261,49 +277,36 @@ class Module(torch.nn.Module):
     def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
         """Called by torch to load each module of a network; `takes_wholes` selects whole
         tensors."""
-        if not self.takes_wholes:
-            super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
-            return
-        known = {prefix + name for name in self.counts()}
-        for (name, tensor), slot, of_tenon in zip(self.tensors(), (*self.slots, *self.states), self.names):
-            key = prefix + (name if prefix + name in state_dict else of_tenon)
-            if key not in state_dict:
-                missing_keys.append(prefix + name)
-                continue
-            known.add(key)
-            given, shape = state_dict[key], tuple(slot.layout().shape())
-            if not isinstance(given, torch.Tensor) or tuple(given.shape) != shape:
-                found = list(given.shape) if isinstance(given, torch.Tensor) else f'a {type(given).__name__}'
-                error_msgs.append(f'size mismatch for {prefix + name}: {found} is given, and the whole parameter of the layer is '
-                                  f'{list(shape)}.')
-                continue
-            with torch.no_grad():
-                tensor.copy_(block(slot, given))
-        for name, buffer in self.counts().items():
-            if prefix + name in state_dict:
-                buffer.copy_(state_dict[prefix + name])
-        # Counts of batches have no effect in a network from a file.
-        known |= {f'{key.rpartition(".")[0]}.num_batches_tracked' for key in known if key.endswith('.running_mean')}
-        unexpected_keys += [key for key in state_dict if key.startswith(prefix) and key not in known] if strict else []
+        if self.takes_wholes:
+            state_dict = self.with_own_names(state_dict, prefix)
+            take_blocks([(held.name, held) for held in self.held], state_dict, prefix, error_msgs)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
 
-    def tensors(self):
-        """Returns the parameters, and the buffers that belong to Tenon."""
-        return (*self._parameters.items(), *list(self._buffers.items())[:len(self.states)])
+    def with_own_names(self, state_dict, prefix):
+        """Returns the entries under the names of this module, which can have Tenon's instead.
+        Counts of batches have no effect in a network from a file."""
+        own = {prefix + of_tenon: prefix + name for name, of_tenon in self.names.items() if prefix + name not in state_dict}
+        counted = {f'{key.rpartition(".")[0]}.num_batches_tracked' for key in state_dict if key.endswith('.running_mean')}
+        return {own.get(key, key): value for key, value in state_dict.items()
+                if key not in counted or key.removeprefix(prefix) in self._buffers}
 
-    def counts(self):
-        """Returns the other buffers, which are equal on all ranks."""
-        return dict(list(self._buffers.items())[len(self.states):])
+    def held_in(self, prefix=''):
+        """Yields the name in the state_dict() and each parameter and buffer that belongs to Tenon;
+        a tensor with several names has each of them."""
+        return ((prefix + held.name, held) for held in self.held)
 
     def entries(self, prefix=''):
         """Yields the name, the box of this rank and the values of each tensor, for copies.py."""
-        for (name, tensor), slot in zip(self.tensors(), (*self.slots, *self.states)):
-            yield prefix + name, box_of(slot), tensor
-        for name, buffer in self.counts().items():
-            yield prefix + name, None, buffer
+        own = dict(self.held_in(prefix))
+        for name, tensor in self.state_dict(keep_vars=True, prefix=prefix).items():
+            yield name, box_of(own[name].slot) if name in own else None, tensor
 
     def wholes(self):
-        found = {name: torch.from_numpy(whole) for (name, _), whole in zip(self.tensors(), weights(self.layer).values())}
-        return {**found, **{name: buffer.clone() for name, buffer in self.counts().items()}}
+        """Returns the state_dict() of the same module on one process."""
+        found = dict(zip((slot._handle for slot in (*self.slots, *self.states)), weights(self.layer).values()))
+        own = dict(self.held_in())
+        return {name: torch.from_numpy(found[own[name].slot._handle]).view(own[name].shape) if name in own else tensor.detach().clone()
+                for name, tensor in self.state_dict().items()}
 
     def gather(self) -> dict[str, torch.Tensor]:
         """Returns the whole parameters and running statistics by the names of this module, on
@@ -311,8 +314,16 @@ class Module(torch.nn.Module):
         check_copies(list(self.entries()), self.comm)
         return self.wholes()
 
-    def __deepcopy__(self, memo: Any) -> Any:
-        raise TypeError('a layer of Tenon cannot be copied: make another one for the same layout, and give it the values, '
-                        'other.load_state_dict(module.state_dict())')
+    def remade(self) -> Module:
+        """Returns a module with the same settings and layouts, on other memory."""
+        raise TypeError('this layer of Tenon cannot be copied, for it is not known how it was made: make another one for the same layout, '
+                        'and give it the values, other.load_state_dict(module.state_dict())')
 
-
+    def __deepcopy__(self, memo: Any) -> Module:
+        """A module with the same values, on memory of its own, as copy.deepcopy() and AveragedModel of
+        torch need. Collective."""
+        other = memo[id(self)] = self.remade()
+        other.load_state_dict(self.state_dict())
+        for made, parameter in zip(other.parameters(), self.parameters()):
+            made.requires_grad_(parameter.requires_grad)
+        return other.train(self.training)

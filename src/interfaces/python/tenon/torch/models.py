@@ -18,8 +18,19 @@ from .layers import Module
 def load(path: str | os.PathLike[str], layout: Layout | Sequence[Layout], dtype: torch.dtype | None = None, **settings: Any) -> Module:
     """Creates a module from a file of torch.export (.pt2) or ONNX, for the layout of its input,
     or a list of one layout for each input. Collective on the layouts."""
-    layer, layouts = layer_of_model(path, layout, data_type=data_type_of(dtype), **settings)
-    return Module(layer, layouts)
+    return Loaded(path, layout, data_type_of(dtype), settings)
+
+
+class Loaded(Module):
+    """A network from a file."""
+
+    def __init__(self, path: Any, layout: Any, type: Any, settings: dict[str, Any]) -> None:
+        layer, layouts = layer_of_model(path, layout, data_type=type, **settings)
+        super().__init__(layer, layouts)
+        self.made_by = path, layouts, type, settings
+
+    def remade(self) -> Module:
+        return Loaded(*self.made_by)
 
 
 def difference(module: Module, reference: Callable[..., Any], *inputs: torch.Tensor) -> float:

@@ -35,6 +35,13 @@ def total(value: torch.Tensor, comm: MPI.Comm | Layout | None = None) -> torch.T
     return Total.apply(value, comm_of(comm))
 
 
+def mean(value: torch.Tensor, comm: MPI.Comm | Layout | None = None) -> torch.Tensor:
+    """Returns the mean over the ranks of a value that all of them compute from copies (B), such as
+    a loss of an output that every rank has. Otherwise as total(). Collective."""
+    over = comm_of(comm)
+    return Total.apply(value / over.size, over)
+
+
 def modules_of(network: torch.nn.Module) -> Iterator[tuple[str, Module]]:
     """Yields the modules of Tenon in a network, with the prefixes of their parameters' names; a
     module in several places occurs for each."""
@@ -106,7 +113,8 @@ def sum_gradients(network: torch.nn.Module | Iterable[torch.Tensor], comm: MPI.C
     equal on all ranks and not of a block, such as a term of the loss for the size of a
     parameter, must be divided by the number of ranks before. Ranks without a gradient get that
     of the others. Collective."""
-    parameters = [parameter for parameter in parameters_in(network) if not hasattr(parameter, 'tenon_copies')]
+    parameters = [parameter for parameter in parameters_in(network) if not hasattr(parameter, 'tenon_copies')
+                  and not hasattr(parameter, 'tenon_is_summed')]
     is_network = comm is None and isinstance(network, torch.nn.Module)
     over = comm_of_network(network) if is_network else comm_of(comm)  # type: ignore[arg-type]
     if over.size == 1 or not parameters:
@@ -151,7 +159,8 @@ def check_step(optimizer: torch.optim.Optimizer, *_: Any) -> None:
     if found:
         raise RuntimeError(
             f'the ranks have different gradients of parameters of torch beside those of Tenon, {copies.listed(found)}: each has that of '
-            'its own block, and the copies would drift apart. Call tenon.torch.sum_gradients(network) before step(); parameters that '
+            'its own block, and the copies would drift apart. Make the modules tenon.torch.replicated(module), or call '
+            'tenon.torch.sum_gradients(network) before step(); parameters that '
             'each rank has for itself belong in an optimizer of their own')
 
 

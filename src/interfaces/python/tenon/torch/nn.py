@@ -11,72 +11,30 @@ a seed of the torch generator on the first rank; biases are 0. Module.scatter() 
 argument of torch.nn that Tenon does not support is a ValueError with its name."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Sequence, Union
+from typing import TYPE_CHECKING, Any, Sequence, TypeVar
 
 import torch
-from mpi4py import MPI
 
-from ..calls import Layer, Layout
-from .functions import data_type_of
+from ..calls import Layout
 from .gradients import LINEAR, PIECEWISE
-from .layers import Module
+from .single import IN_PLACE, Common, Single, Size, refuse, tuple_of
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
-Size = Union[int, Sequence[int]]
-
-
-def tuple_of(value: Any, dimensions: int) -> list[int]:
-    return list(value) if isinstance(value, (tuple, list)) else [value] * dimensions
-
-
-def refuse(name: str, value: Any, *allowed: Any, why: str = '') -> None:
-    """Raises an error if an argument has none of the allowed values."""
-    if not any(value is each or value == each for each in allowed):
-        raise ValueError(f'{name}={value!r} is not supported, {" or ".join(map(repr, allowed))} is' + (f': {why}' if why else ''))
-
-
-IN_PLACE = 'layers of Tenon have an output of their own'
-IN_SPACE = 'the memory of a layer is that of its setting space, as in Module(tenon.Layer(comm, type, space="device", ...), layout)'
-
-
-def drawn_seed(comm: MPI.Comm) -> int:
-    """Returns a seed of the torch generator on the first rank. All ranks draw, so equal
-    generators remain equal."""
-    return comm.bcast(int(torch.randint(2**63 - 1, ())))
-
-
-class Single(Module):
-    """One layer of a type, whose parameters have its names: weight, bias."""
-    draws = False  # whether it depends on a seed
-
-    def __init__(self, type: str, layout: Layout | Sequence[Layout], settings: dict[str, Any], dtype: torch.dtype | None = None,
-                 signature: str | None = None, storage: str | None = None, depth: int = 1, is_repeatable: bool | None = None,
-                 comm: MPI.Comm | None = None, seed: int | None = None, initializer: str | None = None,
-                 device: torch.device | str | None = None) -> None:
-        refuse('device', device if device is None else str(device), None, 'cpu', why=IN_SPACE)
-        first = layout if isinstance(layout, Layout) else layout[0]
-        layer = Layer(comm if comm is not None else first.comm(), type)
-        if seed is None and self.draws:
-            seed = drawn_seed(layer.comm())
-        given = dict(settings, signature=signature, storage=storage, seed=seed, initializer=initializer)
-        layer.set_data_type(data_type_of(dtype))
-        layer.set(**{name: value for name, value in given.items() if value is not None})
-        super().__init__(layer, layout, depth, is_repeatable)
-
-    @staticmethod
-    def parameter_name(name):
-        return name.rpartition('.')[2]
+Base = TypeVar('Base', bound=Single)
 
 
 MODES = {'zeros': 'zero', 'circular': 'periodic', 'reflect': 'reflect', 'replicate': 'replicate'}
 
 
-def family(base: type[Single], name: str, **members: Any) -> Any:
+def family(base: type[Base], name: str, **members: Any) -> tuple[type[Base], type[Base], type[Base]]:
     """Returns the classes for 1 to 3 dimensions: Conv1d, Conv2d, Conv3d."""
-    return (derived(f'{name}{n}d', base, dimensions=n, **members) for n in (1, 2, 3))
+    one, two, three = (derived(f'{name}{n}d', base, dimensions=n, **members) for n in (1, 2, 3))
+    return one, two, three
 
 
-def derived(name: str, base: type[Single], **members: Any) -> Any:
+def derived(name: str, base: type[Base], **members: Any) -> type[Base]:
     return type(name, (base,), {'__module__': __name__, '__doc__': f'torch.nn.{name} on a layout.', **members})
 
 
@@ -85,7 +43,7 @@ class Conv(Single):
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Size, stride: Size = 1, padding: Size | str = 0,
                  dilation: Size = 1, groups: int = 1, bias: bool = True, padding_mode: str = 'zeros', *, layout: Layout,
-                 **common: Any) -> None:
+                 **common: Unpack[Common]) -> None:
         n = self.dimensions
         refuse('padding_mode', padding_mode, *MODES)
         windows, steps = tuple_of(kernel_size, n), tuple_of(dilation, n)
@@ -106,7 +64,7 @@ class ConvTranspose(Single):
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Size, stride: Size = 1, padding: Size = 0,
                  output_padding: Size = 0, groups: int = 1, bias: bool = True, dilation: Size = 1, padding_mode: str = 'zeros', *,
-                 layout: Layout, **common: Any) -> None:
+                 layout: Layout, **common: Unpack[Common]) -> None:
         n = self.dimensions
         refuse('padding_mode', padding_mode, 'zeros')
         super().__init__('transposedconv', layout, {
@@ -119,7 +77,7 @@ class Linear(Single):
     """torch.nn.Linear on a layout."""
     draws = True
 
-    def __init__(self, in_features: int, out_features: int, bias: bool = True, *, layout: Layout, **common: Any) -> None:
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, *, layout: Layout, **common: Unpack[Common]) -> None:
         super().__init__('affine', layout, {'inputs': in_features, 'outputs': out_features, 'bias': bias}, **common)
 
 
@@ -127,7 +85,7 @@ class Pool(Single):
     dimensions, kind = 2, 'maxpooling'
 
     def __init__(self, kernel_size: Size, stride: Size | None, padding: Size, *, layout: Layout,
-                 common: dict[str, Any], **settings: Any) -> None:
+                 common: Common, **settings: Any) -> None:
         n = self.dimensions
         windows = {'kernel': tuple_of(kernel_size, n), 'stride': tuple_of(kernel_size if stride is None else stride, n),
                    'padding': tuple_of(padding, n)}
@@ -138,7 +96,7 @@ class MaxPool(Pool):
     kind = 'maxpooling'
 
     def __init__(self, kernel_size: Size, stride: Size | None = None, padding: Size = 0, dilation: Size = 1,
-                 return_indices: bool = False, ceil_mode: bool = False, *, layout: Layout, **common: Any) -> None:
+                 return_indices: bool = False, ceil_mode: bool = False, *, layout: Layout, **common: Unpack[Common]) -> None:
         refuse('return_indices', return_indices, False)
         super().__init__(kernel_size, stride, padding, layout=layout, common=common, ceil=ceil_mode,
                          dilation=tuple_of(dilation, self.dimensions))
@@ -148,7 +106,7 @@ class AvgPool(Pool):
     kind = 'averagepooling'
 
     def __init__(self, kernel_size: Size, stride: Size | None = None, padding: Size = 0, ceil_mode: bool = False,
-                 count_include_pad: bool = True, divisor_override: int | None = None, *, layout: Layout, **common: Any) -> None:
+                 count_include_pad: bool = True, divisor_override: int | None = None, *, layout: Layout, **common: Unpack[Common]) -> None:
         refuse('divisor_override', divisor_override, None)
         super().__init__(kernel_size, stride, padding, layout=layout, common=common, ceil=ceil_mode,
                          include_padding=count_include_pad)
@@ -157,7 +115,7 @@ class AvgPool(Pool):
 class AdaptiveAvgPool(Single):
     dimensions = 2
 
-    def __init__(self, output_size: Any, *, layout: Layout, **common: Any) -> None:
+    def __init__(self, output_size: Any, *, layout: Layout, **common: Unpack[Common]) -> None:
         size = [extent if extent is not None else layout.shape()[2 + d]
                 for d, extent in enumerate(tuple_of(output_size, self.dimensions))]
         super().__init__('adaptiveaveragepooling', layout, {'size': size}, **common)
@@ -167,7 +125,8 @@ class Upsample(Single):
     """torch.nn.Upsample on a layout."""
 
     def __init__(self, size: Size | None = None, scale_factor: Size | None = None, mode: str = 'nearest',
-                 align_corners: bool | None = None, recompute_scale_factor: bool | None = None, *, layout: Layout, **common: Any) -> None:
+                 align_corners: bool | None = None, recompute_scale_factor: bool | None = None, *, layout: Layout,
+                 **common: Unpack[Common]) -> None:
         n = layout.dimensions() - 2
         refuse('mode', mode, 'nearest', ('linear', 'bilinear', 'trilinear')[n - 1])
         factors = None if scale_factor is None else tuple_of(scale_factor, n)
@@ -181,7 +140,7 @@ class Upsample(Single):
 class Pad(Single):
     dimensions, mode = 2, 'zeros'
 
-    def __init__(self, padding: Size, *, layout: Layout, **common: Any) -> None:
+    def __init__(self, padding: Size, *, layout: Layout, **common: Unpack[Common]) -> None:
         widths = tuple_of(padding, 2 * self.dimensions)  # from the last dimension to the first: low, high
         low, high = widths[-2::-2], widths[::-2]
         super().__init__('pad', layout, {'padding': low, 'padding_high': high, 'boundary': MODES[self.mode]}, **common)
@@ -190,7 +149,7 @@ class Pad(Single):
 class PixelShuffle(Single):
     """torch.nn.PixelShuffle on a layout."""
 
-    def __init__(self, upscale_factor: int, *, layout: Layout, **common: Any) -> None:
+    def __init__(self, upscale_factor: int, *, layout: Layout, **common: Unpack[Common]) -> None:
         super().__init__('pixelshuffle', layout, {'upscale': upscale_factor}, **common)
 
 
@@ -208,18 +167,26 @@ class BatchNorm(ChannelNorm):
     num_batches_tracked: torch.Tensor
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
-                 track_running_stats: bool = True, *, layout: Layout, **common: Any) -> None:
+                 track_running_stats: bool = True, *, layout: Layout, **common: Unpack[Common]) -> None:
         self.check(layout)
         if momentum is None:
             raise ValueError('momentum=None, the average of all batches, is not supported: give the share of the last batch')
         super().__init__('batchnorm', layout, {'channels': num_features, 'epsilon': float(eps), 'momentum': float(momentum),
                                                'affine': affine}, **common)
-        self.track_running_stats = track_running_stats
-        if track_running_stats:
+        self.add_statistics(track_running_stats)
+
+    def add_statistics(self, are_tracked: bool) -> None:
+        self.track_running_stats = are_tracked
+        if are_tracked:
             self.register_buffer('num_batches_tracked', torch.tensor(0, dtype=torch.long))
         else:  # only the statistics of batches are used, also in eval()
             self._buffers.clear()
             self.states.clear()
+            self.held = list(self.trained)
+
+    def take_settings(self, other: Any) -> None:
+        super().take_settings(other)
+        self.add_statistics(other.track_running_stats)
 
     def train(self, mode: bool = True) -> BatchNorm:
         super().train(mode)
@@ -234,7 +201,7 @@ class BatchNorm(ChannelNorm):
 
 class InstanceNorm(ChannelNorm):
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = False,
-                 track_running_stats: bool = False, *, layout: Layout, **common: Any) -> None:
+                 track_running_stats: bool = False, *, layout: Layout, **common: Unpack[Common]) -> None:
         self.check(layout)
         refuse('track_running_stats', track_running_stats, False)
         super().__init__('instancenorm', layout, {'channels': num_features, 'epsilon': float(eps), 'affine': affine}, **common)
@@ -244,7 +211,7 @@ class Dropout(Single):
     """torch.nn.Dropout on a layout: the mask depends on the seed (`seed=`, `module.layer.initialize(seed)`) and the global position."""
     draws = True
 
-    def __init__(self, p: float = 0.5, inplace: bool = False, *, layout: Layout, **common: Any) -> None:
+    def __init__(self, p: float = 0.5, inplace: bool = False, *, layout: Layout, **common: Unpack[Common]) -> None:
         refuse('inplace', inplace, False, why=IN_PLACE)
         if not 0 <= p < 1:
             raise ValueError(f'p={p!r} is not supported: the probability that an element is dropped is at least 0 and less than 1')
@@ -255,7 +222,7 @@ class GroupNorm(Single):
     """torch.nn.GroupNorm on a layout."""
 
     def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, *, layout: Layout,
-                 **common: Any) -> None:
+                 **common: Unpack[Common]) -> None:
         super().__init__('groupnorm', layout, {'groups': num_groups, 'channels': num_channels, 'epsilon': float(eps),
                                                'affine': affine}, **common)
 
@@ -264,7 +231,7 @@ class LayerNorm(Single):
     """torch.nn.LayerNorm on a layout."""
 
     def __init__(self, normalized_shape: Size, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True, *,
-                 layout: Layout, **common: Any) -> None:
+                 layout: Layout, **common: Unpack[Common]) -> None:
         refuse('bias', bias, True)
         super().__init__('layernorm', layout, {'shape': tuple_of(normalized_shape, 1), 'epsilon': float(eps),
                                                'affine': elementwise_affine}, **common)
@@ -273,7 +240,7 @@ class LayerNorm(Single):
 class Softmax(Single):
     """torch.nn.Softmax on a layout, whose dimension may be split."""
 
-    def __init__(self, dim: int | None = None, *, layout: Layout, **common: Any) -> None:
+    def __init__(self, dim: int | None = None, *, layout: Layout, **common: Unpack[Common]) -> None:
         if dim is None:
             raise ValueError('dim=None is not supported: give the dimension')
         super().__init__('softmax', layout, {'dim': dim % layout.dimensions()}, **common)
@@ -302,7 +269,7 @@ class Pointwise(Single):
 class GELU(Single):
     """torch.nn.GELU on a layout."""
 
-    def __init__(self, approximate: str = 'none', *, layout: Layout, **common: Any) -> None:
+    def __init__(self, approximate: str = 'none', *, layout: Layout, **common: Unpack[Common]) -> None:
         refuse('approximate', approximate, 'none', 'tanh')
         super().__init__('gelu' if approximate == 'none' else 'gelutanh', layout, {}, **common)
         self.function = torch.nn.GELU(approximate).forward
@@ -311,7 +278,7 @@ class GELU(Single):
 class Softplus(Single):
     """torch.nn.Softplus on a layout."""
 
-    def __init__(self, beta: float = 1.0, threshold: float = 20.0, *, layout: Layout, **common: Any) -> None:
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0, *, layout: Layout, **common: Unpack[Common]) -> None:
         refuse('beta', beta, 1.0)
         refuse('threshold', threshold, 20.0)
         super().__init__('softplus', layout, {}, **common)
@@ -321,17 +288,24 @@ class Softplus(Single):
 class Flatten(Single):
     """torch.nn.Flatten on a layout."""
 
-    def __init__(self, start_dim: int = 1, end_dim: int = -1, *, layout: Layout, **common: Any) -> None:
+    def __init__(self, start_dim: int = 1, end_dim: int = -1, *, layout: Layout, **common: Unpack[Common]) -> None:
         refuse('start_dim', start_dim, 1)
         refuse('end_dim', end_dim, -1, layout.dimensions() - 1)
         super().__init__('flatten', layout, {}, **common)
+
+
+class Cat(Single):
+    """torch.cat() on a list of layouts: the blocks of the others are brought to those of the first."""
+
+    def __init__(self, dim: int = 0, *, layout: Sequence[Layout], **common: Unpack[Common]) -> None:
+        super().__init__('concatenate', layout, {'dim': dim % layout[0].dimensions()}, **common)
 
 
 class PReLU(Single):
     """torch.nn.PReLU on a layout, with a slope for each channel."""
     weight: torch.Tensor
 
-    def __init__(self, num_parameters: int = 1, init: float = 0.25, *, layout: Layout, **common: Any) -> None:
+    def __init__(self, num_parameters: int = 1, init: float = 0.25, *, layout: Layout, **common: Unpack[Common]) -> None:
         refuse('num_parameters', num_parameters, layout.shape()[1], why='each channel has a slope')
         super().__init__('prelu', layout, {'channels': num_parameters}, **common)
         with torch.no_grad():

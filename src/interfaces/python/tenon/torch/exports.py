@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Unchanged modules of torch on layouts of Tenon.
+
+The first rank exports the module by torch.export to a temporary file, which Tenon imports on all
+ranks. The graphs of train() and eval() must differ in batch normalisation and dropout only, whose
+layers Tenon has for both modes. The file has that of train(), in which y and dropout(y) are two
+tensors, with these operators in inference, as networks are in files."""
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import shutil
+import tempfile
+import weakref
+from typing import Any, Sequence
+
+import torch
+from mpi4py import MPI
+from torch.utils import _pytree
+
+from ..calls import Layer, Layout
+from .functions import data_type_of
+from .parts import Distributed
+from .proofs import prove
+from .single import drawn_seed
+
+
+@dataclasses.dataclass
+class Graph:
+    """What all ranks know of the exported network."""
+    name: str                # of the module's class
+    form: Any                # of its output: a tensor, or a container of tensors
+    ranks: list[int]         # of the outputs
+    used: set[str]           # parameters and buffers that it reads
+    counts: set[str]         # buffers that count batches
+    path: str = ''
+
+
+def distribute(module: torch.nn.Module, layout: Layout | Sequence[Layout], example: Any = None, *, training: bool = True,
+               proof: bool = False, depth: int = 1, seed: int | None = None, **settings: Any) -> Distributed:
+    """Returns an unchanged module of torch as a module on the layout of its input, or a list of one
+    layout for each input: y = distribute(UNet(), layout)(x), where x and y are this rank's blocks.
+    Its values are those of the module on the first rank.
+
+    Parameters and buffers have the names and shapes of the module's, so state_dict() is its one with
+    this rank's blocks (scatter_state_dict() and gather_state_dict() are for whole ones), and
+    optimizers have the same parameters in the same order. Gradients are summed over the ranks. The
+    result of a module with several outputs, in tuples or dictionaries, has the same form. Inputs of
+    another batch size can follow, see also set_layout().
+
+    torch.export follows the module for `example`, a tensor or a tuple of inputs; the default is
+    tensors of the layouts' shapes in the type of the module's parameters. train() and eval() have
+    the same effect as in torch: batch normalisation and dropout follow them. With training=False the
+    module behaves as in eval() in both. Masks of dropout are Tenon's: they depend on `seed`, by
+    default drawn from torch's generator, and the global position. With proof=True, outputs and
+    gradients are compared with those of the module on the first rank. Further settings are those of
+    the layer. Operators that cannot be imported raise one error that lists them, with their lines of
+    the source. Collective on the layouts."""
+    layouts = [layout] if isinstance(layout, Layout) else list(layout)
+    comm = layouts[0].comm()
+    dtype = next((p.dtype for p in module.parameters() if p.is_floating_point()), torch.get_default_dtype())
+    type_of_elements = data_type_of(dtype)
+    graph = exported_on_first(comm, module, layouts, example, dtype, training)
+    drawn = seed if seed is not None else drawn_seed(comm)
+
+    def make():
+        layer = Layer.from_model(comm, graph.path)
+        layer.set_data_type(type_of_elements)
+        return layer.set(seed=drawn, model_test='off', model_training=training, **settings)
+    made = Distributed(make, layouts, module, graph, depth, settings if training else {**settings, 'training': False})
+    made.train(module.training)
+    if proof:
+        prove(made, module)
+    return made
+
+
+def exported_on_first(comm, module, layouts, example, dtype, training):
+    """Exports the module on the first rank, and returns the graph, whose file all ranks can read.
+    Collective."""
+    graph, error = None, None
+    if comm.rank == 0:
+        folder = tempfile.mkdtemp(prefix='tenon-')
+        try:
+            graph = exported(module, examples_for(module, layouts, example, dtype), folder, training)
+        except Exception as reason:
+            shutil.rmtree(folder, ignore_errors=True)
+            error = reason
+    text = comm.bcast(None if error is None else f'{type(error).__name__}: {error}')
+    if text is not None:
+        raise error if error is not None else RuntimeError(f'the module was not exported on the first rank: {text}')
+    graph = comm.bcast(graph)
+    is_owner = spread_file(comm, graph.path)
+    if is_owner:
+        weakref.finalize(graph, shutil.rmtree, os.path.dirname(graph.path), True)
+    return graph
+
+
+def spread_file(comm, path):
+    """Copies the file of the first rank to the machines that do not see it. Returns whether this
+    rank has written the file that its machine reads."""
+    node = comm.Split_type(MPI.COMM_TYPE_SHARED, comm.rank)
+    is_leader, is_owner = node.rank == 0, comm.rank == 0
+    lacks = is_leader and not os.path.exists(path)
+    if comm.allreduce(lacks, MPI.LOR):
+        size = comm.bcast(os.path.getsize(path) if comm.rank == 0 else None)
+        if lacks:
+            os.makedirs(os.path.dirname(path), mode=0o700)
+            is_owner = True
+        source = open(path, 'rb') if comm.rank == 0 else None
+        target = open(path, 'wb') if lacks else None
+        for _ in range(0, size, 1 << 28):
+            part = comm.bcast(source.read(1 << 28) if source else None)
+            if target:
+                target.write(part)
+        for file in (source, target):
+            if file:
+                file.close()
+    comm.Barrier()
+    node.Free()
+    return is_owner
+
+
+def examples_for(module, layouts, example, dtype):
+    """Returns the inputs for torch.export, whose values it does not read, and their free
+    dimensions."""
+    if example is not None:
+        given = (example,) if isinstance(example, torch.Tensor) else tuple(example)
+    else:  # a batch of one would be taken as fixed
+        batch = layouts[0].shape()[0]
+        given = tuple(torch.empty([2 if batch == 1 and n == 1 and d == 0 else n for d, n in enumerate(layout.shape())], dtype=dtype)
+                      for layout in layouts)
+    tensors = [leaf for leaf in _pytree.tree_leaves(given) if isinstance(leaf, torch.Tensor)]
+    if len(tensors) != len(layouts):
+        raise ValueError(f'{len(layouts)} layouts are given for the {len(tensors)} inputs of the example')
+    for tensor, layout in zip(tensors, layouts):
+        if tensor.dim() != layout.dimensions():
+            raise ValueError(f'an input of the example has {tensor.dim()} dimensions, and its layout {layout.dimensions()}')
+    extents = iter([layout.shape() for layout in layouts])
+    free = _pytree.tree_map(lambda leaf: free_dimensions(leaf, next(extents)) if isinstance(leaf, torch.Tensor) else None, given)
+    whole = tuple(torch.empty(layout.shape(), dtype=tensor.dtype) for tensor, layout in zip(tensors, layouts))
+    shaped = iter(whole)
+    return given, free, _pytree.tree_map(lambda leaf: next(shaped) if isinstance(leaf, torch.Tensor) else leaf, given)
+
+
+def free_dimensions(tensor, extents):
+    """The batch, and what differs from the layout."""
+    return {d: torch.export.Dim.AUTO for d, n in enumerate(extents) if tensor.shape[d] > 1 and (d == 0 or tensor.shape[d] != n)}
+
+
+def exported(module, examples, folder, training):
+    given, free, fixed = examples
+    modes = [each.training for each in module.modules()]
+    try:
+        program = program_of(module.eval(), given, free, fixed)
+        trained = program_of(module.train(), given, free, fixed) if training else None
+    finally:
+        for each, mode in zip(module.modules(), modes):
+            each.training = mode
+    counts = set()
+    if trained is not None:
+        counts = compared(program, trained, type(module).__name__)
+        program = trained
+        set_to_inference(program)
+    path = os.path.join(folder, f'{type(module).__name__}.pt2')
+    program._example_inputs = None  # a whole field
+    torch.export.save(program, path)
+    outputs = [node.meta['val'] for node in list(program.graph.nodes)[-1].args[0]]
+    ranks = [value.dim() if isinstance(value, torch.Tensor) else -1 for value in outputs]
+    names = {**program.graph_signature.inputs_to_parameters, **program.graph_signature.inputs_to_buffers}
+    used = {names[node.name] for node in program.graph.nodes if node.op == 'placeholder' and node.name in names and node.users}
+    return Graph(type(module).__name__, program.call_spec.out_spec, ranks, used, counts, path)
+
+
+def program_of(module, given, free, fixed):
+    """Exports the module with a free batch, or, if its code fixes the batch, for the layouts'
+    extents."""
+    with torch.enable_grad():  # without gradients some modules compute by other operators
+        try:
+            return torch.export.export(module, given, dynamic_shapes=as_arguments(module, free))
+        except Exception:
+            return torch.export.export(module, fixed)
+
+
+def as_arguments(module, free):
+    """torch.export requires the values of forward(self, *fields) as one argument."""
+    import inspect
+    kinds = [p.kind for p in inspect.signature(module.forward).parameters.values()]
+    star = inspect.Parameter.VAR_POSITIONAL
+    named = kinds.index(star) if star in kinds else len(free)
+    return free[:named] + ((free[named:],) if free[named:] else ())
+
+
+# Arguments by which operators know that they are trained, for which Tenon has both modes; for
+# recurrent networks these are the same without dropout.
+DROPOUTS = {f'{kind}dropout{end}': 'train' for kind in ('', 'alpha_', 'feature_', 'feature_alpha_') for end in ('', '_')}
+RECURRENT = {'lstm': 'train', 'gru': 'train', 'rnn_tanh': 'train', 'rnn_relu': 'train'}
+OF_TRAINING = {'batch_norm': 'training', **DROPOUTS, **RECURRENT}
+
+
+def name_of(node):
+    """Returns the name of an operator of PyTorch without its namespace and overload."""
+    return getattr(getattr(node.target, '_schema', None), 'name', '').rpartition('::')[2]
+
+
+def counting_in(program):
+    """Returns the placeholders of buffers that count batches."""
+    buffers = program.graph_signature.inputs_to_buffers
+    return {node for node in program.graph.nodes if node.op == 'placeholder' and
+            buffers.get(node.name, '').rpartition('.')[2] == 'num_batches_tracked' and node.users}
+
+
+def set_to_inference(program):
+    """Sets batch normalisation and dropout in a graph of train() to inference, and lets it count no
+    batches."""
+    counting = counting_in(program)
+    for node in list(program.graph.nodes):
+        if counting & set(node.all_input_nodes):
+            program.graph.erase_node(node)
+        elif name_of(node) in OF_TRAINING:
+            place = [argument.name for argument in node.target._schema.arguments].index(OF_TRAINING[name_of(node)])
+            node.args = (*node.args[:place], False, *node.args[place + 1:])
+    program.graph_module.recompile()
+
+
+def compared(evaluated, trained, name):
+    """Compares the graphs of both modes, and returns the names of the buffers that count batches."""
+    buffers, counting = trained.graph_signature.inputs_to_buffers, counting_in(trained)
+    ours = [node for node in evaluated.graph.nodes if makes_tensors(node)]
+    theirs = [node for node in trained.graph.nodes if makes_tensors(node) and not counting & set(node.all_input_nodes)]
+    same = dict(zip([node for node in trained.graph.nodes if node.op == 'placeholder'],
+                    [node for node in evaluated.graph.nodes if node.op == 'placeholder']))
+    for number, node in enumerate(theirs):
+        if number == len(ours) or not are_alike(ours[number], node, same):
+            raise ValueError(
+                f'{name} computes in train() what it does not in eval(), beside batch normalisation and dropout: {described(node)}. '
+                'distribute(..., training=False) makes a module that behaves as in eval() in both modes')
+        same[node] = ours[number]
+    if len(ours) > len(theirs):
+        raise ValueError(f'{name} computes in eval() what it does not in train(): {described(ours[len(theirs)])}. '
+                         'distribute(..., training=False) makes a module that behaves as in eval() in both modes')
+    return {buffers[node.name] for node in counting}
+
+
+def makes_tensors(node):
+    """Whether a node computes tensors; others compute extents, in an order that can differ."""
+    return (node.op == 'call_function' and source(node) is node
+            and any(isinstance(value, torch.Tensor) for value in _pytree.tree_leaves(node.meta.get('val'))))
+
+
+def source(node):
+    """Returns the node without dropout, which returns its argument in eval(), and slices of all
+    elements, in which exports differ."""
+    while name_of(node) in DROPOUTS or node.target is torch.ops.aten.slice.Tensor and node.args[2:] == (0, 2**63 - 1):
+        node = node.args[0]
+    return node
+
+
+def are_alike(evaluated, trained, same):
+    if evaluated.target != trained.target or len(evaluated.args) > len(trained.args):
+        return False
+    schema = getattr(trained.target, '_schema', None)
+    names = [argument.name for argument in schema.arguments] if schema else []
+    allowed = OF_TRAINING.get(name_of(trained))
+    if name_of(trained) in RECURRENT and dict(zip(names, trained.args)).get('dropout', 0) != 0:
+        return False
+    extent = object()
+
+    def known(node):
+        node = source(node)
+        return node if node.op != 'call_function' or makes_tensors(node) else extent
+    given, settings = torch.fx.node.map_arg((trained.args, trained.kwargs), lambda node: same.get(source(node), known(node)))
+    wanted, others = torch.fx.node.map_arg((tuple(filled(evaluated, schema, len(trained.args))), evaluated.kwargs), known)
+
+    def agree(a, b):
+        pairs = list(zip(_pytree.tree_leaves(a), _pytree.tree_leaves(b), strict=True))
+        return all(x is y or x == y or extent in (x, y) and isinstance(y if x is extent else x, int) for x, y in pairs)
+    try:
+        return agree(settings, others) and all(number < len(names) and names[number] == allowed or agree(a, b)
+                                               for number, (a, b) in enumerate(zip(wanted, given)))
+    except ValueError:
+        return False  # lists of different lengths
+
+
+def filled(node, schema, count):
+    """Returns the arguments of a node, with defaults for those that another call has and this one
+    has not."""
+    defaults = [argument.default_value for argument in schema.arguments] if schema else []
+    return [*node.args, *defaults[len(node.args):count]]
+
+
+def described(node):
+    found = re.findall(r'File "([^"]+)", line (\d+), in ([^\n]+)(?:\n([^\n]*))?', node.meta.get('stack_trace') or '')
+    if not found:
+        return str(node.target)
+    file, line, function, text = next((each for each in reversed(found) if '/torch/' not in each[0]), found[-1])
+    return f'{node.target}, {file}, line {line}, in {function}: {text.strip()}'

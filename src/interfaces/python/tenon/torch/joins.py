@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Modules of torch beside those of Tenon, and networks whose modules hand their layouts on."""
+from __future__ import annotations
+
+import copy
+from typing import Any, Callable, Sequence, TypeVar
+
+import torch
+from mpi4py import MPI
+
+from ..calls import Layout
+from . import copies
+from .functions import comm_of
+from .layers import Module
+from .nn import Cat
+
+Network = TypeVar('Network', bound=torch.nn.Module)
+
+# Modules whose results at one element depend on others, and so on other ranks' blocks.
+COUPLED = ('BatchNorm', 'InstanceNorm', 'GroupNorm', 'SyncBatchNorm', 'MaxPool', 'AvgPool', 'LPPool', 'AdaptiveAvgPool', 'AdaptiveMaxPool',
+           'Fold', 'Unfold', 'RNN', 'GRU', 'LSTM', 'MultiheadAttention', 'Transformer')
+
+
+class SumOverRanks:
+    """A hook of a parameter: the sum of its gradient over the ranks."""
+
+    def __init__(self, comm):
+        self.comm = comm
+
+    def __call__(self, gradient: torch.Tensor) -> torch.Tensor:
+        if self.comm.size == 1:
+            return gradient
+        wide = gradient.dtype in (torch.float64, torch.complex128)
+        parts = torch.view_as_real(gradient) if gradient.is_complex() else gradient
+        total = parts.detach().to('cpu', torch.float64 if wide else torch.float32, copy=True).contiguous()
+        self.comm.Allreduce(MPI.IN_PLACE, total.numpy())
+        total = total.to(parts)
+        return torch.view_as_complex(total) if gradient.is_complex() else total
+
+    def __deepcopy__(self, memo: Any) -> SumOverRanks:
+        return SumOverRanks(self.comm)
+
+
+def replicated(module: Network, comm: MPI.Comm | Layout | None = None) -> Network:
+    """Makes a module of torch one that all ranks have: its values become those of the first rank, and
+    the gradients of its parameters are summed over the ranks in each backward pass, as those of
+    Tenon's are. For modules that work on each element of a block by itself, such as an embedding of a
+    time, a gain of each channel, or a convolution with a window of 1. Modules that look at other
+    elements, which can be on other ranks, are an error with their name; tenon.torch.nn has them.
+    Returns the module. A term of the loss that is not of a block, such as the size of a parameter, is
+    divided by the number of ranks. Collective."""
+    over = comm_of(comm)
+    for name, part in module.named_modules():
+        if isinstance(part, Module):
+            continue
+        kernel = getattr(part, 'kernel_size', 1)
+        is_window = isinstance(part, torch.nn.modules.conv._ConvNd) and any(extent != 1 for extent in kernel)  # type: ignore[union-attr]
+        if is_window or type(part).__module__.startswith('torch.nn') and type(part).__name__.rstrip('123d').startswith(COUPLED):
+            kind = type(part).__name__
+            raise ValueError(f'{name or "the module"} is a torch.nn.{kind}, whose results depend on elements of other ranks: use '
+                             f'tenon.torch.nn.{kind} or tenon.torch.distribute()')
+    tensors = [(name, None, tensor) for name, tensor in module.state_dict(keep_vars=True).items() if not hasattr(tensor, 'tenon_copies')]
+    copies.synchronize(tensors, over)
+    for parameter in module.parameters():
+        if parameter.requires_grad and not hasattr(parameter, 'tenon_copies') and not hasattr(parameter, 'tenon_is_summed'):
+            parameter.register_hook(SumOverRanks(over))
+            parameter.tenon_is_summed = True  # type: ignore[attr-defined]
+    return module
+
+
+class Sequential(torch.nn.Sequential):
+    """torch.nn.Sequential on a layout, which is handed from each module to the next:
+    Sequential(layout, partial(Conv2d, 2, 4, 3, padding=1), Tanh, ...). Each argument is called with
+    layout=..., or is a module: one of Tenon, or one of torch that works on each element."""
+
+    def __init__(self, layout: Layout, *makers: Callable[..., torch.nn.Module] | torch.nn.Module) -> None:
+        made, current = [], layout
+        for make in makers:
+            module = make if isinstance(make, torch.nn.Module) else make(layout=current)
+            given = getattr(module, 'input_layout', None)
+            if given is not None and not given.is_equal(current):
+                raise ValueError(f'module {len(made)}, {type(module).__name__}, is for {given!r}, and its input is in {current!r}')
+            current = getattr(module, 'output_layout', current)
+            made.append(module)
+        super().__init__(*made)
+        self.input_layout, self.output_layout = layout, current
+
+    def __deepcopy__(self, memo: Any) -> Sequential:
+        return Sequential(self.input_layout, *[copy.deepcopy(module, memo) for module in self]).train(self.training)
+
+
+# The modules of cat(), by their arguments.
+made_cats: dict[Any, tuple[Sequence[Layout], Cat]] = {}
+
+
+def cat(tensors: Sequence[torch.Tensor], layouts: Sequence[Layout], dim: int = 0) -> torch.Tensor:
+    """torch.cat() of blocks in different layouts, along any dimension, split or not: the others are
+    brought to the blocks of the first. The result is in cat_layout(layouts, dim). Collective."""
+    return cat_of(tensors[0].dtype, layouts, dim)(*tensors)
+
+
+def cat_layout(layouts: Sequence[Layout], dim: int = 0) -> Layout:
+    """The layout of the result of cat(). Collective at the first call for these layouts."""
+    return cat_of(torch.get_default_dtype(), layouts, dim).output_layout
+
+
+def cat_of(dtype, layouts, dim):
+    key = dtype, dim % layouts[0].dimensions(), tuple(layout._handle for layout in layouts)
+    known = made_cats.get(key)
+    if known is None or any(layout._handle != handle for layout, handle in zip(known[0], key[2])):  # of an earlier session
+        known = made_cats[key] = list(layouts), Cat(dim, layout=layouts, dtype=dtype)
+    return known[1]

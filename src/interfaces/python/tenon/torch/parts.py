@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A module of torch as one layer of Tenon, with the names and shapes of the original's parameters
+and buffers.
+
+The modules inside the original become parts: they have its parameters, so network.encoder.conv1.weight
+and state_dict() are those of the original, and are evaluated with the whole only."""
+from __future__ import annotations
+
+from typing import Any, Callable, Iterator, Sequence
+
+import torch
+from torch.utils import _pytree
+
+from ..calls import Layer, Layout
+from ..models import computed
+from .copies import synchronize
+from .functions import repartition
+from .layers import Module
+from .ports import Held, take_blocks, tensor_on
+
+
+def local_shape(slot, shape):
+    """Returns the extents of this rank's block in the form that the parameter has in torch, which
+    can differ from Tenon's by extents of 1, and by any reshape if the block is the whole."""
+    extents = [high - low for low, high in zip(*slot.box())]
+    whole = slot.layout().shape()
+    if list(shape) == whole or extents == whole:
+        return extents if list(shape) == whole else list(shape)
+    if [n for n in shape if n != 1] != [n for n in whole if n != 1]:
+        raise ValueError(f'the parameter "{slot.name()}" of the shape {list(shape)} is split in another shape, {whole}: use a layout that '
+                         'does not split it')
+    split = iter([extent for extent, n in zip(extents, whole) if n != 1])
+    return [1 if n == 1 else next(split) for n in shape]
+
+
+class Family(torch.nn.Module):
+    """The parameters and buffers of one module of the original."""
+    named: dict[str, Held]
+    fixed: set[str]
+
+    def take_members(self, like, whole):
+        """Takes over the parameters, buffers and modules of the original."""
+        object.__setattr__(self, 'whole', whole)
+        self.named, self.fixed = {}, set()
+        for is_parameter, members in ((True, like._parameters), (False, like._buffers)):
+            for name, tensor in members.items():
+                shape = like.named[name].shape if isinstance(like, Family) and name in like.named else getattr(tensor, 'shape', ())
+                self.take_tensor(name, tensor, shape, is_parameter, name not in like._non_persistent_buffers_set)
+        for name, child in like._modules.items():
+            self.add_module(name, None if child is None else whole.part_of(child))
+
+    def take_tensor(self, name, tensor, shape, is_parameter, is_persistent):
+        """Takes over one, whose whole has this shape."""
+        whole = self.whole
+        if tensor is None:
+            (self.register_parameter if is_parameter else self.register_buffer)(name, None)
+        elif id(tensor) in whole.known:  # one tensor with several names
+            self.named[name] = held = whole.known[id(tensor)]
+            (self.register_parameter if is_parameter else self.register_buffer)(name, held.tensor)
+        elif id(tensor) in whole.slot_of:
+            index, slot = whole.slot_of[id(tensor)]
+            block = tensor_on(slot).view(local_shape(slot, shape))
+            held = Held(self, name, slot, index, block, is_parameter, shape)
+            held.tensor.requires_grad_(is_parameter and tensor.requires_grad)
+            whole.known[id(tensor)] = self.named[name] = held
+            whole.held.append(held)
+        elif id(tensor) in whole.merged:
+            pass
+        elif is_parameter:
+            self.register_parameter(name, torch.nn.Parameter(tensor.detach().clone(), tensor.requires_grad))
+        else:
+            self.register_buffer(name, tensor.detach().clone(), is_persistent)
+            if id(tensor) in whole.used:
+                self.fixed.add(name)
+
+    def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
+        if self.whole.takes_wholes:
+            state_dict = dict(state_dict)
+            take_blocks(self.named.items(), state_dict, prefix, error_msgs)
+        for name in self.fixed:
+            given = state_dict.get(prefix + name)
+            if given is not None and not torch.equal(given.cpu(), self._buffers[name]):
+                error_msgs.append(f'the buffer {prefix + name} has other values than in the module that was distributed, into whose '
+                                  'network it was computed: distribute a module with these values.')
+        torch.nn.Module._load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+
+
+class Part(Family):
+    """A module inside a distributed one."""
+
+    def __init__(self, like, whole):
+        super().__init__()
+        self.name_of_torch, self.details = like._get_name(), like.extra_repr()
+        self.training = whole.training
+        self.take_members(like, whole)
+
+    def _get_name(self) -> str:
+        return self.name_of_torch
+
+    def extra_repr(self) -> str:
+        return self.details
+
+    def forward(self, *inputs: Any) -> Any:
+        raise RuntimeError(f'this {self.name_of_torch} is a part of a distributed {self.whole._get_name()}, which is evaluated as a whole; '
+                           'tenon.torch.distribute() the part itself to evaluate it alone')
+
+    def train(self, mode: bool = True) -> Part:
+        if mode != self.whole.training:
+            raise RuntimeError(f'train() and eval() are those of the whole {self.whole._get_name()}, not of the part {self.name_of_torch}')
+        return super().train(mode)
+
+    def _apply(self, fn, *arguments, **settings):
+        self.whole._apply(fn, *arguments, **settings)
+        return self
+
+
+class Parts(Part):
+    """A list of modules."""
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._modules.values())
+
+    def __getitem__(self, index: int) -> Any:
+        return list(self._modules.values())[index]
+
+
+class Distributed(Family, Module):
+    """A module of torch on layouts of Tenon: see distribute()."""
+
+    def __init__(self, make: Callable[[], Layer], layouts: Sequence[Layout], like: torch.nn.Module, graph: Any, depth: int,
+                 settings: dict[str, Any]) -> None:
+        for name, value in (('like', like), ('graph', graph), ('settings', settings), ('make', make)):
+            self.__dict__[name] = value
+        Module.__init__(self, make(), layouts, depth)
+        del self.__dict__['like'], self.known, self.slot_of, self.merged, self.used, self.made
+        self.add_sums()
+        synchronize([entry for entry in self.entries() if entry[1] is None], self.comm)  # what Tenon does not have
+        self.counts = [buffer for name, buffer in self.named_buffers() if name in graph.counts]
+
+    def adopt(self, names: Sequence[str]) -> None:
+        like = self.like
+        tensors = {**dict(like.named_parameters(remove_duplicate=False)), **dict(like.named_buffers(remove_duplicate=False))}
+        slots = (*self.slots, *self.states)
+        left_out = computed(self.layer)
+        self.names, self.known, self.made = {}, {}, {}
+        self.slot_of = {id(tensors[name]): (number, slot) for number, (name, slot) in enumerate(zip(names, slots)) if name in tensors}
+        self.used = {id(tensors[name]) for name in self.graph.used if name in tensors}
+        # Parameters that Tenon has in another form, as one with others.
+        self.merged = {id(parameter) for parameter in like.parameters() if id(parameter) in self.used and id(parameter) not in self.slot_of}
+        self.take_members(like, self)
+        for number, (name, slot) in enumerate(zip(names, slots)):
+            if name not in tensors and slot._handle not in left_out:
+                held = Held(self, name.replace('.', '_').replace('/', '_'), slot, number, tensor_on(slot), number < len(self.slots))
+                self.named[held.name] = held
+                self.held.append(held)
+        self.paths = {f'{path}.{name}' if path else name: held for path, module in self.named_modules(remove_duplicate=False)
+                      if isinstance(module, Family) for name, held in module.named.items()}
+
+    def remade(self) -> Distributed:
+        return Distributed(self.make, self.input_layouts, self, self.graph, self.depth, self.settings)
+
+    def part_of(self, like: torch.nn.Module) -> Part:
+        if id(like) not in self.made:
+            is_list = isinstance(like, (torch.nn.Sequential, torch.nn.ModuleList, Parts))
+            self.made[id(like)] = (Parts if is_list else Part)(like, self)
+        return self.made[id(like)]
+
+    def add_sums(self):
+        """Prepares the sums of outputs that are partial sums (P), such as means over space."""
+        self.ports.sums = [None if 'P' not in port.layout.properties() else repartition(
+            port.layout, port.layout.like().set_properties(port.layout.properties().replace('P', 'B')).set_up(), port.value.dtype)
+            for port in self.ports.outputs]
+
+    def set_layout(self, layout: Layout | Sequence[Layout]) -> Distributed:
+        Module.set_layout(self, layout)
+        if not hasattr(self.ports, 'sums'):
+            self.add_sums()
+        return self
+
+    @property
+    def output_layout(self) -> Layout:
+        return self.output_layouts[0]
+
+    @property
+    def output_layouts(self) -> list[Layout]:
+        return [port.layout if added is None else added.output_layout for port, added in zip(self.ports.outputs, self.ports.sums)]
+
+    def held_in(self, prefix=''):
+        return ((prefix + name, held) for name, held in self.paths.items())
+
+    def _get_name(self) -> str:
+        return self.graph.name
+
+    def extra_repr(self) -> str:
+        return ', '.join([Module.extra_repr(self), *(f'{name}={value!r}' for name, value in self.settings.items())])
+
+    def forward(self, *inputs: Any) -> Any:
+        """Returns what the original returns, of this rank's blocks."""
+        given = _pytree.tree_leaves(inputs)
+        if self.training:
+            for count in self.counts:
+                count.add_(1)
+        made = Module.forward(self, *given)
+        leaves = list(made) if isinstance(made, tuple) else [made]
+        leaves = [y if added is None else added(y) for y, added in zip(leaves, self.ports.sums)]
+        leaves = [y.reshape(()) if rank == 0 else y for y, rank in zip(leaves, self.graph.ranks)]
+        return _pytree.tree_unflatten(leaves, self.graph.form)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The inputs and outputs of a layer, and the parameters and buffers of torch on its memory."""
+from __future__ import annotations
+
+import torch
+
+from .functions import Slot, block
+
+
+def tensor_on(tensor):
+    """Returns the local array of a tensor as a tensor of torch, which references the memory."""
+    with tensor.array() as lent:
+        return torch.as_tensor(lent, device='cuda') if hasattr(lent, '__cuda_array_interface__') else torch.from_numpy(lent)
+
+
+def box_of(tensor):
+    return tuple(map(tuple, tensor.box()))
+
+
+def take_blocks(held, state_dict, prefix, error_msgs):
+    """Replaces whole tensors in a state_dict() by this rank's blocks."""
+    for name, each in held:
+        key = prefix + name
+        if key not in state_dict:
+            continue
+        given = state_dict[key]
+        if isinstance(given, torch.Tensor) and tuple(given.shape) == each.shape:
+            state_dict[key] = each.block(given)
+            continue
+        found = list(given.shape) if isinstance(given, torch.Tensor) else f'a {type(given).__name__}'
+        error_msgs.append(f'size mismatch for {key}: {found} is given, and the whole parameter of the layer is {list(each.shape)}.')
+        state_dict[key] = each.tensor.detach()
+
+
+class Port:
+    """An input or output of a layer: a slot for its values, and one for their cotangent."""
+
+    def __init__(self, layout, type, name):
+        self.value, self.cotangent = Slot(layout, type), Slot(layout.dual(), type)
+        self.layout, self.type, self.name = layout, type, name
+        self.direction: Slot | None = None
+
+    def tangent(self):
+        """Returns the slot of directions, for second derivatives."""
+        if self.direction is None:
+            self.direction = Slot(self.layout, self.type)
+        return self.direction
+
+
+class Ports:
+    """The inputs and outputs of a layer for one set-up."""
+
+    def __init__(self, layer, layouts):
+        layer.set_up_many(layouts)
+        self.inputs, self.outputs = [], []
+        for index, layout in enumerate(layouts):
+            type = layer.create_input_cotangent(index).data_type()
+            self.inputs.append(Port(layout, type, 'the input' + f' {index}' * (len(layouts) > 1)))
+        count = layer.output_count()
+        for index in range(count):
+            with layer.create_output(index) as y:
+                self.outputs.append(Port(y.layout(), y.data_type(), 'the output' + f' {index}' * (count > 1)))
+        self.shapes = [port.value.shape for port in self.inputs]
+
+
+class Held:
+    """A parameter or buffer of torch on the memory of a parameter or state of Tenon, which has the
+    number `index` among those of the layer. `where` is the dictionary in which torch has it."""
+
+    def __init__(self, module, name, slot, index, tensor, is_parameter, shape=None):
+        self.name, self.slot, self.index, self.is_parameter = name, slot, index, is_parameter
+        self.layout = slot.layout()
+        self.shape = tuple(shape if shape is not None else self.layout.shape())  # of the whole
+        if is_parameter:
+            module.register_parameter(name, torch.nn.Parameter(tensor))
+        else:
+            module.register_buffer(name, tensor)
+        self.where = module._parameters if is_parameter else module._buffers
+        self.version, self.address = self.tensor._version, self.tensor.data_ptr()
+
+    @property
+    def tensor(self):
+        return self.where[self.name]
+
+    def block(self, whole):
+        """Returns this rank's block of a whole tensor."""
+        return block(self.slot, whole.reshape(self.layout.shape())).reshape(self.tensor.shape)

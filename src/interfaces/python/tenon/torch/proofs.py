@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The proof of a distributed module: outputs and gradients beside those of the module of torch on
+the first rank."""
+from __future__ import annotations
+
+import torch
+from torch.utils import _pytree
+
+from .functions import block
+from .models import from_first
+
+
+def wave(tensor):
+    """Cotangents that no symmetry of a network cancels."""
+    return torch.cos(torch.arange(tensor.numel(), dtype=tensor.dtype)).reshape(tensor.shape)
+
+
+def prove(own, module):
+    """Raises an error unless the distributed module computes what the module computes on the first
+    rank, in eval(): outputs, and the gradients of inputs and parameters. Collective."""
+    comm, modes = own.comm, [each.training for each in module.modules()]
+    generator = torch.Generator().manual_seed(1)
+    wholes = [from_first(torch.randn(layout.shape(), dtype=port.value.dtype, generator=generator), comm).requires_grad_()
+              for port, layout in zip(own.inputs, own.input_layouts)]
+    results = None
+    if comm.rank == 0:
+        try:
+            with torch.enable_grad():
+                y = _pytree.tree_leaves(module.eval()(*wholes))
+                leaves = [*wholes, *[p for p in module.parameters() if p.requires_grad]]
+                found = torch.autograd.grad(sum((each * wave(each)).sum() for each in y), leaves, allow_unused=True)
+            results = [each.detach() for each in y], found[:len(wholes)], dict(
+                zip([name for name, p in module.named_parameters() if p.requires_grad], found[len(wholes):]))
+        finally:
+            for each, mode in zip(module.modules(), modes):
+                each.training = mode
+    outputs, of_inputs, of_parameters = comm.bcast(results)
+    was_training = own.training
+    own.eval()
+    given = [block(layout, whole.detach()).contiguous().requires_grad_() for layout, whole in zip(own.input_layouts, wholes)]
+    with torch.enable_grad():
+        y = _pytree.tree_leaves(own(*given))
+        held = {name: each for name, each in own.held_in() if name in of_parameters}
+        found = torch.autograd.grad([each for each in y], [*given, *[each.tensor for each in held.values()]], grad_outputs=[
+            block(layout.dual(), wave(whole)).reshape(each.shape) / copies_of(layout)
+            for layout, whole, each in zip(own.output_layouts, outputs, y)], allow_unused=True)
+    own.train(was_training)
+    rows = [('output', own_y, block(layout, whole).reshape(own_y.shape), whole)
+            for layout, own_y, whole in zip(own.output_layouts, y, outputs)]
+    rows += [('gradient of an input', dx, block(layout, whole), whole) for layout, dx, whole in zip(own.input_layouts, found, of_inputs)
+             if whole is not None and dx is not None]
+    rows += [(f'gradient of {name}', dp, each.block(of_parameters[name]), of_parameters[name])
+             for (name, each), dp in zip(held.items(), found[len(given):]) if of_parameters[name] is not None and dp is not None]
+    # A gradient that is 0 but for rounding, as that of a bias before a norm, is compared with the others.
+    least = 1e-3 * max([float(whole.abs().max()) for whole in of_parameters.values() if whole is not None and whole.numel()], default=0.0)
+    wrong = [f'{what} differs by {float((a.detach() - b).abs().max()):.1e} of {float(whole.abs().max()):.1e}'
+             for what, a, b, whole in rows if b.numel() and not is_near(a, b, max(float(whole.abs().max()), least))]
+    wrong = [text for of_rank in comm.allgather(wrong) for text in of_rank]
+    if wrong:
+        raise RuntimeError(f'the distributed {own._get_name()} does not compute what the module computes: {"; ".join(wrong[:5])}')
+
+
+def copies_of(layout):
+    """Cotangents of copies are contributions, which are summed."""
+    extents = layout.partition().extents()
+    copies = 1
+    for letter, extent in zip(layout.properties().split(','), extents):
+        copies *= extent if letter == 'B' else 1
+    return copies
+
+
+def is_near(a, b, size):
+    tolerance = 1e-10 if a.dtype == torch.float64 else 1e-3
+    return float((a.detach() - b).abs().max()) <= tolerance * size

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Unchanged modules of PyTorch on a split field, compared with themselves on one process."""
+import copy
+import unittest
+
+from mpi4py import MPI
+
+import tenon
+
+try:
+    import torch
+except ImportError:
+    raise unittest.SkipTest('PyTorch is not installed')
+import tenon.torch as tt
+from tenon.torch.proofs import prove
+from torch_test import apart, block, drawn
+
+COMM = MPI.COMM_WORLD
+IS_READ = tuple(int(part) for part in torch.__version__.split('.')[:2]) >= (2, 9)
+
+
+class Block(torch.nn.Module):
+    def __init__(self, inputs, outputs):
+        super().__init__()
+        self.conv = torch.nn.Conv2d(inputs, outputs, 3, padding=1, bias=False)
+        self.norm, self.act = torch.nn.BatchNorm2d(outputs), torch.nn.GELU()
+
+    def forward(self, x):
+        return self.act(self.norm(self.conv(x)))
+
+
+class Network(torch.nn.Module):
+    """With a skip, two inputs, outputs in containers, a mean over space, a tied weight, a parameter and a buffer of its own, and
+    parameters that nothing reads."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.Sequential(Block(2, 4), torch.nn.MaxPool2d(2), Block(4, 4))
+        self.up, self.head, self.row = torch.nn.Upsample(scale_factor=2), torch.nn.Conv2d(6, 2, 1), torch.nn.Linear(2, 2)
+        self.other = torch.nn.Linear(2, 2)
+        self.other.weight = self.row.weight
+        self.gain, self.unused = torch.nn.Parameter(torch.ones(2, 1, 1)), torch.nn.Linear(2, 2)
+        self.register_buffer('scale', torch.tensor(2.0))
+
+    def forward(self, x, z):
+        y = self.head(torch.cat([self.up(self.layers(x)), z], 1)) * self.gain * self.scale
+        mean = y.mean((2, 3))
+        return {'y': y, 'rows': (self.row(mean), self.other(mean))}
+
+
+class Dropping(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.drop = torch.nn.Conv2d(2, 3, 3, padding=1), torch.nn.Dropout(0.3)
+
+    def forward(self, x):
+        y = self.conv(x)
+        return self.drop(y), self.drop(y)
+
+
+def splits(shape):
+    """The layouts of a tensor [batch, channels, rows, columns] by rows, columns, samples, and both of space."""
+    found = [([COMM.size], 'S2'), ([COMM.size], 'S3'), ([COMM.size], 'S0')] + [([2, COMM.size // 2], 'S2,S3')] * (COMM.size == 4)
+    return [tenon.Layout.sharded(tenon.Partition(COMM, axes), shape, properties) for axes, properties in found]
+
+
+@unittest.skipUnless(IS_READ, 'files of this PyTorch are not read; 2.9 and later are')
+class Distribute(unittest.TestCase):
+    def setUp(self):
+        self.usual = torch.get_default_dtype()
+        torch.set_default_dtype(torch.float64)
+        torch.manual_seed(3)
+
+    def tearDown(self):
+        torch.set_default_dtype(self.usual)
+
+    def rows(self, shape):
+        return splits(shape)[0]
+
+    def train(self, network, fields, wanted, total=lambda value: value, mean=lambda value: value):
+        """The losses of 20 steps of Adam. total() adds parts of the loss, and mean() is for values that all ranks have."""
+        optimizer, losses = torch.optim.Adam(network.parameters(), lr=1e-2), []
+        for _ in range(20):
+            optimizer.zero_grad()
+            made = network(*fields)
+            loss = total(((made['y'] - wanted) ** 2).sum()) + mean(sum((row ** 4).sum() for row in made['rows']))
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        return losses
+
+    def test_training_is_that_of_one_process(self):
+        shape = [4, 2, 8, 8]
+        x, z = drawn(*shape, seed=1), drawn(*shape, seed=2)
+        for number, layout in enumerate(splits(shape)):
+            with self.subTest(layout.properties()):
+                torch.manual_seed(3)
+                one = Network()
+                torch.manual_seed(3 + COMM.rank)  # the values are those of the first rank
+                network = tt.distribute(Network() if number else one, [layout, layout], proof=number == 0)
+                start = tt.gather_state_dict(network)
+                one.load_state_dict(start)
+                self.assertEqual(list(network.state_dict()), list(one.state_dict()))
+                self.assertEqual([(name, p.shape) for name, p in network.named_parameters()],
+                                 [(name, p.shape) for name, p in one.named_parameters()])
+                self.assertIs(network.row.weight, network.other.weight)
+                fields, wanted = [block(layout, x), block(layout, z)], block(network.output_layouts[0], z)
+                are_copies = 'S0' not in network.output_layouts[1].properties()
+                found = self.train(network, fields, wanted, tt.total, tt.mean if are_copies else tt.total)
+                expected = self.train(one, [x, z], z)
+                self.assertLess(max(abs(a - b) for a, b in zip(found, expected)), 1e-12 * expected[0])
+                self.check_states(tt.gather_state_dict(network), one.state_dict(), 1e-12)
+                network.eval(), one.eval()
+                with torch.no_grad():
+                    self.assertLess(apart(network(*fields)['y'], block(network.output_layouts[0], one(x, z)['y'])), 1e-12)
+                tt.scatter_state_dict(network, start)
+                self.check_states(tt.gather_state_dict(network), start, 0.0)
+                if number == 0:
+                    other = copy.deepcopy(network)
+                    self.assertEqual(repr(other), repr(network))
+                    self.check_states(tt.gather_state_dict(other), start, 0.0)
+                    self.assertTrue(torch.equal(other(*fields)['y'], network(*fields)['y']))
+
+    def check_states(self, found, wanted, tolerance):
+        self.assertEqual(list(found), list(wanted))
+        for name, value in wanted.items():
+            self.assertLessEqual(apart(found[name].double(), value.double()), tolerance, name)
+
+    def test_states_that_do_not_fit(self):
+        class Scaled(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv, self.unused = torch.nn.Conv2d(2, 2, 3, padding=1), torch.nn.Linear(2, 2)
+                self.register_buffer('scale', torch.tensor([2.0, 3.0]))
+
+            def forward(self, x):
+                return torch.exp(self.conv(x)) * torch.sqrt(self.scale).view(1, 2, 1, 1)
+
+        network = tt.distribute(Scaled(), self.rows([1, 2, 4 * COMM.size, 3]))
+        state = tt.gather_state_dict(network)
+        tt.scatter_state_dict(network, state)
+        with self.assertRaisesRegex(RuntimeError, 'the buffer scale has other values than in the module that was distributed'):
+            tt.scatter_state_dict(network, {**state, 'scale': torch.tensor([2.0, 4.0])})
+        with self.assertRaisesRegex(RuntimeError, r'Missing key.*"unused.bias"'):
+            tt.scatter_state_dict(network, {name: value for name, value in state.items() if name != 'unused.bias'})
+        with self.assertRaisesRegex(RuntimeError, r'Unexpected key.*"conv.weights"'):
+            tt.scatter_state_dict(network, {**state, 'conv.weights': torch.zeros(1)})
+        with self.assertRaisesRegex(RuntimeError, r'size mismatch for conv.weight: \[3, 2, 3, 3\] is given'):
+            tt.scatter_state_dict(network, {**state, 'conv.weight': torch.zeros(3, 2, 3, 3)})
+
+    def test_other_batches(self):
+        shape = [4, 2, 4 * COMM.size, 3]
+        one = Block(2, 3)
+        network = tt.distribute(one, self.rows(shape))
+        tt.scatter_state_dict(network, COMM.bcast(one.state_dict()))
+        one.load_state_dict(COMM.bcast(one.state_dict()))
+        whole = drawn(*shape)
+        own = block(network.input_layout, whole)
+        for batch in (4, 3, 1, 4):
+            x, given = whole[:batch].clone().requires_grad_(), own[:batch].clone().requires_grad_()
+            y = network(given)
+            (y ** 2).sum().backward()
+            wanted = one(x)
+            (wanted ** 2).sum().backward()
+            self.assertLess(apart(y, block(network.output_layout, wanted)), 1e-13)
+            self.assertLess(apart(given.grad, block(network.input_layout, x.grad)), 1e-12)
+        network.eval()  # an evaluation can be repeated after one of another batch
+        first, _ = network(own), network(own[:2])
+        parameter = next(network.parameters())
+        wanted, = torch.autograd.grad((network(own) ** 2).sum(), parameter)
+        found, = torch.autograd.grad((first ** 2).sum(), parameter)
+        self.assertLess(apart(found, wanted), 1e-13)
+
+    def test_a_split_batch_names_its_layout(self):
+        if COMM.size == 1:
+            return
+        layout = splits([2 * COMM.size, 2, 4, 3])[2]
+        network = tt.distribute(Block(2, 3), layout)
+        with self.assertRaisesRegex(ValueError, r'module.set_layout\(layout\)'):
+            network(torch.zeros(1, 2, 4, 3))
+        network.set_layout(splits([COMM.size, 2, 4, 3])[2])
+        self.assertEqual(network(torch.zeros(1, 2, 4, 3)).shape, (1, 3, 4, 3))
+
+    def test_dropout(self):
+        """Masks depend on the global position; two uses of one value draw two."""
+        shape = [2, 2, 4 * COMM.size, 5]
+        one = Dropping()
+        one.load_state_dict(COMM.bcast(one.state_dict()))
+        network = tt.distribute(one, self.rows(shape), seed=4)
+        alone = tt.distribute(one, tenon.Layout.sharded(tenon.Partition(MPI.COMM_SELF, [1]), shape, 'S2'), seed=4)
+        whole = drawn(*shape)
+        x = block(network.input_layout, whole)
+        first, second = network(x)
+        for y, wanted, layout in zip((first, second), alone(whole), network.output_layouts):
+            self.assertLess(apart(y, block(layout, wanted)), 1e-13)
+        self.assertTrue(0.1 < float((alone(whole)[0] == 0).double().mean()) < 0.5)
+        self.assertGreater(COMM.allreduce(apart(first.detach(), second.detach())), 0.1)
+        network.eval(), one.eval()
+        self.assertLess(apart(network(x)[0], block(network.output_layout, one(whole)[0])), 1e-13)
+
+    def test_kinks_at_zero(self):
+        """A channel that is 0 everywhere, whose derivative PyTorch defines."""
+        class Kinks(torch.nn.Module):
+            def forward(self, x):
+                return torch.nn.functional.relu6(x) + torch.nn.functional.hardtanh(x, 0, 2) + torch.relu(x)
+
+        shape = [1, 2, 2 * COMM.size, 3]
+        network = tt.distribute(Kinks(), self.rows(shape))
+        x = torch.zeros(1, 2, 2, 3, requires_grad=True)
+        network(x).sum().backward()
+        z = torch.zeros(1, 2, 2, 3, requires_grad=True)
+        Kinks()(z).sum().backward()
+        self.assertTrue(torch.equal(x.grad, z.grad))
+
+    def test_what_is_refused(self):
+        class Depth(torch.nn.Module):
+            def forward(self, x):
+                return torch.tanh(x) if self.training else torch.sigmoid(x)
+
+        class Sorted(torch.nn.Module):
+            def forward(self, x):
+                return torch.sort(x, 3)[0]
+
+        layout = self.rows([1, 2, 4 * COMM.size, 3])
+        text = r"Depth computes in train\(\) what it does not in eval\(\).*return torch.tanh\(x\) if self.training.*training=False"
+        with self.assertRaisesRegex((ValueError, RuntimeError), text):
+            tt.distribute(Depth(), layout)
+        x = block(layout, drawn(1, 2, 4 * COMM.size, 3))
+        self.assertLess(apart(tt.distribute(Depth(), layout, training=False)(x), torch.sigmoid(x)), 1e-14)
+        with self.assertRaisesRegex(tenon.Error, 'distribute_test.py, line [0-9]+, in forward: return torch.sort'):
+            tt.distribute(Sorted(), layout)
+        network = tt.distribute(torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), torch.nn.Tanh()), layout)
+        with self.assertRaisesRegex(RuntimeError, 'not of the part Conv2d'):
+            network.get_submodule('0').eval()
+        with self.assertRaisesRegex(RuntimeError, 'is a part of a distributed Sequential'):
+            network.get_submodule('0')(x)
+        with self.assertRaisesRegex(RuntimeError, 'Tenon are in its memory'):
+            network.float()
+        with self.assertRaisesRegex(RuntimeError, 'does not compute what the module computes'):
+            prove(network, torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), torch.nn.Tanh()))
+
+
+if __name__ == '__main__':
+    unittest.main()
