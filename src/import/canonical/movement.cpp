@@ -215,6 +215,15 @@ ModelBuilder::Value ModelBuilder::pad(Value x, int dim, Index low, Index high,
   }
   Shape shape = x->shape;
   shape[d] += low + high;
+  // The layer has at most three dimensions of space. Other dimensions are merged.
+  constexpr std::size_t kMaxDimensions = 5, kFirstSpatial = 2;
+  if (!x->isComplex() &&
+      shape.size() + kFirstSpatial - std::min(d, kFirstSpatial) > kMaxDimensions) {
+    const auto at = x->shape.begin() + static_cast<std::ptrdiff_t>(d);
+    const Value merged = reshape(
+        x, {elements(Shape(x->shape.begin(), at)), *at, elements(Shape(at + 1, x->shape.end()))});
+    return reshape(pad(merged, 1, low, high, mode, value), shape);
+  }
   ModelValue* result = make(ModelOp::Pad, {x}, shape);
   result->dim = static_cast<int>(d);
   result->low = {low};

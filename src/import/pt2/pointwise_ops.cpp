@@ -22,9 +22,10 @@ ModelValues function(ModelBuilder& b, const Operands& operands, const char* vari
 // In training mode it would draw random numbers.
 ModelValues dropout(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
-  return {operands.flag("train", false) ? b.refuse("a dropout that drops elements, as in training",
-                                                   "the model in eval mode", x->shape)
-                                        : x};
+  return {operands.flag("train", false) && operands.real("p", 0.5) != 0
+              ? b.refuse("a dropout that drops elements, as in training", "the model in eval mode",
+                         x->shape)
+              : x};
 }
 ModelValues gelu(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.unary(operands.text("approximate", "none") == "tanh" ? "gelutanh" : "gelu",
