@@ -20,6 +20,9 @@ def export_model(model, inputs, path, names=None, about="", free=True):
     model = _in(model, {}).eval()
     dims = tuple({d: torch.export.Dim.AUTO for d in range(v.dim()) if d != 1 and v.shape[d] > 1} for v in inputs)
     program = torch.export.export(model, tuple(inputs), dynamic_shapes=_as_arguments(model, dims) if free else None)
+    # The operators in a region where autocast is disabled are as those outside.
+    if any(str(node.target) == "wrap_with_autocast" and node.args[2] is False for node in program.graph.nodes):
+        program = program.run_decompositions({})
     torch.export.save(program, path)
     names = names or list(program.graph_signature.user_inputs)
     # PyTorch's derivatives of these have constants in float32, whatever the type of the tensors; those of the operations
