@@ -436,14 +436,14 @@ private:
     const bool isFirst = format == "tenon-test-1";
     if (!isFirst && format != "tenon-test-2")
       view.at("format").fail("is another format; expected \"tenon-test-1\" or \"tenon-test-2\"");
-    ModelTest test = {.about = view.has("about") ? view.at("about").name() : ""};
+    ModelTest test;
+    test.about = view.has("about") ? view.at("about").name() : "";
     test.tolerance64 = toleranceIn(view.at("tolerance").at("float64"));
     test.tolerance32 = toleranceIn(view.at("tolerance").at("float32"));
     if (view.at("tolerance").has("gradient32"))
       test.gradientTolerance32 = toleranceIn(view.at("tolerance").at("gradient32"));
     const auto array = [&](const char* kind, const std::string& name) {
-      StoredTensor tensor =
-          readNpyMember(source_, member(fmt::format("tenon/{}.{}.npy", kind, name)));
+      auto tensor = readNpyMember(source_, member(fmt::format("tenon/{}.{}.npy", kind, name)));
       if (!isReal(tensor.type) || tensor.shape.size() > kMaxModelDimensions)
         source_.fail(tensor.name, "it is no array of real numbers");
       tensor.shape.resize(std::max<std::size_t>(tensor.shape.size(), 1), 1); // a number is [1]
