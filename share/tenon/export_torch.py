@@ -65,7 +65,7 @@ def export_model(model, inputs, path, names=None, about="", free=True):
          for name, g in gradients.items() if name in parameters], dtype=torch.float64).reshape(-1, 3)
     test = {"format": "tenon-test-2", "about": about, "inputs": names, "torch": torch.__version__,
             "outputs": [name.removeprefix("out.") for name in exact if name.startswith("out.")],
-            "parameters": parameters, "tolerance": {"float64": max(1e-12, 10 * digits), "float32": max(1e-6, 10 * noise), "gradient32": bend},
+            "parameters": parameters, "tolerance": {"float64": max(1e-11, 10 * digits), "float32": max(1e-6, 10 * noise), "gradient32": bend},
             "measured": {"float64": digits, "float32": noise}}
     with zipfile.ZipFile(path, "a", zipfile.ZIP_STORED) as archive:
         folder = archive.namelist()[0].split("/")[0] + "/tenon/"
