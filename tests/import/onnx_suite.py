@@ -4,7 +4,7 @@ Runs the tests of ONNX itself (onnx.backend.test) through the importer, all or t
 with onnx_suite.txt: a test that passed has to pass. No test may have a wrong value. --record writes the table anew.
 
 A test is a model with inputs and the expected outputs. It is run as it is, and with every input but one as a constant. Its
-inputs are distributed over all ranks in their first dimension, numbers as a tensor [1]. Models of operator sets before 13 are converted by ONNX.
+inputs are distributed over all ranks in their first dimension. Models of operator sets before 13 are converted by ONNX.
 A number has rank 0 in ONNX and is a tensor [1] in Tenon. Skipped (77) where the package onnx is missing."""
 import collections
 import sys
@@ -149,7 +149,8 @@ def why(error):
     """The first line of an error that is about the operator, without numbers and names that belong to the test alone."""
     lines = [line.strip() for line in error.message.split('\n')]
     listed = [line for line in lines[1:] if ': ' in line and not line.startswith(('what works', 'input', '('))]
-    text = listed[0].partition(': ')[2] if listed and 'cannot be imported' in lines[0] else lines[0].partition(': ')[2]
+    is_list = listed and 'cannot be imported' in lines[0]
+    text = listed[0].partition(': ')[2] if is_list else lines[0].partition(': ')[2] or lines[0]
     return f'{error.code.name.lower()}: {text.partition(", with input")[0][:90]}'
 
 
