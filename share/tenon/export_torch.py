@@ -2,8 +2,9 @@
 """Writes PyTorch models for Tenon: export_model(model, (x,), "closure.pt2").
 The file has the network, its weights and a test of them, for TenonLayerCreateFromModel(), and torch.export.load() reads
 it too. The test is in float64, but for tables that the model makes of numbers alone, which have the types that it gives
-them. Extents other than those of dimension 1, the channels, are the simulation's, unless the model's code fixes
-them. names are those of the inputs; about, a line of text, says what the model computes."""
+them. Extents other than those of dimension 1, the channels, are the simulation's, unless the model's code fixes them;
+free=False fixes all extents, for models that torch.export cannot, or not in reasonable time, export otherwise. names are
+those of the inputs, by default those of forward(); about, a line of text, says what the model computes."""
 import copy
 import inspect
 import json
@@ -15,12 +16,15 @@ WIDE = {torch.float32: torch.float64, torch.complex64: torch.complex128}
 NARROW = {wide: narrow for narrow, wide in WIDE.items()}
 
 
-def export_model(model, inputs, path, names=None, about=""):
+def export_model(model, inputs, path, names=None, about="", free=True):
     model = _in(model, {}).eval()
-    names = names or ["x", *(f"x{i}" for i in range(1, len(inputs)))]
-    free = tuple({d: torch.export.Dim.AUTO for d in range(v.dim()) if d != 1 and v.shape[d] > 1} for v in inputs)
-    program = torch.export.export(model, tuple(inputs), dynamic_shapes=_as_arguments(model, free))
+    dims = tuple({d: torch.export.Dim.AUTO for d in range(v.dim()) if d != 1 and v.shape[d] > 1} for v in inputs)
+    program = torch.export.export(model, tuple(inputs), dynamic_shapes=_as_arguments(model, dims) if free else None)
+    # The operators in a region where autocast is disabled are as those outside.
+    if any(str(node.target) == "wrap_with_autocast" and node.args[2] is False for node in program.graph.nodes):
+        program = program.run_decompositions({})
     torch.export.save(program, path)
+    names = names or list(program.graph_signature.user_inputs)
     # PyTorch's derivatives of these have constants in float32, whatever the type of the tensors; those of the operations
     # that they consist of are exact.
     rounded = ("aten.celu.default", "aten.hardsigmoid.default")
@@ -61,7 +65,7 @@ def export_model(model, inputs, path, names=None, about=""):
          for name, g in gradients.items() if name in parameters], dtype=torch.float64).reshape(-1, 3)
     test = {"format": "tenon-test-2", "about": about, "inputs": names, "torch": torch.__version__,
             "outputs": [name.removeprefix("out.") for name in exact if name.startswith("out.")],
-            "parameters": parameters, "tolerance": {"float64": max(1e-12, 10 * digits), "float32": max(1e-6, 10 * noise), "gradient32": bend},
+            "parameters": parameters, "tolerance": {"float64": max(1e-11, 10 * digits), "float32": max(1e-6, 10 * noise), "gradient32": bend},
             "measured": {"float64": digits, "float32": noise}}
     with zipfile.ZipFile(path, "a", zipfile.ZIP_STORED) as archive:
         folder = archive.namelist()[0].split("/")[0] + "/tenon/"
@@ -73,7 +77,7 @@ def export_model(model, inputs, path, names=None, about=""):
 
 class _Exact(torch.fx.Interpreter):
     """The graph in float64, whatever types it names. What is computed of constants alone is rounded to the type that it
-    has in the graph after each operation."""
+    has in the graph after each operation; not what is written into it in place."""
     def run_node(self, node):
         known = self.__dict__.setdefault("known", set())
         made = super().run_node(node)
@@ -85,6 +89,9 @@ class _Exact(torch.fx.Interpreter):
             known.add(node)
             if is_tensor and made.dtype in NARROW and not made._is_view() and all(made is not self.env[r] for r in reads):
                 made.copy_(made.to(node.meta["val"].dtype))
+        elif is_tensor and getattr(getattr(node.target, "_schema", None), "is_mutable", False):
+            memory = lambda v: v.untyped_storage().data_ptr() if isinstance(v, torch.Tensor) else None
+            known.difference_update([n for n, value in self.env.items() if memory(value) == memory(made)])
         return made
 
     def call_function(self, target, args, kwargs):

@@ -35,7 +35,9 @@ void checkInputs(const ModelProgram& program, const std::vector<Shape>& inputs,
                                            program.inputs.size(), inputs.size()));
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const ModelInput& expected = program.inputs[i];
-    bool matches = expected.shape.size() == inputs[i].size();
+    // A number is a tensor [1].
+    bool matches = expected.shape.size() == inputs[i].size() ||
+                   (expected.shape.empty() && inputs[i] == Shape{1});
     std::vector<std::string> words;
     for (std::size_t d = 0; d < expected.shape.size(); ++d) {
       const auto& extent = expected.shape[d];
@@ -84,7 +86,9 @@ public:
         names_[name] = builder_.complex(names_[name]);
     }
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      names_[program_.inputs[i].name] = builder_.input(program_.inputs[i].name, inputs[i]);
+      names_[program_.inputs[i].name] =
+          builder_.reshape(builder_.input(program_.inputs[i].name, inputs[i]),
+                           program_.inputs[i].shape.empty() ? Shape() : inputs[i]);
     for (const ModelOperation& operation : program_.operations)
       add(operation);
     for (const std::string& name : program_.outputs)

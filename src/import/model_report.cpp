@@ -373,6 +373,24 @@ std::string freedom(const ImportedNetwork& network, const ModelProgram& program,
   }
 }
 
+// A line for each layer, with the operation of the file from which it was made.
+std::string listOfLayers(const ImportedNetwork& network) {
+  std::size_t wide = 4; // width of the column of names
+  for (const auto& node : network.graph.nodes)
+    wide = std::max(wide, node.layer.name.size());
+  std::string text;
+  for (const ImportedNetwork::Row& row : network.rows) {
+    const LayerDescription& layer = network.layer(row.node);
+    std::string line = fmt::format("{:4} {:<{}}  {:<14} {}", row.node, layer.name, wide, layer.type,
+                                   settingsText(layer));
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+    text += fmt::format("       of {}{}{}\n", row.label, row.where.empty() ? "" : ": " + row.where,
+                        row.remark.empty() ? "" : " (" + row.remark + ")");
+  }
+  return text;
+}
+
 } // namespace
 
 // An extent is, in order of preference: given by the user, fixed in the file, that of the file's
@@ -396,6 +414,8 @@ std::vector<Shape> extentsOfRun(const ModelProgram& program,
       const Index defaultExtent = exampleExtent.value_or(d == 0 ? 1 : kCells);
       shape.push_back(input.shape[d].value_or(d < testShape.size() ? testShape[d] : defaultExtent));
     }
+    if (input.shape.empty())
+      shape = {1}; // a number
     for (const auto& [name, extents] : givenExtents)
       if (name == input.name) {
         if (extents.size() != shape.size())
@@ -429,24 +449,13 @@ std::string reportModel(const std::string& name, const ModelProgram& program,
   text += reporter.outputs();
   for (const std::string& line : network.normalisations)
     text += fmt::format("  {}\n", line);
-  std::size_t wide = 4; // width of the column of names
-  for (const auto& node : network.graph.nodes)
-    wide = std::max(wide, node.layer.name.size());
   Index numbers = 0, fixed = 0;
   for (const ImportedNetwork::Parameter& parameter : network.parameters)
     (network.graph.nodes[static_cast<std::size_t>(parameter.node)].layer.frozen ||
              parameter.name.starts_with("running_")
          ? fixed
          : numbers) += parameter.value.elements();
-  for (const ImportedNetwork::Row& row : network.rows) {
-    const LayerDescription& layer = network.layer(row.node);
-    std::string line = fmt::format("{:4} {:<{}}  {:<14} {}", row.node, layer.name, wide, layer.type,
-                                   settingsText(layer));
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-    text += fmt::format("       of {}{}{}\n", row.label, row.where.empty() ? "" : ": " + row.where,
-                        row.remark.empty() ? "" : " (" + row.remark + ")");
-  }
+  text += listOfLayers(network);
   text += fmt::format("{} parameters, and {} constants that are not trained{}\n", numbers, fixed,
                       isOnnx ? "; from ONNX: weights may be folded" : "");
   if (!program.rounded.empty())
@@ -458,7 +467,8 @@ std::string reportModel(const std::string& name, const ModelProgram& program,
   if (!program.test)
     text += "share/tenon/export_torch.py writes a test into the file, which shows at SetUp that it "
             "is computed as in PyTorch\n";
-  return text;
+  return text + fmt::format("all {} operations were imported, as {}\n", program.operations.size(),
+                            counted(static_cast<Index>(network.graph.nodes.size()), "layer"));
 }
 
 } // namespace tenon

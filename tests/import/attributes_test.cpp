@@ -96,11 +96,14 @@ Required requiredBy(const std::string& type) {
   const std::vector<std::pair<std::string, std::string>> kernel = {
       {"kernel_shape", attribute("kernel_shape", std::vector<std::int64_t>{2, 2})}};
   static const std::map<std::string, Required, std::less<>> required = {
+      {"AffineGrid", {{"x", "shape"}}},
       {"Attention", {{"x", "x", "x"}}},
       {"AveragePool", {{"x"}, kernel}},
       {"BatchNormalization", {{"x", "c", "c", "c", "c"}}},
       {"Cast", {{"x"}, one("to", 1)}}, // 1: float32
       {"CastLike", {{"x", "x"}}},
+      {"CenterCropPad", {{"x", "shape"}}},
+      {"Col2Im", {{"s", "lengths", "lengths"}}},
       {"Concat", {{"x", "x"}, one("axis", 1)}},
       {"Constant", {{}}},
       {"ConstantOfShape", {{"shape"}}},
@@ -113,13 +116,17 @@ Required requiredBy(const std::string& type) {
       {"GatherElements", {{"x", "x"}}},
       {"GatherND", {{"x", "list"}}},
       {"Gemm", {{"m", "m"}}},
+      {"GridSample", {{"x", "x"}}},
       {"GroupNormalization", {{"x", "c", "c"}, one("num_groups", 2)}},
       {"InstanceNormalization", {{"x", "c", "c"}}},
+      {"LRN", {{"x"}, one("size", 3)}},
       {"LSTM", {{"s", "lstm", "lstm2"}, one("hidden_size", 2)}},
       {"LayerNormalization", {{"x", "d", "d"}}},
       {"LpPool", {{"x"}, kernel}},
       {"MaxPool", {{"x"}, kernel}},
       {"Mod", {{"x", "x"}}},
+      {"NegativeLogLikelihoodLoss", {{"x", "x"}}},
+      {"OneHot", {{"x", "first", "lengths"}}},
       {"Pad", {{"x", "pads"}}},
       {"RMSNormalization", {{"x", "d"}}},
       {"RNN", {{"s", "rnn", "rnn2"}, one("hidden_size", 2)}},
@@ -129,6 +136,7 @@ Required requiredBy(const std::string& type) {
       {"RotaryEmbedding", {{"x", "angles", "angles"}}},
       {"ScatterElements", {{"x", "x", "x"}}},
       {"ScatterND", {{"x", "list", "x"}}},
+      {"SoftmaxCrossEntropyLoss", {{"x", "x"}}},
       {"SpaceToDepth", {{"x"}, one("blocksize", 2)}},
       {"Tile", {{"x", "copies"}}},
       {"Xor", {{"x", "x"}}}};

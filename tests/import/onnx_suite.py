@@ -87,8 +87,6 @@ def forms(model, inputs):
     if len(present) < 2:
         return
     for field in present:
-        if inputs[field].ndim == 0:
-            continue
         changed = onnx.ModelProto()
         changed.CopyFrom(model)
         for i in present:
@@ -130,8 +128,9 @@ def result_of(model, inputs, outputs, case, path):
     COMM.barrier()
     wide = any(v.dtype.kind != 'f' or v.dtype == numpy.float64 for v in inputs)
     kind = 'float64' if wide else 'float32'
-    if not inputs or any(not value.shape for value in inputs):
-        return 'an input of rank 0' if inputs else 'no input'
+    if not inputs:
+        return 'no input'
+    inputs = [value.reshape(value.shape or (1,)) for value in inputs]
     try:
         layouts = [layout_of(value) for value in inputs]
         net = tenon.load(path, layouts, data_type=kind)
@@ -150,7 +149,8 @@ def why(error):
     """The first line of an error that is about the operator, without numbers and names that belong to the test alone."""
     lines = [line.strip() for line in error.message.split('\n')]
     listed = [line for line in lines[1:] if ': ' in line and not line.startswith(('what works', 'input', '('))]
-    text = listed[0].partition(': ')[2] if listed and 'cannot be imported' in lines[0] else lines[0].partition(': ')[2]
+    is_list = listed and 'cannot be imported' in lines[0]
+    text = listed[0].partition(': ')[2] if is_list else lines[0].partition(': ')[2] or lines[0]
     return f'{error.code.name.lower()}: {text.partition(", with input")[0][:90]}'
 
 

@@ -6,6 +6,7 @@
 #include "layer/networks/model.hpp"
 #include "layer/run_layer.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <functional>
@@ -36,7 +37,7 @@ void expectValues(const std::string& graph, const Shape& shape, const Shape& exp
       testing::TempDir() + "onnx_values." + std::to_string(world()->size()) + ".onnx";
   const std::vector<std::uint64_t> extents(shape.begin(), shape.end());
   if (world()->rank() == 0)
-    std::ofstream(path, std::ios::binary) << file(input("x", extents) + graph + output("y"), 23);
+    std::ofstream(path, std::ios::binary) << file(input("x", extents) + graph + output("y"), 25);
   checkMpi(MPI_Barrier(world()->mpi()), "MPI_Barrier");
   for (const std::string& split : test::splitsOf(shape)) {
     const auto layer = makeModel(world());
@@ -164,6 +165,55 @@ TEST(OnnxValues, SpaceToDepthHasBothOrders) {
              attribute("blocksize", 2 * kOne) + attribute("mode", isChannelFirst ? "CRD" : "DCR")),
         shape, to, expected);
   }
+}
+
+// A query sees its own key and the one before. The scores are bounded by 2 tanh(score / 2).
+TEST(OnnxValues, AttentionHasAWindowAndABound) {
+  const Shape shape = {1, 2, 5, 3};
+  const std::vector<double> x = elementsOf(shape);
+  const auto at = [&](Index head, Index place, Index feature) {
+    return x[static_cast<std::size_t>(placeOf({0, head, place, feature}, shape))];
+  };
+  std::vector<double> expected;
+  forEachIndex(shape, [&](const Shape& index) {
+    double sum = 0, norm = 0;
+    for (Index key = std::max(index[2] - 1, Index(0)); key <= index[2]; ++key) {
+      double score = 0;
+      for (Index f = 0; f < 3; ++f)
+        score += at(index[1], index[2], f) * at(index[1], key, f) / std::sqrt(3);
+      const double weight = std::exp(2 * std::tanh(score / 2));
+      sum += weight * at(index[1], key, index[3]);
+      norm += weight;
+    }
+    expected.push_back(sum / norm);
+  });
+  expectValues(node("Attention", {"x", "x", "x"}, "y",
+                    attribute("softcap", 2.F) + attribute("left_window_size", kOne) +
+                        attribute("right_window_size", 0 * kOne)),
+               shape, shape, expected);
+}
+
+// The mean of -w log(softmax(x)) of the classes 2, 0 and 1, where class 1 is ignored.
+TEST(OnnxValues, CrossEntropyIgnoresAClass) {
+  const Shape shape = {3, 4};
+  const std::vector<double> x = elementsOf(shape), weights = {0.5, 2, 1.5, 1};
+  const std::vector<std::size_t> classes = {2, 0, 1};
+  double loss = 0, norm = 0;
+  for (std::size_t n = 0; n < 2; ++n) {
+    double sum = 0;
+    for (std::size_t c = 0; c < 4; ++c)
+      sum += std::exp(x[4 * n + c]);
+    loss += weights[classes[n]] * (std::log(sum) - x[4 * n + classes[n]]);
+    norm += weights[classes[n]];
+  }
+  std::string list;
+  for (const std::size_t number : classes)
+    list += field(7, std::uint64_t(number));
+  const std::string bytes(reinterpret_cast<const char*>(weights.data()), 4 * sizeof(double));
+  expectValues(tensor("classes", {3}, list, 7) + tensor("weights", {4}, field(9, bytes)) +
+                   node("SoftmaxCrossEntropyLoss", {"x", "classes", "weights"}, "y",
+                        attribute("ignore_index", kOne)),
+               shape, {1}, {loss / norm});
 }
 
 } // namespace

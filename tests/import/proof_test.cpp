@@ -83,8 +83,8 @@ TEST(StoredTest, PassesOnAnyProcessGrid) {
 
 // Models with assignments to parts of a tensor, prefix sums, sums along edges of a graph, products
 // of parts of a spectrum, also in the order of fftshift and as sums of paddings, other transforms,
-// functions, plain recurrences, tables at indices of two dimensions; and a batch of 1, whose
-// results reach all ranks by a collective of MPI.
+// functions, places and samples, plain recurrences, tables at indices of two dimensions; and a
+// batch of 1, whose results reach all ranks by a collective of MPI.
 TEST(StoredTest, PassesForNetworksOfManyOperators) {
   const std::pair<const char*, Shape> models[] = {{"writes", {2, 2, 8, 10}},
                                                   {"edges", {2, 6, 4}},
@@ -96,6 +96,8 @@ TEST(StoredTest, PassesForNetworksOfManyOperators) {
                                                   {"padded_modes", {1, 2, 5, 6, 4}},
                                                   {"filters", {2, 5, 8, 6}},
                                                   {"functions", {2, 3, 6, 8}},
+                                                  {"places", {2, 3, 6, 8}},
+                                                  {"samples", {2, 3, 6, 8}},
                                                   {"recurrences", {2, 3, 2}},
                                                   {"biases", {2, 9, 4}}};
   for (const auto& [name, shape] : models)

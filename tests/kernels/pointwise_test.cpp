@@ -355,7 +355,8 @@ TYPED_TEST(PointwiseKernel, LimitsAreFinite) {
   EXPECT_EQ(both({Pointwise::Celu, kAlpha}, -far).second, T(0));
   EXPECT_EQ(both(Pointwise::Selu, far).second, T(1.0507009873554804934193349852946));
   EXPECT_EQ(both(Pointwise::Abs, T(0)), std::pair(T(0), T(0)));
-  EXPECT_EQ(both({Pointwise::Clamp, -1, 2}, T(2)), std::pair(T(2), T(1)));
+  EXPECT_EQ(both({Pointwise::Clamp, -1, 2}, T(2)), std::pair(T(2), T(0)));
+  EXPECT_EQ(both({Pointwise::Clamp, -1, 2}, T(-1)), std::pair(T(-1), T(0)));
   EXPECT_EQ(both({Pointwise::Clamp, -1, inf}, far), std::pair(far, T(1)));
   EXPECT_EQ(both({Pointwise::Power, 0}, T(0)), std::pair(T(1), T(0)));
   EXPECT_EQ(both({Pointwise::Power, 3}, T(-2)), std::pair(T(-8), T(12)));

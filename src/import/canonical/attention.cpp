@@ -74,11 +74,16 @@ ModelBuilder::Value ModelBuilder::maskFor(Value mask, const Shape& scores) {
   return broadcast(shape, scores) == scores ? reshape(mask, shape) : nullptr;
 }
 
-// Repeats the heads of keys or values (dimension -3): head h of the queries uses stored head
-// h * storedHeads / heads.
-ModelBuilder::Value ModelBuilder::repeatedHeads(Value x, Index heads) {
+// Repeats the heads of keys or values x (dimension -3) that several heads of queries share: head h
+// of the queries uses stored head h * storedHeads / heads.
+ModelBuilder::Value ModelBuilder::withHeadsOf(Value q, Value x) {
+  if (q->rank() < 4 || x->rank() != q->rank())
+    return x;
   const int dim = x->rank() - 3;
-  const Index storedHeads = x->shape[static_cast<std::size_t>(dim)];
+  const Index storedHeads = x->shape[static_cast<std::size_t>(dim)],
+              heads = q->shape[static_cast<std::size_t>(dim)];
+  if (storedHeads < 1 || storedHeads >= heads || heads % storedHeads != 0 || heads >= kMaxHeads)
+    return x;
   ModelValues values;
   for (Index head = 0; head < heads; ++head)
     values.push_back(slice(x, dim, head * storedHeads / heads, head * storedHeads / heads + 1));
@@ -93,12 +98,8 @@ ModelBuilder::Value ModelBuilder::attention(Value q, Value k, Value v, double sc
   const auto hasLeading = [&](Value x) {
     return std::equal(leading.begin(), leading.end(), x->shape.begin());
   };
-  // Heads of keys and values that several heads of queries share are repeated.
-  for (Value* x : {&k, &v})
-    if (const Index storedHeads = (*x)->shape[leading.size() - 1];
-        q->rank() > 3 && storedHeads > 0 && storedHeads < leading.back() &&
-        leading.back() % storedHeads == 0 && leading.back() < kMaxHeads)
-      *x = repeatedHeads(*x, leading.back());
+  k = withHeadsOf(q, k);
+  v = withHeadsOf(q, v);
   Shape scoresShape = q->shape;
   scoresShape.back() = k->shape[leading.size()];
   const Value reshapedMask = mask ? maskFor(mask, scoresShape) : nullptr;
@@ -124,25 +125,45 @@ ModelBuilder::Value ModelBuilder::attention(Value q, Value k, Value v, double sc
     result->isCausal = isCausal;
     return result;
   }
-  return writtenOutAttention(q, k, v, scale, mask, isCausal);
+  if (isCausal) {
+    const Value causal = causalMask(scoresShape[scoresShape.size() - 2], scoresShape.back());
+    mask = mask ? binary("add", mask, causal) : causal;
+  }
+  return attentionSteps(q, k, v, scale, mask, 0).result;
 }
 
-// Writes attention as products and a softmax, for shapes that the attention layer does not accept.
-ModelBuilder::Value ModelBuilder::writtenOutAttention(Value q, Value k, Value v, double scale,
-                                                      Value mask, bool isCausal) {
-  Value scores = affine(matmul(q, turned(k)), {scale}, {0});
-  const Index rows = scores->shape[scores->shape.size() - 2], columns = scores->shape.back();
-  if (isCausal) {
-    check(rows * columns <= Index(1) << 23, "a causal attention has too long a sequence");
-    std::vector<double> numbers;
-    for (Index i = 0; i < rows; ++i)
-      for (Index j = 0; j < columns; ++j)
-        numbers.push_back(j > i ? kHidden : 0);
-    scores = binary("add", scores, constant(ModelConstant::ofNumbers({rows, columns}, numbers)));
+// Returns 0 for the keys up to a query's place, -infinity for later ones.
+ModelBuilder::Value ModelBuilder::causalMask(Index queries, Index keys) {
+  check(queries * keys <= Index(1) << 23, "a causal attention has too long a sequence");
+  std::vector<double> numbers;
+  for (Index i = 0; i < queries; ++i)
+    for (Index j = 0; j < keys; ++j)
+      numbers.push_back(j > i ? kHidden : 0);
+  return constant(ModelConstant::ofNumbers({queries, keys}, std::move(numbers)));
+}
+
+ModelBuilder::AttentionSteps ModelBuilder::attentionSteps(Value q, Value k, Value v, double scale,
+                                                          Value mask, double bound) {
+  k = withHeadsOf(q, k);
+  v = withHeadsOf(q, v);
+  AttentionSteps steps = {};
+  steps.products = affine(matmul(q, turned(k)), {scale}, {0});
+  steps.bounded =
+      bound > 0 ? affine(unary("tanh", affine(steps.products, {1 / bound}, {0})), {bound}, {0})
+                : steps.products;
+  steps.masked = mask ? binary("add", steps.bounded, mask) : steps.bounded;
+  const int keys = steps.masked->rank() - 1;
+  steps.weights = softmax(steps.masked, keys);
+  if (mask && !(mask->isKnown() && leavesAllKeys(fold(mask)))) {
+    // The softmax of a query without keys would be NaN.
+    const Value isBlind =
+        compare("eq", reduce("max", mask, {mask->rank() - 1}, true), number(kHidden));
+    steps.weights =
+        where(isBlind, number(0),
+              softmax(binary("add", steps.bounded, where(isBlind, number(0), mask)), keys));
   }
-  if (mask)
-    scores = binary("add", scores, mask);
-  return matmul(softmax(scores, scores->rank() - 1), v);
+  steps.result = matmul(steps.weights, v);
+  return steps;
 }
 
 // Recognises where(s != s, 0, s) of a softmax s: a softmax with 0 in place of NaN. Returns s.

@@ -105,6 +105,24 @@ public:
   };
   // Interpolates a dimension at these places, in units of its elements; 0 for a place of NaN.
   Value interpolated(Value x, int dim, const std::vector<double>& places, const Interpolation& how);
+  // Interpolates a field [n, channels, space...] at points [n, points..., coordinates], which can
+  // be computed; the last dimension of space is the first coordinate. -1 and 1 are the ends of
+  // a dimension: its outer elements, or (alignsCorners = false) half an element beyond them.
+  struct Sampling {
+    enum class Method { Nearest, Linear, Cubic } method = Method::Linear;
+    enum class Outside { Zeros, Border, Reflection } outside = Outside::Zeros;
+    bool alignsCorners = false;
+  };
+  Value sampled(Value x, Value points, const Sampling& how);
+  // Returns the points [n, size..., coordinates] of a grid of these extents, moved by affine maps
+  // theta [n, coordinates, coordinates + 1].
+  Value affineGrid(Value theta, const std::vector<Index>& size, bool alignsCorners);
+  // Returns the loss of the logarithms of probabilities [n, classes, ...] for targets [n, ...]: the
+  // class of each element. Weights of the classes may be null.
+  Value likelihoodLoss(Value logarithms, Value targets, Value weights,
+                       std::optional<Index> ignoredClass, const std::string& reduction);
+  // Returns flags with a new dimension of n elements: whether x is the index in it.
+  Value oneHot(Value x, int dim, Index n);
   // Returns the upper or lower triangle of matrices, including the given diagonal; 0 elsewhere.
   Value triangle(Value x, bool isUpper, double diagonal);
   // Returns the main diagonal of two dimensions, as the last dimension of the result.
@@ -141,6 +159,9 @@ public:
     bool isTransposed = false;
   };
   Value convolution(Value x, Value weight, Value bias, Windows windows); // bias may be null
+  // The elements of all windows as [n, channels * window, windows], and the sum of such windows.
+  Value unfolded(Value x, Windows windows);
+  Value foldedWindows(Value x, const std::vector<Index>& size, Windows windows);
   Value linear(Value x, Value weight, Value bias);
   Value matmul(Value a, Value b);
   // Sums over products, "nij,njk->nik", of one or more factors; also with "...", with a label twice
@@ -199,6 +220,14 @@ public:
   // Returns softmax(q k^T scale + mask) v over the last two dimensions; the mask may be null. There
   // can be fewer heads of keys and values, each shared by several heads of queries.
   Value attention(Value q, Value k, Value v, double scale, Value mask, bool isCausal);
+  // The steps of such an attention as separate values, for models that read them, or that bound the
+  // products q k^T scale smoothly: bound tanh(products / bound), if bound > 0. A query that sees no
+  // key gives 0.
+  struct AttentionSteps {
+    Value products, bounded, masked, weights, result;
+  };
+  Value causalMask(Index queries, Index keys); // hides later keys, by -infinity
+  AttentionSteps attentionSteps(Value q, Value k, Value v, double scale, Value mask, double bound);
   // Returns the matrix product a b as one attention if a is a softmax of scores q k^T; otherwise
   // returns null.
   Value spelledAttention(Value a, Value b);
@@ -290,6 +319,7 @@ private:
   // -- structure and windows
   Value partOfJoined(Value x, Index begin, Index end);
   std::vector<Index> outputs(Value x, const Windows& windows, bool ceil) const;
+  Value windowElements(Index channels, const std::vector<Index>& kernel);
   Value withoutPadding(Value x, Windows& w, std::vector<std::string>& modes,
                        std::optional<double>& value) const;
 
@@ -315,9 +345,8 @@ private:
   };
   Scores scoresOf(Value scores);
   Value maskFor(Value mask, const Shape& scores);
-  Value repeatedHeads(Value x, Index heads);
+  Value withHeadsOf(Value q, Value x);
   Value withoutNaN(Value x) const;
-  Value writtenOutAttention(Value q, Value k, Value v, double scale, Value mask, bool isCausal);
 
   // One step of a cell, from the product of its input weights with the input.
   State advanced(const Cell& cell, Value inputPart, const State& state);
@@ -326,6 +355,9 @@ private:
 
   // Multiplies dimension d by a constant matrix.
   Value multipliedAlong(Value x, int d, Value weight);
+  // The coordinate of points in units of n elements, and the weights of all elements there.
+  Value placesOf(Value coordinates, Index n, const Sampling& how);
+  Value weightsAround(Value places, Index n, const Sampling& how);
   // The matrix that selects these elements of n.
   Value selection(const std::vector<Index>& places, Index n);
 

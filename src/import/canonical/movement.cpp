@@ -215,6 +215,24 @@ ModelBuilder::Value ModelBuilder::pad(Value x, int dim, Index low, Index high,
   }
   Shape shape = x->shape;
   shape[d] += low + high;
+  if (mode == "values" && !std::isfinite(value)) { // the layer's constant is finite
+    check(shape[d] <= kMaxModelNumbers, "a padding is too large");
+    Shape flagsShape(shape.size() - d, 1);
+    flagsShape[0] = shape[d];
+    std::vector<double> flags(static_cast<std::size_t>(shape[d]), 0);
+    std::fill_n(flags.begin() + low, x->shape[d], 1.0);
+    return where(constant(ModelConstant::ofNumbers(flagsShape, std::move(flags))),
+                 pad(x, static_cast<int>(d), low, high, mode), number(value));
+  }
+  // The layer has at most three dimensions of space. Other dimensions are merged.
+  constexpr std::size_t kMaxDimensions = 5, kFirstSpatial = 2;
+  if (!x->isComplex() &&
+      shape.size() + kFirstSpatial - std::min(d, kFirstSpatial) > kMaxDimensions) {
+    const auto at = x->shape.begin() + static_cast<std::ptrdiff_t>(d);
+    const Value merged = reshape(
+        x, {elements(Shape(x->shape.begin(), at)), *at, elements(Shape(at + 1, x->shape.end()))});
+    return reshape(pad(merged, 1, low, high, mode, value), shape);
+  }
   ModelValue* result = make(ModelOp::Pad, {x}, shape);
   result->dim = static_cast<int>(d);
   result->low = {low};

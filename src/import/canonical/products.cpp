@@ -66,6 +66,8 @@ ModelBuilder::Value ModelBuilder::matmul(Value a, Value b) {
       shape.erase(shape.end() - (b->rank() == 1 ? 1 : 2));
     return reshape(result, shape);
   }
+  if (a->isComplex() || b->isComplex())
+    return complexEinsum("...ij,...jk->...ik", {a, b});
   if (a->shape.back() != b->shape[b->shape.size() - 2])
     misfit(fmt::format("a product of matrices [{}] and [{}] does not fit", fmt::join(a->shape, ","),
                        fmt::join(b->shape, ",")));

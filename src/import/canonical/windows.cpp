@@ -203,4 +203,57 @@ ModelBuilder::Value ModelBuilder::spaceToDepth(Value x, Index r, bool blockFirst
   return reshape(transpose(reshape(x, {n, c, h, r, w, r}), order), {n, c * r * r, h, w});
 }
 
+// The weight of a convolution in groups that makes each element of a window a channel.
+ModelBuilder::Value ModelBuilder::windowElements(Index channels, const std::vector<Index>& kernel) {
+  check(!kernel.empty() && channels >= 1 &&
+            std::ranges::all_of(kernel, [](Index k) { return k >= 1 && k < kMaxModelWindow; }),
+        "its windows are out of range");
+  const Index window = elements(kernel);
+  spend(channels * window);
+  spend(channels * window * window);
+  Shape shape = {channels * window, 1};
+  shape.insert(shape.end(), kernel.begin(), kernel.end());
+  std::vector<double> numbers(static_cast<std::size_t>(elements(shape)), 0);
+  for (Index i = 0; i < channels * window; ++i)
+    numbers[static_cast<std::size_t>(i * window + i % window)] = 1;
+  return constant(ModelConstant::ofNumbers(shape, std::move(numbers)));
+}
+
+ModelBuilder::Value ModelBuilder::unfolded(Value x, Windows windows) {
+  check(x->shape.size() == windows.kernel.size() + 2, "its windows have other dimensions");
+  windows.groups = x->shape[1];
+  const Value weight = windowElements(windows.groups, windows.kernel);
+  const Value y = convolution(x, weight, nullptr, std::move(windows));
+  return reshape(y, {y->shape[0], y->shape[1],
+                     elements(y->shape) / std::max(y->shape[0] * y->shape[1], Index(1))});
+}
+
+ModelBuilder::Value ModelBuilder::foldedWindows(Value x, const std::vector<Index>& size,
+                                                Windows windows) {
+  for (const std::vector<Index>* list :
+       {&windows.kernel, &windows.stride, &windows.dilation, &windows.low, &windows.high})
+    check(list->size() == size.size() &&
+              std::ranges::all_of(*list, [](Index n) { return n >= 0 && n < kMaxModelWindow; }),
+          "its windows are out of range");
+  checkShape(size);
+  checkShape(windows.kernel);
+  const Index window = elements(windows.kernel);
+  check(x->rank() == 3 && size.size() == windows.kernel.size() && window >= 1 &&
+            x->shape[1] >= window && x->shape[1] % window == 0,
+        "it needs [n, channels * window, windows]");
+  windows.groups = x->shape[1] / window;
+  windows.isTransposed = true;
+  Shape shape = {x->shape[0], x->shape[1]};
+  for (std::size_t s = 0; s < size.size(); ++s) {
+    const Index extent = windows.dilation[s] * (windows.kernel[s] - 1) + 1,
+                places = size[s] + windows.low[s] + windows.high[s] - extent;
+    check(windows.stride[s] >= 1 && places >= 0, "its windows do not fit its size");
+    shape.push_back(places / windows.stride[s] + 1);
+    windows.outputPadding.push_back(places % windows.stride[s]);
+  }
+  check(elements(shape) == elements(x->shape), "it has another number of windows");
+  const Value weight = windowElements(windows.groups, windows.kernel);
+  return convolution(reshape(x, shape), weight, nullptr, std::move(windows));
+}
+
 } // namespace tenon

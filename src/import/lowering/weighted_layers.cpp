@@ -72,11 +72,13 @@ Mapper::OrderedNode Mapper::makeConvolution(const ModelValue& v) {
 
 Mapper::OrderedNode Mapper::makeLinear(const ModelValue& v) {
   const auto shared = formRanks_.find(&v);
-  const OrderedNode x = shared == formRanks_.end()
-                            ? withChannel(v.inputs[0], v.rank() - 1)
-                            : withChannel(v.inputs[0], v.rank() - 1, at(shared->second));
+  OrderedNode x = shared == formRanks_.end()
+                      ? withChannel(v.inputs[0], v.rank() - 1)
+                      : withChannel(v.inputs[0], v.rank() - 1, at(shared->second));
   if (x.isRefused())
     return refused(v);
+  if (x.order.size() > kMaxWindowed) // without the dimensions of extent 1 that were added
+    x = withChannel(v.inputs[0], v.rank() - 1, /*rank=*/2);
   if (x.order.size() > kMaxWindowed)
     return refuse(v, fmt::format("a linear layer of a tensor with {} dimensions", x.order.size()),
                   "at most 5 dimensions");

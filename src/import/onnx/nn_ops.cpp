@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ONNX operators: layers with weights, sliding windows, norms, attention, and changes of depth.
+// ONNX operators: layers with weights, sliding windows, norms, and changes of depth.
 // Each function reads the inputs and attributes of a node (OnnxCall c: c.x() is input 0, c.at(i)
 // input i or null, c.operands has the attributes) and appends values to the canonical graph by the
 // builder c.b. The table at the end has a row per operator: name, function, an argument of the
@@ -204,86 +204,37 @@ ModelValues onnxNormPool(const OnnxCall& c) {
                                  /*ceil=*/false);
   return {power(c.b.affine(mean, {size}, {0}), 1 / p)};
 }
+// The sum of windows, the columns of x, at their places in a field of the size of input 1.
+ModelValues onnxColumns(const OnnxCall& c) {
+  const std::vector<Index> size = c.integersAt(1, "its size"),
+                           kernel = c.integersAt(2, "its windows");
+  const auto spatial = static_cast<int>(kernel.size());
+  const std::vector<Index> pads =
+      c.operands.integers("pads", std::vector<Index>(2 * kernel.size(), 0));
+  c.b.check(pads.size() == 2 * kernel.size(), "it has another number of paddings");
+  return {c.b.foldedWindows(c.x(), size,
+                            {.kernel = kernel,
+                             .stride = c.operands.perDimension("strides", 1, spatial),
+                             .dilation = c.operands.perDimension("dilations", 1, spatial),
+                             .low = {pads.begin(), pads.begin() + spatial},
+                             .high = {pads.begin() + spatial, pads.end()}})};
+}
+// x / (bias + alpha / size sum x^2)^beta, where the sum is over `size` neighbouring channels.
+ModelValues onnxChannelNorm(const OnnxCall& c) {
+  const Value x = c.x();
+  const Index size = c.operands.integer("size"), before = (size - 1) / 2;
+  c.b.check(x->rank() >= 2 && size >= 1 && size < kMaxModelWindow, "its size is out of range");
+  const Value sums = c.b.along(c.b.binary("mul", x, x), 1, x->shape[1], [=](Index i, Index j) {
+    return double(j >= i - before && j < i - before + size);
+  });
+  const Value base = c.b.affine(sums, {c.operands.real("alpha", 1e-4) / static_cast<double>(size)},
+                                {c.operands.real("bias", 1)});
+  return {c.b.binary("div", x, c.b.binary("pow", base, c.b.number(c.operands.real("beta", 0.75))))};
+}
 ModelValues onnxGlobalPool(const OnnxCall& c) {
   std::vector<int> dims(static_cast<std::size_t>(c.spatial()));
   std::iota(dims.begin(), dims.end(), 2);
   return {c.b.reduce(c.function, c.x(), dims, /*keeps=*/true)};
-}
-// Heads are a separate dimension [n, heads, sequence, features], or are adjacent in the features
-// [n, sequence, heads * features].
-ModelValues onnxAttention(const OnnxCall& c) {
-  Value q = c.x(), k = c.operands.neededInput(1), v = c.operands.neededInput(2);
-  const Index queries = c.operands.integer("q_num_heads", 0),
-              keys = c.operands.integer("kv_num_heads", 0);
-  const bool isFlat = q->rank() == 3 && k->rank() == 3 && v->rank() == 3 && queries > 0 && keys > 0;
-  if (!isFlat && (q->rank() != 4 || k->rank() != 4 || v->rank() != 4))
-    return {c.b.refuse("an attention of other dimensions",
-                       "an attention [batch, heads, sequence, features]", q->shape)};
-  const auto withHeads = [&](Value x, Index heads) {
-    c.b.check(heads <= x->shape[2] && x->shape[2] % heads == 0,
-              "its heads do not divide its features");
-    return c.b.transpose(c.b.reshape(x, {x->shape[0], x->shape[1], heads, x->shape[2] / heads}),
-                         {0, 2, 1, 3});
-  };
-  if (isFlat) {
-    q = withHeads(q, queries);
-    k = withHeads(k, keys);
-    v = withHeads(v, keys);
-  }
-  const double scale = c.operands.real("scale", 1 / std::sqrt(static_cast<double>(q->shape[3])));
-  const Value mask = c.at(3) && c.operands.isFlagInput(3) ? c.b.addedMask(c.at(3)) : c.at(3);
-  const Value result = c.b.attention(q, k, v, scale, mask, c.operands.flag("is_causal", false));
-  return {isFlat ? c.b.reshape(
-                       c.b.transpose(result, {0, 2, 1, 3}),
-                       {result->shape[0], result->shape[2], result->shape[1] * result->shape[3]})
-                 : result};
-}
-// Turns pairs of features by the angles of each position in the sequence, whose cosines and sines
-// are inputs 1 and 2 [batch, sequence, pairs], or tables of which the constant input 3 selects
-// rows. Pairs are neighbours (interleaved), or features i and i + pairs. The rest of the features
-// is unchanged.
-ModelValues onnxRotary(const OnnxCall& c) {
-  Value x = c.x();
-  const Shape original = x->shape;
-  const Index heads = c.operands.integer("num_heads", 0);
-  c.b.check(
-      x->rank() == 4 || (x->rank() == 3 && heads >= 1 && original[2] % heads == 0),
-      "it needs [batch, heads, sequence, features], or [batch, sequence, features] and heads");
-  // [batch, sequence, heads, features]
-  x = x->rank() == 4 ? c.b.transpose(x, {0, 2, 1, 3})
-                     : c.b.reshape(x, {original[0], original[1], heads, original[2] / heads});
-  const Index features = x->shape[3];
-  Index turned = c.operands.integer("rotary_embedding_dim", 0);
-  turned = turned == 0 ? features : turned;
-  c.b.check(turned >= 2 && turned % 2 == 0 && turned <= features, "its features cannot be paired");
-  const auto tableOf = [&](std::size_t place) {
-    Value table = c.operands.neededInput(place);
-    if (const Value rows = c.at(3)) {
-      c.b.check(rows->isConstant(), "its positions are not constant");
-      table = c.b.gather(table, 0, c.b.reshape(rows, {elements(rows->shape)}));
-    }
-    return c.b.reshape(
-        table, {table->rank() == 3 ? table->shape[0] : x->shape[0], x->shape[1], 1, turned / 2});
-  };
-  const Value cosine = tableOf(1), sine = tableOf(2);
-  const bool isInterleaved = c.operands.flag("interleaved", false);
-  const Shape pairs = {x->shape[0], x->shape[1], x->shape[2], turned / 2, 1};
-  const Value part = c.b.slice(x, 3, 0, turned);
-  const auto half = [&](Index i) { // the first or second of all pairs
-    return isInterleaved ? c.b.slice(part, 3, i, turned, 2)
-                         : c.b.slice(part, 3, i * turned / 2, (i + 1) * turned / 2);
-  };
-  const auto product = [&](Value a, Value b) { return c.b.binary("mul", a, b); };
-  const Value real = c.b.binary("sub", product(cosine, half(0)), product(sine, half(1))),
-              imaginary = c.b.binary("add", product(sine, half(0)), product(cosine, half(1)));
-  const Value joined =
-      isInterleaved ? c.b.reshape(c.b.concatenate(
-                                      {c.b.reshape(real, pairs), c.b.reshape(imaginary, pairs)}, 4),
-                                  part->shape)
-                    : c.b.concatenate({real, imaginary}, 3);
-  const Value all =
-      turned == features ? joined : c.b.concatenate({joined, c.b.slice(x, 3, turned, features)}, 3);
-  return {original.size() == 4 ? c.b.transpose(all, {0, 2, 1, 3}) : c.b.reshape(all, original)};
 }
 // Whether channels come before the block's index in depth (CRD), or after it (DCR).
 bool isChannelFirst(const OnnxCall& c) {
@@ -303,12 +254,10 @@ ModelValues onnxSpaceToDepth(const OnnxCall& c) {
 
 std::span<const OnnxRow> onnxLayers() {
   static constexpr OnnxRow rows[] = {
-      {"Attention", onnxAttention, "", 4,
-       "is_causal kv_num_heads q_num_heads qk_matmul_output_mode=* scale softcap=0 "
-       "softmax_precision=*"},
       {"AveragePool", onnxAveragePool, "", 1,
        "auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides"},
       {"BatchNormalization", onnxBatchNorm, "", 5, "epsilon momentum=* training_mode"},
+      {"Col2Im", onnxColumns, "", 3, "dilations pads strides"},
       {"Conv", onnxConvolution, "", 3, "auto_pad dilations group kernel_shape pads strides"},
       {"ConvTranspose", onnxTransposedConvolution, "", 3,
        "auto_pad dilations group kernel_shape output_padding output_shape pads strides"},
@@ -320,12 +269,12 @@ std::span<const OnnxRow> onnxLayers() {
       {"GroupNormalization", onnxGroupNorm, "", 3, "epsilon num_groups stash_type=*"},
       {"InstanceNormalization", onnxInstanceNorm, "", 3, "epsilon"},
       {"LayerNormalization", onnxLayerNorm, "", 3, "axis epsilon stash_type=*"},
+      {"LRN", onnxChannelNorm, "", 1, "alpha beta bias size"},
       {"LpPool", onnxNormPool, "", 1, "auto_pad ceil_mode dilations kernel_shape p pads strides"},
       {"MatMul", onnxMatMul, "", 2},
       {"MaxPool", onnxMaxPool, "", 1,
        "auto_pad ceil_mode dilations kernel_shape pads storage_order=* strides"},
       {"RMSNormalization", onnxRmsNorm, "", 2, "axis epsilon stash_type=*"},
-      {"RotaryEmbedding", onnxRotary, "", 4, "interleaved num_heads rotary_embedding_dim"},
       {"SpaceToDepth", onnxSpaceToDepth, "", 1, "blocksize mode"}};
   return rows;
 }

@@ -69,11 +69,13 @@ const OnnxRow* onnxRow(const std::string& type);
 std::vector<const OnnxRow*> onnxRows();
 
 // The rows of each source file.
+std::span<const OnnxRow> onnxAttentions();
 std::span<const OnnxRow> onnxFunctions();
 std::span<const OnnxRow> onnxLayers();
 std::span<const OnnxRow> onnxReductions();
 std::span<const OnnxRow> onnxResampling();
 std::span<const OnnxRow> onnxRecurrent();
+std::span<const OnnxRow> onnxSampling();
 std::span<const OnnxRow> onnxShapes();
 std::span<const OnnxRow> onnxParts();
 

@@ -77,8 +77,9 @@ ModelBuilder::Value refused(ModelBuilder& b, const OnnxRow& row, const ModelOper
 
 std::vector<const OnnxRow*> onnxRows() {
   std::vector<const OnnxRow*> rows;
-  for (const auto table : {onnxFunctions(), onnxLayers(), onnxReductions(), onnxResampling(),
-                           onnxRecurrent(), onnxShapes(), onnxParts()})
+  for (const auto table :
+       {onnxFunctions(), onnxLayers(), onnxReductions(), onnxResampling(), onnxRecurrent(),
+        onnxSampling(), onnxAttentions(), onnxShapes(), onnxParts()})
     for (const OnnxRow& row : table)
       rows.push_back(&row);
   return rows;

@@ -26,10 +26,13 @@ ModelValues zeros(ModelBuilder& b, const Operands& operands, const char*) {
   return filled(b, operands, 0);
 }
 // One that is written to is made of zeros (operator_table.cpp); the numbers of another are
-// arbitrary.
+// arbitrary, if it has any.
 ModelValues empty(ModelBuilder& b, const Operands& operands, const char*) {
-  return {b.refuse("an empty tensor that nothing fills", "zeros, or full",
-                   operands.has("size") ? operands.integers("size", {}) : self(operands)->shape)};
+  const Shape shape = operands.has("size") ? operands.integers("size", {}) : self(operands)->shape;
+  b.checkShape(shape);
+  if (elements(shape) == 0)
+    return filled(b, operands, 0);
+  return {b.refuse("an empty tensor that nothing fills", "zeros, or full", shape)};
 }
 ModelValues ones(ModelBuilder& b, const Operands& operands, const char*) {
   return filled(b, operands, 1);

@@ -19,6 +19,8 @@ namespace {
 
 using Value = ModelBuilder::Value;
 
+constexpr int kMaxLabels = 8; // of the dimensions of a tensor
+
 // The dimensions of a transform: those listed, or all (n), the last two (2), or the last one.
 std::vector<int> transformed(ModelBuilder& b, const Operands& operands, Value x) {
   const std::string& type = operands.operation().type;
@@ -141,6 +143,30 @@ ModelValues einsum(ModelBuilder& b, const Operands& operands, const char*) {
               ? b.complexEinsum(equation, factors)
               : b.einsum(equation, factors)};
 }
+// Sums over pairs of dimensions of two tensors.
+ModelValues tensorProduct(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands), y = operands.needed("other");
+  const std::vector<Index> ofX = operands.integers("dims_self", {}),
+                           ofY = operands.integers("dims_other", {});
+  b.check(ofX.size() == ofY.size() && x->rank() + y->rank() <= 2 * kMaxLabels,
+          "its lists of dimensions have different lengths");
+  std::string labels, others, result;
+  for (int d = 0; d < x->rank(); ++d)
+    labels += static_cast<char>('a' + d);
+  for (int d = 0; d < y->rank(); ++d)
+    others += static_cast<char>('A' + d);
+  result = labels;
+  for (std::size_t i = 0; i < ofX.size(); ++i) {
+    const char label = labels[static_cast<std::size_t>(b.dimension(ofX[i], x->rank()))];
+    others[static_cast<std::size_t>(b.dimension(ofY[i], y->rank()))] = label;
+    std::erase(result, label);
+  }
+  for (const char label : others)
+    result += labels.find(label) == labels.npos ? std::string(1, label) : "";
+  const std::string equation = labels + "," + others + "->" + result;
+  return {x->isComplex() || y->isComplex() ? b.complexEinsum(equation, {x, y})
+                                           : b.einsum(equation, {x, y})};
+}
 
 } // namespace
 
@@ -167,6 +193,7 @@ std::span<const Pt2Row> pt2Spectral() {
                                     {"fft_rfftn", fourier},
                                     {"imag", partOf, "imaginary"},
                                     {"real", partOf, "real"},
+                                    {"tensordot", tensorProduct},
                                     {"view_as_complex", viewAsComplex},
                                     {"view_as_real", viewAsReal}};
   return rows;

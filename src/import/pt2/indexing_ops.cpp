@@ -25,13 +25,6 @@ ModelValues indexed(ModelBuilder& b, const Operands& operands, const char*) {
                    "an operator of an index map (TenonLinearOpCreateIndexMap) before the network",
                    x->shape)};
 }
-// Refuses an operator for which there is a substitute, named in `advice`.
-ModelValues otherwise(ModelBuilder& b, const Operands& operands, const char* advice) {
-  const ModelOperation& operation = operands.operation();
-  return ModelValues(
-      operation.results.size(),
-      b.refuse(fmt::format("the operator {}", operation.type), advice, self(operands)->shape));
-}
 // Constant indices of one or several dimensions, broadcast to one shape, as PyTorch reads them: the
 // indexed dimensions are merged to one, of which a list selects elements.
 struct Lists {
@@ -172,11 +165,12 @@ ModelValues putAt(ModelBuilder& b, const Operands& operands, const char*) {
 } // namespace
 
 std::span<const Pt2Row> pt2Places() {
-  static constexpr Pt2Row rows[] = {
-      {"gather", gather},         {"im2col", otherwise, "a convolution"},
-      {"index", index},           {"index_add", addAt},
-      {"index_put", putAt},       {"index_select", indexSelect},
-      {"scatter_add", scatterAdd}};
+  static constexpr Pt2Row rows[] = {{"gather", gather},
+                                    {"index", index},
+                                    {"index_add", addAt},
+                                    {"index_put", putAt},
+                                    {"index_select", indexSelect},
+                                    {"scatter_add", scatterAdd}};
   return rows;
 }
 

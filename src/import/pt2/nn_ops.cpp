@@ -100,9 +100,33 @@ ModelValues attention(ModelBuilder& b, const Operands& operands, const char*) {
   const double scale = operands.real("scale", 1 / std::sqrt(static_cast<double>(q->shape.back())));
   return {b.attention(q, k, v, scale, mask, operands.flag("is_causal", false))};
 }
+// Normalisation by the statistics of the batch, of all dimensions but the channels: an instance
+// norm if the batch is one sample that is a field.
+ModelValues statelessNorm(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands), weight = operands.value("weight"), bias = operands.value("bias");
+  const double epsilon = operands.real("eps", 1e-5);
+  if (operands.has("running_mean") || x->rank() < 2)
+    return {b.refuse("a batch norm that takes the statistics of the batch",
+                     "the model in eval mode", x->shape)};
+  if (x->shape[0] == 1 && !x->isOfParameters())
+    return {b.norm(ModelOp::InstanceNorm, x, weight, bias, epsilon)};
+  std::vector<int> dims = {0};
+  for (int d = 2; d < x->rank(); ++d)
+    dims.push_back(d);
+  Shape channels(x->shape.size() - 1, 1);
+  channels[0] = x->shape[1];
+  const Value difference = b.binary("sub", x, b.reduce("mean", x, dims, true));
+  const Value variance = b.reduce("mean", b.binary("mul", difference, difference), dims, true);
+  Value result = b.binary("div", difference, b.unary("sqrt", b.affine(variance, {1}, {epsilon})));
+  if (weight)
+    result = b.binary("mul", result, b.reshape(weight, channels));
+  return {bias ? b.binary("add", result, b.reshape(bias, channels)) : result};
+}
 // Without running statistics (training mode) the builder refuses it.
 ModelValues batchNorm(ModelBuilder& b, const Operands& operands, const char*) {
   const bool inTraining = operands.flag("training", false);
+  if (inTraining && !operands.has("running_mean"))
+    return statelessNorm(b, operands, "");
   return {b.batchNorm(self(operands), operands.value("weight"), operands.value("bias"),
                       inTraining ? nullptr : operands.value("running_mean"),
                       inTraining ? nullptr : operands.value("running_var"),
@@ -116,15 +140,6 @@ ModelValues instanceNorm(ModelBuilder& b, const Operands& operands, const char*)
                         operands.real("eps", 1e-5))};
   return {b.norm(ModelOp::InstanceNorm, self(operands), operands.value("weight"),
                  operands.value("bias"), operands.real("eps", 1e-5))};
-}
-// Normalisation by the statistics of the batch is an instance norm if the batch is one sample.
-ModelValues statelessNorm(ModelBuilder& b, const Operands& operands, const char*) {
-  const Value x = self(operands);
-  if (operands.has("running_mean") || x->rank() < 2 || x->shape[0] != 1)
-    return {b.refuse("a batch norm that takes the statistics of the batch",
-                     "the model in eval mode", x->shape)};
-  return {b.norm(ModelOp::InstanceNorm, x, operands.value("weight"), operands.value("bias"),
-                 operands.real("eps", 1e-5))};
 }
 // The number of groups has two names, in group_norm and native_group_norm.
 ModelValues groupNorm(ModelBuilder& b, const Operands& operands, const char*) {

@@ -33,6 +33,7 @@ std::span<const Pt2Row> pt2Parts();
 std::span<const Pt2Row> pt2Places();
 std::span<const Pt2Row> pt2Constants();
 std::span<const Pt2Row> pt2Spectral();
+std::span<const Pt2Row> pt2Sampling();
 
 // Returns the first argument, which is called "self" or "input".
 inline ModelBuilder::Value self(const Operands& operands) {

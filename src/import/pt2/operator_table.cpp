@@ -32,7 +32,8 @@ ModelValues scalar(ModelBuilder& b, const Operands& operands, const char* varian
 constexpr Pt2Row kPythonRows[] = {
     {"_operator.add", scalar, "add"}, {"_operator.floordiv", scalar, "floordiv"},
     {"_operator.mod", scalar, "mod"}, {"_operator.mul", scalar, "mul"},
-    {"_operator.sub", scalar, "sub"}, {"_operator.truediv", scalar, "truediv"}};
+    {"_operator.sub", scalar, "sub"}, {"_operator.truediv", scalar, "truediv"},
+    {"torch.sym_max", scalar, "max"}, {"torch.sym_min", scalar, "min"}};
 
 const Pt2Row* rowOf(std::span<const Pt2Row> rows, std::string_view name) {
   const auto found =
@@ -42,7 +43,7 @@ const Pt2Row* rowOf(std::span<const Pt2Row> rows, std::string_view name) {
 const Pt2Row* rowOf(std::string_view name) {
   for (const auto rows :
        {pt2Functions(), pt2Arithmetic(), pt2Layers(), pt2Reductions(), pt2Recurrent(), pt2Shapes(),
-        pt2Parts(), pt2Places(), pt2Constants(), pt2Spectral()})
+        pt2Parts(), pt2Places(), pt2Constants(), pt2Spectral(), pt2Sampling()})
     if (const Pt2Row* row = rowOf(rows, name))
       return row;
   return nullptr;

@@ -22,9 +22,10 @@ ModelValues function(ModelBuilder& b, const Operands& operands, const char* vari
 // A file that was exported in training mode would draw random numbers in inference too.
 ModelValues dropout(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
-  return {operands.flag("train", false) ? b.refuse("a dropout that drops elements, as in training",
-                                                   "the model in eval mode", x->shape)
-                                        : b.dropout(x, operands.real("p", 0.5))};
+  return {operands.flag("train", false) && operands.real("p", 0.5) != 0
+              ? b.refuse("a dropout that drops elements, as in training", "the model in eval mode",
+                         x->shape)
+              : b.dropout(x, operands.real("p", 0.5))};
 }
 // These drop whole channels, or keep the mean and variance.
 ModelValues otherDropout(ModelBuilder& b, const Operands& operands, const char*) {
@@ -69,14 +70,8 @@ Value clamp(ModelBuilder& b, Value x, std::optional<double> low, std::optional<d
     bounds.emplace_back("high", *high);
   return b.unary("clamp", x, bounds);
 }
-// The derivative of hardtanh at its ends is 0, that of clamp 1. It matters at 0, which is a common
-// value, such as a normalised channel that is 0 everywhere: relu has that derivative.
-Value hardTanhBetween(ModelBuilder& b, Value x, double low, double high) {
-  return low == 0 ? clamp(b, b.unary("relu", x), {}, high) : clamp(b, x, low, high);
-}
 ModelValues hardTanh(ModelBuilder& b, const Operands& operands, const char*) {
-  return {hardTanhBetween(b, self(operands), operands.real("min_val", -1),
-                          operands.real("max_val", 1))};
+  return {clamp(b, self(operands), operands.real("min_val", -1), operands.real("max_val", 1))};
 }
 ModelValues clampBetween(ModelBuilder& b, const Operands& operands, const char*) {
   const auto bound = [&](const char* name) {
@@ -85,7 +80,7 @@ ModelValues clampBetween(ModelBuilder& b, const Operands& operands, const char*)
   return {clamp(b, self(operands), bound("min"), bound("max"))};
 }
 ModelValues relu6(ModelBuilder& b, const Operands& operands, const char*) {
-  return {hardTanhBetween(b, self(operands), 0, 6)};
+  return {clamp(b, self(operands), 0, 6)};
 }
 // clamp(x / 6 + 1/2, 0, 1).
 ModelValues hardSigmoid(ModelBuilder& b, const Operands& operands, const char*) {

@@ -443,10 +443,10 @@ private:
     if (view.at("tolerance").has("gradient32"))
       test.gradientTolerance32 = toleranceIn(view.at("tolerance").at("gradient32"));
     const auto array = [&](const char* kind, const std::string& name) {
-      const StoredTensor tensor =
-          readNpyMember(source_, member(fmt::format("tenon/{}.{}.npy", kind, name)));
+      auto tensor = readNpyMember(source_, member(fmt::format("tenon/{}.{}.npy", kind, name)));
       if (!isReal(tensor.type) || tensor.shape.size() > kMaxModelDimensions)
         source_.fail(tensor.name, "it is no array of real numbers");
+      tensor.shape.resize(std::max<std::size_t>(tensor.shape.size(), 1), 1); // a number is [1]
       return tensor;
     };
     for (const JsonView& name : view.at("inputs").list()) {

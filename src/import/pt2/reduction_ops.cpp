@@ -43,12 +43,28 @@ ModelValues holds(ModelBuilder& b, const Operands& operands, const char* variant
               flags = operands.isFlag("self") ? x : b.compare("ne", x, b.number(0));
   return {b.reduce(variant, flags, dimsOf(b, operands, x), operands.flag("keepdim", false))};
 }
-// Maximum or minimum of all elements, along a dimension (values only, not their indices), or of two
-// tensors.
+// The index of the largest or smallest element of a dimension, or of all.
+ModelValues place(ModelBuilder& b, const Operands& operands, const char* variant) {
+  Value x = self(operands);
+  const bool keeps = operands.flag("keepdim", false), isOfAll = !operands.has("dim");
+  if (isOfAll)
+    x = b.reshape(x, {elements(x->shape)});
+  const int d = isOfAll ? 0 : b.dimension(operands.integer("dim"), x->rank());
+  const Value result = b.placeOfExtreme(x, d, *variant == 'm', /*isLast=*/false);
+  Shape shape = isOfAll && keeps ? Shape(self(operands)->shape.size(), 1) : result->shape;
+  if (!keeps)
+    shape.erase(shape.begin() + d);
+  return {b.reshape(result, shape)};
+}
+// Maximum or minimum of all elements, along a dimension (with their indices), or of two tensors.
 ModelValues extreme(ModelBuilder& b, const Operands& operands, const char* variant) {
   if (operands.has("other"))
     return {b.binary(variant, self(operands), operands.value("other"))};
-  return reduction(b, operands, variant);
+  ModelValues results = reduction(b, operands, variant);
+  if (operands.operation().results.size() > 1)
+    results.push_back(
+        place(b, operands, std::string_view(variant) == "max" ? "maximum" : "least")[0]);
+  return results;
 }
 // sum((x - mean)^2) / (n - correction); the correction is 1 by default.
 Value variance(ModelBuilder& b, const Operands& operands) {
@@ -100,19 +116,6 @@ ModelValues norm(ModelBuilder& b, const Operands& operands, const char*) {
   if (order != 2)
     return {b.refuse("a norm of this order", "the norms of order 1, 2 and infinity", {1})};
   return {b.unary("sqrt", b.reduce("sum", b.binary("mul", x, x), dims, keeps))};
-}
-// The index of the largest or smallest element of a dimension, or of all.
-ModelValues place(ModelBuilder& b, const Operands& operands, const char* variant) {
-  Value x = self(operands);
-  const bool keeps = operands.flag("keepdim", false), isOfAll = !operands.has("dim");
-  if (isOfAll)
-    x = b.reshape(x, {elements(x->shape)});
-  const int d = isOfAll ? 0 : b.dimension(operands.integer("dim"), x->rank());
-  const Value result = b.placeOfExtreme(x, d, *variant == 'm', /*isLast=*/false);
-  Shape shape = isOfAll && keeps ? Shape(self(operands)->shape.size(), 1) : result->shape;
-  if (!keeps)
-    shape.erase(shape.begin() + d);
-  return {b.reshape(result, shape)};
 }
 
 } // namespace

@@ -58,6 +58,17 @@ ModelValues expand(ModelBuilder& b, const Operands& operands, const char*) {
 ModelValues expandAs(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.expand(self(operands), operands.needed("other")->shape)};
 }
+ModelValues expandAll(ModelBuilder& b, const Operands& operands, const char*) {
+  ModelValues values = operands.values("tensors");
+  Shape shape;
+  for (const Value value : values) {
+    b.check(value != nullptr, "it has an absent tensor");
+    shape = b.broadcast(shape, value->shape);
+  }
+  for (Value& value : values)
+    value = b.expand(value, shape);
+  return values;
+}
 ModelValues likeOther(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.reshape(self(operands), operands.needed("other")->shape)};
 }
@@ -151,15 +162,29 @@ ModelValues moveDimensions(ModelBuilder& b, const Operands& operands, const char
 } // namespace
 
 std::span<const Pt2Row> pt2Shapes() {
-  static constexpr Pt2Row rows[] = {
-      {"_unsafe_view", reshape},   {"expand", expand},        {"expand_as", expandAs},
-      {"flatten", flatten},        {"mT", transpose},         {"moveaxis", moveDimensions},
-      {"movedim", moveDimensions}, {"permute", permute},      {"ravel", flattenAll},
-      {"reshape", reshape},        {"reshape_as", likeOther}, {"rot90", turn},
-      {"squeeze", squeeze},        {"swapaxes", transpose},   {"swapdims", transpose},
-      {"sym_size", size},          {"t", transpose},          {"transpose", transpose},
-      {"unflatten", unflatten},    {"unsqueeze", unsqueeze},  {"view", reshape},
-      {"view_as", likeOther}};
+  static constexpr Pt2Row rows[] = {{"_unsafe_view", reshape},
+                                    {"expand", expand},
+                                    {"expand_as", expandAs},
+                                    {"broadcast_tensors", expandAll},
+                                    {"flatten", flatten},
+                                    {"mT", transpose},
+                                    {"moveaxis", moveDimensions},
+                                    {"movedim", moveDimensions},
+                                    {"permute", permute},
+                                    {"ravel", flattenAll},
+                                    {"reshape", reshape},
+                                    {"reshape_as", likeOther},
+                                    {"rot90", turn},
+                                    {"squeeze", squeeze},
+                                    {"swapaxes", transpose},
+                                    {"swapdims", transpose},
+                                    {"sym_size", size},
+                                    {"t", transpose},
+                                    {"transpose", transpose},
+                                    {"unflatten", unflatten},
+                                    {"unsqueeze", unsqueeze},
+                                    {"view", reshape},
+                                    {"view_as", likeOther}};
   return rows;
 }
 

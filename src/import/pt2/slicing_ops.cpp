@@ -196,6 +196,22 @@ ModelValues copyInto(ModelBuilder& b, const Operands& operands, const char*) {
 ModelValues fillWith(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.expand(operands.needed("value"), self(operands)->shape)};
 }
+// Repeats each element of a dimension, or of all of them, as often as the number says.
+ModelValues repeated(ModelBuilder& b, const Operands& operands, const char*) {
+  Value x = self(operands);
+  const Index times = operands.integer("repeats");
+  b.check(times >= 0 && times < kMaxModelWindow, "its number of repetitions is out of range");
+  if (!operands.has("dim"))
+    x = b.reshape(x, {elements(x->shape)});
+  const auto d = static_cast<std::size_t>(b.dimension(operands.integer("dim", 0), x->rank()));
+  Shape inner = x->shape, shape = x->shape;
+  inner.insert(inner.begin() + static_cast<std::ptrdiff_t>(d) + 1, 1);
+  x = b.reshape(x, inner);
+  inner[d + 1] = times;
+  shape[d] *= times;
+  b.checkShape(inner);
+  return {b.reshape(b.expand(x, inner), shape)};
+}
 // Returns a copy of self in which a slice is replaced.
 ModelValues sliceScatter(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
@@ -239,6 +255,7 @@ std::span<const Pt2Row> pt2Parts() {
                                     {"pad", pad},
                                     {"reflection_pad", pad, "reflect"},
                                     {"repeat", tile},
+                                    {"repeat_interleave", repeated},
                                     {"replication_pad", pad, "replicate"},
                                     {"roll", roll},
                                     {"select", select},

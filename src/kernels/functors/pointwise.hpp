@@ -15,7 +15,7 @@
 //   exp       exp x                     y
 //   sine      sin x                     cos x
 //   cosine    cos x                     -sin x
-//   clamp     x < a ? a : x > b ? b : x   a <= x <= b ? 1 : 0
+//   clamp     x < a ? a : x > b ? b : x   a < x < b ? 1 : 0
 //   abs       |x|                       -1, 0 or 1
 //   sqrt      sqrt x                    1 / (2 y)
 //   reciprocal  1 / x                   -y^2
@@ -271,7 +271,7 @@ struct Clamp {
   }
   template <class T>
   TENON_DEVICE T derivative(T x, T v) const {
-    return x >= T(low) && x <= T(high) ? v : T(0);
+    return x > T(low) && x < T(high) ? v : T(0); // as in PyTorch, whose relu6 has 0 at 0
   }
 };
 

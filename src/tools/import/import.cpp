@@ -126,38 +126,80 @@ void writeNetwork(const std::string& name, const ModelProgram& program, const By
   std::printf("written: %s.json and %s.safetensors\n", name.c_str(), name.c_str());
 }
 
-// Runs the network's test on all ranks: inputs with dimensions of space are split in the first of
-// them (S2), others in the batch (S0). Returns the exit status; the library prints errors itself.
+// The test of a model on all ranks. An object of the library is made in each step.
+class Proof {
+public:
+  Proof(const Request& request, const std::vector<Shape>& inputs)
+      : file_(request.file), inputs_(inputs) {}
+
+  // Sets the network up with a split of the inputs, in the first of these dimensions that an input
+  // has; for no dimensions, every rank has all of it.
+  TenonErrorCode setUp(const std::vector<int>& dims) {
+    const int ranks = worldSize();
+    TenonErrorCode code = TENON_SUCCESS;
+    const auto done = [&](TenonErrorCode result) { return (code = result) == TENON_SUCCESS; };
+    std::vector<Layout> layouts(inputs_.size());
+    std::vector<TenonLayout> handles;
+    net_ = Layer();
+    grid_ = Partition();
+    bool isGood = done(TenonLayerCreateFromModel(MPI_COMM_WORLD, file_.c_str(), net_.out())) &&
+                  done(TenonObjectSetText(net_.object(), "model_test", "off")) &&
+                  done(TenonPartitionCreate(MPI_COMM_WORLD, 1, &ranks, grid_.out()));
+    split_.clear();
+    for (std::size_t i = 0; isGood && i < inputs_.size(); ++i) {
+      const int rank = static_cast<int>(inputs_[i].size());
+      std::string property = "B";
+      for (auto d = dims.rbegin(); d != dims.rend(); ++d)
+        property = *d < rank ? fmt::format("S{}", *d) : property;
+      split_ += (i > 0 ? ", " : "") + property;
+      isGood = done(TenonLayoutCreateSharded(grid_, rank, inputs_[i].data(), property.c_str(),
+                                             layouts[i].out()));
+      handles.push_back(layouts[i]);
+    }
+    if (isGood)
+      code = TenonLayerSetUpMany(net_, static_cast<int>(handles.size()), handles.data());
+    return code;
+  }
+  TenonErrorCode run() const { return TenonLayerTestModel(net_); }
+  const std::string& split() const { return split_; }
+
+private:
+  std::string file_, split_;
+  std::vector<Shape> inputs_;
+  Layer net_;
+  Partition grid_;
+};
+
+// Sets the network up with the first split that it allows: inputs with dimensions of space in the
+// first of them (S2), others in the batch (S0), and so on. Errors are printed for the first one.
+TenonErrorCode setUpSplit(Proof& proof) {
+  static const std::vector<std::vector<int>> kSplits = {{2, 0}, {0}, {3, 0}, {1, 0}, {}};
+  for (const std::vector<int>& dims : kSplits) {
+    TenonPushErrorHandler(TenonReturnErrorHandler, nullptr);
+    const TenonErrorCode code = proof.setUp(dims);
+    TenonPopErrorHandler();
+    if (code == TENON_SUCCESS)
+      return code;
+    if (code != TENON_ERR_SUPPORT || worldSize() == 1)
+      break;
+  }
+  return proof.setUp(kSplits[0]);
+}
+
+// Runs the network's test on all ranks. Returns the exit status; the library prints errors itself.
 int prove(const Request& request, const std::vector<Shape>& inputs) {
   MPI_Init(nullptr, nullptr);
   TenonErrorCode code = TenonInitialize(nullptr, nullptr, nullptr);
-  const bool isFirst = worldRank() == 0;
   if (code == TENON_SUCCESS) {
-    Layer net;
-    Partition grid;
+    Proof proof(request, inputs);
+    code = setUpSplit(proof);
+    if (code == TENON_SUCCESS)
+      code = proof.run();
     const int ranks = worldSize();
-    const auto done = [&](TenonErrorCode result) {
-      code = result;
-      return result == TENON_SUCCESS;
-    };
-    std::vector<Layout> layouts(inputs.size());
-    bool isGood =
-        done(TenonLayerCreateFromModel(MPI_COMM_WORLD, request.file.c_str(), net.out())) &&
-        done(TenonObjectSetText(net.object(), "model_test", "off")) &&
-        done(TenonPartitionCreate(MPI_COMM_WORLD, 1, &ranks, grid.out()));
-    std::vector<TenonLayout> handles;
-    for (std::size_t i = 0; isGood && i < inputs.size(); ++i) {
-      isGood =
-          done(TenonLayoutCreateSharded(grid, static_cast<int>(inputs[i].size()), inputs[i].data(),
-                                        inputs[i].size() > 2 ? "S2" : "S0", layouts[i].out()));
-      handles.push_back(layouts[i]);
-    }
-    isGood = isGood &&
-             done(TenonLayerSetUpMany(net, static_cast<int>(handles.size()), handles.data())) &&
-             done(TenonLayerTestModel(net));
-    if (isGood && isFirst)
-      std::printf("%s gives its own results on %s\n", request.file.c_str(),
-                  counted(ranks, "rank").c_str());
+    if (code == TENON_SUCCESS && worldRank() == 0)
+      std::printf("%s gives its own results on %s%s\n", request.file.c_str(),
+                  counted(ranks, "rank").c_str(),
+                  ranks > 1 ? (", with inputs split as " + proof.split()).c_str() : "");
   }
   TenonFinalize();
   MPI_Finalize();

@@ -147,6 +147,42 @@ class Functions(nn.Module):
         return y[:, :3] + rest + scratch + F.interpolate(x, (6, 8), mode="bicubic", align_corners=True) * tall + x.argmax(3, keepdim=True)
 
 
+class Places(nn.Module):
+    """Powers of two tensors, norms, the least elements, and elements that are written and added at lists of indices."""
+    def forward(self, x):  # [batch, 3, 6, 8]
+        y = torch.pow(x.abs() + 0.1, x) + torch.pow(x, torch.arange(8.)) + torch.pow(2.5, x)
+        y = y + torch.linalg.vector_norm(x, 1, dim=3, keepdim=True) - torch.norm(x, p=float("inf"), dim=2, keepdim=True)
+        y = y * (1 + x.norm(p=1, dim=(2, 3), keepdim=True)) + torch.linalg.vector_norm(x, -float("inf"), dim=1, keepdim=True)
+        y = y + x.argmin(2, keepdim=True) * x + x.argmin()
+        z = x * 2
+        z[:, [0, 2], :, [1, 5]] = y[:, 1:2, :, 0].transpose(0, 1) * torch.ones(2, 1, 1)
+        z[:, :, torch.tensor([4, 0])] = y[:, :, 1:3]
+        z = z.index_put((torch.tensor([0, 1]), torch.tensor([2, 2])), y[0, 1], accumulate=True)
+        z[x > 0.5] = 0.25
+        return z + y[:, [2, 0, 1]]
+
+
+class Samples(nn.Module):
+    """Fields at points that are computed, rows of a table at computed places, losses of classes."""
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(6, 3)
+        self.register_buffer("weights", torch.tensor([0.5, 2.0, 1.5]))
+
+    def forward(self, x):  # [batch, 3, 6, 8]
+        points = torch.stack([x[:, 0], x[:, 1]], -1) * 1.3
+        y = self.table(x.argmax(1)).permute(0, 3, 1, 2) + x
+        for mode in "bilinear", "nearest", "bicubic":
+            for outside in "zeros", "border", "reflection":
+                y = y + F.grid_sample(x * (1 + y.mean()), points, mode, outside, align_corners=outside != "border")
+        turned = F.affine_grid(x[:, :2, 0, :3], (x.shape[0], 3, 6, 8), align_corners=False)
+        y = y + F.grid_sample(x, turned, "bicubic", "reflection", align_corners=False)
+        deep = F.grid_sample(x[:, :1].unflatten(3, (2, 4)), x[:, :, :2, :4].permute(0, 2, 3, 1)[:, :, None], align_corners=False)
+        classes = (2 * x[:, [1, 2, 0]]).argmin(1)
+        loss = F.cross_entropy(x, classes, self.weights, ignore_index=2) + F.nll_loss(x, classes, reduction="sum") / 50
+        return (y + deep.sum((3, 4))[..., None, None][:, :, 0]) * loss + F.nll_loss(x, classes, reduction="none")[:, None] * F.mse_loss(x, y)
+
+
 class Recurrences(nn.Module):
     def __init__(self):
         super().__init__()
@@ -210,6 +246,14 @@ def filters():
 
 def functions():
     write_test("functions", Functions(), torch.rand(2, 3, 6, 8) * 2 - 1)
+
+
+def places():
+    write_test("places", Places(), torch.rand(2, 3, 6, 8) * 2 - 1)
+
+
+def samples():
+    write_test("samples", Samples(), torch.rand(2, 3, 6, 8) * 2 - 1)
 
 
 def recurrences():
@@ -325,5 +369,5 @@ def hidden_one():
 if __name__ == "__main__":
     torch.manual_seed(7)
     for name in sys.argv[1:] or ("parameter_values", "recurrence", "tables", "nothing", "hidden_one", "shifted_modes",
-                                 "padded_modes", "filters", "functions", "recurrences", "biases", "kinks"):
+                                 "padded_modes", "filters", "functions", "places", "samples", "recurrences", "biases", "kinks"):
         globals()[name]()

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// PyTorch operators: fields at computed points, rows of a table at computed places, losses, and the
+// elements of windows.
+// Each function reads the arguments of an operation by name (Operands) and appends values to the
+// canonical graph by the builder b; self() is the first argument. The table at the end has a row
+// per family of operators: name, function, and the function's last argument `variant`, which
+// selects what a shared function computes (operator_rows.hpp).
+#include "import/pt2/operator_rows.hpp"
+
+#include <numeric>
+#include <span>
+
+namespace tenon {
+
+namespace {
+
+using Value = ModelBuilder::Value;
+
+// PyTorch's numbers of the methods, of what is outside, and of the reductions.
+ModelValues gridSample(ModelBuilder& b, const Operands& operands, const char*) {
+  using Sampling = ModelBuilder::Sampling;
+  constexpr Sampling::Method kMethods[] = {Sampling::Method::Linear, Sampling::Method::Nearest,
+                                           Sampling::Method::Cubic};
+  constexpr Sampling::Outside kOutside[] = {Sampling::Outside::Zeros, Sampling::Outside::Border,
+                                            Sampling::Outside::Reflection};
+  const Index method = operands.integer("interpolation_mode"),
+              outside = operands.integer("padding_mode");
+  b.check(method >= 0 && method < 3 && outside >= 0 && outside < 3, "its mode is not known");
+  return {b.sampled(self(operands), operands.needed("grid"),
+                    {.method = kMethods[method],
+                     .outside = kOutside[outside],
+                     .alignsCorners = operands.flag("align_corners", false)})};
+}
+// The size is [n, channels, space...].
+ModelValues affineGrid(ModelBuilder& b, const Operands& operands, const char*) {
+  std::vector<Index> size = operands.integers("size", {});
+  b.check(size.size() >= 3, "its size is not that of a field [n, channels, space...]");
+  size.erase(size.begin(), size.begin() + 2);
+  return {b.affineGrid(operands.needed("theta"), size, operands.flag("align_corners", false))};
+}
+// A row of flags for each class.
+ModelValues oneHot(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  const Index classes = operands.integer("num_classes", -1);
+  if (classes < 0 || classes > kMaxModelNumbers)
+    return {b.refuse("one_hot without a number of classes", "num_classes", x->shape)};
+  return {b.oneHot(x, x->rank(), classes)};
+}
+// Rows of a table: those of constant places, or products with a row of flags.
+ModelValues embedding(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value table = operands.needed("weight"), places = operands.needed("indices");
+  b.check(table->rank() == 2, "its table has another number of dimensions than two");
+  if (!places->isKnown())
+    return {b.matmul(b.oneHot(places, places->rank(), table->shape[0]), table)};
+  Shape shape = places->shape;
+  shape.push_back(table->shape[1]);
+  return {b.reshape(b.gather(table, 0, b.reshape(places, {elements(places->shape)})), shape)};
+}
+const char* reductionOf(ModelBuilder& b, const Operands& operands) {
+  constexpr const char* kReductions[] = {"none", "mean", "sum"};
+  const Index reduction = operands.integer("reduction", 1);
+  b.check(reduction >= 0 && reduction < 3, "its reduction is not known");
+  return kReductions[reduction];
+}
+// `variant`: "softmax" for scores, of which the logarithms of the probabilities are taken first.
+ModelValues lossOfClasses(ModelBuilder& b, const Operands& operands, const char* variant) {
+  Value x = self(operands);
+  const Value targets = operands.needed("target");
+  if (x->rank() < 2 || targets->rank() + 1 != x->rank() || operands.real("label_smoothing", 0) != 0)
+    return {b.refuse("a loss of classes with probabilities as targets, or without a batch",
+                     "scores [n, classes, ...] and classes [n, ...]", {})};
+  if (*variant != '\0')
+    x = b.binary("sub", x, b.logSumExp(x, {1}, true));
+  return {b.likelihoodLoss(x, targets, operands.value("weight"),
+                           operands.integer("ignore_index", -100), reductionOf(b, operands))};
+}
+// The square or the magnitude (`variant`) of the difference, summed or averaged.
+ModelValues lossOfDifference(ModelBuilder& b, const Operands& operands, const char* variant) {
+  const Value difference = b.binary("sub", self(operands), operands.needed("target"));
+  const Value loss =
+      *variant == 's' ? b.binary("mul", difference, difference) : b.unary("abs", difference);
+  const std::string method = reductionOf(b, operands);
+  std::vector<int> dims(loss->shape.size());
+  std::iota(dims.begin(), dims.end(), 0);
+  return {method == "none" ? loss : b.reduce(method, loss, dims, /*keeps=*/false)};
+}
+ModelBuilder::Windows windowsOf(const Operands& operands) {
+  const auto both = [&](const char* name, Index otherwise) {
+    return operands.perDimension(name, otherwise, 2);
+  };
+  return {.kernel = both("kernel_size", 1),
+          .stride = both("stride", 1),
+          .dilation = both("dilation", 1),
+          .low = both("padding", 0),
+          .high = both("padding", 0)};
+}
+ModelValues unfold(ModelBuilder& b, const Operands& operands, const char*) {
+  return {b.unfolded(self(operands), windowsOf(operands))};
+}
+ModelValues fold(ModelBuilder& b, const Operands& operands, const char*) {
+  return {
+      b.foldedWindows(self(operands), operands.integers("output_size", {}), windowsOf(operands))};
+}
+// Windows of one dimension, whose elements become the last dimension.
+ModelValues windowsAlong(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  const int d = b.dimension(operands.integer("dimension"), x->rank());
+  const Index n = x->shape[static_cast<std::size_t>(d)], size = operands.integer("size"),
+              step = operands.integer("step");
+  b.check(size >= 1 && size <= n && step >= 1, "its windows do not fit the dimension");
+  const Index last = (n - size) / step * step; // where the last window begins
+  ModelValues elements;
+  for (Index i = 0; i < size; ++i) {
+    const Value part = b.slice(x, d, i, last + i + 1, step);
+    Shape shape = part->shape;
+    shape.push_back(1);
+    elements.push_back(b.reshape(part, shape));
+  }
+  return {b.concatenate(elements, x->rank())};
+}
+
+} // namespace
+
+std::span<const Pt2Row> pt2Sampling() {
+  static constexpr Pt2Row rows[] = {{"affine_grid_generator", affineGrid},
+                                    {"col2im", fold},
+                                    {"cross_entropy_loss", lossOfClasses, "softmax"},
+                                    {"embedding", embedding},
+                                    {"grid_sampler", gridSample},
+                                    {"grid_sampler_2d", gridSample},
+                                    {"grid_sampler_3d", gridSample},
+                                    {"im2col", unfold},
+                                    {"l1_loss", lossOfDifference, "magnitude"},
+                                    {"mse_loss", lossOfDifference, "square"},
+                                    {"nll_loss", lossOfClasses},
+                                    {"nll_loss_nd", lossOfClasses},
+                                    {"one_hot", oneHot},
+                                    {"unfold", windowsAlong}};
+  return rows;
+}
+
+} // namespace tenon
