@@ -76,8 +76,8 @@ TEST_F(Lane, BringsPostingsInOrderAndNoMoreThanThereAreSlots) {
   EXPECT_FALSE(in.hasPosting());
 }
 
-// Ranks wake each other from now on, since their cores are wanted: there are more ranks than cores, or
-// the library for LD_PRELOAD (preload/README.md) says so. False if neither is true.
+// Ranks wake each other from now on, since their cores are wanted: there are more ranks than cores,
+// or the library for LD_PRELOAD (preload/README.md) says so. Returns false if neither is true.
 bool wakeRanks(const SharedArena& arena) {
   using Share = TenonCoreShare*();
   auto* const share = reinterpret_cast<Share*>(dlsym(RTLD_DEFAULT, "tenon_wait_core_share"));
