@@ -2,11 +2,11 @@
 // The options of transports, and the choice of a carrier by option and by the space of the arrays.
 // Ranks of one node must make the same choice, since sender and receiver each create their end of a
 // lane; nodes can differ, because all carriers send messages between nodes.
-#include "linop/exchange/carrier.hpp"
+#include "linop/carriers/carrier.hpp"
 
-#include "linop/exchange/lane_carrier.hpp"
-#include "linop/exchange/message_carrier.hpp"
-#include "linop/exchange/peer_carrier.hpp"
+#include "linop/carriers/lane_carrier.hpp"
+#include "linop/carriers/message_carrier.hpp"
+#include "linop/carriers/peer_carrier.hpp"
 #include "sys/options/options.hpp"
 
 #include <fmt/format.h>
