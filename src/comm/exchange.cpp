@@ -141,18 +141,24 @@ bool Exchange::hasNewArrivals() {
   return count > 0;
 }
 
-Exchange::Arrival Exchange::nextReceive() {
+std::optional<Exchange::Arrival> Exchange::receivedPiece() {
   if (returned_ == arrived_ && !hasNewArrivals())
-    for (WaitPolicy policy(*comm_, WaitPolicy::Look::Mpi); !hasNewArrivals();) {
-      comm_->advance();
-      policy.wait(
-          [&] { return pendingText(receives_, receiveRequests_.all, receiveRequests_.first); });
-    }
+    return std::nullopt;
   const int request = completed_[returned_++];
   const auto& first = receiveRequests_.first;
   const int index =
       static_cast<int>(std::upper_bound(first.begin(), first.end(), request) - first.begin()) - 1;
-  return {index, request - first[index], --missing_[index] == 0};
+  return Arrival{index, request - first[index], --missing_[index] == 0};
+}
+
+Exchange::Arrival Exchange::nextReceive() {
+  std::optional<Arrival> arrival = receivedPiece();
+  for (WaitPolicy policy(*comm_, WaitPolicy::Look::Mpi); !arrival; arrival = receivedPiece()) {
+    comm_->advance();
+    policy.wait(
+        [&] { return pendingText(receives_, receiveRequests_.all, receiveRequests_.first); });
+  }
+  return *arrival;
 }
 
 void Exchange::waitSends() {

@@ -17,6 +17,8 @@
 #include "comm/communicator.hpp"
 #include "sys/types.hpp"
 
+#include <optional>
+
 namespace tenon {
 
 struct Message {
@@ -64,6 +66,8 @@ public:
     bool isLast; // True for the last piece of its message.
   };
   Arrival nextReceive();
+  // The same without waiting: none if no other piece has arrived.
+  std::optional<Arrival> receivedPiece();
 
 private:
   // The requests of all messages in one array, which MPI takes in one call.

@@ -5,6 +5,7 @@
 #include "comm/transport.hpp"
 
 #include "comm/agreement/agreement.hpp"
+#include "comm/per_communicator.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/options/environment.hpp"
 
@@ -12,8 +13,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <map>
-#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -25,7 +24,8 @@ namespace tenon {
 
 namespace {
 
-constexpr const char* kNames[] = {"auto", "messages", "shared"}; // By value of Transport.
+constexpr const char* kNames[] = {"auto", "messages", "shared",
+                                  "node_aware"}; // By value of Transport.
 
 } // namespace
 
@@ -46,6 +46,8 @@ Transport resolveTransport(Transport requested, const Communicator& comm) {
     throw Error(TENON_ERR_SUPPORT, fmt::format("transport \"shared\" is not available, since there "
                                                "is no shared memory: {}; use auto or messages",
                                                comm.whyNoArena()));
+  if (requested == Transport::NodeAware)
+    return comm.size() > 1 ? requested : Transport::Messages;
   if (requested != Transport::Auto)
     return requested;
   return comm.arena() ? Transport::Shared : Transport::Messages;
@@ -76,18 +78,6 @@ bool mpiReportsGpuAware() {
 #else
   return false;
 #endif
-}
-
-using Results = std::array<std::optional<bool>, 3>; // By value of GpuAware.
-
-// The results on a communicator. The entry is removed with the communicator, since another one can
-// get its address.
-Results& resultsOn(const CommPtr& comm) {
-  static std::mutex mutex;
-  static std::map<std::weak_ptr<Communicator>, Results, std::owner_less<>> byCommunicator;
-  const std::scoped_lock lock(mutex);
-  std::erase_if(byCommunicator, [](const auto& entry) { return entry.first.expired(); });
-  return byCommunicator[comm];
 }
 
 // Why messages of device memory would fail with the UCX of this process, if MPI has loaded one. UCX
@@ -135,7 +125,8 @@ std::string whyUcxFails(unsigned major, unsigned minor, const std::string& cache
 }
 
 bool isGpuAware(GpuAware requested, const CommPtr& comm) {
-  std::optional<bool>& result = resultsOn(comm)[static_cast<std::size_t>(requested)];
+  static PerCommunicator<std::array<std::optional<bool>, 3>> results; // By value of GpuAware.
+  std::optional<bool>& result = results.of(comm)[static_cast<std::size_t>(requested)];
   if (result)
     return *result;
   // According to the option, or to MPI. Its UCX can still be too old.

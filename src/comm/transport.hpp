@@ -14,16 +14,19 @@ enum class Transport {
   Auto,     // Shared on a node with an arena, otherwise messages.
   Messages, // Point to point; persistent requests once bound.
   Shared,   // Shared memory of the node, or of its devices; messages to other nodes.
+  // Shared memory of the node; small parts for another node in one message of the node. Auto for
+  // device arrays.
+  NodeAware,
 };
 
 // The choices of the option.
-inline constexpr const char* kTransportChoices = "auto|messages|shared";
+inline constexpr const char* kTransportChoices = "auto|messages|shared|node_aware";
 Transport parseTransport(std::string_view name);
 const char* transportName(Transport transport) noexcept;
 
 // The transport of host arrays: the requested one, or the choice of `auto`. Throws
 // TENON_ERR_SUPPORT with the reason if `shared` is requested on a node without an arena, unless the
-// communicator has one rank.
+// communicator has one rank. `node_aware` requires shared memory on all nodes, see nodesOf().
 Transport resolveTransport(Transport requested, const Communicator& comm);
 // The transport of device arrays: `auto` is shared on a node with a DeviceArena. Collective.
 Transport resolveDeviceTransport(Transport requested, Communicator& comm);

@@ -31,10 +31,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <cstdlib>
 #include <deque>
-#include <set>
 
 namespace tenon::bench {
 namespace {
@@ -280,24 +277,23 @@ void measureSum(MPI_Comm comm, TenonInt count) {
   });
 }
 
-// The parts of the benchmark that arguments name, or all.
-void run(const std::set<std::string>& parts) {
+void run(const Selection& selected) {
+  rounds = selected.rounds;
   const MPI_Comm comm = MPI_COMM_WORLD;
-  const auto runs = [&](const char* part) { return parts.empty() || parts.contains(part); };
   printHead(comm, rounds);
   int ranks = 0;
   MPI_Comm_size(comm, &ranks);
-  if (runs("rows") && ranks > 1) // else there are no ghosts
+  if (selected.has("rows") && ranks > 1) // else there are no ghosts
     for (const bool scattered : {false, true}) {
       const Torus torus(comm, scattered ? 60 : 100, scattered);
       for (const TenonInt columns : {1, 8, 32, 47})
         measureRows(comm, torus, columns);
     }
-  if (runs("halo"))
+  if (selected.has("halo"))
     for (const bool changes : {false, true})
       for (const int cells : {16, 64})
         measureHalo(comm, cells, changes);
-  if (runs("sum"))
+  if (selected.has("sum"))
     measureSum(comm, 16);
 }
 
@@ -305,10 +301,6 @@ void run(const std::set<std::string>& parts) {
 } // namespace tenon::bench
 
 int main(int argc, char** argv) {
-  std::set<std::string> parts(argv + 1, argv + argc);
-  if (argc > 1 && std::isdigit(*argv[1])) {
-    tenon::bench::rounds = std::atoi(argv[1]);
-    parts.erase(argv[1]);
-  }
-  return tenon::bench::benchmarkMain(argc, argv, [&] { tenon::bench::run(parts); });
+  using namespace tenon::bench;
+  return benchmarkMain(argc, argv, [selected = Selection::of(argc, argv)] { run(selected); });
 }

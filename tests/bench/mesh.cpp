@@ -25,11 +25,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
-#include <set>
 
 namespace tenon::bench {
 namespace {
@@ -294,12 +291,11 @@ int extentFor(MPI_Comm comm, TenonInt columns) {
       kMax, static_cast<int>(std::sqrt(kBytes * ranks / (6.0 * sizeof(double) * double(columns)))));
 }
 
-// The parts of the benchmark that arguments name, or all.
-void run(const std::set<std::string>& parts) {
+void run(const Selection& selected) {
+  rounds = selected.rounds;
   const MPI_Comm comm = MPI_COMM_WORLD;
-  const auto runs = [&](const char* part) { return parts.empty() || parts.contains(part); };
   printHead(comm, rounds);
-  if (runs("rows"))
+  if (selected.has("rows"))
     for (const TenonInt columns : {1, 8, 32}) {
       const Torus large(comm, extentFor(comm, columns), false);
       measureRows(comm, large, Mesh(comm, large), columns);
@@ -308,13 +304,13 @@ void run(const std::set<std::string>& parts) {
     const Torus torus(comm, 200, scattered);
     const Mesh mesh(comm, torus);
     for (const TenonInt columns : {8, 32}) {
-      if (runs("step"))
+      if (selected.has("step"))
         measureStep(comm, torus, mesh, columns);
-      if (runs("steps"))
+      if (selected.has("steps"))
         measureSteps(comm, torus, mesh, columns);
     }
   }
-  if (runs("tiles"))
+  if (selected.has("tiles"))
     for (const bool scattered : {false, true})
       for (const TenonInt extent : {8, 32})
         measureTiles(comm, 256 / extent, extent, 8, scattered);
@@ -324,10 +320,6 @@ void run(const std::set<std::string>& parts) {
 } // namespace tenon::bench
 
 int main(int argc, char** argv) {
-  std::set<std::string> parts(argv + 1, argv + argc);
-  if (argc > 1 && std::isdigit(*argv[1])) {
-    tenon::bench::rounds = std::atoi(argv[1]);
-    parts.erase(argv[1]);
-  }
-  return tenon::bench::benchmarkMain(argc, argv, [&] { tenon::bench::run(parts); });
+  using namespace tenon::bench;
+  return benchmarkMain(argc, argv, [selected = Selection::of(argc, argv)] { run(selected); });
 }

@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <stdexcept>
 #include <thread>
@@ -55,6 +57,15 @@ std::string targetText(const Target& target) {
 double quantile(std::vector<double> values, double share) {
   std::sort(values.begin(), values.end());
   return values[static_cast<std::size_t>(std::lround(share * double(values.size() - 1)))];
+}
+
+Selection Selection::of(int argc, char** argv) {
+  Selection selection;
+  const bool hasRounds = argc > 1 && std::isdigit(static_cast<unsigned char>(*argv[1]));
+  if (hasRounds)
+    selection.rounds = std::atoi(argv[1]);
+  selection.parts.insert(argv + (hasRounds ? 2 : 1), argv + argc);
+  return selection;
 }
 
 Race::Race(MPI_Comm comm, std::string work, int calls, int rounds)

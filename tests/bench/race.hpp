@@ -19,12 +19,23 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace tenon::bench {
 
 constexpr int kRepetitions = 31;
+
+// What the arguments of a benchmark select: with "11 rows halo" these are 11 rounds of the parts
+// "rows" and "halo"; without arguments, kRepetitions rounds of all parts.
+struct Selection {
+  int rounds = kRepetitions;
+  std::set<std::string> parts = {}; // none: all
+
+  static Selection of(int argc, char** argv);
+  bool has(const std::string& part) const { return parts.empty() || parts.contains(part); }
+};
 
 class CoreDistance;
 

@@ -13,7 +13,9 @@
 #include <dlfcn.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <cstring>
+#include <vector>
 
 namespace tenon {
 namespace {
@@ -74,15 +76,21 @@ TEST_F(Lane, BringsPostingsInOrderAndNoMoreThanThereAreSlots) {
   EXPECT_FALSE(in.hasPosting());
 }
 
-// Each rank sleeps until the previous one has posted, and until the next one has released, for at
-// most an hour, after which the test's own limit would have ended it: they are woken, whoever is
-// first. The ranks have more than the cores, or learn that their cores are wanted.
-TEST_F(Lane, WakesARankThatSleeps) {
+// Ranks wake each other from now on, since their cores are wanted: there are more ranks than cores,
+// or the library for LD_PRELOAD (preload/README.md) says so. Returns false if neither is true.
+bool wakeRanks(const SharedArena& arena) {
   using Share = TenonCoreShare*();
   auto* const share = reinterpret_cast<Share*>(dlsym(RTLD_DEFAULT, "tenon_wait_core_share"));
   if (share)
     tenonNoteYield(share(), 50000);
-  else if (hasCoreForEachRank(comm->arena().get()))
+  return share || !hasCoreForEachRank(&arena);
+}
+
+// Each rank sleeps until the previous one has posted, and until the next one has released, for at
+// most an hour, after which the test's own limit would have ended it: they are woken, whoever is
+// first. The ranks have more than the cores, or learn that their cores are wanted.
+TEST_F(Lane, WakesARankThatSleeps) {
+  if (!wakeRanks(*comm->arena()))
     GTEST_SKIP() << "no rank is woken where no core is wanted";
   SendLane out(comm->arena(), /*partBytes=*/8, /*slots=*/1, "test");
   ReceiveLane in = receiveLane(out, 8);
@@ -105,6 +113,26 @@ TEST_F(Lane, WakesARankThatSleeps) {
       post();
     while (!out.isDrained())
       out.sleepUntilRelease(kHour);
+  }
+}
+
+// When a sender sees its last release, it can free the lane, and other data can be in its memory.
+TEST_F(Lane, IsNotWrittenByAReceiverButForTheCountOfReleases) {
+  if (!wakeRanks(*comm->arena()))
+    GTEST_SKIP() << "no rank is woken where no core is wanted";
+  const SharedArena& arena = *comm->arena();
+  SendLane out(comm->arena(), /*partBytes=*/8, /*slots=*/1, "test");
+  ReceiveLane in(arena, comm->rank(), out.address(), 8);
+  for (int round = 0; round < 3; ++round) {
+    out.postPacked();
+    // The rest of the head says that both ends sleep.
+    std::byte* const lane = arena.at(comm->rank(), out.address().place);
+    std::memset(lane + sizeof(std::uint64_t), 1, LaneShape::kLine - sizeof(std::uint64_t));
+    const std::vector<std::byte> before(lane, lane + out.bytes());
+    in.release();
+    EXPECT_TRUE(out.isDrained());
+    EXPECT_TRUE(std::equal(before.begin() + sizeof(std::uint64_t), before.end(),
+                           lane + sizeof(std::uint64_t)));
   }
 }
 

@@ -231,6 +231,7 @@ std::vector<CarrierPolicy> policies() {
     all.push_back(test::by(Transport::Shared));
     all.push_back(test::by(Transport::Shared));
     all.back().packLimit = 0; // read in place
+    all.push_back(test::by(Transport::NodeAware));
   }
   return all;
 }

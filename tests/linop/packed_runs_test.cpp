@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests parts that are packed as runs of contiguous bytes (linop/exchange/packed_runs.hpp): for
+// Tests parts that are packed as runs of contiguous bytes (linop/carriers/packed_runs.hpp): for
 // random boxes and lists of positions in arrays with random strides, the packed elements must be
-// those of the definition of a region, element by element. Parts without long runs, and large ones,
+// those of the definition of a region, element by element, and so must be the elements to which
+// received ones are copied or added. Parts without long runs, and large ones,
 // have none.
-#include "linop/exchange/packed_runs.hpp"
+#include "linop/carriers/packed_runs.hpp"
 
 #include "operators.hpp"
 #include "support/random_layout.hpp"
@@ -124,6 +125,19 @@ TEST(PackedRuns, AreTheElementsOfTheRegions) {
         EXPECT_TRUE(runs.find(*x.tensor, regions));
         EXPECT_EQ(runs.pack(*x.tensor, begin) - begin, elements * Index(sizeof(double)));
         ASSERT_EQ(got, want) << "trial " << trial;
+      }
+      // Packed elements are their places in the array, to which others are copied or added.
+      for (const bool adds : {false, true}) {
+        std::vector<double> values(elements), expected = x.array;
+        std::iota(values.begin(), values.end(), 0.5);
+        for (Index i = 0; i < elements; ++i) {
+          double& target = expected[static_cast<std::size_t>(want[i])];
+          target = adds ? target + values[i] : values[i];
+        }
+        const auto* const begin = reinterpret_cast<const std::byte*>(values.data());
+        EXPECT_EQ(runs.unpack(*x.tensor, begin, adds) - begin, elements * Index(sizeof(double)));
+        ASSERT_EQ(x.array, expected) << "trial " << trial;
+        std::iota(x.array.begin(), x.array.end(), 0.0);
       }
     }
   }

@@ -6,6 +6,8 @@
 
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/measure.hpp"
+#include "layer/core/gradient_bucket.hpp"
+#include "sys/expect_error.hpp"
 #include "sys/log/log.hpp"
 
 namespace tenon::test {
@@ -37,6 +39,18 @@ Index messagesInOneStep(LayerPlan& plan, Index optimizerBytes = -1) {
   return messages;
 }
 
+// Each layer splits the batch, so the gradients of all parameters are summed.
+Ref<LayerPlan> planOverBatch(const NetworkCase& c, Index bucketBytes) {
+  const int size = world()->size();
+  const Ref<LayerPlan> plan = planOf(c, world());
+  const std::vector<PlannedLayer> layers = planOf(c, world())->search().layers;
+  for (const PlannedLayer& layer : layers)
+    if (size > 1)
+      plan->fix(layer.name, size == 2 ? "n" : fmt::format("n{}", size == 4 ? 2 : 3));
+  plan->set("gradient_bucket", bucketBytes);
+  return plan;
+}
+
 TEST(GradientBuckets, SendFewerMessagesAndChangeNoLoss) {
   const int size = world()->size();
   for (const NetworkCase& c : {networkCases()[0], networkCases()[2]}) {
@@ -44,12 +58,7 @@ TEST(GradientBuckets, SendFewerMessagesAndChangeNoLoss) {
     std::vector<Index> messages;
     std::vector<int> reductions;
     for (Index bytes : {Index(0), Index(4000), Index(1) << 30}) {
-      const Ref<LayerPlan> plan = planOf(c, world());
-      const std::vector<PlannedLayer> layers = planOf(c, world())->search().layers;
-      for (const PlannedLayer& layer : layers)
-        if (size > 1)
-          plan->fix(layer.name, size == 2 ? "n" : fmt::format("n{}", size == 4 ? 2 : 3));
-      plan->set("gradient_bucket", bytes);
+      const Ref<LayerPlan> plan = planOverBatch(c, bytes);
       plan->setUp();
       losses.push_back(trained(plan->layer(), world(), plan->inputLayout(), 3));
       messages.push_back(messagesInOneStep(*plan));
@@ -75,12 +84,7 @@ TEST(GradientBuckets, OfAPlanWithoutAreLeftToTheOptimizer) {
   const int size = world()->size();
   std::vector<Index> messages;
   for (const Index bytes : {Index(-1), Index(0), Index(1) << 30}) {
-    const Ref<LayerPlan> plan = planOf(c, world());
-    const std::vector<PlannedLayer> layers = planOf(c, world())->search().layers;
-    for (const PlannedLayer& layer : layers)
-      if (size > 1)
-        plan->fix(layer.name, size == 2 ? "n" : fmt::format("n{}", size == 4 ? 2 : 3));
-    plan->set("gradient_bucket", Index(0));
+    const Ref<LayerPlan> plan = planOverBatch(c, 0);
     plan->setUp();
     messages.push_back(messagesInOneStep(*plan, bytes));
     EXPECT_EQ(plan->reductions() <= 1, size == 1 || bytes > 0);
@@ -171,6 +175,59 @@ TEST(GradientBuckets, TakeTheReductionsOfTheirMembers) {
     }
     EXPECT_EQ(own(network), alone);
   }
+}
+
+// The adjoint of a plan reduces gradients, also after clipGradientNorm(), so gradients that are
+// reduced need not be those that were clipped.
+TEST(GradientBuckets, AreReducedAfterClippingToo) {
+  const Ref<LayerPlan> plan = planOverBatch(networkCases()[0], Index(1) << 30);
+  PlannedTensors run(*plan);
+  const Ref<Optimizer> optimizer = makeOptimizer("sgd", Ref<Layer>::share(&run.network));
+  const auto adjoint = [&] {
+    run.network.apply(*run.x, *run.y);
+    run.network.applyAdjoint(*run.dy, nullptr);
+  };
+  adjoint();
+  EXPECT_TRUE(std::isfinite(optimizer->clipGradientNorm(1)));
+  fillConstant(*run.dy, NAN);
+  adjoint();
+  expectError(TENON_ERR_NOT_FINITE, {"the norm of the gradients is nan"},
+              [&] { optimizer->step(); });
+}
+
+// A layer in two networks keeps the bucket of its first optimizer, and the caller the gradient that
+// he holds.
+TEST(GradientBuckets, LeaveGradientsOfOthersAlone) {
+  constexpr Index kRows = 12, kWidth = 3;
+  const Layout input({.shape = {kRows, kWidth},
+                      .grid = Grid::make({world()->size()}),
+                      .properties = {Property::shard(0)}});
+  const Ref<Layer> network = newNetwork(world(), "sequential"),
+                   half = newNetwork(world(), "sequential");
+  std::vector<Ref<Layer>> layers;
+  for (int i = 0; i < 4; ++i) {
+    layers.push_back(newAffine(world(), kWidth, kWidth));
+    add(*network, layers.back(), fmt::format("l{}", i));
+    if (i < 2)
+      add(*half, layers.back(), fmt::format("l{}", i));
+  }
+  const auto weight = [&](std::size_t i) { return layers[i]->parameters()[0]; };
+  half->setUp(input);
+  layers[2]->setUp(input);
+  const Ref<DTensor> held = weight(2)->exposeGradient();
+  const Ref<Optimizer> optimizer = makeOptimizer("sgd", half);
+  optimizer->step();
+  const GradientBucketPtr bucket = weight(0)->bucket();
+  const auto plan = makeRef<LayerPlan>(network, kRows);
+  plan->set("input_shape", Shape{kWidth});
+  plan->set("gradient_bucket", Index(1) << 30);
+  plan->setUp();
+  EXPECT_EQ(weight(0)->bucket(), bucket);
+  EXPECT_EQ(weight(1)->bucket(), bucket);
+  EXPECT_EQ(&weight(2)->gradient(), held.get());
+  EXPECT_FALSE(weight(2)->isInBucket());
+  EXPECT_EQ(weight(3)->isInBucket(), weight(3)->isSummed());
+  EXPECT_EQ(bucket != nullptr, weight(0)->isSummed());
 }
 
 } // namespace

@@ -2,6 +2,8 @@
 // A step of an optimizer reduces the gradients of all parameters together: in as many messages as
 // one array of their size needs, to the values of one process, whichever parameters are frozen,
 // destroyed, held by the caller or on other grids.
+#include "chain.hpp"
+
 #include "comm/agreement/batched.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/fill.hpp"
@@ -22,20 +24,9 @@
 namespace tenon {
 namespace {
 
-using test::world;
+using test::appendElements, test::Chain, test::gridOf, test::kRows, test::kWeight,
+    test::kWeightBytes, test::kWidth, test::world;
 using Vector = std::vector<double>;
-
-constexpr Index kWidth = 4, kRows = 8, kWeight = kWidth * kWidth; // elements of a parameter
-constexpr Index kWeightBytes = kWeight * Index(sizeof(double));
-
-GridPtr gridOf(const CommPtr& comm) {
-  return Grid::make({comm->size()});
-}
-
-void appendElements(Vector& all, const DTensor& x) {
-  if (x.localElements() > 0)
-    all.insert(all.end(), x.data<double>(), x.data<double>() + x.localElements());
-}
 
 // The sum over ranks of an array of that many elements, as a conversion by itself.
 LinearOpRef sumOf(Index elements) {
@@ -47,60 +38,6 @@ LinearOpRef sumOf(Index elements) {
 Index messagesOfSum(Index elements) {
   return world()->size() == 1 ? 0 : sumOf(elements)->trafficOf(world()->rank())->messages;
 }
-
-// Layers of one weight each, tanh between them, and half the square of the output's norm as loss.
-class Chain {
-public:
-  Chain(const CommPtr& comm, int layers) : comm_(comm) {
-    net = test::newLayer(comm, "sequential");
-    for (int i = 0; i < layers; ++i) {
-      weights.push_back(test::newAffine(comm, kWidth, kWidth));
-      weights.back()->set("bias", false);
-      appendLayer(*net, weights.back());
-      appendLayer(*net, test::newPointwise(comm, "tanh"));
-    }
-    net->setDataType(TENON_FLOAT64);
-    const Layout input(
-        {.shape = {kRows, kWidth}, .grid = gridOf(comm), .properties = {Property::shard(0)}});
-    net->setUp(input);
-    net->initialize(3, 0);
-    x_ = makeRef<DTensor>(comm, input, TENON_FLOAT64);
-    y_ = makeRef<DTensor>(comm, net->outputLayout(), TENON_FLOAT64);
-    dy_ = makeRef<DTensor>(comm, net->outputLayout().dual(), TENON_FLOAT64);
-    fillUniform(*x_, 5, 1, -1, 1);
-  }
-
-  double evaluate() {
-    net->apply(*x_, *y_);
-    copyLocal(*y_, *dy_);
-    net->applyAdjoint(*dy_, nullptr);
-    const double size = norm(*y_);
-    return size * size / 2;
-  }
-  Parameter& weight(int i) const { return *weights[static_cast<std::size_t>(i)]->parameters()[0]; }
-  Vector values() const {
-    Vector all;
-    for (const auto& p : net->parameters())
-      appendElements(all, p->value());
-    return all;
-  }
-  Ref<Optimizer> optimizer(const std::string& type, Index bucket = -1) const {
-    const Ref<Optimizer> made = makeOptimizer(type, net);
-    made->set("gradient_bucket", bucket);
-    if (type == "lbfgs")
-      made->set("iterations", Index(2));
-    else
-      made->set("learning_rate", 0.05);
-    return made;
-  }
-
-  Ref<Layer> net;
-  std::vector<Ref<Layer>> weights;
-
-private:
-  CommPtr comm_;
-  Ref<DTensor> x_, y_, dy_;
-};
 
 // The messages that this rank sends in a function.
 template <class Work>

@@ -79,6 +79,7 @@ struct Part {
   std::vector<Region> from, to; // Those of field 0, then the same of field 1, ...
   Chunks chunks;
 
+  int fields() const noexcept { return to.empty() ? 1 : to.back().field + 1; }
   template <class Visit>
   void visit(Interval chunkRange, Visit visit) const {
     chunks.visit(from, to, chunkRange, visit);

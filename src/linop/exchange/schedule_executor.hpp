@@ -20,7 +20,7 @@
 // of all fields. It is in place in all fields or in none.
 #pragma once
 
-#include "linop/exchange/carrier.hpp"
+#include "linop/carriers/carrier.hpp"
 #include "linop/exchange/wire.hpp"
 
 #include <map>

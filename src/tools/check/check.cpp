@@ -58,7 +58,7 @@ constexpr const char kStart[] = "-tenon_", kOwner[] = "conversion_";
 // "auto" uses those where they are available.
 std::vector<std::string> choicesOf(int option) {
   std::vector<std::string> words = wordsOf(declaredText(option, TENON_OPTION_TEXT_CHOICES), '|');
-  std::erase(words, "shared");
+  std::erase_if(words, [](const auto& word) { return word == "shared" || word == "node_aware"; });
   return words;
 }
 

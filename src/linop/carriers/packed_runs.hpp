@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // PackedRuns: a small part of an array as runs of contiguous bytes, found once for the strides of
-// the array. To pack the part again is then a loop of copies. Examples are rows of nodes that
-// follow each other on the border of a mesh, and the rows of a plane of a grid.
+// the array. To pack the part again is then a loop of copies, and to combine a received part with
+// the array is a loop of copies or of sums. Examples are rows of nodes that follow each other on
+// the border of a mesh, and the rows of a plane of a grid.
 #pragma once
 
 #include "dtensor/dtensor.hpp"
 #include "linop/exchange/part.hpp"
+#include "linop/exchange/region_run.hpp"
 
 #include <span>
 #include <vector>
@@ -14,9 +16,10 @@ namespace tenon {
 
 class PackedRuns {
 public:
-  // Reserves the memory for a part of this size in bytes. Parts from kLargePart on have no runs:
-  // kernels pack them, past the caches and with several threads.
-  explicit PackedRuns(Index bytes);
+  // Reserves the memory for a part of this size in bytes, of which the runs of one field are found.
+  // Parts from kLargePart on have none: kernels pack them, past the caches and with several
+  // threads.
+  explicit PackedRuns(Index bytes, int fields = 1);
 
   // Finds the runs of these regions in the array of x on the host, unless they are known for its
   // strides. Returns false if there are none, or if they are short on average, for which a kernel
@@ -24,6 +27,9 @@ public:
   bool find(const DTensor& x, std::span<const Region> regions);
   // Copies the runs of the array to contiguous memory; returns the end of the copy.
   std::byte* pack(const DTensor& x, std::byte* elements) const;
+  // Copies contiguous elements to the runs of the array, or adds them; returns the end of the
+  // elements.
+  const std::byte* unpack(DTensor& y, const std::byte* elements, bool adds) const;
 
 private:
   struct Run {
@@ -43,5 +49,13 @@ private:
   Index elementBytes_ = 0, innerBytes_ = 0;
   int inner_ = 0;
 };
+
+// Packs a part of an action on the host; returns the end of the elements. The runs are those of a
+// field of the part; where it has none, `way` says how kernels store the elements.
+std::byte* packPart(const Action& action, const Part& part, PackedRuns& runs, std::byte* elements,
+                    StoreWay way);
+// As combineChunks(), on the host, with the runs of a field of the part.
+const std::byte* combinePart(const Action& action, const Part& part, Interval chunks,
+                             PackedRuns& runs, const std::byte* elements, const Meeting& meeting);
 
 } // namespace tenon

@@ -6,8 +6,8 @@
 // progress.
 #pragma once
 
-#include "linop/exchange/node_carrier.hpp"
-#include "linop/exchange/packed_runs.hpp"
+#include "linop/carriers/node_carrier.hpp"
+#include "linop/carriers/packed_runs.hpp"
 
 namespace tenon {
 
@@ -33,15 +33,16 @@ struct HostLane {
   struct Incoming {
     std::size_t part;
     ReceiveLane lane;
+    PackedRuns runs;
     ArrayPlace place{}; // Place of the array of the posting being read.
   };
 
   static std::optional<Outgoing> make(const CarrierSetup& setup, std::size_t part, Index allBytes,
                                       std::string& whyNot);
   static bool isMade(const Address& address) noexcept { return address.place >= 0; }
-  static Incoming open(const Communicator& comm, std::size_t part, int peer, const Address& address,
-                       Index bytes) {
-    return {part, {*comm.arena(), peer, address, bytes}};
+  static Incoming open(const Communicator& comm, std::size_t number, const Part& part,
+                       const Address& address, Index bytes) {
+    return {number, {*comm.arena(), part.peer, address, bytes}, PackedRuns(bytes, part.fields())};
   }
 };
 

@@ -3,7 +3,7 @@
 // parts that other ranks have posted. The host launches kernels and updates the lanes' counters. A
 // lane is posted or released only when the event after the kernels that use the lane has completed,
 // so no rank reads or refills data while a kernel uses them.
-#include "linop/exchange/peer_carrier.hpp"
+#include "linop/carriers/peer_carrier.hpp"
 
 #include "comm/agreement/wait_policy.hpp"
 #include "kernels/movement/block_queue.hpp"

@@ -5,7 +5,7 @@
 // the array in place. A rank that waits for data also fills free slots of its own lanes: a lane has
 // a bounded number of slots, so two ranks that only waited for each other's next chunk would
 // deadlock.
-#include "linop/exchange/lane_carrier.hpp"
+#include "linop/carriers/lane_carrier.hpp"
 
 #include "comm/agreement/wait_policy.hpp"
 #include "dtensor/arithmetic.hpp"
@@ -36,8 +36,10 @@ std::optional<HostLane::Outgoing> HostLane::make(const CarrierSetup& setup, std:
     return std::nullopt;
   // Only large slots are timed, and without times there is no basis for a choice.
   const StoreWay way = shape.isTimed() ? setup.policy.stores : StoreWay::Cached;
-  return Outgoing{
-      .part = part, .stores = {way, slots}, .lane = std::move(lane), .runs = PackedRuns(bytes)};
+  return Outgoing{.part = part,
+                  .stores = {way, slots},
+                  .lane = std::move(lane),
+                  .runs = PackedRuns(bytes, setup.direction.packs[part].fields())};
 }
 
 LaneCarrier::LaneCarrier(const CarrierSetup& setup)
@@ -93,8 +95,8 @@ void LaneCarrier::post(Outgoing& out, const Action& action) {
   out.stores.run(slot, out.lane->readSeconds(), [&](StoreWay way) {
     std::byte* const begin = out.lane->slotData();
     std::byte* end = begin;
-    if (action.fields() == 1 && out.runs.find(*action.x, partOf(out).from))
-      return static_cast<Index>(out.runs.pack(*action.x, begin) - begin);
+    if (out.posts == 1)
+      return static_cast<Index>(packPart(action, partOf(out), out.runs, begin, way) - begin);
     partOf(out).visit({next, next + 1}, [&](const Region& from, const Region&) {
       end = packRegion(action.source(from.field), from, end, way);
     });
@@ -114,6 +116,7 @@ void LaneCarrier::awaitPosting(const Incoming& in, const Action& action) {
   };
   while (!in.lane.hasPosting()) {
     pump(action, 1);
+    comm_->advance();
     policy.wait([&] { return missingSenders(in); }, nap);
   }
   // Slots are also filled if there was no wait: a rank that always finds its data ready would
@@ -157,7 +160,7 @@ void LaneCarrier::receiveByLane(Incoming& in, const Action& action, Interval chu
     if (chunk > 0)
       awaitPosting(in, action);
     const Stopwatch watch(in.lane.isTimed());
-    combineChunks(action, part, {chunk, chunk + 1}, in.lane.slotData(), meeting);
+    combinePart(action, part, {chunk, chunk + 1}, in.runs, in.lane.slotData(), meeting);
     in.lane.release(watch.seconds());
   }
 }
@@ -167,11 +170,15 @@ void LaneCarrier::receiveByLane(Incoming& in, const Action& action, Interval chu
 void LaneCarrier::endLanes(const Action& action) {
   WaitPolicy policy(*comm_);
   const auto missing = [&] { return missingReaders(); };
-  for (pump(action, 1); morePosts_; pump(action, 1))
+  for (pump(action, 1); morePosts_; pump(action, 1)) {
+    comm_->advance();
     policy.wait(missing);
+  }
   for (const Outgoing& out : outgoing_)
-    while (out.readInPlace && !out.lane->isDrained())
+    while (out.readInPlace && !out.lane->isDrained()) {
+      comm_->advance();
       policy.wait(missing, [&](long nanoseconds) { out.lane->sleepUntilRelease(nanoseconds); });
+    }
 }
 
 // The senders of this part and of later ones that have posted nothing; parts before it have been

@@ -13,8 +13,8 @@
 #pragma once
 
 #include "comm/exchange.hpp"
-#include "linop/exchange/carrier.hpp"
-#include "linop/exchange/packed_runs.hpp"
+#include "linop/carriers/carrier.hpp"
+#include "linop/carriers/packed_runs.hpp"
 
 #include <optional>
 
@@ -106,7 +106,7 @@ private:
   bool streams_; // True if large messages are packed with stores that bypass the caches.
   std::vector<std::size_t> packs_, unpacks_; // The part of each message.
   std::vector<Message> sends_, receives_;    // The messages, in the buffers.
-  std::vector<PackedRuns> runs_;             // By sent message.
+  std::vector<PackedRuns> sentRuns_, receivedRuns_;
   Wire *sendWire_ = nullptr, *receiveWire_ = nullptr;
   std::vector<Departure> departures_;
   std::size_t sent_ = 0;               // Number of departures sent by the action in flight.

@@ -11,7 +11,7 @@
 // After bind() there is a second round, with persistent requests, for actions whose messages are
 // where its messages are. The messages of both rounds match, so the peer can use either. From the
 // device, messages are sent in pieces, each when its copy to the wire is done (a Departure).
-#include "linop/exchange/message_carrier.hpp"
+#include "linop/carriers/message_carrier.hpp"
 
 #include "comm/memory/lane.hpp"
 #include "dtensor/arithmetic.hpp"
@@ -50,8 +50,10 @@ MessageCarrier::MessageCarrier(const CarrierSetup& setup, std::vector<std::size_
       messageOf_(direction_.unpacks.size(), -1) {
   for (std::size_t i = 0; i < unpacks_.size(); ++i)
     messageOf_[unpacks_[i]] = static_cast<int>(i);
-  for (const Message& message : sends_)
-    runs_.emplace_back(message.bytes);
+  for (std::size_t i = 0; i < sends_.size(); ++i)
+    sentRuns_.emplace_back(sends_[i].bytes, direction_.packs[packs_[i]].fields());
+  for (std::size_t i = 0; i < receives_.size(); ++i)
+    receivedRuns_.emplace_back(receives_[i].bytes, direction_.unpacks[unpacks_[i]].fields());
 }
 
 std::vector<Message> MessageCarrier::messagesOf(const std::vector<std::size_t>& partIndices,
@@ -204,18 +206,11 @@ void MessageCarrier::packAll(const Action& action) {
 
 // Packs one message on the host, which is sent at once.
 void MessageCarrier::pack(const Action& action, std::size_t message) {
-  std::byte* elements = elementsOf(sends_[message]);
-  PackedRuns& runs = runs_[message];
-  if (action.fields() == 1 && runs.find(*action.x, direction_.packs[packs_[message]].from)) {
-    runs.pack(*action.x, elements);
-    return;
-  }
   // MPI reads a small message while it is still in the cache; a large one would only evict other
   // data, so it is stored past the caches.
   const bool streams = streams_ && sends_[message].bytes >= kLargePart;
-  for (const Region& region : direction_.packs[packs_[message]].from)
-    elements = packRegion(action.source(region.field), region, elements,
-                          streams ? StoreWay::Streaming : StoreWay::Cached);
+  packPart(action, direction_.packs[packs_[message]], sentRuns_[message],
+           elementsOf(sends_[message]), streams ? StoreWay::Streaming : StoreWay::Cached);
 }
 
 void MessageCarrier::queueCopies() {
@@ -269,8 +264,8 @@ void MessageCarrier::fetched(int message) {
 void MessageCarrier::combine(const Action& action, int message, Interval chunks,
                              const Meeting& meeting) {
   if (!round_->receivedInArray[message])
-    next_[message] = combineChunks(action, direction_.unpacks[unpacks_[message]], chunks,
-                                   next_[message], meeting);
+    next_[message] = combinePart(action, direction_.unpacks[unpacks_[message]], chunks,
+                                 receivedRuns_[message], next_[message], meeting);
 }
 
 // A message is received as a whole; chunks only divide its combination with the target.

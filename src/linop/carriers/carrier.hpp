@@ -25,12 +25,15 @@ struct CarrierPolicy {
   // Size in bytes above which a part in shared memory is not packed: the peer reads it from the
   // array.
   Index packLimit = 8192;
+  // With the transport `node_aware`: size in bytes up to which a part for another node is relayed.
+  // Equal on all ranks, as the transport is.
+  Index relayLimit = 4096;
   StoreWay stores = StoreWay::Auto;
   // The space of the expected arrays. Buffers for the other space are created at its first use.
   Space space = Space::Host;
   GpuAware gpuAware = GpuAware::Off; // On if MPI reads and writes messages in device memory.
 
-  // The policy of the options -tenon_conversion_transport, _pack_limit, _stores and
+  // The policy of the options -tenon_conversion_transport, _pack_limit, _relay_limit, _stores and
   // -tenon_gpu_aware.
   static CarrierPolicy fromOptions(Space space = Space::Host);
   // The transport as a text, which ranks compare to detect different options; "" for the default

@@ -15,7 +15,7 @@
 #pragma once
 
 #include "comm/memory/device_lane.hpp"
-#include "linop/exchange/node_carrier.hpp"
+#include "linop/carriers/node_carrier.hpp"
 
 namespace tenon {
 
@@ -44,9 +44,9 @@ struct DeviceLane {
   static std::optional<Outgoing> make(const CarrierSetup& setup, std::size_t part, Index allBytes,
                                       std::string& whyNot);
   static bool isMade(const Address& address) noexcept { return address.turns.place >= 0; }
-  static Incoming open(const Communicator& comm, std::size_t part, int peer, const Address& address,
-                       Index bytes) {
-    return {part, ReceiveDeviceLane(comm, peer, address, bytes)};
+  static Incoming open(const Communicator& comm, std::size_t number, const Part& part,
+                       const Address& address, Index bytes) {
+    return {number, ReceiveDeviceLane(comm, part.peer, address, bytes)};
   }
 };
 

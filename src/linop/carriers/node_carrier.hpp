@@ -17,7 +17,7 @@
 #pragma once
 
 #include "comm/memory/lane.hpp"
-#include "linop/exchange/message_carrier.hpp"
+#include "linop/carriers/message_carrier.hpp"
 #include "sys/log/log.hpp"
 
 #include <algorithm>
@@ -76,7 +76,7 @@ private:
 //                                           memory, with the reason in whyNot if views of the
 //                                           operator should print it
 //   isMade(address)                         true if the announced address is that of a lane
-//   open(comm, part, peer, address, bytes)  the receiver's end
+//   open(comm, number, part, address, bytes)   the receiver's end for the part of this number
 template <class Lane>
 class NodeCarrier : public Carrier {
 public:
@@ -221,7 +221,7 @@ private:
         continue;
       }
       laneOf_[i] = static_cast<int>(incoming_.size());
-      incoming_.push_back(Lane::open(*comm_, i, part.peer, address, bytesOf(part)));
+      incoming_.push_back(Lane::open(*comm_, i, part, address, bytesOf(part)));
     }
     late_.open({comm_, tag_, direction_, elementBytes_, {}, owner_}, partsWithoutLane, action,
                reach_);
