@@ -298,7 +298,7 @@ TEST_F(VolumeFile, OtherFormatsAreNamed) {
     std::ofstream(pointer, std::ios::binary) << "version https://git-lfs.github.com/spec/v1\n";
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  const char* reason = hasNetcdf() ? "no variable 'x'" : "-DTENON_ENABLE_NETCDF=ON";
+  const char* reason = hasNetcdf() ? "no variable 'x'" : "-DTENON_NETCDF=ON";
   expectError(hasNetcdf() ? TENON_ERR_FORMAT : TENON_ERR_SUPPORT, {classic, reason},
               [&] { FileDataset(world(), classic, "x", ""); });
   expectError(TENON_ERR_FORMAT, {pointer, "git lfs pull"},

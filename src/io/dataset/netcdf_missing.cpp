@@ -14,7 +14,7 @@ std::unique_ptr<SampleFile> openNetcdfSamples(const std::string& path, const std
       fmt::format(
           "cannot read file '{}': it is a NetCDF file of a classic format, and this library "
           "was built without NetCDF; install NetCDF for your MPI (on Debian "
-          "libnetcdf-mpi-dev) and build Tenon with -DTENON_ENABLE_NETCDF=ON, or convert "
+          "libnetcdf-mpi-dev) and build Tenon with -DTENON_NETCDF=ON, or convert "
           "the file to NetCDF-4 (nccopy -k nc4 OLD NEW)",
           path));
 }
@@ -28,11 +28,11 @@ void requireNetcdf() {
   throw Error(TENON_ERR_SUPPORT,
               "this library was built without NetCDF, which fields in the format netcdf need; "
               "install NetCDF for your MPI (on Debian libnetcdf-mpi-dev) and build Tenon with "
-              "-DTENON_ENABLE_NETCDF=ON");
+              "-DTENON_NETCDF=ON");
 }
 
 std::string netcdfLibrary() {
-  return "none; build with NetCDF (Debian: libnetcdf-mpi-dev; -DTENON_ENABLE_NETCDF=ON) to read "
+  return "none; build with NetCDF (Debian: libnetcdf-mpi-dev; -DTENON_NETCDF=ON) to read "
          "files of its classic formats";
 }
 

@@ -66,7 +66,7 @@ class Tenon(CMakePackage, CudaPackage):
             self.define_from_variant("TENON_FORTRAN", "fortran"),
             self.define_from_variant("TENON_HDF5", "hdf5"),
             self.define_from_variant("TENON_ONEDNN", "onednn"),
-            self.define_from_variant("TENON_ENABLE_NETCDF", "netcdf"),
+            self.define_from_variant("TENON_NETCDF", "netcdf"),
             self.define_from_variant("TENON_FFTW", "fftw"),
             self.define_from_variant("TENON_PETSC", "petsc"),
             self.define_from_variant("TENON_WITH_CUDA", "cuda"),
