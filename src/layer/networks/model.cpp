@@ -33,8 +33,7 @@ constexpr OptionSpec kModelSettings[] = {
      "both|run|off"},
     {"model_training", OptionSpec::Flag, "false",
      "whether batch normalisation takes the statistics of the batch and dropout drops elements "
-     "while "
-     "the network is trained; otherwise both behave in training as in inference"}};
+     "while the network is trained; otherwise both behave in training as in inference"}};
 const OptionRegistration kModelOptions{{"model", kModelSettings}};
 
 // Whether two imports give the same layers, although the extents can differ.
