@@ -163,7 +163,7 @@ void expectSameByHdf5(const std::string& folder) {
     std::vector<double> values(static_cast<std::size_t>(elements(whole)));
     file->read(whole, TENON_FLOAT64, reinterpret_cast<std::byte*>(values.data()));
     std::vector<Index> missing;
-    file->facts().encoding.decode(static_cast<Index>(values.size()), values.data(), 0, missing);
+    file->facts().encoding.decode(std::span(values), 0, missing);
     for (const Index position : missing)
       values[static_cast<std::size_t>(position)] = std::nan("");
     values.resize(one.values.size(), std::nan(""));

@@ -358,6 +358,7 @@ TYPED_TEST(PointwiseKernel, LimitsAreFinite) {
   EXPECT_EQ(both({Pointwise::Clamp, -1, 2}, T(2)), std::pair(T(2), T(0)));
   EXPECT_EQ(both({Pointwise::Clamp, -1, 2}, T(-1)), std::pair(T(-1), T(0)));
   EXPECT_EQ(both({Pointwise::Clamp, -1, inf}, far), std::pair(far, T(1)));
+  EXPECT_EQ(both({Pointwise::Clamp, -1, inf}, T(-1)), std::pair(T(-1), T(1)));
   EXPECT_EQ(both({Pointwise::Power, 0}, T(0)), std::pair(T(1), T(0)));
   EXPECT_EQ(both({Pointwise::Power, 3}, T(-2)), std::pair(T(-8), T(12)));
   EXPECT_EQ(both(Pointwise::Log, T(0)).first, -inf);

@@ -170,7 +170,8 @@ void BatchReader::decode(const std::vector<Index>& samples) {
   const auto decodeAs = [&]<class T>(T) {
     Index first = 0;
     for (const Index sample : samples) {
-      series_.encodingOf(sample).decode(count, elements_.data<T>() + first, first, missing_);
+      series_.encodingOf(sample).decode(
+          std::span(elements_.data<T>() + first, static_cast<std::size_t>(count)), first, missing_);
       first += count;
     }
   };

@@ -98,14 +98,14 @@ bool Encoding::marksMissing(double number) const noexcept {
 }
 
 template <class T>
-void Encoding::decode(Index n, T* numbers, Index first, std::vector<Index>& missing) const {
+void Encoding::decode(std::span<T> numbers, Index first, std::vector<Index>& missing) const {
   const bool canMiss = !marks_.empty() || isNanMissing_ || min_ || max_;
   if (!canMiss && !isPacked() && unsignedRange_ == 0)
     return;
-  for (Index i = 0; i < n; ++i) {
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
     const double number = withoutSign(static_cast<double>(numbers[i]));
     if (canMiss && marksMissing(number)) {
-      missing.push_back(first + i);
+      missing.push_back(first + static_cast<Index>(i));
       numbers[i] = T(0);
     } else if (isPacked())
       numbers[i] = static_cast<T>(unpacked(number));
@@ -114,9 +114,9 @@ void Encoding::decode(Index n, T* numbers, Index first, std::vector<Index>& miss
   }
 }
 
-template void Encoding::decode(Index, float*, Index, std::vector<Index>&) const;
-template void Encoding::decode(Index, double*, Index, std::vector<Index>&) const;
-template void Encoding::decode(Index, std::int64_t*, Index, std::vector<Index>&) const;
+template void Encoding::decode(std::span<float>, Index, std::vector<Index>&) const;
+template void Encoding::decode(std::span<double>, Index, std::vector<Index>&) const;
+template void Encoding::decode(std::span<std::int64_t>, Index, std::vector<Index>&) const;
 
 std::string Encoding::describe() const {
   std::vector<std::string> parts;

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,10 +40,10 @@ public:
   // Text for a view: "units K, packed (scale_factor 0.01, add_offset 273.15), missing: -32768".
   std::string describe() const;
 
-  // Replaces n stored numbers by their values. Those that mark a missing value become 0, and their
+  // Replaces stored numbers by their values. Those that mark a missing value become 0, and their
   // positions, the first of which is `first`, are appended to `missing`.
   template <class T>
-  void decode(Index n, T* numbers, Index first, std::vector<Index>& missing) const;
+  void decode(std::span<T> numbers, Index first, std::vector<Index>& missing) const;
 
 private:
   void readRange(const VariableAttributes& attributes);

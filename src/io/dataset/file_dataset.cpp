@@ -10,6 +10,7 @@
 
 #include "comm/agreement/agreement.hpp"
 #include "dtensor/fill.hpp"
+#include "dtensor/host_view.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "sys/options/option_text.hpp"
 #include "sys/options/options.hpp"
@@ -68,7 +69,7 @@ template <class T>
 void setAt(const std::vector<Index>& positions, double value, DTensor& to) {
   const Shape& extent = to.extent();
   const Shape within = rowMajorStrides(extent);
-  T* elements = to.mutableData<T>();
+  const HostView<T> elements(to);
   for (const Index position : positions) {
     Index local = 0;
     for (std::size_t d = 0; d < extent.size(); ++d)

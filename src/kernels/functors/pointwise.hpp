@@ -15,7 +15,7 @@
 //   exp       exp x                     y
 //   sine      sin x                     cos x
 //   cosine    cos x                     -sin x
-//   clamp     x < a ? a : x > b ? b : x   a < x < b ? 1 : 0
+//   clamp     x < a ? a : x > b ? b : x   a < x < b ? 1 : 0; one end alone: x <= b ? 1 : 0
 //   abs       |x|                       -1, 0 or 1
 //   sqrt      sqrt x                    1 / (2 y)
 //   reciprocal  1 / x                   -y^2
@@ -32,6 +32,8 @@
 
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/functors/mathematical.hpp"
+
+#include <limits>
 
 namespace tenon::pointwise {
 
@@ -264,6 +266,7 @@ struct Cosine {
 
 struct Clamp {
   static constexpr Reads kReads = Reads::Argument;
+  static constexpr double kFinite = std::numeric_limits<double>::max(); // an end is there
   double low, high;
   template <class T>
   TENON_DEVICE T value(T x) const {
@@ -271,7 +274,9 @@ struct Clamp {
   }
   template <class T>
   TENON_DEVICE T derivative(T x, T v) const {
-    return x > T(low) && x < T(high) ? v : T(0); // as in PyTorch, whose relu6 has 0 at 0
+    // At an end it is 0 if there are two, and 1 if there is one, as in PyTorch.
+    const bool hasTwo = low >= -kFinite && high <= kFinite;
+    return (hasTwo ? x > T(low) && x < T(high) : x >= T(low) && x <= T(high)) ? v : T(0);
   }
 };
 
