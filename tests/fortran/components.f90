@@ -99,7 +99,8 @@ program components
 
   ! The length of a list that a call returns is that of the array.
   call tenon_sphere_get_rows('poles', colatitude, weight)
-  if (any(abs(weight - [1.0d0/15, 8.0d0/15, 0.8d0, 8.0d0/15, 1.0d0/15]) > 1d-14)) error stop 'other weights'
+  if (any(abs(weight - [1.0d0/15, 8.0d0/15, 0.8d0, 8.0d0/15, 1.0d0/15]) > 1d-14)) &
+    error stop 'other weights'
   if (abs(colatitude(5) - acos(-1.0d0)) > 1d-14) error stop 'other rows'
   call tenon_sphere_get_orders(order)
   if (any(order /= [0, 4, 1, 3, 2])) error stop 'other orders'

@@ -350,5 +350,39 @@ TEST(NetcdfDataset, FilesThatDoNotContinueEachOtherAreRefused) {
               [&] { FileDataset(world(), folder / "width_*.nc", "z", ""); });
 }
 
+// The attributes scale_factor 0.01 and add_offset 273.15, and one range.
+VariableAttributes packedWithRange(AttributeKind kind, std::vector<double> range) {
+  return {.kind =
+              [kind](const char* name) {
+                return name == std::string("valid_range") ? kind : AttributeKind::None;
+              },
+          .numbers = [range](const char* name) -> std::optional<std::vector<double>> {
+            const std::string which = name;
+            if (which == "scale_factor" || which == "add_offset")
+              return std::vector{which == "scale_factor" ? 0.01 : 273.15};
+            if (which == "valid_range")
+              return range;
+            return std::nullopt;
+          },
+          .text = [](const char*) -> std::optional<std::string> { return std::nullopt; },
+          .fail = [](const std::string& reason) { FAIL() << reason; }};
+}
+
+// By CF a range of the packed type holds stored numbers, one of the type of scale_factor values,
+// whole numbers included: 1500 is 288.15.
+TEST(Encoding, RealBoundsOfPackedIntegersAreBoundsOfValues) {
+  const StoredNumbers shorts{.areIntegers = true, .bytes = 2};
+  const auto missingOf = [&](AttributeKind kind, std::vector<double> range) {
+    std::vector<double> numbers = {1500, -8000, 6000};
+    std::vector<Index> missing;
+    Encoding(shorts, packedWithRange(kind, std::move(range)))
+        .decode(std::span(numbers), 0, missing);
+    return missing;
+  };
+  EXPECT_EQ(missingOf(AttributeKind::Reals, {200, 330}), (std::vector<Index>{1, 2}));
+  EXPECT_EQ(missingOf(AttributeKind::Integers, {200, 3300}), (std::vector<Index>{1, 2}));
+  EXPECT_EQ(missingOf(AttributeKind::Integers, {-9000, 330}), (std::vector<Index>{0, 2}));
+}
+
 } // namespace
 } // namespace tenon

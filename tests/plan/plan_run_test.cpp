@@ -88,6 +88,27 @@ TEST(LayerPlan, TrainsWithBalancedOutputs) {
     EXPECT_EQ(output.owned(2, part).size(), 16 / output.parts(2)) << output.describe();
 }
 
+// The planner counts the scratch memory of kernels on tensors and of those on arrays, which an
+// instance norm by area has both.
+TEST(LayerPlan, RunsInstanceNormsByArea) {
+  for (const char* area : {"none", "gauss"}) {
+    const NetworkCase c = {
+        "normalised", {4, 1, 8, 8}, [area](const CommPtr& comm) {
+          const Ref<Layer> network = newNetwork(comm, "sequential"),
+                           norm = newLayer(comm, "instancenorm");
+          norm->set("channels", Index(4));
+          norm->setText("area", area);
+          add(*network, newConv(comm, 1, 4, {{.kernel = 3}, {.kernel = 3}}), "first");
+          add(*network, norm, "norm");
+          add(*network, newLayer(comm, "flatten"), "flatten");
+          add(*network, newAffine(comm, 4 * 36, 10), "last");
+          return network;
+        }};
+    const Ref<LayerPlan> plan = planOf(c, world());
+    ASSERT_NO_FATAL_FAILURE(expectSameLosses(*plan, c)) << area;
+  }
+}
+
 // A plan is separate from the settings: a saved network is the one that was planned.
 TEST(LayerPlan, WritesNoSettingsIntoTheNetwork) {
   const NetworkCase c = networkCases().front();

@@ -56,8 +56,13 @@ bool canRefill(const Layout& from, const Layout& to, int dim, int part) {
   if (targetBox.empty())
     return true;
   // The user's values cannot be computed from elements in the domain, and those beyond a pole not
-  // along one dimension, so `from` must have them.
-  const auto canFillSide = [](Boundary sourceMode, Boundary targetMode, bool isPresent) {
+  // along one dimension, so `from` must have them; across a pole, shifted in the same dimension.
+  const auto& source = from.halo(dim);
+  const auto& target = to.halo(dim);
+  const bool haveSamePoles = source && target && source->longitudes == target->longitudes;
+  const auto canFillSide = [=](Boundary sourceMode, Boundary targetMode, bool isPresent) {
+    if (isPole(targetMode) && !haveSamePoles)
+      return false;
     return isUserSupplied(targetMode) || isPole(targetMode)
                ? sourceMode == targetMode && isPresent
                : sourceMode == targetMode || sourceMode == Boundary::None;

@@ -6,15 +6,20 @@
 //   _FillValue, missing_value     these numbers mark missing values; without _FillValue a default
 //   valid_min, valid_max, valid_range   numbers beyond these bounds are missing
 //
-// Marks are numbers of the stored type, before unpacking. For example a short -32768 with
-// _FillValue -32768 is missing, and 1500 with scale_factor 0.01 and add_offset 273.15 is 288.15.
+// Marks are numbers of the stored type, before unpacking, and so are bounds, unless these are real
+// and the stored numbers are packed integers: then they are bounds of the values. For example a
+// short -32768 with _FillValue -32768 is missing, and 1500 with scale_factor 0.01 and add_offset
+// 273.15 is 288.15, within a valid_range of 200.0, 330.0.
 #include "io/dataset/encoding.hpp"
+
+#include "sys/errors/error.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 namespace tenon {
 
@@ -41,7 +46,8 @@ Encoding::Encoding(StoredNumbers stored, const VariableAttributes& attributes,
                    std::optional<double> defaultFill)
     : stored_(stored), factor_(numberOf(attributes, "scale_factor", 1)),
       offset_(numberOf(attributes, "add_offset", 0)),
-      units_(attributes.text("units").value_or("")) {
+      // They are only shown, so units that are no text are left out.
+      units_(attributes.kind("units") == AttributeKind::Text ? *attributes.text("units") : "") {
   if (!std::isfinite(factor_) || !std::isfinite(offset_))
     attributes.fail(
         fmt::format("its attributes scale_factor and add_offset are {} and {}; expected "
@@ -68,22 +74,24 @@ Encoding::Encoding(StoredNumbers stored, const VariableAttributes& attributes,
 
 void Encoding::readRange(const VariableAttributes& attributes) {
   if (const auto range = numbersOf(attributes, "valid_range", 2)) {
-    min_ = (*range)[0];
-    max_ = (*range)[1];
+    addBound(attributes, "valid_range", (*range)[0], min_);
+    addBound(attributes, "valid_range", (*range)[1], max_);
   }
   if (const auto bound = numbersOf(attributes, "valid_min", 1))
-    min_ = bound->front();
+    addBound(attributes, "valid_min", bound->front(), min_);
   if (const auto bound = numbersOf(attributes, "valid_max", 1))
-    max_ = bound->front();
-  // By the convention the bounds are numbers of the stored type. Bounds that integers cannot have
-  // are those of the unpacked values.
-  for (const auto& bound : {min_, max_})
-    areBoundsUnpacked_ |=
-        bound && isPacked() && stored_.areIntegers && *bound != std::floor(*bound);
-  for (auto* bound : {&min_, &max_})
-    if (*bound && !areBoundsUnpacked_)
-      *bound =
-          isFloat32() ? static_cast<double>(static_cast<float>(**bound)) : withoutSign(**bound);
+    addBound(attributes, "valid_max", bound->front(), max_);
+}
+
+// If one bound is of values, both are: they have the same type.
+void Encoding::addBound(const VariableAttributes& attributes, const char* name, double number,
+                        std::optional<double>& bound) {
+  const bool isOfValues =
+      isPacked() && stored_.areIntegers && attributes.kind(name) == AttributeKind::Reals;
+  areBoundsUnpacked_ |= isOfValues;
+  bound = isOfValues    ? number
+          : isFloat32() ? static_cast<double>(static_cast<float>(number))
+                        : withoutSign(number);
 }
 
 // The comparisons are quiet ones, which raise no exception for NaN.
@@ -107,10 +115,17 @@ void Encoding::decode(std::span<T> numbers, Index first, std::vector<Index>& mis
     if (canMiss && marksMissing(number)) {
       missing.push_back(first + static_cast<Index>(i));
       numbers[i] = T(0);
-    } else if (isPacked())
+    } else if (isPacked()) {
       numbers[i] = static_cast<T>(unpacked(number));
-    else if (unsignedRange_ > 0)
+    } else if (unsignedRange_ > 0 && numbers[i] < 0) {
+      constexpr double kEndOfInt64 = 0x1p63;
+      if (std::is_integral_v<T> && number >= kEndOfInt64)
+        throw Error(TENON_ERR_FORMAT,
+                    fmt::format("element {} of a batch of labels is an unsigned number near {}, "
+                                "which has no place in int64",
+                                first + static_cast<Index>(i), number));
       numbers[i] = static_cast<T>(number);
+    }
   }
 }
 

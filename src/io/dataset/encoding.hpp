@@ -19,9 +19,13 @@ struct StoredNumbers {
   int bytes = 8;
 };
 
+// What an attribute consists of: one text of usual length, numbers, or what is none of these.
+enum class AttributeKind { None, Integers, Reals, Text, Other };
+
 // The attributes of a variable. `numbers` and `text` return nothing without such an attribute, and
 // throw if it is of the other kind. `fail` throws an error with this reason.
 struct VariableAttributes {
+  std::function<AttributeKind(const char* name)> kind;
   std::function<std::optional<std::vector<double>>(const char* name)> numbers;
   std::function<std::optional<std::string>(const char* name)> text;
   std::function<void(const std::string& reason)> fail;
@@ -47,6 +51,8 @@ public:
 
 private:
   void readRange(const VariableAttributes& attributes);
+  void addBound(const VariableAttributes& attributes, const char* name, double number,
+                std::optional<double>& bound);
   bool isFloat32() const noexcept { return !stored_.areIntegers && stored_.bytes == 4; }
   double unpacked(double number) const noexcept { return number * factor_ + offset_; }
   double withoutSign(double number) const noexcept {

@@ -17,44 +17,68 @@ using hdf5::Handle;
 using hdf5::Silence;
 using hdf5::Subject;
 
+constexpr hssize_t kMaxNumbers = 64; // of an attribute
+
+// An attribute that exists.
+struct Attribute {
+  Handle handle, type, space;
+
+  Attribute(const Subject& subject, hid_t set, const char* name)
+      : handle(subject.check(H5Aopen(set, name, H5P_DEFAULT), name), H5Aclose),
+        type(subject.check(H5Aget_type(handle), name), H5Tclose),
+        space(subject.check(H5Aget_space(handle), name), H5Sclose) {}
+
+  hssize_t count() const { return H5Sget_simple_extent_npoints(space); }
+  AttributeKind kind() const {
+    constexpr std::size_t kMaxBytes = 4096;
+    const H5T_class_t of = H5Tget_class(type);
+    if (of == H5T_STRING && count() == 1 && H5Tget_size(type) <= kMaxBytes)
+      return AttributeKind::Text;
+    if ((of != H5T_INTEGER && of != H5T_FLOAT) || !hdf5::isSoundNumber(type) || count() < 1 ||
+        count() > kMaxNumbers)
+      return AttributeKind::Other;
+    return of == H5T_FLOAT ? AttributeKind::Reals : AttributeKind::Integers;
+  }
+};
+
+bool hasAttribute(const Subject& subject, hid_t set, const char* name) {
+  return subject.check(H5Aexists(set, name), name) > 0;
+}
+
+AttributeKind kindOf(const Subject& subject, hid_t set, const char* name) {
+  return hasAttribute(subject, set, name) ? Attribute(subject, set, name).kind()
+                                          : AttributeKind::None;
+}
+
 // An attribute that consists of numbers, or nothing. Texts and other types are errors.
 std::optional<std::vector<double>> numbersOf(const Subject& subject, hid_t set, const char* name) {
-  if (subject.check(H5Aexists(set, name), name) == 0)
+  if (!hasAttribute(subject, set, name))
     return std::nullopt;
-  const Handle attribute(subject.check(H5Aopen(set, name, H5P_DEFAULT), name), H5Aclose);
-  const Handle type(subject.check(H5Aget_type(attribute), name), H5Tclose),
-      space(subject.check(H5Aget_space(attribute), name), H5Sclose);
-  const hssize_t count = H5Sget_simple_extent_npoints(space);
-  constexpr hssize_t kMaxNumbers = 64;
-  const H5T_class_t kind = H5Tget_class(type);
-  if ((kind != H5T_INTEGER && kind != H5T_FLOAT) || !hdf5::isSoundNumber(type) || count < 1 ||
-      count > kMaxNumbers)
+  const Attribute attribute(subject, set, name);
+  if (const AttributeKind kind = attribute.kind();
+      kind != AttributeKind::Integers && kind != AttributeKind::Reals)
     subject.fail(name,
                  fmt::format("this attribute does not consist of 1 to {} numbers", kMaxNumbers));
-  std::vector<double> numbers(static_cast<std::size_t>(count));
-  subject.check(H5Aread(attribute, H5T_NATIVE_DOUBLE, numbers.data()), name);
+  std::vector<double> numbers(static_cast<std::size_t>(attribute.count()));
+  subject.check(H5Aread(attribute.handle, H5T_NATIVE_DOUBLE, numbers.data()), name);
   return numbers;
 }
 
 // An attribute that is one text of fixed or variable length, or nothing.
 std::optional<std::string> textOf(const Subject& subject, hid_t set, const char* name) {
-  if (subject.check(H5Aexists(set, name), name) == 0)
+  if (!hasAttribute(subject, set, name))
     return std::nullopt;
-  const Handle attribute(subject.check(H5Aopen(set, name, H5P_DEFAULT), name), H5Aclose);
-  const Handle type(subject.check(H5Aget_type(attribute), name), H5Tclose),
-      space(subject.check(H5Aget_space(attribute), name), H5Sclose);
-  constexpr std::size_t kMaxBytes = 4096;
-  if (H5Tget_class(type) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1 ||
-      H5Tget_size(type) > kMaxBytes)
+  const Attribute attribute(subject, set, name);
+  if (attribute.kind() != AttributeKind::Text)
     subject.fail(name, "this attribute is not a text of usual length");
-  if (H5Tis_variable_str(type) > 0) {
+  if (H5Tis_variable_str(attribute.type) > 0) {
     char* text = nullptr;
-    subject.check(H5Aread(attribute, type, &text), name);
+    subject.check(H5Aread(attribute.handle, attribute.type, &text), name);
     const std::unique_ptr<char, herr_t (*)(void*)> owner(text, H5free_memory);
     return text ? std::string(text) : std::string();
   }
-  std::string text(H5Tget_size(type), '\0');
-  subject.check(H5Aread(attribute, type, text.data()), name);
+  std::string text(H5Tget_size(attribute.type), '\0');
+  subject.check(H5Aread(attribute.handle, attribute.type, text.data()), name);
   return text.substr(0, text.find('\0'));
 }
 
@@ -84,7 +108,8 @@ std::optional<double> fillValueOf(const Subject& subject, const std::string& nam
 Encoding encodingOf(const Subject& subject, const std::string& name, hid_t file, hid_t set,
                     hid_t type) {
   return Encoding({H5Tget_class(type) == H5T_INTEGER, static_cast<int>(H5Tget_size(type))},
-                  {[&](const char* attribute) { return numbersOf(subject, set, attribute); },
+                  {[&](const char* attribute) { return kindOf(subject, set, attribute); },
+                   [&](const char* attribute) { return numbersOf(subject, set, attribute); },
                    [&](const char* attribute) { return textOf(subject, set, attribute); },
                    [&](const std::string& reason) { subject.fail(name, reason); }},
                   isOfNetcdf4(file, set) ? fillValueOf(subject, name, set, type) : std::nullopt);

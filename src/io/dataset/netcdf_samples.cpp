@@ -32,6 +32,8 @@ struct NumberKind {
   std::optional<double> defaultFill; // what the library stores where nothing was written
 };
 
+constexpr std::size_t kMaxNumbers = 64, kMaxTextBytes = 4096; // of an attribute
+
 // The numbers of a type of NetCDF; nothing for texts and types of the user. For bytes each number
 // can be a value.
 std::optional<NumberKind> numbersOfType(nc_type type) {
@@ -81,6 +83,7 @@ private:
   std::optional<Attribute> attribute(int group, int variable, const char* name) const;
   std::optional<std::vector<double>> numbers(int group, int variable, const char* name) const;
   std::optional<std::string> text(int group, int variable, const char* name) const;
+  AttributeKind kindOf(int group, int variable, const char* name) const;
   std::string contents() const;
 
   int file_ = -1, group_ = -1, id_ = -1;
@@ -208,7 +211,8 @@ void NetcdfSamples::readCoordinate(int dimension) {
   check(nc_get_var1_double(group, variable, &first, &ends.first), name);
   check(nc_get_var1_double(group, variable, &last, &ends.second), name);
   facts_.coordinate = ends;
-  facts_.coordinateUnits = text(group, variable, "units").value_or("");
+  if (kindOf(group, variable, "units") == AttributeKind::Text)
+    facts_.coordinateUnits = *text(group, variable, "units");
 }
 
 std::optional<NetcdfSamples::Attribute> NetcdfSamples::attribute(int group, int variable,
@@ -221,34 +225,43 @@ std::optional<NetcdfSamples::Attribute> NetcdfSamples::attribute(int group, int 
   return found;
 }
 
-std::optional<std::vector<double>> NetcdfSamples::numbers(int group, int variable,
-                                                          const char* name) const {
+AttributeKind NetcdfSamples::kindOf(int group, int variable, const char* name) const {
   const auto found = attribute(group, variable, name);
   if (!found)
-    return std::nullopt;
+    return AttributeKind::None;
   const auto [type, count] = *found;
-  constexpr std::size_t kMaxNumbers = 64;
+  if ((type == NC_CHAR && count <= kMaxTextBytes) || (type == NC_STRING && count == 1))
+    return AttributeKind::Text;
   if (!numbersOfType(type) || count < 1 || count > kMaxNumbers)
+    return AttributeKind::Other;
+  return type == NC_FLOAT || type == NC_DOUBLE ? AttributeKind::Reals : AttributeKind::Integers;
+}
+
+std::optional<std::vector<double>> NetcdfSamples::numbers(int group, int variable,
+                                                          const char* name) const {
+  const AttributeKind kind = kindOf(group, variable, name);
+  if (kind == AttributeKind::None)
+    return std::nullopt;
+  if (kind != AttributeKind::Integers && kind != AttributeKind::Reals)
     fail(TENON_ERR_FORMAT,
          fmt::format("its attribute {} does not consist of 1 to {} numbers", name, kMaxNumbers));
-  std::vector<double> read(count);
+  std::vector<double> read(attribute(group, variable, name)->count);
   check(nc_get_att_double(group, variable, name, read.data()), name);
   return read;
 }
 
 std::optional<std::string> NetcdfSamples::text(int group, int variable, const char* name) const {
-  const auto found = attribute(group, variable, name);
-  if (!found)
+  const AttributeKind kind = kindOf(group, variable, name);
+  if (kind == AttributeKind::None)
     return std::nullopt;
-  const auto [type, count] = *found;
-  constexpr std::size_t kMaxBytes = 4096;
-  if (type == NC_CHAR && count <= kMaxBytes) {
+  if (kind != AttributeKind::Text)
+    fail(TENON_ERR_FORMAT, fmt::format("its attribute {} is not a text of usual length", name));
+  const auto [type, count] = *attribute(group, variable, name);
+  if (type == NC_CHAR) {
     std::string read(count, '\0');
     check(nc_get_att_text(group, variable, name, read.data()), name);
     return read.substr(0, read.find('\0'));
   }
-  if (type != NC_STRING || count != 1)
-    fail(TENON_ERR_FORMAT, fmt::format("its attribute {} is not a text of usual length", name));
   char* read = nullptr;
   check(nc_get_att_string(group, variable, name, &read), name);
   const std::unique_ptr<char*, void (*)(char**)> owner(&read,
@@ -257,7 +270,8 @@ std::optional<std::string> NetcdfSamples::text(int group, int variable, const ch
 }
 
 VariableAttributes NetcdfSamples::attributesOf(int group, int variable) const {
-  return {[=, this](const char* name) { return numbers(group, variable, name); },
+  return {[=, this](const char* name) { return kindOf(group, variable, name); },
+          [=, this](const char* name) { return numbers(group, variable, name); },
           [=, this](const char* name) { return text(group, variable, name); },
           [this](const std::string& reason) { fail(TENON_ERR_FORMAT, reason); }};
 }

@@ -13,8 +13,7 @@
 //   silu      x s(x)                    s (1 + x (1 - s))
 //   softplus  log(1 + exp(x))           s(x)
 //   exp       exp x                     y
-//   sine      sin x                     cos x
-//   cosine    cos x                     -sin x
+//   sine, cosine   sin x, cos x         cos x, -sin x
 //   clamp     x < a ? a : x > b ? b : x   a < x < b ? 1 : 0; one end alone: x <= b ? 1 : 0
 //   abs       |x|                       -1, 0 or 1
 //   sqrt      sqrt x                    1 / (2 y)
@@ -32,8 +31,6 @@
 
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/functors/mathematical.hpp"
-
-#include <limits>
 
 namespace tenon::pointwise {
 
@@ -266,7 +263,6 @@ struct Cosine {
 
 struct Clamp {
   static constexpr Reads kReads = Reads::Argument;
-  static constexpr double kFinite = std::numeric_limits<double>::max(); // an end is there
   double low, high;
   template <class T>
   TENON_DEVICE T value(T x) const {
@@ -274,9 +270,8 @@ struct Clamp {
   }
   template <class T>
   TENON_DEVICE T derivative(T x, T v) const {
-    // At an end it is 0 if there are two, and 1 if there is one, as in PyTorch.
-    const bool hasTwo = low >= -kFinite && high <= kFinite;
-    return (hasTwo ? x > T(low) && x < T(high) : x >= T(low) && x <= T(high)) ? v : T(0);
+    const bool isSingle = high - low > 1e308; // the other end is infinite
+    return (isSingle ? x >= T(low) && x <= T(high) : x > T(low) && x < T(high)) ? v : T(0);
   }
 };
 
