@@ -19,6 +19,9 @@ struct StoredNumbers {
   int bytes = 8;
 };
 
+// The numbers, and the bytes of text, that an attribute of usual length has at most.
+inline constexpr int kMaxAttributeNumbers = 64, kMaxAttributeText = 4096;
+
 // What an attribute consists of: one text of usual length, numbers, or what is none of these.
 enum class AttributeKind { None, Integers, Reals, Text, Other };
 

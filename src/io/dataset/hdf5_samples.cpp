@@ -17,8 +17,6 @@ using hdf5::Handle;
 using hdf5::Silence;
 using hdf5::Subject;
 
-constexpr hssize_t kMaxNumbers = 64; // of an attribute
-
 // An attribute that exists.
 struct Attribute {
   Handle handle, type, space;
@@ -30,12 +28,11 @@ struct Attribute {
 
   hssize_t count() const { return H5Sget_simple_extent_npoints(space); }
   AttributeKind kind() const {
-    constexpr std::size_t kMaxBytes = 4096;
     const H5T_class_t of = H5Tget_class(type);
-    if (of == H5T_STRING && count() == 1 && H5Tget_size(type) <= kMaxBytes)
+    if (of == H5T_STRING && count() == 1 && H5Tget_size(type) <= kMaxAttributeText)
       return AttributeKind::Text;
     if ((of != H5T_INTEGER && of != H5T_FLOAT) || !hdf5::isSoundNumber(type) || count() < 1 ||
-        count() > kMaxNumbers)
+        count() > kMaxAttributeNumbers)
       return AttributeKind::Other;
     return of == H5T_FLOAT ? AttributeKind::Reals : AttributeKind::Integers;
   }
@@ -57,8 +54,8 @@ std::optional<std::vector<double>> numbersOf(const Subject& subject, hid_t set, 
   const Attribute attribute(subject, set, name);
   if (const AttributeKind kind = attribute.kind();
       kind != AttributeKind::Integers && kind != AttributeKind::Reals)
-    subject.fail(name,
-                 fmt::format("this attribute does not consist of 1 to {} numbers", kMaxNumbers));
+    subject.fail(name, fmt::format("this attribute does not consist of 1 to {} numbers",
+                                   kMaxAttributeNumbers));
   std::vector<double> numbers(static_cast<std::size_t>(attribute.count()));
   subject.check(H5Aread(attribute.handle, H5T_NATIVE_DOUBLE, numbers.data()), name);
   return numbers;

@@ -32,8 +32,6 @@ struct NumberKind {
   std::optional<double> defaultFill; // what the library stores where nothing was written
 };
 
-constexpr std::size_t kMaxNumbers = 64, kMaxTextBytes = 4096; // of an attribute
-
 // The numbers of a type of NetCDF; nothing for texts and types of the user. For bytes each number
 // can be a value.
 std::optional<NumberKind> numbersOfType(nc_type type) {
@@ -230,9 +228,9 @@ AttributeKind NetcdfSamples::kindOf(int group, int variable, const char* name) c
   if (!found)
     return AttributeKind::None;
   const auto [type, count] = *found;
-  if ((type == NC_CHAR && count <= kMaxTextBytes) || (type == NC_STRING && count == 1))
+  if ((type == NC_CHAR && count <= kMaxAttributeText) || (type == NC_STRING && count == 1))
     return AttributeKind::Text;
-  if (!numbersOfType(type) || count < 1 || count > kMaxNumbers)
+  if (!numbersOfType(type) || count < 1 || count > kMaxAttributeNumbers)
     return AttributeKind::Other;
   return type == NC_FLOAT || type == NC_DOUBLE ? AttributeKind::Reals : AttributeKind::Integers;
 }
@@ -243,8 +241,8 @@ std::optional<std::vector<double>> NetcdfSamples::numbers(int group, int variabl
   if (kind == AttributeKind::None)
     return std::nullopt;
   if (kind != AttributeKind::Integers && kind != AttributeKind::Reals)
-    fail(TENON_ERR_FORMAT,
-         fmt::format("its attribute {} does not consist of 1 to {} numbers", name, kMaxNumbers));
+    fail(TENON_ERR_FORMAT, fmt::format("its attribute {} does not consist of 1 to {} numbers", name,
+                                       kMaxAttributeNumbers));
   std::vector<double> read(attribute(group, variable, name)->count);
   check(nc_get_att_double(group, variable, name, read.data()), name);
   return read;
