@@ -239,6 +239,41 @@ class Distribute(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, 'does not compute what the module computes'):
             prove(network, torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), torch.nn.Tanh()))
 
+    def test_modes_of_parts(self):
+        """Layers that do not follow train() and eval() of the whole are refused."""
+        class Frozen(Block):
+            def train(self, mode=True):
+                return super().train(False)
+
+        class Whole(torch.nn.Module):
+            def __init__(self, kind):
+                super().__init__()
+                self.backbone, self.head = kind(2, 3), torch.nn.Conv2d(3, 2, 1)
+
+            def forward(self, x):
+                return self.head(self.backbone(x))
+
+        class Always(torch.nn.Module):
+            def forward(self, x):
+                return torch.nn.functional.dropout(torch.tanh(x), 0.5)
+
+        layout = self.rows([2, 2, 4 * COMM.size, 3])
+        refused = ValueError, RuntimeError
+        text = r'Whole has an operator that is not trained in train\(\).*batch_norm.*distribute_test.py, line [0-9]+.*training=False'
+        with self.assertRaisesRegex(refused, text):
+            tt.distribute(Whole(Frozen), layout)
+        with self.assertRaisesRegex(refused, r'trained in eval\(\).*dropout.*distribute_test.py, line [0-9]+, in forward: return torch.nn'):
+            tt.distribute(Always(), layout)
+        one = Whole(Block)
+        one.backbone.norm.eval()
+        one.head.eval()  # without effect
+        with self.assertRaisesRegex(refused, r'backbone.norm, a BatchNorm2d, is in eval\(\), and the whole Whole in train\(\).*of the whole'):
+            tt.distribute(one, layout)
+        x = drawn(2, 2, 4 * COMM.size, 3)
+        one.load_state_dict(COMM.bcast(one.state_dict()))
+        network = tt.distribute(one, layout, training=False)
+        self.assertLess(apart(network(block(layout, x)), block(layout, one.eval()(x))), 1e-13)
+
 
 if __name__ == '__main__':
     unittest.main()

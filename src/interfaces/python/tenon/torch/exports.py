@@ -151,6 +151,8 @@ def free_dimensions(tensor, extents):
 def exported(module, examples, folder, training):
     given, free, fixed = examples
     modes = [each.training for each in module.modules()]
+    if training:
+        check_modes(module)
     try:
         program = program_of(module.eval(), given, free, fixed)
         trained = program_of(module.train(), given, free, fixed) if training else None
@@ -170,6 +172,23 @@ def exported(module, examples, folder, training):
     names = {**program.graph_signature.inputs_to_parameters, **program.graph_signature.inputs_to_buffers}
     used = {names[node.name] for node in program.graph.nodes if node.op == 'placeholder' and node.name in names and node.users}
     return Graph(type(module).__name__, program.call_spec.out_spec, ranks, used, counts, path)
+
+
+# Files of torch.nn with modules that compute the same in both modes.
+MODELESS = {f'torch.nn.modules.{name}' for name in ('container', 'conv', 'flatten', 'linear', 'normalization', 'padding', 'pixelshuffle',
+                                                    'pooling', 'sparse', 'upsampling')}
+
+
+def check_modes(module):
+    """Refuses children in another mode than the whole, such as a batch normalisation that is frozen
+    by eval()."""
+    for name, child in module.named_modules():
+        if child.training != module.training and type(child).__module__ not in MODELESS:
+            modes = ['eval()', 'train()']
+            raise ValueError(
+                f'{name}, a {type(child).__name__}, is in {modes[child.training]}, and the whole {type(module).__name__} in '
+                f'{modes[module.training]}. A distributed module has one mode: call train() or eval() of the whole before, or '
+                'distribute(..., training=False), which makes a module that behaves as in eval() in both modes')
 
 
 def program_of(module, given, free, fixed):
@@ -225,6 +244,8 @@ def set_to_inference(program):
 
 def compared(evaluated, trained, name):
     """Compares the graphs of both modes, and returns the names of the buffers that count batches."""
+    check_arguments(evaluated, False, name)
+    check_arguments(trained, True, name)
     buffers, counting = trained.graph_signature.inputs_to_buffers, counting_in(trained)
     ours = [node for node in evaluated.graph.nodes if makes_tensors(node)]
     theirs = [node for node in trained.graph.nodes if makes_tensors(node) and not counting & set(node.all_input_nodes)]
@@ -240,6 +261,28 @@ def compared(evaluated, trained, name):
         raise ValueError(f'{name} computes in eval() what it does not in train(): {described(ours[len(theirs)])}. '
                          'distribute(..., training=False) makes a module that behaves as in eval() in both modes')
     return {buffers[node.name] for node in counting}
+
+
+def check_arguments(program, mode, name):
+    """Refuses batch normalisation and dropout that do not follow the mode: Tenon would train them in
+    train(), and not in eval()."""
+    for node in program.graph.nodes:
+        kind = name_of(node)
+        if kind not in OF_TRAINING or kind in RECURRENT:
+            continue
+        values = arguments_of(node)
+        has_effect = values['p'] != 0 if kind in DROPOUTS else values['running_mean'] is not None
+        if has_effect and values[OF_TRAINING[kind]] != mode:
+            what = 'is not trained in train(), as if it were frozen' if mode else 'is trained in eval()'
+            raise ValueError(f'{name} has an operator that {what}: {described(node)}. Batch normalisation and dropout follow train() and '
+                             'eval() of the whole, ' + ('or distribute(..., training=False) makes a module that behaves as in eval() in '
+                                                        'both modes' if mode else 'as torch.nn.Dropout does, and dropout(x, p, self.training)'))
+
+
+def arguments_of(node):
+    """Returns the arguments of an operator by their names, with its defaults."""
+    schema = node.target._schema.arguments
+    return {**{each.name: each.default_value for each in schema}, **dict(zip([each.name for each in schema], node.args)), **node.kwargs}
 
 
 def makes_tensors(node):
