@@ -12,6 +12,7 @@ from ..calls import Layout
 from . import copies
 from .functions import comm_of
 from .layers import Module
+from .networks import entries_of
 from .nn import Cat
 
 Network = TypeVar('Network', bound=torch.nn.Module)
@@ -59,8 +60,8 @@ def replicated(module: Network, comm: MPI.Comm | Layout | None = None) -> Networ
             kind = type(part).__name__
             raise ValueError(f'{name or "the module"} is a torch.nn.{kind}, whose results depend on elements of other ranks: use '
                              f'tenon.torch.nn.{kind} or tenon.torch.distribute()')
-    tensors = [(name, None, tensor) for name, tensor in module.state_dict(keep_vars=True).items() if not hasattr(tensor, 'tenon_copies')]
-    copies.synchronize(tensors, over)
+    of_tenon = {id(held.tensor) for part in module.modules() if isinstance(part, Module) for held in part.held}  # blocks
+    copies.synchronize([entry for entry in entries_of(module) if id(entry[2]) not in of_tenon], over)
     for parameter in module.parameters():
         if parameter.requires_grad and not hasattr(parameter, 'tenon_copies') and not hasattr(parameter, 'tenon_is_summed'):
             parameter.register_hook(SumOverRanks(over))
