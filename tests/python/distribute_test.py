@@ -274,6 +274,27 @@ class Distribute(unittest.TestCase):
         network = tt.distribute(one, layout, training=False)
         self.assertLess(apart(network(block(layout, x)), block(layout, one.eval()(x))), 1e-13)
 
+    def test_proofs_of_nested_inputs_and_errors(self):
+        class Nested(torch.nn.Module):
+            fails = False
+
+            def __init__(self):
+                super().__init__()
+                self.conv = torch.nn.Conv2d(2, 2, 1)
+
+            def forward(self, fields):
+                if self.fails:
+                    raise ValueError('no memory')
+                return self.conv(fields['x']) * fields['y']
+
+        layout, one = self.rows([2, 2, 2 * COMM.size, 3]), Nested()
+        fields = {name: torch.zeros(layout.shape()) for name in ('x', 'y')}
+        network = tt.distribute(one, [layout, layout], example=(fields,), proof=True)
+        one.fails = True
+        with self.assertRaisesRegex((ValueError, RuntimeError), 'no memory'):
+            prove(network, one)
+        self.assertTrue(one.training)
+
 
 if __name__ == '__main__':
     unittest.main()

@@ -20,6 +20,7 @@ from mpi4py import MPI
 from torch.utils import _pytree
 
 from ..calls import Layer, Layout
+from .copies import raise_on_all
 from .functions import data_type_of
 from .parts import Distributed
 from .proofs import prove
@@ -34,6 +35,7 @@ class Graph:
     ranks: list[int]         # of the outputs
     used: set[str]           # parameters and buffers that it reads
     counts: set[str]         # buffers that count batches
+    arguments: Any           # of the module, with torch.Tensor in place of its tensors
     path: str = ''
 
 
@@ -86,9 +88,7 @@ def exported_on_first(comm, module, layouts, example, dtype, training):
         except Exception as reason:
             shutil.rmtree(folder, ignore_errors=True)
             error = reason
-    text = comm.bcast(None if error is None else f'{type(error).__name__}: {error}')
-    if text is not None:
-        raise error if error is not None else RuntimeError(f'the module was not exported on the first rank: {text}')
+    raise_on_all(comm, error, 'the module was not exported')
     graph = comm.bcast(graph)
     is_owner = spread_file(comm, graph.path)
     if is_owner:
@@ -171,7 +171,8 @@ def exported(module, examples, folder, training):
     ranks = [value.dim() if isinstance(value, torch.Tensor) else -1 for value in outputs]
     names = {**program.graph_signature.inputs_to_parameters, **program.graph_signature.inputs_to_buffers}
     used = {names[node.name] for node in program.graph.nodes if node.op == 'placeholder' and node.name in names and node.users}
-    return Graph(type(module).__name__, program.call_spec.out_spec, ranks, used, counts, path)
+    return Graph(type(module).__name__, program.call_spec.out_spec, ranks, used, counts,
+                 _pytree.tree_map(lambda leaf: torch.Tensor if isinstance(leaf, torch.Tensor) else leaf, given), path)
 
 
 # Files of torch.nn with modules that compute the same in both modes.
