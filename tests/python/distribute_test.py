@@ -295,6 +295,10 @@ class Distribute(unittest.TestCase):
             prove(network, one)
         self.assertTrue(one.training)
 
+    def test_a_proof_with_copies_of_the_input(self):
+        layout = tenon.Layout.sharded(tenon.Partition(COMM, [COMM.size]), [2, 2, 4, 3], 'B')
+        tt.distribute(torch.nn.Sequential(torch.nn.Conv2d(2, 2, 3, padding=1), torch.nn.Tanh()), layout, proof=True)
+
 
 if __name__ == '__main__':
     unittest.main()

@@ -7,7 +7,7 @@ import torch
 from torch.utils import _pytree
 
 from .copies import raise_on_all
-from .functions import block
+from .functions import block, repartition
 from .models import from_first
 
 
@@ -51,6 +51,7 @@ def prove(own, module):
             block(layout.dual(), wave(whole)).reshape(each.shape) / copies_of(layout)
             for layout, whole, each in zip(own.output_layouts, outputs, y)], allow_unused=True)
     own.train(was_training)
+    found = [*[dx if dx is None else sum_of_copies(layout, dx) for layout, dx in zip(own.input_layouts, found)], *found[len(given):]]
     rows = [('output', own_y, block(layout, whole).reshape(own_y.shape), whole)
             for layout, own_y, whole in zip(own.output_layouts, y, outputs)]
     rows += [('gradient of an input', dx, block(layout, whole), whole) for layout, dx, whole in zip(own.input_layouts, found, of_inputs)
@@ -73,6 +74,12 @@ def copies_of(layout):
     for letter, extent in zip(layout.properties().split(','), extents):
         copies *= extent if letter == 'B' else 1
     return copies
+
+
+def sum_of_copies(layout, cotangent):
+    """Returns the cotangent of an input, to which the ranks with copies have contributions, on all of
+    them."""
+    return cotangent if 'B' not in layout.properties() else repartition(layout.dual(), layout, cotangent.dtype)(cotangent)
 
 
 def is_near(a, b, size):
