@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Unchanged modules of PyTorch on a split field, compared with themselves on one process."""
 import copy
+import os
+import shutil
+import tempfile
 import unittest
+import unittest.mock
 
 from mpi4py import MPI
 
@@ -12,6 +16,7 @@ try:
 except ImportError:
     raise unittest.SkipTest('PyTorch is not installed')
 import tenon.torch as tt
+from tenon.torch.exports import spread_file
 from tenon.torch.proofs import prove
 from torch_test import apart, block, drawn
 
@@ -298,6 +303,41 @@ class Distribute(unittest.TestCase):
     def test_a_proof_with_copies_of_the_input(self):
         layout = tenon.Layout.sharded(tenon.Partition(COMM, [COMM.size]), [2, 2, 4, 3], 'B')
         tt.distribute(torch.nn.Sequential(torch.nn.Conv2d(2, 2, 3, padding=1), torch.nn.Tanh()), layout, proof=True)
+
+    def test_errors_of_one_rank(self):
+        """Folders and files that one rank cannot write are an error of all."""
+        with unittest.mock.patch('tempfile.mkdtemp', side_effect=OSError('no space')), self.assertRaisesRegex(
+                (OSError, RuntimeError), 'no space'):
+            tt.distribute(torch.nn.Tanh(), self.rows([1, 2, 4 * COMM.size, 3]))
+
+        class Machines:
+            """The ranks, each on a machine of its own."""
+            rank, bcast, allreduce, allgather, Barrier = COMM.rank, COMM.bcast, COMM.allreduce, COMM.allgather, COMM.Barrier
+
+            @staticmethod
+            def Split_type(*_):
+                return MPI.COMM_SELF.Dup()
+
+        with tempfile.TemporaryDirectory() as own:
+            for fails in (False, True):
+                folder = os.path.join(own, 'made')
+                path = os.path.join(folder, 'file')
+                if COMM.rank == 0:
+                    os.mkdir(folder)
+                    with open(path, 'wb') as file:
+                        file.write(b'of the first rank')
+                elif fails and COMM.rank == COMM.size - 1:
+                    with open(folder, 'wb'):
+                        pass
+                if fails and COMM.size > 1:
+                    with self.assertRaisesRegex((OSError, RuntimeError), 'exists'):
+                        spread_file(Machines, path)
+                    self.assertFalse(os.path.isdir(folder))
+                else:
+                    self.assertTrue(spread_file(Machines, path))
+                    with open(path, 'rb') as file:
+                        self.assertEqual(file.read(), b'of the first rank')
+                    shutil.rmtree(folder)
 
 
 if __name__ == '__main__':

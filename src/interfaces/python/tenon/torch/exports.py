@@ -7,8 +7,10 @@ layers Tenon has for both modes. The file has that of train(), in which y and dr
 tensors, with these operators in inference, as networks are in files."""
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
+import pickle
 import re
 import shutil
 import tempfile
@@ -35,7 +37,7 @@ class Graph:
     ranks: list[int]         # of the outputs
     used: set[str]           # parameters and buffers that it reads
     counts: set[str]         # buffers that count batches
-    arguments: Any           # of the module, with torch.Tensor in place of its tensors
+    arguments: Any           # of the module, with torch.Tensor in place of its tensors; on the first rank
     path: str = ''
 
 
@@ -80,44 +82,64 @@ def distribute(module: torch.nn.Module, layout: Layout | Sequence[Layout], examp
 def exported_on_first(comm, module, layouts, example, dtype, training):
     """Exports the module on the first rank, and returns the graph, whose file all ranks can read.
     Collective."""
-    graph, error = None, None
+    graph, packed, folder, error = None, None, None, None
     if comm.rank == 0:
-        folder = tempfile.mkdtemp(prefix='tenon-')
         try:
+            folder = tempfile.mkdtemp(prefix='tenon-')
             graph = exported(module, examples_for(module, layouts, example, dtype), folder, training)
+            packed = pickle.dumps(dataclasses.replace(graph, arguments=None))
         except Exception as reason:
-            shutil.rmtree(folder, ignore_errors=True)
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
             error = reason
     raise_on_all(comm, error, 'the module was not exported')
-    graph = comm.bcast(graph)
-    is_owner = spread_file(comm, graph.path)
-    if is_owner:
+    packed = comm.bcast(packed)
+    graph = graph if graph is not None else pickle.loads(packed)
+    if spread_file(comm, graph.path):
         weakref.finalize(graph, shutil.rmtree, os.path.dirname(graph.path), True)
     return graph
 
 
 def spread_file(comm, path):
     """Copies the file of the first rank to the machines that do not see it. Returns whether this
-    rank has written the file that its machine reads."""
+    rank has written the file that its machine reads, in a folder that is its own. After an error of
+    one rank all raise one, without these folders. Collective."""
     node = comm.Split_type(MPI.COMM_TYPE_SHARED, comm.rank)
-    is_leader, is_owner = node.rank == 0, comm.rank == 0
-    lacks = is_leader and not os.path.exists(path)
-    if comm.allreduce(lacks, MPI.LOR):
-        size = comm.bcast(os.path.getsize(path) if comm.rank == 0 else None)
-        if lacks:
-            os.makedirs(os.path.dirname(path), mode=0o700)
-            is_owner = True
-        source = open(path, 'rb') if comm.rank == 0 else None
-        target = open(path, 'wb') if lacks else None
-        for _ in range(0, size, 1 << 28):
-            part = comm.bcast(source.read(1 << 28) if source else None)
-            if target:
-                target.write(part)
-        for file in (source, target):
-            if file:
-                file.close()
-    comm.Barrier()
+    lacks, is_owner = node.rank == 0 and not os.path.exists(path), comm.rank == 0
     node.Free()
+    if not comm.allreduce(lacks, MPI.LOR):
+        return is_owner
+    error, size = None, 0
+    with contextlib.ExitStack() as files:
+        source = target = None
+        try:
+            if comm.rank == 0:
+                source, size = files.enter_context(open(path, 'rb')), os.path.getsize(path)
+            if lacks:
+                os.makedirs(os.path.dirname(path), mode=0o700)
+                is_owner = True
+                target = files.enter_context(open(path, 'wb', buffering=0))
+        except OSError as reason:
+            error = reason
+        for _ in range(0, comm.bcast(size), 1 << 28):
+            part = b''
+            try:
+                part = source.read(1 << 28) if source and error is None else b''
+            except OSError as reason:
+                error = reason
+            part = comm.bcast(part)
+            try:
+                written = 0
+                while target and error is None and written < len(part):
+                    written += target.write(memoryview(part)[written:])
+            except OSError as reason:
+                error = reason
+    try:
+        raise_on_all(comm, error, 'the exported module was not copied to all machines')
+    except Exception:
+        if is_owner:
+            shutil.rmtree(os.path.dirname(path), ignore_errors=True)
+        raise
     return is_owner
 
 
