@@ -339,6 +339,16 @@ class Distribute(unittest.TestCase):
                         self.assertEqual(file.read(), b'of the first rank')
                     shutil.rmtree(folder)
 
+    def test_batch_normalisation_without_running_statistics(self):
+        shape = [2, 2, 4 * COMM.size, 3]
+        one = torch.nn.Sequential(torch.nn.Conv2d(2, 3, 1), torch.nn.BatchNorm2d(3, track_running_stats=False))
+        one.load_state_dict(COMM.bcast(one.state_dict()))
+        layout, x = self.rows(shape), drawn(*shape)
+        network = tt.distribute(one, layout, proof=True)
+        for mode in (True, False):
+            wanted = one.train(mode)(x).detach()
+            self.assertLess(apart(network.train(mode)(block(layout, x)).detach(), block(network.output_layout, wanted)), 1e-13)
+
 
 if __name__ == '__main__':
     unittest.main()

@@ -254,12 +254,12 @@ def counting_in(program):
 
 def set_to_inference(program):
     """Sets batch normalisation and dropout in a graph of train() to inference, and lets it count no
-    batches."""
+    batches. Batch normalisation without running statistics is the same in both modes."""
     counting = counting_in(program)
     for node in list(program.graph.nodes):
         if counting & set(node.all_input_nodes):
             program.graph.erase_node(node)
-        elif name_of(node) in OF_TRAINING:
+        elif name_of(node) in OF_TRAINING and arguments_of(node).get('running_mean', node) is not None:
             place = [argument.name for argument in node.target._schema.arguments].index(OF_TRAINING[name_of(node)])
             node.args = (*node.args[:place], False, *node.args[place + 1:])
     program.graph_module.recompile()
