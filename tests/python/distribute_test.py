@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Unchanged modules of PyTorch on a split field, compared with themselves on one process."""
 import copy
+import os
+import shutil
+import tempfile
 import unittest
+import unittest.mock
 
 from mpi4py import MPI
 
@@ -12,6 +16,7 @@ try:
 except ImportError:
     raise unittest.SkipTest('PyTorch is not installed')
 import tenon.torch as tt
+from tenon.torch.exports import spread_file
 from tenon.torch.proofs import prove
 from torch_test import apart, block, drawn
 
@@ -238,6 +243,111 @@ class Distribute(unittest.TestCase):
             network.float()
         with self.assertRaisesRegex(RuntimeError, 'does not compute what the module computes'):
             prove(network, torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), torch.nn.Tanh()))
+
+    def test_modes_of_parts(self):
+        """Layers that do not follow train() and eval() of the whole are refused."""
+        class Frozen(Block):
+            def train(self, mode=True):
+                return super().train(False)
+
+        class Whole(torch.nn.Module):
+            def __init__(self, kind):
+                super().__init__()
+                self.backbone, self.head = kind(2, 3), torch.nn.Conv2d(3, 2, 1)
+
+            def forward(self, x):
+                return self.head(self.backbone(x))
+
+        class Always(torch.nn.Module):
+            def forward(self, x):
+                return torch.nn.functional.dropout(torch.tanh(x), 0.5)
+
+        layout = self.rows([2, 2, 4 * COMM.size, 3])
+        refused = ValueError, RuntimeError
+        text = r'Whole has an operator that is not trained in train\(\).*batch_norm.*distribute_test.py, line [0-9]+.*training=False'
+        with self.assertRaisesRegex(refused, text):
+            tt.distribute(Whole(Frozen), layout)
+        with self.assertRaisesRegex(refused, r'trained in eval\(\).*dropout.*distribute_test.py, line [0-9]+, in forward: return torch.nn'):
+            tt.distribute(Always(), layout)
+        one = Whole(Block)
+        one.backbone.norm.eval()
+        one.head.eval()  # without effect
+        with self.assertRaisesRegex(refused, r'backbone.norm, a BatchNorm2d, is in eval\(\), and the whole Whole in train\(\).*of the whole'):
+            tt.distribute(one, layout)
+        x = drawn(2, 2, 4 * COMM.size, 3)
+        one.load_state_dict(COMM.bcast(one.state_dict()))
+        network = tt.distribute(one, layout, training=False)
+        self.assertLess(apart(network(block(layout, x)), block(layout, one.eval()(x))), 1e-13)
+
+    def test_proofs_of_nested_inputs_and_errors(self):
+        class Nested(torch.nn.Module):
+            fails = False
+
+            def __init__(self):
+                super().__init__()
+                self.conv = torch.nn.Conv2d(2, 2, 1)
+
+            def forward(self, fields):
+                if self.fails:
+                    raise ValueError('no memory')
+                return self.conv(fields['x']) * fields['y']
+
+        layout, one = self.rows([2, 2, 2 * COMM.size, 3]), Nested()
+        fields = {name: torch.zeros(layout.shape()) for name in ('x', 'y')}
+        network = tt.distribute(one, [layout, layout], example=(fields,), proof=True)
+        one.fails = True
+        with self.assertRaisesRegex((ValueError, RuntimeError), 'no memory'):
+            prove(network, one)
+        self.assertTrue(one.training)
+
+    def test_a_proof_with_copies_of_the_input(self):
+        layout = tenon.Layout.sharded(tenon.Partition(COMM, [COMM.size]), [2, 2, 4, 3], 'B')
+        tt.distribute(torch.nn.Sequential(torch.nn.Conv2d(2, 2, 3, padding=1), torch.nn.Tanh()), layout, proof=True)
+
+    def test_errors_of_one_rank(self):
+        """Folders and files that one rank cannot write are an error of all."""
+        with unittest.mock.patch('tempfile.mkdtemp', side_effect=OSError('no space')), self.assertRaisesRegex(
+                (OSError, RuntimeError), 'no space'):
+            tt.distribute(torch.nn.Tanh(), self.rows([1, 2, 4 * COMM.size, 3]))
+
+        class Machines:
+            """The ranks, each on a machine of its own."""
+            rank, bcast, allreduce, allgather, Barrier = COMM.rank, COMM.bcast, COMM.allreduce, COMM.allgather, COMM.Barrier
+
+            @staticmethod
+            def Split_type(*_):
+                return MPI.COMM_SELF.Dup()
+
+        with tempfile.TemporaryDirectory() as own:
+            for fails in (False, True):
+                folder = os.path.join(own, 'made')
+                path = os.path.join(folder, 'file')
+                if COMM.rank == 0:
+                    os.mkdir(folder)
+                    with open(path, 'wb') as file:
+                        file.write(b'of the first rank')
+                elif fails and COMM.rank == COMM.size - 1:
+                    with open(folder, 'wb'):
+                        pass
+                if fails and COMM.size > 1:
+                    with self.assertRaisesRegex((OSError, RuntimeError), 'exists'):
+                        spread_file(Machines, path)
+                    self.assertFalse(os.path.isdir(folder))
+                else:
+                    self.assertTrue(spread_file(Machines, path))
+                    with open(path, 'rb') as file:
+                        self.assertEqual(file.read(), b'of the first rank')
+                    shutil.rmtree(folder)
+
+    def test_batch_normalisation_without_running_statistics(self):
+        shape = [2, 2, 4 * COMM.size, 3]
+        one = torch.nn.Sequential(torch.nn.Conv2d(2, 3, 1), torch.nn.BatchNorm2d(3, track_running_stats=False))
+        one.load_state_dict(COMM.bcast(one.state_dict()))
+        layout, x = self.rows(shape), drawn(*shape)
+        network = tt.distribute(one, layout, proof=True)
+        for mode in (True, False):
+            wanted = one.train(mode)(x).detach()
+            self.assertLess(apart(network.train(mode)(block(layout, x)).detach(), block(network.output_layout, wanted)), 1e-13)
 
 
 if __name__ == '__main__':

@@ -60,6 +60,37 @@ class Joins(unittest.TestCase):
         for name, value in tt.gather_state_dict(network).items():
             self.assertLess(apart(value, one.state_dict()[name]), 1e-12, name)
 
+    def test_running_statistics_of_split_channels(self):
+        """replicated() leaves blocks of Tenon's buffers to their ranks."""
+        layout = tenon.Layout.sharded(grid(), [2, 2 * COMM.size, 3, 3], 'S1')
+        network = tt.Sequential(layout, partial(tt.nn.BatchNorm2d, 2 * COMM.size), torch.nn.Linear(3, 3))
+        network[0].scatter({'running_mean': torch.arange(2.0 * COMM.size)}, strict=False)
+        self.assertEqual(network[0].running_mean.numel(), 2)
+        network[1].register_buffer('own', torch.tensor([float(COMM.rank)]))
+        tt.replicated(network)
+        self.assertEqual(network[0].running_mean.tolist(), [2.0 * COMM.rank, 2.0 * COMM.rank + 1])
+        self.assertEqual(network[1].own.item(), 0.0)
+
+    def test_copies_of_replicated_modules(self):
+        """Copies, and copies of these, sum their gradients too."""
+        layout = rows([1, 2, 2 * COMM.size, 3])
+        plain = tt.replicated(torch.nn.Sequential(torch.nn.Linear(3, 2)), COMM)
+        plain[0].bias.requires_grad_(False)
+        joined_one = tt.replicated(tt.Sequential(layout, tt.nn.Tanh(layout=layout), torch.nn.Linear(3, 2)))
+        x = torch.full((1, 2, 2, 3), COMM.rank + 1.0)
+        for network in (plain, joined_one):
+            other = copy.deepcopy(copy.deepcopy(network))
+            other[-1].requires_grad_(True)
+            average = torch.optim.swa_utils.AveragedModel(network).module
+            for each in (other, average):
+                each(x).sum().backward()
+                grads = COMM.allgather(each[-1].weight.grad.tolist())
+                self.assertTrue(all(grad == grads[0] for grad in grads))
+            self.assertEqual(other[-1].bias.grad.tolist(), [4.0 * COMM.size] * 2)
+            tt.sum_gradients(other)  # adds nothing
+            self.assertEqual(other[-1].bias.grad.tolist(), [4.0 * COMM.size] * 2)
+            self.assertEqual(network[-1].bias.requires_grad, network is joined_one)
+
     def test_modules_that_cannot_be_replicated(self):
         for module, text in ((torch.nn.BatchNorm2d(2), 'torch.nn.BatchNorm2d, whose .* tenon.torch.nn.BatchNorm2d'),
                              (torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Conv2d(2, 2, 3)), '1 is a torch.nn.Conv2d'),

@@ -76,3 +76,14 @@ def synchronize(entries: Iterable[Entry], comm: MPI.Comm) -> None:
                 tensor.copy_(bytes.view(tensor.dtype).reshape(tensor.shape))
     for group in groups.values():
         group.Free()
+
+
+def raise_on_all(comm: MPI.Comm, error: Exception | None, what: str) -> None:
+    """Raises an error on all ranks if one of them has one: its own there, and on others its text.
+    Collective."""
+    texts = comm.allgather(None if error is None else f'{type(error).__name__}: {error}')
+    if error is not None:
+        raise error
+    for rank, text in enumerate(texts):
+        if text is not None:
+            raise RuntimeError(f'{what} on rank {rank}: {text}')

@@ -7,8 +7,10 @@ layers Tenon has for both modes. The file has that of train(), in which y and dr
 tensors, with these operators in inference, as networks are in files."""
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
+import pickle
 import re
 import shutil
 import tempfile
@@ -20,6 +22,7 @@ from mpi4py import MPI
 from torch.utils import _pytree
 
 from ..calls import Layer, Layout
+from .copies import raise_on_all
 from .functions import data_type_of
 from .parts import Distributed
 from .proofs import prove
@@ -34,6 +37,7 @@ class Graph:
     ranks: list[int]         # of the outputs
     used: set[str]           # parameters and buffers that it reads
     counts: set[str]         # buffers that count batches
+    arguments: Any           # of the module, with torch.Tensor in place of its tensors; on the first rank
     path: str = ''
 
 
@@ -78,46 +82,64 @@ def distribute(module: torch.nn.Module, layout: Layout | Sequence[Layout], examp
 def exported_on_first(comm, module, layouts, example, dtype, training):
     """Exports the module on the first rank, and returns the graph, whose file all ranks can read.
     Collective."""
-    graph, error = None, None
+    graph, packed, folder, error = None, None, None, None
     if comm.rank == 0:
-        folder = tempfile.mkdtemp(prefix='tenon-')
         try:
+            folder = tempfile.mkdtemp(prefix='tenon-')
             graph = exported(module, examples_for(module, layouts, example, dtype), folder, training)
+            packed = pickle.dumps(dataclasses.replace(graph, arguments=None))
         except Exception as reason:
-            shutil.rmtree(folder, ignore_errors=True)
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
             error = reason
-    text = comm.bcast(None if error is None else f'{type(error).__name__}: {error}')
-    if text is not None:
-        raise error if error is not None else RuntimeError(f'the module was not exported on the first rank: {text}')
-    graph = comm.bcast(graph)
-    is_owner = spread_file(comm, graph.path)
-    if is_owner:
+    raise_on_all(comm, error, 'the module was not exported')
+    packed = comm.bcast(packed)
+    graph = graph if graph is not None else pickle.loads(packed)
+    if spread_file(comm, graph.path):
         weakref.finalize(graph, shutil.rmtree, os.path.dirname(graph.path), True)
     return graph
 
 
 def spread_file(comm, path):
     """Copies the file of the first rank to the machines that do not see it. Returns whether this
-    rank has written the file that its machine reads."""
+    rank has written the file that its machine reads, in a folder that is its own. After an error of
+    one rank all raise one, without these folders. Collective."""
     node = comm.Split_type(MPI.COMM_TYPE_SHARED, comm.rank)
-    is_leader, is_owner = node.rank == 0, comm.rank == 0
-    lacks = is_leader and not os.path.exists(path)
-    if comm.allreduce(lacks, MPI.LOR):
-        size = comm.bcast(os.path.getsize(path) if comm.rank == 0 else None)
-        if lacks:
-            os.makedirs(os.path.dirname(path), mode=0o700)
-            is_owner = True
-        source = open(path, 'rb') if comm.rank == 0 else None
-        target = open(path, 'wb') if lacks else None
-        for _ in range(0, size, 1 << 28):
-            part = comm.bcast(source.read(1 << 28) if source else None)
-            if target:
-                target.write(part)
-        for file in (source, target):
-            if file:
-                file.close()
-    comm.Barrier()
+    lacks, is_owner = node.rank == 0 and not os.path.exists(path), comm.rank == 0
     node.Free()
+    if not comm.allreduce(lacks, MPI.LOR):
+        return is_owner
+    error, size = None, 0
+    with contextlib.ExitStack() as files:
+        source = target = None
+        try:
+            if comm.rank == 0:
+                source, size = files.enter_context(open(path, 'rb')), os.path.getsize(path)
+            if lacks:
+                os.makedirs(os.path.dirname(path), mode=0o700)
+                is_owner = True
+                target = files.enter_context(open(path, 'wb', buffering=0))
+        except OSError as reason:
+            error = reason
+        for _ in range(0, comm.bcast(size), 1 << 28):
+            part = b''
+            try:
+                part = source.read(1 << 28) if source and error is None else b''
+            except OSError as reason:
+                error = reason
+            part = comm.bcast(part)
+            try:
+                written = 0
+                while target and error is None and written < len(part):
+                    written += target.write(memoryview(part)[written:])
+            except OSError as reason:
+                error = reason
+    try:
+        raise_on_all(comm, error, 'the exported module was not copied to all machines')
+    except Exception:
+        if is_owner:
+            shutil.rmtree(os.path.dirname(path), ignore_errors=True)
+        raise
     return is_owner
 
 
@@ -151,6 +173,8 @@ def free_dimensions(tensor, extents):
 def exported(module, examples, folder, training):
     given, free, fixed = examples
     modes = [each.training for each in module.modules()]
+    if training:
+        check_modes(module)
     try:
         program = program_of(module.eval(), given, free, fixed)
         trained = program_of(module.train(), given, free, fixed) if training else None
@@ -169,7 +193,25 @@ def exported(module, examples, folder, training):
     ranks = [value.dim() if isinstance(value, torch.Tensor) else -1 for value in outputs]
     names = {**program.graph_signature.inputs_to_parameters, **program.graph_signature.inputs_to_buffers}
     used = {names[node.name] for node in program.graph.nodes if node.op == 'placeholder' and node.name in names and node.users}
-    return Graph(type(module).__name__, program.call_spec.out_spec, ranks, used, counts, path)
+    return Graph(type(module).__name__, program.call_spec.out_spec, ranks, used, counts,
+                 _pytree.tree_map(lambda leaf: torch.Tensor if isinstance(leaf, torch.Tensor) else leaf, given), path)
+
+
+# Files of torch.nn with modules that compute the same in both modes.
+MODELESS = {f'torch.nn.modules.{name}' for name in ('container', 'conv', 'flatten', 'linear', 'normalization', 'padding', 'pixelshuffle',
+                                                    'pooling', 'sparse', 'upsampling')}
+
+
+def check_modes(module):
+    """Refuses children in another mode than the whole, such as a batch normalisation that is frozen
+    by eval()."""
+    for name, child in module.named_modules():
+        if child.training != module.training and type(child).__module__ not in MODELESS:
+            modes = ['eval()', 'train()']
+            raise ValueError(
+                f'{name}, a {type(child).__name__}, is in {modes[child.training]}, and the whole {type(module).__name__} in '
+                f'{modes[module.training]}. A distributed module has one mode: call train() or eval() of the whole before, or '
+                'distribute(..., training=False), which makes a module that behaves as in eval() in both modes')
 
 
 def program_of(module, given, free, fixed):
@@ -212,12 +254,12 @@ def counting_in(program):
 
 def set_to_inference(program):
     """Sets batch normalisation and dropout in a graph of train() to inference, and lets it count no
-    batches."""
+    batches. Batch normalisation without running statistics is the same in both modes."""
     counting = counting_in(program)
     for node in list(program.graph.nodes):
         if counting & set(node.all_input_nodes):
             program.graph.erase_node(node)
-        elif name_of(node) in OF_TRAINING:
+        elif name_of(node) in OF_TRAINING and arguments_of(node).get('running_mean', node) is not None:
             place = [argument.name for argument in node.target._schema.arguments].index(OF_TRAINING[name_of(node)])
             node.args = (*node.args[:place], False, *node.args[place + 1:])
     program.graph_module.recompile()
@@ -225,6 +267,8 @@ def set_to_inference(program):
 
 def compared(evaluated, trained, name):
     """Compares the graphs of both modes, and returns the names of the buffers that count batches."""
+    check_arguments(evaluated, False, name)
+    check_arguments(trained, True, name)
     buffers, counting = trained.graph_signature.inputs_to_buffers, counting_in(trained)
     ours = [node for node in evaluated.graph.nodes if makes_tensors(node)]
     theirs = [node for node in trained.graph.nodes if makes_tensors(node) and not counting & set(node.all_input_nodes)]
@@ -240,6 +284,28 @@ def compared(evaluated, trained, name):
         raise ValueError(f'{name} computes in eval() what it does not in train(): {described(ours[len(theirs)])}. '
                          'distribute(..., training=False) makes a module that behaves as in eval() in both modes')
     return {buffers[node.name] for node in counting}
+
+
+def check_arguments(program, mode, name):
+    """Refuses batch normalisation and dropout that do not follow the mode: Tenon would train them in
+    train(), and not in eval()."""
+    for node in program.graph.nodes:
+        kind = name_of(node)
+        if kind not in OF_TRAINING or kind in RECURRENT:
+            continue
+        values = arguments_of(node)
+        has_effect = values['p'] != 0 if kind in DROPOUTS else values['running_mean'] is not None
+        if has_effect and values[OF_TRAINING[kind]] != mode:
+            what = 'is not trained in train(), as if it were frozen' if mode else 'is trained in eval()'
+            raise ValueError(f'{name} has an operator that {what}: {described(node)}. Batch normalisation and dropout follow train() and '
+                             'eval() of the whole, ' + ('or distribute(..., training=False) makes a module that behaves as in eval() in '
+                                                        'both modes' if mode else 'as torch.nn.Dropout does, and dropout(x, p, self.training)'))
+
+
+def arguments_of(node):
+    """Returns the arguments of an operator by their names, with its defaults."""
+    schema = node.target._schema.arguments
+    return {**{each.name: each.default_value for each in schema}, **dict(zip([each.name for each in schema], node.args)), **node.kwargs}
 
 
 def makes_tensors(node):

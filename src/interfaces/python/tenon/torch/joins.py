@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import weakref
 from typing import Any, Callable, Sequence, TypeVar
 
 import torch
@@ -12,6 +13,7 @@ from ..calls import Layout
 from . import copies
 from .functions import comm_of
 from .layers import Module
+from .networks import entries_of
 from .nn import Cat
 
 Network = TypeVar('Network', bound=torch.nn.Module)
@@ -37,8 +39,29 @@ class SumOverRanks:
         total = total.to(parts)
         return torch.view_as_complex(total) if gradient.is_complex() else total
 
-    def __deepcopy__(self, memo: Any) -> SumOverRanks:
-        return SumOverRanks(self.comm)
+
+class CopyOfSummed:
+    """copy.deepcopy() of a parameter whose gradient is summed: that of torch makes one without hooks."""
+
+    def __init__(self, parameter, comm):
+        self.parameter, self.comm = weakref.ref(parameter), comm
+
+    def __call__(self, memo: Any) -> torch.nn.Parameter:
+        parameter = self.parameter()
+        made = type(parameter).__deepcopy__(parameter, memo)
+        add_sum(made.requires_grad_(), self.comm)
+        return made.requires_grad_(parameter.requires_grad)
+
+    def __reduce__(self) -> Any:
+        return type(None), ()  # files have no hooks
+
+
+def add_sum(parameter, comm):
+    """Lets the gradient of a parameter be summed over the ranks in backward passes, and those of its
+    copies."""
+    parameter.register_hook(SumOverRanks(comm))
+    parameter.tenon_is_summed = True
+    parameter.__deepcopy__ = CopyOfSummed(parameter, comm)
 
 
 def replicated(module: Network, comm: MPI.Comm | Layout | None = None) -> Network:
@@ -59,12 +82,11 @@ def replicated(module: Network, comm: MPI.Comm | Layout | None = None) -> Networ
             kind = type(part).__name__
             raise ValueError(f'{name or "the module"} is a torch.nn.{kind}, whose results depend on elements of other ranks: use '
                              f'tenon.torch.nn.{kind} or tenon.torch.distribute()')
-    tensors = [(name, None, tensor) for name, tensor in module.state_dict(keep_vars=True).items() if not hasattr(tensor, 'tenon_copies')]
-    copies.synchronize(tensors, over)
+    of_tenon = {id(held.tensor) for part in module.modules() if isinstance(part, Module) for held in part.held}  # blocks
+    copies.synchronize([entry for entry in entries_of(module) if id(entry[2]) not in of_tenon], over)
     for parameter in module.parameters():
         if parameter.requires_grad and not hasattr(parameter, 'tenon_copies') and not hasattr(parameter, 'tenon_is_summed'):
-            parameter.register_hook(SumOverRanks(over))
-            parameter.tenon_is_summed = True  # type: ignore[attr-defined]
+            add_sum(parameter, over)
     return module
 
 

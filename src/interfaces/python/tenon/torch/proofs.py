@@ -6,7 +6,8 @@ from __future__ import annotations
 import torch
 from torch.utils import _pytree
 
-from .functions import block
+from .copies import raise_on_all
+from .functions import block, repartition
 from .models import from_first
 
 
@@ -22,18 +23,23 @@ def prove(own, module):
     generator = torch.Generator().manual_seed(1)
     wholes = [from_first(torch.randn(layout.shape(), dtype=port.value.dtype, generator=generator), comm).requires_grad_()
               for port, layout in zip(own.inputs, own.input_layouts)]
-    results = None
+    results, error = None, None
     if comm.rank == 0:
+        fields = iter(wholes)
+        arguments = _pytree.tree_map(lambda leaf: next(fields) if leaf is torch.Tensor else leaf, own.graph.arguments)
         try:
             with torch.enable_grad():
-                y = _pytree.tree_leaves(module.eval()(*wholes))
+                y = _pytree.tree_leaves(module.eval()(*arguments))
                 leaves = [*wholes, *[p for p in module.parameters() if p.requires_grad]]
                 found = torch.autograd.grad(sum((each * wave(each)).sum() for each in y), leaves, allow_unused=True)
             results = [each.detach() for each in y], found[:len(wholes)], dict(
                 zip([name for name, p in module.named_parameters() if p.requires_grad], found[len(wholes):]))
+        except Exception as reason:
+            error = reason
         finally:
             for each, mode in zip(module.modules(), modes):
                 each.training = mode
+    raise_on_all(comm, error, 'the module was not evaluated')
     outputs, of_inputs, of_parameters = comm.bcast(results)
     was_training = own.training
     own.eval()
@@ -45,6 +51,7 @@ def prove(own, module):
             block(layout.dual(), wave(whole)).reshape(each.shape) / copies_of(layout)
             for layout, whole, each in zip(own.output_layouts, outputs, y)], allow_unused=True)
     own.train(was_training)
+    found = [*[dx if dx is None else sum_of_copies(layout, dx) for layout, dx in zip(own.input_layouts, found)], *found[len(given):]]
     rows = [('output', own_y, block(layout, whole).reshape(own_y.shape), whole)
             for layout, own_y, whole in zip(own.output_layouts, y, outputs)]
     rows += [('gradient of an input', dx, block(layout, whole), whole) for layout, dx, whole in zip(own.input_layouts, found, of_inputs)
@@ -67,6 +74,12 @@ def copies_of(layout):
     for letter, extent in zip(layout.properties().split(','), extents):
         copies *= extent if letter == 'B' else 1
     return copies
+
+
+def sum_of_copies(layout, cotangent):
+    """Returns the cotangent of an input, to which the ranks with copies have contributions, on all of
+    them."""
+    return cotangent if 'B' not in layout.properties() else repartition(layout.dual(), layout, cotangent.dtype)(cotangent)
 
 
 def is_near(a, b, size):
