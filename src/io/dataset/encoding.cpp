@@ -121,8 +121,8 @@ void Encoding::decode(std::span<T> numbers, Index first, std::vector<Index>& mis
       constexpr double kEndOfInt64 = 0x1p63;
       if (std::is_integral_v<T> && number >= kEndOfInt64)
         throw Error(TENON_ERR_FORMAT,
-                    fmt::format("element {} of a batch of labels is an unsigned number near {}, "
-                                "which has no place in int64",
+                    fmt::format("element {} of a batch of labels is the unsigned number {}, which "
+                                "does not fit into int64",
                                 first + static_cast<Index>(i), number));
       numbers[i] = static_cast<T>(number);
     }
