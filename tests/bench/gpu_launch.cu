@@ -9,7 +9,7 @@ namespace tenon::bench {
 namespace {
 
 struct Nothing {
-  __device__ void onDevice(const Place&) const {}
+  __device__ void onDevice(const GridThread&) const {}
   void onHost(unsigned, unsigned, unsigned) const {}
 };
 
