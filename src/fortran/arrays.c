@@ -457,10 +457,16 @@ void TenonFPlaceRead(TenonDTensor* x, CFI_cdesc_t* interior, CFI_cdesc_t* array,
   Finish(Place(*x, array, order, &p, PlaceToRead), ierr);
 }
 
+/* What the bounds of a pointer to a tensor's array count: elements of the whole tensor, or of this
+ * rank, whose first owned element is 1 and whose ghost cells before it are at 0, -1, ... */
+typedef enum Bounds { kGlobal, kLocal } Bounds;
+
 /* Sets the bounds and strides of a pointer to the tensor's array, halo included. The pointer can
  * omit dimensions of one element, and can have additional ones. */
-static TenonErrorCode DescribeArray(const char* call, TenonDTensor x, CFI_cdesc_t* pointer) {
+static TenonErrorCode DescribeArray(const char* call, Bounds bounds, TenonDTensor x,
+                                    CFI_cdesc_t* pointer) {
   TenonInt low[kMaxDims], high[kMaxDims], strides[kMaxDims], shape[kMaxDims];
+  TenonInt owned[kMaxDims], end[kMaxDims];
   TenonInt extent[kMaxDims] = {0}, whole[kMaxDims] = {0};
   TenonLayout layout = NULL;
   int isLeftOut[kMaxDims], dims, f, d = 0;
@@ -468,6 +474,7 @@ static TenonErrorCode DescribeArray(const char* call, TenonDTensor x, CFI_cdesc_
   TenonCall(TenonDTensorGetLayout(x, &layout));
   TenonCall(TenonLayoutGetDim(layout, &dims));
   TenonCall(TenonLayoutGetShape(layout, shape));
+  TenonCall(TenonLayoutGetOwnedBox(layout, owned, end));
   TenonCall(TenonLayoutDestroy(&layout));
   TenonCall(TenonDTensorGetBox(x, low, high));
   TenonCall(TenonDTensorGetStrides(x, strides));
@@ -484,7 +491,8 @@ static TenonErrorCode DescribeArray(const char* call, TenonDTensor x, CFI_cdesc_
           (int)pointer->rank, (long)extent[f], f + 1);
     if (isLeftOut[f])
       continue;
-    pointer->dim[d].lower_bound = low[dims - 1 - f] + 1;
+    pointer->dim[d].lower_bound =
+        low[dims - 1 - f] - (bounds == kLocal ? owned[dims - 1 - f] : 0) + 1;
     pointer->dim[d].extent = extent[f];
     pointer->dim[d++].sm = strides[dims - 1 - f] * (CFI_index_t)pointer->elem_len;
   }
@@ -495,65 +503,79 @@ static TenonErrorCode DescribeArray(const char* call, TenonDTensor x, CFI_cdesc_
   return TENON_SUCCESS;
 }
 
-static TenonErrorCode GetArray(TenonDTensor x, CFI_cdesc_t* pointer) {
-  const Placing placing = {.call = "tenon_get_array", .interior = pointer};
+static TenonErrorCode GetArray(const char* call, Bounds bounds, TenonDTensor x,
+                               CFI_cdesc_t* pointer) {
+  const Placing placing = {.call = call, .interior = pointer};
   TenonDataType type;
   void* array = NULL;
 
+  pointer->base_addr = NULL;
   TenonCall(CheckType(&placing, x));
-  TenonCall(DescribeArray(placing.call, x, pointer));
+  TenonCall(DescribeArray(call, bounds, x, pointer));
   TenonCall(TenonDTensorGetDataType(x, &type));
   TenonCall(TenonDTensorGetArray(x, type, &array));
   pointer->base_addr = array ? array : &emptyTarget;
   return TENON_SUCCESS;
 }
 
-static TenonErrorCode GetArrayRead(TenonDTensor x, CFI_cdesc_t* pointer) {
-  const Placing placing = {.call = "tenon_get_array_read", .interior = pointer};
+static TenonErrorCode GetArrayRead(const char* call, Bounds bounds, TenonDTensor x,
+                                   CFI_cdesc_t* pointer) {
+  const Placing placing = {.call = call, .interior = pointer};
   const void* array = NULL;
   TenonDataType type;
 
+  pointer->base_addr = NULL;
   TenonCall(CheckType(&placing, x));
-  TenonCall(DescribeArray(placing.call, x, pointer));
+  TenonCall(DescribeArray(call, bounds, x, pointer));
   TenonCall(TenonDTensorGetDataType(x, &type));
   TenonCall(TenonDTensorGetArrayRead(x, type, &array));
   pointer->base_addr = array ? (void*)array : &emptyTarget;
   return TENON_SUCCESS;
 }
 
-void TenonFGetArray(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {
-  const TenonErrorCode code = GetArray(*x, pointer);
-
-  if (code != TENON_SUCCESS)
-    pointer->base_addr = NULL;
-  Finish(code, ierr);
-}
-
-void TenonFGetArrayRead(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {
-  const TenonErrorCode code = GetArrayRead(*x, pointer);
-
-  if (code != TENON_SUCCESS)
-    pointer->base_addr = NULL;
-  Finish(code, ierr);
-}
-
-void TenonFRestoreArray(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {
+static void RestoreArray(TenonDTensor x, CFI_cdesc_t* pointer, int* ierr) {
   void* array = pointer->base_addr == &emptyTarget ? NULL : pointer->base_addr;
-  const TenonErrorCode code = TenonDTensorRestoreArray(*x, &array);
+  const TenonErrorCode code = TenonDTensorRestoreArray(x, &array);
 
   if (code == TENON_SUCCESS)
     pointer->base_addr = NULL;
   Finish(code, ierr);
 }
 
-void TenonFRestoreArrayRead(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {
+static void RestoreArrayRead(TenonDTensor x, CFI_cdesc_t* pointer, int* ierr) {
   const void* array = pointer->base_addr == &emptyTarget ? NULL : pointer->base_addr;
-  const TenonErrorCode code = TenonDTensorRestoreArrayRead(*x, &array);
+  const TenonErrorCode code = TenonDTensorRestoreArrayRead(x, &array);
 
   if (code == TENON_SUCCESS)
     pointer->base_addr = NULL;
   Finish(code, ierr);
 }
+
+/* The functions of each type of elements, which differ in their names alone: two interfaces of one
+ * function with different arguments would not be standard Fortran. */
+#define DEFINE_POINTERS(Type)                                                                      \
+  void TenonFGetArray##Type(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {                    \
+    Finish(GetArray("tenon_get_array", kGlobal, *x, pointer), ierr);                               \
+  }                                                                                                \
+  void TenonFGetLocalArray##Type(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {               \
+    Finish(GetArray("tenon_get_local_array", kLocal, *x, pointer), ierr);                          \
+  }                                                                                                \
+  void TenonFRestoreArray##Type(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {                \
+    RestoreArray(*x, pointer, ierr);                                                               \
+  }                                                                                                \
+  void TenonFGetArrayRead##Type(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {                \
+    Finish(GetArrayRead("tenon_get_array_read", kGlobal, *x, pointer), ierr);                      \
+  }                                                                                                \
+  void TenonFGetLocalArrayRead##Type(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {           \
+    Finish(GetArrayRead("tenon_get_local_array_read", kLocal, *x, pointer), ierr);                 \
+  }                                                                                                \
+  void TenonFRestoreArrayRead##Type(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {            \
+    RestoreArrayRead(*x, pointer, ierr);                                                           \
+  }
+
+DEFINE_POINTERS(Real64)
+DEFINE_POINTERS(Real32)
+DEFINE_POINTERS(Int64)
 
 void TenonFShareMemory(TenonPartition* partition, CFI_cdesc_t* array, int* ierr) {
   const Placing placing = {.call = "tenon_partition_share_memory"};
