@@ -17,6 +17,8 @@ namespace tenon {
 struct StoredNumbers {
   bool areIntegers = false;
   int bytes = 8;
+  // Of 8 bytes and unsigned: read as int64 they keep their bits, since int64 lacks their upper half.
+  bool areUnsigned64 = false;
 };
 
 // The numbers, and the bytes of text, that an attribute of usual length has at most.
@@ -65,7 +67,7 @@ private:
 
   StoredNumbers stored_;
   double factor_ = 1, offset_ = 0;
-  double unsignedRange_ = 0; // 2^bits if negative integers mean unsigned ones, otherwise 0
+  double unsignedRange_ = 0; // 2^bits if negative integers stand for unsigned ones, otherwise 0
   std::vector<double> marks_;
   bool isNanMissing_ = false;
   // Values beyond these bounds are missing; the bounds are compared with stored numbers, or with
