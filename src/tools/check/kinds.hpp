@@ -19,8 +19,9 @@ void checkPrimitive(Case& c);
 void checkInPlace(Case& c);
 // Allocate, clear, add, copy and move on boxes of each rank's own memory.
 void checkMemory(Case& c);
-// Layers that use the lists of a mesh.
+// Layers that use the lists of a mesh: linear ones, which are sparse matrices, and others.
 void checkMesh(Case& c);
+void checkMeshTypes(Case& c);
 // An operator whose adjoint is wrong on purpose: the check must find it.
 void checkBroken(Case& c);
 // A rank that fails alone while the others wait for it.

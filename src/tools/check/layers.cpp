@@ -2,7 +2,7 @@
 // The layers that `tenon check` draws. Each layer type of the library has random examples
 // (TenonLayerGetExampleTensor() etc.) with valid settings and shapes, so a new type is checked
 // without an edit here. The exceptions are types that need more than settings, such as lists of a
-// mesh (mesh.cpp).
+// mesh (mesh.cpp, mesh_types.cpp).
 #include "tools/check/kinds.hpp"
 #include "tools/check/layer.hpp"
 #include "tools/check/layout_make.hpp"
@@ -146,8 +146,8 @@ std::vector<CaseKind> layerKinds() {
       {"sequential", checkSequential},
       {"graph", checkGraph},
   };
-  // These types need lists, which checkMesh() draws, or number rows by blocks, which other grids do
-  // not.
+  // These types need lists, which checkMesh() and checkMeshTypes() draw, or number rows by blocks,
+  // which other grids do not.
   const std::set<std::string> ofMeshes = {
       "edgeattention", "gather", "indexmap", "linkedhalo", "rows", "segmentsum", "sparsematrix"};
   std::vector<CaseKind> kinds;
