@@ -20,8 +20,10 @@ function(tenon_find_fortran_descriptors)
     execute_process(COMMAND ${CMAKE_Fortran_COMPILER} -print-file-name=include/${name}
       OUTPUT_VARIABLE found OUTPUT_STRIP_TRAILING_WHITESPACE)
   elseif(NOT found AND CMAKE_Fortran_COMPILER_ID STREQUAL LLVMFlang)
-    execute_process(COMMAND ${CMAKE_Fortran_COMPILER} -print-resource-dir OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE)
-    set(found "${folder}/../../../include/flang/${name}" "${folder}/include/${name}")
+    execute_process(COMMAND ${CMAKE_Fortran_COMPILER} -print-resource-dir
+      OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE)
+    get_filename_component(flang "${folder}/../../../include/flang" ABSOLUTE) # the folder itself may be missing
+    set(found "${flang}/${name}" "${folder}/include/${name}")
   elseif(NOT found)
     get_filename_component(compiler "${CMAKE_Fortran_COMPILER}" REALPATH)
     get_filename_component(folder "${compiler}" DIRECTORY)

@@ -23,8 +23,9 @@ tenon_install_pc(tenon_fortran fortran_dev)
 
 # The sources, from which share/tenon/fortran/build_module makes the module for another compiler.
 get_property(sources GLOBAL PROPERTY TENON_FORTRAN_SOURCES)
-install(FILES ${sources} ${PROJECT_SOURCE_DIR}/src/fortran/arrays.c
-  ${PROJECT_SOURCE_DIR}/src/fortran/tenon_mpi_integers.f90 ${PROJECT_SOURCE_DIR}/share/tenon/fortran/CMakeLists.txt
+set(folder ${PROJECT_SOURCE_DIR}/src/fortran)
+install(FILES ${sources} ${folder}/arrays.c ${folder}/arrays.h ${folder}/pointers.c ${folder}/tenon_mpi_integers.f90
+  ${PROJECT_SOURCE_DIR}/share/tenon/fortran/CMakeLists.txt
   ${CMAKE_CURRENT_LIST_DIR}/TenonFortranCompiler.cmake ${CMAKE_CURRENT_LIST_DIR}/tenon_fortran.pc.in
   DESTINATION ${CMAKE_INSTALL_DATADIR}/tenon/fortran COMPONENT fortran_dev)
 install(PROGRAMS ${PROJECT_SOURCE_DIR}/share/tenon/fortran/build_module

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-2-Clause
 ! Lets a tensor use an array of the program without a copy, or a pointer of the program use a tensor's array. These
-! are interfaces of the C functions in arrays.c, which get the descriptor of an array of any rank, type and stride.
+! are interfaces of the C functions in arrays.c and pointers.c, which get the descriptor of an array of any rank, type
+! and stride.
 ! Dimensions are counted in the order of the array's declaration. For example, with a block of nx x ny cells on this
 ! rank and one ghost cell on each side:
 !

@@ -93,8 +93,8 @@ private:
 
 using Ints = List<TenonInt>;
 
-/** @brief A list of objects: one object, several in braces, {x, y}, or a container of C handles or of
- *         objects such as std::vector<tenon::DTensor>. nullptr and empty objects are NULL. */
+/** @brief A list of objects: one object, several in braces, {x, y}, or a container of C handles or
+ *         of objects such as std::vector<tenon::DTensor>. nullptr and empty objects are NULL. */
 template <class C>
 class Handles : public List<C> {
 public:

@@ -12,8 +12,8 @@
 //
 // Labels, which state what an axis of the process grid does to the inputs and y: S0, S1, ...
 // (splits a dimension), B (replicates them), R (holds them on its root only). where also has P:
-// both choices are partial sums, and the condition is replicated; a number counts on each rank, so it
-// must be 0 then.
+// both choices are partial sums, and the condition is replicated; a number counts on each rank, so
+// it must be 0 then.
 #include "kernels/elementwise/selection.hpp"
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
@@ -77,7 +77,7 @@ private:
   Relation relation_;
 };
 
-// y = a where the condition is not 0, else b, or a number if there is no b. The cotangent of the
+// y = a where the condition is not 0, else b, or a number in place of b. The cotangent of the
 // condition is 0; dy goes to the cotangent of the selected input, and the other one gets 0 there.
 template <class T>
 class LocalChoice final : public ArrayKernel {

@@ -2,8 +2,8 @@
 // Decodes the numbers of variables by their attributes:
 //
 //   scale_factor, add_offset      value = scale_factor * number + add_offset
-//   _Unsigned = "true"            negative integers mean unsigned ones of the same size; so do those of
-//                                 an unsigned type of 8 bytes, read as int64
+//   _Unsigned = "true"            negative integers mean unsigned ones of the same size, as they
+//                                 do where an unsigned type of 8 bytes is read as int64
 //   _FillValue, missing_value     these numbers mark missing values; without _FillValue a default
 //   valid_min, valid_max, valid_range   numbers beyond these bounds are missing
 //

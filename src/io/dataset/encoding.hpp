@@ -17,7 +17,7 @@ namespace tenon {
 struct StoredNumbers {
   bool areIntegers = false;
   int bytes = 8;
-  // Of 8 bytes and unsigned: read as int64 they keep their bits, since int64 lacks their upper half.
+  // Of 8 bytes and unsigned: read as int64 by their bits, since int64 lacks the upper half.
   bool areUnsigned64 = false;
 };
 

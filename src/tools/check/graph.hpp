@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Random graphs for the checks of layers on meshes. Nodes have random ids and owners. A directed edge
-// is listed by the rank that owns its target, or ("anywhere") by any rank. Every rank draws the same
-// graph, and knows the lists of all ranks.
+// Random graphs for the checks of layers on meshes, defined in mesh.cpp. Nodes have random ids and
+// owners. A directed edge is listed by the rank that owns its target, or ("anywhere") by any rank.
+// Every rank draws the same graph, and knows the lists of all ranks.
 #pragma once
 
 #include "tools/check/case.hpp"

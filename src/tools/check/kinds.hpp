@@ -9,10 +9,6 @@ namespace tenon::tools {
 std::vector<CaseKind> operatorKinds();
 std::vector<CaseKind> layerKinds();
 
-// Convolution, pooling, a function, flatten and an affine layer with different signatures, as a
-// sequence, and as a graph with a skip connection.
-void checkSequential(Case& c);
-void checkGraph(Case& c);
 // Each primitive by its name, on one axis of a grid.
 void checkPrimitive(Case& c);
 // A halo exchange and its adjoint on one ghosted user array.

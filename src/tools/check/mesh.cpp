@@ -5,11 +5,12 @@
 //    sparsematrix  y of a node: weighted sum of the rows of the nodes from which its edges come
 //    indexmap      copies of the rows of ghosts, or the nodes in the order of their ids
 //    averagepooling across the links between tiles of a line or ring
-// The graphs are those of graph.hpp. Each layer is linear: its definition is a sparse matrix between rows of
-// its input and rows of its output (struct Matrix). Example: an edge of weight 3 from node 5 to
-// node 2 is the term y[2] += 3 x[5] of sparsematrix. Every rank draws the same graph, so each
-// computes the whole product, forward and transposed, and compares its own rows with those of the
-// layer. The numbers are small integers (and halves), whose sums are exact in any order.
+// The graphs of graph.hpp are drawn here as well. Each layer is linear: its definition is a sparse
+// matrix between rows of its input and rows of its output (struct Matrix). Example: an edge of
+// weight 3 from node 5 to node 2 is the term y[2] += 3 x[5] of sparsematrix. Every rank draws the
+// same graph, so each computes the whole product, forward and transposed, and compares its own rows
+// with those of the layer. The numbers are small integers (and halves), whose sums are exact in any
+// order.
 #include "tools/check/field.hpp"
 #include "tools/check/graph.hpp"
 #include "tools/check/kinds.hpp"
@@ -20,6 +21,95 @@
 #include <map>
 
 namespace tenon::tools {
+
+Graph drawGraph(Case& c, bool isAnywhere) {
+  Graph graph;
+  // A rank can own nothing.
+  for (int n = c.draw.between(1, 20); n > 0; --n) {
+    graph.ids.push_back(static_cast<Index>(c.draw.number()));
+    graph.owners.push_back(c.draw.upTo(c.ranks - 1));
+  }
+  const int last = static_cast<int>(graph.ids.size()) - 1;
+  for (int e = c.draw.upTo(40); e > 0; --e) {
+    Edge edge{c.draw.upTo(last), c.draw.upTo(last), 0, double(c.draw.between(-3, 3))};
+    edge.holder = isAnywhere ? c.draw.upTo(c.ranks - 1) : graph.owners[edge.target];
+    graph.edges.push_back(edge);
+  }
+  return graph;
+}
+
+Graph onOneProcess(Graph graph) {
+  std::ranges::fill(graph.owners, 0);
+  for (Edge& edge : graph.edges)
+    edge.holder = 0;
+  return graph;
+}
+
+Part::Part(const Graph& graph, int rank) {
+  const Index count = static_cast<Index>(graph.ids.size());
+  // In descending order: the order of a list must not matter to the library.
+  for (Index n = count; n-- > 0;)
+    if (graph.owners[n] == rank)
+      nodes.push_back(n);
+  owned = static_cast<Index>(nodes.size());
+  for (Index e = 0; e < static_cast<Index>(graph.edges.size()); ++e)
+    if (graph.edges[e].holder == rank) {
+      edges.push_back(e);
+      positionOf(graph.edges[e].source);
+      positionOf(graph.edges[e].target);
+    }
+}
+
+Index Part::positionOf(Index node) {
+  const auto at = std::ranges::find(nodes, node) - nodes.begin();
+  if (at == static_cast<std::ptrdiff_t>(nodes.size()))
+    nodes.push_back(node);
+  return at;
+}
+
+Lists::Lists(MPI_Comm comm, const Graph& graph, Part part, bool isAnywhere) {
+  Indices ids, target, source, keys;
+  std::vector<double> weights;
+  for (const Index n : part.nodes)
+    ids.push_back(graph.ids[n]);
+  for (const Index e : part.edges) {
+    target.push_back(part.positionOf(graph.edges[e].target));
+    source.push_back(part.positionOf(graph.edges[e].source));
+    // Keys, in whose order sums are taken, only have to differ; these descend with gaps.
+    keys.push_back(1000 - 3 * e);
+    weights.push_back(graph.edges[e].weight);
+  }
+  const auto count = static_cast<TenonInt>(part.edges.size());
+  require(TenonIndexMapCreateFromIds(comm, part.owned, static_cast<TenonInt>(ids.size()),
+                                     ids.data(), nodes.out()));
+  require(TenonIndexMapCreateSorted(nodes, sorted.out()));
+  require(isAnywhere ? TenonEdgesCreateShared(nodes, nodes, count, target.data(), source.data(),
+                                              keys.data(), nullptr, weights.data(), edges.out())
+                     : TenonEdgesCreate(nodes, nodes, count, target.data(), source.data(),
+                                        keys.data(), weights.data(), edges.out()));
+}
+
+Layout rowsOfNodes(TenonIndexMap map, TenonInt columns) {
+  const TenonInt shape[] = {0, columns};
+  Layout plain, ghosted;
+  require(TenonIndexMapGetLayouts(map, 2, shape, plain.out(), ghosted.out()));
+  return plain;
+}
+
+Layout rowsOfEdges(TenonEdges edges, TenonInt columns) {
+  const TenonInt shape[] = {0, columns};
+  Layout layout;
+  require(TenonEdgesGetLayout(edges, 2, shape, layout.out()));
+  return layout;
+}
+
+Values rowsFrom(const Indices& rows, Index columns, const std::function<double(Index, Index)>& at) {
+  Values values;
+  for (const Index row : rows)
+    for (Index k = 0; k < columns; ++k)
+      values.push_back(at(row, k));
+  return values;
+}
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks of the types for meshes that are no sparse matrices, and of networks of them, on the graphs of
+// Checks of the types for meshes beyond sparse matrices, and of networks of them, on the graphs of
 // graph.hpp and on tiles of a line or ring:
 //    gather          with the rows of edges, or of one end alone
 //    segmentsum      means and maxima
@@ -7,9 +7,9 @@
 //    rows            the points of a grid as rows, by the definition
 //    messagepassing  networks of edges and of nodes (columnmlp) around gather and segmentsum
 //    convolution     across the links between tiles, also from a halo that `linkedhalo` has filled
-// Output, tangent, and gradients of all ranks equal those of the same layer on one process, which lists
-// the whole mesh in its own order. Example: node 5 is row 2 of rank 1, and row 14 of one process; both
-// must have the same numbers there. One process is checked by the dot test.
+// Output, tangent, and gradients of all ranks equal those of the same layer on one process, which
+// lists the whole mesh in its own order. Example: node 5 is row 2 of rank 1, and row 14 of one
+// process; both must have the same numbers there. One process is checked by the dot test.
 #include "tools/check/graph.hpp"
 #include "tools/check/kinds.hpp"
 #include "tools/check/layer.hpp"
@@ -23,8 +23,8 @@ namespace tenon::tools {
 
 namespace {
 
-// A layer with its inputs on all ranks and on one process, and the numbers of this rank's rows: row i
-// of an input on this rank is row rows[i] of one process.
+// A layer with its inputs on all ranks and on one process, and the numbers of this rank's rows: row
+// i of an input on this rank is row rows[i] of one process.
 struct Sides {
   LayerStep tested, reference;
   std::vector<Indices> inputRows;
