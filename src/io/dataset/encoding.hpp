@@ -67,7 +67,7 @@ private:
 
   StoredNumbers stored_;
   double factor_ = 1, offset_ = 0;
-  double unsignedRange_ = 0; // 2^bits if negative integers stand for unsigned ones, otherwise 0
+  double unsignedRange_ = 0; // 2^bits if negative integers mean unsigned ones, otherwise 0
   std::vector<double> marks_;
   bool isNanMissing_ = false;
   // Values beyond these bounds are missing; the bounds are compared with stored numbers, or with

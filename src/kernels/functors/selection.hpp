@@ -44,8 +44,8 @@ struct CompareElements {
   TENON_DEVICE void write(Index i, T value) const { y[i] = value; }
 };
 
-// y = a where `mask` is not 0, else b; `otherwise` stands for all elements of a null a or b. (A
-// double leaves no padding, see above.)
+// y = a where `mask` is not 0, else b; all elements of a null a or b are `otherwise`. (A double
+// leaves no padding, see above.)
 template <class T>
 struct SelectElements {
   const T *mask, *a, *b;
