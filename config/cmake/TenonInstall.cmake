@@ -27,7 +27,7 @@ install(TARGETS tenon EXPORT TenonTargets LIBRARY COMPONENT runtime NAMELINK_COM
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ TYPE INCLUDE FILES_MATCHING PATTERN *.h PATTERN *.hpp)
 install(FILES ${TENON_CXX_MEMBERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenon/cxx/generated)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE TYPE DOC COMPONENT licence)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/share/tenon TYPE DATA COMPONENT tool)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/share/tenon TYPE DATA COMPONENT tool PATTERN fortran EXCLUDE)
 install(EXPORT TenonTargets NAMESPACE Tenon:: DESTINATION ${package})
 
 # A program that links the static library links what that needs: TenonConfig.cmake finds the same packages by the same

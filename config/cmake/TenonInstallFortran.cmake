@@ -11,9 +11,6 @@ set_target_properties(tenon_fortran PROPERTIES
   INSTALL_RPATH "$ORIGIN")
 tenon_export_symbols(tenon_fortran tenon_fortran.map)
 
-# Modules serve only the compiler that made them.
-string(REGEX MATCH "^[0-9]+" compiler_version "${CMAKE_Fortran_COMPILER_VERSION}")
-string(TOLOWER tenon/fortran/${CMAKE_Fortran_COMPILER_ID}-${compiler_version} TENON_MODULES)
 target_include_directories(tenon_fortran PUBLIC
   $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/fortran>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/${TENON_MODULES}>)
@@ -23,3 +20,13 @@ install(DIRECTORY ${PROJECT_BINARY_DIR}/fortran/
 install(EXPORT TenonFortranTargets NAMESPACE Tenon::
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon COMPONENT fortran_dev)
 tenon_install_pc(tenon_fortran fortran_dev)
+
+# The sources, from which share/tenon/fortran/build_module makes the module for another compiler.
+get_property(sources GLOBAL PROPERTY TENON_FORTRAN_SOURCES)
+set(folder ${PROJECT_SOURCE_DIR}/src/fortran)
+install(FILES ${sources} ${folder}/arrays.c ${folder}/arrays.h ${folder}/pointers.c ${folder}/tenon_mpi_integers.f90
+  ${PROJECT_SOURCE_DIR}/share/tenon/fortran/CMakeLists.txt
+  ${CMAKE_CURRENT_LIST_DIR}/TenonFortranCompiler.cmake ${CMAKE_CURRENT_LIST_DIR}/tenon_fortran.pc.in
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/tenon/fortran COMPONENT fortran_dev)
+install(PROGRAMS ${PROJECT_SOURCE_DIR}/share/tenon/fortran/build_module
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/tenon/fortran COMPONENT fortran_dev)

@@ -4,49 +4,11 @@
  * and of each dimension extent and stride in bytes (sm). These are checked, and that the block is a
  * section of its array. Dimension f of Fortran is dimension c = dims - 1 - f of C: the block
  * u(1:nx, 1:ny) of u(0:nx+1, 0:ny+1) is a tensor [ny, nx] with the strides [nx + 2, 1]. */
-#include <ISO_Fortran_binding.h>
-#include <stdarg.h>
-#include <stdio.h>
+#include "arrays.h"
+
 #include <stdlib.h>
-#include <tenon.h>
-#include <tenon/ext/error.h>
 
-enum { kMaxDims = 8, kMaxText = 400, kMaxComponents = 6 };
-
-/* The target of pointers to empty arrays, which must be associated with something. */
-static int64_t emptyTarget;
-
-/* Sets ierr; without ierr an error ends the program, as with TenonCallAbort(). */
-static void Finish(TenonErrorCode code, int* ierr) {
-  if (ierr)
-    *ierr = code;
-  else if (code != TENON_SUCCESS)
-    TenonAbort(code);
-}
-
-static TenonErrorCode Fail(TenonErrorCode code, const char* call, const char* format, ...) {
-  char message[kMaxText];
-  va_list values;
-
-  va_start(values, format);
-  vsnprintf(message, sizeof message, format, values);
-  va_end(values);
-  return TenonRaiseError(code, message, call, "", 0);
-}
-
-static const char* NameOfType(const CFI_cdesc_t* array) {
-  if (array->type == CFI_type_double)
-    return "real(real64)";
-  if (array->type == CFI_type_float)
-    return "real(real32)";
-  return array->type == CFI_type_int64_t ? "integer(int64)" : "another type";
-}
-
-static const char* NameOfDataType(TenonDataType type) {
-  if (type == TENON_FLOAT64)
-    return "real(real64)";
-  return type == TENON_FLOAT32 ? "real(real32)" : "integer(int64)";
-}
+enum { kMaxComponents = 6 };
 
 /* The components that TenonFPlaceComponents() has checked so far: their addresses, and lists with
  * an entry for each dimension of each component, in the order of C. */
@@ -90,7 +52,7 @@ static TenonErrorCode CheckType(const Placing* p, TenonDTensor x) {
   TenonDataType type;
 
   TenonCall(TenonDTensorGetDataType(x, &type));
-  if (NameOfType(p->interior) != NameOfDataType(type))
+  if (strcmp(NameOfType(p->interior), NameOfDataType(type)) != 0)
     return Refuse(TENON_ERR_DATATYPE, p, "the array is %s, but the tensor is %s",
                   NameOfType(p->interior), NameOfDataType(type));
   return TENON_SUCCESS;
@@ -126,31 +88,6 @@ static TenonErrorCode ReadBlock(TenonDTensor x, Placing* p) {
   if (p->components)
     p->shape[p->dims - 2] = 1;
   return TENON_SUCCESS;
-}
-
-/* Selects the dimensions of one element that an array of lower rank omits, such as u(nx, ny) for a
- * tensor [1, ny, nx]. First the channel dimension, if the array is a single channel; then
- * dimensions with one element on all ranks, which gives the same choice on all ranks; then others;
- * in each group the last ones first. If there are not enough, CheckExtents() rejects the last
- * dimensions. */
-static void LeaveOut(int dims, int rank, const TenonInt shape[], const TenonInt extent[],
-                     int channels, int isLeftOut[]) {
-  int missing = dims - rank, preference, f;
-
-  for (f = 0; f < dims; ++f)
-    isLeftOut[f] = 0;
-  for (preference = 0; preference < 4; ++preference)
-    for (f = dims - 1; f >= 0; --f) {
-      const int fits = preference == 0   ? f == channels
-                       : preference == 1 ? shape[f] == 1 && extent[f] == 1
-                       : preference == 2 ? extent[f] == 1
-                                         : 1;
-
-      if (missing > 0 && fits && !isLeftOut[f]) {
-        isLeftOut[f] = 1;
-        --missing;
-      }
-    }
 }
 
 /* Reads the dimensions that `order` lists: one for each dimension of the array, or one for each
@@ -455,104 +392,6 @@ void TenonFPlaceRead(TenonDTensor* x, CFI_cdesc_t* interior, CFI_cdesc_t* array,
   Placing p = {.call = "tenon_place_read", .interior = interior};
 
   Finish(Place(*x, array, order, &p, PlaceToRead), ierr);
-}
-
-/* Sets the bounds and strides of a pointer to the tensor's array, halo included. The pointer can
- * omit dimensions of one element, and can have additional ones. */
-static TenonErrorCode DescribeArray(const char* call, TenonDTensor x, CFI_cdesc_t* pointer) {
-  TenonInt low[kMaxDims], high[kMaxDims], strides[kMaxDims], shape[kMaxDims];
-  TenonInt extent[kMaxDims] = {0}, whole[kMaxDims] = {0};
-  TenonLayout layout = NULL;
-  int isLeftOut[kMaxDims], dims, f, d = 0;
-
-  TenonCall(TenonDTensorGetLayout(x, &layout));
-  TenonCall(TenonLayoutGetDim(layout, &dims));
-  TenonCall(TenonLayoutGetShape(layout, shape));
-  TenonCall(TenonLayoutDestroy(&layout));
-  TenonCall(TenonDTensorGetBox(x, low, high));
-  TenonCall(TenonDTensorGetStrides(x, strides));
-  for (f = 0; f < dims; ++f) {
-    extent[f] = high[dims - 1 - f] - low[dims - 1 - f];
-    whole[f] = shape[dims - 1 - f];
-  }
-  LeaveOut(dims, pointer->rank, whole, extent, -1, isLeftOut);
-  for (f = 0; f < dims; ++f) {
-    if (isLeftOut[f] && extent[f] > 1)
-      return Fail(
-          TENON_ERR_SHAPE, call,
-          "the pointer has %d dimensions, but this rank's box has %ld elements in dimension %d",
-          (int)pointer->rank, (long)extent[f], f + 1);
-    if (isLeftOut[f])
-      continue;
-    pointer->dim[d].lower_bound = low[dims - 1 - f] + 1;
-    pointer->dim[d].extent = extent[f];
-    pointer->dim[d++].sm = strides[dims - 1 - f] * (CFI_index_t)pointer->elem_len;
-  }
-  for (; d < pointer->rank; ++d) {
-    pointer->dim[d].lower_bound = pointer->dim[d].extent = 1;
-    pointer->dim[d].sm = (CFI_index_t)pointer->elem_len;
-  }
-  return TENON_SUCCESS;
-}
-
-static TenonErrorCode GetArray(TenonDTensor x, CFI_cdesc_t* pointer) {
-  const Placing placing = {.call = "tenon_get_array", .interior = pointer};
-  TenonDataType type;
-  void* array = NULL;
-
-  TenonCall(CheckType(&placing, x));
-  TenonCall(DescribeArray(placing.call, x, pointer));
-  TenonCall(TenonDTensorGetDataType(x, &type));
-  TenonCall(TenonDTensorGetArray(x, type, &array));
-  pointer->base_addr = array ? array : &emptyTarget;
-  return TENON_SUCCESS;
-}
-
-static TenonErrorCode GetArrayRead(TenonDTensor x, CFI_cdesc_t* pointer) {
-  const Placing placing = {.call = "tenon_get_array_read", .interior = pointer};
-  const void* array = NULL;
-  TenonDataType type;
-
-  TenonCall(CheckType(&placing, x));
-  TenonCall(DescribeArray(placing.call, x, pointer));
-  TenonCall(TenonDTensorGetDataType(x, &type));
-  TenonCall(TenonDTensorGetArrayRead(x, type, &array));
-  pointer->base_addr = array ? (void*)array : &emptyTarget;
-  return TENON_SUCCESS;
-}
-
-void TenonFGetArray(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {
-  const TenonErrorCode code = GetArray(*x, pointer);
-
-  if (code != TENON_SUCCESS)
-    pointer->base_addr = NULL;
-  Finish(code, ierr);
-}
-
-void TenonFGetArrayRead(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {
-  const TenonErrorCode code = GetArrayRead(*x, pointer);
-
-  if (code != TENON_SUCCESS)
-    pointer->base_addr = NULL;
-  Finish(code, ierr);
-}
-
-void TenonFRestoreArray(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {
-  void* array = pointer->base_addr == &emptyTarget ? NULL : pointer->base_addr;
-  const TenonErrorCode code = TenonDTensorRestoreArray(*x, &array);
-
-  if (code == TENON_SUCCESS)
-    pointer->base_addr = NULL;
-  Finish(code, ierr);
-}
-
-void TenonFRestoreArrayRead(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {
-  const void* array = pointer->base_addr == &emptyTarget ? NULL : pointer->base_addr;
-  const TenonErrorCode code = TenonDTensorRestoreArrayRead(*x, &array);
-
-  if (code == TENON_SUCCESS)
-    pointer->base_addr = NULL;
-  Finish(code, ierr);
 }
 
 void TenonFShareMemory(TenonPartition* partition, CFI_cdesc_t* array, int* ierr) {

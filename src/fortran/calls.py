@@ -12,7 +12,11 @@ TenonInt low becomes one generic name with two subroutines, one per kind of inte
 
 A function with a communicator has two subroutines for each of these: one for a communicator of the module mpi (an
 integer, suffix _mpi) and one for mpi_f08 (type(MPI_Comm), suffix _f08), which calls the first. A function with a
-TenonObject has one for each class. The arguments are translated by their kinds, see kinds.py."""
+TenonObject has one for each class. Where C has an argument that can be left out before one that cannot, a further
+subroutine (suffix _c) has all arguments in the order of C, and raises an error with the order of Fortran. The arguments
+are translated by their kinds, see kinds.py."""
+import re
+
 from kinds import Kind, Parts, kind_of
 from names import comment, fortran_name, snake, wrap
 
@@ -28,6 +32,12 @@ WITH_SETTINGS = ('TenonCheckpoint', 'TenonDataset', 'TenonFieldSeries', 'TenonLa
                  'TenonOptimizer', 'TenonPlan')
 # The type of a communicator in Fortran, by the suffix of the subroutine.
 SUFFIXES = {'f08': 'type(MPI_Comm)', 'mpi': 'integer(c_int)'}
+
+
+def type_and_rank(declaration):
+    """Returns what distinguishes a dummy argument from another: its type, and whether it is a list."""
+    attributes, name = declaration.split(' :: ')
+    return re.match(r'\s*\w+\([^)]*\)|\s*\w+', re.sub(r'len=[^,)]*', 'len=*', attributes))[0], '(' in name
 
 
 class Call:
@@ -161,7 +171,41 @@ class Call:
                 generics.setdefault(name, []).append(other)
             lines += self.subroutine(specific, name, suffix or 'int64')
             generics.setdefault(name, []).append(specific)
+            for communicator in ['f08', 'mpi'] if self.has_communicator() else ['']:
+                refusing = '_'.join(word for word in [base, suffix, communicator, 'c'] if word)
+                refused = self.refusal(refusing, name, suffix or 'int64', communicator or 'mpi')
+                generics[name] += [refusing] * bool(refused)
+                lines += refused
         return lines
+
+    # The order of C.
+
+    def refusal(self, name, public, integer, communicator):
+        """Returns the subroutine that has the arguments in the order of C and raises an error; no lines if both orders
+        are the same, or if a compiler could not tell them apart: an argument that cannot be left out in the order of
+        Fortran must be of another type or rank than the one at its place in C, and the names must differ."""
+        if self.function.result != 'TenonErrorCode':
+            return []
+        passed = [kind for kind in self.kinds if not kind.is_left_out]
+        required = [kind for kind in passed if not kind.is_optional]
+        parts = Parts(self.function.name, integer, SUFFIXES[communicator])
+        for kind in passed:
+            kind.declare(parts)
+        types = dict(zip(passed, map(type_and_rank, parts.declarations)))
+        if all(types[ours] == types[other] for ours, other in zip(required, passed)):
+            return []
+        # Those after the last required one can be left out in both orders, and have the same names.
+        last = max(passed.index(kind) for kind in required) + 1
+        renamed = [re.sub(r'intent\(\w+\)', 'intent(in)', line).replace(', optional', '').replace(' :: ', ' :: c_')
+                   for line in parts.declarations[:last]]
+        declared = renamed + parts.declarations[last:]
+        dummies = ['c_' + dummy for dummy in parts.dummies[:last]] + parts.dummies[last:]
+        listed = ', '.join(kind.name for kind in required) + ''.join(
+            f' [, {kind.name}]' for kind in passed if kind.is_optional)
+        return (wrap(f'  subroutine {name}(', dummies + ['ierr'], ')') + declared +
+                ['    integer(c_int), intent(out), optional :: ierr'] +
+                wrap('    call refuse_order(', [f"'{public}'", f"'{listed}'", 'ierr'], ')') +
+                [f'  end subroutine {name}'])
 
     def head(self, name, parts):
         if '*' in self.function.result:

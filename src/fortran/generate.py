@@ -69,7 +69,7 @@ def subroutines(headers, calls):
         if specifics == [generic]:
             continue
         public += [f'  interface {generic}'] + wrap('    procedure ', specifics) + ['  end interface']
-    uses = ['iso_c_binding', 'mpi_f08, only: MPI_Comm', 'tenon_types', 'tenon_c', 'tenon_convert']
+    uses = ['iso_c_binding', 'tenon_mpi, only: MPI_Comm', 'tenon_types', 'tenon_c', 'tenon_convert']
     return module('tenon_calls', uses, ['  private'] + public + ['contains'] + body), list(generics)
 
 

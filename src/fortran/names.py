@@ -17,7 +17,7 @@ def snake(name):
 def fortran_name(name):
     """Like snake(), but ends the script if a name with the longest suffix would exceed Fortran's limit."""
     result = snake(name)
-    if len(result) > MAX_NAME - len('_f08_int64'):
+    if len(result) > MAX_NAME - len('_int64_f08_c'):
         raise SystemExit(f'{name}: a name in Fortran has at most {MAX_NAME} characters')
     return result
 

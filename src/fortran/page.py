@@ -117,7 +117,7 @@ def main():
             lines += ['', f'## {header}', '', '| call | returns | what it does |', '| --- | --- | --- |']
             if header == 'tenon/dtensor.h':
                 lines += [row(hand[name], 'see [Arrays](fortran.md#arrays)') for name in sorted(hand)
-                          if re.match(r'tenon_(place|get_array|restore_array)', name)]
+                          if re.match(r'tenon_(place|get_(local_)?array|restore_array)', name)]
         call = Call(function, headers)
         name = call.public_name()
         if function.name in BY_HAND and name not in hand:

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-2-Clause
 ! Lets a tensor use an array of the program without a copy, or a pointer of the program use a tensor's array. These
-! are interfaces of the C functions in arrays.c, which get the descriptor of an array of any rank, type and stride.
+! are interfaces of the C functions in arrays.c and pointers.c, which get the descriptor of an array of any rank, type
+! and stride.
 ! Dimensions are counted in the order of the array's declaration. For example, with a block of nx x ny cells on this
 ! rank and one ghost cell on each side:
 !
@@ -13,7 +14,8 @@ module tenon_arrays
   private
   public :: tenon_place, tenon_place_read, tenon_place_components
   public :: tenon_partition_share_memory, tenon_partition_unshare_memory
-  public :: tenon_get_array, tenon_restore_array, tenon_get_array_read, tenon_restore_array_read
+  public :: tenon_get_array, tenon_get_local_array, tenon_restore_array
+  public :: tenon_get_array_read, tenon_get_local_array_read, tenon_restore_array_read
 
   interface
     ! Makes a tensor use an array in place. Not collective.
@@ -80,19 +82,19 @@ module tenon_arrays
   ! Points to this rank's box of a tensor, halo included, with global bounds. Until tenon_restore_array()
   ! no other call can use the tensor.
   interface tenon_get_array
-    subroutine get_array_real64(x, array, ierr) bind(C, name="TenonFGetArray")
+    subroutine get_array_real64(x, array, ierr) bind(C, name="TenonFGetArrayReal64")
       import
       type(tenon_dtensor), intent(in) :: x
       real(c_double), pointer, intent(out) :: array(..)
       integer(c_int), intent(out), optional :: ierr
     end subroutine get_array_real64
-    subroutine get_array_real32(x, array, ierr) bind(C, name="TenonFGetArray")
+    subroutine get_array_real32(x, array, ierr) bind(C, name="TenonFGetArrayReal32")
       import
       type(tenon_dtensor), intent(in) :: x
       real(c_float), pointer, intent(out) :: array(..)
       integer(c_int), intent(out), optional :: ierr
     end subroutine get_array_real32
-    subroutine get_array_int64(x, array, ierr) bind(C, name="TenonFGetArray")
+    subroutine get_array_int64(x, array, ierr) bind(C, name="TenonFGetArrayInt64")
       import
       type(tenon_dtensor), intent(in) :: x
       integer(c_int64_t), pointer, intent(out) :: array(..)
@@ -100,21 +102,44 @@ module tenon_arrays
     end subroutine get_array_int64
   end interface tenon_get_array
 
+  ! The same with this rank's bounds: its first owned element is 1 in each dimension, and its halo is below
+  ! 1 and above the number of its own elements.
+  interface tenon_get_local_array
+    subroutine get_local_array_real64(x, array, ierr) bind(C, name="TenonFGetLocalArrayReal64")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      real(c_double), pointer, intent(out) :: array(..)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine get_local_array_real64
+    subroutine get_local_array_real32(x, array, ierr) bind(C, name="TenonFGetLocalArrayReal32")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      real(c_float), pointer, intent(out) :: array(..)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine get_local_array_real32
+    subroutine get_local_array_int64(x, array, ierr) bind(C, name="TenonFGetLocalArrayInt64")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      integer(c_int64_t), pointer, intent(out) :: array(..)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine get_local_array_int64
+  end interface tenon_get_local_array
+
   ! Ends the access, and nullifies the pointer.
   interface tenon_restore_array
-    subroutine restore_array_real64(x, array, ierr) bind(C, name="TenonFRestoreArray")
+    subroutine restore_array_real64(x, array, ierr) bind(C, name="TenonFRestoreArrayReal64")
       import
       type(tenon_dtensor), intent(in) :: x
       real(c_double), pointer, intent(inout) :: array(..)
       integer(c_int), intent(out), optional :: ierr
     end subroutine restore_array_real64
-    subroutine restore_array_real32(x, array, ierr) bind(C, name="TenonFRestoreArray")
+    subroutine restore_array_real32(x, array, ierr) bind(C, name="TenonFRestoreArrayReal32")
       import
       type(tenon_dtensor), intent(in) :: x
       real(c_float), pointer, intent(inout) :: array(..)
       integer(c_int), intent(out), optional :: ierr
     end subroutine restore_array_real32
-    subroutine restore_array_int64(x, array, ierr) bind(C, name="TenonFRestoreArray")
+    subroutine restore_array_int64(x, array, ierr) bind(C, name="TenonFRestoreArrayInt64")
       import
       type(tenon_dtensor), intent(in) :: x
       integer(c_int64_t), pointer, intent(inout) :: array(..)
@@ -124,19 +149,19 @@ module tenon_arrays
 
   ! The same for reading; several can be open at the same time.
   interface tenon_get_array_read
-    subroutine get_array_read_real64(x, array, ierr) bind(C, name="TenonFGetArrayRead")
+    subroutine get_array_read_real64(x, array, ierr) bind(C, name="TenonFGetArrayReadReal64")
       import
       type(tenon_dtensor), intent(in) :: x
       real(c_double), pointer, intent(out) :: array(..)
       integer(c_int), intent(out), optional :: ierr
     end subroutine get_array_read_real64
-    subroutine get_array_read_real32(x, array, ierr) bind(C, name="TenonFGetArrayRead")
+    subroutine get_array_read_real32(x, array, ierr) bind(C, name="TenonFGetArrayReadReal32")
       import
       type(tenon_dtensor), intent(in) :: x
       real(c_float), pointer, intent(out) :: array(..)
       integer(c_int), intent(out), optional :: ierr
     end subroutine get_array_read_real32
-    subroutine get_array_read_int64(x, array, ierr) bind(C, name="TenonFGetArrayRead")
+    subroutine get_array_read_int64(x, array, ierr) bind(C, name="TenonFGetArrayReadInt64")
       import
       type(tenon_dtensor), intent(in) :: x
       integer(c_int64_t), pointer, intent(out) :: array(..)
@@ -144,20 +169,41 @@ module tenon_arrays
     end subroutine get_array_read_int64
   end interface tenon_get_array_read
 
+  interface tenon_get_local_array_read
+    subroutine get_local_array_read_real64(x, array, ierr) bind(C, name="TenonFGetLocalArrayReadReal64")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      real(c_double), pointer, intent(out) :: array(..)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine get_local_array_read_real64
+    subroutine get_local_array_read_real32(x, array, ierr) bind(C, name="TenonFGetLocalArrayReadReal32")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      real(c_float), pointer, intent(out) :: array(..)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine get_local_array_read_real32
+    subroutine get_local_array_read_int64(x, array, ierr) bind(C, name="TenonFGetLocalArrayReadInt64")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      integer(c_int64_t), pointer, intent(out) :: array(..)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine get_local_array_read_int64
+  end interface tenon_get_local_array_read
+
   interface tenon_restore_array_read
-    subroutine restore_array_read_real64(x, array, ierr) bind(C, name="TenonFRestoreArrayRead")
+    subroutine restore_array_read_real64(x, array, ierr) bind(C, name="TenonFRestoreArrayReadReal64")
       import
       type(tenon_dtensor), intent(in) :: x
       real(c_double), pointer, intent(inout) :: array(..)
       integer(c_int), intent(out), optional :: ierr
     end subroutine restore_array_read_real64
-    subroutine restore_array_read_real32(x, array, ierr) bind(C, name="TenonFRestoreArrayRead")
+    subroutine restore_array_read_real32(x, array, ierr) bind(C, name="TenonFRestoreArrayReadReal32")
       import
       type(tenon_dtensor), intent(in) :: x
       real(c_float), pointer, intent(inout) :: array(..)
       integer(c_int), intent(out), optional :: ierr
     end subroutine restore_array_read_real32
-    subroutine restore_array_read_int64(x, array, ierr) bind(C, name="TenonFRestoreArrayRead")
+    subroutine restore_array_read_int64(x, array, ierr) bind(C, name="TenonFRestoreArrayReadInt64")
       import
       type(tenon_dtensor), intent(in) :: x
       integer(c_int64_t), pointer, intent(inout) :: array(..)

@@ -4,6 +4,7 @@
 !   c_bool_of, c_dimension, c_nodes   truth values, dimensions, and nodes of a graph, as numbers of C
 !   give                          results, to integers of 32 or 64 bits
 !   check_*, explain_counted      errors in arguments, with the numbers that the Fortran program has passed
+!   refuse_order                  the error of a call with its arguments in the order of C
 !   finish                        the end of each call: sets ierr, or ends the program
 !   text_at, give_text, terminated, addresses   texts with and without NUL
 !   *_dimensions, *_axes, *_devices   numbers of entries of the lists of an object
@@ -15,7 +16,7 @@ module tenon_convert
   implicit none
   private
   public :: reverse, reverse_each, turned_setting, turned_text, give, check_length, check_counted
-  public :: check_nodes, explain_counted, finish, fail
+  public :: check_nodes, explain_counted, finish, fail, refuse_order
   public :: c_bool_of, c_dimension, c_nodes
   public :: text_at, give_text, terminated, addresses
   public :: layout_dimensions, tensor_dimensions, spatial_dimensions, &
@@ -182,6 +183,14 @@ contains
     integer(c_int) :: answer
     answer = raise_error(code, message//c_null_char, call//c_null_char, c_null_char, 0)
   end function fail
+
+  ! For arguments in the order of C, by the subroutines that accept only this order.
+  subroutine refuse_order(call, arguments, ierr)
+    character(len=*), intent(in) :: call, arguments
+    integer(c_int), intent(out), optional :: ierr
+    call finish(fail(TENON_ERR_ARG, call, 'the arguments are in the order of C; in Fortran those that can be left '// &
+      'out follow the others: '//call//'('//arguments//')'), ierr)
+  end subroutine refuse_order
 
   subroutine check_length(code, call, name, length, wanted)
     integer(c_int), intent(inout) :: code

@@ -4,7 +4,7 @@
 ! sentence that is appended to messages about dimensions: that they are in the order of C.
 module tenon_start
   use iso_c_binding
-  use mpi_f08, only: MPI_Comm
+  use tenon_mpi, only: MPI_Comm
   use tenon_types
   use tenon_c
   use tenon_convert

@@ -4,7 +4,7 @@
 program lists_refused
   use mpi_f08
   use tenon
-  use, intrinsic :: iso_fortran_env, only: real64
+  use, intrinsic :: iso_fortran_env, only: int64, real64
   implicit none
   character(len=*), parameter :: counts_from_0 = 'are those of C: counted from 0'
   type(tenon_index_map) :: nodes, cells
@@ -56,6 +56,7 @@ program lists_refused
   call expect(TENON_ERR_ARG, 'parameter index 8 is out of range', counts_from_0)
   call tenon_destroy(net)
   call long_text()
+  call order_of_c()
 
   call tenon_destroy(plain)
   call tenon_destroy(ghosted)
@@ -80,6 +81,28 @@ contains
     if (ierr == TENON_SUCCESS .and. text /= 'odd,periodic;1=zero,even') error stop 'other lists: '//text
     call tenon_destroy(layer)
   end subroutine long_text
+
+  ! Arguments that can be left out follow the others; in the order of C they are refused, with the order of Fortran.
+  subroutine order_of_c()
+    real(real64) :: difference
+    logical :: found
+    integer :: number
+    call tenon_layer_create_column_mlp(MPI_COMM_WORLD, [3, 8, 3], 'tanh', layer, ierr=ierr)
+    call expect(TENON_ERR_ARG, 'the arguments are in the order of C; in Fortran those that can be left out follow the others: '// &
+      'tenon_layer_create_column_mlp(comm, widths, layer [, activation])')
+    call tenon_layer_create_column_mlp(MPI_COMM_WORLD%MPI_VAL, [3, 8, 3], 'tanh', layer, ierr)
+    call expect(TENON_ERR_ARG, 'are in the order of C')
+    call tenon_layer_test_adjoint(net, parameter, 7, relative=difference, ierr=ierr)
+    call expect(TENON_ERR_ARG, 'tenon_layer_test_adjoint(layer, seed [, x] [, tangent] [, adjoint] [, relative])')
+    call tenon_layer_test_taylor(net, parameter, 7_int64, ierr=ierr)
+    call expect(TENON_ERR_ARG, 'tenon_layer_test_taylor(layer, seed [, x] [, order] [, remainder])')
+    call tenon_edges_create(nodes, nodes, [1], [1], [1], [1.0_real64], edges, ierr)
+    call expect(TENON_ERR_ARG, 'tenon_edges_create(targets, sources, target, source, edges [, keys] [, weights])')
+    call tenon_options_get_flag('', 'name', found, ierr)
+    call expect(TENON_ERR_ARG, 'tenon_options_get_flag(name, value [, prefix])')
+    call tenon_options_get_int('', 'name', number, ierr)
+    call expect(TENON_ERR_ARG, 'tenon_options_get_int(name, value [, prefix])')
+  end subroutine order_of_c
 
   subroutine expect(code, words, note)
     integer, intent(in) :: code

@@ -45,6 +45,7 @@ program meshes
   call tenon_linearop_apply_adjoint(fill, du, x)
   if (any(abs(t(:, [1, owned]) - 2) > 0) .or. any(abs(t(:, 2:owned - 1) - 1) > 0)) error stop 'another sum'
 
+  call read_by_own_numbers()
   call second_differences()
   call go_by_ids()
   call map_rows()
@@ -61,6 +62,38 @@ program meshes
   call tenon_finalize()
   call MPI_Finalize()
 contains
+  ! Bounds count the nodes of all ranks, or this rank's alone; ghosts are behind them, and halo cells before and after.
+  subroutine read_by_own_numbers()
+    type(tenon_layout) :: blocks, slabs
+    type(tenon_dtensor) :: slab
+    real(real64), pointer :: all_nodes(:, :), own_nodes(:, :), cells(:, :)
+    do k = 1, nodes_here
+      t(:, k) = real(k, real64)
+    end do
+    call tenon_get_array(x, all_nodes)
+    if (lbound(all_nodes, 2) /= owned*rank + 1) error stop 'the nodes of all ranks have other numbers'
+    call tenon_restore_array(x, all_nodes)
+    call tenon_get_local_array(u, own_nodes)
+    if (any(lbound(own_nodes) /= 1) .or. any(ubound(own_nodes) /= [levels, nodes_here])) error stop 'other own bounds'
+    own_nodes(2, owned) = -7
+    call tenon_restore_array(u, own_nodes)
+    if (associated(own_nodes) .or. nint(t(2, owned)) /= -7) error stop 'the pointer was to another node'
+    call tenon_get_local_array_read(u, own_nodes)
+    if (nint(own_nodes(1, nodes_here)) /= nodes_here) error stop 'a ghost has another number'
+    call tenon_restore_array_read(u, own_nodes)
+
+    call tenon_layout_create_from_boxes(MPI_COMM_WORLD, [1, 4*rank + 1], [3, 4*rank + 4], blocks)
+    call tenon_layout_create_like(blocks, slabs)
+    call tenon_layout_set_halo(slabs, 2, 2, 1, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC)
+    call tenon_layout_set_up(slabs)
+    call tenon_dtensor_create(slabs, TENON_FLOAT64, slab)
+    call tenon_get_local_array(slab, cells)
+    if (any(lbound(cells) /= [1, -1]) .or. any(ubound(cells) /= [3, 5])) error stop 'halo cells have other numbers'
+    call tenon_restore_array(slab, cells)
+    call tenon_destroy(slab)
+    call tenon_destroy(slabs)
+    call tenon_destroy(blocks)
+  end subroutine read_by_own_numbers
   ! The ids rise by one distance around the ring, so that the values in their order do too.
   subroutine go_by_ids()
     type(tenon_index_map) :: sorted

@@ -16,6 +16,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <set>
 
 namespace tenon {
@@ -263,6 +264,56 @@ TEST_F(VolumeFile, AttributesAreAppliedToStoredNumbers) {
 }
 
 // HDF5 itself crashes if a type in a damaged file has more bits than its conversions support.
+// Unsigned labels of 64 bits: those that int64 holds are read, a mark of missing ones counts as
+// such, and others are an error, where HDF5 would give the largest int64.
+TEST_F(VolumeFile, UnsignedLabelsOf64BitsAreReadOrRefused) {
+  const std::string path = folder_ / "unsigned.h5";
+  constexpr std::uint64_t kEnd = std::uint64_t(1) << 63;
+  if (world()->rank() == 0) {
+    std::filesystem::copy_file(path_, path);
+    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+    const hsize_t count = kVolumes;
+    const hid_t space = H5Screate_simple(1, &count, nullptr);
+    for (const char* name : {"plain", "filled"}) {
+      std::vector<std::uint64_t> labels(kVolumes, 7);
+      labels[1] = kEnd - 1;
+      labels[3] = std::numeric_limits<std::uint64_t>::max();
+      const hid_t set =
+          H5Dcreate2(file, name, H5T_STD_U64BE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+      H5Dwrite(set, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, labels.data());
+      if (name == std::string("filled"))
+        writeAttribute(set, "_FillValue", 0x1p64);
+      H5Dclose(set);
+    }
+    H5Sclose(space);
+    H5Fclose(file);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  const Layout xLayout = layout({2, kChannels, kDepth, kRows, kColumns}, "S2,B"),
+               classLayout = layout({2}, "B,B");
+  DTensor x(world(), xLayout, TENON_FLOAT32), classes(world(), classLayout, TENON_INT64);
+  for (const char* name : {"plain", "filled"}) {
+    FileDataset data(world(), path, "float32", name);
+    data.setText("fill_missing", "-100");
+    data.setUp(xLayout, &classLayout);
+    data.getBatch(0, 0, x, &classes);
+    {
+      const HostView<const std::int64_t> label(classes);
+      EXPECT_EQ(label[0], 7);
+      EXPECT_EQ(label[1], std::int64_t(kEnd - 1));
+    }
+    if (name == std::string("plain")) {
+      expectError(TENON_ERR_FORMAT, {"unsigned number", "does not fit into int64"},
+                  [&] { data.getBatch(0, 1, x, &classes); });
+    } else {
+      data.getBatch(0, 1, x, &classes);
+      const HostView<const std::int64_t> label(classes);
+      EXPECT_EQ(label[0], 7);
+      EXPECT_EQ(label[1], -100);
+    }
+  }
+}
+
 TEST_F(VolumeFile, OnlyNumbersOfUsualSizesAreRead) {
   const std::string path = folder_ / "types.h5";
   if (world()->rank() == 0) {

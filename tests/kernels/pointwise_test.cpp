@@ -434,6 +434,10 @@ TYPED_TEST(PointwiseKernel, ComparisonsAndChoices) {
   EXPECT_EQ(y, (std::vector<T>{2, 5, 2, 7, 8}));
   selectElements<T>(test::here(), 5, mask.data(), nullptr, mask.data(), y.data());
   EXPECT_EQ(y, (std::vector<T>{0, 0, 0, 0, 0}));
+  selectElements<T>(test::here(), 5, mask.data(), other.data(), nullptr, y.data(), 2.5);
+  EXPECT_EQ(y[1], T(2.5));
+  EXPECT_EQ(y[3], T(2.5));
+  EXPECT_EQ(y[0], T(4));
 }
 
 TYPED_TEST(PointwiseKernel, VectorOperations) {

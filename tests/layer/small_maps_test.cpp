@@ -7,6 +7,7 @@
 #include "layer/derivatives/derivative_check.hpp"
 #include "run_layer.hpp"
 #include "support/draws.hpp"
+#include "sys/traps.hpp"
 
 namespace tenon {
 namespace {
@@ -413,6 +414,44 @@ TEST(Selection, ComparesAndChooses) {
     for (int k = 0; k < 3; ++k)
       test::expectNear(test::gathered(*dx[k]), want[k], 1e-14, where->describe());
   }
+}
+
+// With a number instead of the third input: a mask excludes NaN from results and gradients, where a
+// product with 0 would be NaN.
+TEST(Selection, ANumberStandsForWhatAMaskExcludes) {
+  const HeldTraps noTraps; // the field has NaN
+  const Shape shape = {2, 3, 4}, ofMask = {2, 1, 4};
+  test::LayoutDraw draw(31);
+  for (int i = 0; i < 8; ++i)
+    for (const double otherwise : {0.0, -2.5}) {
+      const Layouts inputs = {test::drawInput(draw, ofMask),
+                              Layout(test::drawInput(draw, shape).withoutHalos())};
+      const auto mask = test::tensor(inputs[0]), x = test::tensor(inputs[1]),
+                 dMask = test::tensor(inputs[0].dual()), dx = test::tensor(inputs[1].dual());
+      std::vector<double> isWater, field, wanted, gradient;
+      for (Index e = 0; e < elements(ofMask); ++e)
+        isWater.push_back(double(e % 3 != 0));
+      forEachIndex(shape, [&](const Shape& index) {
+        const bool counts = isWater[broadcastPlace(index, ofMask)] != 0;
+        const double value = double(field.size()) + 1;
+        field.push_back(counts ? value : std::numeric_limits<double>::quiet_NaN());
+        wanted.push_back(counts ? value : otherwise);
+        gradient.push_back(counts ? 1 : 0);
+      });
+      test::fillFrom(*mask, isWater);
+      test::fillFrom(*x, field);
+      const auto where = test::layerWith("where", {{"otherwise", otherwise}});
+      where->setDataType(TENON_FLOAT64);
+      where->setUp(inputs);
+      const auto y = test::tensor(where->outputLayout()), dy = test::tensor(y->layout().dual());
+      test::fillFrom(*dy, std::vector<double>(24, 1.0));
+      const DTensor* read[] = {mask.get(), x.get()};
+      DTensor* written[] = {dMask.get(), dx.get()};
+      where->apply(Inputs(read), *y);
+      where->applyAdjoint(*dy, InputCotangents(written));
+      EXPECT_EQ(test::gathered(*y), wanted) << where->describe();
+      EXPECT_EQ(test::gathered(*dx), gradient) << where->describe();
+    }
 }
 
 // Means, sums and maxima against loops. The cotangent of a maximum is divided equally among all

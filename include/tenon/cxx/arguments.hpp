@@ -93,8 +93,8 @@ private:
 
 using Ints = List<TenonInt>;
 
-/** @brief A list of objects: in braces, {x, y}, or a container of C handles or of objects such as
- *         std::vector<tenon::DTensor>. nullptr and empty objects are NULL. */
+/** @brief A list of objects: one object, several in braces, {x, y}, or a container of C handles or
+ *         of objects such as std::vector<tenon::DTensor>. nullptr and empty objects are NULL. */
 template <class C>
 class Handles : public List<C> {
 public:
@@ -107,6 +107,7 @@ public:
     /* An object contains its handle and nothing else: an array of objects is one of handles. */
     static_assert(std::is_standard_layout_v<Object> && sizeof(Object) == sizeof(C));
   }
+  Handles(const Handle<C>& one) : List<C>(reinterpret_cast<const C*>(&one), 1) {}
 };
 
 /** @brief An array of the program that a call fills, where no object tells the length. */

@@ -3,7 +3,8 @@
 // NumPy (broadcast.hpp):
 //
 //   compare   y = 1 where a relation of x_0 and x_1 holds, else 0; it has no derivative
-//   where     y = x_1 where x_0 is not 0, else x_2; the condition x_0 has no derivative
+//   where     y = x_1 where x_0 is not 0, else x_2 or a number (the setting `otherwise`); the
+//             condition x_0 has no derivative
 //
 // The kernels work on contiguous arrays of the same shape. If an input has extent 1 in a dimension
 // in which the output is larger, a first kernel ("spread <number of the input>") repeats it to the
@@ -11,7 +12,8 @@
 //
 // Labels, which state what an axis of the process grid does to the inputs and y: S0, S1, ...
 // (splits a dimension), B (replicates them), R (holds them on its root only). where also has P:
-// both choices are partial sums, and the condition is replicated.
+// both choices are partial sums, and the condition is replicated; a number counts on each rank, so
+// it must be 0 then.
 #include "kernels/elementwise/selection.hpp"
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
@@ -22,6 +24,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace tenon {
 
@@ -31,6 +34,11 @@ namespace {
 constexpr OptionSpec kRelation[] = {{"relation", OptionSpec::Choice, "greater",
                                      "what is asked of the first and the second input",
                                      "greater|greater_equal|less|less_equal|equal|not_equal"}};
+
+constexpr OptionSpec kOtherwise[] = {{"otherwise", OptionSpec::Real, nullptr,
+                                      "value where the first input, a mask, is 0, in place of a "
+                                      "third input; what the mask excludes, "
+                                      "such as NaN, reaches neither results nor gradients"}};
 
 // The relation by its name, which is one of these: the setting allows no other.
 Relation relationOf(const std::string& name) {
@@ -69,16 +77,17 @@ private:
   Relation relation_;
 };
 
-// y = a where the condition is not 0, else b. The cotangent of the condition is 0; dy goes to the
-// cotangent of the selected input, and the other one gets 0 there.
+// y = a where the condition is not 0, else b, or a number in place of b. The cotangent of the
+// condition is 0; dy goes to the cotangent of the selected input, and the other one gets 0 there.
 template <class T>
 class LocalChoice final : public ArrayKernel {
 public:
+  explicit LocalChoice(std::optional<double> otherwise) : otherwise_(otherwise) {}
   void forward(Arrays x, KernelParameters, LocalArray& y, Buffer*) override {
-    choose(x[0], x[1], x[2], y);
+    choose(x[0], x[1], otherwise_ ? LocalArray() : x[2], y, otherwise_.value_or(0));
   }
   void tangent(const SavedArrays& at, Arrays dx, KernelParameters, LocalArray& dy) override {
-    choose(at.inputs[0], dx[1], dx[2], dy);
+    choose(at.inputs[0], dx[1], otherwise_ ? LocalArray() : dx[2], dy);
   }
   void adjoint(const SavedArrays& at, const LocalArray& dy, KernelParameters,
                WrittenArrays dx) override {
@@ -86,18 +95,20 @@ public:
       setZero(dx[0]);
     if (dx[1])
       choose(at.inputs[0], dy, {}, dx[1]);
-    if (dx[2])
+    if (!otherwise_ && dx[2])
       choose(at.inputs[0], {}, dy, dx[2]);
   }
   std::string describe() const override { return "element by element"; }
 
 private:
-  // y = a or b by the condition; an absent a or b counts as zeros.
+  // y = a or b by the condition; the elements of an absent a or b are `otherwise`.
   static void choose(const LocalArray& condition, const LocalArray& a, const LocalArray& b,
-                     LocalArray& y) {
+                     LocalArray& y, double otherwise = 0) {
     selectElements<T>(y.context(), y.elements(), condition.data<T>(), a.data<T>(), b.data<T>(),
-                      y.mutableData<T>());
+                      y.mutableData<T>(), otherwise);
   }
+
+  std::optional<double> otherwise_;
 };
 
 // Base of both types. All inputs are used in the layout of the first input of the output's shape.
@@ -177,31 +188,50 @@ public:
 
 class Where final : public Selection {
 public:
-  Where() : Selection("where", {}) {}
-  int inputCount() const override { return 3; }
+  Where() : Selection("where", kOtherwise) {}
+  int inputCount() const override { return otherwise() ? 2 : 3; }
   std::string inputAdvice() const override {
-    return "; it takes its second where its first is not 0, and its third elsewhere";
+    return "; it takes its second where its first is not 0, and elsewhere its third, or the number "
+           "of its setting otherwise";
   }
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
     const Property B = Property::broadcast(), P = Property::partial();
     SignatureTable table = broadcastTable(inputs, outputShape(inputs), /*linear=*/false);
-    table.push_back({"P", Properties{B, P, P}, {}, P});
+    if (!otherwise())
+      table.push_back({"P", Properties{B, P, P}, {}, P});
+    else if (*otherwise() == 0)
+      table.push_back({"P", Properties{B, P}, {}, P});
     return table;
   }
   MapList maps(const Form& form, const Layouts&) const override {
     MapList list;
     addInputs(list, form);
-    const ValueId condition = spread(list, form, 0, /*isFixed=*/true),
-                  a = spread(list, form, 1, /*isFixed=*/false),
-                  b = spread(list, form, 2, /*isFixed=*/false), y = list.stagedOutput();
-    list.run({.name = type(), .savesInputs = true}, {condition, a, b}, y);
+    std::vector<ValueId> inputs = {spread(list, form, 0, /*isFixed=*/true)};
+    for (int i = 1; i < inputCount(); ++i)
+      inputs.push_back(spread(list, form, i, /*isFixed=*/false));
+    const ValueId y = list.stagedOutput();
+    list.run({.name = type(), .savesInputs = true}, inputs, y);
     list.unstage(y);
     return list;
   }
   std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
-    return at.name() == type() ? makeTyped<LocalChoice>(at.type) : makeSpread(at);
+    return at.name() == type() ? makeTyped<LocalChoice>(at.type, otherwise()) : makeSpread(at);
   }
-  std::string summary() const override { return "element by element"; }
+  std::string summary() const override {
+    return otherwise() ? fmt::format("otherwise {}", *otherwise()) : "element by element";
+  }
+  Example example(ExampleDraw& draw) const override {
+    if (draw.chance(50))
+      return Selection::example(draw);
+    Example example = broadcastExample(draw, 2);
+    example.settings.emplace_back("otherwise", draw.of({0.0, 0.5}));
+    return example;
+  }
+
+private:
+  std::optional<double> otherwise() const {
+    return isSet("otherwise") ? std::optional(real("otherwise")) : std::nullopt;
+  }
 };
 
 } // namespace

@@ -2,7 +2,8 @@
 // Decodes the numbers of variables by their attributes:
 //
 //   scale_factor, add_offset      value = scale_factor * number + add_offset
-//   _Unsigned = "true"            negative integers mean unsigned ones of the same size
+//   _Unsigned = "true"            negative integers mean unsigned ones of the same size, as they
+//                                 do where an unsigned type of 8 bytes is read as int64
 //   _FillValue, missing_value     these numbers mark missing values; without _FillValue a default
 //   valid_min, valid_max, valid_range   numbers beyond these bounds are missing
 //
@@ -54,7 +55,8 @@ Encoding::Encoding(StoredNumbers stored, const VariableAttributes& attributes,
                     "finite numbers",
                     factor_, offset_));
   const std::string isUnsigned = attributes.text("_Unsigned").value_or("");
-  if (stored_.areIntegers && (isUnsigned == "true" || isUnsigned == "True"))
+  if (stored_.areUnsigned64 ||
+      (stored_.areIntegers && (isUnsigned == "true" || isUnsigned == "True")))
     unsignedRange_ = std::ldexp(1.0, 8 * stored_.bytes);
   std::vector<double> marks = attributes.numbers("missing_value").value_or(std::vector<double>{});
   if (const auto fill = numbersOf(attributes, "_FillValue", 1))

@@ -17,6 +17,8 @@ namespace tenon {
 struct StoredNumbers {
   bool areIntegers = false;
   int bytes = 8;
+  // Of 8 bytes and unsigned: read as int64 by their bits, since int64 lacks the upper half.
+  bool areUnsigned64 = false;
 };
 
 // The numbers, and the bytes of text, that an attribute of usual length has at most.

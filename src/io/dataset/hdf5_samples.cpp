@@ -102,14 +102,22 @@ std::optional<double> fillValueOf(const Subject& subject, const std::string& nam
   return value;
 }
 
+// An unsigned type whose numbers int64 does not all hold: HDF5 would convert the upper half of them
+// to the largest int64.
+bool isUnsigned64(hid_t type) {
+  return H5Tget_class(type) == H5T_INTEGER && H5Tget_size(type) == 8 &&
+         H5Tget_sign(type) == H5T_SGN_NONE;
+}
+
 Encoding encodingOf(const Subject& subject, const std::string& name, hid_t file, hid_t set,
                     hid_t type) {
-  return Encoding({H5Tget_class(type) == H5T_INTEGER, static_cast<int>(H5Tget_size(type))},
-                  {[&](const char* attribute) { return kindOf(subject, set, attribute); },
-                   [&](const char* attribute) { return numbersOf(subject, set, attribute); },
-                   [&](const char* attribute) { return textOf(subject, set, attribute); },
-                   [&](const std::string& reason) { subject.fail(name, reason); }},
-                  isOfNetcdf4(file, set) ? fillValueOf(subject, name, set, type) : std::nullopt);
+  return Encoding(
+      {H5Tget_class(type) == H5T_INTEGER, static_cast<int>(H5Tget_size(type)), isUnsigned64(type)},
+      {[&](const char* attribute) { return kindOf(subject, set, attribute); },
+       [&](const char* attribute) { return numbersOf(subject, set, attribute); },
+       [&](const char* attribute) { return textOf(subject, set, attribute); },
+       [&](const std::string& reason) { subject.fail(name, reason); }},
+      isOfNetcdf4(file, set) ? fillValueOf(subject, name, set, type) : std::nullopt);
 }
 
 // The offset of a dataset whose data are contiguous and of that type of the machine.
@@ -149,6 +157,7 @@ public:
 private:
   Subject subject_;
   Handle file_, set_, space_;
+  bool isUnsigned64_ = false;
 };
 
 Hdf5Samples::Hdf5Samples(const std::string& path, const std::string& dataset)
@@ -160,6 +169,7 @@ Hdf5Samples::Hdf5Samples(const std::string& path, const std::string& dataset)
   space_ = Handle(check(H5Dget_space(set_)), H5Sclose);
   const Handle type(check(H5Dget_type(set_)), H5Tclose);
   facts_.type = typeOf(subject_, dataset, type);
+  isUnsigned64_ = isUnsigned64(type);
   facts_.encoding = encodingOf(subject_, dataset, file_, set_, type);
   const int rank = H5Sget_simple_extent_ndims(space_);
   std::vector<hsize_t> extents(static_cast<std::size_t>(std::max(rank, 0))), limits = extents;
@@ -181,7 +191,9 @@ void Hdf5Samples::read(const Box& box, TenonDataType type, std::byte* to) {
     extent.push_back(static_cast<hsize_t>(side.size()));
   }
   check(H5Sselect_hyperslab(space_, H5S_SELECT_SET, start.data(), nullptr, extent.data(), nullptr));
-  check(H5Dread(set_, hdf5::nativeType(type), memory, space_, H5P_DEFAULT, to));
+  const hid_t as =
+      type == TENON_INT64 && isUnsigned64_ ? H5T_NATIVE_UINT64 : hdf5::nativeType(type);
+  check(H5Dread(set_, as, memory, space_, H5P_DEFAULT, to));
 }
 
 } // namespace

@@ -85,6 +85,7 @@ private:
   std::string contents() const;
 
   int file_ = -1, group_ = -1, id_ = -1;
+  bool isUnsigned64_ = false; // which int64 has only by its bits
 };
 
 void NetcdfSamples::check(int status, const std::string& of) const {
@@ -292,8 +293,10 @@ NetcdfSamples::NetcdfSamples(const std::string& path, const std::string& variabl
     int isWithoutFill = 0;
     check(nc_inq_var_fill(group_, id_, &isWithoutFill, nullptr));
     const bool isNetcdf4 = std::string_view(facts_.format) == "NetCDF-4";
-    facts_.encoding = Encoding({kind->isInteger, kind->bytes}, attributesOf(group_, id_),
-                               isNetcdf4 && isWithoutFill ? std::nullopt : kind->defaultFill);
+    isUnsigned64_ = type == NC_UINT64;
+    facts_.encoding =
+        Encoding({kind->isInteger, kind->bytes, isUnsigned64_}, attributesOf(group_, id_),
+                 isNetcdf4 && isWithoutFill ? std::nullopt : kind->defaultFill);
   } catch (...) {
     if (file_ >= 0)
       nc_close(file_);
@@ -314,6 +317,8 @@ void NetcdfSamples::read(const Box& box, TenonDataType type, std::byte* to) {
       type == TENON_FLOAT32 ? nc_get_vara_float(group_, id_, at, of, reinterpret_cast<float*>(to))
       : type == TENON_FLOAT64
           ? nc_get_vara_double(group_, id_, at, of, reinterpret_cast<double*>(to))
+      : isUnsigned64_
+          ? nc_get_vara_ulonglong(group_, id_, at, of, reinterpret_cast<unsigned long long*>(to))
           : nc_get_vara_longlong(group_, id_, at, of, reinterpret_cast<long long*>(to));
   check(status);
 }

@@ -29,13 +29,14 @@ void compareElements(KernelContext& context, Relation relation, Index n, const T
 }
 
 template <class T>
-void selectElements(KernelContext& context, Index n, const T* mask, const T* a, const T* b, T* y) {
-  eachElement(context, n, 1, functors::SelectElements<T>{mask, a, b, y});
+void selectElements(KernelContext& context, Index n, const T* mask, const T* a, const T* b, T* y,
+                    double otherwise) {
+  eachElement(context, n, 1, functors::SelectElements<T>{mask, a, b, y, otherwise});
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \
   template void compareElements<T>(KernelContext&, Relation, Index, const T*, const T*, T*);       \
-  template void selectElements<T>(KernelContext&, Index, const T*, const T*, const T*, T*);
+  template void selectElements<T>(KernelContext&, Index, const T*, const T*, const T*, T*, double);
 TENON_INSTANTIATE(float)
 TENON_INSTANTIATE(double)
 #undef TENON_INSTANTIATE

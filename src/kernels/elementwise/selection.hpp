@@ -14,8 +14,10 @@ template <class T>
 void compareElements(KernelContext& context, Relation relation, Index n, const T* a, const T* b,
                      T* y);
 
-// y = a where `mask` is not 0, else b. a or b can be null, which stands for zeros.
+// y = a where `mask` is not 0, else b. a or b can be null, in which case all of its elements are
+// `otherwise`.
 template <class T>
-void selectElements(KernelContext& context, Index n, const T* mask, const T* a, const T* b, T* y);
+void selectElements(KernelContext& context, Index n, const T* mask, const T* a, const T* b, T* y,
+                    double otherwise = 0);
 
 } // namespace tenon

@@ -44,14 +44,16 @@ struct CompareElements {
   TENON_DEVICE void write(Index i, T value) const { y[i] = value; }
 };
 
-// y = a where `mask` is not 0, else b; null a or b stands for zeros.
+// y = a where `mask` is not 0, else b; all elements of a null a or b are `otherwise`. (A double
+// leaves no padding, see above.)
 template <class T>
 struct SelectElements {
   const T *mask, *a, *b;
   T* y;
+  double otherwise;
   TENON_DEVICE T read(Index i) const {
     const T* from = mask[i] != T(0) ? a : b;
-    return from ? from[i] : T(0);
+    return from ? from[i] : T(otherwise);
   }
   TENON_DEVICE void write(Index i, T value) const { y[i] = value; }
 };

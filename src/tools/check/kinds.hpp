@@ -9,18 +9,15 @@ namespace tenon::tools {
 std::vector<CaseKind> operatorKinds();
 std::vector<CaseKind> layerKinds();
 
-// Convolution, pooling, a function, flatten and an affine layer with different signatures, as a
-// sequence, and as a graph with a skip connection.
-void checkSequential(Case& c);
-void checkGraph(Case& c);
 // Each primitive by its name, on one axis of a grid.
 void checkPrimitive(Case& c);
 // A halo exchange and its adjoint on one ghosted user array.
 void checkInPlace(Case& c);
 // Allocate, clear, add, copy and move on boxes of each rank's own memory.
 void checkMemory(Case& c);
-// Layers that use the lists of a mesh.
+// Layers that use the lists of a mesh: linear ones, which are sparse matrices, and others.
 void checkMesh(Case& c);
+void checkMeshTypes(Case& c);
 // An operator whose adjoint is wrong on purpose: the check must find it.
 void checkBroken(Case& c);
 // A rank that fails alone while the others wait for it.

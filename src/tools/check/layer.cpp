@@ -20,12 +20,6 @@ namespace tenon::tools {
 
 namespace {
 
-double toleranceOf(TenonDataType type) {
-  // Relative to the largest number of a result. The sums of a configuration are short, and their
-  // errors are below these some hundred roundings.
-  return type == TENON_FLOAT32 ? 1e-5 : 1e-12;
-}
-
 // Draws the layout in which parameters are stored: "use" (as the layer uses them), "root" (on one
 // rank), or one property for each axis of the grid, such as "S0,B".
 std::string drawStorage(Draw& draw, int axes) {
@@ -225,37 +219,6 @@ void compare(Case& c, const std::string& what, const Field& tested, const Field&
   c.found(what, difference(tested.read(), part, tested.box(), tolerance));
 }
 
-// The dot test <J v, dy> = <v, J* dy> on one process; v includes directions of the parameters. The
-// tolerance is relative to the sum of magnitudes, since terms cancel.
-void dotTest(Case& c, LayerStep& step, TenonDataType type) {
-  double difference = 0, size = 1;
-  const auto add = [&](const Field& a, const Field& b, double sign) {
-    const Values left = a.read(), right = b.read();
-    for (std::size_t i = 0; i < left.size(); ++i) {
-      difference += sign * left[i] * right[i];
-      size += std::abs(left[i] * right[i]);
-    }
-  };
-  add(step.tangent(), step.dy(), 1);
-  for (std::size_t i = 0; i < step.x.size(); ++i)
-    add(step.direction[i], step.dx[i], -1);
-  const std::vector<Field> tangents = step.parameterTangents(), gradients = step.gradients();
-  for (std::size_t i = 0; i < gradients.size(); ++i)
-    add(tangents[i], gradients[i], -1);
-  if (!(std::abs(difference) <= toleranceOf(type) * size))
-    c.found("dot test of tangent and adjoint on one process",
-            fmt::format(": the pairings differ by {}", difference));
-}
-
-// Compares the gradients by the parameters; `before` has those of an earlier step, or is empty.
-void compareGradients(Case& c, LayerStep& tested, LayerStep& reference,
-                      const std::vector<Values>& before = {}) {
-  const std::vector<Field> a = tested.gradients(), b = reference.gradients();
-  for (std::size_t i = 0; i < a.size(); ++i)
-    compare(c, fmt::format("gradient by parameter {}{}", i, before.empty() ? "" : ", accumulated"),
-            a[i], b[i], before.empty() ? Values{} : before[i]);
-}
-
 void compareAll(Case& c, LayerStep& tested, LayerStep& reference) {
   compare(c, "output", tested.y(), reference.y());
   compare(c, "tangent", tested.tangent(), reference.tangent());
@@ -291,7 +254,42 @@ void compareInference(Case& c, LayerStep& tested, LayerStep& reference) {
   compare(c, "output of inference", tested.y(), reference.y());
 }
 
-// Whether set-up succeeds; all ranks must return the error code that one process returns.
+} // namespace
+
+double toleranceOf(TenonDataType type) {
+  // Relative to the largest number of a result. The sums of a configuration are short, and their
+  // errors are below these some hundred roundings.
+  return type == TENON_FLOAT32 ? 1e-5 : 1e-12;
+}
+
+void dotTest(Case& c, LayerStep& step, TenonDataType type) {
+  double difference = 0, size = 1;
+  const auto add = [&](const Field& a, const Field& b, double sign) {
+    const Values left = a.read(), right = b.read();
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      difference += sign * left[i] * right[i];
+      size += std::abs(left[i] * right[i]);
+    }
+  };
+  add(step.tangent(), step.dy(), 1);
+  for (std::size_t i = 0; i < step.x.size(); ++i)
+    add(step.direction[i], step.dx[i], -1);
+  const std::vector<Field> tangents = step.parameterTangents(), gradients = step.gradients();
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    add(tangents[i], gradients[i], -1);
+  if (!(std::abs(difference) <= toleranceOf(type) * size))
+    c.found("dot test of tangent and adjoint on one process",
+            fmt::format(": the pairings differ by {}", difference));
+}
+
+void compareGradients(Case& c, LayerStep& tested, LayerStep& reference,
+                      const std::vector<Values>& before) {
+  const std::vector<Field> a = tested.gradients(), b = reference.gradients();
+  for (std::size_t i = 0; i < a.size(); ++i)
+    compare(c, fmt::format("gradient by parameter {}{}", i, before.empty() ? "" : ", accumulated"),
+            a[i], b[i], before.empty() ? Values{} : before[i]);
+}
+
 bool isAccepted(Case& c, LayerStep& tested, LayerStep& reference) {
   const TenonErrorCode expected = reference.setUp(), got = tested.setUp();
   if (got != expected)
@@ -300,8 +298,6 @@ bool isAccepted(Case& c, LayerStep& tested, LayerStep& reference) {
   c.isRefused = expected != TENON_SUCCESS;
   return expected == TENON_SUCCESS && got == TENON_SUCCESS;
 }
-
-} // namespace
 
 std::string drawSignature(Draw& draw, TenonLayer layer, const Indices& input, int axes) {
   const std::vector<std::string> labels =

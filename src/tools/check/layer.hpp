@@ -6,6 +6,7 @@
 
 #include "tools/check/case.hpp"
 #include "tools/check/field.hpp"
+#include "tools/check/layer_step.hpp"
 
 #include <functional>
 
@@ -29,5 +30,18 @@ void checkLayer(Case& c, const LayerCase& plan);
 // of the labels that the layer accepts for an input of this shape. Example: "n,h" divides the batch
 // on axis 0 and the rows of the image on axis 1.
 std::string drawSignature(Draw& draw, TenonLayer layer, const Indices& input, int axes);
+
+// Parts of checkLayer(), for layers whose inputs have no layouts of a grid.
+
+// The tolerance of the numbers of a result, relative to the largest of them.
+double toleranceOf(TenonDataType type);
+// Whether set-up succeeds; all ranks must return the error code that one process returns.
+bool isAccepted(Case& c, LayerStep& tested, LayerStep& reference);
+// The dot test <J v, dy> = <v, J* dy> on one process; v includes directions of the parameters. The
+// tolerance is relative to the sum of magnitudes, since terms cancel.
+void dotTest(Case& c, LayerStep& step, TenonDataType type);
+// Compares the gradients by the parameters; `before` has those of an earlier step, or is empty.
+void compareGradients(Case& c, LayerStep& tested, LayerStep& reference,
+                      const std::vector<Values>& before = {});
 
 } // namespace tenon::tools

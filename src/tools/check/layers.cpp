@@ -2,7 +2,7 @@
 // The layers that `tenon check` draws. Each layer type of the library has random examples
 // (TenonLayerGetExampleTensor() etc.) with valid settings and shapes, so a new type is checked
 // without an edit here. The exceptions are types that need more than settings, such as lists of a
-// mesh (mesh.cpp).
+// mesh (mesh.cpp, mesh_types.cpp).
 #include "tools/check/kinds.hpp"
 #include "tools/check/layer.hpp"
 #include "tools/check/layout_make.hpp"
@@ -138,6 +138,83 @@ void checkRepartitionLayer(Case& c) {
                  .isSigned = false});
 }
 
+// A small network of a convolution that preserves the extents, average pooling, tanh, flatten and
+// an affine layer. Their signatures differ, so the values between them are redistributed. As a
+// graph it also has a skip connection around the tanh: two layers read one value, whose cotangents
+// are summed.
+constexpr Index kChannels = 3, kClasses = 4;
+
+struct Node {
+  Layer layer;
+  std::vector<int> reads; // the nodes whose outputs it reads, or -1 for the input of the network
+  bool isFlat = false;    // its input has shape (batch, features), not (batch, channels, h, w)
+};
+
+// The layers in the order of computation; the numbers are indices of nodes, -1 is the input:
+//    -1 -> 0 conv -> 1 pool -> 2 tanh ------> 3 add -> 4 flatten -> 5 affine    isGraph
+//                       +---------------------^
+//    -1 -> 0 conv -> 1 pool -> 2 tanh -> 3 flatten -> 4 affine                  otherwise
+std::vector<Node> makeNodes(MPI_Comm comm, const Indices& input, bool isGraph) {
+  const Indices kernel = {3, 3}, padding = {1, 1}, half = {2, 2};
+  const Index features = kChannels * (input[2] / 2) * (input[3] / 2);
+  std::vector<Node> nodes;
+  const auto add = [&](std::vector<int> reads, bool isFlat = false) {
+    nodes.push_back({Layer(), std::move(reads), isFlat});
+    return nodes.back().layer.out();
+  };
+  require(TenonLayerCreateConv(comm, 2, input[1], kChannels, kernel.data(), add({-1})));
+  require(TenonLayerSetPadding(nodes[0].layer, padding.data(), nullptr));
+  require(TenonLayerCreateType(comm, "averagepooling", add({0})));
+  const TenonObject pool = nodes[1].layer.object();
+  require(TenonObjectSetIntegers(pool, "kernel", 2, half.data()));
+  require(TenonObjectSetBool(pool, "include_padding", TENON_TRUE));
+  require(TenonLayerCreateType(comm, "tanh", add({1})));
+  if (isGraph)
+    require(TenonLayerCreateType(comm, "add", add({1, 2})));
+  const int last = static_cast<int>(nodes.size()) - 1;
+  require(TenonLayerCreateType(comm, "flatten", add({last})));
+  require(TenonLayerCreateAffine(comm, features, kClasses, add({last + 1}, true)));
+  return nodes;
+}
+
+// Sets the signature of some layers; the others choose theirs.
+void drawNodeSignature(Case& c, const Node& node, const Indices& input, int axes) {
+  const std::string signature =
+      c.draw.chance(40)
+          ? drawSignature(c.draw, node.layer, node.isFlat ? Indices{1, 1} : input, axes)
+          : "";
+  require(TenonLayerSetSignature(node.layer, signature.c_str()));
+  c.text += " " + (signature.empty() ? "any" : signature);
+}
+
+void checkNetwork(Case& c, bool isGraph) {
+  const Indices input = {c.draw.between(1, 4), c.draw.between(1, 3), c.draw.between(2, 7),
+                         c.draw.between(2, 7)};
+  const auto make = [&c, input, isGraph](MPI_Comm comm, const GridSpec* grid) {
+    Layer network;
+    require(isGraph ? TenonLayerCreateGraph(comm, network.out())
+                    : TenonLayerCreateSequential(comm, network.out()));
+    for (const Node& node : makeNodes(comm, input, isGraph)) {
+      if (grid)
+        drawNodeSignature(c, node, input, grid->axes());
+      require(isGraph
+                  ? TenonLayerGraphAddNode(network, node.layer, static_cast<int>(node.reads.size()),
+                                           node.reads.data(), nullptr)
+                  : TenonLayerSequentialAdd(network, node.layer));
+    }
+    return network;
+  };
+  checkLayer(c, {.inputs = {input}, .make = make, .isSigned = false});
+}
+
+void checkSequential(Case& c) {
+  checkNetwork(c, false);
+}
+
+void checkGraph(Case& c) {
+  checkNetwork(c, true);
+}
+
 } // namespace
 
 std::vector<CaseKind> layerKinds() {
@@ -146,8 +223,8 @@ std::vector<CaseKind> layerKinds() {
       {"sequential", checkSequential},
       {"graph", checkGraph},
   };
-  // These types need lists, which checkMesh() draws, or number rows by blocks, which other grids do
-  // not.
+  // These types need lists, which checkMesh() and checkMeshTypes() draw, or number rows by blocks,
+  // which other grids do not.
   const std::set<std::string> ofMeshes = {
       "edgeattention", "gather", "indexmap", "linkedhalo", "rows", "segmentsum", "sparsematrix"};
   std::vector<CaseKind> kinds;

@@ -5,13 +5,14 @@
 //    sparsematrix  y of a node: weighted sum of the rows of the nodes from which its edges come
 //    indexmap      copies of the rows of ghosts, or the nodes in the order of their ids
 //    averagepooling across the links between tiles of a line or ring
-// Nodes have random ids and owners. A directed edge is listed by the rank that owns its target, or
-// ("anywhere") by any rank. Each layer is linear: its definition is a sparse matrix between rows of
-// its input and rows of its output (struct Matrix). Example: an edge of weight 3 from node 5 to
-// node 2 is the term y[2] += 3 x[5] of sparsematrix. Every rank draws the same graph, so each
-// computes the whole product, forward and transposed, and compares its own rows with those of the
-// layer. The numbers are small integers (and halves), whose sums are exact in any order.
+// The graphs of graph.hpp are drawn here as well. Each layer is linear: its definition is a sparse
+// matrix between rows of its input and rows of its output (struct Matrix). Example: an edge of
+// weight 3 from node 5 to node 2 is the term y[2] += 3 x[5] of sparsematrix. Every rank draws the
+// same graph, so each computes the whole product, forward and transposed, and compares its own rows
+// with those of the layer. The numbers are small integers (and halves), whose sums are exact in any
+// order.
 #include "tools/check/field.hpp"
+#include "tools/check/graph.hpp"
 #include "tools/check/kinds.hpp"
 
 #include <fmt/format.h>
@@ -20,50 +21,6 @@
 #include <map>
 
 namespace tenon::tools {
-
-namespace {
-
-struct Edge {
-  Index target, source; // nodes
-  int holder;           // the rank that lists it
-  double weight;
-};
-
-struct Graph {
-  Indices ids; // of the nodes
-  std::vector<int> owners;
-  std::vector<Edge> edges;
-};
-
-// The lists of one rank: numbers of nodes, first the owned ones and then ghosts (nodes of other
-// ranks that its edges refer to), and numbers of edges. Numbers are indices into the vectors of
-// Graph.
-struct Part {
-  Indices nodes, edges;
-  Index owned = 0; // how many of `nodes` this rank owns
-
-  Part(const Graph& graph, int rank) {
-    const Index count = static_cast<Index>(graph.ids.size());
-    // In descending order: the order of a list must not matter to the library.
-    for (Index n = count; n-- > 0;)
-      if (graph.owners[n] == rank)
-        nodes.push_back(n);
-    owned = static_cast<Index>(nodes.size());
-    for (Index e = 0; e < static_cast<Index>(graph.edges.size()); ++e)
-      if (graph.edges[e].holder == rank) {
-        edges.push_back(e);
-        positionOf(graph.edges[e].source);
-        positionOf(graph.edges[e].target);
-      }
-  }
-  // The position of a node in the list; a node that is not yet listed is appended as a ghost.
-  Index positionOf(Index node) {
-    const auto at = std::ranges::find(nodes, node) - nodes.begin();
-    if (at == static_cast<std::ptrdiff_t>(nodes.size()))
-      nodes.push_back(node);
-    return at;
-  }
-};
 
 Graph drawGraph(Case& c, bool isAnywhere) {
   Graph graph;
@@ -81,34 +38,80 @@ Graph drawGraph(Case& c, bool isAnywhere) {
   return graph;
 }
 
-// The lists of this rank as the library's objects: `nodes` as they are owned, with ghosts;
-// `sorted` redistributes the same nodes evenly in the order of their ids.
-struct Lists {
-  IndexMap nodes, sorted;
-  Edges edges;
+Graph onOneProcess(Graph graph) {
+  std::ranges::fill(graph.owners, 0);
+  for (Edge& edge : graph.edges)
+    edge.holder = 0;
+  return graph;
+}
 
-  Lists(Case& c, const Graph& graph, Part part, bool isAnywhere) {
-    Indices ids, target, source, keys;
-    std::vector<double> weights;
-    for (const Index n : part.nodes)
-      ids.push_back(graph.ids[n]);
-    for (const Index e : part.edges) {
-      target.push_back(part.positionOf(graph.edges[e].target));
-      source.push_back(part.positionOf(graph.edges[e].source));
-      // Keys, in whose order sums are taken, only have to differ; these descend with gaps.
-      keys.push_back(1000 - 3 * e);
-      weights.push_back(graph.edges[e].weight);
+Part::Part(const Graph& graph, int rank) {
+  const Index count = static_cast<Index>(graph.ids.size());
+  // In descending order: the order of a list must not matter to the library.
+  for (Index n = count; n-- > 0;)
+    if (graph.owners[n] == rank)
+      nodes.push_back(n);
+  owned = static_cast<Index>(nodes.size());
+  for (Index e = 0; e < static_cast<Index>(graph.edges.size()); ++e)
+    if (graph.edges[e].holder == rank) {
+      edges.push_back(e);
+      positionOf(graph.edges[e].source);
+      positionOf(graph.edges[e].target);
     }
-    const auto count = static_cast<TenonInt>(part.edges.size());
-    require(TenonIndexMapCreateFromIds(c.comm, part.owned, static_cast<TenonInt>(ids.size()),
-                                       ids.data(), nodes.out()));
-    require(TenonIndexMapCreateSorted(nodes, sorted.out()));
-    require(isAnywhere ? TenonEdgesCreateShared(nodes, nodes, count, target.data(), source.data(),
-                                                keys.data(), nullptr, weights.data(), edges.out())
-                       : TenonEdgesCreate(nodes, nodes, count, target.data(), source.data(),
-                                          keys.data(), weights.data(), edges.out()));
+}
+
+Index Part::positionOf(Index node) {
+  const auto at = std::ranges::find(nodes, node) - nodes.begin();
+  if (at == static_cast<std::ptrdiff_t>(nodes.size()))
+    nodes.push_back(node);
+  return at;
+}
+
+Lists::Lists(MPI_Comm comm, const Graph& graph, Part part, bool isAnywhere) {
+  Indices ids, target, source, keys;
+  std::vector<double> weights;
+  for (const Index n : part.nodes)
+    ids.push_back(graph.ids[n]);
+  for (const Index e : part.edges) {
+    target.push_back(part.positionOf(graph.edges[e].target));
+    source.push_back(part.positionOf(graph.edges[e].source));
+    // Keys, in whose order sums are taken, only have to differ; these descend with gaps.
+    keys.push_back(1000 - 3 * e);
+    weights.push_back(graph.edges[e].weight);
   }
-};
+  const auto count = static_cast<TenonInt>(part.edges.size());
+  require(TenonIndexMapCreateFromIds(comm, part.owned, static_cast<TenonInt>(ids.size()),
+                                     ids.data(), nodes.out()));
+  require(TenonIndexMapCreateSorted(nodes, sorted.out()));
+  require(isAnywhere ? TenonEdgesCreateShared(nodes, nodes, count, target.data(), source.data(),
+                                              keys.data(), nullptr, weights.data(), edges.out())
+                     : TenonEdgesCreate(nodes, nodes, count, target.data(), source.data(),
+                                        keys.data(), weights.data(), edges.out()));
+}
+
+Layout rowsOfNodes(TenonIndexMap map, TenonInt columns) {
+  const TenonInt shape[] = {0, columns};
+  Layout plain, ghosted;
+  require(TenonIndexMapGetLayouts(map, 2, shape, plain.out(), ghosted.out()));
+  return plain;
+}
+
+Layout rowsOfEdges(TenonEdges edges, TenonInt columns) {
+  const TenonInt shape[] = {0, columns};
+  Layout layout;
+  require(TenonEdgesGetLayout(edges, 2, shape, layout.out()));
+  return layout;
+}
+
+Values rowsFrom(const Indices& rows, Index columns, const std::function<double(Index, Index)>& at) {
+  Values values;
+  for (const Index row : rows)
+    for (Index k = 0; k < columns; ++k)
+      values.push_back(at(row, k));
+  return values;
+}
+
+namespace {
 
 // An entry of the matrix. For all columns k of x: y[row, begin + k] += weight x[from, k]. `begin`
 // differs from 0 only for gather, whose rows of y consist of two rows of x.
@@ -134,14 +137,6 @@ struct Plan {
   Layout input;
 };
 
-// The layout of one row of `columns` numbers per owned node, without ghosts.
-Layout plainOf(TenonIndexMap map, TenonInt columns) {
-  const TenonInt shape[] = {0, columns};
-  Layout plain, ghosted;
-  require(TenonIndexMapGetLayouts(map, 2, shape, plain.out(), ghosted.out()));
-  return plain;
-}
-
 // Creates the plans of the layers of one graph.
 class Planner {
 public:
@@ -151,7 +146,7 @@ public:
   // For each edge e: y[e] = (x[target], x[source]).
   Plan gather() const {
     Plan plan = ofEdges("gather", rowsOf(&Part::nodes, true), rowsOf(&Part::edges, false),
-                        plainOf(lists_.nodes, columns_));
+                        rowsOfNodes(lists_.nodes, columns_));
     plan.matrix.outputColumns = 2 * columns_;
     for (Index e = 0; e < edgeCount(); ++e) {
       plan.matrix.terms.push_back({e, 0, graph_.edges[e].target, 1});
@@ -161,11 +156,8 @@ public:
   }
   // For each node: the sum of weight x[e] over the edges e whose target (or source) it is.
   Plan sums(bool atSource) const {
-    const TenonInt shape[] = {0, columns_};
-    Layout onEdges;
-    require(TenonEdgesGetLayout(lists_.edges, 2, shape, onEdges.out()));
     Plan plan = ofEdges("segmentsum", rowsOf(&Part::edges, false), rowsOf(&Part::nodes, true),
-                        std::move(onEdges));
+                        rowsOfEdges(lists_.edges, columns_));
     for (Index e = 0; e < edgeCount(); ++e) {
       const Edge& edge = graph_.edges[e];
       plan.matrix.terms.push_back({atSource ? edge.source : edge.target, 0, e, edge.weight});
@@ -180,7 +172,7 @@ public:
   // For each node: the sum of weight x[source] over the edges whose target it is.
   Plan sparse() const {
     Plan plan = ofEdges("sparsematrix", rowsOf(&Part::nodes, true), rowsOf(&Part::nodes, true),
-                        plainOf(lists_.nodes, columns_));
+                        rowsOfNodes(lists_.nodes, columns_));
     for (const Edge& edge : graph_.edges)
       plan.matrix.terms.push_back({edge.target, 0, edge.source, edge.weight});
     return plan;
@@ -241,7 +233,7 @@ private:
     return {"indexmap",
             {rowsOf(&Part::nodes, true), {}, columns_, columns_, {}},
             [map](TenonLayer layer) { require(TenonLayerSetIndexMap(layer, "", map)); },
-            plainOf(map, columns_)};
+            rowsOfNodes(map, columns_)};
   }
 
   const Graph& graph_;
@@ -299,15 +291,6 @@ Plan tilesOfLine(Case& c, Links& links) {
       plan.matrix.terms.push_back({row, 0, before, 0.5});
   }
   return plan;
-}
-
-// The numbers at(row, column) of some rows, row by row.
-Values rowsFrom(const Indices& rows, Index columns, const std::function<double(Index, Index)>& at) {
-  Values values;
-  for (const Index row : rows)
-    for (Index k = 0; k < columns; ++k)
-      values.push_back(at(row, k));
-  return values;
 }
 
 // Applies a layer and its adjoint, and compares this rank's rows with the products of the matrix
@@ -374,7 +357,7 @@ void checkMesh(Case& c) {
   c.text +=
       fmt::format(" {} of {} nodes and {} edges{}, {} columns", typeText(type), graph.ids.size(),
                   graph.edges.size(), isAnywhere ? " anywhere" : "", columns);
-  const Lists lists(c, graph, parts[c.rank], isAnywhere);
+  const Lists lists(c.comm, graph, parts[c.rank], isAnywhere);
   const Planner planner(graph, parts, lists, columns);
   switch (c.draw.upTo(5)) {
   case 0:

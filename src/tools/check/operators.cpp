@@ -260,6 +260,7 @@ std::vector<CaseKind> operatorKinds() {
       {"inplace", checkInPlace},
       {"memory", checkMemory},
       {"mesh", checkMesh},
+      {"meshtypes", checkMeshTypes},
       // They fail on purpose, and run only if they are named.
       {"broken", checkBroken, 0},
       {"stuck", checkStuck, 0},
