@@ -300,7 +300,8 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateFromFile(MPI_Comm comm, const char* 
  *         comm.
  *
  *  The file contains the graph of the model and its weights. It is an ONNX file, or a file of
- *  torch.export.save(program, "closure.pt2"), which share/tenon/export_torch.py writes. Rank 0
+ *  torch.export.save(program, "closure.pt2"), which share/tenon/export_torch.py writes, or a NetCDF
+ *  file in the layout of the ocean model MOM6, if Tenon was built with NetCDF. Rank 0
  *  reads the graph. TenonLayerSetUp() determines the extents of the batch and of space from its
  *  layouts. It makes layers from the graph, each rank reads its own blocks of the weights, and the
  *  test in the file is run, if there is one (TenonLayerTestModel()). The inputs have the shapes of
@@ -322,7 +323,8 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateFromFile(MPI_Comm comm, const char* 
  *  @param[out] layer  new layer of type "model"; destroy it with TenonLayerDestroy()
  *  @return TENON_ERR_FILE     the file cannot be read
  *  @return TENON_ERR_FORMAT   the file is damaged, or is not a model
- *  @return TENON_ERR_SUPPORT  the file has a version that is not known
+ *  @return TENON_ERR_SUPPORT  the file has a version that is not known, or is a NetCDF file and
+ *                             Tenon was built without NetCDF
  *  @note   TenonLayerSetUp() returns TENON_ERR_SUPPORT with a list of all operators that cannot be
  *          imported, TENON_ERR_SHAPE if an extent is not the one that the file fixes, and
  *          TENON_ERR_TEST if the test fails.
@@ -455,11 +457,17 @@ TENON_EXTERN TenonErrorCode TenonLayerLoadWeights(TenonLayer layer, const char* 
  *  and renames it, so a failure leaves the previous file. PyTorch reads the file with
  *  safetensors.torch.load_file(), and numpy reads it with numpy.load().
  *
+ *  If the name ends with .nc, the file is in the layout of the ocean model MOM6 (doc/import.md),
+ *  with an input x_test and its output y_test. Only networks of affine layers with a relu between
+ *  them have this layout; a channelaffine can be the first and the last layer.
+ *
  *  @param[in] layer  layer or network that is set up
- *  @param[in] path   file to be written, used on rank 0; its name ends with .safetensors or .npz
+ *  @param[in] path   file to be written, used on rank 0; its name ends with .safetensors, .npz or
+ *                    .nc
  *  @return TENON_ERR_STATE    the layer is not set up
  *  @return TENON_ERR_ARG      the name ends differently, or two parameters would have one name
- *  @return TENON_ERR_SUPPORT  a npz file would exceed 4 GiB
+ *  @return TENON_ERR_SUPPORT  a npz file would exceed 4 GiB; for .nc, another network, or a build
+ *                             without NetCDF
  *  @return TENON_ERR_FILE     the file cannot be written
  */
 TENON_EXTERN TenonErrorCode TenonLayerSaveWeights(TenonLayer layer,

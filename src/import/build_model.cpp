@@ -131,7 +131,7 @@ private:
   // from a refused operator.
   ModelValues results(const ModelOperation& operation) {
     const Operands operands(builder_, operation, names_, program_.flags);
-    const bool isPt2 = program_.format == ModelProgram::Format::Pt2;
+    const bool isPt2 = program_.format != ModelProgram::Format::Onnx;
     try {
       if (!isPt2)
         return buildOnnx(builder_, operands, program_.version);

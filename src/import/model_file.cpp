@@ -8,6 +8,7 @@
 // weights are read from the file later, checkSame() verifies that it still has these bytes.
 #include "import/model_file.hpp"
 
+#include "import/ann/ann.hpp"
 #include "import/onnx/onnx.hpp"
 #include "import/pt2/pt2.hpp"
 #include "sys/errors/error.hpp"
@@ -19,6 +20,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <utility>
 
 namespace tenon {
 
@@ -83,7 +85,52 @@ std::unique_ptr<ByteSource> replaying(const RecordedBytes& record, const std::st
 
 constexpr const char* kKind = "model file";
 
+// The bytes of a file that was converted in memory.
+class Converted final : public ByteSource {
+public:
+  Converted(const std::string& name, std::string bytes)
+      : ByteSource(name, kKind), bytes_(std::move(bytes)) {}
+  Index size() const noexcept override { return static_cast<Index>(bytes_.size()); }
+  void read(Index offset, std::byte* to, Index count) const override {
+    if (count > 0)
+      std::memcpy(to, bytes_.data() + offset, static_cast<std::size_t>(count));
+  }
+
+private:
+  const std::string bytes_;
+};
+
+ForeignFile formatOf(const ByteSource& file) {
+  const auto bytes =
+      file.readPart(0, std::min(file.size(), static_cast<Index>(kForeignBytes)), "the first bytes");
+  return foreignFile({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+NetcdfReader& netcdfReader() {
+  static NetcdfReader reader = nullptr;
+  return reader;
+}
+
 } // namespace
+
+NetcdfReader setNetcdfReader(NetcdfReader reader) {
+  return std::exchange(netcdfReader(), reader);
+}
+
+std::unique_ptr<ByteSource> openModel(const std::string& path) {
+  std::unique_ptr<ByteSource> file = openBytes(path, kKind);
+  const ForeignFile format = formatOf(*file);
+  if (format != ForeignFile::NetCdf3 && format != ForeignFile::Hdf5)
+    return file;
+  if (!netcdfReader())
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("cannot read {} '{}': it is {}, and this library was built without "
+                            "NetCDF, by which it reads networks in MOM6's layout; install NetCDF "
+                            "for your MPI (on Debian libnetcdf-mpi-dev) and build Tenon with "
+                            "-DTENON_NETCDF=ON",
+                            kKind, path, foreignFileText(format)));
+  return std::make_unique<Converted>(path, netcdfReader()(path));
+}
 
 void RecordedBytes::add(Index offset, const std::byte* bytes, Index count) {
   if (count == 0)
@@ -170,7 +217,7 @@ void RecordedBytes::checkSame(const ByteSource& file) const {
 }
 
 ModelFile::ModelFile(const std::string& path) : path_(path), record_(0) {
-  const std::unique_ptr<ByteSource> file = openBytes(path, kKind);
+  const std::unique_ptr<ByteSource> file = openModel(path);
   record_ = RecordedBytes(file->size());
   program_ = readModelProgram(*recording(*file, record_));
 }
@@ -181,7 +228,7 @@ ModelFile::ModelFile(const std::string& path, const std::string& recorded)
 }
 
 std::unique_ptr<ByteSource> ModelFile::open() const {
-  std::unique_ptr<ByteSource> file = openBytes(path_, kKind);
+  std::unique_ptr<ByteSource> file = openModel(path_);
   record_.checkSame(*file);
   return file;
 }
@@ -189,10 +236,9 @@ std::unique_ptr<ByteSource> ModelFile::open() const {
 ModelProgram readModelProgram(const ByteSource& file) {
   if (isZip(file))
     return readPt2(file);
-  const auto bytes =
-      file.readPart(0, std::min(file.size(), static_cast<Index>(kForeignBytes)), "the first bytes");
-  const ForeignFile foreign =
-      foreignFile({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  if (hasTensorsOnly(file))
+    return readAnn(file);
+  const ForeignFile foreign = formatOf(file);
   if (foreign != ForeignFile::None)
     file.fail("", fmt::format("it is {}; networks are read from torch.export.save() and ONNX",
                               foreignFileText(foreign)));

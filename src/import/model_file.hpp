@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A file with a trained network, PyTorch's .pt2 or ONNX; the format is detected from the content.
+// A file with a trained network, PyTorch's .pt2, ONNX, or MOM6's layout in NetCDF; the format is
+// detected from the content.
 // One process reads the description and broadcasts the bytes that it read; the others parse those.
 #pragma once
 
@@ -34,6 +35,18 @@ private:
   std::map<Index, std::string> parts_;
 };
 
+// Reads all variables of numbers of a NetCDF file, and returns them as the bytes of a safetensors
+// file.
+using NetcdfReader = std::string (*)(const std::string& path);
+// Sets the function by which openModel() reads NetCDF files. The module that uses NetCDF's library,
+// which this one does not, calls it before main(), if Tenon was built with the library. Returns the
+// function before.
+NetcdfReader setNetcdfReader(NetcdfReader reader);
+
+// Opens a file with a network; one in NetCDF is read as a whole and becomes its tensors. Throws
+// TENON_ERR_FILE or TENON_ERR_FORMAT, and TENON_ERR_SUPPORT for NetCDF in a build without it.
+std::unique_ptr<ByteSource> openModel(const std::string& path);
+
 // A file with a network. Only its description is read when it is opened.
 class ModelFile {
 public:
@@ -54,7 +67,8 @@ private:
   RecordedBytes record_;
 };
 
-// Reads the program of a file of either format. Throws TENON_ERR_FORMAT or TENON_ERR_SUPPORT.
+// Reads the program of a file that openModel() has opened. Throws TENON_ERR_FORMAT or
+// TENON_ERR_SUPPORT.
 //
 // The steps from a file to layers:
 //   readModelProgram   file -> ModelProgram (operations as the file names them)

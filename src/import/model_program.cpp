@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the line of the model's source that an operation comes from, in the stack trace that
-// PyTorch stores. It is the innermost frame whose file is not part of PyTorch or of another
-// installed package.
+// What messages about a program say. sourceLine() finds the line of the model's source that an
+// operation comes from, in the stack trace that PyTorch stores. It is the innermost frame whose
+// file is not part of PyTorch or of another installed package.
 #include "import/model_program.hpp"
 
 #include "sys/text/text.hpp"
 
 namespace tenon {
+
+const char* adviceOnTest(ModelProgram::Format format) {
+  return format == ModelProgram::Format::Ann
+             ? "the variables x_test and y_test in the file, an input and its output, would be one"
+             : "share/tenon/export_torch.py writes one into the file";
+}
 
 std::string sourceLine(const std::string& stack) {
   std::string result;

@@ -83,16 +83,17 @@ struct ModelInput {
   std::vector<std::optional<Index>> example = {}; // extents at export, if the file stores them
 };
 
-// A test stored in the file: results that the exporting program computed in float64. It has inputs,
-// outputs, cotangents of the outputs, gradients with respect to the inputs, and three numbers for
-// the gradient of each parameter.
+// A test stored in the file: results that the exporting program computed. It has inputs, outputs,
+// cotangents of the outputs, gradients with respect to the inputs, and three numbers for the
+// gradient of each parameter; or inputs and outputs alone.
 struct ModelTest {
   std::string about;
   double tolerance64 = 0,
          tolerance32 = 0; // tolerances: largest difference / largest number
   // For gradients in float32: norm of the difference / norm. Files before have none.
   std::optional<double> gradientTolerance32 = {};
-  std::vector<StoredTensor> inputs, outputs, cotangents;
+  std::vector<StoredTensor> inputs, outputs;
+  std::vector<StoredTensor> cotangents; // empty: the test has no gradients
   // none: no gradient with respect to this input
   std::vector<std::optional<StoredTensor>> gradients;
   // Three numbers for each parameter with a gradient, [parameters, 3]: the dot product of the
@@ -105,7 +106,8 @@ struct ModelTest {
 // The network of a file: values are identified by name, and operations are listed in execution
 // order.
 struct ModelProgram {
-  enum class Format { Pt2, Onnx };
+  // Ann: MOM6's layout (ann/ann.hpp), whose operations have the names of PyTorch's.
+  enum class Format { Pt2, Onnx, Ann };
   Format format = Format::Pt2;
   int version = 0; // version of the operator set: ONNX's opset
   std::vector<ModelInput> inputs;
@@ -127,6 +129,9 @@ struct ModelProgram {
   std::vector<ModelOperation> operations;
   std::optional<ModelTest> test;
 };
+
+// How a file of this format gets a test, as a sentence for messages.
+const char* adviceOnTest(ModelProgram::Format format);
 
 // Returns the innermost line of the model's own source in a stack trace: "zoo.py, line 30, in
 // forward: x = ...".

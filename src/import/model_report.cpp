@@ -436,10 +436,13 @@ std::string reportModel(const std::string& name, const ModelProgram& program,
   const ImportedNetwork network = importNetwork(program, file, inputs);
   const Reporter reporter(network, inputs, processes);
   const bool isOnnx = program.format == ModelProgram::Format::Onnx;
-  std::string text = fmt::format(
-      "{}: {}, {}, {}\n", name, isOnnx ? fmt::format("ONNX, opset {}", program.version) : "PyTorch",
-      counted(static_cast<Index>(program.operations.size()), "operation"),
-      program.test ? "with a test" : "without a test");
+  std::string text =
+      fmt::format("{}: {}, {}, {}\n", name,
+                  isOnnx ? fmt::format("ONNX, opset {}", program.version)
+                  : program.format == ModelProgram::Format::Ann ? "MOM6's layout"
+                                                                : "PyTorch",
+                  counted(static_cast<Index>(program.operations.size()), "operation"),
+                  program.test ? "with a test" : "without a test");
   if (program.test && !program.test->about.empty())
     text += fmt::format("  {}\n", program.test->about);
   for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -465,8 +468,10 @@ std::string reportModel(const std::string& name, const ModelProgram& program,
         fmt::join(program.rounded, ", "));
   text += reporter.sight() + reporter.cost(processes) + freedom(network, program, file, inputs);
   if (!program.test)
-    text += "share/tenon/export_torch.py writes a test into the file, which shows at SetUp that it "
-            "is computed as in PyTorch\n";
+    text += program.format == ModelProgram::Format::Ann
+                ? fmt::format("{}\n", adviceOnTest(program.format))
+                : "share/tenon/export_torch.py writes a test into the file, which shows at SetUp "
+                  "that it is computed as in PyTorch\n";
   return text + fmt::format("all {} operations were imported, as {}\n", program.operations.size(),
                             counted(static_cast<Index>(network.graph.nodes.size()), "layer"));
 }

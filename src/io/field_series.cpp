@@ -87,7 +87,7 @@ FieldSeries::FieldSeries(CommPtr comm, const std::string& path, int space)
 void FieldSeries::applySettings(Settings after, const Settings::Names&) {
   files_->set("checkpoint_transport", after.get("checkpoint_transport", owner()));
   if (after.value<std::string>("field_format", owner()) == "netcdf") {
-    requireNetcdf();
+    requireNetcdf("fields in the format netcdf");
     if (after.value<std::string>("checkpoint_transport", owner()) == "together")
       throw Error(
           TENON_ERR_ARG,

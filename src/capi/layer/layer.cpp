@@ -18,6 +18,7 @@
 #include "capi/layer/create.hpp"
 #include "comm/layout_object.hpp"
 #include "dtensor/dtensor.hpp"
+#include "io/ann/ann_weights.hpp"
 #include "layer/derivatives/derivative_check.hpp"
 #include "layer/networks/weights.hpp"
 #include "sys/errors/guard.hpp"
@@ -207,7 +208,11 @@ TenonErrorCode TenonLayerSaveWeights(TenonLayer layer, const char* path) noexcep
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr comm = commOf("layer", layer);
-    runCollectively(*comm, [&] { saveWeights(deref(layer, "layer"), textOf(path, "path")); });
+    runCollectively(*comm, [&] {
+      const std::string file = textOf(path, "path");
+      isAnnPath(file) ? saveAnn(deref(layer, "layer"), file)
+                      : saveWeights(deref(layer, "layer"), file);
+    });
   });
 }
 

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <limits>
 
 namespace tenon {
 
@@ -110,13 +111,15 @@ void addMesh(const CfFields& fields, CfContents& contents, TensorPointers& tenso
         {"long_name", fmt::format("mesh of cells of shape {}", mesh.shape().name)}},
        {0}});
   contents.tensors.push_back(std::move(nodes));
-  contents.tensors.push_back(
-      {{{connectivity,
-         {element.name, "corner"},
-         TENON_INT64,
-         {{"cf_role", fmt::format("{}_node_connectivity", element.name)}, {"start_index", "", 0}}}},
-       {},
-       /*areComponentsFirst=*/true});
+  CfVariable cornersOfElements{
+      connectivity,
+      {element.name, "corner"},
+      TENON_INT64,
+      {{"cf_role", fmt::format("{}_node_connectivity", element.name)}, {"start_index", "", 0}}};
+  // VTK's reader, and so ParaView, needs a fill value, and reads int32 only.
+  cornersOfElements.fill = -1;
+  cornersOfElements.isInt32 = places[0] <= std::numeric_limits<std::int32_t>::max();
+  contents.tensors.push_back({{std::move(cornersOfElements)}, {}, /*areComponentsFirst=*/true});
   tensors.insert(tensors.end(), {mesh.places().get(), mesh.corners().get()});
 }
 

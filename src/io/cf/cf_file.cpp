@@ -18,8 +18,11 @@ namespace tenon {
 
 namespace {
 
-nc_type netcdfType(TenonDataType type) {
-  return type == TENON_FLOAT32 ? NC_FLOAT : type == TENON_FLOAT64 ? NC_DOUBLE : NC_INT64;
+nc_type netcdfType(const CfVariable& variable) {
+  return variable.type == TENON_FLOAT32   ? NC_FLOAT
+         : variable.type == TENON_FLOAT64 ? NC_DOUBLE
+         : variable.isInt32               ? NC_INT
+                                          : NC_INT64;
 }
 
 class CfFile final : public DataAccess {
@@ -72,10 +75,16 @@ int CfFile::define(const CfVariable& variable) {
   }
   int id = -1;
   const std::string what = fmt::format("variable '{}'", variable.name);
-  check(nc_def_var(file_, variable.name.c_str(), netcdfType(variable.type),
+  check(nc_def_var(file_, variable.name.c_str(), netcdfType(variable),
                    static_cast<int>(dimensions.size()), dimensions.data(), &id),
         what);
-  check(nc_def_var_fill(file_, id, NC_NOFILL, nullptr), what); // all elements are written
+  // All elements are written, so a fill value is an attribute alone.
+  const int fill = variable.fill.value_or(0);
+  const std::int64_t wideFill = fill;
+  const void* const filled = variable.isInt32 ? static_cast<const void*>(&fill) : &wideFill;
+  check(variable.fill ? nc_def_var_fill(file_, id, NC_FILL, filled)
+                      : nc_def_var_fill(file_, id, NC_NOFILL, nullptr),
+        what);
   putAttributes(id, variable.attributes);
   return id;
 }
@@ -124,8 +133,11 @@ void CfFile::writeComponent(const CfTensor& tensor, int id, const Box& space,
     start.push_back(static_cast<std::size_t>(side.begin));
     count.push_back(static_cast<std::size_t>(side.size()));
   }
-  check(nc_put_vara(file_, id, start.data(), count.data(), elements),
-        tensor.variables.front().name);
+  const CfVariable& variable = tensor.variables.front();
+  check(variable.isInt32 ? nc_put_vara_longlong(file_, id, start.data(), count.data(),
+                                                static_cast<const long long*>(elements))
+                         : nc_put_vara(file_, id, start.data(), count.data(), elements),
+        variable.name);
 }
 
 void CfFile::write(std::size_t number, const Box& box, const void* elements) {
@@ -162,7 +174,7 @@ void CfFile::write(std::size_t number, const Box& box, const void* elements) {
 
 } // namespace
 
-void requireNetcdf() {}
+void requireNetcdf(const char*) {}
 
 std::unique_ptr<DataAccess> makeCfFile(const std::string& path, const CfContents& contents) {
   return std::make_unique<CfFile>(path, contents);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A NetCDF file that is written by one process: its dimensions, its coordinates, and variables with
-// the components of tensors. cf_fields.hpp says what is in the file of a time.
+// the components of tensors. cf_fields.hpp says what is in the file of a time; a file of weights
+// (ann/ann_weights.hpp) has coordinates alone.
 #pragma once
 
 #include "io/data_access.hpp"
@@ -26,6 +27,8 @@ struct CfVariable {
   TenonDataType type = TENON_FLOAT64;
   std::vector<CfAttribute> attributes;
   std::vector<double> values = {}; // of a coordinate; they are written when the file is opened
+  bool isInt32 = false;            // integers are stored so, for programs that read no longer ones
+  std::optional<int> fill = {};    // of integers: a number that means none
 };
 
 // A tensor as variables, one for each component in row-major order. The component dimensions are
@@ -46,7 +49,7 @@ struct CfContents {
 
 // The contents must exist as long as the file. Throws TENON_ERR_SUPPORT in a build without NetCDF.
 std::unique_ptr<DataAccess> makeCfFile(const std::string& path, const CfContents& contents);
-// Throws TENON_ERR_SUPPORT in a build without NetCDF.
-void requireNetcdf();
+// Throws TENON_ERR_SUPPORT in a build without NetCDF; `what` needs it.
+void requireNetcdf(const char* what);
 
 } // namespace tenon

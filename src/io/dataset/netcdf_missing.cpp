@@ -20,15 +20,16 @@ std::unique_ptr<SampleFile> openNetcdfSamples(const std::string& path, const std
 }
 
 std::unique_ptr<DataAccess> makeCfFile(const std::string&, const CfContents&) {
-  requireNetcdf();
+  requireNetcdf("its files");
   return nullptr;
 }
 
-void requireNetcdf() {
+void requireNetcdf(const char* what) {
   throw Error(TENON_ERR_SUPPORT,
-              "this library was built without NetCDF, which fields in the format netcdf need; "
-              "install NetCDF for your MPI (on Debian libnetcdf-mpi-dev) and build Tenon with "
-              "-DTENON_NETCDF=ON");
+              fmt::format("this library was built without NetCDF, which {} need; "
+                          "install NetCDF for your MPI (on Debian libnetcdf-mpi-dev) and build "
+                          "Tenon with -DTENON_NETCDF=ON",
+                          what));
 }
 
 std::string netcdfLibrary() {

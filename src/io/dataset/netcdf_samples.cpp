@@ -8,16 +8,12 @@
 // have loaded another build of the library, whose functions have the same names.
 #include "io/dataset/sample_file.hpp"
 
-#include "io/dataset/classic_header.hpp"
+#include "io/dataset/netcdf_open.hpp"
 #include "io/hdf5_file.hpp"
-#include "io/keep_loaded.hpp"
-#include "sys/files/regular_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <netcdf.h>
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -101,17 +97,7 @@ std::string nameBy(Call call) {
 }
 
 void NetcdfSamples::open() {
-  const int descriptor = openRegularFile(path_, "cannot open");
-  std::array<char, 3> first{};
-  const ssize_t count = pread(descriptor, first.data(), first.size(), 0);
-  const bool isClassic = count == 3 && std::string_view(first.data(), 3) == "CDF";
-  const std::string fault = isClassic ? classicFault(descriptor) : "";
-  ::close(descriptor);
-  if (!fault.empty())
-    throw Error(TENON_ERR_FORMAT, fmt::format("cannot read file '{}' as NetCDF: {}", path_, fault));
-  if (const int status = nc_open(path_.c_str(), NC_NOWRITE, &file_); status != NC_NOERR)
-    throw Error(TENON_ERR_FORMAT,
-                fmt::format("cannot read file '{}' as NetCDF: {}", path_, nc_strerror(status)));
+  file_ = openNetcdf(path_);
   int format = 0;
   check(nc_inq_format(file_, &format));
   facts_.format = format == NC_FORMAT_CLASSIC        ? "NetCDF (CDF-1)"
@@ -277,7 +263,6 @@ VariableAttributes NetcdfSamples::attributesOf(int group, int variable) const {
 
 NetcdfSamples::NetcdfSamples(const std::string& path, const std::string& variable)
     : SampleFile(path, variable) {
-  [[maybe_unused]] static const bool isKept = keepLoaded(nc_open);
   const std::shared_ptr<void> silence = silenceHdf5();
   // The destructor does not run if the constructor fails.
   try {

@@ -240,8 +240,8 @@ void proveAtSetUp(Layer& layer, const Layouts& inputs) {
   if (testMode != "off" && !proveModel(layer, inputs, testMode) && layer.comm()->rank() == 0)
     printError(fmt::format(
         "{} has no test of its own, so that nothing shows that it is computed as it was "
-        "exported; share/tenon/export_torch.py writes one into the file\n",
-        model->file()->path()));
+        "exported; {}\n",
+        model->file()->path(), adviceOnTest(model->file()->program().format)));
 }
 
 void testModel(Layer& layer) {
@@ -251,10 +251,8 @@ void testModel(Layer& layer) {
                                             layer.title(), layer.type()));
   const std::string testMode = model->value<std::string>("model_test");
   if (!proveModel(layer, layer.inputLayouts(), testMode == "off" ? "both" : testMode))
-    throw Error(TENON_ERR_STATE,
-                fmt::format("{} has no test; share/tenon/export_torch.py writes one "
-                            "into the file of a model",
-                            model->file()->path()));
+    throw Error(TENON_ERR_STATE, fmt::format("{} has no test; {}", model->file()->path(),
+                                             adviceOnTest(model->file()->program().format)));
 }
 
 } // namespace tenon

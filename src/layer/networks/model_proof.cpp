@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Runs the test stored in a model's file: inputs, and the results that the exporting program
-// computed from them.
+// computed from them, with gradients if the file has them.
 //
 //   layoutsLike()   distributes the test's inputs like the inputs of this run
 //   readArrays()    every rank reads the complete arrays of the test
@@ -256,7 +256,11 @@ public:
       checkOutput(output, layout.shape());
       return spread(layout.dual(), storedOutputs_.derivatives[output]);
     };
-    if (test_.parameterGradients)
+    if (test_.cotangents.empty()) {
+      network.evaluate(x, isWanted, {});
+      for (std::size_t i = 0; i < network.outputCount(); ++i)
+        checkOutput(i, network.output(i).layout().shape());
+    } else if (test_.parameterGradients)
       network.evaluate(x, isWanted, cotangentOf,
                        [&](const ImportedNetwork& section, const Layer& layer) {
                          gradients_.add(section, layer);
@@ -313,7 +317,8 @@ private:
       }
       for (std::size_t i = 0; i < outputs; ++i) {
         storedOutputs_.values.push_back(numbersOf(*file, test_.outputs[i]));
-        storedOutputs_.derivatives.push_back(numbersOf(*file, test_.cotangents[i]));
+        if (!test_.cotangents.empty())
+          storedOutputs_.derivatives.push_back(numbersOf(*file, test_.cotangents[i]));
       }
       if (test_.parameterGradients)
         parameters_ = numbersOf(*file, *test_.parameterGradients);

@@ -121,6 +121,8 @@ void SectionedModel::evaluate(const std::vector<Ref<DTensor>>& x, const std::vec
   for (std::size_t number = last + 1; number-- > 0;) {
     const Section current = section(number, /*isFrozen=*/!gradientsOf);
     apply(current);
+    if (!cotangentOf)
+      return;
     for (std::size_t i = 0; i < outputs_.size(); ++i)
       if (std::ranges::find(current.gives, outputs_[i]) != current.gives.end())
         addCotangent(outputs_[i], cotangentOf(i, values_[at(outputs_[i])]->layout()));

@@ -29,7 +29,7 @@ public:
   // A function that is called for each section when the gradients of its parameters are complete.
   using GradientsOf = std::function<void(const ImportedNetwork& section, const Layer& layer)>;
   // Applies the network and its adjoint. Cotangents are computed only for inputs with isWanted, and
-  // for values that depend on them. Collective.
+  // for values that depend on them. Without cotangentOf the network is only applied. Collective.
   void evaluate(const std::vector<Ref<DTensor>>& x, const std::vector<bool>& isWanted,
                 const CotangentOf& cotangentOf, const GradientsOf& gradientsOf = {});
   std::size_t outputCount() const noexcept { return outputs_.size(); }

@@ -149,11 +149,6 @@ private:
   std::string text_;
 };
 
-// A layout with the whole tensor on rank 0 and nothing on other ranks.
-Layout wholeOnRoot(const Shape& shape) {
-  return Layout({.shape = shape, .grid = Grid::make({1}), .properties = {Property::broadcast()}});
-}
-
 // Names, types and shapes of the tensors to be written, which the header of the file lists.
 std::vector<StoredTensor> storedTensors(const std::vector<NamedTensor>& named) {
   std::vector<StoredTensor> tensors;
@@ -188,6 +183,15 @@ void loadWeights(Layer& layer, const std::string& path, const std::string& map) 
       ->store();
 }
 
+Ref<DTensor> wholeOnRoot(const DTensor& value) {
+  const Layout onRoot({.shape = value.layout().shape(),
+                       .grid = Grid::make({1}),
+                       .properties = {Property::broadcast()}});
+  Ref<DTensor> whole = makeRef<DTensor>(value.comm(), onRoot, value.dataType(), value.space());
+  makeConversion(value.comm(), value.layout(), onRoot, value.dataType())->apply(value, *whole);
+  return whole;
+}
+
 // Rank 0 writes the file; the other ranks send it their blocks.
 void saveWeights(Layer& layer, const std::string& path) {
   static const int event = logEvent("LayerSaveWeights");
@@ -206,14 +210,11 @@ void saveWeights(Layer& layer, const std::string& path) {
     // A pointer, because GCC 13 stores a reference here in the function object.
     const DTensor& value =
         *std::visit([](const auto& of) -> const DTensor* { return &of->value(); }, named.of);
-    DTensor whole(layer.comm(), wholeOnRoot(value.layout().shape()), value.dataType(),
-                  value.space());
-    makeConversion(layer.comm(), value.layout(), whole.layout(), value.dataType())
-        ->apply(value, whole);
+    const Ref<DTensor> whole = wholeOnRoot(value);
     Ref<DTensor> copy;
     try {
       if (writes && !failure)
-        writer->add(arrayOf(inSpace(whole, layer.comm(), Space::Host, copy)));
+        writer->add(arrayOf(inSpace(*whole, layer.comm(), Space::Host, copy)));
     } catch (...) {
       failure = caughtError();
     }

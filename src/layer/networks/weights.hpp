@@ -13,5 +13,8 @@ namespace tenon {
 void loadWeights(Layer& layer, const std::string& path, const std::string& map);
 // Saves the weights; rank 0 writes one tensor after the other. Collective.
 void saveWeights(Layer& layer, const std::string& path);
+// A tensor with the elements of a parameter or statistic, all on rank 0 and none on other ranks. It
+// is in the memory space of `value`. Collective.
+Ref<DTensor> wholeOnRoot(const DTensor& value);
 
 } // namespace tenon

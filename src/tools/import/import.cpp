@@ -215,7 +215,7 @@ int runImport(int argc, char** argv) {
   }
   try {
     const Request request = requestOf(argc, argv);
-    const auto file = openBytes(request.file, "model file");
+    const auto file = openModel(request.file);
     const ModelProgram program = readModelProgram(*file);
     const std::vector<Shape> inputs = extentsOfRun(program, request.extents);
     if (request.proves)

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: fields_cf.sh MPIEXEC NUMPROC_FLAG PROGRAM PYTHON FOLDER
-# Series of fields in NetCDF files on 3 ranks, continued on 2: what xarray and netCDF4 read of them.
+# usage: fields_netcdf.sh MPIEXEC NUMPROC_FLAG PROGRAM PYTHON CHECK PACKAGES FOLDER
+# Series of fields in NetCDF files on 3 ranks, continued on 2: what the script CHECK reads of them by these packages of Python.
 set -eu
-mpiexec=$1 flag=$2 program=$3 python=$4 folder=$5
-here=$(dirname "$0")
-env -u LD_PRELOAD "$python" -c 'import netCDF4, xarray' || { echo "skipped: no netCDF4 and xarray"; exit 77; }
+mpiexec=$1 flag=$2 program=$3 python=$4 check=$5 packages=$6 folder=$7
+env -u LD_PRELOAD "$python" -c "import $packages" || { echo "skipped: a package is missing of $packages"; exit 77; }
 format=(field_format netcdf field_time_units "days since 1850-01-01" field_length_units km)
 options=""
 for prefix in "" volume_; do
@@ -17,5 +16,5 @@ done
 rm -rf "$folder" && mkdir -p "$folder"
 TENON_OPTIONS=$options "$mpiexec" "$flag" 3 "$program" "$folder" 0 10
 TENON_OPTIONS=$options "$mpiexec" "$flag" 2 "$program" "$folder" 20
-env -u LD_PRELOAD "$python" "$here/check_cf.py" "$folder"
+env -u LD_PRELOAD "$python" "$check" "$folder"
 rm -rf "$folder"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the header of a classic NetCDF file to find where its data end. Numbers are big-endian, and
-// everything is padded to 4 bytes. Sizes have 4 bytes, in CDF-5 8; offsets have 8, in CDF-1 4:
+// Opens a NetCDF file. Before, the header of a classic one is read to find where its data end, for
+// the library does not notice that a file is truncated. Numbers are big-endian, and everything is
+// padded to 4 bytes. Sizes have 4 bytes, in CDF-5 8; offsets have 8, in CDF-1 4:
 //
 //   "CDF" version | records | dimensions | attributes | variables
 //   list:       tag (4 bytes) | count | entries; an empty one may have the tag 0
@@ -10,11 +11,15 @@
 //
 // The size of a variable follows from its dimensions; the entry can be too small for it. Variables
 // without the unlimited dimension are stored as a whole, the others record by record.
-#include "io/dataset/classic_header.hpp"
+#include "io/dataset/netcdf_open.hpp"
 
+#include "io/keep_loaded.hpp"
+#include "sys/errors/error.hpp"
+#include "sys/files/regular_file.hpp"
 #include "sys/types.hpp"
 
 #include <fmt/format.h>
+#include <netcdf.h>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -43,7 +48,7 @@ Index padded(Index bytes) {
   return (bytes + 3) / 4 * 4;
 }
 
-// A fault of the file, which classicFault() returns.
+// A fault of a classic file.
 struct Fault {
   std::string reason;
 };
@@ -218,15 +223,34 @@ void Header::check() {
   checkData(variables);
 }
 
-} // namespace
-
+// Why a file, an open descriptor, is classic but not complete, or "".
 std::string classicFault(int file) {
+  std::array<char, 3> first{};
+  if (pread(file, first.data(), first.size(), 0) != 3 ||
+      std::string_view(first.data(), first.size()) != "CDF")
+    return "";
   try {
     Header(file).check();
     return "";
   } catch (const Fault& fault) {
     return fault.reason;
   }
+}
+
+} // namespace
+
+int openNetcdf(const std::string& path) {
+  [[maybe_unused]] static const bool isKept = keepLoaded(nc_open);
+  const int descriptor = openRegularFile(path, "cannot open");
+  std::string fault = classicFault(descriptor);
+  ::close(descriptor);
+  int file = -1;
+  if (fault.empty())
+    if (const int status = nc_open(path.c_str(), NC_NOWRITE, &file); status != NC_NOERR)
+      fault = nc_strerror(status);
+  if (!fault.empty())
+    throw Error(TENON_ERR_FORMAT, fmt::format("cannot read file '{}' as NetCDF: {}", path, fault));
+  return file;
 }
 
 } // namespace tenon
