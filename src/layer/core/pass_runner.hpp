@@ -13,6 +13,7 @@
 #pragma once
 
 #include "layer/core/bound_maps.hpp"
+#include "layer/core/inference_plan.hpp"
 #include "sys/log/log.hpp"
 
 #include <array>
@@ -26,6 +27,8 @@ struct PassMemory {
   // True for the last pending adjoint: the gradients are complete after it, so their reduction can
   // start during the pass.
   bool completes = false;
+  // For Apply in inference, which may use other kernels and orders of channels than training.
+  const InferencePlan* inference = nullptr;
 };
 
 // Executes single steps.
@@ -70,6 +73,8 @@ private:
   // be called then.
   bool runStep(const Step& step);
   void applyEpilogue(const Step& step);
+  // Runs a kernel by its implementation for inference; false if it has none.
+  bool infer(const Step& step, Inputs x, DTensor& y);
   // begin(), end() and apply(), which is both at once, run the operator or source of a step.
   // differentiate() runs the derivative of its kernel.
   void begin(const Step& step);
