@@ -88,8 +88,8 @@ TEST(PackedConvolution, EqualsTheReference) {
     GTEST_SKIP() << "built without oneDNN";
   Draw draw(31);
   std::vector<ConvolutionShape> shapes = depthwiseShapes(draw);
-  for (int trial = 0; trial < 200; ++trial)
-    shapes.push_back(drawShape(draw, 40));
+  for (int trial = 0; trial < 60; ++trial)
+    shapes.push_back(drawShape(draw, 20));
   int packed = 0;
   for (const ConvolutionShape& shape : shapes) {
     Packed op(draw, shape);
@@ -99,7 +99,7 @@ TEST(PackedConvolution, EqualsTheReference) {
     for (int change = 0; change < 2; ++change)
       ASSERT_NO_FATAL_FAILURE(op.expectAllEqualToReference());
   }
-  EXPECT_GT(packed, 50);
+  EXPECT_GT(packed, 20);
 }
 
 // The factors of Winograd's tiles of 2 x 2 outputs are 1/2 and 1/4, so it is exact here as well.
