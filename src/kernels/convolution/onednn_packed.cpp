@@ -56,11 +56,11 @@ memory::desc plainWeights(const ConvolutionShape& s) {
 // channels and tiles for its matrix products.
 bool isForWinograd(const ConvolutionShape& s) {
   const WindowShape& w = s.window;
-  constexpr Index kLeastChannels = 64, kLeastExtent = 12;
-  if (w.rank != 2 || s.groups != 1 || std::min(s.inChannels, s.outChannels) < kLeastChannels)
+  constexpr Index kEnoughChannels = 64, kEnoughOutputs = 12;
+  if (w.rank != 2 || s.groups != 1 || std::min(s.inChannels, s.outChannels) < kEnoughChannels)
     return false;
   for (int d = 0; d < w.rank; ++d)
-    if (w.kernel[d] != 3 || w.stride[d] != 1 || w.dilation[d] != 1 || w.out[d] < kLeastExtent)
+    if (w.kernel[d] != 3 || w.stride[d] != 1 || w.dilation[d] != 1 || w.out[d] < kEnoughOutputs)
       return false;
   return true;
 }

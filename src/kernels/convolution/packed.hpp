@@ -40,7 +40,7 @@ public:
   virtual const char* implementation() const = 0;
 };
 
-// Null if there is no such kernel: in a build without oneDNN, on a device, for an empty shape, and
+// Null where oneDNN has none: in a build without oneDNN, on a device, for an empty shape, and
 // for windows that oneDNN does not support.
 std::unique_ptr<PackedConvolution> makePackedConvolution(const ConvolutionShape& shape,
                                                          KernelContextPtr context);

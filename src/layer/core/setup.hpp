@@ -32,7 +32,6 @@
 #include "declaration/core/memory_plan.hpp"
 #include "layer/core/argument_staging.hpp"
 #include "layer/core/bound_maps.hpp"
-#include "layer/core/inference_plan.hpp"
 #include "layer/core/recorded_steps.hpp"
 
 #include <deque>

@@ -23,8 +23,6 @@
 #include "layer/core/local_kernel.hpp"
 #include "layer/core/state_tensor.hpp"
 
-#include <cmath>
-
 namespace tenon {
 
 namespace {
@@ -219,14 +217,11 @@ public:
   void channelScaling(Inputs x, ParameterUses& p, std::span<float> scale,
                       std::span<float> shift) override {
     visitFloating(x[1]->dataType(), [&]<class T>(T) {
-      const Moments<const T> moments = momentsIn<T>(x[1]);
-      const T *const weight = valueOf<T>(p, kWeight), *const bias = valueOf<T>(p, kBias);
-      for (std::size_t c = 0; c < scale.size(); ++c) {
-        const double factor =
-            (weight ? double(weight[c]) : 1) / std::sqrt(double(moments.second[c]) + epsilon_);
-        scale[c] = float(factor);
-        shift[c] = float((bias ? double(bias[c]) : 0) - factor * double(moments.mean[c]));
-      }
+      const NormalisePoint<T> at{.x = nullptr,
+                                 .moments = momentsIn<T>(x[1]),
+                                 .epsilon = epsilon_,
+                                 .weight = valueOf<T>(p, kWeight)};
+      tenon::channelScaling<T>(at, valueOf<T>(p, kBias), scale, shift);
     });
   }
   // A rectifier is applied in the same pass over memory.
