@@ -11,6 +11,10 @@
 
 namespace tenon {
 
+bool isChannelsLast(const LocalArray& x) {
+  return x.rank() > 2 && x.strides()[1] == 1 && x.strides()[x.rank() - 1] == x.extent()[1];
+}
+
 void setZero(LocalArray& y) {
   visitFloating(y.dataType(), [&]<class T>(T) {
     blockScale(y.context(), y.rank(), y.extent().data(), T(0), y.mutableData<T>(), y.strides());

@@ -24,6 +24,10 @@ namespace tenon {
 class Autotuner;
 struct PointwiseFunction;
 
+// Whether the channels of an image, dimension 1, are last in memory, next to each other. (With one
+// channel, or one element in space, both orders are the same.)
+bool isChannelsLast(const LocalArray& x);
+
 // y = 0
 void setZero(LocalArray& y);
 // y = x, or y += x if `adds`; arrays of equal extents.
@@ -53,6 +57,17 @@ struct SavedArrays {
   bool adds = false; // the adjoint must add to dx (only if the entry has addsCotangent)
 };
 
+// What a kernel applies to its output in inference: for each channel, dimension 1, a factor and a
+// summand, null for none; then a function of each element, null for none.
+struct Finish {
+  const float *scale = nullptr, *shift = nullptr;
+  const PointwiseFunction* function = nullptr;
+};
+
+// The orders in memory of the images that a kernel takes in inference. First: row-major. Same: all
+// in one order, with channels first or last. Any: each in either order.
+enum class ChannelOrders { First, Same, Any };
+
 // A kernel. Its entry in the map list (KernelEntry) declares the values that it saves and when its
 // adjoint adds to gradients. Parameters are in the order of the layer's form.
 class ArrayKernel {
@@ -69,6 +84,19 @@ public:
     forward(x, parameters, y, nullptr);
     return false;
   }
+  // For inference, in which no derivative follows and parameters seldom change:
+  //
+  //   infer()            y = f(scale kernel(x) + shift), with the finish of the call, by a faster
+  //                      implementation, whose result can differ from that of forward() by
+  //                      rounding. Returns false, and does nothing, if there is none.
+  //   foldsChannels()    whether infer() applies such a scale and shift for each channel
+  //   channelOrders()    the orders in memory of its images, [batch, channel, space...]
+  virtual bool infer(Arrays /*x*/, KernelParameters /*parameters*/, const Finish& /*finish*/,
+                     LocalArray& /*y*/) {
+    return false;
+  }
+  virtual bool foldsChannels() { return false; }
+  virtual ChannelOrders channelOrders() { return ChannelOrders::First; }
   // y = f(y). Overridden by kernels that write only a part of y.
   virtual void applyFunction(const PointwiseFunction& f, LocalArray& y);
   virtual void expect(const PointwiseFunction& /*f*/) {}

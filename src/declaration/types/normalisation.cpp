@@ -219,7 +219,7 @@ MapList Normalisation::maps(const Form& form, const Layouts& storage) const {
   if (follows() != Follows::Never) {
     // The running moments do not depend on x.
     list.during(follows() == Follows::Always ? When::Always : When::Inference);
-    KernelEntry fixed{.name = "running"};
+    KernelEntry fixed{.name = "running", .isSource = true};
     fixed.sources = running;
     list.runFixed(std::move(fixed), {u}, combined);
     list.during(When::Always);

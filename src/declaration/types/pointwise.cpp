@@ -114,6 +114,7 @@ public:
   }
   const PointwiseFunction* function() const override { return &function_; }
   std::string describe() const override { return "element by element"; }
+  ChannelOrders channelOrders() override { return ChannelOrders::Same; }
 
 private:
   // r = f'(x) v. Only the array that the derivative reads was saved.

@@ -20,15 +20,16 @@
 //
 //   input    halo | owned ............................ | halo
 //   output         strip | interior (first) | strip           strips: after the exchange
-#include "kernels/convolution/convolution.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"
 #include "declaration/kernel/kernel_place.hpp"
 #include "geometry/layout/layout.hpp"
+#include "kernels/convolution/packed.hpp"
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "sys/errors/error.hpp"
+#include "sys/log/log.hpp"
 #include "sys/text/text.hpp"
 
 #include <fmt/format.h>
@@ -76,13 +77,38 @@ public:
   LocalConvolution(const ConvolutionShape& shape, Index firstOutput, bool isWeightInput,
                    Backend backend, const KernelContextPtr& context)
       : BilinearKernel(flopsOf(shape)), kernel_(makeConvolution<T>(shape, backend, context)),
-        shape_(shape), firstOutput_(firstOutput), isWeightInput_(isWeightInput) {}
+        shape_(shape), firstOutput_(firstOutput), isWeightInput_(isWeightInput), context_(context),
+        mayPack_(!isWeightInput && mayPack(shape, kernel_->backend(), backend)) {}
 
   void expect(const PointwiseFunction& f) override { kernel_->expect(f); }
   Autotuner* autotuner() override { return kernel_->autotuner(); }
   std::string describe() const override {
     return fmt::format("backend {} ({})", backendName(kernel_->backend()),
                        kernel_->implementation());
+  }
+  Index bytes() const override { return packed_ ? packed_->bytes() : 0; }
+  // In inference: the same kernel for images with channels first and last.
+  bool foldsChannels() override { return packed() != nullptr; }
+  ChannelOrders channelOrders() override {
+    return packed() ? ChannelOrders::Any : ChannelOrders::First;
+  }
+  bool infer(Arrays x, KernelParameters p, const Finish& finish, LocalArray& y) override {
+    if constexpr (std::is_same_v<T, float>)
+      if (packed()) {
+        const LocalArray b = p.size() > 1 && p[1].value.elements() > 0 ? p[1].value : LocalArray();
+        float* const out = y.mutableData<float>();
+        packed_->forward({.w = p[0].value.data<float>(),
+                          .b = b.data<float>(),
+                          .states = {p[0].state, b ? p[1].state + 1 : 0},
+                          .scale = finish.scale,
+                          .shift = finish.shift},
+                         x[0].data<float>(), orderOf(x[0]), out, orderOf(y));
+        if (finish.function)
+          pointwiseForward<float>(y.context(), *finish.function, y.elements(), out, out);
+        logFlops(flopsOf(shape_));
+        return true;
+      }
+    return false;
   }
 
 private:
@@ -112,6 +138,23 @@ private:
       setZero(dw);
     kernel_->adjointWeights(x.data<T>(), dy.data<T>() + firstOutput_, dw.mutableData<T>(),
                             db.mutableData<T>());
+  }
+  // Where oneDNN computes all outputs of this rank, inference keeps its weights in oneDNN's format;
+  // pieces would each keep a copy. Depthwise convolutions are faster by it than directly.
+  PackedConvolution* packed() {
+    if (mayPack_ && !packed_)
+      packed_ = makePackedConvolution(shape_, context_);
+    mayPack_ = packed_ != nullptr;
+    return packed_.get();
+  }
+  static bool mayPack(const ConvolutionShape& shape, Backend chosen, Backend wanted) {
+    const bool isDepthwise = shape.groups > 1 && shape.groups == shape.inChannels;
+    return std::is_same_v<T, float> &&
+           *shape.y == denseStrides(shape.outChannels, shape.window.out, shape.window.rank) &&
+           (chosen == Backend::OneDnn || (isDepthwise && wanted == Backend::Auto));
+  }
+  static ChannelOrder orderOf(const LocalArray& x) {
+    return isChannelsLast(x) ? ChannelOrder::Last : ChannelOrder::First;
   }
   // The box of the output array that this kernel writes: dimensions [batch, channels, space...]
   // with their extents and strides.
@@ -150,6 +193,9 @@ private:
   ConvolutionShape shape_;
   Index firstOutput_;
   bool isWeightInput_; // the weight is the second input
+  KernelContextPtr context_;
+  bool mayPack_; // and packed_ is not made yet, or exists
+  std::unique_ptr<PackedConvolution> packed_;
 };
 
 class ConvolutionDeclaration final : public GroupedWindowed {

@@ -76,8 +76,21 @@ constexpr OptionSpec kAverageSettings[] = {
 template <class T>
 class LocalPooling final : public ArrayKernel {
 public:
-  LocalPooling(const PoolingShape& shape, Backend backend, const KernelContextPtr& context)
-      : kernel_(makePooling<T>(shape, backend, context)) {}
+  LocalPooling(const ImageWindows& images, PoolingMode mode, Backend backend,
+               const KernelContextPtr& context)
+      : kernel_(makePooling<T>({images.batch * images.channels, images.window, mode}, backend,
+                               context)),
+        images_(images), isMaximum_(mode == PoolingMode::Max) {}
+
+  ChannelOrders channelOrders() override {
+    return isMaximum_ ? ChannelOrders::Same : ChannelOrders::First;
+  }
+  bool infer(Arrays x, KernelParameters, const Finish&, LocalArray& y) override {
+    if (!isMaximum_ || !isChannelsLast(x[0]))
+      return false;
+    maximaChannelsLast<T>(y.context(), images_, x[0].data<T>(), y.mutableData<T>());
+    return true;
+  }
 
   void forward(Arrays x, KernelParameters, LocalArray& y, Buffer* workspace) override {
     kernel_->forward(x[0].data<T>(), y.mutableData<T>(),
@@ -100,15 +113,17 @@ public:
 
 private:
   std::unique_ptr<Pooling<T>> kernel_;
+  ImageWindows images_;
+  bool isMaximum_;
 };
 
 // Windows do not extend over batch and channels, so each pair of these is an independent plane.
 std::unique_ptr<ArrayKernel>
 makePoolingKernel(const KernelPlace& at, const std::vector<Window>& windows, PoolingMode mode) {
   const Box in = at.input();
-  const PoolingShape shape{in[0].size() * in[1].size(),
-                           localWindow(windows, at.use().shape(), in, at.outputs()), mode};
-  return makeTyped<LocalPooling>(at.type, shape, at.backend, at.context);
+  const ImageWindows images{in[0].size(), in[1].size(),
+                            localWindow(windows, at.use().shape(), in, at.outputs())};
+  return makeTyped<LocalPooling>(at.type, images, mode, at.backend, at.context);
 }
 
 class PoolingDeclaration final : public Windowed {

@@ -80,6 +80,15 @@ memory::desc plainDescription(Index first, Index second,
   return {dims, memory::data_type::f32, strides};
 }
 
+memory::desc inGroups(const memory::desc& weights, Index groups) {
+  if (groups == 1)
+    return weights;
+  memory::dims dims = dimsOf(weights);
+  dims[0] /= groups;
+  dims.insert(dims.begin(), groups);
+  return weights.reshape(dims);
+}
+
 // Reorders are created only if the primitive prefers a format other than row-major.
 Port::Port(const memory::desc& plain, const memory::desc& preferred)
     : copies_(plain != preferred), plain_(plain, engine(), DNNL_MEMORY_NONE) {

@@ -38,6 +38,10 @@ dnnl::stream streamOf(KernelContext& context);
 dnnl::memory::desc plainDescription(Index first, Index second,
                                     const std::array<Index, kMaxSpatial>& spatial, int rank);
 
+// Weights [out, in / groups, kernel...] as oneDNN describes them: with several groups they are
+// [groups, out / groups, in / groups, kernel...].
+dnnl::memory::desc inGroups(const dnnl::memory::desc& weights, Index groups);
+
 // The first `rank` extents, each minus `less`, in oneDNN's type.
 dnnl::memory::dims toDims(const std::array<Index, kMaxSpatial>& extents, int rank, Index less = 0);
 

@@ -4,6 +4,7 @@
 // convolution or BLAS.
 #include "kernels/base/library_info.hpp"
 #include "kernels/convolution/backends.hpp"
+#include "kernels/convolution/packed.hpp"
 #include "kernels/pooling/backends.hpp"
 #include "kernels/products/gemm.hpp"
 #include "sys/errors/error.hpp"
@@ -33,6 +34,11 @@ void gemmOneDnn(const Product<float>&) {
 std::unique_ptr<Convolution<float>> makeOneDnnConvolution(const ConvolutionShape&,
                                                           KernelContextPtr) {
   throwMissing();
+}
+
+std::unique_ptr<PackedConvolution> makePackedConvolution(const ConvolutionShape&,
+                                                         KernelContextPtr) {
+  return nullptr;
 }
 
 bool oneDnnPools(const PoolingShape&) {

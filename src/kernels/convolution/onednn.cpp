@@ -54,16 +54,9 @@ Desc anyLayout(const Desc& plain) {
 // times faster for one channel).
 constexpr Index kFewChannels = 4;
 
-// [out, in, kernel...], or with several groups [groups, out / groups, in / groups, kernel...].
 Desc weightsOf(const ConvolutionShape& s, const WindowShape& w) {
-  const Desc plain =
-      onednn::plainDescription(s.outChannels, s.inChannels / s.groups, w.kernel, w.rank);
-  if (s.groups == 1)
-    return plain;
-  memory::dims dims = onednn::dimsOf(plain);
-  dims[0] /= s.groups;
-  dims.insert(dims.begin(), s.groups);
-  return plain.reshape(dims);
+  return onednn::inGroups(
+      onednn::plainDescription(s.outChannels, s.inChannels / s.groups, w.kernel, w.rank), s.groups);
 }
 
 // y with the strides of the shape, if it is a box of a larger array.

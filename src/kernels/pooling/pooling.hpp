@@ -50,4 +50,14 @@ template <class T>
 std::unique_ptr<Pooling<T>> makePooling(const PoolingShape& shape, Backend backend,
                                         KernelContextPtr context = nullptr);
 
+// The images [batch, channels, in...] of a pooling.
+struct ImageWindows {
+  Index batch, channels;
+  WindowShape window;
+};
+// y = the maxima, on dense images of the host whose channels are last in memory. Each window must
+// read an input.
+template <class T>
+void maximaChannelsLast(KernelContext& context, const ImageWindows& images, const T* x, T* y);
+
 } // namespace tenon

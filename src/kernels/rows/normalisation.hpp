@@ -17,7 +17,9 @@
 
 #include "kernels/base/context.hpp"
 
+#include <cmath>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace tenon {
@@ -49,6 +51,20 @@ struct NormalisePoint {
   double epsilon;
   const T* weight; // null: no weights
 };
+
+// For groups that are channels: a normalisation as a factor and a summand of each channel,
+//     scale = weight / sqrt(variance + epsilon),   shift = bias - scale mean,
+// on the host; bias can be null. x is not read.
+template <class T>
+void channelScaling(const NormalisePoint<T>& at, const T* bias, std::span<float> scale,
+                    std::span<float> shift) {
+  for (std::size_t c = 0; c < scale.size(); ++c) {
+    const double weight = at.weight ? double(at.weight[c]) : 1,
+                 factor = weight / std::sqrt(double(at.moments.second[c]) + at.epsilon);
+    scale[c] = float(factor);
+    shift[c] = float((bias ? double(bias[c]) : 0) - factor * double(at.moments.mean[c]));
+  }
+}
 
 // Cotangents (gradients of the loss) that an adjoint writes; each can be null. The cotangents of x
 // and of the moments are overwritten; the cotangents of weight and bias are incremented.

@@ -12,6 +12,7 @@
 #include "kernels/functors/softmax.hpp"
 #include "kernels/walks/device_reduce.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace tenon {
@@ -68,6 +69,42 @@ void forEachElement(KernelContext& context, const AxisShape& shape, Index cost, 
   });
 }
 
+// Along the last dimension the elements of a line are neighbours. kLanes reductions of every
+// kLanes-th element run side by side, which vector instructions can do, and are combined at the
+// end, in order: reduced(lanes[l], k) includes element k.
+constexpr Index kLanes = 16;
+template <class T, class Reduced>
+T reducedLine(Index n, T first, const Reduced& reduced) {
+  T lanes[kLanes];
+  std::fill_n(lanes, kLanes, first);
+  vectorised([&lanes, n, reduced] {
+    Index k = 0;
+    for (; k + kLanes <= n; k += kLanes)
+      for (Index l = 0; l < kLanes; ++l)
+        lanes[l] = reduced(lanes[l], k + l);
+    for (Index l = 0; k < n; ++k, ++l)
+      lanes[l] = reduced(lanes[l], k);
+  });
+  T all = lanes[0];
+  for (Index l = 1; l < kLanes; ++l)
+    all = reduced.both(all, lanes[l]);
+  return all;
+}
+
+template <class T>
+struct LineMaximum {
+  const T* x;
+  T both(T best, T value) const { return beats(value, best) ? value : best; }
+  T operator()(T best, Index k) const { return both(best, x[k]); }
+};
+template <class Term>
+struct LineSum {
+  Term term;
+  Index x, s; // offsets of the line
+  double both(double a, double b) const { return a + b; }
+  double operator()(double sum, Index k) const { return sum + double(term(x + k, s)); }
+};
+
 // s = the sum of term(offset in x, offset in s) along the dimension, in double.
 template <class T, class Term>
 void sumEach(KernelContext& context, const AxisShape& shape, const Term& term, T* s) {
@@ -76,6 +113,10 @@ void sumEach(KernelContext& context, const AxisShape& shape, const Term& term, T
       return device::reduceAlongAxis<functors::AddTo, double>(context, shape, kWhat, term, 0.0,
                                                               functors::StoreGroup<T, double>{s});
   forEachRun(context, shape, 1, [=](const Run& run) {
+    if (shape.inner == 1) {
+      s[run.s] = static_cast<T>(reducedLine(shape.n, 0.0, LineSum<Term>{term, run.x, run.s}));
+      return;
+    }
     double sums[kTogether] = {};
     for (Index k = 0; k < shape.n; ++k)
       for (Index i = 0; i < run.count; ++i)
@@ -95,6 +136,10 @@ void axisMaxima(KernelContext& context, const AxisShape& shape, const T* x, T* m
       return device::reduceAlongAxis<functors::MaxTo, T>(
           context, shape, kWhat, functors::ElementOf<T>{x}, kMin, functors::StoreGroup<T, T>{m});
   forEachRun(context, shape, 1, [=](const Run& run) {
+    if (shape.inner == 1) {
+      m[run.s] = reducedLine(shape.n, kMin, LineMaximum<T>{x + run.x});
+      return;
+    }
     for (Index i = 0; i < run.count; ++i) {
       T best = kMin;
       for (Index k = 0; k < shape.n; ++k) {

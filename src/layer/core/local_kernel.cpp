@@ -35,7 +35,8 @@ LocalArray writtenArray(DTensor* y) {
 class KernelOnTensors final : public LocalKernel {
 public:
   KernelOnTensors(std::unique_ptr<ArrayKernel> kernel, const KernelEntry& entry)
-      : kernel_(std::move(kernel)), readsInputs_(!entry.isSource), gradients_(entry.gradients) {}
+      : kernel_(std::move(kernel)), readsInputs_(!entry.isSource), anyStrides_(entry.anyStrides),
+        gradients_(entry.gradients) {}
 
   void forwardMany(Inputs x, ParameterUses& p, DTensor& y, Buffer* workspace) override {
     const Arrays read = inputs(x);
@@ -46,6 +47,15 @@ public:
     const Arrays read = inputs(x);
     LocalArray written = y.writtenArray();
     return kernel_->forwardThen(read, parameters(p), f, written);
+  }
+  bool infer(Inputs x, ParameterUses& p, const Finish& finish, DTensor& y) override {
+    const Arrays read = inputs(x);
+    LocalArray written = y.writtenArray();
+    return kernel_->infer(read, parameters(p), finish, written);
+  }
+  bool foldsChannels() override { return kernel_->foldsChannels(); }
+  ChannelOrders channelOrders() override {
+    return anyStrides_ ? ChannelOrders::Any : kernel_->channelOrders();
   }
   void applyFunction(const PointwiseFunction& f, DTensor& y) override {
     LocalArray written = y.writtenArray();
@@ -130,7 +140,7 @@ private:
   }
 
   std::shared_ptr<ArrayKernel> kernel_;
-  bool readsInputs_;
+  bool readsInputs_, anyStrides_;
   Gradients gradients_;
   ArraysOfInputs arrays_, savedInputs_; // of the present call
   std::vector<KernelParameter> parameters_;

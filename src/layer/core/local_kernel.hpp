@@ -50,7 +50,8 @@ struct KernelPoint {
 // when its adjoint adds to gradients. Its parameters are in their use layouts, in the order of the
 // layer type. The runner of a pass (an Apply, tangent or adjoint) calls, for each step:
 //
-//   Forward             forwardMany(), or forwardThen() and, if it returns false, applyFunction()
+//   Forward             forwardMany(), or forwardThen() and, if it returns false, applyFunction();
+//                       in inference infer(), and these if it returns false
 //   Tangent             tangentMany()
 //   Adjoint             adjointMany()
 //   AdjointParameters   adjointParameters(), for kernels with Gradients::Separate
@@ -68,6 +69,15 @@ public:
     forwardMany(x, parameters, y, nullptr);
     return false;
   }
+  // For inference, as those of ArrayKernel.
+  virtual bool infer(Inputs, ParameterUses&, const Finish&, DTensor&) { return false; }
+  virtual bool foldsChannels() { return false; }
+  virtual ChannelOrders channelOrders() { return ChannelOrders::First; }
+  // Whether the kernel multiplies each channel by a factor and adds a summand, both of which do not
+  // depend on its first input. channelScaling() returns them, and needs no array of this input.
+  virtual bool scalesChannels() const { return false; }
+  virtual void channelScaling(Inputs, ParameterUses&, std::span<float> /*scale*/,
+                              std::span<float> /*shift*/) {}
   // y = f(y). Overridden by kernels that write only a part of y.
   virtual void applyFunction(const PointwiseFunction& f, DTensor& y);
   virtual void expect(const PointwiseFunction& /*f*/) {}

@@ -120,6 +120,8 @@ bool StepRunner::runStep(const Step& step) {
     KernelTensors tensors;
     const Inputs x = asInputs(at(step.reads, tensors));
     DTensor& y = *at(step.writes[0]);
+    if (infer(step, x, y))
+      break;
     if (step.epilogue < 0)
       bound.kernel->forwardMany(x, *bound.uses, y, workspaceOf(step));
     else // kernels that can apply an epilogue need no workspace
@@ -134,6 +136,25 @@ bool StepRunner::runStep(const Step& step) {
   if (logEnabled() && step.map >= 0)
     took_ = logOpenScope();
   return epilogueIsDone;
+}
+
+// With a folded normalisation, the last input of the step is that of its statistics.
+bool StepRunner::infer(const Step& step, Inputs x, DTensor& y) {
+  if (!memory_.inference)
+    return false;
+  const BoundKernel& bound = maps_.kernel(mapOf(step).object);
+  Finish finish;
+  if (step.epilogue >= 0)
+    finish.function = &maps_.function(step.epilogue);
+  if (const FoldedChannels* folded = memory_.inference->foldedIn(step.map)) {
+    const BoundKernel& normalisation = maps_.kernel(list_.maps()[folded->map].object);
+    const DTensor* const inputs[] = {nullptr, x.back()};
+    normalisation.kernel->channelScaling(inputs, *normalisation.uses, folded->scale, folded->shift);
+    finish.scale = folded->scale.data();
+    finish.shift = folded->shift.data();
+    x = x.first(x.size() - 1);
+  }
+  return bound.kernel->infer(x, *bound.uses, finish, y);
 }
 
 void StepRunner::applyEpilogue(const Step& step) {

@@ -19,6 +19,36 @@
 
 namespace tenon {
 
+// A batch normalisation that the kernel of a step applies: its map, and memory for the factor and
+// the summand of each channel.
+struct FoldedChannels {
+  int convolution, map; // the maps of the kernel and of the normalisation
+  mutable std::vector<float> scale, shift;
+};
+
+class InferencePlan {
+public:
+  InferencePlan() = default; // empty: as in training
+  InferencePlan(std::vector<bool> channelsLast, std::vector<FoldedChannels> folded)
+      : channelsLast_(std::move(channelsLast)), folded_(std::move(folded)) {}
+
+  bool isEmpty() const noexcept { return channelsLast_.empty(); }
+  bool isChannelsLast(ValueId v) const { return !isEmpty() && channelsLast_[v]; }
+  // The normalisation that is folded into the kernel of a map; null for none. The last value that
+  // its step reads is that of the statistics.
+  const FoldedChannels* foldedIn(int convolution) const;
+
+private:
+  std::vector<bool> channelsLast_; // by value of the pass
+  std::vector<FoldedChannels> folded_;
+};
+
+// Changes a pass of Apply that saves nothing, and returns the plan with which it runs.
+InferencePlan planInference(const BoundMaps& maps, Pass& pass);
+
+// Lets a tensor without a halo use this memory, with its dimension 1 last.
+void placeChannelsLast(DTensor& x, void* memory);
+
 // The arrays on which a pass works.
 struct PassMemory {
   DTensor* const* tensors; // by value number; null if absent
@@ -26,6 +56,8 @@ struct PassMemory {
   // True for the last pending adjoint: the gradients are complete after it, so their reduction can
   // start during the pass.
   bool completes = false;
+  // For Apply in inference, which may use other kernels and orders of channels than training.
+  const InferencePlan* inference = nullptr;
 };
 
 // Executes single steps.
@@ -70,6 +102,8 @@ private:
   // be called then.
   bool runStep(const Step& step);
   void applyEpilogue(const Step& step);
+  // Runs a kernel by its implementation for inference; false if it has none.
+  bool infer(const Step& step, Inputs x, DTensor& y);
   // begin(), end() and apply(), which is both at once, run the operator or source of a step.
   // differentiate() runs the derivative of its kernel.
   void begin(const Step& step);

@@ -144,9 +144,15 @@ Setup::PassTensors& Setup::applyOf(Passes& passes) {
 }
 
 Setup::PassTensors& Setup::inferOf(Passes& passes) {
-  if (passes.infer.slots.empty())
-    passes.infer = tensorsOf(applyPass(maps_.list(), order_, passes.nodes, /*keeps=*/false));
-  return passes.infer;
+  const bool infers = !maps_.layer().isTraining();
+  PassTensors& found = infers ? passes.infer : passes.evaluate;
+  if (!found.slots.empty())
+    return found;
+  Pass pass = applyPass(maps_.list(), order_, passes.nodes, /*keeps=*/false);
+  InferencePlan plan;
+  if (infers && maps_.context().space() == Space::Host)
+    plan = planInference(maps_, pass);
+  return found = tensorsOf(std::move(pass), std::move(plan));
 }
 
 // Lists the values in user memory that must be saved (saved_) and all parameters (parameters_).
@@ -181,9 +187,10 @@ Index Setup::bytesOf(ValueId v, const PassTensors& of) {
   return of.own[v]->localElements() * dataTypeSize(of.own[v]->dataType());
 }
 
-Setup::PassTensors Setup::tensorsOf(Pass pass) const {
+Setup::PassTensors Setup::tensorsOf(Pass pass, InferencePlan inference) const {
   PassTensors tensors;
   tensors.pass = std::move(pass);
+  tensors.inference = std::move(inference);
   for (const Value& value : tensors.pass.values) {
     const auto v = static_cast<ValueId>(tensors.slots.size());
     tensors.own.push_back(value.place == Value::Place::Own ? maps_.tensor(value) : Ref<DTensor>());
@@ -219,7 +226,10 @@ void Setup::placeValues(PassTensors& of) {
     return;
   of.placedIn = memory;
   for (const MemoryPlan::Place& place : of.memoryPlan.places)
-    of.own[place.value]->placeBox(memory + place.begin, /*readOnly=*/false);
+    if (of.inference.isChannelsLast(place.value))
+      placeChannelsLast(*of.own[place.value], memory + place.begin);
+    else
+      of.own[place.value]->placeBox(memory + place.begin, /*readOnly=*/false);
 }
 
 void Setup::prepareInference() {
@@ -315,7 +325,11 @@ void Setup::infer(Inputs x, Outputs y) {
   PassTensors& of = inferOf(passes_[presentPasses()]);
   lastApply_ = &of;
   setArguments(of, slotsOf(x), y, of.slots, of.staging);
-  runPass(maps_, of.pass, {.tensors = of.slots.data(), .workspaces = nullptr}, of.recorded.get());
+  runPass(maps_, of.pass,
+          {.tensors = of.slots.data(),
+           .workspaces = nullptr,
+           .inference = of.inference.isEmpty() ? nullptr : &of.inference},
+          of.recorded.get());
 }
 
 void Setup::save(Frame& frame, Saving saving) {
@@ -402,7 +416,8 @@ void Setup::adjoint(Frame& frame, OutputCotangents dy, InputCotangents dx, bool 
 Index Setup::bytes() const {
   Index sum = maps_.bytes() + shared_.bytes();
   for (const Passes& passes : passes_) {
-    sum += heldBytes(passes.apply.own) + heldBytes(passes.infer.own);
+    sum +=
+        heldBytes(passes.apply.own) + heldBytes(passes.evaluate.own) + heldBytes(passes.infer.own);
     for (const auto* known : {&passes.tangents, &passes.adjoints})
       for (const PassTensors& of : *known)
         sum += heldBytes(of.own);

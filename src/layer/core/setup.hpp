@@ -105,6 +105,7 @@ private:
   // A pass and the tensors of its values. Each call sets the slots of the arguments.
   struct PassTensors {
     Pass pass;
+    InferencePlan inference;       // empty but for Apply in inference
     std::vector<Ref<DTensor>> own; // by value: the tensor if the pass owns it
     std::vector<DTensor*> slots;
     MemoryPlan memoryPlan;
@@ -127,7 +128,8 @@ private:
   // slots are empty is not derived yet.
   struct Passes {
     InInference nodes;
-    PassTensors apply, infer;
+    PassTensors apply;
+    PassTensors evaluate, infer; // Apply without saving: of layers in training, and in inference
     std::deque<PassTensors> tangents, adjoints; // for all inputs, for none, then others
   };
 
@@ -143,7 +145,7 @@ private:
   void noteReader(const Map& map, const Layer& layer);
   static Index bytesOf(ValueId v, const PassTensors& of);
   // Creates the tensors of a pass, without memory for their values.
-  PassTensors tensorsOf(Pass pass) const;
+  PassTensors tensorsOf(Pass pass, InferencePlan inference = {}) const;
   void placeValues(PassTensors& of);
   void bindFrame(Frame& frame, std::size_t number);
   // The arguments of a pass; null for inputs and outputs that it does not use.

@@ -203,13 +203,25 @@ private:
 // Normalised rows, from x and the combined moments.
 class Normalised final : public LocalKernel {
 public:
-  Normalised(std::shared_ptr<RowKernels> rows, double epsilon)
-      : rows_(std::move(rows)), epsilon_(epsilon) {}
+  Normalised(std::shared_ptr<RowKernels> rows, double epsilon, bool scalesChannels)
+      : rows_(std::move(rows)), epsilon_(epsilon), scalesChannels_(scalesChannels) {}
 
   void forwardMany(Inputs x, ParameterUses& p, DTensor& y, Buffer*) override {
     visitFloating(y.dataType(), [&]<class T>(T) {
       rows_->normalise(pointOf<T>(*x[0], momentsIn<T>(x[1]), p), valueOf<T>(p, kBias),
                        y.mutableData<T>());
+    });
+  }
+  // With running moments of one group per channel.
+  bool scalesChannels() const override { return scalesChannels_; }
+  void channelScaling(Inputs x, ParameterUses& p, std::span<float> scale,
+                      std::span<float> shift) override {
+    visitFloating(x[1]->dataType(), [&]<class T>(T) {
+      const NormalisePoint<T> at{.x = nullptr,
+                                 .moments = momentsIn<T>(x[1]),
+                                 .epsilon = epsilon_,
+                                 .weight = valueOf<T>(p, kWeight)};
+      tenon::channelScaling<T>(at, valueOf<T>(p, kBias), scale, shift);
     });
   }
   // A rectifier is applied in the same pass over memory.
@@ -272,6 +284,7 @@ private:
 
   std::shared_ptr<RowKernels> rows_;
   double epsilon_;
+  bool scalesChannels_;
 };
 
 // Copies the running statistics to the output in which CombinedMoments writes the moments of the
@@ -450,7 +463,8 @@ std::unique_ptr<LocalKernel> makeNormalisation(const KernelSite& at) {
     rows = std::make_shared<RowKernels>(geometry.rows(), context);
   if (at.name() == "moments")
     return std::make_unique<LocalMoments>(std::move(rows));
-  return std::make_unique<Normalised>(std::move(rows), declaration.epsilon());
+  return std::make_unique<Normalised>(std::move(rows), declaration.epsilon(),
+                                      /*scalesChannels=*/at.layer.type() == "batchnorm");
 }
 
 } // namespace

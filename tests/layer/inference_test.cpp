@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Networks in inference, whose kernels fold batch normalisations into weights and store images with
+// channels last, in float32 against the same networks in float64, which do neither: after changes
+// of parameters and of running statistics, and between evaluations in training.
+#include "layer_run.hpp"
+
+namespace tenon {
+namespace {
+
+using test::onWorld;
+using test::tensor;
+using test::world;
+
+constexpr Index kInferenceChannels = 12;
+
+Ref<Layer> layerOfChannels(const char* type) {
+  const auto layer = test::newLayer(world(), type);
+  layer->set("channels", kInferenceChannels);
+  return layer;
+}
+
+Ref<Layer> sameConvolution(Index inputs, Index groups, Index kernel) {
+  const Index around = kernel / 2;
+  const auto layer = test::newConv(
+      world(), inputs, kInferenceChannels,
+      std::vector<Window>(2, {.kernel = kernel, .padLow = around, .padHigh = around}));
+  layer->set("groups", groups);
+  return layer;
+}
+
+Ref<Layer> halvedMaxima() {
+  const auto layer = test::newLayer(world(), "maxpooling");
+  test::setWindows(*layer, std::vector<Window>(2, {.kernel = 2, .stride = 2}));
+  return layer;
+}
+
+// A convolution, a block with a depthwise convolution and a residual connection, and a convolution
+// of single elements. Each normalisation follows a convolution.
+Ref<Layer> networkOf(TenonDataType type, const Layout& field) {
+  const auto net = test::newLayer(world(), "graph");
+  int node = addGraphNode(*net, sameConvolution(5, 1, 3), {-1});
+  node = addGraphNode(*net, layerOfChannels("batchnorm"), {node});
+  node = addGraphNode(*net, test::newPointwise(world(), "relu"), {node});
+  const int skipped = addGraphNode(*net, halvedMaxima(), {node});
+  node = addGraphNode(*net, sameConvolution(kInferenceChannels, kInferenceChannels, 3), {skipped});
+  node = addGraphNode(*net, layerOfChannels("batchnorm"), {node});
+  node = addGraphNode(*net, test::newPointwise(world(), "gelu"), {node});
+  node = addGraphNode(*net, sameConvolution(kInferenceChannels, 1, 1), {node});
+  node = addGraphNode(*net, layerOfChannels("batchnorm"), {node});
+  node = addGraphNode(*net, test::newLayer(world(), "add"), {node, skipped});
+  node = addGraphNode(*net, test::newPointwise(world(), "tanh"), {node});
+  addGraphNode(*net, sameConvolution(kInferenceChannels, 1, 3), {node});
+  net->setDataType(type);
+  net->setUp(field);
+  test::fillParameters(*net);
+  return net;
+}
+
+std::vector<double> appliedTo(Layer& net, const Layout& field, std::uint64_t stream) {
+  const auto x = tensor(field, net.dataType()), y = tensor(net.outputLayout(), net.dataType());
+  test::fillValid(*x, stream);
+  net.apply(*x, *y);
+  if (net.stackSize() > 0)
+    net.clearStack();
+  return test::gathered(*y);
+}
+
+std::vector<Layout> inferenceFields() {
+  const Index ranks = world()->size();
+  return {onWorld({2 * ranks + 1, 5, 8, 12}, "S0"), onWorld({2, 5, 8 * ranks, 6}, "S2"),
+          onWorld({2, 5, 8, 6}, "B")};
+}
+
+TEST(Inference, EqualsFloat64ToRounding) {
+  for (const Layout& field : inferenceFields()) {
+    const auto net = networkOf(TENON_FLOAT32, field), exact = networkOf(TENON_FLOAT64, field);
+    const auto expectEqual = [&](const char* when) {
+      for (const std::uint64_t stream : {4, 5})
+        test::expectNear(appliedTo(*net, field, stream), appliedTo(*exact, field, stream), 1e-5,
+                         when);
+    };
+    for (Layer* each : {net.get(), exact.get()})
+      each->setTraining(false);
+    expectEqual("with the first weights");
+    for (Layer* each : {net.get(), exact.get()})
+      for (const auto& parameter : each->parameters()) {
+        fillUniform(parameter->value(), test::kSeed, 7, 0.1, 0.5);
+        parameter->valueChanged();
+      }
+    expectEqual("with other weights");
+    for (Layer* each : {net.get(), exact.get()}) {
+      each->setTraining(true);
+      appliedTo(*each, field, 6);
+      each->setTraining(false);
+    }
+    expectEqual("with other running statistics");
+  }
+}
+
+// Recording in inference needs what derivatives read, so nothing is folded; the results agree.
+TEST(Inference, AgreesWithInferenceThatIsRecorded) {
+  for (const Layout& field : inferenceFields()) {
+    const auto net = networkOf(TENON_FLOAT32, field);
+    appliedTo(*net, field, 6); // updates the running statistics
+    net->setTraining(false);
+    const std::vector<double> inferred = appliedTo(*net, field, 4);
+    net->setRecording(true);
+    test::expectNear(appliedTo(*net, field, 4), inferred, 1e-5, "recorded");
+    net->setRecording(false);
+    EXPECT_EQ(appliedTo(*net, field, 4), inferred);
+  }
+}
+
+// Two normalisations after one convolution, and a convolution that is two nodes: nothing may be
+// folded into their weights.
+TEST(Inference, KeepsConvolutionsThatSeveralNormalisationsRead) {
+  const Layout field = onWorld({2 * world()->size(), kInferenceChannels, 6, 5}, "S0");
+  std::vector<std::vector<double>> results;
+  for (const TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64}) {
+    const auto net = test::newLayer(world(), "graph"),
+               shared = sameConvolution(kInferenceChannels, 1, 3),
+               twice = sameConvolution(kInferenceChannels, 1, 3);
+    const int a = addGraphNode(*net, shared, {-1});
+    const int b = addGraphNode(*net, layerOfChannels("batchnorm"), {a}),
+              c = addGraphNode(*net, layerOfChannels("batchnorm"), {a});
+    const int d = addGraphNode(*net, twice, {b}), e = addGraphNode(*net, twice, {c});
+    const int f = addGraphNode(*net, layerOfChannels("batchnorm"), {d}),
+              g = addGraphNode(*net, layerOfChannels("batchnorm"), {e});
+    addGraphNode(*net, test::newLayer(world(), "add"), {f, g});
+    net->setDataType(type);
+    net->setUp(field);
+    test::fillParameters(*net);
+    appliedTo(*net, field, 6);
+    net->setTraining(false);
+    results.push_back(appliedTo(*net, field, 4));
+  }
+  test::expectNear(results[0], results[1], 1e-5, "in inference");
+}
+
+} // namespace
+} // namespace tenon
