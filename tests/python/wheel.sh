@@ -17,7 +17,7 @@ cd "$scratch"
 export PYTHONPATH=$scratch/site
 "$python" "$tutorials/python/01_hello.py" | diff "$tutorials/expected/01_hello.1.txt" -
 found=$("$python" -c 'import tenon.library; print(tenon.library.where)')
-[[ $found == "$scratch/site/tenon/lib/libtenon.so" ]] || { echo "fault: the library is $found"; exit 1; }
+[[ $found == "$scratch/site/tenon/lib/$abi/libtenon.so" ]] || { echo "fault: the library is $found"; exit 1; }
 # A prefix that has no library is an error that names it.
 if said=$(TENON_DIR=$scratch "$python" -c 'import tenon' 2>&1) || [[ $said != *"TENON_DIR is $scratch"* ]]; then
   echo "fault: a wrong TENON_DIR was not refused: $said"
