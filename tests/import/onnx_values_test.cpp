@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <functional>
+#include <unistd.h>
 
 namespace tenon {
 namespace {
@@ -33,8 +35,9 @@ std::string sizesOf(const std::vector<std::uint64_t>& numbers) {
 // Expects that the network of a graph gives these values for x = elementsOf(shape).
 void expectValues(const std::string& graph, const Shape& shape, const Shape& expectedShape,
                   const std::vector<double>& expected) {
-  const std::string path =
-      testing::TempDir() + "onnx_values." + std::to_string(world()->size()) + ".onnx";
+  int writer = getpid(); // another run can have the same folder
+  checkMpi(MPI_Bcast(&writer, 1, MPI_INT, 0, world()->mpi()), "MPI_Bcast");
+  const std::string path = testing::TempDir() + "onnx_values." + std::to_string(writer) + ".onnx";
   const std::vector<std::uint64_t> extents(shape.begin(), shape.end());
   if (world()->rank() == 0)
     std::ofstream(path, std::ios::binary) << file(input("x", extents) + graph + output("y"), 25);
@@ -51,6 +54,8 @@ void expectValues(const std::string& graph, const Shape& shape, const Shape& exp
     test::expectNear(test::gathered(*step.y), expected, 1e-13, split);
   }
   checkMpi(MPI_Barrier(world()->mpi()), "MPI_Barrier");
+  if (world()->rank() == 0)
+    std::filesystem::remove(path);
 }
 
 // Expects that a graph computes y = f(x) for each element.

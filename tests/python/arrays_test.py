@@ -240,6 +240,37 @@ class Lifetimes(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, 'lend its memory'):
             x.__array__(copy=False)
 
+    def test_the_whole(self):
+        """Of blocks with a halo, copies, contributions and blocks of another order, on the first rank and on all."""
+        shape = [3, 5 * COMM.size + 1, 4]
+        values = numpy.arange(numpy.prod(shape), dtype='float64').reshape(shape)
+        wide = layout(shape, 1).like().set_halo(1, 1, 0, 'periodic', 'periodic').set_up()
+        boxes = [[0, 0, 0], shape] if COMM.rank == COMM.size - 1 else [[0] * 3] * 2
+        for where in (layout(shape, 1), layout(shape, 2), wide, layout(shape), tenon.Layout.from_boxes(COMM, shape, *boxes)):
+            for dtype in ('float64', 'float32', 'int64'):
+                x = tenon.DTensor(where, dtype)
+                inside = tuple(slice(low - first, high - first) for first, low, high in zip(where.box().low, *where.owned_box()))
+                mine = numpy.zeros([high - low for low, high in zip(*where.box())], dtype)
+                mine[inside] = values[tuple(slice(low, high) for low, high in zip(*where.owned_box()))]
+                x.assign(mine)
+                for everywhere in (False, True):
+                    found = x.whole(everywhere)
+                    if COMM.rank and not everywhere:
+                        self.assertIsNone(found)
+                    else:
+                        self.assertEqual(found.dtype, dtype)
+                        self.assertTrue(numpy.array_equal(found, values), (where, dtype))
+        x = tenon.DTensor(layout(shape).dual(), 'float64').assign(values)
+        self.assertTrue(numpy.array_equal(x.whole(True), COMM.size * values))
+
+    def test_texts_of_objects(self):
+        where = layout([6 * COMM.size, 4], 0)
+        wide = where.like().set_halo(1, 1, 2, 'periodic', 'periodic').set_up()
+        self.assertEqual(repr(wide), f'<tenon.Layout S0 of {[6 * COMM.size, 4]} with halo 0:0, 1:2>')
+        self.assertEqual(repr(where.partition()), f'<tenon.Partition {COMM.size}>')
+        conv = tenon.Layer(COMM, 'conv', kernel=[3, 3], in_channels=2).set(out_channels=4)
+        self.assertEqual(repr(conv.set_name('first')), '<tenon.Layer conv first kernel=[3, 3] in_channels=2 out_channels=4>')
+
     def test_loans_for_reading(self):
         x = tenon.DTensor(layout([8, 4], 0), 'float64')
         x.fill(2)

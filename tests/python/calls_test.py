@@ -10,6 +10,7 @@ import numpy
 from mpi4py import MPI
 
 import tenon
+from tenon.errors import in_python
 
 COMM = MPI.COMM_WORLD
 
@@ -97,6 +98,16 @@ class Calls(unittest.TestCase):
         x.destroy()
         with self.assertRaisesRegex(ValueError, 'has been destroyed'):
             tenon.DTensor(self.layout, 'float64').copy(x)
+
+    def test_messages_name_the_calls_of_python(self):
+        with self.assertRaises(tenon.Error) as raised:
+            tenon.Layer(COMM, 'tanh').output_layout()
+        self.assertRegex(raised.exception.message, r'Layer\.set_up\(\)')
+        names = {'TenonLayerSetUp': 'Layer.set_up'}
+        for of_c, wanted in (('call TenonLayerSetUp() before', 'call Layer.set_up() before'), ('TENON_FALSE', 'False'),
+                             ('pass NULL, not -tenon_help', 'pass None, not -tenon_help'), ('TENON_ERR_ARG', 'ErrorCode.ERR_ARG'),
+                             ('TenonUnknown()', 'TenonUnknown()')):
+            self.assertEqual(in_python(of_c, names), wanted)
 
     def test_several_results_are_named(self):
         counts = tenon.Machine.detect(COMM).counts() if hasattr(tenon.Machine, 'detect') else None

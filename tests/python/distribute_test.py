@@ -53,6 +53,23 @@ class Network(torch.nn.Module):
         return {'y': y, 'rows': (self.row(mean), self.other(mean))}
 
 
+class Fourier(torch.nn.Module):
+    """The lowest and highest rows of the modes, as in Fourier neural operators."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = torch.nn.Conv2d(2, 3, 1)
+        self.low, self.high = (torch.nn.Parameter(torch.randn(3, 4, 3, 2, dtype=torch.complex128)) for _ in range(2))
+        self.gain = torch.nn.Parameter(torch.ones(4, 1, 1))
+
+    def forward(self, x):
+        modes = torch.fft.rfft2(self.first(x))
+        out = torch.zeros(x.shape[0], 4, *modes.shape[2:], dtype=modes.dtype)
+        out[:, :, :3, :2] = torch.einsum('bixy,ioxy->boxy', modes[:, :, :3, :2], self.low)
+        out[:, :, -3:, :2] = torch.einsum('bixy,ioxy->boxy', modes[:, :, -3:, :2], self.high)
+        return torch.fft.irfft2(out, s=x.shape[2:]) * self.gain
+
+
 class Dropping(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -129,7 +146,8 @@ class Distribute(unittest.TestCase):
     def check_states(self, found, wanted, tolerance):
         self.assertEqual(list(found), list(wanted))
         for name, value in wanted.items():
-            self.assertLessEqual(apart(found[name].double(), value.double()), tolerance, name)
+            self.assertEqual((found[name].shape, found[name].dtype), (value.shape, value.dtype), name)
+            self.assertLessEqual(apart(*[each.to(torch.complex128) for each in (found[name], value)]), tolerance, name)
 
     def test_states_that_do_not_fit(self):
         class Scaled(torch.nn.Module):
@@ -216,6 +234,37 @@ class Distribute(unittest.TestCase):
         z = torch.zeros(1, 2, 2, 3, requires_grad=True)
         Kinks()(z).sum().backward()
         self.assertTrue(torch.equal(x.grad, z.grad))
+
+    def test_complex_parameters(self):
+        """Those of Fourier layers, which Tenon has as real ones, two in one: in the state_dict() of the whole, both ways."""
+        shape = [2, 2, 12, 4 * COMM.size + 6]
+        x = drawn(*shape, seed=5)
+        for number, layout in enumerate(splits(shape)):
+            with self.subTest(layout.properties()):
+                torch.manual_seed(3)
+                one, other = Fourier(), Fourier()
+                network = tt.distribute(one, layout)
+                self.assertTrue(all(not p.is_complex() for p in network.parameters()))
+                found = tt.gather_state_dict(network)
+                self.assertEqual(list(found), list(one.state_dict()))
+                self.check_states(found, one.state_dict(), 0)
+                tt.scatter_state_dict(network, other.state_dict())
+                self.check_states(tt.gather_state_dict(network), other.state_dict(), 0)
+                with torch.no_grad():
+                    self.assertLess(apart(network(block(layout, x)), block(network.output_layout, other(x))), 1e-12)
+                for each, total, field in ((network, tt.total, block(layout, x)), (other, lambda value: value, x)):
+                    optimizer = torch.optim.Adam(each.parameters(), lr=1e-2)
+                    for _ in range(3):
+                        optimizer.zero_grad()
+                        total((each(field) ** 2).sum()).backward()
+                        optimizer.step()
+                self.check_states(tt.gather_state_dict(network), other.state_dict(), 1e-10)
+                copied = copy.deepcopy(network)
+                self.check_states(tt.gather_state_dict(copied), other.state_dict(), 1e-10)
+                state = other.state_dict()
+                del state['high']
+                with self.assertRaisesRegex(RuntimeError, 'Missing key'):
+                    tt.scatter_state_dict(network, state)
 
     def test_what_is_refused(self):
         class Depth(torch.nn.Module):

@@ -130,6 +130,27 @@ class Files(Folder):
         with self.assertRaisesRegex(KeyError, 'no field "cold"; it has flow, heat'):
             found['cold']
         self.check_chart(lambda: found.chart('flow', 1, 1), 'v, time 0.1')
+        self.check_xarray(found, fields)
+
+    def check_xarray(self, found, fields):
+        try:
+            import xarray  # noqa: F401
+        except ImportError:
+            with self.assertRaisesRegex(ImportError, 'xarray, which is not installed'):
+                found.to_xarray()
+            return
+        series = found.to_xarray()
+        self.assertEqual((list(series), dict(series.sizes)), (['u', 'v', 'heat'], {'time': 3, 'y': 4, 'x': 3 * COMM.size}))
+        self.assertTrue(numpy.array_equal(series['v'].sel(time=0.1).values, fields[1][0][1]))
+        self.assertEqual(float(series['heat'].sel(time=0.2, y=1.75, x=2.375)), fields[2][1][1, 1])
+
+    def test_a_tensor_is_drawn(self):
+        layout = tenon.Layout.sharded(grid(), [1, 2, 3, 4 * COMM.size], 'S3')
+        x = tenon.DTensor(layout, 'float64').set_name('heat').fill(2)
+        if COMM.rank == 0:
+            self.check_chart(lambda: x.chart(1), 'heat')
+        else:
+            self.assertIsNone(x.chart(1))
 
     def check_chart(self, draw, title):
         try:

@@ -4,6 +4,7 @@ on one process."""
 import gc
 import unittest
 import weakref
+from functools import partial
 
 from mpi4py import MPI
 
@@ -331,13 +332,27 @@ class Networks(unittest.TestCase):
         make()
         after = torch.rand(1)
         torch.manual_seed(20 + COMM.rank)
-        torch.randint(2**63 - 1, ())
+        torch.nn.Conv2d(2, 4, 3, padding=1)
         self.assertTrue(torch.equal(torch.rand(1), after))  # generators go on alike
         torch.manual_seed(5)
         tt.nn.Tanh(layout=self.layout)
         self.assertTrue(torch.equal(make(), q))  # what draws nothing leaves the generator alone
         narrow, wide = (make(initializer=name, seed=1).abs().max() for name in ('glorot_uniform', 'he_uniform'))
         self.assertAlmostEqual(float(narrow / wide), (6 / (18 + 36)) ** 0.5 / (6 / 18) ** 0.5, delta=0.01)
+
+    def test_initial_values_are_those_of_torch(self):
+        flat = layout_of([4 * COMM.size, 8], 0)
+        for make, of_torch in (
+                (lambda: tt.nn.Conv2d(2, 4, 3, groups=2, layout=self.layout), lambda: torch.nn.Conv2d(2, 4, 3, groups=2)),
+                (lambda: tt.nn.ConvTranspose2d(2, 4, (3, 2), bias=False, layout=self.layout),
+                 lambda: torch.nn.ConvTranspose2d(2, 4, (3, 2), bias=False)),
+                (lambda: tt.nn.Linear(8, 4 * COMM.size, layout=flat, storage='sharded'), lambda: torch.nn.Linear(8, 4 * COMM.size))):
+            torch.manual_seed(11 + COMM.rank)  # the first rank's counts
+            found = make().gather()
+            torch.manual_seed(11)
+            wanted = of_torch().state_dict()
+            self.assertEqual(list(found), list(wanted))
+            self.assertTrue(all(torch.equal(found[name], wanted[name]) for name in wanted))
 
     def test_total_is_over_the_ranks_of_the_layers(self):
         gc.collect()  # what other tests have left
@@ -366,6 +381,73 @@ class Networks(unittest.TestCase):
         del conv, exchange
         gc.collect()
         self.assertEqual([end() for end in ends], [None, None])
+
+
+class Transforms(unittest.TestCase):
+    """torch.func: tangents and gradients beside those of torch on one process."""
+
+    def setUp(self):
+        self.shape = [2, 2, 8 * COMM.size, 6]
+        self.layout = layout_of(self.shape)
+        torch.manual_seed(4)
+        self.one = torch.nn.Sequential(torch.nn.Conv2d(2, 4, 3, padding=1), torch.nn.BatchNorm2d(4), torch.nn.GELU(),
+                                       torch.nn.MaxPool2d(2), torch.nn.Conv2d(4, 2, 3, padding=1, stride=2)).eval()
+        current = self.layout
+        self.network = tt.Sequential(current, partial(tt.nn.Conv2d, 2, 4, 3, padding=1), partial(tt.nn.BatchNorm2d, 4), tt.nn.GELU,
+                                     partial(tt.nn.MaxPool2d, 2), partial(tt.nn.Conv2d, 4, 2, 3, padding=1, stride=2)).eval()
+        tt.scatter_state_dict(self.network, self.one.state_dict())
+        self.x, self.u = drawn(*self.shape, seed=1), drawn(*self.shape, seed=2)
+
+    def local(self, whole):
+        return block(self.layout, whole)
+
+    def test_tangents(self):
+        wanted = torch.func.jvp(self.one, (self.x,), (self.u,))
+        found = torch.func.jvp(self.network, (self.local(self.x),), (self.local(self.u),))
+        for a, b in zip(found, wanted):
+            self.assertLess(apart(a.detach(), block(self.network.output_layout, b)), 1e-13)
+        with torch.autograd.forward_ad.dual_level():
+            made = torch.autograd.forward_ad.make_dual(self.local(self.x), self.local(self.u))
+            tangent = torch.autograd.forward_ad.unpack_dual(self.network(made)).tangent
+        self.assertLess(apart(tangent.detach(), block(self.network.output_layout, wanted[1])), 1e-13)
+        (self.network(self.local(self.x)) ** 2).sum().backward()  # tangents leave gradients alone
+        (self.one(self.x) ** 2).sum().backward()
+        self.assertLess(apart(self.network[0].weight.grad, self.one[0].weight.grad), 1e-11)
+
+    def test_tangents_of_parameters(self):
+        call = torch.func.functional_call
+        directions = {name: drawn(*p.shape, seed=number) for number, (name, p) in enumerate(self.one.named_parameters())}
+        own = dict(self.network.named_parameters())
+        for _ in range(2):  # the directions of an evaluation end with it
+            wanted = torch.func.jvp(lambda p: call(self.one, p, (self.x,)), (dict(self.one.named_parameters()),), (directions,))[1]
+            found = torch.func.jvp(lambda p: call(self.network, p, (self.local(self.x),)), (own,), (directions,))[1]
+            self.assertLess(apart(found.detach(), block(self.network.output_layout, wanted.detach())), 1e-12)
+            directions['4.weight'] = torch.zeros_like(directions['4.weight'])
+
+    def test_gradients(self):
+        wanted = torch.func.grad(lambda x: (self.one(x) ** 3).sum())(self.x)
+        found = torch.func.grad(lambda x: (self.network(x) ** 3).sum())(self.local(self.x))
+        self.assertLess(apart(found, self.local(wanted)), 1e-12)
+        call, own = torch.func.functional_call, dict(self.network.named_parameters())
+        wanted = torch.func.grad(lambda p: (call(self.one, p, (self.x,)) ** 3).sum())(dict(self.one.named_parameters()))
+        found = torch.func.grad(lambda p: (call(self.network, p, (self.local(self.x),)) ** 3).sum())(own)
+        self.assertLess(max(apart(found[name], wanted[name]) for name in wanted), 1e-11)
+
+    def test_operators(self):
+        exchange = tt.halo_exchange(self.layout, self.layout.like().set_halo(3, 1, 1, 'periodic', 'periodic').set_up())
+        x, u = self.local(self.x), self.local(self.u)
+        for a, b in zip(torch.func.jvp(exchange, (x,), (u,)), (exchange(x), exchange(u))):
+            self.assertTrue(torch.equal(a, b))
+        self.assertTrue(torch.equal(torch.func.grad(lambda x: (exchange(x) ** 2).sum())(x),
+                                    torch.autograd.grad((exchange(x.requires_grad_()) ** 2).sum(), x)[0]))
+        for given in (exchange, self.network):
+            with self.assertRaisesRegex(RuntimeError, 'torch.vmap.*cannot pass through.*all samples at once'):
+                torch.vmap(given)(self.local(self.x)[None])
+        with self.assertRaisesRegex(RuntimeError, 'a transform of torch.func within another.*create_graph=True'):
+            torch.func.jvp(torch.func.grad(lambda x: (self.network(x) ** 3).sum()), (x,), (u,))
+        other = {name: value.clone() for name, value in self.network.named_parameters()}
+        with self.assertRaisesRegex(RuntimeError, 'parameters of a layer of Tenon are in its memory'):
+            torch.func.functional_call(self.network, other, (x,))
 
 
 class Texts(unittest.TestCase):

@@ -3,6 +3,7 @@
 Distributes networks of torchvision, timm, MONAI and neuraloperator as these packages have them, on rows of a field, and
 compares outputs, gradients and three steps of training with those of PyTorch on one process. Names the networks whose
 package is not installed; the exit status 77 means that none is."""
+import gc
 import sys
 import time
 
@@ -121,6 +122,7 @@ def main():
     with tenon.Session():
         for name in sys.argv[1:] or NETWORKS:
             results[name], text = compare(name)
+            gc.collect()  # the memory of a network that ranks share, which cycles keep
             if COMM.rank == 0:
                 print(f'{name}: {text}', flush=True)
     found = [result for result in results.values() if result is not None]

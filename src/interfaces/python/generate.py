@@ -27,7 +27,7 @@ import os
 from typing import Callable, NamedTuple, Sequence, TYPE_CHECKING
 
 from .arrays import Arrays as _Arrays
-from .objects import Laid as _Laid, Object as _Object, Typed as _Typed
+from .objects import Grid as _Grid, Laid as _Laid, Object as _Object, Typed as _Typed
 from .plans import Planned as _Planned
 '''
 RUNTIME = '''from .runtime import (address as _address, buffer as _buffer, check as _check, check_held as _check_held,
@@ -137,6 +137,8 @@ def main():
     lines += [line for call in of_all for line in call.lines(names, '    ') + ['']] + ['']
     lines += [line for handle in headers.handles for line in class_lines(handle, headers, calls, names)]
     lines += [line for call in calls if not call.owner for line in call.lines(names, '') + ['', '']]
+    lines += ['# The members by the calls of C that error messages name.', 'NAMES = {',
+              *[f'    {name!r}: {own!r},' for name, own in sorted(names.items())], '}', '']
     lines += ['SIGNATURES = {', *[signature(c, headers) for c in headers.callbacks.values()], '}', '']
     lines += ['_Object._complete(globals())']
     for ending, text in (('.py', lines), ('.pyi', stubs(headers, calls))):

@@ -60,6 +60,7 @@ DEFAULTS = {
 BASES = {
     'TenonDTensor': '_Arrays',  # lends and places arrays
     'TenonLayer': '_Typed',  # is made by the name of its type, and takes functions of Python
+    'TenonPartition': '_Grid',
     'TenonLayout': '_Laid',  # shows what it lays out
     'TenonPlan': '_Planned',  # has tables and charts
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""usage: wheel.py VERSION PACKAGE LIBRARY LICENCE FOLDER
-Writes tenon-VERSION-py3-none-PLATFORM.whl into FOLDER: the Python package PACKAGE with the shared library inside, for pip
-(PEP 427). The library still needs MPI and the others that it was linked to."""
+"""usage: wheel.py VERSION PACKAGE LICENCE FOLDER ABI=LIBRARY...
+Writes tenon-VERSION-py3-none-PLATFORM.whl into FOLDER: the Python package PACKAGE with a shared library for each ABI of MPI,
+openmpi or mpich, for pip (PEP 427). The libraries still need MPI and the others that they were linked to."""
 import base64
 import hashlib
 import sys
@@ -25,13 +25,15 @@ WHEEL = 'Wheel-Version: 1.0\nGenerator: tenon\nRoot-Is-Purelib: false\nTag: {tag
 
 
 def main():
-    version, package, library, licence, folder = sys.argv[1], *map(Path, sys.argv[2:])
+    version, package, licence, folder = sys.argv[1], *map(Path, sys.argv[2:5])
+    libraries = dict(argument.split('=', 1) for argument in sys.argv[5:])
     tag = 'py3-none-' + sysconfig.get_platform().replace('-', '_').replace('.', '_')
     info = f'tenon-{version}.dist-info'
     members = {f'tenon/{path.relative_to(package)}': path.read_bytes() for path in sorted(package.rglob('*'))
                if path.is_file() and '__pycache__' not in path.parts and path.name != 'built.py'}
-    members['tenon/built.py'] = f"LIBRARY = 'lib/libtenon.so'\nVERSION = '{version}'\n".encode()
-    members['tenon/lib/libtenon.so'] = library.read_bytes()
+    members['tenon/built.py'] = f"LIBRARY = None  # of a wheel: see library.py\nVERSION = '{version}'\n".encode()
+    for abi, library in libraries.items():
+        members[f'tenon/lib/{abi}/libtenon.so'] = Path(library).read_bytes()
     members[f'{info}/METADATA'] = METADATA.format(version=version).encode()
     members[f'{info}/WHEEL'] = WHEEL.format(tag=tag).encode()
     members[f'{info}/LICENSE'] = licence.read_bytes()

@@ -187,6 +187,28 @@ class Arrays(Object):
         with self._lent(True, is_host=True) as lent:
             return lent.copy()
 
+    def whole(self: Any, everywhere: bool = False) -> numpy.ndarray | None:
+        """The whole tensor as an array of numpy on the first rank, and None on the others; on all ranks
+        with everywhere=True. Halos are left out, and contributions (P) are added. Collective on the tensor.
+
+        TenonLinearOpCreateConversion()
+        """
+        layout, type = self.layout(), self.data_type()
+        comm = layout.comm()
+        with (names['Partition'](comm, [comm.size]) as line,
+              names['Layout'].sharded(line, layout.shape(), 'B' if everywhere else 'R') as target,
+              names['LinearOp'].conversion(layout, target, type) as op, names['DTensor'](target, type) as made):
+            op.apply(self, made)
+            return made.numpy() if everywhere or comm.rank == 0 else None
+
+    def chart(self, component: int = 0) -> Any:
+        """Draws a component on the first rank, the last two dimensions as y and x: of [batch, channels, y, x] the
+        channel of the first sample, of [batch, channels, z, y, x] the plane in the middle. Needs matplotlib, and
+        returns its axes, or None on the other ranks. Collective on the tensor."""
+        from .charts import image
+        values = self.whole()
+        return None if values is None else image(values, component, self.name())
+
     def assign(self, values: Any) -> Self:
         """Copies values, of the form of numpy(), to the local array. Not collective."""
         with self._lent(False, is_host=True) as lent:

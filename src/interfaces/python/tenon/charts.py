@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy
+
 if TYPE_CHECKING:
     from .table import Table
 
@@ -16,6 +18,23 @@ def axes(width: float, height: float, count: int = 1) -> Any:
         raise ImportError('charts are drawn by matplotlib, which is not installed (python3 -m pip install matplotlib); tables and '
                           'arrays do not need it') from missing
     return pyplot.subplots(1, count, figsize=(width * count, height), layout='constrained')[1]
+
+
+def image(values: numpy.ndarray, component: int, title: str) -> Any:
+    """An array of up to two dimensions, or a component of one of more: [batch, channels, (z,) y, x]."""
+    if values.ndim > 3:
+        values = values[0]  # the first sample
+    if values.ndim > 2:
+        values = values[component]
+    while values.ndim > 2:
+        values = values[len(values) // 2]
+    on = axes(6, 4)
+    if values.ndim < 2:
+        on.plot(values)
+    else:
+        on.figure.colorbar(on.imshow(values, origin='lower'))
+    on.set_title(title)
+    return on
 
 
 def bars(table: Table, column: str, label: str, count: int, on: Any = None) -> Any:

@@ -148,5 +148,20 @@ class FieldFiles(Mapping[str, numpy.ndarray]):
         on.set_title(f'{self.components(name)[component]}, time {self.times[index]:g}')
         return on
 
+    def to_xarray(self) -> Any:
+        """The series as an xarray.Dataset: a variable for each component of a field, with the dimensions
+        time, (z,) y, x and their coordinates. Needs xarray. The values are read as a whole."""
+        try:
+            import xarray
+        except ImportError as missing:
+            raise ImportError('to_xarray() needs xarray, which is not installed (python3 -m pip install xarray)') from missing
+        grid = ('z', 'y', 'x')[-len(self.origin):]
+        variables = {}
+        for name in self.names:
+            values = self[name]
+            values = values.reshape(len(self.files), -1, *values.shape[-len(grid):])
+            variables.update({each: (('time', *grid), values[:, number]) for number, each in enumerate(self.components(name))})
+        return xarray.Dataset(variables, {'time': self.times, **dict(zip(grid, self.coordinates()))})
+
     def __repr__(self) -> str:
         return f'<tenon.FieldFiles {self.path}: {", ".join(self.names)} at {len(self.times)} times>'

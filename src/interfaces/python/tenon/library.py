@@ -2,8 +2,9 @@
 """Finds and loads libtenon.
 
 The library is the one of the environment variable TENON_DIR, the prefix of an installation, if
-it is set; otherwise the one inside the package (in a wheel), or that of the installation or
-build to which the package belongs. mpi4py loads MPI before: both must use the same MPI.
+it is set; otherwise the one inside the package (in a wheel, which has one for each ABI of MPI), or
+that of the installation or build to which the package belongs. mpi4py loads MPI before: both must
+use the same MPI.
 
 The symbols of the library and of its dependencies are loaded locally: with RTLD_GLOBAL its HDF5
 would replace the one of h5py or netCDF4."""
@@ -29,8 +30,23 @@ def candidates():
             raise ImportError(f'TENON_DIR is {prefix}, and there is no libtenon.so in its lib')
         return [str(path) for path in found]
     here = Path(__file__).resolve().parent
-    inside = [str(path) for path in sorted((here / 'lib').glob('libtenon.so*'))]
-    return inside + [str((here / LIBRARY).resolve()), 'libtenon.so.' + '.'.join(VERSION.split('.')[:2])]
+    if LIBRARY is None:
+        return [str(inside(here / 'lib'))]
+    return [str((here / LIBRARY).resolve()), 'libtenon.so.' + '.'.join(VERSION.split('.')[:2])]
+
+
+def inside(folder):
+    """Returns the path of the wheel's library for the MPI that mpi4py has loaded."""
+    known = sorted(path.name for path in folder.iterdir())
+    name, version = MPI.get_vendor()
+    # Handles are addresses in Open MPI, and integers in MPICH and those of its ABI.
+    is_integer = MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_int)
+    abi = 'openmpi' if name == 'Open MPI' else 'mpich' if is_integer else None
+    if abi not in known:
+        raise ImportError(f'mpi4py has loaded {name} {".".join(map(str, version))}, and this wheel of tenon has libraries for '
+                          f'{" and ".join(known)}: install an mpi4py of one of these, or build tenon with this MPI and set TENON_DIR to '
+                          'the prefix of its installation')
+    return folder / abi / 'libtenon.so'
 
 
 def load():

@@ -141,11 +141,22 @@ class Object(Base):
 
 
 class Laid(Object):
-    """Layouts, whose repr() shows properties and shape."""
+    """Layouts, whose repr() shows properties, shape and the halo of this rank."""
     __slots__ = ()
 
     def _details(self: Any) -> list[str]:
-        return [self.properties(), 'of', str(self.shape())]
+        (low, high), (owned_low, owned_high) = self.box(), self.owned_box()
+        widths = [(o - l, h - p) for l, h, o, p in zip(low, high, owned_low, owned_high)]
+        halo = ['with', 'halo', ', '.join(f'{before}:{after}' for before, after in widths)] if any(map(any, widths)) else []
+        return [self.properties(), 'of', str(self.shape()), *halo]
+
+
+class Grid(Object):
+    """Process grids, whose repr() shows the extents."""
+    __slots__ = ()
+
+    def _details(self: Any) -> list[str]:
+        return [' x '.join(map(str, self.extents()))]
 
 
 class ShellFunctions(ctypes.Structure):
@@ -156,7 +167,7 @@ class ShellFunctions(ctypes.Structure):
 class Typed(Object):
     """Layers created by the name of their type, and layers whose functions are written in
     Python."""
-    __slots__ = ()
+    __slots__ = ('_given',)
 
     def __init__(self, comm: MPI.Comm | None, type: str, **settings: Any) -> None:
         """Creates a layer of a type: "conv", "affine", "tanh", "sequential", ..., with settings by
@@ -168,6 +179,15 @@ class Typed(Object):
         check(create_type(to_communicator(comm), encode(type), ref(handle)))
         self._handle = handle.value
         self.set(**settings)
+
+    def set(self, *pair: Any, **settings: Any) -> Self:
+        super().set(*pair, **settings)
+        self._given = {**getattr(self, '_given', {}), **dict([pair] * bool(pair)), **settings}
+        return self
+
+    def _details(self: Any) -> list[str]:
+        """The settings that this object was given."""
+        return [f'{name}={value}' for name, value in getattr(self, '_given', {}).items()]
 
     def shell_set_functions(self, apply: Callable[..., Any], apply_adjoint: Callable[..., Any] | None = None,
                             apply_tangent: Callable[..., Any] | None = None, set_up: Callable[..., Any] | None = None) -> Self:

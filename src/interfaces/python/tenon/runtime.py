@@ -12,7 +12,7 @@ from typing import Any
 from mpi4py import MPI
 
 from . import ends
-from .errors import Error
+from .errors import Error, in_python
 from .library import library
 
 DataTypeLike = Any  # a DataType, its name, or an element type of numpy or torch: see data_type()
@@ -51,7 +51,7 @@ def raise_error(code):
     if thrown is not None and not (code and isinstance(thrown, Exception)):
         raise thrown  # the end of the program (SystemExit, KeyboardInterrupt), or an exception of a
                       # function without an error code
-    raise Error(names['ErrorCode'](code), last_text('TenonGetLastError', None),
+    raise Error(names['ErrorCode'](code), in_python(last_text('TenonGetLastError', None), names['NAMES']),
                 last_text('TenonGetLastErrorReport')) from thrown
 
 

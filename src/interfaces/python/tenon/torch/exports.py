@@ -22,6 +22,7 @@ from mpi4py import MPI
 from torch.utils import _pytree
 
 from ..calls import Layer, Layout
+from .complexes import numbered
 from .copies import raise_on_all
 from .functions import data_type_of
 from .parts import Distributed
@@ -38,7 +39,11 @@ class Graph:
     used: set[str]           # parameters and buffers that it reads
     counts: set[str]         # buffers that count batches
     arguments: Any           # of the module, with torch.Tensor in place of its tensors; on the first rank
+    names: list[str]         # of the tensors of the state_dict(), in its order
+    others: set[str]         # of its other entries, which modules can add
+    complexes: dict[str, tuple[int, ...]]  # the shapes of complex parameters that it reads
     path: str = ''
+    numbered: tuple[str, ...] = ()  # files of complexes.py
 
 
 def distribute(module: torch.nn.Module, layout: Layout | Sequence[Layout], example: Any = None, *, training: bool = True,
@@ -68,8 +73,8 @@ def distribute(module: torch.nn.Module, layout: Layout | Sequence[Layout], examp
     graph = exported_on_first(comm, module, layouts, example, dtype, training)
     drawn = seed if seed is not None else drawn_seed(comm)
 
-    def make():
-        layer = Layer.from_model(comm, graph.path)
+    def make(path=graph.path):
+        layer = Layer.from_model(comm, path)
         layer.set_data_type(type_of_elements)
         return layer.set(seed=drawn, model_test='off', model_training=training, **settings)
     made = Distributed(make, layouts, module, graph, depth, settings if training else {**settings, 'training': False})
@@ -95,8 +100,9 @@ def exported_on_first(comm, module, layouts, example, dtype, training):
     raise_on_all(comm, error, 'the module was not exported')
     packed = comm.bcast(packed)
     graph = graph if graph is not None else pickle.loads(packed)
-    if spread_file(comm, graph.path):
-        weakref.finalize(graph, shutil.rmtree, os.path.dirname(graph.path), True)
+    for path in (graph.path, *graph.numbered):
+        if spread_file(comm, path):
+            weakref.finalize(graph, shutil.rmtree, os.path.dirname(path), True)
     return graph
 
 
@@ -116,7 +122,7 @@ def spread_file(comm, path):
             if comm.rank == 0:
                 source, size = files.enter_context(open(path, 'rb')), os.path.getsize(path)
             if lacks:
-                os.makedirs(os.path.dirname(path), mode=0o700)
+                os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
                 is_owner = True
                 target = files.enter_context(open(path, 'wb', buffering=0))
         except OSError as reason:
@@ -193,8 +199,23 @@ def exported(module, examples, folder, training):
     ranks = [value.dim() if isinstance(value, torch.Tensor) else -1 for value in outputs]
     names = {**program.graph_signature.inputs_to_parameters, **program.graph_signature.inputs_to_buffers}
     used = {names[node.name] for node in program.graph.nodes if node.op == 'placeholder' and node.name in names and node.users}
+    state = module.state_dict()
+    complexes = {name: value for name, value in program.state_dict.items() if name in used and value.is_complex()}
     return Graph(type(module).__name__, program.call_spec.out_spec, ranks, used, counts,
-                 _pytree.tree_map(lambda leaf: torch.Tensor if isinstance(leaf, torch.Tensor) else leaf, given), path)
+                 _pytree.tree_map(lambda leaf: torch.Tensor if isinstance(leaf, torch.Tensor) else leaf, given),
+                 [name for name, value in state.items() if isinstance(value, torch.Tensor)],
+                 {name for name, value in state.items() if not isinstance(value, torch.Tensor)},
+                 {name: tuple(value.shape) for name, value in complexes.items()}, path,
+                 tuple(save_numbered(program, complexes, folder)))
+
+
+def save_numbered(program, complexes, folder):
+    """Writes files of the graph with numbered elements in complex parameters, and returns their paths."""
+    for digit, tensors in enumerate(numbered(complexes) if complexes else []):
+        program.state_dict.update({name: torch.nn.Parameter(value) for name, value in tensors.items()})
+        path = os.path.join(folder, f'numbered{digit}.pt2')
+        torch.export.save(program, path)
+        yield path
 
 
 # Files of torch.nn with modules that compute the same in both modes.

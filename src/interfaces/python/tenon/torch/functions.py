@@ -93,21 +93,73 @@ class Slot:
         return torch.empty_like(self.like) if self.like is not None else beside.new_empty(self.shape, dtype=self.dtype)
 
 
+# Whether a transform of torch.func is active, whose tensors have no memory of their own.
+is_transforming = getattr(torch._C, '_are_functorch_transforms_active', lambda: False)
+
+
+def is_forward():
+    """Whether torch can ask for tangents."""
+    return forward_ad._current_level >= 0 or is_transforming()
+
+
+def unwrapped(tensor):
+    """Returns the tensor with memory within those of torch.func."""
+    while torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        tensor = torch._C._functorch.get_unwrapped(tensor)
+    return tensor
+
+
+def also_direct(function):
+    """Adds the form of a function, `direct`, that has no setup_context(): for one that has, as
+    torch.func needs it, torch reads the signature of forward() at each call."""
+    def forward(ctx, *given):
+        made = function.forward(*given)
+        function.setup_context(ctx, given, made)
+        return made
+    function.direct = type(function.__name__, (function,), {
+        'forward': staticmethod(forward), 'setup_context': staticmethod(getattr(torch.autograd.Function, 'setup_context', None))})
+    return function
+
+
+def call(function, *given):
+    """Evaluates a function, within transforms of torch.func too. One within another is refused: in
+    forward mode torch would lose the outer derivative of functions like these."""
+    if not is_transforming():
+        return function.direct.apply(*given)
+    if torch._C._functorch.current_level() > 1:
+        raise RuntimeError('a transform of torch.func within another one cannot pass through layers and operators of Tenon, whose second '
+                           'derivatives are those of torch.autograd.grad(..., create_graph=True)')
+    return function.apply(*given)
+
+
+def refuse_vmap(what):
+    raise RuntimeError(f'torch.vmap, and jacrev, jacfwd and hessian of torch.func, which use it, cannot pass through {what}: a layout has '
+                       'all dimensions of its tensor, so give all samples at once, or call torch.func.vjp and jvp in a loop')
+
+
+@also_direct
 class ApplyOperator(torch.autograd.Function):
     """An operator or its adjoint: each is the derivative of the other's gradient."""
 
     @staticmethod
-    def forward(ctx, x, operator, is_adjoint):
-        ctx.operator, ctx.is_adjoint = operator, is_adjoint
+    def forward(x, operator, is_adjoint):
         return operator.run(x, is_adjoint)
 
     @staticmethod
+    def setup_context(ctx, inputs, output):
+        _, ctx.operator, ctx.is_adjoint = inputs
+
+    @staticmethod
     def backward(ctx, dy):
-        return ApplyOperator.apply(dy, ctx.operator, not ctx.is_adjoint), None, None
+        return call(ApplyOperator, dy, ctx.operator, not ctx.is_adjoint), None, None
 
     @staticmethod
     def jvp(ctx, dx, operator, is_adjoint):
-        return ctx.operator.run(dx, ctx.is_adjoint)
+        return call(ApplyOperator, dx, ctx.operator, ctx.is_adjoint)
+
+    @staticmethod
+    def vmap(info, in_dims, x, operator, is_adjoint):
+        refuse_vmap(f'an operator {operator.extra_repr()}')
 
 
 # The communicators of all existing operators and layers, by their C handles, and their users.
@@ -161,9 +213,9 @@ class Operator(torch.nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         if not isinstance(x, torch.Tensor):
             self.x.refuse(x, 'the input')
-        if not x.requires_grad and forward_ad._current_level < 0:
+        if not x.requires_grad and not is_forward():
             return self.run(x)  # the bookkeeping of torch takes as long as an exchange
-        return ApplyOperator.apply(x, self, False)
+        return call(ApplyOperator, x, self, False)
 
     def run(self, given, is_adjoint=False):
         call, source, name, target = self.routes[is_adjoint]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import torch
 
-from .functions import shown
+from .functions import also_direct, call, is_forward, is_transforming, refuse_vmap, shown
 
 # Types of layers that are linear or affine in their input and, if they have parameters, also in
 # these.
@@ -24,7 +24,7 @@ PIECEWISE = {'abs', 'clamp', 'leakyrelu', 'maxpooling', 'relu'}
 
 
 class Evaluation:
-    """One evaluation of a layer whose gradient torch can request."""
+    """One evaluation of a layer whose gradient or tangent torch can request."""
     __slots__ = ('__weakref__', 'ports', 'training')
 
     def __init__(self, training, ports=None):
@@ -35,25 +35,42 @@ def has_second(module):
     return len(module.inputs) == len(module.outputs) == 1 and module.layer.type() in LINEAR | PIECEWISE
 
 
+@also_direct
 class ApplyLayer(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, module, *given):
-        ctx.module, ctx.evaluation = module, Evaluation(module.training)
-        ctx.save_for_backward(*given)  # inputs and parameters
-        made = module.run(given[:len(module.inputs)], ctx.evaluation if any(ctx.needs_input_grad) else None)
+    def forward(module, evaluation, *given):
+        made = module.run(given[:len(module.inputs)], evaluation)
         return made if len(made) > 1 else made[0]
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.module, ctx.evaluation, *given = inputs
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(*given)  # inputs and parameters
+        if is_forward():
+            ctx.save_for_forward(*given)
 
     @staticmethod
     def backward(ctx, *dy):
         module, given = ctx.module, ctx.saved_tensors  # torch checks that they were not modified
                                                        # since
-        wanted = ctx.needs_input_grad[1:]
+        wanted = ctx.needs_input_grad[2:]
+        dy = [each if each is not None else port.cotangent.new(given[0]).zero_() for port, each in zip(ctx.evaluation.ports.outputs, dy)]
         if not torch.is_grad_enabled():
-            return None, *adjoint(module, ctx.evaluation, wanted, dy, given)
+            return None, None, *adjoint(module, ctx.evaluation, wanted, dy, given)
         function = module.local_function()  # create_graph=True
-        if function is not None:
-            return None, *torch.autograd.grad(function(given[0]), given[0], dy[0], create_graph=True)
-        return None, *ApplyAdjoint.apply(module, ctx.evaluation, wanted, *dy, *given)
+        if function is not None and not is_transforming():
+            return None, None, *torch.autograd.grad(function(given[0]), given[0], dy[0], create_graph=True)
+        return None, None, *call(ApplyAdjoint, module, ctx.evaluation, wanted, *dy, *given)
+
+    @staticmethod
+    def jvp(ctx, _module, _evaluation, *directions):
+        has = tuple(direction is not None for direction in directions)
+        return call(ApplyTangent, ctx.module, ctx.evaluation, has, *[each for each in directions if each is not None], *ctx.saved_tensors)
+
+    @staticmethod
+    def vmap(info, in_dims, module, *_):
+        refuse_vmap(named(module))
 
 
 def adjoint(module, evaluation, wanted, dy, given):
@@ -62,19 +79,22 @@ def adjoint(module, evaluation, wanted, dy, given):
     return *dx, *gradients
 
 
+@also_direct
 class ApplyAdjoint(torch.autograd.Function):
     """The gradients of a layer's inputs and parameters as a function of the gradients of its
     outputs, the inputs and the parameters."""
 
     @staticmethod
-    def forward(ctx, module, evaluation, wanted, *given):
-        ctx.module = module
+    def forward(module, evaluation, wanted, *given):
+        count = len(module.outputs)
+        return adjoint(module, evaluation, wanted, given[:count], given[count:])
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.module, evaluation, _, *given = inputs
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(*given)
-        count = len(module.outputs)
-        made = adjoint(module, evaluation, wanted, given[:count], given[count:])
         ctx.mode = evaluation.training, evaluation.ports
-        return made
 
     @staticmethod
     def backward(ctx, *directions):
@@ -84,42 +104,66 @@ class ApplyAdjoint(torch.autograd.Function):
         if any(direction is not None for direction in directions[count:]):
             raise RuntimeError(f'the gradients of the parameters of {named(module)} are differentiated again (create_graph=True), and '
                                'Tenon has second derivatives of layers only by way of the gradients of their inputs')
-        if not has_second(module):
-            raise RuntimeError(
-                f'the gradient of {named(module)} is differentiated again (create_graph=True), and Tenon has no second derivative of it. '
-                'It has those of operators, convolutions, Linear, pooling, padding, Upsample, PixelShuffle, Flatten and functions of each '
-                'element in tenon.torch.nn; a container of Tenon can be a network of these')
+        require_second(module)
         u, (dy, x, *parameters) = directions[0], ctx.saved_tensors
         wanted = ctx.needs_input_grad[3:]
-        of_dy = ApplyTangent.apply(module, ctx.mode, u, x, *parameters) if wanted[0] else None
+        of_dy = call(ApplyTangent, module, Evaluation(*ctx.mode), only_first(parameters), u, x, *parameters) if wanted[0] else None
         return None, None, None, of_dy, None, *mixed(module, ctx.mode, wanted[2:], dy, u, parameters)
 
 
+def require_second(module):
+    if not has_second(module):
+        raise RuntimeError(
+            f'the gradient of {named(module)} is differentiated again (create_graph=True), and Tenon has no second derivative of it. '
+            'It has those of operators, convolutions, Linear, pooling, padding, Upsample, PixelShuffle, Flatten and functions of each '
+            'element in tenon.torch.nn; a container of Tenon can be a network of these')
+
+
+def only_first(parameters):
+    """The directions of a tangent in the first input alone."""
+    return (True, *[False] * len(parameters))
+
+
+@also_direct
 class ApplyTangent(torch.autograd.Function):
-    """The tangent of a (piecewise) linear layer with respect to its input."""
+    """The tangent of a layer. `has` tells which inputs and parameters have directions, which are the
+    first of the tensors; the inputs and parameters themselves are the others."""
 
     @staticmethod
-    def forward(ctx, module, mode, u, x, *parameters):
-        ctx.module, ctx.mode = module, mode
-        ctx.save_for_backward(u, x, *parameters)
-        return module.run_tangent(Evaluation(*mode), x, u)
+    def forward(module, evaluation, has, *tensors):
+        given = tensors[sum(has):]
+        directions = iter(tensors)
+        made = module.run_tangent(evaluation, given[:len(module.inputs)], [next(directions) if each else None for each in has])
+        return made if len(made) > 1 else made[0]
 
     @staticmethod
-    def backward(ctx, dy):
-        module, (u, x, *parameters) = ctx.module, ctx.saved_tensors
-        wanted = ctx.needs_input_grad[2:]
+    def setup_context(ctx, inputs, output):
+        ctx.module, evaluation, ctx.has, *tensors = inputs
+        ctx.mode = evaluation.training, evaluation.ports
+        ctx.save_for_backward(*tensors)
+        ctx.set_materialize_grads(False)
+
+    @staticmethod
+    def backward(ctx, *dy):
+        module, wanted = ctx.module, ctx.needs_input_grad[3:]
+        if all(each is None for each in dy):
+            return (None,) * len(ctx.needs_input_grad)
+        require_second(module)
+        if any(ctx.has[1:]):
+            raise RuntimeError(f'the tangent of {named(module)} in the direction of parameters is differentiated again, and Tenon has second '
+                               'derivatives of layers only by way of their inputs')
+        u, x, *parameters = ctx.saved_tensors
         of_u = None
         if wanted[0]:
-            only_dx = (True, *[False] * len(parameters))
-            of_u = ApplyAdjoint.apply(module, Evaluation(*ctx.mode), only_dx, dy, x, *parameters)[0]
-        return None, None, of_u, None, *mixed(module, ctx.mode, wanted[2:], dy, u, parameters)
+            of_u = call(ApplyAdjoint, module, Evaluation(*ctx.mode), only_first(parameters), *dy, x, *parameters)[0]
+        return None, None, None, of_u, None, *mixed(module, ctx.mode, wanted[2:], dy[0], u, parameters)
 
 
 def mixed(module, mode, wanted, dy, u, parameters):
     """Returns the derivatives of <dy, J u> with respect to the parameters."""
     if not any(wanted):
         return (None,) * len(parameters)
-    at_u, at_0 = (ApplyAdjoint.apply(module, Evaluation(*mode), (False, *wanted), dy, x, *parameters)[1:]
+    at_u, at_0 = (call(ApplyAdjoint, module, Evaluation(*mode), (False, *wanted), dy, x, *parameters)[1:]
                   for x in (u, torch.zeros_like(u)))
     return [None if a is None else a - b for a, b in zip(at_u, at_0)]
 

@@ -20,7 +20,7 @@ from ..memory import row_major
 from ..models import names_of, parameters_of, states_of, weights
 from ..runtime import check, pointer, ref
 from .copies import check_copies
-from .functions import Slot, note_use, shown
+from .functions import Slot, call, is_forward, note_use, shown, unwrapped
 from .gradients import ApplyLayer, Evaluation
 from .ports import Held, Port, Ports, box_of, take_blocks, tensor_on
 
@@ -98,7 +98,9 @@ class Module(torch.nn.Module):
                 port.value.refuse(x, port.name)
         if [x.shape for x in inputs] != self.ports.shapes:
             self.follow_batch(inputs)
-        return ApplyLayer.apply(self, *inputs, *[held.tensor for held in self.trained])
+        tensors = [*inputs, *[held.tensor for held in self.trained]]
+        is_saved = any(tensor.requires_grad for tensor in tensors) or is_forward()
+        return call(ApplyLayer, self, Evaluation(self.training) if is_saved else None, *tensors)
 
     def set_layout(self, layout: Layout | Sequence[Layout]) -> Module:
         """Prepares the module for inputs in other layouts, such as those of another batch size, with
@@ -171,13 +173,28 @@ class Module(torch.nn.Module):
             [None if each is None else port.cotangent.place(each) for port, each in zip(inputs_of, dx)])
         return dx, [self.gradient(held) if is_wanted else None for held, is_wanted in zip(self.trained, wanted)]
 
-    def run_tangent(self, evaluation, x, direction):
-        """Returns J u at x, for a layer with one input and one output."""
-        self.run_again(evaluation, [x])
-        (given, *_), (result, *_) = evaluation.ports.inputs, evaluation.ports.outputs
-        made = result.tangent().new(direction)
-        self.layer.apply_tangent_many([given.tangent().use(direction, f'the direction of {given.name}')], [result.tangent().place(made)])
-        self.forget()
+    def run_tangent(self, evaluation, inputs, directions):
+        """Returns J u for the directions of inputs and parameters, None for those that are 0."""
+        is_again = not self.pending or self.pending[-1]() is not evaluation
+        if is_again:
+            self.run_again(evaluation, inputs)
+        count, tangents = len(inputs), []
+        for held, direction in zip(self.trained, directions[count:]):
+            if direction is not None:
+                with self.layer.parameter_tangent(held.index) as tangent:
+                    low, high = tangent.box()
+                    tangent.assign(direction.detach().cpu().numpy().reshape([h - l for l, h in zip(low, high)]))
+                tangents.append(held.index)
+        made = tuple(port.tangent().new(inputs[0]) for port in evaluation.ports.outputs)
+        self.layer.apply_tangent_many(
+            [None if each is None else port.tangent().use(each, f'the direction of {port.name}')
+             for port, each in zip(evaluation.ports.inputs, directions)],
+            [port.tangent().place(y) for port, y in zip(evaluation.ports.outputs, made)])
+        for index in tangents:
+            with self.layer.parameter_tangent(index) as tangent:
+                tangent.fill(0)
+        if is_again:
+            self.forget()
         return made
 
     def local_function(self):
@@ -194,7 +211,7 @@ class Module(torch.nn.Module):
     def tell(self):
         """Notifies Tenon of parameters that torch has modified."""
         for held in self.told:
-            tensor = held.tensor
+            tensor = held.tensor if isinstance(held.tensor, torch.nn.Parameter) else unwrapped(held.tensor)
             if tensor.data_ptr() != held.address:
                 self.refuse_memory()
             if tensor._version != held.version:
@@ -270,9 +287,13 @@ class Module(torch.nn.Module):
         Missing, unknown and mismatched entries are reported as by load_state_dict()."""
         self.takes_wholes = True
         try:
-            return self.load_state_dict(values, strict)
+            return self.load_state_dict(self.in_own_form(values), strict)
         finally:
             self.takes_wholes = False
+
+    def in_own_form(self, state, prefix=''):
+        """Returns a state_dict() of whole tensors in the form that this module has them."""
+        return state
 
     def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
         """Called by torch to load each module of a network; `takes_wholes` selects whole

@@ -73,6 +73,8 @@ def scatter_state_dict(network: torch.nn.Module, state: Mapping[str, torch.Tenso
     try:
         for module in own:
             module.takes_wholes = True
+        for begin, module in modules_of(network):
+            state = module.in_own_form(state, begin)
         return network.load_state_dict(state, strict)
     finally:
         for module in own:
@@ -89,7 +91,11 @@ def gather_state_dict(network: torch.nn.Module) -> dict[str, torch.Tensor]:
     for begin, module in modules_of(network):
         if id(module) not in wholes:
             wholes[id(module)] = module.wholes()
-        found.update({begin + name: whole for name, whole in wholes[id(module)].items()})
+        own = module.state_dict(prefix=begin)
+        at = next((number for number, name in enumerate(found) if name in own), len(found))
+        others = [(name, value) for name, value in found.items() if name not in own]
+        made = [(begin + name, whole) for name, whole in wholes[id(module)].items()]
+        found = dict(others[:at] + made + others[at:])  # which can have other names than this rank's
     return found
 
 

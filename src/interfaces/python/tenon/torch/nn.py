@@ -5,12 +5,13 @@
 The layout of a module's output is its output_layout, which is passed to the next module.
 `signature` and `storage` are those of Tenon's layers: the dimension that each axis of the
 process grid splits, and the layout in which parameters are stored. `dtype` defaults to torch's
-default element type, and the `device` is the CPU. Parameters have Tenon's initial values:
-weights are drawn according to `initializer` ("glorot_uniform"), from `seed` or, by default, from
-a seed of the torch generator on the first rank; biases are 0. Module.scatter() sets them. An
+default element type, and the `device` is the CPU. Parameters have the initial values that the
+modules of torch.nn would draw from the torch generator of the first rank; with `initializer`
+("glorot_uniform") or `seed` they have Tenon's, and biases are 0. Module.scatter() sets them. An
 argument of torch.nn that Tenon does not support is a ValueError with its name."""
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Sequence, TypeVar
 
 import torch
@@ -32,6 +33,11 @@ def family(base: type[Base], name: str, **members: Any) -> tuple[type[Base], typ
     """Returns the classes for 1 to 3 dimensions: Conv1d, Conv2d, Conv3d."""
     one, two, three = (derived(f'{name}{n}d', base, dimensions=n, **members) for n in (1, 2, 3))
     return one, two, three
+
+
+def of_torch(name: str, dimensions: int) -> type[torch.nn.Module]:
+    made: type[torch.nn.Module] = getattr(torch.nn, f'{name}{dimensions}d')
+    return made
 
 
 def derived(name: str, base: type[Base], **members: Any) -> type[Base]:
@@ -56,7 +62,8 @@ class Conv(Single):
         settings['padding'] = tuple_of(0 if padding == 'valid' else padding, n)
         if padding_mode != 'zeros':
             settings['boundary'] = MODES[padding_mode]
-        super().__init__('conv', layout, settings, **common)
+        super().__init__('conv', layout, settings, like=partial(
+            of_torch('Conv', n), in_channels, out_channels, windows, groups=groups, bias=bias), **common)
 
 
 class ConvTranspose(Single):
@@ -70,7 +77,8 @@ class ConvTranspose(Single):
         super().__init__('transposedconv', layout, {
             'in_channels': in_channels, 'out_channels': out_channels, 'kernel': tuple_of(kernel_size, n), 'groups': groups,
             'stride': tuple_of(stride, n), 'padding': tuple_of(padding, n), 'output_padding': tuple_of(output_padding, n),
-            'dilation': tuple_of(dilation, n), 'bias': bias}, **common)
+            'dilation': tuple_of(dilation, n), 'bias': bias}, like=partial(
+                of_torch('ConvTranspose', n), in_channels, out_channels, tuple_of(kernel_size, n), groups=groups, bias=bias), **common)
 
 
 class Linear(Single):
@@ -78,7 +86,8 @@ class Linear(Single):
     draws = True
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True, *, layout: Layout, **common: Unpack[Common]) -> None:
-        super().__init__('affine', layout, {'inputs': in_features, 'outputs': out_features, 'bias': bias}, **common)
+        super().__init__('affine', layout, {'inputs': in_features, 'outputs': out_features, 'bias': bias},
+                         like=partial(torch.nn.Linear, in_features, out_features, bias), **common)
 
 
 class Pool(Single):

@@ -13,6 +13,7 @@ from torch.utils import _pytree
 
 from ..calls import Layer, Layout
 from ..models import computed
+from .complexes import ComplexMap
 from .copies import synchronize
 from .functions import repartition
 from .layers import Module
@@ -158,6 +159,41 @@ class Distributed(Family, Module):
                 self.held.append(held)
         self.paths = {f'{path}.{name}' if path else name: held for path, module in self.named_modules(remove_duplicate=False)
                       if isinstance(module, Family) for name, held in module.named.items()}
+
+    def complex_map(self):
+        """Returns where Tenon has the complex parameters of the original. Collective."""
+        if 'places_of_complex' not in self.__dict__:
+            layers = [self.make(path).set_up_many(self.input_layouts) for path in self.graph.numbered]
+            real = [held.index for held in self.held if held.is_parameter and held.name in self.named and held.name not in self.graph.names]
+            self.__dict__['places_of_complex'] = ComplexMap(self.graph.complexes, layers, real)
+        return self.__dict__['places_of_complex']
+
+    def names_of_real(self, mapped):
+        return {held.index: name for name, held in self.paths.items() if held.index in mapped.places}
+
+    def wholes(self):
+        """Complex parameters are those of the original, in place of Tenon's real ones."""
+        found = super().wholes()
+        if not self.graph.complexes:
+            return found
+        mapped = self.complex_map()
+        own = self.names_of_real(mapped)
+        found.update(mapped.to_complex({index: found.pop(name).numpy() for index, name in own.items()}))
+        return {name: found[name] for name in sorted(found, key=(self.graph.names + list(found)).index)}
+
+    def in_own_form(self, state, prefix=''):
+        """Replaces complex parameters of the original by Tenon's real ones, and leaves out what is no
+        tensor. Collective."""
+        state = {key: value for key, value in state.items() if key.removeprefix(prefix) not in self.graph.others}
+        named = {prefix + name: name for name in self.graph.complexes if prefix + name in state}
+        fit = all(isinstance(state[key], torch.Tensor) and tuple(state[key].shape) == self.graph.complexes[name] for key, name in named.items())
+        if not named or len(named) < len(self.graph.complexes) or not fit:
+            return state  # load_state_dict() reports what is missing or does not fit
+        mapped = self.complex_map()
+        own = self.names_of_real(mapped)
+        made = mapped.to_real({name: state[key] for key, name in named.items()})
+        return {**{key: value for key, value in state.items() if key not in named},
+                **{prefix + own[index]: value for index, value in made.items()}}
 
     def remade(self) -> Distributed:
         return Distributed(self.make, self.input_layouts, self, self.graph, self.depth, self.settings)

@@ -2,7 +2,7 @@
 """The common part of the layers of nn.py: arguments of torch.nn, and those that all layers have."""
 from __future__ import annotations
 
-from typing import Any, Sequence, TypedDict, Union
+from typing import Any, Callable, Sequence, TypedDict, Union
 
 import torch
 from mpi4py import MPI
@@ -10,6 +10,7 @@ from mpi4py import MPI
 from ..calls import Layer, Layout
 from .functions import data_type_of
 from .layers import Module
+from .models import from_first
 
 Size = Union[int, Sequence[int]]
 
@@ -54,16 +55,22 @@ class Single(Module):
     def __init__(self, type: str, layout: Layout | Sequence[Layout], settings: dict[str, Any], dtype: torch.dtype | None = None,
                  signature: str | None = None, storage: str | None = None, depth: int = 1, is_repeatable: bool | None = None,
                  comm: MPI.Comm | None = None, seed: int | None = None, initializer: str | None = None,
-                 device: torch.device | str | None = None) -> None:
+                 device: torch.device | str | None = None, like: Callable[..., torch.nn.Module] | None = None) -> None:
+        """`like` makes the module of torch whose initial values these are, if neither `seed` nor
+        `initializer` is given."""
         refuse('device', device if device is None else str(device), None, 'cpu', why=IN_SPACE)
         first = layout if isinstance(layout, Layout) else layout[0]
         layer = Layer(comm if comm is not None else first.comm(), type)
+        is_like = like is not None and seed is None and initializer is None
         if seed is None and self.draws:
-            seed = drawn_seed(layer.comm())
+            seed = 0 if is_like else drawn_seed(layer.comm())
         given = dict(settings, signature=signature, storage=storage, seed=seed, initializer=initializer)
         layer.set_data_type(data_type_of(dtype))
         layer.set(**{name: value for name, value in given.items() if value is not None})
         super().__init__(layer, layout, depth, is_repeatable)
+        if like is not None and is_like:  # all ranks draw, so equal generators remain equal
+            drawn = like(dtype=self.inputs[0].value.dtype, device='cpu')
+            self.scatter({name: from_first(value.detach(), self.comm) for name, value in drawn.named_parameters()})
         self.made_by: dict[str, Any] = {
             'type': type, 'layout': layout, 'settings': settings, 'dtype': dtype, 'signature': signature, 'storage': storage,
             'depth': depth, 'is_repeatable': is_repeatable, 'comm': layer.comm(), 'seed': seed, 'initializer': initializer}

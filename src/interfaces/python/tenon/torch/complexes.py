@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Complex parameters of a distributed module, such as the weights of Fourier layers.
+
+Tenon has them as real ones of another shape and order, several in one. Where their elements are is
+read from a second import, of the same graph with numbered elements in place of their values: 1, 2,
+3, ... in the real parts and 1.5, 2.5, 3.5, ... in the imaginary ones, negative where Tenon has the
+opposite value."""
+from __future__ import annotations
+
+import numpy
+import torch
+
+from ..models import weights
+
+BASE = 1 << 20  # a float32 represents these numbers and their halves
+
+
+def numbered(tensors):
+    """Returns the tensors with numbered elements, as one dictionary for each digit of the numbers."""
+    count = sum(tensor.numel() for tensor in tensors.values())
+    made = []
+    for digit in range(1 if count <= BASE else 2):
+        begin = 0
+        made.append({})
+        for name, tensor in tensors.items():
+            numbers = torch.arange(begin, begin + tensor.numel(), dtype=torch.float64)
+            digits = torch.floor(numbers / BASE ** digit) % BASE + 1
+            made[-1][name] = torch.complex(digits, digits + 0.5).to(tensor.dtype).reshape(tensor.shape)
+            begin += tensor.numel()
+    return made
+
+
+class ComplexMap:
+    """The elements of complex parameters, by name, in Tenon's real ones, by their number in the layer."""
+
+    def __init__(self, shapes, layers, real):
+        self.shapes = shapes
+        digits = [list(weights(layer).values()) for layer in layers]
+        self.places = {}
+        count = 2 * sum(numpy.prod(shape, dtype=int) for shape in shapes.values())
+        found = numpy.zeros(count, bool)
+        for index in real:
+            low = digits[0][index].astype('float64')
+            number = sum((numpy.floor(abs(of[index])).astype('int64') - 1) * BASE ** digit for digit, of in enumerate(digits))
+            place = numpy.where(low == 0, 0, 2 * number + (abs(low) % 1 == 0.5))
+            self.places[index] = place, numpy.sign(low)
+            found[place[low != 0]] = True
+        if not found.all():
+            missing = count - int(found.sum())
+            raise RuntimeError(f'{missing} of {count} real numbers of the complex parameters {", ".join(shapes)} were not found in the '
+                               'imported network')
+
+    def to_complex(self, wholes):
+        """Returns the complex parameters from the whole real ones, by number."""
+        flat = numpy.empty(2 * sum(numpy.prod(shape, dtype=int) for shape in self.shapes.values()), next(iter(wholes.values())).dtype)
+        for index, (place, sign) in self.places.items():
+            flat[place[sign != 0]] = (sign * wholes[index])[sign != 0]
+        values = torch.view_as_complex(torch.from_numpy(flat).view(-1, 2))
+        parts = values.split([int(numpy.prod(shape, dtype=int)) for shape in self.shapes.values()])
+        return {name: part.reshape(shape).clone() for (name, shape), part in zip(self.shapes.items(), parts)}
+
+    def to_real(self, given):
+        """Returns the whole real parameters, by number, from the complex ones."""
+        flat = torch.view_as_real(torch.cat([given[name].detach().cpu().reshape(-1) for name in self.shapes])).reshape(-1).numpy()
+        return {index: torch.from_numpy(numpy.where(sign != 0, sign * flat[place], 0).astype(flat.dtype))
+                for index, (place, sign) in self.places.items()}
