@@ -30,7 +30,7 @@ const std::vector<SphereModel>& sphereModels() {
       {"sfno", {2, 2, 9, 16}, {{"sphericalconv", 3}, {"sht", 2}, {"inversesht", 2}}},
       {"neuralop", {2, 2, 9, 16}, {{"sphericalconv", 2}}},
       {"old", {2, 3, 6, 12}, {{"sphericalconv", 1}, {"sht", 1}, {"inversesht", 1}}},
-      // A table of other rows is no transform, but the synthesis after it is one.
+      // A table of other rows is not a transform, but the synthesis after it is one.
       {"parts", {2, 4, 8, 14}, {{"sphericalconv", 3}, {"sht", 2}, {"inversesht", 3}}}};
   return models;
 }

@@ -13,6 +13,7 @@
 #include "import/canonical/model_builder.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 namespace tenon {
@@ -172,7 +173,7 @@ std::optional<ModelBuilder::Part> ModelBuilder::unitPart(Value v) {
 
 // -- complex sums
 
-// The labels of an equation of two factors, with letters for the dimensions of an ellipsis of x.
+// The labels of an equation of two factors, with labels for the dimensions of an ellipsis of x.
 std::optional<ModelBuilder::Labels> ModelBuilder::labelsOf(const std::string& equation, Value x,
                                                            Value w) {
   std::string text;
@@ -193,10 +194,9 @@ std::optional<ModelBuilder::Labels> ModelBuilder::labelsOf(const std::string& eq
     labels.x.replace(0, 3, leading);
     labels.y.replace(0, 3, leading);
   }
-  const auto isPlain = [](const std::string& letters) {
-    for (std::size_t i = 0; i < letters.size(); ++i)
-      if (!((letters[i] >= 'a' && letters[i] <= 'z') || (letters[i] >= 'A' && letters[i] <= 'Z')) ||
-          letters.find(letters[i]) != i)
+  const auto isPlain = [](const std::string& names) {
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (!std::isalpha(static_cast<unsigned char>(names[i])) || names.find(names[i]) != i)
         return false;
     return true;
   };

@@ -18,8 +18,8 @@ namespace tenon {
 
 namespace {
 
-constexpr double kTableTolerance = 1e-6;       // relative to the largest element of the table
-constexpr Index kMostOfTable = Index(1) << 24; // elements that are read at once
+constexpr double kTableTolerance = 1e-6;      // relative to the largest element of the table
+constexpr Index kMaxOfTable = Index(1) << 24; // elements that are read at once
 
 struct TableCandidate {
   SphereGrid grid;
@@ -135,7 +135,7 @@ std::optional<LegendreTable> recognisedTable(const ModelWeights& weights,
     return std::nullopt;
   // Functions of orders that no degree has are 0.
   TableComparison comparison(std::min(orders, degrees), degrees, rows, isSynthesis);
-  const Index most = std::max(kMostOfTable / each, Index(1));
+  const Index most = std::max(kMaxOfTable / each, Index(1));
   std::vector<double> numbers;
   for (Index first = 0; first < orders && comparison.isOpen(); first += most) {
     const Index end = std::min(first + most, orders);

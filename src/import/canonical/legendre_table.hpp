@@ -20,7 +20,7 @@ struct LegendreTable {
   double factor;
 };
 
-// Compares all elements of a table [order, degree, row]; none if it is no such table. Reads the
+// Compares all elements of a table [order, degree, row]; none if it is another table. Reads the
 // file in blocks.
 std::optional<LegendreTable> recognisedTable(const ModelWeights& weights,
                                              const ModelConstant& table, bool isSynthesis);

@@ -429,8 +429,8 @@ private:
 
   // -- spherical harmonics
   // Coefficients of spherical harmonics, with a role for each dimension: l, m (degree, order), and
-  // before them b, c (batch, channel); g, i (group, channel of a group); or other letters, in fields
-  // of other ranks. x is the field. A weight may have been applied.
+  // before them b, c (batch, channel); g, i (group, channel of a group); or capitals, in fields of
+  // other ranks. x is the field. A weight may have been applied.
   struct Harmonics {
     Value x;
     std::string roles;
@@ -440,8 +440,9 @@ private:
     Value weight = nullptr; // pairs, as the layer has it
     Index outputs = 0, groups = 1;
   };
-  // A table of Legendre functions that a contraction multiplies by, and the labels of its dimensions
-  // in the equation; `outer` and `inner` are rows and degrees, or in the analysis degrees and rows.
+  // A table of Legendre functions that a contraction multiplies by, and the labels of its
+  // dimensions in the equation; `outer` and `inner` are rows and degrees, in the analysis degrees
+  // and rows.
   struct TableUse {
     LegendreTable table;
     Labels labels;
@@ -454,6 +455,8 @@ private:
   std::optional<Harmonics> analysed(Value contraction);
   std::optional<Harmonics> regrouped(Value z);
   std::optional<Harmonics> weighted(Value contraction, const Labels& labels, Value weight);
+  static std::optional<ModelConstant> joinedGroups(const ModelConstant& weight);
+  static std::optional<ModelConstant> foldedOrders(const ModelConstant& weight, Index orders);
   Value sphericalWeight(Value weight, const std::string& roles, Harmonics& harmonics);
   Value unmasked(Value z, int dim, Index columns);
   Value harmonicPairs(const Harmonics& harmonics);

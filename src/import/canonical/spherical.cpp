@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Recognises spherical harmonic transforms and convolutions: members of ModelBuilder. A model writes
+// Recognises spherical harmonic transforms and convolutions: members of ModelBuilder. A model has
 //
 //   X = fourier(x)                     along the last dimension, lowest orders only
 //   c = Contraction(X, table)          sum over the rows: [b, c, l, m], orders in natural order
 //   d = Contraction(c, weight)         optional, over channels: einsum("bilm,iol->bolm")
 //   Y = Contraction(d, table)          sum over the degrees
-//   y = inverseFourier(Y)              of the real and imaginary parts, some of them multiplied by 0
+//   y = inverseFourier(Y)              of both parts, some imaginary ones multiplied by 0
 //
 // with transposes anywhere, and factors, such as 2 pi, in the tables or elsewhere. A table is
-// compared with those that layers compute (legendre_table.hpp); all factors together are one number,
-// 1 as a rule. harmonicsOf() follows a value back to x. When inverseFourier() is called,
+// compared with those that layers compute (legendre_table.hpp); the factors together are one
+// number, 1 as a rule. harmonicsOf() follows a value back to x. When inverseFourier() is called,
 // inverseHarmonics() makes one value of all five. If anything else happened to the coefficients, it
 // makes an inverse transform of their pairs, and computePairs() a transform of those that are read.
 #include "import/canonical/model_builder.hpp"
@@ -129,7 +129,7 @@ std::optional<ModelBuilder::TableUse> ModelBuilder::tableUse(Value z, bool isSyn
   return use;
 }
 
-// The result is kept: computePairs() changes values on the way from z to its field.
+// The result is stored: computePairs() changes values on the way from z to its field.
 std::optional<ModelBuilder::Harmonics> ModelBuilder::harmonicsOf(Value z) {
   if (const auto known = harmonics_.find(z); known != harmonics_.end())
     return known->second;

@@ -6,7 +6,7 @@
 //   bgilm,giol->bgolm      in groups of channels             bilm,io->bolm      shared
 //   bclm,cl->bclm          separable: each channel by itself
 //
-// in any order of the letters. The layer's weight is [in_channels / groups, out_channels, orders,
+// in any order of the labels. The layer's weight is [in_channels / groups, out_channels, orders,
 // degrees, 2] without what it does not depend on, orders folded. The constant is brought to this
 // order as a recipe of blocks of the file's tensor, so each rank still reads its part only.
 #include "import/canonical/model_builder.hpp"
@@ -61,15 +61,46 @@ std::optional<ModelBuilder::Harmonics> ModelBuilder::weighted(Value z, const Lab
   return harmonics->weight ? harmonics : std::nullopt;
 }
 
+// The weights of all groups [groups, in, out, ...] as [in, groups out, ...]: a block of the file
+// for each group.
+std::optional<ModelConstant> ModelBuilder::joinedGroups(const ModelConstant& weight) {
+  const Shape shape(weight.shape().begin() + 1, weight.shape().end());
+  std::vector<ModelConstant> groups;
+  for (Index g = 0; g < weight.shape()[0]; ++g) {
+    const auto block = weight.sliced(0, g, g + 1, 1);
+    const auto group = block ? block->reshaped(shape) : std::nullopt;
+    if (!group)
+      return std::nullopt;
+    groups.push_back(*group);
+  }
+  return groups.empty() ? std::nullopt : ModelConstant::concatenated(groups, 1);
+}
+
+// The orders in dimension 2, in the sequence in which the layer stores them.
+std::optional<ModelConstant> ModelBuilder::foldedOrders(const ModelConstant& weight, Index orders) {
+  std::vector<ModelConstant> places;
+  for (Index place = 0; place < orders; ++place) {
+    const Index m = orderAtPlace(place, orders);
+    const auto block = weight.sliced(2, m, m + 1, 1);
+    if (!block)
+      return std::nullopt;
+    places.push_back(*block);
+  }
+  return ModelConstant::concatenated(places, 2);
+}
+
 // The weight with the layer's dimensions. `roles` are those of its dimensions but the last, the
 // parts.
 ModelBuilder::Value ModelBuilder::sphericalWeight(Value weight, const std::string& roles,
                                                   Harmonics& harmonics) {
   const bool isGrouped = roles.find('g') != std::string::npos,
-             isSeparable = roles.find('o') == std::string::npos;
-  const std::string modes = std::string(roles.find('m') != std::string::npos ? "m" : "") +
-                            (roles.find('l') != std::string::npos ? "l" : "");
-  const std::string wanted = (isGrouped ? "gio" : isSeparable ? "c" : "co") + modes;
+             isSeparable = roles.find('o') == std::string::npos,
+             hasOrders = roles.find('m') != std::string::npos;
+  const std::string wanted = std::string(isGrouped     ? "gio"
+                                         : isSeparable ? "c"
+                                                       : "co") +
+                             (hasOrders ? "m" : "") +
+                             (roles.find('l') != std::string::npos ? "l" : "");
   if (wanted.size() != roles.size())
     return nullptr;
   std::vector<int> order;
@@ -78,49 +109,22 @@ ModelBuilder::Value ModelBuilder::sphericalWeight(Value weight, const std::strin
   order.push_back(static_cast<int>(roles.size()));
   if (std::ranges::find(order, -1) != order.end())
     return nullptr;
-  ModelConstant made = weight->asConstant().transposed(order);
+  std::optional<ModelConstant> made = weight->asConstant().transposed(order);
+  if (isSeparable || isGrouped)
+    harmonics.groups = made->shape()[0];
   if (isSeparable) {
-    harmonics.groups = made.shape()[0];
-    Shape shape = made.shape();
+    Shape shape = made->shape();
     shape.insert(shape.begin(), 1);
-    const auto widened = made.reshaped(shape);
-    if (!widened)
-      return nullptr;
-    made = *widened;
+    made = made->reshaped(shape);
   }
-  if (isGrouped) {
-    harmonics.groups = made.shape()[0];
-    const Shape shape(made.shape().begin() + 1, made.shape().end());
-    std::vector<ModelConstant> groups;
-    for (Index g = 0; g < harmonics.groups; ++g)
-      if (const auto block = made.sliced(0, g, g + 1, 1))
-        if (const auto group = block->reshaped(shape))
-          groups.push_back(*group);
-    if (static_cast<Index>(groups.size()) != harmonics.groups)
-      return nullptr;
-    const auto all = ModelConstant::concatenated(groups, 1);
-    if (!all)
-      return nullptr;
-    made = *all;
-  }
-  harmonics.outputs = made.shape()[1];
-  // A single block of the file for each order, in the sequence of the layer.
-  if (modes.starts_with('m')) {
-    std::vector<ModelConstant> places;
-    const Index orders = harmonics.sphere.orders;
-    for (Index place = 0; place < orders; ++place) {
-      const Index m = orderAtPlace(place, orders);
-      if (const auto block = made.sliced(2, m, m + 1, 1))
-        places.push_back(*block);
-    }
-    const auto all = static_cast<Index>(places.size()) == orders
-                         ? ModelConstant::concatenated(places, 2)
-                         : std::nullopt;
-    if (!all)
-      return nullptr;
-    made = *all;
-  }
-  return constant(made);
+  if (isGrouped)
+    made = joinedGroups(*made);
+  if (!made)
+    return nullptr;
+  harmonics.outputs = made->shape()[1];
+  if (hasOrders)
+    made = foldedOrders(*made, harmonics.sphere.orders);
+  return made ? constant(*made) : nullptr;
 }
 
 } // namespace tenon

@@ -14,14 +14,14 @@ namespace tenon {
 
 class Pt2Archive {
 public:
-  // Throws TENON_ERR_FORMAT if it is no zip archive, is empty, or has a name twice.
+  // Throws TENON_ERR_FORMAT if it is not a zip archive, is empty, or has a name twice.
   explicit Pt2Archive(const ByteSource& source);
   Pt2Archive(const Pt2Archive&) = delete;
   Pt2Archive& operator=(const Pt2Archive&) = delete;
 
   const ByteSource& source() const noexcept { return source_; }
   bool has(const std::string& name) const { return byName_.contains(root_ + "/" + name); }
-  // Throw TENON_ERR_FORMAT if there is no such member, or a text is too long.
+  // Throw TENON_ERR_FORMAT for other members, and if a text is too long.
   const ZipMember& member(const std::string& name) const;
   std::string text(const std::string& name) const;
 

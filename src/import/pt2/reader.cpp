@@ -27,7 +27,7 @@ namespace {
 constexpr int kSchema = 8;                               // major version of PyTorch's schema
 constexpr Index kComplexFloat = 10, kComplexDouble = 11; // type numbers of complex elements
 constexpr Index kMaxStride = Index(1) << 60;
-constexpr std::ptrdiff_t kMostRegions = 16; // of disabled autocast, each in the one before
+constexpr std::ptrdiff_t kMaxRegions = 16; // of disabled autocast, each in the one before
 
 // Converts the number of an element type in PyTorch's schema. Complex types are not in the table.
 std::optional<ElementType> torchType(Index code) {
@@ -366,13 +366,13 @@ private:
     const std::vector<JsonView> values = graph.at("inputs").list();
     if (values.size() != inputs.size() - kGraph - 1)
       region.fail("has another number of inputs than arguments");
-    if (std::ranges::count(prefix_, '.') >= kMostRegions)
+    if (std::ranges::count(prefix_, '.') >= kMaxRegions)
       region.fail("is in too many other regions");
     std::map<std::string, std::string> arguments;
     for (std::size_t i = 0; i < values.size(); ++i) {
       const ModelArgument outer = argument(inputs[kGraph + 1 + i].at("arg"));
       if (!outer.isValue())
-        region.fail("has an argument that is no value");
+        region.fail("has an argument other than values");
       arguments.emplace(nameOf(values[i]), outer.text);
     }
     arguments_.swap(arguments);
@@ -393,7 +393,7 @@ private:
     for (const char* kind : {"as_sym_int", "as_sym_float", "as_sym_bool"})
       if (value.has(kind))
         return value.at(kind).at("as_name").text();
-    value.fail("is no value");
+    value.fail("is not a value");
   }
   // The results of a region have names in the graph around it.
   void nameResults(const JsonView& node, std::vector<ModelArgument> results) {
