@@ -87,7 +87,10 @@ class _Exact(torch.fx.Interpreter):
             return made.to(WIDE.get(made.dtype, made.dtype)) if is_tensor else made
         if node.op == "call_function" and all(read in known for read in reads):
             known.add(node)
-            if is_tensor and made.dtype in NARROW and not made._is_view() and all(made is not self.env[r] for r in reads):
+            # A stored tensor in another type has the numbers that are stored.
+            is_cast = node.target is torch.ops.aten._to_copy.default and reads[0].op == "get_attr"
+            if is_tensor and made.dtype in NARROW and not made._is_view() and not is_cast and all(
+                    made is not self.env[r] for r in reads):
                 made.copy_(made.to(node.meta["val"].dtype))
         elif is_tensor and getattr(getattr(node.target, "_schema", None), "is_mutable", False):
             memory = lambda v: v.untyped_storage().data_ptr() if isinstance(v, torch.Tensor) else None

@@ -72,8 +72,8 @@ void forEachRead(const ModelOperation& operation, const Visit& visit) {
 // builder.
 class ModelWalk {
 public:
-  ModelWalk(const ModelWeights& weights, ModelMode mode)
-      : program_(weights.program()), builder_(weights, mode),
+  ModelWalk(const ModelWeights& weights, ModelMode mode, ModelTables tables)
+      : program_(weights.program()), builder_(weights, mode, tables),
         written_(InPlace::writtenNames(weights.program())) {}
 
   ModelGraph& graph() noexcept { return builder_.graph(); }
@@ -93,6 +93,7 @@ public:
       add(operation);
     for (const std::string& name : program_.outputs)
       addOutput(name);
+    builder_.computePairs();
   }
 
 private:
@@ -170,11 +171,11 @@ private:
 
 } // namespace
 
-ModelGraph buildModel(const ModelWeights& weights, const std::vector<Shape>& inputs,
-                      ModelMode mode) {
+ModelGraph buildModel(const ModelWeights& weights, const std::vector<Shape>& inputs, ModelMode mode,
+                      ModelTables tables) {
   const std::string& file = weights.file().name();
   checkInputs(weights.program(), inputs, file);
-  ModelWalk walk(weights, mode);
+  ModelWalk walk(weights, mode, tables);
   try {
     walk.run(inputs);
   } catch (const Error& error) {

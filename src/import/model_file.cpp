@@ -246,9 +246,10 @@ ModelProgram readModelProgram(const ByteSource& file) {
 }
 
 ImportedNetwork importNetwork(const ModelProgram& program, const ByteSource& file,
-                              const std::vector<Shape>& inputs, ModelMode mode) {
+                              const std::vector<Shape>& inputs, ModelMode mode,
+                              ModelTables tables) {
   const ModelWeights weights(program, file);
-  ModelGraph graph = buildModel(weights, inputs, mode);
+  ModelGraph graph = buildModel(weights, inputs, mode, tables);
   return mapToLayers(graph, weights);
 }
 

@@ -79,10 +79,12 @@ ModelProgram readModelProgram(const ByteSource& file);
 // differs from one that the file fixes, TENON_ERR_FORMAT if the file contradicts itself. Operators
 // that cannot be imported are collected in the graph's refusals.
 ModelGraph buildModel(const ModelWeights& weights, const std::vector<Shape>& inputs,
-                      ModelMode mode = ModelMode::Inference);
+                      ModelMode mode = ModelMode::Inference,
+                      ModelTables tables = ModelTables::Computed);
 // Runs the steps after readModelProgram(). `file` is the open file of the model.
 ImportedNetwork importNetwork(const ModelProgram& program, const ByteSource& file,
                               const std::vector<Shape>& inputs,
-                              ModelMode mode = ModelMode::Inference);
+                              ModelMode mode = ModelMode::Inference,
+                              ModelTables tables = ModelTables::Computed);
 
 } // namespace tenon

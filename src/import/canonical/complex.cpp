@@ -7,6 +7,9 @@
 //
 //   pairsOf(z)            [..., 2], the parts in the last dimension
 //   Complex(pairs)        the complex value again
+//   Pairs(z)              the same as pairsOf(z), of a transform, or of a product with a constant,
+//                         until all of the network is known: an inverse transform may follow, with
+//                         which it is one layer (spherical.cpp)
 //
 // A Fourier transform along a dimension is then two products with fixed matrices, of the cosines
 // and the sines of 2 pi j k / n (along()). This is exact to rounding, and takes n operations per
@@ -52,10 +55,14 @@ ModelBuilder::Value ModelBuilder::ofParts(const Parts& parts) {
 ModelBuilder::Value ModelBuilder::pairsOf(Value z) {
   if (const auto existing = pairs_.find(z); existing != pairs_.end())
     return existing->second;
-  const Value pairs = madePairs(z);
   Shape expected = z->shape;
   expected.push_back(2);
+  const bool isLeft = !isComputingPairs_ && (z->op == ModelOp::Fourier || z->op == ModelOp::Modes ||
+                                             z->op == ModelOp::Contraction);
+  const Value pairs = isLeft ? make(ModelOp::Pairs, {z}, expected) : madePairs(z);
   pairs_[z] = pairs->op == ModelOp::Refused ? pairs : reshape(pairs, expected);
+  if (z->isComplex() && !isComputingPairs_)
+    complexes_.emplace(pairs_[z], z);
   return pairs_[z];
 }
 
@@ -69,7 +76,7 @@ ModelBuilder::Value ModelBuilder::madePairs(Value z) {
   shape.push_back(2);
   ModelValues inputs;
   for (const Value input : z->inputs)
-    if (z->op != ModelOp::Complex && z->op != ModelOp::Fourier)
+    if (z->op != ModelOp::Complex && z->op != ModelOp::Fourier && z->op != ModelOp::Contraction)
       inputs.push_back(pairsOf(input));
   switch (z->op) {
   case ModelOp::Complex:
@@ -78,6 +85,10 @@ ModelBuilder::Value ModelBuilder::madePairs(Value z) {
     return pairsOf(ofParts(transformed(z->inputs[0], z->dims, z->function)));
   case ModelOp::Modes:
     return pairsOf(complexEinsum(einsumOfModes(z->rank()), z->inputs));
+  case ModelOp::Contraction:
+    if (const auto harmonics = harmonicsOf(z); harmonics && !harmonics->weight)
+      return harmonicPairs(*harmonics);
+    return pairsOf(complexEinsum(z->function, z->inputs));
   case ModelOp::Slice:
     return slice(inputs[0], z->dim, z->begin, z->end, z->step);
   case ModelOp::Pad:
@@ -117,6 +128,16 @@ ModelBuilder::Value ModelBuilder::complexEinsum(const std::string& equation,
                                                 const ModelValues& factors) {
   const std::size_t arrow = equation.find("->");
   check(arrow != equation.npos, "an equation of complex numbers needs a result");
+  if (const std::size_t comma = equation.find(',');
+      factors.size() == 2 && comma < arrow && !isComputingPairs_) {
+    const std::string swapped = equation.substr(comma + 1, arrow - comma - 1) + "," +
+                                equation.substr(0, comma) + equation.substr(arrow);
+    for (const std::size_t weight : {1, 0})
+      if (factors[1 - weight]->isComplex())
+        if (const Value result =
+                contraction(weight == 1 ? equation : swapped, factors[1 - weight], factors[weight]))
+          return result;
+  }
   std::string pool, text;
   for (char c = 'z'; c >= 'a'; --c)
     if (equation.find(c) == equation.npos)
@@ -168,6 +189,9 @@ ModelBuilder::Value ModelBuilder::complexBinary(const std::string& function, Val
     return refuseBinary(function + " of complex numbers", a, b);
   if (!b->isComplex())
     return complex(binary(function, pairsOf(a), ofPairs(b)));
+  for (const auto& [z, w] : {std::pair(a, b), std::pair(b, a)})
+    if (const Value result = isProduct ? scaledByModes(z, w) : nullptr)
+      return result;
   const Parts p = partsOf(a), q = partsOf(b);
   const auto times = [&](Value x, Value y) { return binary("mul", x, y); };
   if (isProduct)

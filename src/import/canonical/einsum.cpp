@@ -141,6 +141,7 @@ ModelBuilder::Value ModelBuilder::diagonal(Value x, int first, int second) {
 // Multiplies the factors from left to right. After each product, labels that neither later factors
 // nor the result have are summed.
 ModelBuilder::Value ModelBuilder::einsum(const std::string& equation, ModelValues factors) {
+  const ModelValues asGiven = factors;
   const Equation read = parsed(equation);
   std::vector<std::string> factorLabels = read.factors;
   std::string result = read.result.value_or(impliedResult(factorLabels));
@@ -176,7 +177,10 @@ ModelBuilder::Value ModelBuilder::einsum(const std::string& equation, ModelValue
       partial = product(partial, {factors[i], factorLabels[i]}, later);
     partial = summed(partial, later);
   }
-  return ordered(partial, result);
+  const Value made = ordered(partial, result);
+  if (asGiven.size() == 2 && read.result)
+    noteContraction(equation, asGiven[0], asGiven[1], made);
+  return made;
 }
 
 // Sums over the labels that are not in `labelsToKeep`.

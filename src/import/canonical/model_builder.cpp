@@ -115,10 +115,11 @@ ModelValue* ModelBuilder::make(ModelOp op, ModelValues inputs, Shape shape) {
   ModelValue& value = graph_.values.emplace_back();
   value.op = op;
   value.parametersRead = parametersOf(inputs);
-  if (op == ModelOp::Fourier || op == ModelOp::Complex || op == ModelOp::Modes)
+  if (op == ModelOp::Fourier || op == ModelOp::Complex || op == ModelOp::Modes ||
+      op == ModelOp::Contraction)
     value.complexDepth = 1;
   for (const Value input : inputs)
-    if (input->isComplex())
+    if (input->isComplex() && op != ModelOp::Pairs)
       value.complexDepth = std::max(value.complexDepth, input->complexDepth + 1);
   constexpr int kMaxComplex = 512; // pairsOf() is recursive
   check(value.complexDepth <= kMaxComplex,

@@ -8,6 +8,7 @@
 // one family of them.
 #pragma once
 
+#include "import/canonical/legendre_table.hpp"
 #include "import/canonical/model_graph.hpp"
 
 #include <functional>
@@ -24,13 +25,15 @@ inline constexpr Index kMaxModelWindow = Index(1) << 24; // kernel, stride, dila
 //   input(name, shape)          for each input of the network
 //   begin(operation, reads)     for each operation of the file, in order; then, by the operator's
 //   linear(), reshape(), ...    row in a table, methods that compute the results
+//   computePairs()              once all outputs are known
 //   take()                      returns the graph
 class ModelBuilder {
 public:
   using Value = const ModelValue*;
 
-  explicit ModelBuilder(const ModelWeights& weights, ModelMode mode = ModelMode::Inference)
-      : weights_(weights), mode_(mode) {}
+  explicit ModelBuilder(const ModelWeights& weights, ModelMode mode = ModelMode::Inference,
+                        ModelTables tables = ModelTables::Computed)
+      : weights_(weights), mode_(mode), tables_(tables) {}
   ModelGraph take() { return std::move(graph_); }
   ModelGraph& graph() noexcept { return graph_; }
   const ModelProgram& program() const noexcept { return weights_.program(); }
@@ -241,6 +244,9 @@ public:
                        const std::string& norm);
   Value complexFourier(Value x, const std::vector<int>& dims, const std::string& norm,
                        bool isInverse);
+  // Replaces the parts of complex values that were left symbolic, since a transform could follow
+  // them, by their computation.
+  void computePairs();
   // Makes complex numbers of pairs [..., 2], and returns the pairs of a complex or real value.
   Value complex(Value pairs);
   Value pairsOf(Value z);
@@ -392,12 +398,85 @@ private:
   std::optional<SpectralWeights> spectralWeights(Value z, const Shape& shape,
                                                  const std::string& norm) const;
 
+  // -- contractions with constants
+  // A real value that is the real (0) or imaginary (1) part of a complex one.
+  struct Part {
+    Value whole;
+    Index which;
+  };
+  // What einsum() was given; the table is a constant.
+  struct RealContraction {
+    std::string equation;
+    Value x, table;
+    Shape shape;
+  };
+  // The labels of both factors and of the result of a contraction.
+  struct Labels {
+    std::string x, w, y;
+  };
+  void noteContraction(const std::string& equation, Value x, Value table, Value result);
+  const RealContraction* contractionOf(Value v) const;
+  Value unpaired(Value pairs);
+  Value complexOf(Value real, Value imaginary);
+  std::optional<Part> partIn(Value v);
+  std::optional<Part> unitPart(Value v);
+  static bool isSame(Value a, Value b);
+  static bool isSameTable(Value a, Value b);
+  static std::optional<Labels> labelsOf(const std::string& equation, Value x, Value w);
+  Value contraction(const std::string& equation, Value x, Value w);
+  Value scaledByModes(Value z, Value w);
+  Value withoutSymbols(Value v, std::map<Value, Value>& known);
+
+  // -- spherical harmonics
+  // Coefficients of spherical harmonics, with a role for each dimension: l, m (degree, order), and
+  // before them b, c (batch, channel); g, i (group, channel of a group); or capitals, in fields of
+  // other ranks. x is the field. A weight may have been applied.
+  struct Harmonics {
+    Value x;
+    std::string roles;
+    ModelSphere sphere;
+    Index allOrders = 0; // of the model; those beyond sphere.orders are 0
+    double factor = 1;
+    Value weight = nullptr; // pairs, as the layer has it
+    Index outputs = 0, groups = 1;
+  };
+  // A table of Legendre functions that a contraction multiplies by, and the labels of its
+  // dimensions in the equation; `outer` and `inner` are rows and degrees, in the analysis degrees
+  // and rows.
+  struct TableUse {
+    LegendreTable table;
+    Labels labels;
+    char order, inner, outer;
+    Index tableOrders, orders, degrees, rows; // of the table; those below the number of degrees
+  };
+  std::optional<TableUse> tableUse(Value contraction, bool isSynthesis);
+  std::optional<Harmonics> harmonicsOf(Value z);
+  std::optional<Harmonics> foundHarmonics(Value z);
+  std::optional<Harmonics> analysed(Value contraction);
+  std::optional<Harmonics> regrouped(Value z);
+  std::optional<Harmonics> weighted(Value contraction, const Labels& labels, Value weight);
+  static std::optional<ModelConstant> joinedGroups(const ModelConstant& weight);
+  static std::optional<ModelConstant> foldedOrders(const ModelConstant& weight, Index orders);
+  Value sphericalWeight(Value weight, const std::string& roles, Harmonics& harmonics);
+  Value unmasked(Value z, int dim, Index columns);
+  Value harmonicPairs(const Harmonics& harmonics);
+  Value transformOf(const Harmonics& harmonics);
+  Value inverseHarmonics(Value z, Index columns, const std::string& norm);
+  Value synthesised(Value coefficients, const TableUse& use, const Shape& field, double factor);
+  Value orderedModes(Value c, Index orders, bool isNatural);
+
   const ModelWeights& weights_;
   const ModelMode mode_;
+  const ModelTables tables_;
   ModelGraph graph_;
   std::string label_, where_;
   ModelValues reads_;
-  std::map<Value, Value> pairs_; // pairsOf()
+  std::map<Value, Value> pairs_;                               // pairsOf()
+  bool isComputingPairs_ = false;                              // by computePairs()
+  std::map<Value, Value> complexes_;                           // complex()
+  std::map<Value, std::vector<RealContraction>> contractions_; // by their results
+  std::map<std::string, std::optional<LegendreTable>> legendreTables_;
+  std::map<Value, std::optional<Harmonics>> harmonics_; // harmonicsOf()
   std::map<std::pair<Index, std::vector<Index>>, Value> selections_;
   int identities_ = 0; // the last ModelConstant::identity() that was assigned
   Index numbers_ = 0;  // elements of all constants in memory

@@ -18,6 +18,11 @@ enum class ModelMode {
   Training   // statistics of the batch, which the running ones follow, and random masks
 };
 
+// Where the Legendre functions of spherical harmonic transforms come from. Files have tables of
+// them, in float32 as a rule. Layers compute them; with the tables of the file the transforms are
+// products with constants, as the file says, which is slower, but gives its own results in float64.
+enum class ModelTables { Computed, OfFile };
+
 // The canonical operators; comments name the attributes and inputs of a ModelValue that they use.
 enum class ModelOp {
   Input,
@@ -61,7 +66,26 @@ enum class ModelOp {
   // inverse transform. PyTorch writes these as separate operations.
   Fourier, // `function`: normalisation; `dims`
   Complex,
-  Modes
+  Modes,
+  Contraction, // of a complex value and a constant: `function` is the equation
+  // The parts [..., 2] of such a value, as long as nothing has computed them. Only the builder has
+  // these.
+  Pairs,
+  // Spherical harmonics (`sphere`): a field [n, c, rows, columns] to coefficients [n, c, orders,
+  // degrees, 2], orders folded; back; both, with a weight in between (inputs: x, weight)
+  HarmonicTransform,
+  InverseHarmonicTransform,
+  SphericalConvolution
+};
+
+// Settings of the layers with spherical harmonics. `size` and `outputGrid` are those of the field
+// that is computed.
+struct ModelSphere {
+  Index degrees = 0, orders = 0;
+  std::string grid = {}, outputGrid = {};
+  bool isSchmidt = false, hasSign = true, southFirst = false;
+  std::vector<Index> size = {};
+  std::string weights = {}; // degree, mode, shared
 };
 
 struct ModelValue;
@@ -96,6 +120,7 @@ struct ModelValue {
   int count = 0;                       // LayerNorm
   Index factor = 1;                    // PixelShuffle
   std::vector<Index> modeCount = {};   // Spectral
+  std::optional<ModelSphere> sphere = {};
 
   // Names of the model's parameters from which the value is computed; empty if it also depends on
   // an input.

@@ -72,7 +72,10 @@ ModelBuilder::Value ModelBuilder::fourier(Value x, const std::vector<int>& dims,
 
 ModelBuilder::Value ModelBuilder::complex(Value pairs) {
   check(pairs->rank() >= 1 && pairs->shape.back() == 2, "a complex tensor needs pairs of numbers");
-  return make(ModelOp::Complex, {pairs}, {pairs->shape.begin(), pairs->shape.end() - 1});
+  if (const Value whole = isComputingPairs_ ? nullptr : unpaired(pairs))
+    return whole;
+  return complexes_[pairs] =
+             make(ModelOp::Complex, {pairs}, {pairs->shape.begin(), pairs->shape.end() - 1});
 }
 
 // One product per mode: sum over i of x[n, i, k] w[i, o, k].
@@ -228,6 +231,9 @@ ModelBuilder::Value ModelBuilder::inverseFourier(Value z, const std::vector<int>
     shape[static_cast<std::size_t>(dims[i])] = size[i];
   }
   checkShape(shape);
+  if (dims.size() == 1 && dims[0] == z->rank() - 1 && tables_ == ModelTables::Computed)
+    if (const Value y = inverseHarmonics(z, size[0], norm))
+      return y;
   const std::optional<SpectralWeights> weights =
       isOfSpace ? spectralWeights(z, shape, norm) : std::nullopt;
   if (!weights)

@@ -228,6 +228,9 @@ private:
   OrderedNode makeSoftmax(const ModelValue& v);
   OrderedNode makeSpectral(const ModelValue& v);
   OrderedNode makeFourierPart(const ModelValue& v);
+  static NodeSettings sphereSettings(const ModelSphere& sphere, bool isAnalysis);
+  OrderedNode makeHarmonics(const ModelValue& v);
+  OrderedNode makeSphericalConvolution(const ModelValue& v);
   static NodeParameters weightsOf(const ModelValue& v);
 
   ModelGraph& graph_;

@@ -22,42 +22,47 @@
 namespace tenon {
 
 const std::vector<Mapper::Row>& Mapper::operators() {
-  static const std::vector<Row> rows = {{ModelOp::Constant, &Mapper::makeConstant},
-                                        {ModelOp::Zeros, &Mapper::makeZeros},
-                                        {ModelOp::Unary, &Mapper::makeUnary},
-                                        {ModelOp::Affine, &Mapper::makeAffine},
-                                        {ModelOp::Add, &Mapper::makeAdd},
-                                        {ModelOp::Subtract, &Mapper::makeSubtract},
-                                        {ModelOp::Multiply, &Mapper::makeMultiply},
-                                        {ModelOp::Divide, &Mapper::makeDivide},
-                                        {ModelOp::Compare, &Mapper::makeCompare},
-                                        {ModelOp::Where, &Mapper::makeWhere},
-                                        {ModelOp::PRelu, &Mapper::makePRelu},
-                                        {ModelOp::Expand, &Mapper::makeExpand},
-                                        {ModelOp::Transpose, &Mapper::makeTranspose},
-                                        {ModelOp::Reshape, &Mapper::makeReshape},
-                                        {ModelOp::Slice, &Mapper::makeSlice},
-                                        {ModelOp::Pad, &Mapper::makePad},
-                                        {ModelOp::Concatenate, &Mapper::makeConcatenate},
-                                        {ModelOp::PixelShuffle, &Mapper::makePixelShuffle},
-                                        {ModelOp::Convolution, &Mapper::makeConvolution},
-                                        {ModelOp::Linear, &Mapper::makeLinear},
-                                        {ModelOp::Matmul, &Mapper::makeMatmul},
-                                        {ModelOp::Attention, &Mapper::makeAttention},
-                                        {ModelOp::Pooling, &Mapper::makePooling},
-                                        {ModelOp::AdaptivePooling, &Mapper::makeAdaptivePooling},
-                                        {ModelOp::Reduce, &Mapper::makeReduce},
-                                        {ModelOp::Resize, &Mapper::makeResize},
-                                        {ModelOp::BatchNorm, &Mapper::makeBatchNorm},
-                                        {ModelOp::InstanceNorm, &Mapper::makeChannelNorm},
-                                        {ModelOp::GroupNorm, &Mapper::makeChannelNorm},
-                                        {ModelOp::LayerNorm, &Mapper::makeLayerNorm},
-                                        {ModelOp::DimensionNorm, &Mapper::makeDimensionNorm},
-                                        {ModelOp::Softmax, &Mapper::makeSoftmax},
-                                        {ModelOp::Spectral, &Mapper::makeSpectral},
-                                        {ModelOp::Fourier, &Mapper::makeFourierPart},
-                                        {ModelOp::Complex, &Mapper::makeFourierPart},
-                                        {ModelOp::Modes, &Mapper::makeFourierPart}};
+  static const std::vector<Row> rows = {
+      {ModelOp::Constant, &Mapper::makeConstant},
+      {ModelOp::Zeros, &Mapper::makeZeros},
+      {ModelOp::Unary, &Mapper::makeUnary},
+      {ModelOp::Affine, &Mapper::makeAffine},
+      {ModelOp::Add, &Mapper::makeAdd},
+      {ModelOp::Subtract, &Mapper::makeSubtract},
+      {ModelOp::Multiply, &Mapper::makeMultiply},
+      {ModelOp::Divide, &Mapper::makeDivide},
+      {ModelOp::Compare, &Mapper::makeCompare},
+      {ModelOp::Where, &Mapper::makeWhere},
+      {ModelOp::PRelu, &Mapper::makePRelu},
+      {ModelOp::Expand, &Mapper::makeExpand},
+      {ModelOp::Transpose, &Mapper::makeTranspose},
+      {ModelOp::Reshape, &Mapper::makeReshape},
+      {ModelOp::Slice, &Mapper::makeSlice},
+      {ModelOp::Pad, &Mapper::makePad},
+      {ModelOp::Concatenate, &Mapper::makeConcatenate},
+      {ModelOp::PixelShuffle, &Mapper::makePixelShuffle},
+      {ModelOp::Convolution, &Mapper::makeConvolution},
+      {ModelOp::Linear, &Mapper::makeLinear},
+      {ModelOp::Matmul, &Mapper::makeMatmul},
+      {ModelOp::Attention, &Mapper::makeAttention},
+      {ModelOp::Pooling, &Mapper::makePooling},
+      {ModelOp::AdaptivePooling, &Mapper::makeAdaptivePooling},
+      {ModelOp::Reduce, &Mapper::makeReduce},
+      {ModelOp::Resize, &Mapper::makeResize},
+      {ModelOp::BatchNorm, &Mapper::makeBatchNorm},
+      {ModelOp::InstanceNorm, &Mapper::makeChannelNorm},
+      {ModelOp::GroupNorm, &Mapper::makeChannelNorm},
+      {ModelOp::LayerNorm, &Mapper::makeLayerNorm},
+      {ModelOp::DimensionNorm, &Mapper::makeDimensionNorm},
+      {ModelOp::Softmax, &Mapper::makeSoftmax},
+      {ModelOp::Spectral, &Mapper::makeSpectral},
+      {ModelOp::Fourier, &Mapper::makeFourierPart},
+      {ModelOp::Complex, &Mapper::makeFourierPart},
+      {ModelOp::Modes, &Mapper::makeFourierPart},
+      {ModelOp::Contraction, &Mapper::makeFourierPart},
+      {ModelOp::HarmonicTransform, &Mapper::makeHarmonics},
+      {ModelOp::InverseHarmonicTransform, &Mapper::makeHarmonics},
+      {ModelOp::SphericalConvolution, &Mapper::makeSphericalConvolution}};
   return rows;
 }
 
@@ -171,9 +176,13 @@ void Mapper::nameOutputs(const std::vector<int>& nodes) {
 
 std::set<Mapper::Value> Mapper::neededValues() const {
   std::set<Value> needed(graph_.outputs.begin(), graph_.outputs.end());
-  for (auto value = graph_.values.rbegin(); value != graph_.values.rend(); ++value)
-    if (needed.contains(&*value))
-      needed.insert(value->inputs.begin(), value->inputs.end());
+  for (ModelValues open = graph_.outputs; !open.empty();) {
+    const Value value = open.back();
+    open.pop_back();
+    for (const Value input : value->inputs)
+      if (needed.insert(input).second)
+        open.push_back(input);
+  }
   return needed;
 }
 

@@ -21,6 +21,11 @@ bool isTrained(const ModelValue& v) {
   return v.constant && v.constant->isTrained();
 }
 
+// Whether the weight of a layer can consist of blocks of a tensor.
+bool hasBlocks(const ModelValue& v) {
+  return v.op == ModelOp::Spectral || v.op == ModelOp::SphericalConvolution;
+}
+
 } // namespace
 
 // Inputs that a layer can own as parameters; the statistics of a batch norm are not trained.
@@ -33,6 +38,7 @@ bool Mapper::isWeightOf(const ModelValue& v, std::size_t input) {
   case ModelOp::GroupNorm:
   case ModelOp::LayerNorm:
   case ModelOp::Spectral:
+  case ModelOp::SphericalConvolution:
     return input >= 1;
   case ModelOp::BatchNorm:
     return input == 1 || input == 2;
@@ -50,6 +56,10 @@ std::string Mapper::layerOf(const ModelValue& v) {
                   fmt::join(v.low, ","), fmt::join(v.high, ","), fmt::join(v.modes, ","),
                   v.padValue.value_or(0), v.groups, fmt::join(v.outputPadding, ","), v.isTransposed,
                   v.epsilon, v.count, v.momentum.value_or(0));
+  if (const auto& s = v.sphere)
+    text +=
+        fmt::format(" {} {} {} {} {} {} {} [{}] {}", s->degrees, s->orders, s->grid, s->outputGrid,
+                    s->isSchmidt, s->hasSign, s->southFirst, fmt::join(s->size, ","), s->weights);
   for (std::size_t i = 1; i < v.inputs.size(); ++i) {
     if (!v.inputs[i]->isConstant())
       return "";
@@ -102,10 +112,10 @@ void Mapper::assignParameters(const std::set<Value>& needed) {
   std::map<std::string, std::vector<Value>> shared; // values by the layer that computes them
   // A complex weight can consist of blocks of one tensor, at several positions.
   const auto place = [](const ModelValue& v, std::size_t i) {
-    return layerOf(v) + (v.op == ModelOp::Spectral ? "" : fmt::format(" at {}", i));
+    return layerOf(v) + (hasBlocks(v) ? "" : fmt::format(" at {}", i));
   };
   const auto noteReading = [&](const ModelValue& v, std::size_t i, const ModelConstant& constant) {
-    if (!isWeightOf(v, i) || (v.op != ModelOp::Spectral && !isWhole(constant)))
+    if (!isWeightOf(v, i) || (!hasBlocks(v) && !isWhole(constant)))
       addSources(constant);
     for (const ModelConstant::Piece& piece : constant.pieces())
       if (const auto [weightOf, isNew] = layers.emplace(piece.tensor, place(v, i));

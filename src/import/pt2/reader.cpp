@@ -4,14 +4,12 @@
 // only values that are defined before, so the program has no cycle. source_.fail() throws
 // TENON_ERR_FORMAT if the file is damaged, refuse() throws TENON_ERR_SUPPORT if it cannot be
 // imported.
+#include "import/pt2/archive.hpp"
 #include "import/pt2/pt2.hpp"
 
 #include "sys/errors/error.hpp"
 #include "sys/files/json_tree.hpp"
 #include "sys/text/text.hpp"
-#include "weights/byte_stream.hpp"
-#include "weights/npy.hpp"
-#include "weights/zip.hpp"
 
 #include <fmt/format.h>
 
@@ -29,7 +27,7 @@ namespace {
 constexpr int kSchema = 8;                               // major version of PyTorch's schema
 constexpr Index kComplexFloat = 10, kComplexDouble = 11; // type numbers of complex elements
 constexpr Index kMaxStride = Index(1) << 60;
-constexpr Index kMaxTextBytes = Index(256) << 20; // size of a member with a text
+constexpr std::ptrdiff_t kMaxRegions = 16; // of disabled autocast, each in the one before
 
 // Converts the number of an element type in PyTorch's schema. Complex types are not in the table.
 std::optional<ElementType> torchType(Index code) {
@@ -55,19 +53,12 @@ std::string moduleLine(const std::string& stack) {
 
 class Pt2Reader {
 public:
-  explicit Pt2Reader(const ByteSource& source) : source_(source), members_(readZip(source)) {
-    if (members_.empty())
-      source_.fail("", "it is an empty archive");
-    root_ = members_.front().name.substr(0, members_.front().name.find('/'));
-    for (const ZipMember& member : members_)
-      if (!byName_.emplace(member.name, &member).second)
-        source_.fail(member.name, "the name is given twice");
-  }
+  explicit Pt2Reader(const ByteSource& source) : source_(source), archive_(source) {}
 
   ModelProgram read() {
     checkVersions();
     const std::string file = source_.name() + ": models/model.json";
-    const JsonNode tree = parseJson(text("models/model.json"), file);
+    const JsonNode tree = parseJson(archive_.text("models/model.json"), file);
     const JsonView program(tree, file);
     const JsonView version = program.at("schema_version");
     if (version.at("major").integer(0) != kSchema)
@@ -80,11 +71,10 @@ public:
     const JsonView module = program.at("graph_module"), graph = module.at("graph");
     noteTypes(graph.at("tensor_values"));
     readInputs(module.at("signature").at("input_specs"), graph.at("tensor_values"));
-    for (const JsonView& node : graph.at("nodes").list())
-      readNode(node);
+    readNodes(graph);
     readOutputs(module.at("signature").at("output_specs"));
-    if (byName_.contains(root_ + "/tenon/test.json"))
-      readTest();
+    if (archive_.has("tenon/test.json"))
+      readStoredTest(archive_, program_);
     return std::move(program_);
   }
 
@@ -93,41 +83,15 @@ private:
     throw Error(TENON_ERR_SUPPORT, fmt::format("{}: {}", source_.name(), why));
   }
 
-  const ZipMember& member(const std::string& name) const {
-    const auto found = byName_.find(root_ + "/" + name);
-    if (found == byName_.end())
-      source_.fail(name, "the archive has no such member");
-    return *found->second;
-  }
-
-  std::string text(const std::string& name) const {
-    const ZipMember& file = member(name);
-    if (file.bytes > kMaxTextBytes)
-      source_.fail(name,
-                   fmt::format("it has {} bytes; at most {} are read", file.bytes, kMaxTextBytes));
-    std::string text;
-    const auto stream = streamMember(source_, file);
-    // The archive can state a false size, so memory is allocated only as bytes are read.
-    constexpr Index kPiece = Index(1) << 20;
-    for (Index remaining = file.bytes; remaining > 0;) {
-      const Index part = std::min(remaining, kPiece);
-      text.resize(text.size() + static_cast<std::size_t>(part));
-      stream->read(reinterpret_cast<std::byte*>(text.data() + text.size()) - part, part);
-      remaining -= part;
-    }
-    stream->finish();
-    return text;
-  }
-
   void checkVersions() const {
-    if (!byName_.contains(root_ + "/archive_format") || text("archive_format") != "pt2")
+    if (!archive_.has("archive_format") || archive_.text("archive_format") != "pt2")
       source_.fail("archive_format",
                    "it is no archive of torch.export.save() of PyTorch 2.9 or later");
-    if (text("archive_version") != "0")
+    if (archive_.text("archive_version") != "0")
       refuse(
           fmt::format("it has version \"{}\" of PyTorch's archive; this version of Tenon reads 0",
-                      text("archive_version").substr(0, 16)));
-    if (text("byteorder") != "little")
+                      archive_.text("archive_version").substr(0, 16)));
+    if (archive_.text("byteorder") != "little")
       refuse("its numbers are not little-endian; export the model on another machine");
   }
 
@@ -135,7 +99,7 @@ private:
   // archive.
   void readTensors(const std::string& folder, const std::string& config) {
     const std::string file = source_.name() + ": " + folder + config;
-    const JsonNode tree = parseJson(text(folder + config), file);
+    const JsonNode tree = parseJson(archive_.text(folder + config), file);
     for (const auto& [name, view] : JsonView(tree, file).at("config").members()) {
       if (view.at("use_pickle").flag()) {
         pickled_.insert(name);
@@ -143,8 +107,8 @@ private:
       }
       if (!tensors_.emplace(name, program_.tensors.size()).second)
         view.fail("is given twice");
-      program_.tensors.push_back(
-          readTensor(name, member(folder + view.at("path_name").text()), view.at("tensor_meta")));
+      program_.tensors.push_back(readTensor(
+          name, archive_.member(folder + view.at("path_name").text()), view.at("tensor_meta")));
     }
   }
 
@@ -246,9 +210,9 @@ private:
     for (const auto& [name, value] : values.members()) {
       const Index type = value.has("dtype") ? value.at("dtype").integer(0) : 0;
       if (type == kBool)
-        program_.flags.insert(name);
+        program_.flags.insert(prefix_ + name);
       if (type == kHalf || type == kSingle || type == kBrain)
-        program_.types.emplace(name, type);
+        program_.types.emplace(prefix_ + name, type);
     }
   }
 
@@ -308,13 +272,15 @@ private:
 
   // `at` is the position in the file, for the error.
   void define(const JsonView& at, const std::string& name) {
-    if (!definedNames_.insert(name).second)
+    if (!definedNames_.insert(prefix_ + name).second)
       at.fail(fmt::format("defines the value '{}' a second time", name));
   }
   ModelArgument reference(const JsonView& at, const std::string& name) const {
-    if (!definedNames_.contains(name))
+    const auto argument = arguments_.find(name);
+    const std::string full = argument == arguments_.end() ? prefix_ + name : argument->second;
+    if (!definedNames_.contains(full))
       at.fail(fmt::format("reads the value '{}', which nothing before it defines", name));
-    return ModelArgument::ofValue(name);
+    return ModelArgument::ofValue(full);
   }
 
   // JSON has no infinities; PyTorch writes their names.
@@ -377,6 +343,75 @@ private:
     return items;
   }
 
+  void readNodes(const JsonView& graph) {
+    for (const JsonView& node : graph.at("nodes").list())
+      if (!readRegion(node))
+        readNode(node);
+  }
+
+  // A region in which autocast is disabled is a graph among the arguments of a node: the arguments
+  // before it are the device, the type and whether autocast is enabled, those after it the values
+  // that the region reads. Its operators are those of the graph around it, with names of their own.
+  // Returns false for other nodes.
+  bool readRegion(const JsonView& node) {
+    constexpr std::size_t kEnabled = 2, kGraph = 4;
+    if (node.at("target").name() != "torch.ops.higher_order.wrap_with_autocast")
+      return false;
+    const std::vector<JsonView> inputs = node.at("inputs").list();
+    if (inputs.size() <= kGraph || !inputs[kGraph].at("arg").has("as_graph") ||
+        !inputs[kEnabled].at("arg").has("as_bool") ||
+        inputs[kEnabled].at("arg").at("as_bool").flag())
+      return false;
+    const JsonView region = inputs[kGraph].at("arg").at("as_graph"), graph = region.at("graph");
+    const std::vector<JsonView> values = graph.at("inputs").list();
+    if (values.size() != inputs.size() - kGraph - 1)
+      region.fail("has another number of inputs than arguments");
+    if (std::ranges::count(prefix_, '.') >= kMaxRegions)
+      region.fail("is in too many other regions");
+    std::map<std::string, std::string> arguments;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const ModelArgument outer = argument(inputs[kGraph + 1 + i].at("arg"));
+      if (!outer.isValue())
+        region.fail("has an argument other than values");
+      arguments.emplace(nameOf(values[i]), outer.text);
+    }
+    arguments_.swap(arguments);
+    const std::string prefix = std::exchange(prefix_, prefix_ + region.at("name").name() + ".");
+    noteTypes(graph.at("tensor_values"));
+    readNodes(graph);
+    std::vector<ModelArgument> results;
+    for (const JsonView& output : graph.at("outputs").list())
+      results.push_back(reference(output, nameOf(output)));
+    arguments_.swap(arguments);
+    prefix_ = prefix;
+    nameResults(node, std::move(results));
+    return true;
+  }
+  static std::string nameOf(const JsonView& value) {
+    if (value.has("as_tensor"))
+      return value.at("as_tensor").at("name").text();
+    for (const char* kind : {"as_sym_int", "as_sym_float", "as_sym_bool"})
+      if (value.has(kind))
+        return value.at(kind).at("as_name").text();
+    value.fail("is not a value");
+  }
+  // The results of a region have names in the graph around it.
+  void nameResults(const JsonView& node, std::vector<ModelArgument> results) {
+    ModelOperation names;
+    for (const JsonView& output : node.at("outputs").list())
+      readResult(output, names);
+    if (names.results.size() != results.size())
+      node.fail("has another number of results than its region");
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      ModelOperation same;
+      same.type = "aten.alias.default";
+      same.label = names.results[i];
+      same.arguments.emplace_back("self", std::move(results[i]));
+      same.results = {names.results[i]};
+      program_.operations.push_back(std::move(same));
+    }
+  }
+
   void readNode(const JsonView& node) {
     ModelOperation op;
     const std::string target = node.at("target").name();
@@ -398,7 +433,7 @@ private:
   void readResult(const JsonView& output, ModelOperation& operation) {
     const auto add = [&](const JsonView& at, const std::string& name) {
       define(at, name);
-      operation.results.push_back(name);
+      operation.results.push_back(prefix_ + name);
     };
     if (output.has("as_tensor"))
       add(output, output.at("as_tensor").at("name").text());
@@ -427,77 +462,14 @@ private:
       refuse("the model has no outputs");
   }
 
-  // Reads the test that share/tenon/export_torch.py adds to an archive.
-  void readTest() {
-    const std::string file = source_.name() + ": tenon/test.json";
-    const JsonNode tree = parseJson(text("tenon/test.json"), file);
-    const JsonView view(tree, file);
-    const std::string format = view.at("format").text();
-    const bool isFirst = format == "tenon-test-1";
-    if (!isFirst && format != "tenon-test-2")
-      view.at("format").fail("is another format; expected \"tenon-test-1\" or \"tenon-test-2\"");
-    ModelTest test;
-    test.about = view.has("about") ? view.at("about").name() : "";
-    test.tolerance64 = toleranceIn(view.at("tolerance").at("float64"));
-    test.tolerance32 = toleranceIn(view.at("tolerance").at("float32"));
-    if (view.at("tolerance").has("gradient32"))
-      test.gradientTolerance32 = toleranceIn(view.at("tolerance").at("gradient32"));
-    const auto array = [&](const char* kind, const std::string& name) {
-      auto tensor = readNpyMember(source_, member(fmt::format("tenon/{}.{}.npy", kind, name)));
-      if (!isReal(tensor.type) || tensor.shape.size() > kMaxModelDimensions)
-        source_.fail(tensor.name, "it is no array of real numbers");
-      tensor.shape.resize(std::max<std::size_t>(tensor.shape.size(), 1), 1); // a number is [1]
-      return tensor;
-    };
-    for (const JsonView& name : view.at("inputs").list()) {
-      test.inputs.push_back(array("in", name.name()));
-      test.gradients.emplace_back();
-      if (byName_.contains(fmt::format("{}/tenon/grad.{}.npy", root_, name.name())))
-        test.gradients.back() = array("grad", name.name());
-    }
-    for (const JsonView& name : view.at("outputs").list()) {
-      program_.outputNames.push_back(name.name());
-      test.outputs.push_back(array("out", name.name()));
-      test.cotangents.push_back(array("cot", name.name()));
-      if (test.outputs.back().shape != test.cotangents.back().shape)
-        source_.fail(test.outputs.back().name, "its cotangent has another shape");
-    }
-    if (test.inputs.size() != program_.inputs.size() ||
-        test.outputs.size() != program_.outputs.size())
-      view.fail("has another number of inputs or outputs than the model");
-    if (isFirst)
-      program_.types.clear(); // version 1 computed tables in float64 too
-    else
-      readGradients(view, test);
-    for (std::size_t i = 0; i < test.inputs.size(); ++i)
-      if (const auto& grad = test.gradients[i]; grad && grad->shape != test.inputs[i].shape)
-        source_.fail(test.inputs[i].name, "its gradient has another shape");
-    program_.test = std::move(test);
-  }
-  // Reads three numbers for the gradient of each parameter, see ModelTest.
-  void readGradients(const JsonView& view, ModelTest& test) const {
-    const ZipMember& file = member("tenon/parameters.npy");
-    for (const JsonView& name : view.at("parameters").list())
-      test.parameters.push_back(name.text());
-    test.parameterGradients = readNpyMember(source_, file);
-    if (!isReal(test.parameterGradients->type) ||
-        test.parameterGradients->shape !=
-            std::vector<Index>{static_cast<Index>(test.parameters.size()), 3})
-      source_.fail(file.name, "it does not have three numbers for each of the test's parameters");
-  }
-  static double toleranceIn(const JsonView& view) {
-    const double tolerance = view.real();
-    if (!(tolerance > 0 && tolerance < 1))
-      view.fail("is not between 0 and 1");
-    return tolerance;
-  }
-
   const ByteSource& source_;
-  std::vector<ZipMember> members_;
-  std::map<std::string, const ZipMember*> byName_; // members_ by name
-  std::string root_;                               // the folder that contains all members
-  std::map<std::string, std::size_t> tensors_;     // index in program_.tensors, by name
-  std::set<std::string> pickled_, definedNames_;   // members that are pickles; names of values
+  Pt2Archive archive_;
+  std::map<std::string, std::size_t> tensors_;   // index in program_.tensors, by name
+  std::set<std::string> pickled_, definedNames_; // members that are pickles; names of values
+  // Inside regions of disabled autocast: what precedes the names of their values, and the values of
+  // the graph around that they read, by their names inside.
+  std::string prefix_;
+  std::map<std::string, std::string> arguments_;
   ModelProgram program_;
 };
 
