@@ -22,15 +22,15 @@ void measure(Index rows, Index fields) {
   const SphereBlock block{0, rows, 0, rows, 0, rows};
   SphereTable table{.rows = rows, .columns = columns, .degrees = rows, .orders = rows};
   CircleFourier<T> fourier(context, Backend::Auto, {columns, 0, columns, rows}, 0, rows, lines);
-  SphereLegendre<T> analysis(context, Backend::Auto, table, block, fields);
+  SphereLegendre<T> analysis(context, Backend::Auto, table, block, SphereFields::all(fields));
   table.isSynthesis = true;
-  SphereLegendre<T> synthesis(context, Backend::Auto, table, block, fields);
+  SphereLegendre<T> synthesis(context, Backend::Auto, table, block, SphereFields::all(fields));
   std::vector<T> x(std::size_t(lines * columns), T(0.5)), X(std::size_t(2 * lines * rows)),
       c(std::size_t(2 * fields * rows * rows), T(0.25));
   std::vector<Method> methods{
       {"circles", [&] { fourier.toOrders(lines, x.data(), X.data()); }, 1, {}},
-      {"meridians", [&] { analysis.toDegrees(fields, X.data(), c.data()); }, 1, {}},
-      {"meridians back", [&] { synthesis.toRows(fields, c.data(), X.data()); }, 1, {}},
+      {"meridians", [&] { analysis.toDegrees(X.data(), c.data()); }, 1, {}},
+      {"meridians back", [&] { synthesis.toRows(c.data(), X.data()); }, 1, {}},
       {"circles back", [&] { fourier.toColumns(lines, X.data(), x.data()); }, 1, {}}};
   takeTurns(methods);
   fmt::print("{:<8} {:>5} {:>6}", sizeof(T) == 4 ? "float32" : "float64", rows, fields);

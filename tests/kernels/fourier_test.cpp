@@ -2,6 +2,7 @@
 // Truncated Fourier transforms of boxes on the host, by matrices and by FFTW, compared with sums
 // over exp(2 pi i k.j / N) in double; their adjoints by dot products; bits for any number of
 // threads; and the choice of the method for each dimension.
+#include "kernels/expect_near_largest.hpp"
 #include "kernels/fourier_cases.hpp"
 #include "kernels/here.hpp"
 #include "kernels/thread_count.hpp"
@@ -23,12 +24,7 @@ struct Fourier : ::testing::Test {
 
   static void expectClose(const std::vector<T>& got, const std::vector<double>& want,
                           const std::string& what) {
-    ASSERT_EQ(got.size(), want.size()) << what;
-    double largest = 1;
-    for (const double value : want)
-      largest = std::max(largest, std::abs(value));
-    for (std::size_t i = 0; i < got.size(); ++i)
-      ASSERT_NEAR(double(got[i]), want[i], kTolerance * largest) << what << " at " << i;
+    expectNearLargest(got, want, kTolerance, what);
   }
 };
 TYPED_TEST_SUITE(Fourier, RealTypes);

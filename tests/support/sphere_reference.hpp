@@ -5,7 +5,9 @@
 
 #include "kernels/sphere/rows.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <complex>
 #include <numbers>
 #include <string>
 #include <vector>
@@ -24,6 +26,22 @@ inline double explicitLegendre(Index l, Index m, double t) {
   return std::sqrt(double(2 * l + 1) / (4 * std::numbers::pi) * factorial(l - m) /
                    factorial(l + m)) *
          std::pow(std::sin(t), double(m)) * sum / std::pow(2, double(l));
+}
+
+// dP_lm/dt and m P_lm / sin t by neighbouring orders, finite at the poles.
+inline double explicitDerivative(Index l, Index m, double t) {
+  const auto at = [&](Index order) { return order > l ? 0 : explicitLegendre(l, order, t); };
+  const auto root = [](Index a, Index b) { return std::sqrt(double(a) * double(b)); };
+  if (m == 0)
+    return l == 0 ? 0 : -root(l, l + 1) * at(1);
+  return (root(l + m, l - m + 1) * at(m - 1) - root(l - m, l + m + 1) * at(m + 1)) / 2;
+}
+inline double explicitQuotient(Index l, Index m, double t) {
+  const auto root = [](Index a, Index b) { return std::sqrt(double(a) * double(b)); };
+  return m == 0 ? 0
+                : std::sqrt(double(2 * l + 1) / double(2 * l + 3)) / 2 *
+                      (root(l - m + 1, l - m + 2) * explicitLegendre(l + 1, m - 1, t) +
+                       root(l + m + 1, l + m + 2) * explicitLegendre(l + 1, m + 1, t));
 }
 
 // Settings of a transform of fields [rows, columns] to coefficients [orders, degrees, 2].
@@ -66,7 +84,7 @@ struct SphereCase {
     return all;
   }
 
-private:
+protected:
   Index row(Index y) const { return south ? rows - 1 - y : y; }
   double angle(Index m, Index x) const {
     return 2 * std::numbers::pi * double(m * x % columns) / double(columns);
@@ -75,6 +93,52 @@ private:
     const double value =
         norm == "schmidt" ? std::sqrt(4 * std::numbers::pi / double(2 * l + 1)) : 1;
     return sign && m % 2 != 0 ? -value : value;
+  }
+};
+
+// Vector fields, whose two components (y, x) correspond to two scalars.
+struct VectorCase : SphereCase {
+  bool isDivVort = false, isNorthward = false;
+  double radius = 1;
+
+  // The matrix [2, orders, degrees, 2, 2, rows, columns] of one direction, with the components to
+  // the south and to the east of each harmonic: grad of s, and the turned grad of u.
+  std::vector<double> vectorMatrix(bool isSynthesis) const {
+    using Complex = std::complex<double>;
+    const SphereRows nodes = sphereRows(sphereGridNamed(grid), rows);
+    std::vector<double> all;
+    for (const bool isToroidal : {false, true})
+      for (Index place = 0; place < orders; ++place)
+        for (Index l = 0; l < degrees; ++l)
+          for (Index part = 0; part < 2; ++part)
+            for (const bool isEast : {false, true})
+              for (Index y = 0; y < rows; ++y)
+                for (Index x = 0; x < columns; ++x) {
+                  const Index m = orderAtPlace(place, orders);
+                  const double t = nodes.colatitude[row(y)];
+                  Complex value = 0;
+                  if (l >= m && l > 0 && isEast == isToroidal)
+                    value = (isToroidal ? -1 : 1) * explicitDerivative(l, m, t);
+                  else if (l >= m && l > 0)
+                    value = Complex(0, explicitQuotient(l, m, t));
+                  if (!isEast && (south || isNorthward))
+                    value = -value;
+                  value *= std::polar(1., angle(m, x));
+                  // The real part of the value, or of i times it.
+                  const double number = part == 0 ? value.real() : -value.imag();
+                  all.push_back(number * scale(isSynthesis, isToroidal, l, m) *
+                                (isSynthesis ? 1 : nodes.weight[row(y)]));
+                }
+    return all;
+  }
+
+private:
+  double scale(bool isSynthesis, bool isToroidal, Index l, Index m) const {
+    const double eigenvalue = std::max(1., double(l) * double(l + 1)),
+                 laplacian = isDivVort ? (isToroidal ? 1 : -1) * eigenvalue / radius / radius : 1;
+    if (isSynthesis)
+      return (m == 0 || 2 * m == columns ? 1 : 2) / norm_(l, m) / radius / laplacian;
+    return norm_(l, m) * 2 * std::numbers::pi / double(columns) * radius / eigenvalue * laplacian;
   }
 };
 

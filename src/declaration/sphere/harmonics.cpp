@@ -6,9 +6,13 @@
 //
 // for a real field, so orders m < 0 follow from those with m > 0 and are not stored.
 //
+// Channels of `vectors` are the components of vector fields, whose coefficients are those of two
+// scalars (kernels/sphere/legendre.hpp).
+//
 // Labels of sht, which state what an axis of the process grid splits or holds in x and in c:
 //
-//   n, c   batch; channels: no message
+//   n, c   batch; channels: no message. With vectors, the sums over rows need both components of
+//          each, so an axis that splits channels splits orders there
 //   h      rows, then orders: one exchange of the coefficients X of the circles
 //   w      columns, then orders: x is exchanged for channels, or for rows if there are fewer
 //          channels than processes, and then X
@@ -16,8 +20,9 @@
 //   m, l   x is replicated, and c split by orders; by degrees
 //   B R P  all replicated; on the root; partial sums
 //
-// and of inversesht: n, c; m (orders, then rows); l (degrees, then rows); mp, lp (orders; degrees,
-// and y is a partial sum); h, w (c replicated, y split by rows; by columns); B, R, P.
+// Those of inversesht are the same with the dimensions of both exchanged: n, c; m (orders, then
+// rows); l (degrees, then rows); mp, lp (orders; degrees, and y is a partial sum); h, w (c
+// replicated, y split by rows; by columns); B, R, P.
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/sphere/transform.hpp"
@@ -49,27 +54,89 @@ Properties wholeCircles(const Layout& use, const Properties& output) {
   return properties;
 }
 
-class HarmonicTransform final : public SphereDeclaration {
+// What both directions have in common.
+class Transform : public SphereDeclaration {
 public:
-  HarmonicTransform() : SphereDeclaration("sht", kSettings) {}
+  using SphereDeclaration::SphereDeclaration;
+  std::string summary() const override { return truncation(); }
+
+protected:
+  // Dimensions 2 and 3 of the input and of the output are named by labels.
+  struct Labels {
+    std::string input[2], output[2];
+  };
+  static SignatureTable rowsOf(const Labels& labels) {
+    return {{"n", shardOf(0), {}, shardOf(0)},
+            {"c", shardOf(1), {}, shardOf(1)},
+            {labels.input[0], shardOf(2), {}, shardOf(2)},
+            {labels.input[1], shardOf(3), {}, shardOf(2)},
+            {labels.input[0] + "p", shardOf(2), {}, kSums},
+            {labels.input[1] + "p", shardOf(3), {}, kSums},
+            {labels.output[0], kCopies, {}, shardOf(2)},
+            {labels.output[1], kCopies, {}, shardOf(3)},
+            {"B", kCopies, {}, kCopies},
+            {"R", kOnRoot, {}, kOnRoot},
+            {"P", kSums, {}, kSums}};
+  }
+  // The coefficients as the sums over rows or degrees have them: the same, except that an axis that
+  // splits channels splits orders if there are vectors.
+  Layout inSums(const Layout& coefficients) const {
+    if (vectors(coefficients.shape()[kChannelDim]).empty())
+      return coefficients;
+    return makeLayout(
+        coefficients.shape(), coefficients.gridPtr(),
+        replaced(coefficients.properties(), shardOf(kChannelDim), shardOf(kOrderDim)),
+        {{&coefficients, 0}, {&coefficients, 1}, {&coefficients, 2}, {&coefficients, 3}, {}});
+  }
+  // Settings for a test, and shapes of a field and its coefficients.
+  static Example exampleOf(ExampleDraw& draw, Shape& field, Shape& coefficients) {
+    field = {draw.between(1, 3), draw.between(1, 4), draw.between(3, 9), draw.between(4, 12)};
+    const Index degrees = draw.between(1, field[2] - 1),
+                orders = draw.between(1, std::min(degrees, field[3] / 2 + 1));
+    coefficients = {field[0], field[1], orders, degrees, 2};
+    Example example{{{"degrees", degrees},
+                     {"orders", orders},
+                     {"grid", std::string(draw.of({"gauss", "poles", "cells"}))},
+                     {"quadrature", std::string(draw.of({"automatic", "plain"}))},
+                     {"norm", std::string(draw.of({"ortho", "schmidt"}))},
+                     {"sign", draw.chance(70)},
+                     {"first_row", std::string(draw.of({"north", "south"}))}},
+                    {}};
+    if (field[1] > 1 && draw.chance(50)) {
+      example.settings.emplace_back("vectors", std::vector<Index>{field[1] - 1, 0});
+      example.settings.emplace_back("vector_output",
+                                    std::string(draw.of({"potentials", "div_vort"})));
+      example.settings.emplace_back("vector_direction", std::string(draw.of({"rows", "north"})));
+      example.settings.emplace_back("radius", double(draw.between(1, 3)));
+    }
+    return example;
+  }
+
+  void check() const override {
+    if (!(real("radius") > 0))
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("radius of {} is {}; set one above 0", title(), real("radius")));
+    if (!settings().has("size") || !settings().isSet("size"))
+      return;
+    if (const auto size = value<std::vector<Index>>("size"); size.size() != 2)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("size of {} has {}; set the rows and columns of its output", title(),
+                              counted(Index(size.size()), "number")));
+  }
+};
+
+class HarmonicTransform final : public Transform {
+public:
+  HarmonicTransform() : Transform("sht", kSettings) {}
 
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     const Shape& x = inputs.front();
     checkField(x, text("grid"), /*isAnalysed=*/true);
+    vectors(x[kChannelDim]); // for its checks
     return {x[0], x[1], orders(), degrees(), 2};
   }
   SignatureTable rows(const std::vector<Shape>&) const override {
-    return {{"n", shardOf(0), {}, shardOf(0)},
-            {"c", shardOf(1), {}, shardOf(1)},
-            {"h", shardOf(kRowDim), {}, shardOf(kOrderDim)},
-            {"w", shardOf(kColumnDim), {}, shardOf(kOrderDim)},
-            {"hp", shardOf(kRowDim), {}, kSums},
-            {"wp", shardOf(kColumnDim), {}, kSums},
-            {"m", kCopies, {}, shardOf(kOrderDim)},
-            {"l", kCopies, {}, shardOf(kDegreeDim)},
-            {"B", kCopies, {}, kCopies},
-            {"R", kOnRoot, {}, kOnRoot},
-            {"P", kSums, {}, kSums}};
+    return rowsOf({{"h", "w"}, {"m", "l"}});
   }
   Form form(const Layouts& inputs, const Choice& choice) const override {
     const Shape shape = outputShape({inputs.front().shape()});
@@ -86,39 +153,41 @@ public:
     list.output("c", form.output);
     const bool isExchanged = !haveSameMemory(form.uses.front(), at.field);
     const ValueId u = addUse(list, x, "u", form.uses.front(), /*anyStrides=*/isExchanged);
-    const ValueId X = list.value("X", at.circles), c = list.stagedOutput();
+    const ValueId X = list.value("X", at.circles);
     list.run({.name = "fourier"}, {convertedTo(list, "f", u, at.field)}, X);
-    list.run({.name = "legendre"}, {convertedTo(list, "X'", X, at.meridians)}, c);
-    list.unstage(c);
+    const ValueId read = convertedTo(list, "X'", X, at.meridians);
+    if (haveSameMemory(at.coefficients, form.output)) {
+      const ValueId c = list.stagedOutput();
+      list.run({.name = "legendre"}, {read}, c);
+      list.unstage(c);
+    } else {
+      const ValueId c = list.value("c'", at.coefficients);
+      list.run({.name = "legendre"}, {read}, c);
+      list.apply(OperatorKind::Conversion, c, list.output());
+    }
     return list;
   }
   Work work(const Form& form, int position) const override {
     const Stages at = stagesOf(form);
     const double flops = flopsOf(tableOf(false, at.field.shape(), text("grid")), at.field,
-                                 at.meridians, form.output, position);
+                                 at.meridians, at.coefficients, position);
     return {.forward = flops, .adjoint = flops};
   }
-  std::string summary() const override { return truncation(); }
   Example example(ExampleDraw& draw) const override {
-    const Index rows = draw.between(3, 9), columns = draw.between(4, 12),
-                degrees = draw.between(1, rows - 1);
-    return {{{"degrees", degrees},
-             {"orders", draw.between(1, std::min(degrees, columns / 2 + 1))},
-             {"grid", std::string(draw.of({"gauss", "poles", "cells"}))},
-             {"quadrature", std::string(draw.of({"automatic", "plain"}))},
-             {"norm", std::string(draw.of({"ortho", "schmidt"}))},
-             {"sign", draw.chance(70)},
-             {"first_row", std::string(draw.of({"north", "south"}))}},
-            {{draw.between(1, 3), draw.between(1, 4), rows, columns}}};
+    Shape field, coefficients;
+    Example example = exampleOf(draw, field, coefficients);
+    example.inputs = {field};
+    return example;
   }
 
 private:
-  static constexpr auto kSettings = sphereSettings(std::array<OptionSpec, 0>{});
+  static constexpr auto kSettings =
+      sphereSettings(std::array{kSphereVectors, kVectorOutput, kVectorDirection, kSphereRadius});
 
-  // The field with whole circles, and the coefficients of circles as the first kernel writes and
-  // the second one reads them.
+  // The field with whole circles, the coefficients of circles as the first kernel writes and the
+  // second one reads them, and those of the sphere.
   struct Stages {
-    Layout field, circles, meridians;
+    Layout field, circles, meridians, coefficients;
   };
   Stages stagesOf(const Form& form) const {
     const Layout &use = form.uses.front(), &output = form.output;
@@ -129,24 +198,26 @@ private:
     const Layout circles =
         makeLayout(shape, use.gridPtr(), replaced(field.properties(), shardOf(kColumnDim), kSums),
                    {{&field, 0}, {&field, 1}, {&field, 2}, {}, {}});
+    const Layout coefficients = inSums(output);
     Properties properties = circles.properties();
     for (int axis = 0; axis < use.grid().axes(); ++axis)
-      if (output.property(axis) == shardOf(kOrderDim))
+      if (coefficients.property(axis) == shardOf(kOrderDim))
         properties[axis] = shardOf(kCircleOrderDim);
     const Layout meridians =
         makeLayout(shape, use.gridPtr(), properties,
-                   {{&use, 0}, {&use, 1}, {&use, 2}, {&output, kOrderDim}, {}});
-    return {field, circles, meridians};
+                   {{&use, 0}, {&use, 1}, {&use, 2}, {&coefficients, kOrderDim}, {}});
+    return {field, circles, meridians, coefficients};
   }
 };
 
-class InverseHarmonicTransform final : public SphereDeclaration {
+class InverseHarmonicTransform final : public Transform {
 public:
-  InverseHarmonicTransform() : SphereDeclaration("inversesht", kSettings) {}
+  InverseHarmonicTransform() : Transform("inversesht", kSettings) {}
 
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     const Shape& c = inputs.front();
     checkCoefficients(c);
+    vectors(c[kChannelDim]); // for its checks
     const auto size = value<std::vector<Index>>("size");
     Shape field = {c[0], c[1]};
     field.insert(field.end(), size.begin(), size.end());
@@ -154,17 +225,7 @@ public:
     return field;
   }
   SignatureTable rows(const std::vector<Shape>&) const override {
-    return {{"n", shardOf(0), {}, shardOf(0)},
-            {"c", shardOf(1), {}, shardOf(1)},
-            {"m", shardOf(kOrderDim), {}, shardOf(kRowDim)},
-            {"l", shardOf(kDegreeDim), {}, shardOf(kRowDim)},
-            {"mp", shardOf(kOrderDim), {}, kSums},
-            {"lp", shardOf(kDegreeDim), {}, kSums},
-            {"h", kCopies, {}, shardOf(kRowDim)},
-            {"w", kCopies, {}, shardOf(kColumnDim)},
-            {"B", kCopies, {}, kCopies},
-            {"R", kOnRoot, {}, kOnRoot},
-            {"P", kSums, {}, kSums}};
+    return rowsOf({{"m", "l"}, {"h", "w"}});
   }
   Form form(const Layouts& inputs, const Choice& choice) const override {
     const Shape shape = outputShape({inputs.front().shape()});
@@ -179,55 +240,44 @@ public:
     MapList list;
     const ValueId c = list.input("c", form.inputs.front());
     list.output("y", form.output);
-    const ValueId u = addUse(list, c, "u", form.uses.front(), /*anyStrides=*/false);
+    const bool isExchanged = !haveSameMemory(form.uses.front(), at.coefficients);
+    const ValueId u = addUse(list, c, "u", form.uses.front(), /*anyStrides=*/isExchanged);
     const ValueId Y = list.value("Y", at.meridians), y = list.stagedOutput();
-    list.run({.name = "synthesis"}, {u}, Y);
+    list.run({.name = "synthesis"}, {convertedTo(list, "c'", u, at.coefficients)}, Y);
     list.run({.name = "inverse"}, {convertedTo(list, "Y'", Y, at.circles)}, y);
     list.unstage(y);
     return list;
   }
   Work work(const Form& form, int position) const override {
+    const Stages at = stagesOf(form);
     const double flops = flopsOf(tableOf(true, form.output.shape(), text("grid")), form.output,
-                                 stagesOf(form).meridians, form.uses.front(), position);
+                                 at.meridians, at.coefficients, position);
     return {.forward = flops, .adjoint = flops};
   }
-  std::string summary() const override { return truncation(); }
   Example example(ExampleDraw& draw) const override {
-    const Index rows = draw.between(3, 9), columns = draw.between(4, 12),
-                degrees = draw.between(1, rows),
-                orders = draw.between(1, std::min(degrees, columns / 2 + 1));
-    return {{{"degrees", degrees},
-             {"orders", orders},
-             {"size", std::vector<Index>{rows, columns}},
-             {"grid", std::string(draw.of({"gauss", "poles", "cells"}))},
-             {"norm", std::string(draw.of({"ortho", "schmidt"}))},
-             {"sign", draw.chance(70)},
-             {"first_row", std::string(draw.of({"north", "south"}))}},
-            {{draw.between(1, 3), draw.between(1, 4), orders, degrees, 2}}};
+    Shape field, coefficients;
+    Example example = exampleOf(draw, field, coefficients);
+    example.settings.emplace_back("size", std::vector<Index>{field[2], field[3]});
+    example.inputs = {coefficients};
+    return example;
   }
 
 private:
-  static constexpr auto kSettings = sphereSettings(
-      std::array<OptionSpec, 1>{{{"size", OptionSpec::Ints, nullptr,
-                                  "rows and columns of the output", nullptr, atLeast(1)}}});
+  static constexpr auto kSettings =
+      sphereSettings(std::array{kSphereVectors, kVectorOutput, kVectorDirection, kSphereRadius,
+                                OptionSpec{"size", OptionSpec::Ints, nullptr,
+                                           "rows and columns of the output", nullptr, atLeast(1)}});
 
-  void check() const override {
-    if (!settings().isSet("size"))
-      return;
-    if (const auto size = value<std::vector<Index>>("size"); size.size() != 2)
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("size of {} has {}; set the rows and columns of its output", title(),
-                              counted(Index(size.size()), "number")));
-  }
-
-  // Coefficients of circles as the first kernel writes and the second one reads them.
+  // The coefficients of the sphere, and those of circles as the first kernel writes and the second
+  // one reads them.
   struct Stages {
-    Layout meridians, circles;
+    Layout coefficients, meridians, circles;
   };
   Stages stagesOf(const Form& form) const {
     const Layout &use = form.uses.front(), &output = form.output;
     const Shape shape = {use.shape()[0], use.shape()[1], output.shape()[2], orders(), 2};
-    Properties written = use.properties(), read = output.properties();
+    const Layout coefficients = inSums(use);
+    Properties written = coefficients.properties(), read = output.properties();
     for (int axis = 0; axis < use.grid().axes(); ++axis) {
       if (written[axis] == shardOf(kOrderDim))
         written[axis] = shardOf(kCircleOrderDim);
@@ -242,8 +292,8 @@ private:
         read[axis] = written[axis];
     }
     const std::vector<CutSource> cuts = {
-        {&use, 0}, {&use, 1}, {&output, kRowDim}, {&use, kOrderDim}, {}};
-    return {makeLayout(shape, use.gridPtr(), written, cuts),
+        {&use, 0}, {&use, 1}, {&output, kRowDim}, {&coefficients, kOrderDim}, {}};
+    return {coefficients, makeLayout(shape, use.gridPtr(), written, cuts),
             makeLayout(shape, use.gridPtr(), read, cuts)};
   }
 };

@@ -4,6 +4,7 @@
 // kernels/sphere on this rank's arrays. All of them are linear and save nothing.
 #include "declaration/sphere/transform.hpp"
 
+#include "declaration/core/windowed.hpp"
 #include "kernels/sphere/circles.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/log/log.hpp"
@@ -66,37 +67,36 @@ private:
   std::unique_ptr<CircleFourier<T>> fourier_;
 };
 
-// Between this rank's rows of circles and their degrees.
+// Between this rank's rows of circles and their degrees: the sums of scalars and those of vectors.
 template <class T>
 class LocalLegendre final : public LinearKernel {
 public:
-  LocalLegendre(const KernelPlace& at, const SphereTable& table, const Layout& circles,
-                const Layout& coefficients)
-      : isSynthesis_(table.isSynthesis) {
-    const Box rows = circles.boxOfRank(at.rank);
-    const SphereBlock block = blockOf(rows, coefficients.boxOfRank(at.rank));
-    fields_ = rows[0].size() * rows[1].size();
-    legendre_ = std::make_unique<SphereLegendre<T>>(at.context, at.backend, table, block, fields_);
-    flops_ = legendreFlops(table, block, fields_);
-  }
+  using Parts = std::vector<std::unique_ptr<SphereLegendre<T>>>;
+  LocalLegendre(bool isSynthesis, Parts parts, double flops)
+      : isSynthesis_(isSynthesis), parts_(std::move(parts)), flops_(flops) {}
   void map(const LocalArray& x, LocalArray& y) override { run(isSynthesis_, x, y); }
   void mapAdjoint(const LocalArray& dy, LocalArray& dx) override { run(!isSynthesis_, dy, dx); }
   std::string describe() const override { return "Legendre functions, computed at each use"; }
-  Index bytes() const override { return legendre_->bytes(); }
+  Index bytes() const override {
+    Index sum = 0;
+    for (const auto& part : parts_)
+      sum += part->bytes();
+    return sum;
+  }
 
 private:
   void run(bool toRows, const LocalArray& from, LocalArray& to) {
-    if (toRows)
-      legendre_->toRows(fields_, from.data<T>(), to.mutableData<T>());
-    else
-      legendre_->toDegrees(fields_, from.data<T>(), to.mutableData<T>());
+    for (const auto& part : parts_)
+      if (toRows)
+        part->toRows(from.data<T>(), to.mutableData<T>());
+      else
+        part->toDegrees(from.data<T>(), to.mutableData<T>());
     logFlops(flops_);
   }
 
   bool isSynthesis_;
-  Index fields_;
-  double flops_ = 0;
-  std::unique_ptr<SphereLegendre<T>> legendre_;
+  Parts parts_;
+  double flops_;
 };
 
 } // namespace
@@ -108,13 +108,46 @@ std::unique_ptr<ArrayKernel> SphereDeclaration::makeKernel(const KernelPlace& at
     return makeTyped<LocalCircles>(at.type, at, isSynthesis, isSynthesis ? to : from,
                                    isSynthesis ? from : to);
   }
-  if (at.name() == "legendre")
-    return makeTyped<LocalLegendre>(
-        at.type, at, tableOf(false, at.form.uses.front().shape(), text("grid")), from, to);
-  if (at.name() == "synthesis")
-    return makeTyped<LocalLegendre>(
-        at.type, at, tableOf(true, at.form.output.shape(), gridOfOutput()), to, from);
+  if (at.name() == "legendre" || at.name() == "synthesis")
+    return visitFloating(
+        at.type, [&]<class T>(T) { return legendreKernel<T>(at, at.name() == "synthesis"); });
   return nullptr;
+}
+
+template <class T>
+std::unique_ptr<ArrayKernel> SphereDeclaration::legendreKernel(const KernelPlace& at,
+                                                               bool isSynthesis) const {
+  const Layout &circles = isSynthesis ? at.writes() : at.reads(),
+               &coefficients = isSynthesis ? at.reads() : at.writes();
+  const Box rows = circles.boxOfRank(at.rank);
+  const SphereBlock block = blockOf(rows, coefficients.boxOfRank(at.rank));
+  SphereTable table = isSynthesis ? tableOf(true, at.form.output.shape(), gridOfOutput())
+                                  : tableOf(false, at.form.uses.front().shape(), text("grid"));
+  SphereFields ofVectors{rows[0].size(), rows[1].size(), vectors(circles.shape()[kChannelDim])},
+      ofScalars{rows[0].size(), rows[1].size(), {}};
+  for (Index channel = 0; channel < ofScalars.channels; ++channel)
+    if (std::ranges::find(ofVectors.chosen, channel) == ofVectors.chosen.end())
+      ofScalars.chosen.push_back(channel);
+  const double flops = legendreFlops(table, block, ofScalars.count()) +
+                       2 * legendreFlops(table, block, ofVectors.count());
+  typename LocalLegendre<T>::Parts parts;
+  const auto add = [&](SphereFields fields) {
+    if (!fields.chosen.empty())
+      parts.push_back(std::make_unique<SphereLegendre<T>>(at.context, at.backend, table, block,
+                                                          std::move(fields)));
+  };
+  add(std::move(ofScalars));
+  if (!ofVectors.chosen.empty())
+    table.vectors = {.isDivVort = text("vector_output") == "div_vort",
+                     .isNorthward = text("vector_direction") == "north",
+                     .radius = real("radius")};
+  add(std::move(ofVectors));
+  return std::make_unique<LocalLegendre<T>>(isSynthesis, std::move(parts), flops);
+}
+
+std::vector<Index> SphereDeclaration::vectors(Index channels) const {
+  const std::vector<int> chosen = vectorChannels(*this, channels, /*spatialRank=*/2);
+  return {chosen.begin(), chosen.end()};
 }
 
 SphereTable SphereDeclaration::tableOf(bool isSynthesis, const Shape& field,
@@ -182,11 +215,13 @@ std::string SphereDeclaration::truncation() const {
 }
 
 double SphereDeclaration::flopsOf(const SphereTable& table, const Layout& field,
-                                  const Layout& circles, const Layout& coefficients, int position) {
+                                  const Layout& circles, const Layout& coefficients,
+                                  int position) const {
   const Box rows = circles.box(position);
+  const auto components = static_cast<Index>(vectors(circles.shape()[kChannelDim]).size());
   return circleFlops(field.box(position), table.columns) +
          legendreFlops(table, blockOf(rows, coefficients.box(position)),
-                       rows[0].size() * rows[1].size());
+                       rows[0].size() * (rows[1].size() + components));
 }
 
 ValueId convertedTo(MapList& list, const char* name, ValueId v, const Layout& to) {

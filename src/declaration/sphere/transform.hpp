@@ -48,6 +48,26 @@ constexpr auto sphereSettings(const std::array<OptionSpec, N>& own) {
   return all;
 }
 
+// The settings of types whose fields can have vectors.
+inline constexpr OptionSpec kSphereVectors = {
+    "vectors",
+    OptionSpec::Ints,
+    nullptr,
+    "channels that are components of vectors, two for each vector, along the rows and along the "
+    "columns; their coefficients are those of the scalars that vector_output names, in this order",
+    nullptr,
+    atLeast(0)};
+inline constexpr OptionSpec kVectorOutput = {
+    "vector_output", OptionSpec::Choice, "potentials",
+    "coefficients of a vector: potentials (spheroidal and toroidal), or div_vort, those of "
+    "divergence and vorticity",
+    "potentials|div_vort"};
+inline constexpr OptionSpec kVectorDirection = {
+    "vector_direction", OptionSpec::Choice, "rows",
+    "where the first component of a vector points: along increasing rows, or north", "rows|north"};
+inline constexpr OptionSpec kSphereRadius = {"radius", OptionSpec::Real, "1",
+                                             "radius of the sphere, for derivatives of vectors"};
+
 // The dimensions of a field, of the coefficients of circles, and of those of the sphere.
 inline constexpr int kRowDim = 2, kColumnDim = 3, kCircleOrderDim = 3, kOrderDim = 2,
                      kDegreeDim = 3;
@@ -67,6 +87,9 @@ public:
 protected:
   Index degrees() const { return integer("degrees"); }
   Index orders() const { return integer("orders") == 0 ? degrees() : integer("orders"); }
+  // The channels that are components of vectors, in pairs. Throws TENON_ERR_ARG for channels that
+  // do not exist.
+  std::vector<Index> vectors(Index channels) const;
   // The table of one direction for fields of this shape [.., rows, columns] on a grid.
   SphereTable tableOf(bool isSynthesis, const Shape& field, const std::string& grid) const;
   // The grid of the layer's output; that of its input is the setting `grid`.
@@ -80,8 +103,12 @@ protected:
   std::string truncation() const; // such as "80 degrees, 80 orders, gauss"
 
   // Operations of the two kernels of one direction at a position.
-  static double flopsOf(const SphereTable& table, const Layout& field, const Layout& circles,
-                        const Layout& coefficients, int position);
+  double flopsOf(const SphereTable& table, const Layout& field, const Layout& circles,
+                 const Layout& coefficients, int position) const;
+
+private:
+  template <class T>
+  std::unique_ptr<ArrayKernel> legendreKernel(const KernelPlace& at, bool isSynthesis) const;
 };
 
 // The value, in another layout if its own has not the same memory.

@@ -18,13 +18,13 @@ constexpr double kFactor = 0x1p460; // that is taken out of small values, once o
 
 } // namespace
 
-LegendreRecurrence::LegendreRecurrence(std::vector<double> colatitudes, std::vector<Index> orders)
+LegendreRecurrence::LegendreRecurrence(const std::vector<double>& colatitudes,
+                                       std::vector<Index> orders, Values values)
     : orders_(std::move(orders)) {
   constexpr double kEquator = std::numbers::pi / 2;
-  std::vector<double> sine;
   for (const double t : colatitudes) {
     cosine_.push_back(t == kEquator ? 0 : std::cos(t)); // P_lm of odd l - m are exactly 0 there
-    sine.push_back(std::sin(t));
+    sine_.push_back(std::sin(t));
   }
   const std::size_t nodes = cosine_.size();
   first_.resize(orders_.size() * nodes);
@@ -34,7 +34,7 @@ LegendreRecurrence::LegendreRecurrence(std::vector<double> colatitudes, std::vec
   for (Index m = 0; m <= last; ++m) {
     const double growth = m == 0 ? 1 : std::sqrt(double(2 * m + 1) / double(2 * m));
     for (std::size_t j = 0; m > 0 && j < nodes; ++j) {
-      value[j] *= growth * sine[j];
+      value[j] *= growth * (m == 1 && values == Values::OverSine ? 1 : sine_[j]);
       if (value[j] > 0 && value[j] < 1 / kFactor) {
         value[j] *= kFactor;
         ++factors[j];

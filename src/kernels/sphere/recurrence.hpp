@@ -12,6 +12,9 @@
 // sin^m t is less than the least double for m beyond 700 near the poles. Each value has therefore
 // an exponent of its own: P_mm is multiplied by 2^460 once or more, and P_lm is divided by it as
 // soon as it exceeds 1. Values that still have a factor are below 1e-138 and are returned as 0.
+//
+// Derivatives need P_lm / sin t, m > 0, which is finite at the poles: the same recurrences, begun
+// with P_11 / sin t, have no division by sin t and lose no digits beside a pole.
 #pragma once
 
 #include "sys/types.hpp"
@@ -22,11 +25,15 @@ namespace tenon {
 
 class LegendreRecurrence {
 public:
+  enum class Values { Plain, OverSine }; // P_lm, or P_lm / sin t with m > 0
+
   // For the orders in this list, at these colatitudes in [0, pi].
-  LegendreRecurrence(std::vector<double> colatitudes, std::vector<Index> orders);
+  LegendreRecurrence(const std::vector<double>& colatitudes, std::vector<Index> orders,
+                     Values values = Values::Plain);
 
   Index nodes() const noexcept { return static_cast<Index>(cosine_.size()); }
-  Index order(Index place) const { return orders_[place]; }
+  const double* cosine() const noexcept { return cosine_.data(); }
+  const double* sine() const noexcept { return sine_.data(); }
 
   // Number of doubles of scratch for sweep().
   static Index scratchOf(Index nodes) { return 4 * nodes; }
@@ -57,7 +64,7 @@ private:
   static void settle(Columns& columns);
 
   std::vector<Index> orders_;
-  std::vector<double> cosine_;
+  std::vector<double> cosine_, sine_;
   std::vector<double> first_, factors_; // P_mm [orders, nodes] and the number of its factors
 };
 

@@ -23,6 +23,12 @@ SphereGrid sphereGridNamed(std::string_view name);
 
 struct SphereRows {
   std::vector<double> colatitude, weight;
+
+  // The colatitudes of the northern half and of the equator.
+  std::vector<double> northernHalf() const {
+    const auto half = static_cast<std::ptrdiff_t>((colatitude.size() + 1) / 2);
+    return {colatitude.begin(), colatitude.begin() + half};
+  }
 };
 // Throws TENON_ERR_ARG if the grid has no such number of rows.
 SphereRows sphereRows(SphereGrid grid, Index rows);
