@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: fields_cf.sh MPIEXEC NUMPROC_FLAG PROGRAM PYTHON FOLDER
 # Series of fields in NetCDF files on 3 ranks, continued on 2: what xarray and netCDF4 read of them.
+# PROGRAM is write_fields: it writes four series of fields to FOLDER, at the steps that follow. The
+# first run writes steps 0 and 10, the second one continues with step 20; check_cf.py expects all three.
 set -eu
 mpiexec=$1 flag=$2 program=$3 python=$4 folder=$5
 here=$(dirname "$0")

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // One step of an optimizer for element i of the weights w and the gradients g; the formulas are in
-// elementwise/update.hpp. eachElement() (walks/each.hpp) calls the functor for each i, on the host
-// or the device.
+// elementwise/update.hpp. For each i, on the host or the device, eachElement() (walks/each.hpp)
+// calls f(i), or f.write(i, f.read(i)): with these two a thread of the device reads several
+// elements before it writes them, which pays if a single array is written.
 #pragma once
 
 #include "sys/device_code.hpp"
@@ -33,8 +34,8 @@ struct MomentumSgd {
   }
 };
 
-// The constants of step t: rate = lr / (1 - beta1^t), b = beta, c = 1 - b, root = sqrt(1 -
-// beta2^t), and factor = 1 - lr decay for a decoupled decay, else 1.
+// The constants of step t: rate = lr / (1 - beta1^t), b1 = beta1 and b2 = beta2, c1 = 1 - b1 and
+// c2 = 1 - b2, root = sqrt(1 - beta2^t), and factor = 1 - lr decay for a decoupled decay, else 1.
 template <class T>
 struct Adam {
   T rate, decay, factor, b1, c1, b2, c2, root, epsilon;

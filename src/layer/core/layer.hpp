@@ -327,16 +327,17 @@ private:
     Entry* entry;
     int frame; // index in the entry's frames
   };
-  // Set-up (layer_setup.cpp) of a layer by itself; the layers in it are set up by NetworkSetUp
-  // (networks/network.cpp). The ranks must agree before and after.
+  // Set-up (layer_setup.cpp) of a layer that the user sets up; the layers in it are set up by
+  // NetworkSetUp (networks/network_setup.cpp). The ranks must agree before and after.
   friend class NetworkSetUp;
-  void setUpAlone(const Layouts& inputs);
+  void setUpOutermost(const Layouts& inputs);
   // The subject and the content of the text that must be equal on all ranks before a set-up.
   std::string whatIsSetUp() const;
   std::string setUpText(const Layouts& inputs) const;
   // Throws if this rank cannot begin the set-up.
   void checkReady();
-  // Settings (layer.cpp). readSettings() copies settings that are needed often to members.
+  // Settings (layer.cpp; checkSettings() in layer_setup.cpp). readSettings() copies settings that
+  // are needed often to members.
   void checkSettings() const;
   void checkTakesLists(const std::string& call) const;
   void checkChange(const std::string& call) const override { checkBeforeSetUp(call); }
@@ -407,7 +408,7 @@ private:
   Ref<DTensor> target_, targetWeights_;
   RandomState random_;
   Observers observers_;
-  std::list<Entry> setups_; // the most recent one is last
+  std::list<Entry> setups_; // the most recent one is last, new ones are in front
   std::vector<Level> stack_;
   std::vector<Ref<Parameter>> parameters_; // own, without those of children
   std::vector<Ref<StateTensor>> states_;
