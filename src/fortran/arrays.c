@@ -3,7 +3,8 @@
  * arrays that are passed to Fortran procedures. CFI_cdesc_t describes an array: its address, type,
  * and of each dimension extent and stride in bytes (sm). These are checked, and that the block is a
  * section of its array. Dimension f of Fortran is dimension c = dims - 1 - f of C: the block
- * u(1:nx, 1:ny) of u(0:nx+1, 0:ny+1) is a tensor [ny, nx] with the strides [nx + 2, 1]. */
+ * u(1:nx, 1:ny) of u(0:nx+1, 0:ny+1) is a tensor [ny, nx] with the strides [nx + 2, 1]. These
+ * functions have no header: the interfaces of tenon_arrays.f90 declare them. */
 #include <ISO_Fortran_binding.h>
 #include <stdarg.h>
 #include <stdio.h>

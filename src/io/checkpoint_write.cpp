@@ -7,7 +7,7 @@
 //   4. each rank that has written flushes the file to the disk; agreement
 //   5. rank 0 renames the temporary file to its final name; agreement
 // The old file is untouched until step 5. An agreement is a small collective message, after which
-// all ranks continue, or all throw the same error.
+// all ranks continue, or all throw the same error. Class Checkpoint is in checkpoint.hpp.
 #include "io/checkpoint.hpp"
 
 #include "comm/agreement/agreement.hpp"

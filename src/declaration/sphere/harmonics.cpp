@@ -18,6 +18,8 @@
 //
 // and of inversesht: n, c; m (orders, then rows); l (degrees, then rows); mp, lp (orders; degrees,
 // and y is a partial sum); h, w (c replicated, y split by rows; by columns); B, R, P.
+// declareHarmonicTransform() and its inverse are declared in core/types.hpp; their base class is in
+// transform.hpp.
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/sphere/transform.hpp"

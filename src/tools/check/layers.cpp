@@ -2,7 +2,7 @@
 // The layers that `tenon check` draws. Each layer type of the library has random examples
 // (TenonLayerGetExampleTensor() etc.) with valid settings and shapes, so a new type is checked
 // without an edit here. The exceptions are types that need more than settings, such as lists of a
-// mesh (mesh.cpp).
+// mesh (mesh.cpp). layerKinds() is declared in kinds.hpp.
 #include "tools/check/kinds.hpp"
 #include "tools/check/layer.hpp"
 #include "tools/check/layout_make.hpp"

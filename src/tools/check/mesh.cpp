@@ -11,6 +11,7 @@
 // node 2 is the term y[2] += 3 x[5] of sparsematrix. Every rank draws the same graph, so each
 // computes the whole product, forward and transposed, and compares its own rows with those of the
 // layer. The numbers are small integers (and halves), whose sums are exact in any order.
+// checkMesh() is declared in kinds.hpp.
 #include "tools/check/field.hpp"
 #include "tools/check/kinds.hpp"
 

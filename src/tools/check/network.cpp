@@ -2,7 +2,7 @@
 // A small network of a convolution that preserves the extents, average pooling, tanh, flatten and
 // an affine layer. Their signatures differ, so the values between them are redistributed. As a
 // graph it also has a skip connection around the tanh: two layers read one value, whose cotangents
-// are summed.
+// are summed. checkSequential() and checkGraph() are declared in kinds.hpp.
 #include "tools/check/kinds.hpp"
 #include "tools/check/layer.hpp"
 
