@@ -353,6 +353,7 @@ private:
   // Set-up of the layers in a container (networks/network.cpp).
   void inheritSettings(const Layer& container, int uses);
   void handOn(Layer& child) const;
+  // What an assignment has for this layer, or null (layer_setup.cpp).
   const NodeChoice* choiceIn(const Assignment* assignment) const;
   // Checks of arguments. `role` names the argument in errors, such as "cotangent of the input", and
   // `remedy` is what the error advises.

@@ -204,7 +204,6 @@ void Layer::checkSettings() const {
     child->checkSettings();
 }
 
-// What an assignment has for this layer, or null.
 const NodeChoice* Layer::choiceIn(const Assignment* assignment) const {
   if (!assignment)
     return nullptr;
