@@ -10,8 +10,8 @@ namespace tenon {
 namespace detail {
 
 /* An array of a host: its first element, ghosts included, and the length of its memory. Its
- * dimensions are the last ones of the tensor. Ints and the checks are declared in cxx/arguments.hpp,
- * Where in cxx/error.hpp, Placement in cxx/loan.hpp. */
+ * dimensions are the last ones of the tensor. Ints and the checks are declared in
+ * cxx/arguments.hpp, Where in cxx/error.hpp, Placement in cxx/loan.hpp. */
 template <class T>
 struct Strided {
   T* first = nullptr;
