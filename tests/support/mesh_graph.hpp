@@ -69,12 +69,14 @@ struct MeshNodes {
 // rank alone; an edge counts twice.
 enum class MeshFault { None, GhostMissing, TargetsExchanged, KeysLocal, EdgeTwice };
 
+// How the lists of a graph are made.
 struct MeshOptions {
   bool weighted = false, keyed = true;
   bool anywhere = false; // edges on any ranks, some on two
   MeshFault fault = MeshFault::None;
 };
 
+// A rank's part of a graph, as the library's edges.
 struct MeshPart {
   MeshNodes targets, sources; // equal if there is one set
   std::vector<int> edges;     // by number

@@ -25,6 +25,7 @@
 
 namespace tenon {
 
+// A field of the file: a tensor with the names of its components.
 struct CfField {
   Ref<DTensor> tensor; // on a mesh, row i is the cell or node with the i-th id
   std::string name;
@@ -32,6 +33,7 @@ struct CfField {
   bool areNodes = false;  // whether the values are at the nodes of the mesh, or in its cells
 };
 
+// Everything that the file of one time contains.
 struct CfFields {
   const FieldGrid& grid;
   const FieldMesh* mesh; // null for a grid

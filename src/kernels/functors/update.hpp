@@ -12,6 +12,7 @@
 
 namespace tenon::functors {
 
+// Gradient descent: w = w - rate (g + decay w).
 template <class T>
 struct PlainSgd {
   T rate, decay;
@@ -21,6 +22,7 @@ struct PlainSgd {
   TENON_DEVICE void write(Index i, T value) const { w[i] = value; }
 };
 
+// Gradient descent with momentum, of Nesterov's kind if `nesterov` is set.
 template <class T>
 struct MomentumSgd {
   T rate, decay, momentum;

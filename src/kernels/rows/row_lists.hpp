@@ -23,6 +23,7 @@
 
 namespace tenon {
 
+// The lists of a map between rows, which kernels read; made by listRows() or listTransposed().
 struct RowLists {
   Index rows = 0;
   // First entry of each row, then the end; empty if every row has one entry.

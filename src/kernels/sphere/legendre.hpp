@@ -29,6 +29,7 @@
 
 namespace tenon {
 
+// Which transform: its sizes and conventions.
 struct SphereTable {
   Index rows, columns, degrees, orders; // of the whole sphere
   SphereGrid grid = SphereGrid::Gauss;
@@ -52,6 +53,7 @@ struct SphereBlock {
 // Floating-point operations of one of the sums below.
 double legendreFlops(const SphereTable& table, const SphereBlock& block, Index fields);
 
+// The transform of meridians between rows and degrees, on a rank's block.
 template <class T>
 class SphereLegendre {
 public:

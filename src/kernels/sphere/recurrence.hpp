@@ -20,6 +20,7 @@
 
 namespace tenon {
 
+// Computes the Legendre functions of some orders at some nodes, degree by degree.
 class LegendreRecurrence {
 public:
   // For the orders in this list, at these colatitudes in [0, pi].

@@ -66,6 +66,7 @@ struct Assignment {
 };
 using AssignmentPtr = std::shared_ptr<const Assignment>;
 
+// A layer of any type on the processes of a communicator; see above.
 class Layer final : public SettableObject {
 public:
   static constexpr const char* kClass = "Layer";

@@ -25,6 +25,7 @@
 
 namespace tenon {
 
+// One set-up of a layer, which is used once, by make().
 class NetworkSetUp {
 public:
   // `byUser`: whether the user sets the layer up. If not, the layer is a part of a network that is
