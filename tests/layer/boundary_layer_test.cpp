@@ -242,8 +242,8 @@ SecondInput tensorInput(const PaddedInput& padded, const Layout& layout, unsigne
   padded.forEachCell([&](Index i, test::CellValue::Kind kind, Index, int) {
     callers[i] = kind == test::CellValue::User;
   });
-  const int here = layout.grid().position(world()->rank());
-  const Box held = layout.box(here);
+  const int ownPosition = layout.grid().position(world()->rank());
+  const Box held = layout.box(ownPosition);
   visitFloating(type, [&]<class T>(T) {
     T* cell = made.v->mutableData<T>();
     test::forEach(extents(held), [&](std::vector<Index> index) {
@@ -253,8 +253,9 @@ SecondInput tensorInput(const PaddedInput& padded, const Layout& layout, unsigne
         inPadded &= padded.covers(d, index[d]);
       }
       const bool isUserSupplied = inPadded && callers[padded.at(index)];
-      *cell++ = static_cast<T>(
-          isUserSupplied ? made.padded[padded.at(index)] * shareOf(layout, here) : elsewhere);
+      *cell++ = static_cast<T>(isUserSupplied
+                                   ? made.padded[padded.at(index)] * shareOf(layout, ownPosition)
+                                   : elsewhere);
     });
   });
   return made;
@@ -273,12 +274,13 @@ SecondInput numberInput(const PaddedInput& padded, const Layout& layout, unsigne
 // each element counts. It must be zero in cells that are not the caller's.
 Values paddedSum(const PaddedInput& padded, const DTensor& dv) {
   const Layout& layout = dv.layout();
-  const int here = layout.grid().position(world()->rank());
-  bool counts = layout.isHolder(here);
+  const int ownPosition = layout.grid().position(world()->rank());
+  bool counts = layout.isHolder(ownPosition);
   for (int axis = 0; counts && axis < layout.grid().axes(); ++axis)
-    counts = !layout.property(axis).isBroadcast() || layout.grid().coordinate(here, axis) == 0;
+    counts =
+        !layout.property(axis).isBroadcast() || layout.grid().coordinate(ownPosition, axis) == 0;
   Values sum(static_cast<std::size_t>(elements(padded.extent())), 0), local = test::localCells(dv);
-  const Box held = layout.box(here);
+  const Box held = layout.box(ownPosition);
   std::size_t n = 0;
   test::forEach(extents(held), [&](std::vector<Index> index) {
     bool inPadded = true;
