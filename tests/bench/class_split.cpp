@@ -23,7 +23,7 @@
 namespace tenon::bench {
 namespace {
 
-constexpr Index kFeatures = 512, kPixels = 32; // images of 32 x 32 pixels, as those of CIFAR
+constexpr Index kFeatures = 512, kPixels = 32; // of images of 32 x 32 pixels
 constexpr int kMachineRounds = 15;             // of measuring the machine's rates
 
 // Three convolutions that halve the extents, an embedding and the head.

@@ -19,7 +19,7 @@ TYPED_TEST_SUITE(Reduce, RealTypes);
 TYPED_TEST(Reduce, ExactOnIntegers) {
   using T = TypeParam;
   Draw draw(13);
-  // Lengths at and beside those at which vectors and pieces of a pairwise sum end.
+  // Lengths at and beside the ends of vectors (8 terms) and of runs (256 terms) of the sums.
   for (Index n : {0, 1, 7, 8, 255, 256, 257, 5000}) {
     const auto x = draw.integers<T>(n), y = draw.integers<T>(n);
     EXPECT_EQ(dot<T>(test::here(), n, x.data(), y.data()), exactDot(x, y));
