@@ -41,6 +41,11 @@ Index numberAt(const std::string& text, std::size_t& at) {
   return static_cast<Index>(littleEndian(bytes, kNumberBytes));
 }
 
+// The offset behind the last byte of a recorded part (offset, bytes).
+Index endOf(const std::pair<const Index, std::string>& part) {
+  return part.first + static_cast<Index>(part.second.size());
+}
+
 // A byte source that reads a file and records every range that is read.
 class Recording final : public ByteSource {
 public:
@@ -82,11 +87,6 @@ std::unique_ptr<ByteSource> replaying(const RecordedBytes& record, const std::st
 }
 
 constexpr const char* kKind = "model file";
-
-// The offset behind the last byte of a recorded part (offset, bytes).
-Index endOf(const std::pair<const Index, std::string>& part) {
-  return part.first + static_cast<Index>(part.second.size());
-}
 
 } // namespace
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: fields_cf.sh MPIEXEC NUMPROC_FLAG PROGRAM PYTHON FOLDER
 # Series of fields in NetCDF files on 3 ranks, continued on 2: what xarray and netCDF4 read of them.
-# PROGRAM is write_fields: it writes four series of fields to FOLDER, at the steps that follow. The
-# first run writes steps 0 and 10, the second one continues with step 20; check_cf.py expects all three.
 set -eu
 mpiexec=$1 flag=$2 program=$3 python=$4 folder=$5
 here=$(dirname "$0")
@@ -16,6 +14,8 @@ for prefix in "" volume_; do
   done
 done
 
+# PROGRAM writes four series of fields to a folder, at the steps that follow (write_fields.c). The second run continues
+# the series of the first one.
 rm -rf "$folder" && mkdir -p "$folder"
 TENON_OPTIONS=$options "$mpiexec" "$flag" 3 "$program" "$folder" 0 10
 TENON_OPTIONS=$options "$mpiexec" "$flag" 2 "$program" "$folder" 20

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Declares the spherical harmonic transform `sht`, from fields [batch, channel, rows, columns] to
-// coefficients c [batch, channel, orders, degrees, 2], and its inverse `inversesht`:
+// coefficients c [batch, channel, orders, degrees, 2], and its inverse `inversesht`
+// (core/types.hpp declares both functions):
 //
 //   c[m,l] = integral of x Y*_lm over the sphere,   y = sum over l and m of c[m,l] Y_lm
 //
@@ -18,8 +19,6 @@
 //
 // and of inversesht: n, c; m (orders, then rows); l (degrees, then rows); mp, lp (orders; degrees,
 // and y is a partial sum); h, w (c replicated, y split by rows; by columns); B, R, P.
-// declareHarmonicTransform() and its inverse are declared in core/types.hpp; their base class is in
-// transform.hpp.
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/sphere/transform.hpp"

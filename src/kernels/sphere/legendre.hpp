@@ -29,7 +29,6 @@
 
 namespace tenon {
 
-// Which transform: its sizes and conventions.
 struct SphereTable {
   Index rows, columns, degrees, orders; // of the whole sphere
   SphereGrid grid = SphereGrid::Gauss;
