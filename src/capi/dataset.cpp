@@ -6,7 +6,7 @@
 //   GetBatch     fills this rank's blocks of x and labels                  local
 //   GetMasks     tells where values of a batch are missing in the files    local
 // GetBatch() does not communicate. Each rank computes the order of the samples, a function of the
-// seed and the epoch.
+// seed and the epoch. The calls are declared in tenon/dataset.h.
 #include "train/dataset.hpp"
 
 #include "capi/collective.hpp"

@@ -15,6 +15,8 @@
 //   . o o o .      firstOwned = &array[6], ghostsLow = ghostsHigh = {1, 1}
 //   . o o o .      default strides {5, 1}: a dense row-major array with its ghosts
 //   . . . . .
+//
+// The calls are declared in tenon/dtensor.h.
 #include "dtensor/dtensor.hpp"
 
 #include "capi/collective.hpp"

@@ -4,7 +4,7 @@
 // local, and so are their errors. The measures are reductions over all ranks. A rank that returned
 // early with an error would leave the others waiting in the reduction, so the ranks first agree
 // that all arguments are valid. This costs a second small message; measures are not called in inner
-// loops.
+// loops. The calls are declared in tenon/dtensor.h.
 #include "capi/collective.hpp"
 #include "comm/layout_object.hpp"
 #include "dtensor/arithmetic.hpp"

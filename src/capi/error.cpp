@@ -3,7 +3,7 @@
 // functions are in the order: texts of error codes; reading the record; raising an error in a
 // program; adding to the record; handlers; abort. Calls that read or extend the record do not use
 // guard(), the usual body of C functions, since an error in them would overwrite the record that
-// they return.
+// they return. The calls are declared in tenon/error.h, those for bindings in tenon/ext/frames.h.
 //
 // The record has a trace of frames, one per function through which the error was returned. The
 // macro TenonCall() of a program adds its frame by TenonAddFrame().

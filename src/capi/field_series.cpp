@@ -4,7 +4,8 @@
 //   Create, then SetGrid (local) or SetMesh (collective)   the geometry
 //   AddTensor                                              a field of the series    local
 //   Write                                                  the fields of one step   collective
-// The series itself checks in Write that step and time are the same on all ranks.
+// The series itself checks in Write that step and time are the same on all ranks. The calls are
+// declared in tenon/field_series.h.
 #include "io/field_series.hpp"
 
 #include "capi/collective.hpp"

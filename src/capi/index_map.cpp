@@ -12,7 +12,7 @@
 // and checked in collective bodies, so an invalid list on one rank is an error on all ranks.
 //
 // Example of ids: rank 0 owns nodes 10 and 11 and needs node 12 of rank 1 as a ghost; it passes
-// owned = 2, ids = {10, 11, 12}.
+// owned = 2, ids = {10, 11, 12}. The calls are declared in tenon/index_map.h.
 #include "capi/linearop/create.hpp"
 
 #include "linop/exchange/index_map_op.hpp"

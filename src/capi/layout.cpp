@@ -8,7 +8,7 @@
 //   Create, CreateLike, Set..., SetUp  as a draft, which SetUp completes
 // After that it is constant. Creation and SetUp are collective, all other calls are local. The
 // failure of a setter on one rank is stored in the draft, separately for each dimension, and SetUp
-// returns it on all ranks.
+// returns it on all ranks. The calls are declared in tenon/layout.h.
 #include "comm/layout_object.hpp"
 
 #include "capi/collective.hpp"

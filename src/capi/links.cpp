@@ -10,7 +10,8 @@
 // neighbour:
 //   patches {1, 1, 0, 0}    sides {1, 0, 1, 0}
 // The creation is collective. The grid of tiles and its boundary modes must be the same on all
-// ranks, which is checked. The list of a rank's own tiles or sides differs between ranks.
+// ranks, which is checked. The list of a rank's own tiles or sides differs between ranks. The calls
+// are declared in tenon/links.h.
 #include "capi/layer/create.hpp"
 #include "comm/layout_object.hpp"
 #include "linop/exchange/make_links.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The log of events and stages, progress lines, output handlers, and TenonWriteFile(). These calls
 // are local and do not require an initialised library: a program can log, and redirect the output,
-// before TenonInitialize().
+// before TenonInitialize(). The calls are declared in tenon/log.h and tenon/output.h.
 #include "sys/log/log.hpp"
 
 #include "capi/arguments.hpp"

@@ -4,7 +4,8 @@
 //   Create, CreateFromFile, CreateLocal   described by the program, a file or this node: local
 //   CreateFromComm, Measure               found or measured on the ranks of a job: collective
 // A machine of the last two calls has the communicator of the job: rank 0 writes it to a file or
-// prints it.
+// prints it. The calls are declared in tenon/machine.h, those that describe a machine in
+// tenon/ext/machine.h.
 #include "comm/machine_object.hpp"
 
 #include "capi/collective.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The calls that work on handles of all classes (name, options prefix, view, references), and
 // derefObject(), the look-up of a handle, which all functions of the C API use through deref(). A
-// handle is the address of an object's base class Object. All calls are local.
+// handle is the address of an object's base class Object. All calls are local. The calls are
+// declared in tenon/object.h, derefObject() in capi/arguments.hpp.
 //
 // The base class Object cannot have a virtual function for the object's communicator, because its
 // module, sys, does not depend on MPI. Instead, commOfAny() tries each class that has a

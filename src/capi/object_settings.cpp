@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Settings by name, for all classes that have settings (SettableObject). The calls are local. The
 // object stores the failure of a setter, and its next collective set-up or use returns it on all
-// ranks: a setter that fails on one rank only does not lead to different objects.
+// ranks: a setter that fails on one rank only does not lead to different objects. The calls are
+// declared in tenon/object.h.
 #include "capi/arguments.hpp"
 #include "sys/options/settable_object.hpp"
 

@@ -5,7 +5,8 @@
 //   StepClosure           the same, with a function that evaluates the loss (L-BFGS)
 //   Report                passes a validation loss to the schedule of the learning rate
 // Settings are set by name (object_settings.cpp). A step exchanges messages; if one rank fails, the
-// others would wait forever. So an error is returned if there is one rank, and fatal otherwise.
+// others would wait forever. So an error is returned if there is one rank, and fatal otherwise. The
+// calls are declared in tenon/optimizer.h.
 #include "train/optimizer.hpp"
 
 #include "capi/collective.hpp"

@@ -9,7 +9,8 @@
 //
 // Inside the library, reading an undeclared option, or with a wrong type, is an internal error. If
 // a program does so, it is an ordinary error of the user: requestOf() checks name and type before
-// the database is read. All calls are local.
+// the database is read. All calls are local. The calls are declared in tenon/options.h, those for
+// declarations in tenon/ext/options.h.
 #include "sys/options/options.hpp"
 
 #include "capi/arguments.hpp"

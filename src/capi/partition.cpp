@@ -11,7 +11,8 @@
 //     |      3 4 5       rank 4 has the coordinates (1, 1)
 // The creation and GetAxisComm are collective, the other calls are local. A grid can be smaller
 // than its communicator, not larger. The size is checked before a list of that length is allocated,
-// since the product of the user's extents can be arbitrarily large.
+// since the product of the user's extents can be arbitrarily large. The calls are declared in
+// tenon/partition.h.
 #include "comm/partition.hpp"
 
 #include "capi/collective.hpp"

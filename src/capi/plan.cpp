@@ -8,7 +8,8 @@
 //   Save, Load                                     the plan in a file                   collective
 // The search is deterministic and sends no messages, so equal requests lead to equal plans on all
 // ranks. Collective calls are collective on the communicator of the network. Class LayerPlan does
-// the work; this file converts arguments, and finds numbers of a plan by their names.
+// the work; this file converts arguments, and finds numbers of a plan by their names. The calls are
+// declared in tenon/plan.h.
 #include "plan/layer_plan.hpp"
 
 #include "capi/arguments.hpp"

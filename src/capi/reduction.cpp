@@ -2,7 +2,8 @@
 // TenonPlacementList, all placements of a job's process grid on the levels of a machine (which axes
 // are split over nodes, sockets, ...), and TenonReductionPrograms, the programs of collectives that
 // reduce over axes of one placement. Both lists are enumerated on the calling process without MPI,
-// so the objects have no communicator and all calls are local.
+// so the objects have no communicator and all calls are local. The calls are declared in
+// tenon/ext/reduction.h.
 #include "placement/plan_objects.hpp"
 
 #include "capi/arguments.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Grids on the sphere and the folded order of spherical harmonic coefficients, which programs need
 // to fill fields and to read coefficients. These calls are local and do not require an initialised
-// library.
+// library. The calls are declared in tenon/sphere.h.
 #include "capi/arguments.hpp"
 #include "kernels/sphere/rows.hpp"
 #include "sys/errors/guard.hpp"

@@ -25,6 +25,7 @@ struct Component {
   Index length = 0;
 };
 
+// The user's arrays of one tensor on this rank.
 struct ArrayList {
   int dim = 0;
   std::vector<std::byte*> first; // The first element of each array in the tensor's box.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The C functions of tenon_arrays.f90, which user programs call directly, since compilers can copy
+/* The C functions that tenon_arrays.f90 declares and programs call directly: compilers can copy
  * arrays that are passed to Fortran procedures. CFI_cdesc_t describes an array: its address, type,
  * and of each dimension extent and stride in bytes (sm). These are checked, and that the block is a
  * section of its array. Dimension f of Fortran is dimension c = dims - 1 - f of C: the block

@@ -7,7 +7,7 @@ module tenon_start
   use tenon_mpi, only: MPI_Comm
   use tenon_types
   use tenon_c
-  use tenon_convert
+  use tenon_convert ! finish, addresses
   implicit none
   private
   public :: tenon_initialize, tenon_initialize_with_comm

@@ -3,7 +3,7 @@
 // each operation in order: it looks up the inputs in a table of values by name, calls the
 // operator's function of the format's table (pt2/, onnx/), which calls ModelBuilder, and stores the
 // results under their names. The extents of the inputs are those of the run, so computations with
-// shapes become constants.
+// shapes become constants. buildModel() is declared in canonical/model_builder.hpp.
 //
 // Operators of PyTorch that change a tensor in place are converted by class InPlace
 // (pt2/in_place.cpp): the changed tensor becomes a new value, which replaces the old one under its

@@ -43,6 +43,11 @@ Index numberAt(const std::string& text, std::size_t& at) {
   return static_cast<Index>(littleEndian(bytes, kNumberBytes));
 }
 
+// The offset behind the last byte of a recorded part (offset, bytes).
+Index endOf(const std::pair<const Index, std::string>& part) {
+  return part.first + static_cast<Index>(part.second.size());
+}
+
 // A byte source that reads a file and records every range that is read.
 class Recording final : public ByteSource {
 public:
@@ -138,20 +143,19 @@ void RecordedBytes::add(Index offset, const std::byte* bytes, Index count) {
   // Extend the part that ends at or after this offset, or insert a new one; then merge the parts
   // that the extended one now touches.
   auto at = parts_.upper_bound(offset);
-  if (at != parts_.begin() &&
-      std::prev(at)->first + static_cast<Index>(std::prev(at)->second.size()) >= offset)
+  if (at != parts_.begin() && endOf(*std::prev(at)) >= offset)
     --at;
   else
     at = parts_.emplace_hint(at, offset, "");
   std::string& part = at->second;
-  const auto overlap = static_cast<Index>(part.size()) - (offset - at->first);
+  const Index overlap = endOf(*at) - offset; // bytes that are recorded already
   if (count > overlap)
     part.append(reinterpret_cast<const char*>(bytes + overlap),
                 static_cast<std::size_t>(count - overlap));
-  const Index end = at->first + static_cast<Index>(part.size());
+  const Index end = endOf(*at);
   for (auto next = std::next(at); next != parts_.end() && next->first <= end;
        next = parts_.erase(next))
-    if (const Index nextEnd = next->first + static_cast<Index>(next->second.size()); nextEnd > end)
+    if (endOf(*next) > end)
       part.append(next->second, static_cast<std::size_t>(end - next->first));
 }
 
@@ -160,9 +164,7 @@ void RecordedBytes::read(Index offset, std::byte* to, Index count) const {
     return;
   // The part that begins at or before the offset must contain the range.
   const auto after = parts_.upper_bound(offset);
-  if (after == parts_.begin() ||
-      std::prev(after)->first + static_cast<Index>(std::prev(after)->second.size()) <
-          offset + count)
+  if (after == parts_.begin() || endOf(*std::prev(after)) < offset + count)
     throw Error(TENON_ERR_INTERNAL, "bytes of a file are read that were not recorded");
   std::memcpy(to, std::prev(after)->second.data() + (offset - std::prev(after)->first),
               static_cast<std::size_t>(count));
@@ -233,6 +235,8 @@ std::unique_ptr<ByteSource> ModelFile::open() const {
   return file;
 }
 
+// Files of ONNX have no common first bytes. Other formats that are known by theirs, and failed
+// downloads, are named here; any other file is read as ONNX.
 ModelProgram readModelProgram(const ByteSource& file) {
   if (isZip(file))
     return readPt2(file);

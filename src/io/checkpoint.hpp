@@ -177,7 +177,7 @@ private:
   // Path of the last file whose state was not finite; empty after a finite one.
   std::string notFinite_;
   // Whether the warning about another program in the same folder has been printed.
-  bool saysSharedFolder_ = false;
+  bool hasWarnedOfSharedFolder_ = false;
 };
 
 } // namespace tenon

@@ -7,7 +7,7 @@
 //   4. each rank that has written flushes the file to the disk; agreement
 //   5. rank 0 renames the temporary file to its final name; agreement
 // The old file is untouched until step 5. An agreement is a small collective message, after which
-// all ranks continue, or all throw the same error.
+// all ranks continue, or all throw the same error. Class Checkpoint is in checkpoint.hpp.
 #include "io/checkpoint.hpp"
 
 #include "comm/agreement/agreement.hpp"
@@ -105,13 +105,14 @@ void Checkpoint::writeContents(const std::string& path, Contents& contents) {
   const std::string name = collectively(*comm_, [&] {
     if (comm_->rank() != 0)
       return std::string();
+    // Another process that is writing a checkpoint to this path, if any; the user is warned once.
     const std::optional<std::string> writer = removeParts(path);
-    if (writer && !std::exchange(saysSharedFolder_, true))
+    if (writer && !std::exchange(hasWarnedOfSharedFolder_, true))
       printError(sharedFolderText(path, *writer));
     const Index datasets = static_cast<Index>(contents.tensors.size());
     checkRoom(path,
               bytesOf(contents.tensors) + kStructureBytes + datasets * kStructureBytesOfDataset);
-    part.emplace(path, PartFile::Owner::Named);
+    part.emplace(path, PartFile::Owner::Named); // other processes can see who writes it
     writeNewFile(*part, path, contents);
     return part->name();
   });
@@ -156,6 +157,8 @@ void Checkpoint::writeStep(const std::string& folder, Index step) {
     return true;
   });
   setValue("step", step);
+  // The contents are listed twice, here and in write(), since write() replaces what it lists by
+  // copies on the host.
   const std::string path = stepFile(folder, step);
   const bool finite = isFinite(contents(fmt::format("write '{}':", path)));
   write(path);

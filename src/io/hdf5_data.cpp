@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // DataFile, which writes and reads the values of the datasets of a file whose structure exists
-// already, and functions that describe the HDF5 library.
+// already, and functions that describe the HDF5 library. All are declared in hdf5_file.hpp.
 //
 // A file is opened either by one process, or by all ranks of a communicator with MPI-IO. In the
 // second case open(), close(), and every read and write are collective calls of HDF5. A rank

@@ -25,6 +25,7 @@ namespace tenon {
 // not read if beta is 0. An action of several fields applies F to several pairs of tensors, with
 // the same factors.
 
+// Whether F or F* is applied.
 enum class Sense { Forward, Adjoint };
 
 inline Sense reversed(Sense sense) {

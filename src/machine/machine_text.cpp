@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Writes machine descriptions, which machine_file.cpp reads. The reader requires a source for each
 // number, and overhead and copy bandwidth together; a machine that has only one of them is written
-// without both.
+// without both. textOf() is declared in machine_file.hpp.
 #include "machine/machine_file.hpp"
 
 #include "sys/files/json_text.hpp"

@@ -57,6 +57,7 @@ ExchangePrice priceOfExchange(const Layout& from, const Layout& to, Index elemen
                               const LinkRates& rates, Sampling sampling,
                               double enough = std::numeric_limits<double>::infinity());
 
+// The collectives that are priced.
 enum class CollectiveKind { AllGather, ReduceScatter, AllReduce, Broadcast, Reduce };
 
 // Returns the collective that converts one layout to the other along an axis, if there is one.

@@ -7,7 +7,8 @@
  * x is a vector of the grid (DM) `columns`, y of `rows`; the names are those of the Jacobian as a
  * matrix. Tensors that use the vectors' arrays are the arguments of the layer. For a DMDA they are
  * created once and stored with the DM, because creating one is collective and allocates memory, and
- * a time step must not do that. All functions are collective. */
+ * a time step must not do that. All functions are collective. The functions are declared in
+ * include/tenon_petsc.h. */
 #include "shim.h"
 
 /* The arguments of an evaluation: x, y, dy and dx. A grid has a tensor for each of them, so input

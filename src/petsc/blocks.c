@@ -2,7 +2,8 @@
 /* TenonPetscMatAssembleBlocks(J, &B): the Jacobian J of a pointwise network as a matrix B with
  * entries, for preconditioners. In such a network (only kernels of width 1) the outputs of a point
  * depend on the inputs of the same point only, so the Jacobian has one dense block over the
- * channels for each point: with n channels, n x n entries per point, and otherwise zeros.
+ * channels for each point: with n channels, n x n entries per point, and otherwise zeros. The
+ * function is declared in include/tenon_petsc.h.
  *
  * J is a matrix of mat.c, which can only be multiplied. The product of J and the vector that is 1
  * in channel c of every point and 0 elsewhere is column c of all blocks at once, so n products give

@@ -11,7 +11,7 @@
  * of the tensor are batch, channel, z, y, x. So in a global vector of a rank's 2 x 3 points (y, x)
  * with 4 values each, the tensor [1, 4, 2, 3] has the strides [24, 1, 12, 4]. A local vector also
  * has ghost points. A mesh (DMPLEX) has no such order; there the elements of the tensor are
- * row-major. */
+ * row-major. The layouts are declared in include/tenon_petsc.h, the positions in shim.h. */
 #include "shim.h"
 
 /* Dimensions of the tensor; kSpace is the first one of space. */

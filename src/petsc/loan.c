@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* TenonPetscPlaceVec(x, dm, vec) and ...Read: the tensor x uses the array of a Vec, without a copy,
  * until TenonPetscRestoreVec(x, vec). This is called a loan. PlaceBlock() and ReleaseBlock() do the
- * same for the other files of this folder, within one function.
+ * same for the other files of this folder, within one function. PlaceBlock() and ReleaseBlock() are
+ * declared in shim.h, the others in include/tenon_petsc.h.
  *
  * The loans that are open are recorded in a list of the process, with references to both objects,
  * because neither the tensor nor the Vec knows the other one, and the program can destroy either

@@ -7,7 +7,7 @@
  *   TenonPetscMatSetPoint(J, x)                            moves the Jacobian to another x
  *
  * For a product, the tensors of the matrix use the arrays of both vectors, without a copy. All
- * functions are collective. */
+ * functions are collective. The functions are declared in include/tenon_petsc.h. */
 #include "shim.h"
 
 /* The context of a matrix. */

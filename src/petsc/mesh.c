@@ -18,7 +18,7 @@
  * other ranks. Both parts of a list are in the order of the chart, which is that of global vectors.
  * If the mesh has no overlap, a rank does not know the cells of other ranks behind its own faces;
  * their ids are then exchanged through the star forest of the points. All public functions are
- * collective. */
+ * collective. The functions are declared in include/tenon_petsc.h. */
 #include "shim.h"
 
 #include <petscdmplex.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* TenonPetscInitialize(), and common code of this library: errors, checks of arguments, and the
- * events of -log_view.
+ * events of -log_view. TenonPetscInitialize() is declared in include/tenon_petsc.h, the common code
+ * in shim.h.
  *
  * Tenon is initialised on PETSC_COMM_WORLD with the options of PETSc's database, which are
  * converted to a command line, and is finalised by PetscFinalize(). Errors of Tenon become PETSc

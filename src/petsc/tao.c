@@ -2,7 +2,8 @@
 /* TenonPetscTaoSetLoss(tao, layer, x): minimises a network's loss by TAO, PETSc's optimization
  * solver. The variables p are the parameters of the layer as one Vec (parameters.c), the objective
  * is the layer's output for the fixed input x, which must be one number, and the gradient is
- * computed by the adjoint. Evaluate() is called by TAO; it is collective. */
+ * computed by the adjoint. Evaluate() is called by TAO; it is collective. TenonPetscTaoSetLoss() is
+ * declared in include/tenon_petsc.h. */
 #include "parameters.h"
 
 /* The context of the objective; destroyed with the Tao object. */

@@ -11,7 +11,7 @@
 // Seconds are those of the slowest rank, messages and bytes those of all ranks. calibrated() fits
 // the rates of the machine to the same measurements. A view is not collective, because layouts
 // determine the messages of every other rank; report() and calibrated() are collective, because
-// times are measured.
+// times are measured. Class LayerPlan is in layer_plan.hpp.
 #include "comm/agreement/agreement.hpp"
 #include "plan/calibration.hpp"
 #include "plan/layer_plan.hpp"

@@ -22,6 +22,7 @@
 
 namespace tenon {
 
+// A request and its plan; see above.
 class NetworkPlan : public SettableObject {
 public:
   static constexpr const char* kClass = "Plan";

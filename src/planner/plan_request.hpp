@@ -19,6 +19,7 @@ namespace tenon {
 // The layout of an input or output of the network, from its shape and the number of processes.
 using PinnedEnd = std::function<Layout(const Shape&, Index processes)>;
 
+// The request of one plan, with the defaults of its settings.
 struct PlanRequest {
   std::vector<Shape> samples = {};        // shapes of the inputs without the batch; empty: not set
   PinnedEnd everyInput = {}, output = {}; // of all inputs, of the output; empty: not pinned

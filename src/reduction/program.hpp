@@ -22,6 +22,7 @@
 
 namespace tenon {
 
+// The forms above.
 enum class GroupForm { InsideGroup, Parallel, Master };
 
 // One instruction; see above.

@@ -27,6 +27,7 @@ std::vector<std::vector<Layout>> pathsWithSeparateSums(const Layout& from, const
 // test of properties.
 bool mayHaveSums(const Layout& from, const Layout& to);
 
+// A route with its predicted time.
 struct SumRoute {
   Route steps; // one exchange each, unless it sums; with prices
   double seconds = 0;

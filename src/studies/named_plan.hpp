@@ -23,6 +23,7 @@ struct NetworkSource {
 // the readers of both formats do.
 NetworkSource readNetworkSource(const std::string& nameOrPath);
 
+// The plan of such a network.
 class NamedPlan final : public NetworkPlan {
 public:
   // Throws TENON_ERR_ARG unless the batch is at least 1.

@@ -23,6 +23,7 @@
 
 namespace tenon {
 
+// A row of `layers`.
 struct TableLayer {
   enum class Kind { Conv, Upconv, Affine, Add };
   std::string name;
@@ -39,11 +40,13 @@ struct TableLayer {
   double outputElements() const;
 };
 
+// A row of `edges`, between layers by their numbers.
 struct TableEdge {
   int from = 0, to = 0;
   Index elements = 0; // per sample
 };
 
+// The contents of a file.
 struct NetworkTable {
   std::string name, about;
   int splitDims = 1;

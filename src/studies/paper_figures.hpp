@@ -21,6 +21,7 @@ struct FigureBar {
   double seconds = 0, ofGradients = 0; // of an epoch; the part that does not depend on the batch
 };
 
+// A panel of a figure: bars with their heights in seconds.
 struct FigurePanel {
   std::string title;
   std::vector<FigureBar> bars;

@@ -20,6 +20,7 @@
 
 namespace tenon {
 
+// The process grid Pr x Pc of the papers.
 struct PaperGrid {
   Index rows = 1, columns = 1; // Pr: model or domain; Pc: batch
 };

@@ -42,11 +42,13 @@
 
 namespace tenon {
 
+// alpha and beta of assumption 1.
 struct T1Link {
   double alpha = 2e-6;     // seconds
   double beta = 1.0 / 6e9; // seconds for each byte
 };
 
+// Model T1 of one network table on one fine grid.
 class T1Model : public CostModel {
 public:
   T1Model(NetworkTable network, Index batch, FineGrid grid, const T1Link& link,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Definitions for a build without CUDA. There is no device, so only get(), the texts and the static
 // queries can be called; all other functions need a Device or a Stream, which cannot exist. They
-// are defined, and throw, so callers need no conditional code.
+// are defined, and throw, so callers need no conditional code. The classes are in device.hpp and
+// device_group.hpp.
 #include "sys/device_group.hpp"
 
 namespace tenon {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // tenon checkpoint FILE ...: prints the contents of checkpoint files, and verifies their digests.
 // The library lists a file as JSON (TenonCheckpointGetContents()), which is printed here as lines.
+// runCheckpoint() is declared in commands.hpp.
 #include "sys/errors/error.hpp"
 #include "sys/files/json_tree.hpp"
 #include "sys/text/plain_text.hpp"

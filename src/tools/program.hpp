@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Commands of `tenon` that run on all ranks: their options, and the library's initialisation and
-// finalisation around them.
+// The commands of `tenon` that run on all ranks (check, bench, and info with options): their
+// options, and the library's initialisation and finalisation around them.
 #pragma once
 
 #include <tenon.h>
@@ -39,6 +39,7 @@ void printError(const std::string& text);
 bool isOption(const char* word);
 // -help, -h and --help.
 bool asksHelp(const std::string& word);
+// The value of an option of type int of the command that runs.
 TenonInt intOption(const char* name);
 // The value of -space, or none, with the reason on stderr, if it is invalid or a rank has no
 // device. Collective.

@@ -23,9 +23,10 @@
 namespace tenon::bench {
 namespace {
 
-constexpr Index kFeatures = 512, kPixels = 32;
-constexpr int kMachineRounds = 15;
+constexpr Index kFeatures = 512, kPixels = 32; // of images of 32 x 32 pixels
+constexpr int kMachineRounds = 15;             // of measuring the machine's rates
 
+// Three convolutions that halve the extents, an embedding and the head.
 Ref<Layer> makeClassifier(const CommPtr& comm, Index classes) {
   const Ref<Layer> network = makeLayer(comm, "sequential");
   const auto add = [&](const Ref<Layer>& layer, const std::string& name) {
@@ -47,7 +48,7 @@ Ref<Layer> makeClassifier(const CommPtr& comm, Index classes) {
 
 struct Parallelism {
   const char* name;
-  const char *body, *embedding, *head; // words
+  const char *body, *embedding, *head; // labels of their layers: n splits the batch, o the outputs
 };
 constexpr Parallelism kAll[] = {
     {"data", "n", "n", "n"}, {"model", "o", "o", "o"}, {"hybrid", "n", "n", "o"}};
@@ -65,7 +66,7 @@ void runBatch(const CommPtr& comm, const Machine& machine, Index classes, Index 
       plan->fix("head", one.head);
     }
     PlannedTraining training(plan, classes, "sgd");
-    training.secondsOfSteps(1);
+    training.secondsOfSteps(1); // not measured: the first step creates buffers
     std::vector<double> seconds;
     for (int round = 0; round < rounds; ++round)
       seconds.push_back(training.secondsOfSteps(1));

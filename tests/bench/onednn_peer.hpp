@@ -38,6 +38,7 @@ private:
   std::vector<Copy> before_, after_;
 };
 
+// The primitives of one layer; step() runs them once.
 class Peer {
 public:
   void step();
@@ -52,6 +53,7 @@ public:
   static const dnnl::engine& engine();
 };
 
+// A convolution with square windows of stride 1.
 struct ConvolutionCase {
   int batch, in, out, height, width, kernel, padding;
 };

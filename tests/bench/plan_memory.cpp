@@ -87,9 +87,9 @@ double ownMemory() {
   return 1024 * kilobytes - segmentsMapped() + segmentsTaken();
 }
 
-double largestOf(double mine) {
-  double largest = mine;
-  MPI_Allreduce(&mine, &largest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+double largestOf(double ofThisRank) {
+  double largest = ofThisRank;
+  MPI_Allreduce(&ofThisRank, &largest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return largest;
 }
 

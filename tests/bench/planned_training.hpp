@@ -73,9 +73,9 @@ public:
     const Stopwatch watch;
     for (int s = 0; s < steps; ++s)
       step();
-    const double mine = watch.seconds() / steps;
-    double slowest = mine;
-    MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm);
+    const double ownSeconds = watch.seconds() / steps;
+    double slowest = ownSeconds;
+    MPI_Allreduce(&ownSeconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm);
     return slowest;
   }
   // Seconds of a step as predicted by the plan and as measured, each the sum over layers and
@@ -106,9 +106,9 @@ private:
     Compared sum;
     for (int node = 0; node < static_cast<int>(predicted.size()); ++node)
       for (int p = 0; p < kPhases; ++p) {
-        const double mine = measured.of(node, static_cast<Phase>(p)).seconds;
-        double slowest = mine;
-        MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, plan_->comm()->mpi());
+        const double ownSeconds = measured.of(node, static_cast<Phase>(p)).seconds;
+        double slowest = ownSeconds;
+        MPI_Allreduce(&ownSeconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, plan_->comm()->mpi());
         sum.measured += slowest;
         sum.predicted += predicted[node][p].seconds;
       }

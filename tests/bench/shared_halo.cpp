@@ -96,9 +96,9 @@ double secondsOf(const CommPtr& comm, int calls, Run&& run) {
   const Stopwatch watch;
   for (int call = 0; call < calls; ++call)
     run();
-  const double mine = watch.seconds() / calls;
-  double slowest = mine;
-  MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm->mpi());
+  const double ownSeconds = watch.seconds() / calls;
+  double slowest = ownSeconds;
+  MPI_Allreduce(&ownSeconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm->mpi());
   return slowest;
 }
 

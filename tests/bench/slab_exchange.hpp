@@ -16,6 +16,7 @@ struct Span {
 };
 Span partOf(int elements, int parts, int part);
 
+// The exchange on one communicator, by several functions of MPI.
 class SlabExchange {
 public:
   SlabExchange(MPI_Comm comm, int rows, int columns, int inner);

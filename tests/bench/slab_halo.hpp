@@ -61,6 +61,7 @@ inline LayoutHandle ghosted(TenonLayout plain, int width) {
   return layout;
 }
 
+// The halo exchange of one slab, by the library.
 struct Halo {
   Halo(MPI_Comm comm, const Slabs& s, Memory whose)
       : from(makeLayout(comm, {s.cells, s.cells, s.cells, kChannels}, "S0")),

@@ -13,6 +13,7 @@ namespace tenon::bench {
 
 constexpr int kTurns = 21;
 
+// One of the methods that are compared.
 struct Method {
   std::string name;
   std::function<void()> run;

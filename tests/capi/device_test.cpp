@@ -115,21 +115,21 @@ TEST_F(Devices, FunctionsOfTheProgramFindItsOwnCurrent) {
 TEST_F(Devices, MemoryAndStreamsOfAnotherDeviceAreRefused) {
   TenonDTensor x = tensor(rows_, TENON_FLOAT64);
   expectSuccess(TenonDTensorSetSpace(x, TENON_MEMORY_DEVICE));
-  const int mine = Device::get().number(), other = 1 - mine;
-  void *here = memoryOf(mine), *there = memoryOf(other);
-  const std::string on = "is on device " + std::to_string(mine),
-                    of = "memory of device " + std::to_string(other);
-  expectCode(TENON_ERR_ARG, place(x, there), {on.c_str(), of.c_str(), "-tenon_device"});
-  expectSuccess(place(x, here));
+  const int ownDevice = Device::get().number(), otherDevice = 1 - ownDevice;
+  void *ownMemory = memoryOf(ownDevice), *otherMemory = memoryOf(otherDevice);
+  const std::string on = "is on device " + std::to_string(ownDevice),
+                    of = "memory of device " + std::to_string(otherDevice);
+  expectCode(TENON_ERR_ARG, place(x, otherMemory), {on.c_str(), of.c_str(), "-tenon_device"});
+  expectSuccess(place(x, ownMemory));
   expectSuccess(TenonDTensorDestroy(&x));
   cudaStream_t stream = nullptr;
-  cudaSetDevice(other);
+  cudaSetDevice(otherDevice);
   cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
   expectCode(TENON_ERR_ARG, TenonPartitionSetStream(all_, stream), {"the stream is of device"});
   expectCode(TENON_ERR_ARG, TenonPartitionSetStream(all_, cudaStreamPerThread),
              {"the stream is of device", "current"});
-  cudaFree(here);
-  cudaFree(there);
+  cudaFree(ownMemory);
+  cudaFree(otherMemory);
 }
 
 // With heterogeneous memory management (HMM) a device can read memory of the host by page faults.

@@ -35,11 +35,11 @@ TEST(Partition, AxisCommunicatorsHoldTheLinesOfTheGrid) {
   if (world()->size() < 2)
     GTEST_SKIP() << "needs two ranks";
   Partition partition(world(), twoColumns());
-  const int here = partition.position();
+  const int ownPosition = partition.position();
   for (int axis = 0; axis < 2; ++axis) {
     const MPI_Comm line = partition.axisComm(axis);
     EXPECT_EQ(line, partition.axisComm(axis));
-    if (here < 0) {
+    if (ownPosition < 0) {
       EXPECT_EQ(line, MPI_COMM_NULL);
       continue;
     }
@@ -47,9 +47,9 @@ TEST(Partition, AxisCommunicatorsHoldTheLinesOfTheGrid) {
     MPI_Comm_rank(line, &rank);
     MPI_Comm_size(line, &size);
     EXPECT_EQ(size, partition.grid().extent(axis));
-    EXPECT_EQ(rank, partition.grid().coordinate(here, axis));
+    EXPECT_EQ(rank, partition.grid().coordinate(ownPosition, axis));
     // The other coordinate is the same along the line.
-    const int other = partition.grid().coordinate(here, 1 - axis);
+    const int other = partition.grid().coordinate(ownPosition, 1 - axis);
     int bounds[2] = {other, -other};
     MPI_Allreduce(MPI_IN_PLACE, bounds, 2, MPI_INT, MPI_MAX, line);
     EXPECT_EQ(bounds[0], -bounds[1]);

@@ -8,6 +8,8 @@ Checks how ROOT/src is divided into files, and prints each fault with what to do
   header   a header has at least two users besides its own source. A header with one user is accepted if
            the two merged would have more than 350 lines, or two unnamed namespaces (two subjects)
   opening  a source (.cpp or .cu) begins, after the licence line, with a comment of at least two sentences
+  declared the opening of a source without a header of its name, and without main(), names an existing header:
+           that which declares what the source defines
 
 A header's own source is the file with its name in the same folder. The users of a header are the other
 files of ROOT/src and ROOT/tests that include it and name something that it declares; an include without
@@ -39,6 +41,7 @@ WORDS = {"if", "for", "while", "switch", "return", "sizeof", "decltype", "static
 ABBREVIATIONS = re.compile(r"\b(?:e\.g|i\.e|cf|vs|etc|al|eq|sec|sect|fig|no|resp|approx)\.",
                            re.IGNORECASE)
 SENTENCE_END = re.compile(r"[.!?][)\"'*]*(?:\s|$)")
+HEADER_NAME = re.compile(r"[\w/]+\.(?:hpp|cuh|h)\b")
 
 
 def code(text):
@@ -62,6 +65,8 @@ class House:
                      for folder in ("src", "tests") for path in sorted((root / folder).rglob("*"))
                      if path.suffix in READ and path.is_file()}
         self.names = {path: words(code(text)) for path, text in self.text.items()}
+        self.header_paths = {path for path in self.text if path.startswith("src/") and path.endswith(HEADERS)}
+        self.header_paths |= {path.relative_to(root).as_posix() for path in (root / "include").rglob("*.h*")}
         self.users = self.find_users()
 
     def find_users(self):
@@ -175,11 +180,25 @@ def poor_openings(house):
                    "the one thing to know about it")
 
 
+def unnamed_headers(house):
+    for path in house.sources():
+        text, stem = house.text[path], path.rpartition(".")[0]
+        if any(stem + suffix in house.text for suffix in HEADERS) or re.search(r"^int main\(", text, re.MULTILINE):
+            continue
+        named = HEADER_NAME.findall(opening(text))
+        if sentences(opening(text)) >= SENTENCES and not any(
+                f"/{header}".endswith(f"/{name}") for name in named for header in house.header_paths):
+            yield (f"{path}: has no header of its name, and its opening names {' and '.join(named) or 'no header'}; "
+                   "say there which header declares what this file defines, such as "
+                   "\"The functions are members of class Layer (layer.hpp).\"")
+
+
 def main():
     house = House(pathlib.Path(sys.argv[1]))
     faults = [f"fault: {rule}: {text}"
               for rule, found in (("folder", crowded_folders(house)), ("header", unearned_headers(house)),
-                                  ("opening", poor_openings(house))) for text in found]
+                                  ("opening", poor_openings(house)), ("declared", unnamed_headers(house)))
+              for text in found]
     if not house.sources():
         faults = [f"fault: {sys.argv[1]}/src has no sources"]
     print("\n".join(faults) if faults else

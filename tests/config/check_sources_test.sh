@@ -9,7 +9,7 @@ mkdir -p "$1"
 cd "$1"
 failed=0
 licence='// SPDX-License-Identifier: BSD-2-Clause'
-opening=$'// Adds grids. The order of the sums is that of the ranks.'
+opening=$'// Adds grids (tenon/grids.h). The order of the sums is that of the ranks.'
 
 # source_file FILE LINE...: a source that opens as it should, with these lines.
 source_file() {
@@ -27,7 +27,8 @@ lengthen() { # FILE LINES
 # Two rooms in order: a header with its source and two users, one of which is a test.
 plant() {
   rm -rf tree
-  mkdir -p tree/src/{comm,linop/exchange} tree/tests/comm
+  mkdir -p tree/src/{comm,linop/exchange} tree/tests/comm tree/include/tenon
+  touch tree/include/tenon/grids.h
   header comm/wire.hpp 'struct Wire { int bytes; };' 'int length(const Wire&);'
   source_file comm/wire.cpp '#include "comm/wire.hpp"' 'int length(const Wire& w) { return w.bytes; }'
   source_file comm/send.cpp '#include "comm/wire.hpp"' 'void send(const Wire&);'
@@ -134,12 +135,22 @@ opens '// Sends. (Nothing else, and nothing twice.)'
 expect 'src/comm/send.cpp: opens with one sentence'
 opens '// Sends arrays ... over all' '// ranks: sends, and waits' '//' '//   y <- x'
 expect 'src/comm/send.cpp: opens with no sentence'
-opens '// Sends arrays over' '// all ranks.' '//' '// post() waits for nobody!'
+opens '// Sends arrays over' '// all ranks (wire.hpp).' '//' '// post() waits for nobody!'
 expect
-opens '' '/* Sends arrays.' ' * Does it wait? */'
+opens '' '/* Sends arrays (comm/wire.hpp).' ' * Does it wait? */'
 expect
-mv tree/src/comm/send.cpp tree/src/comm/send.cu && sed -i 's/ Sends arrays[.]//' tree/src/comm/send.cu
+mv tree/src/comm/send.cpp tree/src/comm/send.cu && sed -i 's/ Sends arrays.*[.]//' tree/src/comm/send.cu
 expect 'src/comm/send.cu: opens with one sentence'
+
+# Headers that declare what a source defines: of its name, named in its opening, in a program.
+opens '// Sends arrays. Waits for nobody.'
+expect 'fault: declared: src/comm/send.cpp: has no header of its name, and its opening names no header' 'say there which'
+opens '// Sends arrays (comm/wires.hpp). Waits for nobody.'
+expect 'src/comm/send.cpp: has no header of its name, and its opening names comm/wires.hpp'
+printf 'int main() {}\n' >>tree/src/comm/send.cpp
+expect
+opens '// Sends arrays. Waits for nobody.' && mv tree/src/comm/send.cpp tree/src/comm/wire.cpp
+expect
 
 rm -rf tree && mkdir -p tree/src
 expect 'tree/src has no sources'

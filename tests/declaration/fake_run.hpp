@@ -26,6 +26,8 @@ namespace tenon::test {
 
 inline const Cells kNothing(kCells, std::numeric_limits<double>::quiet_NaN());
 
+// Runs the passes of a random list on arrays of cells, without operators and kernels of the
+// library.
 class FakeRun {
 public:
   // `contiguous`: the caller's arrays are contiguous, and staged values use their memory.

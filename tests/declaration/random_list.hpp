@@ -37,6 +37,7 @@ inline Cells times(const Matrix& a, const Cells& x, bool transposed) {
 // cells. Statistic: x^2, not differentiated.
 enum class Function { Sine, Tanh, Product, Scale, FirstHalf, SecondHalf, Statistic };
 
+// A kernel of a random list, by its definition.
 struct FakeKernel {
   Function function;
   int weights = -1; // of a Scale
@@ -86,6 +87,7 @@ struct FakeKernel {
   }
 };
 
+// A value with its derivative, by definition.
 struct Dense {
   Cells value;
   Matrix jacobian; // a row for each cell; inputs, then weights

@@ -109,9 +109,9 @@ TEST(PatchLinks, CubesMeetTurnedInEightWays) {
         ASSERT_TRUE(home);
         EXPECT_EQ(home->index, (std::vector<Index>{0, y, x}));
         for (std::size_t d = 0; d < 3; ++d) {
-          const auto there = static_cast<std::size_t>(across->dims[d]);
-          EXPECT_EQ(home->dims[there], static_cast<int>(d));
-          EXPECT_EQ(across->signs[d] * home->signs[there], 1);
+          const auto acrossDim = static_cast<std::size_t>(across->dims[d]);
+          EXPECT_EQ(home->dims[acrossDim], static_cast<int>(d));
+          EXPECT_EQ(across->signs[d] * home->signs[acrossDim], 1);
         }
       }
     EXPECT_FALSE(links->source(0, {0, -1, 0}, {2, 2, 2}));
@@ -227,11 +227,13 @@ TEST(PatchLinks, TilesAroundAreThoseWithinTheNumberOfCrossings) {
     std::vector<Index> expected;
     for (std::size_t patch = 0; patch < all.size(); ++patch) {
       bool isNear = true;
-      const auto here = unflattened(all[requested], tiles), there = unflattened(all[patch], tiles);
+      const auto tile = unflattened(all[requested], tiles),
+                 otherTile = unflattened(all[patch], tiles);
       for (std::size_t d = 0; d < 2; ++d) {
         bool isReached = false;
         for (Index step = -crossings[d]; step <= crossings[d]; ++step)
-          isReached = isReached || ((here[d] + step) % tiles[d] + tiles[d]) % tiles[d] == there[d];
+          isReached =
+              isReached || ((tile[d] + step) % tiles[d] + tiles[d]) % tiles[d] == otherTile[d];
         isNear = isNear && isReached;
       }
       if (isNear)

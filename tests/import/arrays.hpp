@@ -14,6 +14,7 @@
 
 namespace tenon::test {
 
+// The arrays of a file, by name.
 class Arrays {
 public:
   explicit Arrays(const std::filesystem::path& path) : file_(openBytes(path.string())) {}

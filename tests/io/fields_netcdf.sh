@@ -13,6 +13,8 @@ for prefix in "" volume_; do
   done
 done
 
+# PROGRAM writes four series of fields to a folder, at the steps that follow (write_fields.c). The second run continues
+# the series of the first one.
 rm -rf "$folder" && mkdir -p "$folder"
 TENON_OPTIONS=$options "$mpiexec" "$flag" 3 "$program" "$folder" 0 10
 TENON_OPTIONS=$options "$mpiexec" "$flag" 2 "$program" "$folder" 20

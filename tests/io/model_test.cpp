@@ -2,7 +2,8 @@
 // Training of an imported network continues from a checkpoint on fewer ranks. Three ranks train,
 // write a checkpoint and continue; two ranks read it and continue. The state after reading must be
 // equal, and the state after three further steps equal to 1e-10. The parameters of a model belong
-// to its layers, so the file that it was imported from is not needed for them.
+// to its layers: the reader reads the network from the same model file, and all values from the
+// checkpoint.
 #include "training_run.hpp"
 
 #include "dtensor/arithmetic.hpp"
@@ -49,7 +50,11 @@ public:
   test::WholeState state() { return test::wholeState(*net_, *optimizer_); }
   test::WholeState steps(int count) {
     for (int i = 0; i < count; ++i) {
-      fillUniform(*x_, 5, 100 + static_cast<std::uint64_t>(optimizer_->steps()), -1, 1);
+      // Each step has a random stream of its own, so a run that continues draws the same inputs as
+      // the one that wrote the checkpoint.
+      constexpr std::uint64_t kSeed = 5, kFirstStream = 100;
+      fillUniform(*x_, kSeed, kFirstStream + static_cast<std::uint64_t>(optimizer_->steps()), -1,
+                  1);
       net_->apply(*x_, *y_);
       copyLocal(*y_, *dy_);
       net_->zeroGradients();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// here(): the context (scratch memory and threads of the host) in which tests call kernels, one for
-// the whole test program.
+// here(): the context in which tests call kernels, with scratch memory and threads of the
+// host. There is one for the whole test program.
 #pragma once
 
 #include "kernels/base/context.hpp"

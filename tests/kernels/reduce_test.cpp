@@ -19,6 +19,7 @@ TYPED_TEST_SUITE(Reduce, RealTypes);
 TYPED_TEST(Reduce, ExactOnIntegers) {
   using T = TypeParam;
   Draw draw(13);
+  // Lengths at and beside the ends of vectors (8 terms) and of runs (256 terms) of the sums.
   for (Index n : {0, 1, 7, 8, 255, 256, 257, 5000}) {
     const auto x = draw.integers<T>(n), y = draw.integers<T>(n);
     EXPECT_EQ(dot<T>(test::here(), n, x.data(), y.data()), exactDot(x, y));
@@ -31,7 +32,7 @@ TYPED_TEST(Reduce, ExactOnIntegers) {
 }
 
 // Four million equal contributions: a running sum in double is wrong by about 1e-10 relative, the
-// pairwise one by a few roundings.
+// pairwise one by a few roundings (1e-15 each).
 TEST(Reduce, LongSumsArePairwise) {
   const Index n = Index(1) << 22;
   const std::vector<double> x(size_t(n), 0.1), ones(size_t(n), 1.0);
@@ -45,6 +46,8 @@ TEST(Reduce, LongSumsArePairwise) {
 TYPED_TEST(Reduce, BoxesWithStrides) {
   using T = TypeParam;
   Draw draw(14);
+  // A box of 3 x 4 x 5 elements. x has its second dimension contiguous; y is reversed along the
+  // first one, and so begins at its element 40.
   const Index extent[] = {3, 4, 5}, xs[] = {40, 1, 8}, ys[] = {-20, 5, 1};
   const auto x = draw.integers<T>(120), y = draw.integers<T>(60);
   double sum = 0, largest = 0;
@@ -57,6 +60,7 @@ TYPED_TEST(Reduce, BoxesWithStrides) {
       }
   EXPECT_EQ(dotBlock<T>(test::here(), 3, extent, x.data(), xs, y.data() + 40, ys), sum);
   EXPECT_EQ(maxAbsBlock<T>(test::here(), 3, extent, x.data(), xs), largest);
+  // Boxes without elements, and without dimensions, which have one element.
   const Index empty[] = {3, 0, 5};
   EXPECT_EQ(dotBlock<T>(test::here(), 3, empty, x.data(), xs, y.data(), ys), 0);
   EXPECT_EQ(dotBlock<T>(test::here(), 0, nullptr, x.data() + 1, nullptr, y.data() + 2, nullptr),
@@ -77,6 +81,7 @@ TYPED_TEST_SUITE(Fill, ElementTypes);
 TYPED_TEST(Fill, TouchesTheBoxAlone) {
   using T = TypeParam;
   std::vector<T> y(24, T(1));
+  // 2 x 3 elements, the rows 12 apart and reversed: 6, 4, 2 and 18, 16, 14.
   const Index extent[] = {2, 3}, strides[] = {12, -2};
   fillBlock<T>(test::here(), 2, extent, T(7), y.data() + 6, strides);
   for (size_t i = 0; i < y.size(); ++i) {

@@ -179,7 +179,7 @@ TYPED_TEST(RowListsKernel, TakeTheFirstOfTheLargest) {
     const Entries entries(draw);
     const Index count = Index(entries.row.size()), inner = entries.inner;
     RowEntries view = entries.view();
-    view.from = nullptr; // each source is an entry once
+    view.from = nullptr; // entry e reads row e: each row of x is in one list
     const RowLists lists = listRows(entries.rows, view), back = listTransposed(count, view);
     const auto x = draw.integers<T>(count * inner), dy = draw.integers<T>(entries.rows * inner),
                dx = draw.integers<T>(count * inner);
@@ -193,6 +193,7 @@ TYPED_TEST(RowListsKernel, TakeTheFirstOfTheLargest) {
       for (Index c = 0; c < inner; ++c) {
         const size_t at = size_t(i * inner + c);
         Index best = -1;
+        // The winner is the least by this pair: the largest value first, then the smallest key.
         const auto before = [&](Index p) {
           return std::pair(-T(entries.weight(p)) * x[size_t(p * inner + c)],
                            T(entries.key[size_t(p)]));

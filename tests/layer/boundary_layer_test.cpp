@@ -25,13 +25,14 @@ using Values = std::vector<double>;
 
 constexpr Index kChannels = 2, kOutputs = 3;
 
-enum class What { Convolution, Max, AverageIncludePad, AverageExcludePad };
+// A convolution, or the poolings in the order of PoolingMode (see Config::pooling()).
+enum class Kind { Convolution, Max, AverageIncludePad, AverageExcludePad };
 enum class Supply { Tensor, Number, Constant }; // how the caller passes boundary values
 constexpr double kConstant = -0.75;
 
 // A convolution or pooling with its input shape, windows with boundary modes, and settings.
 struct Config {
-  What what;
+  Kind kind;
   Shape input;
   std::vector<Window> windows;
   Supply supply;
@@ -40,14 +41,14 @@ struct Config {
   bool hasValues() const { return std::ranges::any_of(windows, hasUserMode); }
   bool hasSecondInput() const { return hasValues() && supply != Supply::Constant; }
   Shape output() const {
-    Shape shape = {input[0], what == What::Convolution ? kOutputs : input[1]};
+    Shape shape = {input[0], kind == Kind::Convolution ? kOutputs : input[1]};
     for (std::size_t s = 0; s < windows.size(); ++s)
       shape.push_back(windowOutput(windows[s], input[s + 2], static_cast<int>(s)));
     return shape;
   }
   Ref<Layer> make() const {
     Ref<Layer> layer;
-    if (what == What::Convolution)
+    if (kind == Kind::Convolution)
       layer = test::newConv(world(), kChannels, kOutputs, windows);
     else
       layer = test::newPooling(world(), pooling(), windows);
@@ -55,7 +56,7 @@ struct Config {
       layer->set("boundary_constant", double(kConstant));
     return layer;
   }
-  PoolingMode pooling() const { return static_cast<PoolingMode>(static_cast<int>(what) - 1); }
+  PoolingMode pooling() const { return static_cast<PoolingMode>(static_cast<int>(kind) - 1); }
 };
 
 // A random window with boundary modes for a dimension of this extent.
@@ -65,8 +66,9 @@ Window drawWindow(LayoutDraw& draw, Index extent) {
   const int most = draw.chance(70) ? 2 : static_cast<int>(extent) + 4;
   w.padLow = draw.between(-1, most);
   w.padHigh = draw.between(-1, most);
-  w.lowMode = static_cast<Boundary>(draw.upTo(kExtensions - 1));
-  w.highMode = draw.chance(50) ? w.lowMode : static_cast<Boundary>(draw.upTo(kExtensions - 1));
+  const auto extension = [&] { return static_cast<Boundary>(draw.upTo(kExtensions - 1)); };
+  w.lowMode = extension();
+  w.highMode = draw.chance(50) ? w.lowMode : extension();
   return w;
 }
 
@@ -88,6 +90,7 @@ bool isSound(const Window& w, Index extent) {
     if (!reads)
       return false;
   }
+  // Negative paddings remove elements of the input; some must remain.
   return extent + std::min<Index>(w.padLow, 0) + std::min<Index>(w.padHigh, 0) > 0;
 }
 
@@ -105,7 +108,10 @@ void drawPoles(LayoutDraw& draw, Config& config) {
   globe.input[y + 2] = std::max<Index>(globe.input[y + 2], 2);
   Window& rows = globe.windows[y];
   rows.longitudes = x;
-  const auto pole = [&] { return static_cast<Boundary>(draw.between(10, kBoundaries - 1)); };
+  const auto pole = [&] {
+    constexpr int kFirstPole = static_cast<int>(Boundary::Pole); // pole modes are the last ones
+    return static_cast<Boundary>(draw.between(kFirstPole, kBoundaries - 1));
+  };
   rows.lowMode = pole();
   rows.highMode = draw.chance(70) ? pole() : rows.highMode;
   globe.windows[x].lowMode = globe.windows[x].highMode = Boundary::Periodic;
@@ -123,9 +129,10 @@ void drawModesByChannel(LayoutDraw& draw, Config& config) {
       areLongitudes[w.longitudes] = true;
   for (std::size_t s = 0; s < config.windows.size(); ++s) {
     Window& w = config.windows[s];
+    // Channel 0 keeps the modes that were drawn; those of the channels behind it are drawn below.
     w.bands = {{1, w.lowMode, w.highMode}, {kChannels, w.lowMode, w.highMode}};
     for (Boundary ModeBand::*side : {&ModeBand::low, &ModeBand::high}) {
-      const bool mayHaveNone = config.what == What::Convolution;
+      const bool mayHaveNone = config.kind == Kind::Convolution;
       Boundary& mode = w.bands.back().*side;
       if (areLongitudes[s])
         continue;
@@ -138,12 +145,12 @@ void drawModesByChannel(LayoutDraw& draw, Config& config) {
 }
 
 Config drawConfig(LayoutDraw& draw) {
-  Config config{static_cast<What>(draw.upTo(3)),
+  Config config{static_cast<Kind>(draw.upTo(3)),
                 {draw.between(1, 3), kChannels},
                 {},
                 static_cast<Supply>(draw.upTo(2))};
   const int spatial = draw.chance(10) ? 3 : draw.between(1, 2);
-  const bool pooling = config.what != What::Convolution, ceil = pooling && draw.chance(40);
+  const bool pooling = config.kind != Kind::Convolution, ceil = pooling && draw.chance(40);
   while (static_cast<int>(config.windows.size()) < spatial) {
     const Index extent = draw.chance(15) ? 1 : draw.between(2, spatial == 3 ? 4 : 8);
     Window w = drawWindow(draw, extent);
@@ -156,7 +163,7 @@ Config drawConfig(LayoutDraw& draw) {
   drawPoles(draw, config);
   if (draw.chance(40))
     drawModesByChannel(draw, config);
-  config.overlap = config.what == What::Convolution && draw.chance(50);
+  config.overlap = config.kind == Kind::Convolution && draw.chance(50);
   return config;
 }
 
@@ -235,8 +242,8 @@ SecondInput tensorInput(const PaddedInput& padded, const Layout& layout, unsigne
   padded.forEachCell([&](Index i, test::CellValue::Kind kind, Index, int) {
     callers[i] = kind == test::CellValue::User;
   });
-  const int here = layout.grid().position(world()->rank());
-  const Box held = layout.box(here);
+  const int ownPosition = layout.grid().position(world()->rank());
+  const Box held = layout.box(ownPosition);
   visitFloating(type, [&]<class T>(T) {
     T* cell = made.v->mutableData<T>();
     test::forEach(extents(held), [&](std::vector<Index> index) {
@@ -246,8 +253,9 @@ SecondInput tensorInput(const PaddedInput& padded, const Layout& layout, unsigne
         inPadded &= padded.covers(d, index[d]);
       }
       const bool isUserSupplied = inPadded && callers[padded.at(index)];
-      *cell++ = static_cast<T>(
-          isUserSupplied ? made.padded[padded.at(index)] * shareOf(layout, here) : elsewhere);
+      *cell++ = static_cast<T>(isUserSupplied
+                                   ? made.padded[padded.at(index)] * shareOf(layout, ownPosition)
+                                   : elsewhere);
     });
   });
   return made;
@@ -266,12 +274,13 @@ SecondInput numberInput(const PaddedInput& padded, const Layout& layout, unsigne
 // each element counts. It must be zero in cells that are not the caller's.
 Values paddedSum(const PaddedInput& padded, const DTensor& dv) {
   const Layout& layout = dv.layout();
-  const int here = layout.grid().position(world()->rank());
-  bool counts = layout.isHolder(here);
+  const int ownPosition = layout.grid().position(world()->rank());
+  bool counts = layout.isHolder(ownPosition);
   for (int axis = 0; counts && axis < layout.grid().axes(); ++axis)
-    counts = !layout.property(axis).isBroadcast() || layout.grid().coordinate(here, axis) == 0;
+    counts =
+        !layout.property(axis).isBroadcast() || layout.grid().coordinate(ownPosition, axis) == 0;
   Values sum(static_cast<std::size_t>(elements(padded.extent())), 0), local = test::localCells(dv);
-  const Box held = layout.box(here);
+  const Box held = layout.box(ownPosition);
   std::size_t n = 0;
   test::forEach(extents(held), [&](std::vector<Index> index) {
     bool inPadded = true;
@@ -290,6 +299,7 @@ Values paddedSum(const PaddedInput& padded, const DTensor& dv) {
   return sum;
 }
 
+// The boundary values of this configuration in their layout: a tensor or one number.
 SecondInput secondInput(const Config& config, const PaddedInput& padded, const Layout& layout,
                         unsigned seed, double elsewhere, TenonDataType type) {
   return config.supply == Supply::Tensor ? tensorInput(padded, layout, seed, elsewhere, type)
@@ -319,13 +329,15 @@ struct BoundaryStep {
   Ref<DTensor> x, direction, dx, y, tangent, dy, dv;
   SecondInput v, vDirection;
 
-  BoundaryStep(const Config& config, const Layout& input, const Layout& number, TenonDataType type)
+  // `numberLayout` is that of the second input if this is one number.
+  BoundaryStep(const Config& config, const Layout& input, const Layout& numberLayout,
+               TenonDataType type)
       : layer(config.make()), padded(config.input, config.windows) {
     layer->setDataType(type);
     Layouts inputs = {input};
     if (config.hasSecondInput())
       inputs.push_back(config.supply == Supply::Tensor ? layer->form({input}).uses.front()
-                                                       : number);
+                                                       : numberLayout);
     if (config.overlap)
       setUpOverlapped(config, *layer, inputs);
     else
@@ -337,13 +349,15 @@ struct BoundaryStep {
     y = tensor(layer->outputLayout(), type);
     tangent = tensor(layer->outputLayout(), type);
     dy = tensor(layer->outputLayout().dual(), type);
-    const double untouched = std::numeric_limits<double>::quiet_NaN();
+    // Cells that no window may read: NaN in the values would show in every result, and a finite
+    // number in the direction shows in the tangent.
+    constexpr double kUnread = std::numeric_limits<double>::quiet_NaN(), kUnreadDirection = 5;
     const Values nothing(static_cast<std::size_t>(elements(padded.extent())), 0);
     v.padded = Values(nothing.size(), kConstant);
     vDirection.padded = nothing;
     if (inputs.size() > 1) {
-      v = secondInput(config, padded, inputs[1], 7, untouched, type);
-      vDirection = secondInput(config, padded, inputs[1], 8, 5, type);
+      v = secondInput(config, padded, inputs[1], 7, kUnread, type);
+      vDirection = secondInput(config, padded, inputs[1], 8, kUnreadDirection, type);
       dv = tensor(inputs[1].dual(), type);
     }
     fillValid(*x, 1);
@@ -366,13 +380,15 @@ Reference referenceOf(const Config& config, const BoundaryStep& step) {
   const Values x = step.padded.pad(gathered(*step.x), step.v.padded),
                direction = step.padded.pad(gathered(*step.direction), step.vDirection.padded);
   const Values dy = gathered(*step.dy);
-  if (config.what != What::Convolution)
+  if (config.kind != Kind::Convolution)
     return pool(config, step.padded, x, direction, dy);
   const auto parameters = step.layer->parameters();
   return convolve(config, step.padded, x, direction, dy, gathered(parameters[0]->value()),
                   gathered(parameters[1]->value()));
 }
 
+// Compares the cotangent of the boundary values with `want`, a padded array; that of one number is
+// the sum over all cells that it fills.
 void expectSecondCotangent(const Config& config, const BoundaryStep& step, const Values& want,
                            double tolerance, const std::string& what) {
   if (config.supply == Supply::Tensor)
@@ -387,8 +403,8 @@ void expectSecondCotangent(const Config& config, const BoundaryStep& step, const
 void expectEqualToPadding(const Config& config, LayoutDraw& draw, TenonDataType type,
                           double tolerance) {
   const Layout input = test::drawInput(draw, config.input);
-  const Layout number = test::drawInput(draw, {1});
-  BoundaryStep step(config, input, number, type);
+  const Layout numberLayout = test::drawInput(draw, {1});
+  BoundaryStep step(config, input, numberLayout, type);
   step.run();
   const Reference want = referenceOf(config, step);
   const std::string what = " of " + step.layer->describe();
@@ -401,7 +417,7 @@ void expectEqualToPadding(const Config& config, LayoutDraw& draw, TenonDataType 
     ASSERT_NO_FATAL_FAILURE(
         expectSecondCotangent(config, step, want.dv, tolerance, "boundary gradient" + what));
   }
-  if (config.what == What::Convolution) {
+  if (config.kind == Kind::Convolution) {
     const auto p = step.layer->parameters();
     ASSERT_NO_FATAL_FAILURE(expectNear(gathered(p[0]->gradient()), want.dw, tolerance, what));
     ASSERT_NO_FATAL_FAILURE(expectNear(gathered(p[1]->gradient()), want.db, tolerance, what));

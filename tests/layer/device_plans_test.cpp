@@ -256,11 +256,11 @@ TEST_F(DevicePlans, AreTheSameOnAllRanks) {
     plant([](int) { return 5e-2; }, 1);
   setUp(35);
   EXPECT_GE(engine(), 0) << layer_->describe();
-  const auto mine = std::uint64_t(engine());
-  std::vector<std::uint64_t> both{mine, ~mine};
+  const auto ownNumber = std::uint64_t(engine());
+  std::vector<std::uint64_t> both{ownNumber, ~ownNumber};
   reduceNumbers(*world(), both, MPI_MAX);
-  EXPECT_EQ(both[0], mine);
-  EXPECT_EQ(both[1], ~mine);
+  EXPECT_EQ(both[0], ownNumber);
+  EXPECT_EQ(both[1], ~ownNumber);
 }
 
 TEST_F(DevicePlans, ThatFailAreNotTaken) {

@@ -183,9 +183,9 @@ TEST_F(DeviceTensor, RefusesAnArrayOfTheOtherSpace) {
     x->placeArray(host.data(), {15, 5, 1}, {0, 0, 0}, {0, 0, 0}, false);
   });
   const Buffer memory(cells_ * Index(sizeof(double)), "the program's array", x->context().memory());
-  auto* there = const_cast<double*>(memory.data<double>());
+  auto* storage = const_cast<double*>(memory.data<double>());
   expectErrorOnAll(TENON_ERR_ARG, {"on the host", "memory of the device"}, [&] {
-    y->placeArray(there, {15, 5, 1}, {0, 0, 0}, {0, 0, 0}, false);
+    y->placeArray(storage, {15, 5, 1}, {0, 0, 0}, {0, 0, 0}, false);
   });
 }
 

@@ -13,12 +13,12 @@ using test::world;
 
 // The operations that all ranks have counted in local kernels since the log was enabled.
 double countedFlops() {
-  double mine = 0, all = 0;
+  double ownFlops = 0, allFlops = 0;
   for (const EventRecord& record : logSnapshot())
     if (record.event == "LocalKernel")
-      mine += record.flops;
-  MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-  return all;
+      ownFlops += record.flops;
+  MPI_Allreduce(&ownFlops, &allFlops, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  return allFlops;
 }
 
 // The operations of one Apply and one adjoint.

@@ -130,12 +130,12 @@ TEST(Join, TakesASignatureOrAnOutputLayoutForAnyBatch) {
   join->setUp({onWorld({4, 3}, "S0"), onWorld({4, 6}, "B")});
   EXPECT_EQ(join->outputLayout(), onWorld({4, 9}, "S1"));
 
-  const auto given = test::newConcatenate(world(), 1);
-  given->setOutputLayout(onWorld({64, 9}, "S0"));
-  given->setUp({onWorld({4, 3}, "S1"), onWorld({4, 6}, "B")});
-  EXPECT_EQ(given->outputLayout(), onWorld({4, 9}, "S0"));
-  given->setUp({onWorld({7, 3}, "S1"), onWorld({7, 6}, "B")});
-  EXPECT_EQ(given->outputLayout(), onWorld({7, 9}, "S0"));
+  const auto redistributed = test::newConcatenate(world(), 1);
+  redistributed->setOutputLayout(onWorld({64, 9}, "S0"));
+  redistributed->setUp({onWorld({4, 3}, "S1"), onWorld({4, 6}, "B")});
+  EXPECT_EQ(redistributed->outputLayout(), onWorld({4, 9}, "S0"));
+  redistributed->setUp({onWorld({7, 3}, "S1"), onWorld({7, 6}, "B")});
+  EXPECT_EQ(redistributed->outputLayout(), onWorld({7, 9}, "S0"));
 }
 
 // y = x + x with one tensor passed twice. A missing tangent counts as zero, and a cotangent that is

@@ -22,6 +22,7 @@ namespace tenon::test {
 // ones; piecewise smooth layers (maxima, relu) can have a kink within a step.
 enum class Smoothness { Smooth, Linear, PiecewiseLinear, PiecewiseSmooth };
 
+// A layer that tests of all layer types run.
 struct LayerCase {
   std::string name;
   Shape input;

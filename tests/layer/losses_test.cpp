@@ -79,17 +79,17 @@ Wanted ofElements(const LossCase& p) {
   constexpr double kDelta = 0.6;
   Wanted wanted;
   for (Index i = 0; i < kCells; ++i) {
-    const double d = valueAt(i) - targetAt(i), w = p.cellWeight(i), sign = d > 0 ? 1 : -1;
-    const bool isNear = std::abs(d) <= kDelta;
+    const double error = valueAt(i) - targetAt(i), w = p.cellWeight(i), sign = error > 0 ? 1 : -1;
+    const bool isNear = std::abs(error) <= kDelta;
     if (p.type == "meansquarederror") {
-      wanted.loss += w * d * d;
-      wanted.gradient[i] = w * 2 * d;
+      wanted.loss += w * error * error;
+      wanted.gradient[i] = w * 2 * error;
     } else if (p.type == "meanabsoluteerror") {
-      wanted.loss += w * std::abs(d);
+      wanted.loss += w * std::abs(error);
       wanted.gradient[i] = w * sign;
     } else {
-      wanted.loss += w * (isNear ? 0.5 * d * d : kDelta * (std::abs(d) - 0.5 * kDelta));
-      wanted.gradient[i] = w * (isNear ? d : kDelta * sign);
+      wanted.loss += w * (isNear ? 0.5 * error * error : kDelta * (std::abs(error) - 0.5 * kDelta));
+      wanted.gradient[i] = w * (isNear ? error : kDelta * sign);
     }
   }
   if (p.reduction == "mean")
@@ -163,12 +163,13 @@ void expectWanted(test::LayoutDraw& draw, const LossCase& p, const Wanted& wante
   for (const auto& [name, value] : p.settings)
     layer->set(name, value);
   test::Step step(layer, test::drawInput(draw, kFields), type);
-  const auto there = [&](const Shape& shape) { return test::drawInput(draw, shape); };
+  const auto drawnLayout = [&](const Shape& shape) { return test::drawInput(draw, shape); };
   if (layer->declaration().takesTarget())
-    layer->setTarget(filled(there(kFields), draw.chance(50) ? type : TENON_FLOAT64, targetAt));
+    layer->setTarget(
+        filled(drawnLayout(kFields), draw.chance(50) ? type : TENON_FLOAT64, targetAt));
   if (p.weights != "none")
     layer->setTargetWeights(
-        filled(there(p.weights == "sample" ? Shape{kFields[0]} : kFields), type, weightAt));
+        filled(drawnLayout(p.weights == "sample" ? Shape{kFields[0]} : kFields), type, weightAt));
   fillByIndex(*step.x, valueAt);
   const double tolerance = type == TENON_FLOAT32 ? 1e-5 : 1e-13;
   const std::string what = p.text() + " of " + step.x->layout().describe();
@@ -264,8 +265,8 @@ TEST(Losses, CrossEntropyHasWeightsOfSamples) {
 // Values of terms with weight 0 do not matter: loss, gradient and tangent are bitwise the same
 // whether they are numbers, NaN or infinite.
 TEST(Losses, LeaveOutWhatHasNoWeight) {
-  const HeldTraps held; // terms of weight 0 are NaN
-  const auto run = [](const LossCase& p, double there, std::vector<double>& found) {
+  const HeldTraps noTraps; // terms of weight 0 are NaN, which must not trap
+  const auto run = [](const LossCase& p, double unweighted, std::vector<double>& found) {
     const auto layer = test::newLayer(world(), p.type);
     layer->set("loss_reduction", p.reduction);
     layer->set("loss_weights", p.weights);
@@ -280,9 +281,9 @@ TEST(Losses, LeaveOutWhatHasNoWeight) {
     };
     const auto target = tensor(fields), dx = tensor(fields);
     for (Index i = 0; i < kCells; ++i) {
-      step.x->mutableData<double>()[i] = weight(i) == 0 && i % 2 ? there : valueAt(i);
-      target->mutableData<double>()[i] = weight(i) == 0 ? there : targetAt(i);
-      dx->mutableData<double>()[i] = weight(i) == 0 && i % 3 ? there : valueAt(i + 1);
+      step.x->mutableData<double>()[i] = weight(i) == 0 && i % 2 ? unweighted : valueAt(i);
+      target->mutableData<double>()[i] = weight(i) == 0 ? unweighted : targetAt(i);
+      dx->mutableData<double>()[i] = weight(i) == 0 && i % 3 ? unweighted : valueAt(i + 1);
     }
     layer->setTarget(target);
     const bool bySample = p.weights == "sample";
@@ -309,25 +310,26 @@ TEST(Losses, LeaveOutWhatHasNoWeight) {
           p.settings = {{"with_target", true}};
         std::vector<double> want;
         run(p, 0.25, want);
-        for (const double there : {std::nan(""), std::numeric_limits<double>::infinity(), 1e300}) {
+        for (const double unweighted :
+             {std::nan(""), std::numeric_limits<double>::infinity(), 1e300}) {
           std::vector<double> found;
-          run(p, there, found);
-          EXPECT_EQ(found, want) << p.text() << ", " << there;
+          run(p, unweighted, found);
+          EXPECT_EQ(found, want) << p.text() << ", " << unweighted;
         }
       }
 }
 
 // A sample of weight 0 needs neither a valid label nor finite logits.
 TEST(Losses, CrossEntropyLeavesOutWhatHasNoWeight) {
-  const HeldTraps held; // logits are NaN
-  const auto run = [](double there, double label) {
+  const HeldTraps noTraps; // logits of weight 0 are NaN, which must not trap
+  const auto run = [](double unweighted, double label) {
     const auto layer = test::newLayer(world(), "crossentropy");
     layer->set("loss_weights", std::string("sample"));
     test::Step step(layer, test::onWorld({3, 4}, "B"));
     const auto labels = makeRef<DTensor>(world(), test::onWorld({3}, "B"), TENON_INT64);
     const auto weights = tensor(test::onWorld({3}, "B"));
     for (Index i = 0; i < 12; ++i)
-      step.x->mutableData<double>()[i] = i / 4 == 1 ? there : valueAt(i);
+      step.x->mutableData<double>()[i] = i / 4 == 1 ? unweighted : valueAt(i);
     for (Index i = 0; i < 3; ++i) {
       labels->mutableData<std::int64_t>()[i] = i == 1 ? static_cast<std::int64_t>(label) : i;
       weights->mutableData<double>()[i] = i == 1 ? 0 : 1;
@@ -347,9 +349,9 @@ TEST(Losses, CrossEntropyLeavesOutWhatHasNoWeight) {
   EXPECT_EQ(run(std::numeric_limits<double>::infinity(), -100), want);
 }
 
-// All ranks have sample 5, and each of them reports the error.
+// All layouts are B: each rank has sample 5 and reports the error.
 TEST(Losses, RefuseInvalidWeights) {
-  const HeldTraps held; // NaN among the weights
+  const HeldTraps noTraps; // one weight is NaN, which must not trap
   for (const char* type : {"huber", "relativel2", "crossentropy"})
     for (const char* reduction : {"mean", "sum"})
       for (const double weight :
@@ -367,7 +369,7 @@ TEST(Losses, RefuseInvalidWeights) {
         layer->setTargetWeights(weights);
         step.apply();
         step.adjoint();
-        weights->mutableData<double>()[5] = weight;
+        weights->mutableData<double>()[5] = weight; // on every rank
         expectError(TENON_ERR_ARG, {"at [5]", "[0,inf)", "finite"}, [&] { step.apply(); });
       }
 }

@@ -721,8 +721,8 @@ TEST(MeshNetworks, AreTheSameWithEdgesAnywhere) {
     ASSERT_NO_FATAL_FAILURE(test::expectNear(got.gradients, want.gradients, 1e-12, "gradients"));
     for (const auto& [edge, values] : want.df) {
       std::vector<double> sum(values.size(), 0);
-      if (const auto mine = got.df.find(edge); mine != got.df.end())
-        sum = mine->second;
+      if (const auto ownPart = got.df.find(edge); ownPart != got.df.end())
+        sum = ownPart->second;
       MPI_Allreduce(MPI_IN_PLACE, sum.data(), static_cast<int>(sum.size()), MPI_DOUBLE, MPI_SUM,
                     MPI_COMM_WORLD);
       ASSERT_NO_FATAL_FAILURE(test::expectNear(sum, values, 1e-13, "df"));
@@ -1106,24 +1106,24 @@ class MeshCalls : public test::CApi {};
 
 TEST_F(MeshCalls, NameTheEdgeThatIsWrong) {
   using test::expectCommonCode;
-  const TenonInt here = test::worldRank();
+  const TenonInt ownRank = test::worldRank();
   // Rank r owns the node with id 10 + r and has that of the next rank as a ghost.
-  const TenonInt ids[] = {10 + here, 10 + (here + 1) % test::worldSize()};
+  const TenonInt ids[] = {10 + ownRank, 10 + (ownRank + 1) % test::worldSize()};
   TenonIndexMap nodes = nullptr;
   TenonEdges edges = nullptr;
   test::expectSuccess(TenonIndexMapCreateFromIds(MPI_COMM_WORLD, 1, 2, ids, &nodes));
   const auto create = [&](TenonInt target, TenonInt source) {
     return TenonEdgesCreate(nodes, nodes, 1, &target, &source, nullptr, nullptr, &edges);
   };
-  expectCommonCode(TENON_ERR_ARG, create(0, here == 0 ? 2 : 1),
+  expectCommonCode(TENON_ERR_ARG, create(0, ownRank == 0 ? 2 : 1),
                    {"source[0] of rank 0 is 2, but its list of nodes has 2", "not ids"});
-  expectCommonCode(TENON_ERR_ARG, create(here == 0 ? 1 : 0, 0),
+  expectCommonCode(TENON_ERR_ARG, create(ownRank == 0 ? 1 : 0, 0),
                    {"target[0] of rank 0 is 1, a ghost, since the rank owns 1 node",
                     "on the rank that owns its target"});
   expectCommonCode(TENON_ERR_NULL,
                    TenonEdgesCreate(nodes, nodes, 1, nullptr, nullptr, nullptr, nullptr, &edges),
                    {"target is NULL"});
-  const double weight = here == 0 ? std::nan("") : 1;
+  const double weight = ownRank == 0 ? std::nan("") : 1;
   const TenonInt node = 0;
   expectCommonCode(TENON_ERR_ARG,
                    TenonEdgesCreate(nodes, nodes, 1, &node, &node, nullptr, &weight, &edges),
@@ -1266,11 +1266,11 @@ TEST(Rows, AreThePointsOfEachBlock) {
     test::expectNear(test::gathered(*again.y), test::gathered(*step.x), 1e-15, what);
     step.layer->clearStack();
     back->clearStack();
-    const LayerAdjointResult there = checkLayerAdjoint(*step.layer, nullptr, 5);
-    EXPECT_LE(there.relativeError, 1e-14) << what;
+    const LayerAdjointResult adjoint = checkLayerAdjoint(*step.layer, nullptr, 5);
+    EXPECT_LE(adjoint.relativeError, 1e-14) << what;
     if (!use.holdsPartialSums()) {
-      const LayerAdjointResult here = checkLayerAdjoint(*back, nullptr, 6);
-      EXPECT_LE(here.relativeError, 1e-14) << what;
+      const LayerAdjointResult adjointOfBack = checkLayerAdjoint(*back, nullptr, 6);
+      EXPECT_LE(adjointOfBack.relativeError, 1e-14) << what;
     }
   }
 }
@@ -1293,13 +1293,13 @@ TEST(Rows, RefuseShapesThatDoNotMatch) {
 // A field on a process grid is interpolated to the nodes of a mesh, which have other owners, and
 // back by the transposed weights: against dense matrices, exactly.
 TEST(Rows, LeadFromAGridToAMeshAndBack) {
-  const int size = world()->size(), here = world()->rank();
+  const int size = world()->size(), ownRank = world()->rank();
   const Index ny = 7, nx = 5, channels = 2;
   const GridPtr grid = size % 2 == 0 ? Grid::make({size / 2, 2}) : Grid::make({size, 1});
   const Layout field({.shape = {1, channels, ny, nx},
                       .grid = grid,
                       .properties = {Property::shard(2), Property::shard(3)}});
-  const Box box = field.boxOfRank(here);
+  const Box box = field.boxOfRank(ownRank);
   std::vector<Index> points;
   for (Index y = box[2].begin; y < box[2].end; ++y)
     for (Index x = box[3].begin; x < box[3].end; ++x)
@@ -1319,7 +1319,7 @@ TEST(Rows, LeadFromAGridToAMeshAndBack) {
     return static_cast<Index>(std::ranges::find(list, value) - list.begin());
   };
   for (int node = 0; node < nodes; ++node)
-    if ((node * 5 + 1) % size == here)
+    if ((node * 5 + 1) % size == ownRank)
       ids.push_back(Index(node) * 1000003);
   const Index ownNodes = static_cast<Index>(ids.size());
   for (Index i = 0; i < ownNodes; ++i)

@@ -175,12 +175,12 @@ private:
   void compare(const DTensor& tiles, const DTensor& box, const std::string& what) const {
     const std::vector<double> got = gathered(tiles), want = gathered(box);
     const Shape& shape = tiles.layout().shape();
-    std::vector<double> there;
+    std::vector<double> wantInTiles;
     for (Index i = 0; i < elements(shape); ++i) {
       const std::vector<Index> at = tiling_.inBox(unflattened(i, shape), tileExtents(tiles));
-      there.push_back(want[flattened(at.data(), box.layout().shape())]);
+      wantInTiles.push_back(want[flattened(at.data(), box.layout().shape())]);
     }
-    test::expectNear(got, there, tolerance_, what);
+    test::expectNear(got, wantInTiles, tolerance_, what);
   }
 
   const Tiling& tiling_;
@@ -469,9 +469,10 @@ struct Cube {
     for (int face = 0; face < 6; ++face)
       for (int side = 0; side < 4; ++side) {
         const int direction = (side % 2 ? 1 : -1) * faces[face].axis[side / 2],
-                  other = faceAt(direction), there = sideTowards(other, faces[face].normal);
-        const int along = faces[face].axis[1 - side / 2], onward = faces[other].axis[1 - there / 2];
-        all.push_back({other, there, along == onward ? 0 : 1});
+                  other = faceAt(direction), otherSide = sideTowards(other, faces[face].normal);
+        const int along = faces[face].axis[1 - side / 2],
+                  onward = faces[other].axis[1 - otherSide / 2];
+        all.push_back({other, otherSide, along == onward ? 0 : 1});
       }
     return all;
   }
@@ -510,9 +511,9 @@ struct Cube {
         int bent = from.axis[d];
         if (std::abs(bent) == std::abs(direction))
           bent = bent == direction ? -from.normal : from.normal;
-        const int there = std::abs(faces[face].axis[0]) == std::abs(bent) ? 0 : 1;
-        ghost.at[1] = vector[there];
-        ghost.sign = faces[face].axis[there] == bent ? 1 : -1;
+        const int component = std::abs(faces[face].axis[0]) == std::abs(bent) ? 0 : 1;
+        ghost.at[1] = vector[component];
+        ghost.sign = faces[face].axis[component] == bent ? 1 : -1;
       }
     return ghost;
   }

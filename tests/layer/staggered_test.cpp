@@ -163,11 +163,11 @@ TEST(Staggered, FieldsOfAGridHaveOneDecomposition) {
         const Index more = sides[0].faces == "all" && its.end == 5 && !its.empty();
         EXPECT_EQ(faces.owned(2, part).size(), its.size() + more) << faces.describe();
       }
-      const auto there = test::layerWith("stagger", settingsOf(sides));
+      const auto toFaces = test::layerWith("stagger", settingsOf(sides));
       const auto back = test::layerWith("collocate", settingsOf(sides));
-      there->setUp(cells);
+      toFaces->setUp(cells);
       back->setUp(faces);
-      EXPECT_EQ(there->outputLayout(cells), faces) << there->outputLayout(cells).describe();
+      EXPECT_EQ(toFaces->outputLayout(cells), faces) << toFaces->outputLayout(cells).describe();
       EXPECT_EQ(back->outputLayout(faces), cells) << back->outputLayout(faces).describe();
     }
 }

@@ -50,14 +50,15 @@ double rawValue(std::uint64_t seed, int rank, Index cell) {
 
 // The value of one target element of this rank by the definition: the sum over all source elements
 // with the same position in the domain.
-double expected(const Case& c, int here, const std::vector<Index>& cell, std::uint64_t seed) {
-  const auto global = test::globalOf(c.to, here, cell, false);
+double expected(const Case& c, int ownPosition, const std::vector<Index>& cell,
+                std::uint64_t seed) {
+  const auto global = test::globalOf(c.to, ownPosition, cell, false);
   double sum = 0;
   if (!global)
     return sum;
   for (int r = 0; r < world()->size(); ++r) {
     const int position = c.from.grid().position(r);
-    if (!c.from.isHolder(position) || !test::mayTalk(c.from, position, c.to, here))
+    if (!c.from.isHolder(position) || !test::mayTalk(c.from, position, c.to, ownPosition))
       continue;
     Index number = 0;
     test::forEach(extents(c.from.box(position)), [&](const std::vector<Index>& i) {
@@ -66,7 +67,7 @@ double expected(const Case& c, int here, const std::vector<Index>& cell, std::ui
       ++number;
     });
   }
-  return test::signOf(c.to, here, cell, false) * sum;
+  return test::signOf(c.to, ownPosition, cell, false) * sum;
 }
 
 template <class T>

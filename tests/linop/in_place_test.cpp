@@ -38,8 +38,8 @@ constexpr double kOld = -77; // all elements of the array before an operator is 
 class CommonArray {
 public:
   CommonArray(const Layout& halos, bool columns) : rank_(halos.rank()) {
-    const int here = halos.grid().position(world()->rank());
-    const Box box = halos.box(here), owned = halos.ownedBox(here);
+    const int ownPosition = halos.grid().position(world()->rank());
+    const Box box = halos.box(ownPosition), owned = halos.ownedBox(ownPosition);
     for (int d = 0; d < rank_; ++d) {
       low_.push_back(std::max<Index>(0, owned[d].begin - box[d].begin));
       high_.push_back(std::max<Index>(0, box[d].end - owned[d].end));

@@ -37,14 +37,14 @@ MPI_Datatype mpiType() {
 
 // Returns the lists of all ranks, on each rank.
 template <class T>
-std::vector<std::vector<T>> ofAllRanks(const std::vector<T>& mine) {
+std::vector<std::vector<T>> ofAllRanks(const std::vector<T>& local) {
   const int size = world()->size();
   std::vector<int> counts(size), begins(size + 1, 0);
-  const int count = static_cast<int>(mine.size());
+  const int count = static_cast<int>(local.size());
   MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, MPI_COMM_WORLD);
   std::partial_sum(counts.begin(), counts.end(), begins.begin() + 1);
   std::vector<T> joined(static_cast<std::size_t>(begins.back()));
-  MPI_Allgatherv(mine.data(), count, mpiType<T>(), joined.data(), counts.data(), begins.data(),
+  MPI_Allgatherv(local.data(), count, mpiType<T>(), joined.data(), counts.data(), begins.data(),
                  mpiType<T>(), MPI_COMM_WORLD);
   std::vector<std::vector<T>> all;
   for (int rank = 0; rank < size; ++rank)
@@ -273,11 +273,11 @@ TEST(IndexMap, IsItsMatrixByEveryTransport) {
 }
 
 TEST(IndexMap, NamesEntriesThatItRefuses) {
-  const int size = world()->size(), last = size - 1, here = world()->rank();
+  const int size = world()->size(), last = size - 1, ownRank = world()->rank();
   const Layout line = test::onLine({3 * size}, "S0");
   const auto make = [&](Index target, Index source) {
     WantedEntries wanted{{0, 1}, {0, 1}, {}};
-    if (here == last)
+    if (ownRank == last)
       wanted = {{0, target}, {0, source}, {}};
     makeIndexMap(*world(), line, line, {0}, wanted);
   };
@@ -319,17 +319,17 @@ struct Mesh {
     return size > 2 && rank == 1 ? 0 : rank;
   }
   explicit Mesh(bool repeats) {
-    const int here = world()->rank();
+    const int ownRank = world()->rank();
     std::vector<int> nodes;
     for (int node = kNodes - 1; node >= 0; --node)
-      if (ownerOf(node) == here)
+      if (ownerOf(node) == ownRank)
         nodes.push_back(node);
     owned = static_cast<TenonInt>(nodes.size());
     for (int node = 0; node < kNodes;
          ++node) // every third is a ghost of two ranks, others of one or none
-      if (ownerOf(node) != here && (node + here) % 3 == 0 && node % 7 != 0)
+      if (ownerOf(node) != ownRank && (node + ownRank) % 3 == 0 && node % 7 != 0)
         nodes.push_back(node);
-    if (repeats && here != 1)
+    if (repeats && ownRank != 1)
       nodes.insert(nodes.end(), {nodes[0], nodes[0], 5, 5});
     for (int node : nodes)
       ids.push_back(idOf(node));
@@ -491,9 +491,9 @@ TEST(IndexMap, SortsFewIdsOnManyRanks) {
       op.apply(x, y);
       std::vector<Index> sorted = ids;
       std::ranges::sort(sorted);
-      const Interval mine = y.layout().boxOfRank(world()->rank())[0];
-      for (Index n = mine.begin; n < mine.end; ++n)
-        ASSERT_EQ(y.data<std::int64_t>()[n - mine.begin], sorted[static_cast<std::size_t>(n)]);
+      const Interval ownRows = y.layout().boxOfRank(world()->rank())[0];
+      for (Index n = ownRows.begin; n < ownRows.end; ++n)
+        ASSERT_EQ(y.data<std::int64_t>()[n - ownRows.begin], sorted[static_cast<std::size_t>(n)]);
     }
 }
 
@@ -527,15 +527,15 @@ TEST_F(Meshes, SendEachNodeOnceToEachRankThatHasIt) {
   const TenonInt columns = 4;
   make(mesh, columns);
   const auto ids = ofAllRanks(mesh.ids);
-  const std::set<TenonInt> mine(mesh.ids.begin(), mesh.ids.begin() + mesh.owned);
+  const std::set<TenonInt> ownIds(mesh.ids.begin(), mesh.ids.begin() + mesh.owned);
   TenonInt neighbours = 0, copies = 0;
   for (int rank = 0; rank < test::worldSize(); ++rank) {
-    const TenonInt there =
+    const TenonInt shared =
         rank == test::worldRank()
             ? 0
-            : std::ranges::count_if(ids[rank], [&](TenonInt id) { return mine.contains(id); });
-    neighbours += there > 0;
-    copies += there;
+            : std::ranges::count_if(ids[rank], [&](TenonInt id) { return ownIds.contains(id); });
+    neighbours += shared > 0;
+    copies += shared;
   }
   TenonInt messages = -1, bytes = -1;
   test::expectSuccess(TenonLinearOpGetTraffic(fill_, &messages, &bytes));
@@ -593,9 +593,9 @@ TEST_F(Meshes, DoNotLetConversionsFillGhosts) {
 }
 
 TEST_F(Meshes, NameWrongIdsOnAllRanks) {
-  const int here = test::worldRank(), size = test::worldSize();
+  const int ownRank = test::worldRank(), size = test::worldSize();
   TenonIndexMap map = nullptr;
-  std::vector<TenonInt> ids{10 + here, 7};
+  std::vector<TenonInt> ids{10 + ownRank, 7};
   const auto make = [&](TenonInt owned) {
     return TenonIndexMapCreateFromIds(MPI_COMM_WORLD, owned, static_cast<TenonInt>(ids.size()),
                                       ids.data(), &map);
@@ -605,22 +605,23 @@ TEST_F(Meshes, NameWrongIdsOnAllRanks) {
       {"lists id 7 as a ghost, but no rank owns it; the ids that ranks own are the "
        "first `owned` of each list"});
   if (size > 1) {
-    ids = {here < 2 ? 7 : 10 + here};
+    ids = {ownRank < 2 ? 7 : 10 + ownRank};
     test::expectCommonCode(
         TENON_ERR_LAYOUT, make(1),
         {"id 7 is owned by rank 0 and by rank 1; list it among the first `owned` ids "
          "of one rank alone"});
   }
-  ids = {10 + here, here == size - 1 ? 10 + here : 20 + here};
+  ids = {10 + ownRank, ownRank == size - 1 ? 10 + ownRank : 20 + ownRank};
   test::expectCommonCode(TENON_ERR_LAYOUT, make(2), {"is twice among the ids that rank"});
-  test::expectCommonCode(TENON_ERR_ARG, make(here == size - 1 ? 3 : 1), {"owned is 3 and count 2"});
+  test::expectCommonCode(TENON_ERR_ARG, make(ownRank == size - 1 ? 3 : 1),
+                         {"owned is 3 and count 2"});
   test::expectCommonCode(
       TENON_ERR_NULL,
-      TenonIndexMapCreateFromIds(MPI_COMM_WORLD, 0, here == 0 ? 1 : 0, nullptr, &map),
+      TenonIndexMapCreateFromIds(MPI_COMM_WORLD, 0, ownRank == 0 ? 1 : 0, nullptr, &map),
       {"ids is NULL"});
   EXPECT_EQ(map, nullptr);
   // A domain that is not divided as the nodes are.
-  ids = {10 + here, 20 + here};
+  ids = {10 + ownRank, 20 + ownRank};
   test::expectSuccess(make(2));
   TenonLayout other = layout({2 * size + 1, 3}, "S0");
   TenonLinearOp op = nullptr;
@@ -638,9 +639,9 @@ TEST_F(Meshes, NameWrongIdsOnAllRanks) {
 // Maps by lists of entries: y[i, c] is twice the element of one row minus that of another; or, with
 // entries in both dimensions, an element of any row and column.
 TEST_F(Meshes, AreMapsBetweenLayoutsByEntries) {
-  const TenonInt here = test::worldRank(), rows = 2 * test::worldSize();
+  const TenonInt ownRank = test::worldRank(), rows = 2 * test::worldSize();
   TenonLayout from = layout({rows, 3}, "S0"), to = layout({test::worldSize(), 3}, "S0");
-  const TenonInt first = 7 * here % rows, second = 5 * (here + 1) % rows;
+  const TenonInt first = 7 * ownRank % rows, second = 5 * (ownRank + 1) % rows;
   struct Case {
     std::vector<int> joint;
     std::vector<TenonInt> target, source;
@@ -652,7 +653,7 @@ TEST_F(Meshes, AreMapsBetweenLayoutsByEntries) {
     ofRows.expected.push_back(2 * value(3 * first + c) - value(3 * second + c));
   ofAll.expected = {value(3), 0, value(1)};
   std::vector<double> given, found(3);
-  for (TenonInt place = 6 * here; place < 6 * (here + 1); ++place)
+  for (TenonInt place = 6 * ownRank; place < 6 * (ownRank + 1); ++place)
     given.push_back(value(place));
   TenonDTensor x = tensor(from, TENON_FLOAT64), y = tensor(to, TENON_FLOAT64);
   test::expectSuccess(TenonDTensorPlaceArray(x, given.data(), nullptr, nullptr, nullptr, 6));

@@ -80,9 +80,9 @@ inline std::vector<double> elementsIn(const DTensor& x) {
 
 // Returns a copy of a tensor in device memory.
 inline Ref<DTensor> sameOnDevice(const DTensor& x) {
-  const auto there = makeRef<DTensor>(x.comm(), x.layout(), x.dataType(), Space::Device);
-  copyLocal(x, *there);
-  return there;
+  const auto onDevice = makeRef<DTensor>(x.comm(), x.layout(), x.dataType(), Space::Device);
+  copyLocal(x, *onDevice);
+  return onDevice;
 }
 
 // Writes the local elements, in row-major order.
@@ -192,8 +192,8 @@ inline std::vector<NamedOp> conversions() {
 // Sends a tensor from the first rank to the last.
 inline LinearOpRef sendReceive(TenonDataType type) {
   const int ranks = world()->size();
-  const Layout here = layoutOn(Grid::make({1}, {0}), {7, 5}, "B");
-  return conversion(here, sendReceiveRange(here, ranks - 1, ranks), type);
+  const Layout onFirst = layoutOn(Grid::make({1}, {0}), {7, 5}, "B");
+  return conversion(onFirst, sendReceiveRange(onFirst, ranks - 1, ranks), type);
 }
 
 inline std::vector<NamedOp> memoryOps() {

@@ -14,9 +14,24 @@ const LinkRates kBase{.latency = 10, .overhead = 1, .bandwidth = 4, .copyBandwid
 
 TEST(LevelRates, AreThoseOfTheLinksOnTheWay) {
   const Machine machine = Machine::make("m", {{"node", 2}, {"socket", 2}, {"core", 4}},
-                                        {{"port", 2, 1, 10, 1, {{LinkRule::Touching}}},
-                                         {"bus", 1, 1, 8, 2, {{LinkRule::Leaving}}},
-                                         {"NIC", 0, 1, 4, 3, {{LinkRule::Leaving}}}});
+                                        {{.name = "port",
+                                          .level = 2,
+                                          .units = 1,
+                                          .bandwidth = 10,
+                                          .latency = 1,
+                                          .rules = {{LinkRule::Touching}}},
+                                         {.name = "bus",
+                                          .level = 1,
+                                          .units = 1,
+                                          .bandwidth = 8,
+                                          .latency = 2,
+                                          .rules = {{LinkRule::Leaving}}},
+                                         {.name = "NIC",
+                                          .level = 0,
+                                          .units = 1,
+                                          .bandwidth = 4,
+                                          .latency = 3,
+                                          .rules = {{LinkRule::Leaving}}}});
   const LinkRates rates = ratesOf(machine, kBase);
   // {ranks in a unit, latency, bandwidth}. A core has a quarter of its socket's bus and an eighth
   // of its node's NIC.
@@ -42,8 +57,13 @@ TEST(LevelRates, AreTheBasesWhereNoLinkIsDescribed) {
 }
 
 TEST(LevelRates, ALevelOfOneUnitIsNotCrossed) {
-  const Machine machine =
-      Machine::make("m", {{"node", 4}, {"core", 1}}, {{"NIC", 0, 1, 4, 3, {{LinkRule::Leaving}}}});
+  const Machine machine = Machine::make("m", {{"node", 4}, {"core", 1}},
+                                        {{.name = "NIC",
+                                          .level = 0,
+                                          .units = 1,
+                                          .bandwidth = 4,
+                                          .latency = 3,
+                                          .rules = {{LinkRule::Leaving}}}});
   const LinkRates rates = ratesOf(machine, kBase);
   EXPECT_TRUE(rates.levels.empty());
   EXPECT_EQ(rates.latency, 3);

@@ -46,11 +46,23 @@ TEST_F(MachineFile, OfThePaperAreRead) {
   const Machine a100 = readMachine("a100x16", 2);
   EXPECT_EQ((std::vector<Level>{{"node", 2}, {"gpu", 16}}), a100.levels());
   ASSERT_EQ(2U, a100.links().size());
-  EXPECT_EQ((Link{"NIC", 0, 1, 8e9, 0, {{LinkRule::Leaving}}}), a100.links()[1]);
+  EXPECT_EQ((Link{.name = "NIC",
+                  .level = 0,
+                  .units = 1,
+                  .bandwidth = 8e9,
+                  .latency = 0,
+                  .rules = {{LinkRule::Leaving}}}),
+            a100.links()[1]);
   const Machine v100 = readMachine("v100x8");
   EXPECT_EQ((std::vector<Level>{{"node", 4}, {"gpu", 8}}), v100.levels());
   ASSERT_EQ(3U, v100.links().size());
-  EXPECT_EQ((Link{"PCIe", 1, 1, 32e9, 0, {{LinkRule::Touching, 0}}}), v100.links()[1]);
+  EXPECT_EQ((Link{.name = "PCIe",
+                  .level = 1,
+                  .units = 1,
+                  .bandwidth = 32e9,
+                  .latency = 0,
+                  .rules = {{LinkRule::Touching, 0}}}),
+            v100.links()[1]);
   EXPECT_EQ((std::vector<LinkRule>{{LinkRule::Leaving}, {LinkRule::Crossing, 0, false, 1, 4}}),
             v100.links()[2].rules);
 }

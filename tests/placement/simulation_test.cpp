@@ -70,8 +70,18 @@ TEST(Simulation, GivesTable3OfTheV100Nodes) {
 TEST(Simulation, FollowsWhatDevicesHold) {
   const double port = 4e9, nic = 1e9, bytes = 8e9;
   const Machine machine = Machine::make("m", {{"node", 2}, {"gpu", 4}},
-                                        {{"port", 1, 1, port, 0, {{LinkRule::Touching}}},
-                                         {"nic", 0, 1, nic, 0, {{LinkRule::Leaving}}}});
+                                        {{.name = "port",
+                                          .level = 1,
+                                          .units = 1,
+                                          .bandwidth = port,
+                                          .latency = 0,
+                                          .rules = {{LinkRule::Touching}}},
+                                         {.name = "nic",
+                                          .level = 0,
+                                          .units = 1,
+                                          .bandwidth = nic,
+                                          .latency = 0,
+                                          .rules = {{LinkRule::Leaving}}}});
   Simulation simulation(machine, Placement({{2, 4}}), {0}, kRing, bytes);
   const auto expectSteps = [&](const std::string& program, const std::vector<double>& expected) {
     const std::vector<double> steps = simulation.stepSeconds(parseProgram(program));
@@ -93,8 +103,18 @@ TEST(Simulation, FollowsWhatDevicesHold) {
 
 TEST(Simulation, AddsTheLatencyOfItsRounds) {
   const Machine machine = Machine::make("m", {{"node", 2}, {"gpu", 8}},
-                                        {{"port", 1, 1, 1, 1e-6, {{LinkRule::Touching}}},
-                                         {"nic", 0, 1, 1, 1e-3, {{LinkRule::Leaving}}}});
+                                        {{.name = "port",
+                                          .level = 1,
+                                          .units = 1,
+                                          .bandwidth = 1,
+                                          .latency = 1e-6,
+                                          .rules = {{LinkRule::Touching}}},
+                                         {.name = "nic",
+                                          .level = 0,
+                                          .units = 1,
+                                          .bandwidth = 1,
+                                          .latency = 1e-3,
+                                          .rules = {{LinkRule::Leaving}}}});
   const auto latency = [&](ReductionAlgorithm algorithm, const std::string& program) {
     // The links transfer a byte per second, so the data must be almost 0 bytes.
     return Simulation(machine, Placement({{2, 8}}), {0}, algorithm, 1e-30)

@@ -22,6 +22,7 @@ namespace tenon::test {
 inline constexpr std::uint64_t kTrainingSeed = 3;
 inline constexpr int kTrainingSteps = 10;
 
+// A network that tests of plans run.
 struct NetworkCase {
   std::string name;
   Shape input; // of the whole batch

@@ -297,7 +297,12 @@ TEST(Placements, TheFasterOfBothIsTaken) {
   const auto seconds = [](const char* placement, bool* reversed = nullptr) {
     const Ref<NamedPlan> plan = alexNetPlan(16, 8);
     plan->setMachine(Machine::make("nodes", {{"node", 2}, {"core", 4}},
-                                   {{"NIC", 0, 1, 1e9, 1e-5, {{LinkRule::Leaving}}}}));
+                                   {{.name = "NIC",
+                                     .level = 0,
+                                     .units = 1,
+                                     .bandwidth = 1e9,
+                                     .latency = 1e-5,
+                                     .rules = {{LinkRule::Leaving}}}}));
     plan->set("placement", placement);
     if (reversed)
       *reversed = plan->search().spaceOutermost;

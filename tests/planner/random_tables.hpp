@@ -17,6 +17,7 @@ namespace tenon::test {
 
 using Edges = std::vector<std::pair<int, int>>;
 
+// A graph of layers by its edges.
 struct Graph {
   std::string name;
   int layers = 0;

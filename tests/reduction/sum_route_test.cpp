@@ -62,14 +62,14 @@ TEST(SumRoute, WaysAreThoseOfTheAdjoint) {
                                  {"P,P", "B,R"},
                                  {"P,S0", "B,B"},
                                  {"P,S1", "S0,S0"}}) {
-    auto there = pathsWithSeparateSums(on(from), on(to));
+    auto forward = pathsWithSeparateSums(on(from), on(to));
     auto back = pathsWithSeparateSums(on(to).dual(), on(from).dual());
-    EXPECT_EQ(there.size(), back.size());
+    EXPECT_EQ(forward.size(), back.size());
     for (auto& way : back) {
       std::ranges::reverse(way);
       for (Layout& between : way)
         between = between.dual();
-      EXPECT_NE(std::ranges::find(there, way), there.end()) << from << " -> " << to;
+      EXPECT_NE(std::ranges::find(forward, way), forward.end()) << from << " -> " << to;
     }
   }
 }

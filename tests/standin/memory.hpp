@@ -31,6 +31,7 @@ namespace tenon::standin {
 // kernels. Implemented in cudart.cpp.
 bool isRegistered(const void* p);
 
+// The memory of the stand-in's device, in this process.
 class DeviceMemory {
 public:
   static DeviceMemory& get();

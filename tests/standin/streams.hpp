@@ -109,6 +109,7 @@ std::vector<unsigned> blockOrder(unsigned blocks);
 
 } // namespace tenon::standin
 
+// A stream: work that is queued until something waits for it.
 struct CUstream_st {
   // Legacy is the default stream of a context. It and the blocking streams of the context wait for
   // each other (awaitOrdered()); non-blocking streams do not take part in this.
@@ -121,6 +122,7 @@ struct CUstream_st {
   double seconds = 0; // clock of the stream: the time of all work that it has run (costs.hpp)
 };
 
+// An event.
 struct CUevent_st {
   std::shared_ptr<tenon::standin::Recording> last; // of the latest cudaEventRecord(); null if none
   CUcontext context = nullptr;

@@ -109,7 +109,12 @@ TEST_F(NamedPlans, TenonsOwnPrices) {
   EXPECT_GT(plan->search().seconds, 100 * flat);
   plan->set("memory_rate", 1e10);
   plan->setMachine(Machine::make("cluster", {{"node", 4}, {"core", 8}},
-                                 {{"nic", 0, 1, 1e9, 1e-5, {{LinkRule::Leaving}}}}));
+                                 {{.name = "nic",
+                                   .level = 0,
+                                   .units = 1,
+                                   .bandwidth = 1e9,
+                                   .latency = 1e-5,
+                                   .rules = {{LinkRule::Leaving}}}}));
   EXPECT_GT(plan->search().seconds, flat);
   plan->set("processes", Index(64));
   refused(TENON_ERR_SHAPE, "32 devices");

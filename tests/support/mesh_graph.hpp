@@ -41,9 +41,10 @@ struct MeshGraph {
     };
     targets = ids();
     sources = twoSets ? ids() : targets;
-    const int there = static_cast<int>(targets.size()), here = static_cast<int>(sources.size());
+    const int targetCount = static_cast<int>(targets.size()),
+              sourceCount = static_cast<int>(sources.size());
     for (int e = upTo(mostEdges); e > 0; --e) {
-      MeshEdge edge{upTo(here - 1), upTo((there + 1) / 2 - 1), Index(1000 - 7 * e),
+      MeshEdge edge{upTo(sourceCount - 1), upTo((targetCount + 1) / 2 - 1), Index(1000 - 7 * e),
                     double(1 + upTo(3)) * (upTo(1) ? 1 : -1)};
       if (!twoSets && upTo(9) == 0)
         edge.source = edge.target;
@@ -69,12 +70,14 @@ struct MeshNodes {
 // rank alone; an edge counts twice.
 enum class MeshFault { None, GhostMissing, TargetsExchanged, KeysLocal, EdgeTwice };
 
+// How the lists of a graph are made.
 struct MeshOptions {
   bool weighted = false, keyed = true;
   bool anywhere = false; // edges on any ranks, some on two
   MeshFault fault = MeshFault::None;
 };
 
+// A rank's part of a graph, as the library's edges.
 struct MeshPart {
   MeshNodes targets, sources; // equal if there is one set
   std::vector<int> edges;     // by number

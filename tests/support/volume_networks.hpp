@@ -9,11 +9,14 @@ namespace tenon::test {
 
 struct VolumeNetwork {
   Ref<Layer> net, loss;
-  Shape target; // of one sample; {} for labels
+  Shape target; // of one sample; {} if the target is a class for each sample
 };
 
+// Adds layers to a graph. The functions return the number of the new node, by which others read it.
 class VolumeBuilder {
 public:
+  static constexpr int kInput = -1; // read by a node: the input of the network
+
   explicit VolumeBuilder(CommPtr comm) : comm_(std::move(comm)), net_(newLayer(comm_, "graph")) {}
 
   int add(const Ref<Layer>& layer, const std::vector<int>& reads) {
@@ -74,7 +77,7 @@ private:
 inline VolumeNetwork volumeUnet(const CommPtr& comm, Index extent, Index channels, int levels) {
   VolumeBuilder b(comm);
   std::vector<int> skips;
-  int node = b.pair(-1, 1, channels);
+  int node = b.pair(b.kInput, 1, channels);
   Index width = channels;
   for (int level = 0; level < levels; ++level, width *= 2) {
     skips.push_back(node);
@@ -89,7 +92,7 @@ inline VolumeNetwork volumeUnet(const CommPtr& comm, Index extent, Index channel
 
 inline VolumeNetwork volumeFno(const CommPtr& comm, Index extent, Index channels, Index modes) {
   VolumeBuilder b(comm);
-  int node = b.conv(-1, 1, channels, 1);
+  int node = b.conv(b.kInput, 1, channels, 1);
   for (int block = 0; block < 3; ++block)
     node = b.add("gelu", {b.add("add", {b.spectral(node, channels, modes),
                                         b.conv(node, channels, channels, 1)})});
@@ -99,7 +102,7 @@ inline VolumeNetwork volumeFno(const CommPtr& comm, Index extent, Index channels
 // A class for each sample.
 inline VolumeNetwork volumeResnet(const CommPtr& comm, Index channels, Index classes) {
   VolumeBuilder b(comm);
-  int node = b.add("relu", {b.norm(b.conv(-1, 1, channels, 3), "batchnorm", channels)});
+  int node = b.add("relu", {b.norm(b.conv(b.kInput, 1, channels, 3), "batchnorm", channels)});
   for (const Index stride : {1, 2}) {
     const Index out = stride * channels;
     const int inner =

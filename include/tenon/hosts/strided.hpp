@@ -10,7 +10,8 @@ namespace tenon {
 namespace detail {
 
 /* An array of a host: its first element, ghosts included, and the length of its memory. Its
- * dimensions are the last ones of the tensor. */
+ * dimensions are the last ones of the tensor. Ints and the checks are declared in
+ * cxx/arguments.hpp, Where in cxx/error.hpp, Placement in cxx/loan.hpp. */
 template <class T>
 struct Strided {
   T* first = nullptr;
@@ -18,6 +19,7 @@ struct Strided {
   TenonInt length = 0;
 };
 
+/* Of a list that may be left out: 0. */
 inline TenonInt entry(const Ints& list, std::size_t i) {
   return list.size() > 0 ? list.data()[i] : 0;
 }
@@ -25,17 +27,17 @@ inline TenonInt entry(const Ints& list, std::size_t i) {
 template <class T>
 Placement placeStrided(DTensor& x, const Strided<T>& array, const Ints& ghostsLow,
                        const Ints& ghostsHigh, const Where& where) {
-  const std::size_t rank = array.extents.size(), dimensions = dimensionsOf(x.get(), where);
-  checkAnyLength("ghostsLow", ghostsLow.size(), rank);
-  checkAnyLength("ghostsHigh", ghostsHigh.size(), rank);
-  if (rank > dimensions)
-    throw std::length_error("the array has " + std::to_string(rank) +
+  const std::size_t ofArray = array.extents.size(), dimensions = dimensionsOf(x.get(), where);
+  checkAnyLength("ghostsLow", ghostsLow.size(), ofArray);
+  checkAnyLength("ghostsHigh", ghostsHigh.size(), ofArray);
+  if (ofArray > dimensions)
+    throw std::length_error("the array has " + std::to_string(ofArray) +
                             " dimensions, but the tensor " + std::to_string(dimensions));
   std::vector<TenonInt> low(dimensions), high(dimensions), strides(dimensions), before(dimensions),
       behind(dimensions);
   Call(where).check(TenonDTensorGetBox(x, low.data(), high.data()));
   T* firstOwned = array.first;
-  const std::size_t omitted = dimensions - rank;
+  const std::size_t omitted = dimensions - ofArray;
   for (std::size_t d = 0; d < dimensions; ++d) {
     const TenonInt owned = high[d] - low[d];
     const bool isOmitted = d < omitted;
@@ -48,7 +50,8 @@ Placement placeStrided(DTensor& x, const Strided<T>& array, const Ints& ghostsLo
     }
     const TenonInt extent = isOmitted ? 1 : array.extents[i],
                    needed = before[d] + owned + behind[d];
-    const bool fits = isOmitted ? owned <= 1 : extent == needed; // a rank can have no elements
+    /* An omitted dimension has extent 1, or 0 on a rank without elements. */
+    const bool fits = isOmitted ? owned <= 1 : extent == needed;
     if (!fits)
       throw std::length_error("dimension " + std::to_string(d) + " of the tensor has " +
                               std::to_string(needed) + " elements on this rank, ghosts included, " +

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Calls that refer to layers by name: layer types, network files, models in files of other formats,
-// and the children and parameters of a container by path, such as "encoder/conv1/weight".
+// and the children and parameters of a container by path, such as "encoder/conv1/weight". The calls
+// are declared in tenon/layer_network.h, layer_types.h and ext/layer.h.
 //
 // A signature says how a layer's inputs, parameters and outputs are distributed over a grid axis.
 // The signatures of a layer depend on its shapes and settings. The call that lists the signatures

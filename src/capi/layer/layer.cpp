@@ -12,7 +12,7 @@
 // For a layer f, f' is its Jacobian at the last x, and f'* the transpose of f'. In the three Apply
 // calls, which are part of a time step, the ranks do not exchange whether one failed: an error is
 // returned if there is one rank, and is fatal otherwise. In the other collective calls, an error on
-// one rank is returned on all ranks.
+// one rank is returned on all ranks. The calls are declared in tenon/layer.h.
 #include "layer/core/layer.hpp"
 
 #include "capi/layer/create.hpp"

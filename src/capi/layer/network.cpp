@@ -2,7 +2,8 @@
 // Containers (sequential, graph), and the calls for layers with several inputs and outputs, such as
 // TenonLayerApplyMany(). An evaluation must not allocate memory, so the lists of its tensors are
 // arrays on the stack, with a maximum length. It exchanges messages without comparing the arguments
-// of the ranks, so its errors are fatal if there are several ranks (guardApply()).
+// of the ranks, so its errors are fatal if there are several ranks (guardApply()). The calls are
+// declared in tenon/layer_network.h.
 #include "layer/networks/network.hpp"
 
 #include "capi/layer/create.hpp"

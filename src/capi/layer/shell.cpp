@@ -7,7 +7,8 @@
 //                                      functions
 // The wrappers of the user's functions are stored in the layer's declaration (the object with its
 // type and settings), so the layer owns them. They refer to the layer by plain references: with
-// counted ones, layer and wrappers would keep each other alive forever.
+// counted ones, layer and wrappers would keep each other alive forever. The calls are declared in
+// tenon/ext/layer.h.
 #include "layer/types/shell.hpp"
 
 #include "capi/layer/create.hpp"

@@ -8,6 +8,8 @@
 // All of these are collective, except Unbind; the queries (Get...) are local. F* is the adjoint of
 // F. An application exchanges messages without a preceding check that all ranks are able to. If one
 // rank fails, the others wait forever, so an error is fatal unless there is one rank (applying()).
+// The calls are declared in tenon/linearop.h, the creation of a Jacobian in
+// tenon/linearop_create.h.
 #include "linop/linear_op.hpp"
 
 #include "capi/collective.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The memory operators, which act within each rank's local array: clear a box, or add, copy or move
 // one box to another. Boxes are half-open ranges [low, high) of local indices, counted from 0, and
-// can differ between ranks. So the ranks agree on layout and data type only.
+// can differ between ranks. So the ranks agree on layout and data type only. The calls are declared
+// in tenon/ext/linearop.h.
 #include "capi/linearop/create.hpp"
 
 #include "linop/algebra/memory_op.hpp"

@@ -3,7 +3,8 @@
 // layouts. The user passes the layout of x (domain), an axis of the process grid and, for some, a
 // dimension of the tensor; the layout of y (range) follows. Example: "allgather" along an axis that
 // splits dimension 0 has as its range the layout with copies on that axis. makeConversion() then
-// chooses the messages, as for any pair of layouts. All calls are collective.
+// chooses the messages, as for any pair of layouts. All calls are collective. The calls are
+// declared in tenon/linearop_create.h.
 #include "capi/linearop/create.hpp"
 
 #include "linop/algebra/primitive.hpp"

@@ -5,6 +5,8 @@
 //   shell             the caller, until the creation has succeeded on all ranks; then the operator
 //   registered type   the operator, as soon as the type's create function has returned the context.
 //                     So the context is also freed if the creation then fails on another rank.
+//
+// The calls are declared in tenon/linearop_create.h.
 #include "capi/linearop/create.hpp"
 
 #include "dtensor/dtensor.hpp"

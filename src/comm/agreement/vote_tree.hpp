@@ -16,6 +16,7 @@
 
 namespace tenon {
 
+// One of the two trees, for a number of ranks.
 class VoteTree {
 public:
   enum class Order { Ranks, Mirrored };

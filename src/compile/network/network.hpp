@@ -41,6 +41,7 @@ struct NetworkNode {
   std::shared_ptr<const Network> segment = nullptr;
 };
 
+// A network in which containers have been replaced by the layers that compute; see above.
 struct Network {
   std::vector<NetworkNode> nodes;
   int inputs = 1;           // number of inputs

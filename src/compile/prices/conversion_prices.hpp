@@ -13,6 +13,7 @@
 
 namespace tenon {
 
+// Prices conversions on the links of one machine, each pair of layouts once.
 class ConversionPrices {
 public:
   // Prices for a number of ranks. With a grid, most conversions on it are priced from a table of

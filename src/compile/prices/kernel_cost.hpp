@@ -20,6 +20,7 @@
 
 namespace tenon {
 
+// Work and seconds of the kernels of one layer, on the slowest process.
 struct KernelCost {
   KernelWork apply, adjoint;
   double applySeconds = 0, adjointSeconds = 0;

@@ -58,6 +58,7 @@ struct NodePrice {
   double sum() const { return kernels + moves; }
 };
 
+// Prices the passes of one network. The list of steps is priced as it would run.
 class PassPrices {
 public:
   // The arguments must outlive this object. `sampling`: the positions of a process grid that are

@@ -21,6 +21,8 @@
 
 namespace tenon {
 
+// The result of compiling a network: a form, lists of maps and flags for each node, and the list
+// that runs.
 class CompiledNetwork {
 public:
   struct Node {

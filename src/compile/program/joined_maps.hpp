@@ -26,6 +26,7 @@ struct ListNode {
   int sameAs = -1;
 };
 
+// The list of the network, and the way back from it to the lists of its nodes.
 struct JoinedMaps {
   MapList list;
   // By node: where its operators, kernels, sources and constants begin in the tables of the list.

@@ -23,6 +23,8 @@ namespace tenon {
 // A random layer of a type, drawn for the tests and for `tenon check`: settings that are consistent
 // with each other, and shapes of inputs that fit them.
 
+// A random valid use of a layer type: settings, and shapes and values of its inputs. Tests of all
+// types draw examples.
 struct Example {
   std::vector<std::pair<const char*, SettingValue>> settings;
   std::vector<Shape> inputs;
@@ -83,6 +85,8 @@ std::optional<StoredName> storedName(const std::string& names, const std::string
 class ArrayKernel;
 struct KernelPlace;
 
+// The base class of the declarations of all layer types. A type overrides the functions below that
+// concern it.
 class Declaration {
 public:
   using Owner = Settings::Owner;

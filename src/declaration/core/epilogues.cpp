@@ -7,7 +7,8 @@
 //
 // The function is then the epilogue of the kernel. Only Apply is fused. Tangent and adjoint follow
 // the unfused list, so a value that one of them reads is not fused away. applyPass() and the
-// tangent and adjoint (pass.cpp) call epilogues() for the joined map list of a network.
+// tangent and adjoint (pass.cpp) call epilogues() for the joined map list of a network. The
+// functions are declared in pass.hpp.
 #include "declaration/core/pass.hpp"
 
 #include <algorithm>

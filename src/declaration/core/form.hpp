@@ -54,6 +54,7 @@ struct FormInputs {
   }
 };
 
+// A parameter of the layer as the kernel reads it.
 struct ParameterForm {
   std::string name;
   Layout use;
@@ -87,6 +88,7 @@ struct UserValues {
   std::optional<double> constant; // none: they are the second input
 };
 
+// The layouts of all arrays of a layer, for one list of input layouts and labels.
 struct Form {
   // The layout of the first input that kernel call k reads, and the box of outputs that it computes
   // at a position of the grid. Only for types with one kernel.

@@ -46,6 +46,7 @@ struct SharingNode {
   std::function<Form(const Layouts& inputs, const std::optional<Layout>& computedHalo)> form = {};
 };
 
+// Decides, node by node, which layers of a network compute the halo of a later layer.
 class HaloSharing {
 public:
   HaloSharing(std::vector<SharingNode> nodes, int inputs, std::vector<int> outputs);

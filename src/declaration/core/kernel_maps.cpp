@@ -11,7 +11,7 @@
 //
 // To overlap communication, parts of the output (strips along the sides of the block) can have
 // their own kernel calls and conversions of x. These conversions run while the first kernel call
-// computes the interior.
+// computes the interior. Declaration::maps() is declared in declaration.hpp.
 #include "declaration/core/kernel_maps.hpp"
 
 #include "declaration/core/window_layout.hpp"

@@ -10,7 +10,7 @@
 //
 // All other settings are errors, and the messages say what to change. `outer` is the extent that
 // windows cover, and `inner` the number of windows, per patch; for a transposed convolution these
-// are output and input.
+// are output and input. The functions are members of class Windowed (windowed.hpp).
 #include "declaration/core/windowed.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"

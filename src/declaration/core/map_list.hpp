@@ -82,6 +82,7 @@ enum class OperatorKind {
   BoundaryNumber
 };
 
+// An operator of the list: what it does and between which layouts.
 struct OperatorEntry {
   OperatorKind kind;
   Layout from, to;
@@ -132,6 +133,7 @@ struct OwnMove {
   Index inApply = 0, inAdjoint = 0;
 };
 
+// A kernel of the list: its name, what its derivatives read, and what it can do.
 struct KernelEntry {
   std::string name;
   bool savesInputs = false;
@@ -165,6 +167,7 @@ struct SourceEntry {
 // When a map runs: batch normalisation uses different statistics in inference than in training.
 enum class When { Always, Training, Inference };
 
+// An entry of the list: the object that it applies, and the values that it reads and writes.
 struct Map {
   enum class Kind { Operator, Kernel, Stage, Source };
   Kind kind;
@@ -183,6 +186,8 @@ struct JoinedObjects {
   int operators = 0, kernels = 0, sources = 0, constants = 0;
 };
 
+// The list, and the tables of its values, operators, kernels and sources. A declaration fills it by
+// the calls below, in the order in which the maps run.
 class MapList {
 public:
   static constexpr int kMaxInputs = 8; // of one kernel

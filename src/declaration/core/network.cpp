@@ -3,7 +3,7 @@
 // which the names of a graph's inputs and outputs need parsing. All other functions of a
 // declaration concern the layouts of one layer, its form. That of a container consists of the forms
 // of its layers, which the objects of module `layer` have, so asking the declaration of a container
-// is an internal error.
+// is an internal error. declareSequential() and declareGraph() are declared in types.hpp.
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/options/option_text.hpp"

@@ -32,6 +32,7 @@ struct LayerDescription {
   MeshLists lists = {}; // lists that a program has set; not part of a file
 };
 
+// A node of a container in a network file.
 struct LayerDescription::Node {
   int sameAs = -1;          // the first node with this layer, or -1 if this is the first
   LayerDescription layer{}; // the layer, if sameAs is -1

@@ -75,6 +75,7 @@ inline bool isCopy(const Step& step) {
 // Whether the step runs a kernel that adds to the gradients of parameters.
 bool addsToGradients(const MapList& list, const Step& step);
 
+// The steps of one Apply, tangent or adjoint, and the values that they use.
 struct Pass {
   // For Apply: the values of the list, then their roundings. For derivatives: the values that Apply
   // has saved, then tangents or cotangents.

@@ -9,7 +9,7 @@
 // another Begin, so messages are sent in the order in which they are needed. A step only changes
 // places with its neighbour, so each move compares just two steps. At the end, a Begin with its End
 // directly after it becomes one step Apply again. The last function finds the lifetimes of values,
-// from the first to the last step that uses them.
+// from the first to the last step that uses them. The functions are declared in pass.hpp.
 #include "declaration/core/pass.hpp"
 
 #include <algorithm>

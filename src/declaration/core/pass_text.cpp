@@ -11,7 +11,7 @@
 //
 // "->" overwrites and "+>" adds; "*" marks the adjoint of an operator or kernel. Values of a
 // derivative have the names of the list with a prefix, d. for cotangents and t. for tangents, which
-// makes them easy to find in Apply.
+// makes them easy to find in Apply. describe() is declared in pass.hpp.
 #include "declaration/core/pass.hpp"
 
 #include <fmt/format.h>

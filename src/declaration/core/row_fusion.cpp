@@ -13,7 +13,7 @@
 // MapList::fuseRows() is called once per network before it runs, by rewriting.cpp on the host. It
 // only changes the description; the module `layer` makes the fused kernel from it
 // (mesh/edge_network.cpp). One object, such as a perceptron, can be called several times in a
-// network. All its calls are fused, or none.
+// network. All its calls are fused, or none. MapList::fuseRows() is declared in map_list.hpp.
 #include "declaration/core/map_list.hpp"
 
 #include <algorithm>

@@ -26,6 +26,8 @@
 
 namespace tenon {
 
+// A row of the table: a label, and the properties that inputs, parameters and output have along a
+// grid axis with this label.
 struct SignatureRow {
   std::string label; // name of the row in options: "n", "o", "i", "h", "B", ...
   Properties inputs; // one per input; the last applies to all further inputs

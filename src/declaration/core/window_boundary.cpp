@@ -11,7 +11,8 @@
 //
 // The result is a mode per side in each Window and, if modes differ between channels, bands: runs
 // of channels with equal modes, each with the channel at which it ends. The number of channels is
-// not known yet, so the last band of a list for all channels has no end (kOpenEnd).
+// not known yet, so the last band of a list for all channels has no end (kOpenEnd). The functions
+// are members of class Windowed, or declared beside it in windowed.hpp.
 #include "declaration/core/windowed.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Declares attention along the edges of a mesh: y[i] = sum over the edges e with target(e) = i of
 // a[e] v[e], where a is the softmax of the scores s[e] over these edges. s has one number per edge
-// and head, and v the channels of all heads.
+// and head, and v the channels of all heads. declareEdgeAttention() is declared in core/types.hpp.
 //
 // All edges into a node must be on one rank, which then has the whole softmax. Nothing is
 // communicated.

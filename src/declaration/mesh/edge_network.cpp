@@ -102,10 +102,10 @@ GatheredPart partOf(const ListedKernel& kernel, const std::vector<Index>& order,
     std::ranges::stable_sort(places, {}, rowAt);
     for (const Index place : places) {
       const bool isSame = part.scattered.rows > part.scatteredBegin.back() &&
-                          part.scattered.to.back() == rowAt(place);
+                          part.scattered.rowOfList.back() == rowAt(place);
       if (!isSame) {
         part.scattered.first.push_back(part.scattered.entries());
-        part.scattered.to.push_back(rowAt(place));
+        part.scattered.rowOfList.push_back(rowAt(place));
         ++part.scattered.rows;
       }
       part.scattered.index.push_back(place);

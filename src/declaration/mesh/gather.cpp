@@ -10,7 +10,7 @@
 // Edges and nodes are distributed over ranks by lists that the program hands over. If an edge of
 // this rank ends at a node of another rank, the rows of such nodes (ghosts) are first received by
 // an index map. maps() lists these exchanges first, to overlap with the copies of local rows. There
-// is one kernel per part of y.
+// is one kernel per part of y. declareGather() is declared in core/types.hpp.
 #include "declaration/core/types.hpp"
 #include "declaration/kernel/kernel_place.hpp"
 #include "declaration/mesh/edge_declaration.hpp"

@@ -14,7 +14,7 @@
 // F fills these ghosts.
 //
 // Links and index map communicate, without a kernel. Settings give the width of the halo
-// (padding).
+// (padding). declareLinkedHalo() is declared in core/types.hpp.
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"
 #include "sys/errors/error.hpp"

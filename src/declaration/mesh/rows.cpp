@@ -10,7 +10,7 @@
 //
 // Labels, which state what a grid axis does to the field: S0 (splits the batch) and S2, S3, ...
 // (space) split the rows, S1 splits the channels, B replicates, R holds all on its root, P is a
-// partial sum.
+// partial sum. declareRows() is declared in core/types.hpp.
 #include "declaration/core/result_layout.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/kernel/kernel_place.hpp"

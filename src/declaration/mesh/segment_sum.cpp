@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Declares the layer `segmentsum` of graph networks: it reduces rows of edges to nodes, a[i] = sum
 // (mean, max) over the edges e with target(e) = i of w_e m[e], with the weight w_e of the edge. The
-// setting `at` selects sources instead of targets.
+// setting `at` selects sources instead of targets. declareSegmentSum() is declared in
+// core/types.hpp.
 //
 // Edges of a node can be on several ranks. Each rank then sums its own edges (addSums() in
 // edge_declaration.cpp), and the transpose of an index map sends these sums to the rank that owns

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Declares the layer `sparsematrix`: y[i] = sum over the edges e with target(e) = i of w_e
 // x[source(e)], a product with the matrix whose entries are the weights w_e of edges. x and y have
-// a row of channels per node.
+// a row of channels per node. declareSparseMatrix() is declared in core/types.hpp.
 //
 // The steps are: receive the rows of x from nodes of other ranks that edges of this rank read
 // (addNodes), compute, and send sums for nodes of other ranks to their owners (addSums). The

@@ -3,6 +3,7 @@
 // orders, degrees, 2] by a number f(l) of each degree: the Laplacian on a sphere of radius 1, its
 // inverse, or the decay of diffusion over a time of 1. All of them commute with rotations of the
 // sphere. The kernel is a single strided product, and every split of the coefficients is possible.
+// declareDegreeProduct() is declared in core/types.hpp.
 //
 // Labels: S0, S1, ... (splits dimension 0, 1, ...), B, R, P.
 #include "declaration/core/elementwise.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Declares the spherical harmonic transform `sht`, from fields [batch, channel, rows, columns] to
-// coefficients c [batch, channel, orders, degrees, 2], and its inverse `inversesht`:
+// coefficients c [batch, channel, orders, degrees, 2], and its inverse `inversesht`
+// (core/types.hpp declares both functions):
 //
 //   c[m,l] = integral of x Y*_lm over the sphere,   y = sum over l and m of c[m,l] Y_lm
 //

@@ -21,6 +21,8 @@
 //          message
 //   l      x replicated, the product split by degrees, y a partial sum: no message
 //   B R P  all replicated; on the root; partial sums
+//
+// declareSphericalConvolution() is declared in core/types.hpp.
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/sphere/spherical_product.hpp"

@@ -79,6 +79,7 @@ inline Property shardOf(int dim) {
   return Property::shard(dim);
 }
 
+// Base of the declarations of layers with these transforms.
 class SphereDeclaration : public Declaration {
 public:
   using Declaration::Declaration;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Declares the affine (fully connected) layer y[n,o] = sum over i of x[n,i] W[o,i] + b[o].
+// declareAffine() is declared in core/types.hpp.
 //
 // rows() lists how one axis of the process grid can distribute the layer, form() makes the layouts
 // of all arrays on all ranks, kernel() describes the kernel and the values that its derivative

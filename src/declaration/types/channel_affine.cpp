@@ -9,7 +9,8 @@
 // Labels of the rows: n (the axis splits the batch), c (channels, and with them the parameters),
 // S2, S3, ... (space), B (replicates all), R (holds all on its root only). channelaffine also has
 // P: x is a partial sum and its contributions are scaled, but only the root of the axis has the
-// shift, which is added once.
+// shift, which is added once. declareChannelAffine() and declarePRelu() are declared in
+// core/types.hpp.
 #include "declaration/core/channel_table.hpp"
 #include "declaration/core/elementwise.hpp"
 #include "declaration/core/kernel_maps.hpp"

@@ -2,7 +2,7 @@
 // Declares the layer `constant`: y = value, where `value` is a parameter of the layer and does not
 // depend on the input x. The input only determines the distribution of y. Examples are a table of
 // positions, a land mask, or the initial state of a recurrence. A frozen parameter makes y constant
-// in training, too.
+// in training, too. declareConstant() is declared in core/types.hpp.
 //
 // Parameter and output have the same layout, so each rank copies its own block, and nothing is
 // communicated.

@@ -2,7 +2,7 @@
 // Declares the layer `coordinates`, which gives a network the position of each grid point. For an
 // input [batch, C, space...] with d spatial dimensions, the output has, optionally, the C channels
 // of the input, followed by d channels: channel C + k holds coordinate k of each point (see
-// kCoordinateSettings).
+// kCoordinateSettings). declareCoordinates() is declared in core/types.hpp.
 //
 // The rank whose block has the input's last channel also has the channels of coordinates, which it
 // computes from global indices without communication. With C = 5 in two dimensions, channels split

@@ -19,6 +19,8 @@
 //
 // m and s are fixed, that is, not differentiated. The last kernel returns the total derivative
 // softmax(z) - [c = label] instead, and the adjoint of these steps needs no communication.
+// declareCrossEntropy() is declared in core/types.hpp; the kernels are in
+// layer/types/cross_entropy.cpp.
 #include "declaration/core/types.hpp"
 #include "declaration/types/losses.hpp"
 #include "geometry/layout/layout.hpp"

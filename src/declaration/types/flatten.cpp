@@ -2,7 +2,8 @@
 // Declares two types that give the elements of a tensor, in row-major order, another shape:
 // flatten, [batch, channel, spatial...] to [batch, features], and reshape (below) with any shape.
 // A rank's block of x and its block of y have the same elements in the same order, so the kernel is
-// a copy, and nothing is communicated.
+// a copy, and nothing is communicated. declareFlatten() and declareReshape() are declared in
+// core/types.hpp.
 //
 // Flatten of [4, 6, 5, 5] makes [4, 150], 25 features from each channel. Channels split at 0, 2, 6
 // become features split at 0, 50, 150. The input must not be split in space, because the features

@@ -19,7 +19,7 @@
 //   Pa      P    B    P     a is a partial sum
 //   Pb      B    P    P     b is a partial sum
 //
-// These are the rows of Table 1 of DistPar, and R.
+// These are the rows of Table 1 of DistPar, and R. declareMatmul() is declared in core/types.hpp.
 #include "declaration/core/types.hpp"
 #include "declaration/kernel/kernel_place.hpp"
 #include "kernels/products/gemm.hpp"

@@ -15,6 +15,7 @@
 //
 // The layout is a pattern for any batch: layoutLike() adapts it to the shape of the input. This
 // file only declares the layer, and the library's conversions communicate, without a kernel.
+// declareRepartition() is declared in core/types.hpp.
 #include "declaration/core/result_layout.hpp"
 #include "declaration/core/types.hpp"
 #include "sys/errors/error.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Declares the softmax along a dimension `dim`: y = exp(x - m) / s, with the maximum m of x and the
 // sum s of exp(x - m) over this dimension. m and s are one number for each line of elements along
-// `dim`.
+// `dim`. declareSoftmax() is declared in core/types.hpp.
 //
 // If a grid axis splits `dim`, the ranks along the axis have pieces of a line, and maps() lists
 // these steps:

@@ -19,7 +19,7 @@
 //
 // Only coefficients are communicated, never the field. Coefficients have the shape [batch,
 // channels, modes..., 2], with real and imaginary part last. Without a split of space, X' is X and
-// Y' is Y.
+// Y' is Y. declareSpectralConvolution() is declared in core/types.hpp.
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
 #include "declaration/kernel/kernel_place.hpp"

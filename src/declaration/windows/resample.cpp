@@ -9,7 +9,7 @@
 // form() puts each output on the rank of the middle one of its inputs, and gives the input a halo
 // with the others. These positions are computed in integers from global extents, so all ranks agree
 // exactly on split points and halos. The kernel applies the maps of the dimensions one after the
-// other.
+// other. declareAdaptiveAveragePooling() and declareResample() are declared in core/types.hpp.
 #include "declaration/core/types.hpp"
 #include "declaration/core/window_layout.hpp"
 #include "declaration/kernel/kernel_place.hpp"

@@ -18,6 +18,7 @@
 //
 // Labels per grid axis: n batch, i input channels (y is a partial sum), o output channels, g
 // groups, d/h/w space, B (replicated), R (on the root of the axis only), P (partial sums).
+// declareTransposedConvolution() is declared in core/types.hpp.
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
 #include "declaration/core/windowed.hpp"

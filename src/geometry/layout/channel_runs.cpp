@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Divides channels where a mode of either layout changes, and conversions into terms at poles. Both
 // sides of a conversion know both layouts, so they list the same runs and terms in the same order.
+// Layout::withModesOf() is declared in layout.hpp.
 #include "geometry/layout/channel_runs.hpp"
 
 #include "sys/errors/error.hpp"

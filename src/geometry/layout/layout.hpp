@@ -28,8 +28,10 @@
 
 namespace tenon {
 
+// S(d), B, P and R.
 enum class PropertyKind { Shard, Broadcast, Partial, Root };
 
+// The property of a layout along one grid axis.
 struct Property {
   PropertyKind kind = PropertyKind::Broadcast;
   int dim = -1; // The dimension that a Shard splits.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Layouts as text: the shorthand "S0,B,R", and the texts of messages and views. describe() includes
 // all that is not the default, since ranks agree on layouts by comparing that text; summary() is
-// for readers, and has only the width and the modes of a halo.
+// for readers, and has only the width and the modes of a halo. The functions are declared in
+// layout.hpp.
 #include "geometry/layout/cuts.hpp"
 #include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"

@@ -8,7 +8,8 @@
 //   false    0, 1, 2, 3             x from x
 //   true     -1 from 0, 4 from 3    x from x + 3, modulo 6
 //
-// Here are also the checks of both dimensions, and the rule that finds the longitudes.
+// Here are also the checks of both dimensions, and the rule that finds the longitudes. The
+// functions are declared in layout.hpp.
 #include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"
 

@@ -18,6 +18,7 @@
 
 namespace tenon {
 
+// A window along one dimension, with the boundary modes of its sides.
 struct Window {
   Index kernel = 1;
   Index stride = 1;

@@ -14,6 +14,7 @@
 
 namespace tenon {
 
+// The two ends of an edge.
 enum class EdgeEnd { Target, Source };
 
 class Edges {

@@ -37,6 +37,7 @@ struct IndexTraffic {
   Traffic sent = {}, received = {};
 };
 
+// The arguments of an index map: layouts, joint dimensions, and this rank's lists of entries.
 struct IndexMapSpec {
   Layout from, to;       // Patterns.
   std::vector<int> dims; // The joint dimensions.
@@ -51,6 +52,7 @@ struct IndexMapSpec {
 // Messages between this rank and others by the lists of a map.
 IndexTraffic trafficOf(const IndexMapSpec& spec, int rank);
 
+// An index map, which does not change. Operators, layers and edges refer to it by IndexMapPtr.
 class IndexMap {
 public:
   explicit IndexMap(IndexMapSpec spec);

@@ -4,7 +4,8 @@
 // the box, where their boundary modes apply. For example, in a box of 2 x 3 tiles of 10 x 10
 // elements, element [12, 4] of the tile at place 1 = (0, 1) is element [12, 14] of the box, that
 // is, [2, 4] of the tile at place 4 = (1, 1). Each rank stores the places of all patches, but not
-// the places without a patch: a box can be as large as indices allow.
+// the places without a patch: a box can be as large as indices allow. linkTiles() is declared in
+// patch_links.hpp.
 #include "geometry/patches/patch_links.hpp"
 #include "sys/errors/error.hpp"
 #include "sys/text/text.hpp"

@@ -48,6 +48,7 @@ std::vector<Index> pieceCuts(const Layout& split, int position, int dim, int pie
 // R).
 enum class SumGoal { All, Share, First };
 
+// A sum over grid axes, to which a conversion amounts; see sumBetween() below.
 struct SumChange {
   std::vector<int> axes; // Merged into one axis, slowest first.
   SumGoal goal = SumGoal::All;

@@ -84,11 +84,12 @@ Index scaled(Index elements, Index factor) {
 
 } // namespace
 
-FlowCount::FlowCount(const Layout& from, const Layout& to, int rank, Role role, AxisMask fixedAxes)
+FlowCount::FlowCount(const Layout& from, const Layout& to, int rank, Role role,
+                     AxisMask sameCoordinate)
     : layout_(role == Role::Source ? from : to), peerLayout_(role == Role::Source ? to : from),
       role_(role), rank_(rank), position_(layout_.grid().position(rank)),
       coordinates_(peerCoordinates(layout_, position_, peerLayout_, role)) {
-  fixPeersAlong(fixedAxes);
+  fixPeersAlong(sameCoordinate);
   if (!coordinates_)
     return;
   if (layout_.hasHalos() || peerLayout_.hasHalos())
@@ -138,7 +139,7 @@ LevelFlow FlowCount::byLevel(const std::vector<Index>& unitRanks) const {
   if (outermost.messages > 0 && !unitRanks.empty())
     for (int other : ranksOfUnit(unitRanks.front()))
       if (const Index elements =
-              other == rank_ ? 0 : elementsWith(peerLayout_.grid().position(other))) {
+              other == rank_ ? 0 : sharedWithPosition(peerLayout_.grid().position(other))) {
         subtract(outermost, elements);
         addMessage(flow.others[levelBetween(rank_, other, unitRanks)], elements);
       }
@@ -162,7 +163,7 @@ std::vector<std::pair<Index, Index>> FlowCount::partsBeside(int dim, const Inter
 }
 
 AlongDim FlowCount::along(int dim) const {
-  return {partsAlong(dim), sharedAt(dim, peerLayout_.part(position_, dim))};
+  return {partsAlong(dim), sharedInDim(dim, peerLayout_.part(position_, dim))};
 }
 
 Traffic FlowCount::all() const {
@@ -194,19 +195,19 @@ Traffic FlowCount::partsAlong(int dim) const {
   Traffic sum;
   for (int part : partsNear(ownRuns_[dim], peerLayout_, dim, otherRole(role_)))
     if (liesOn(peerLayout_, dim, part, *coordinates_))
-      if (const Index elements = sharedAlong(dim, part))
+      if (const Index elements = sharedInHalo(dim, part))
         addMessage(sum, elements);
   return sum;
 }
 
 // Number of elements that the rank's runs share with a part of the peers' layout, in a dimension
-// with a halo; sharedAt() is for any dimension.
-Index FlowCount::sharedAlong(int dim, int part) const {
+// with a halo; sharedInDim() is for any dimension.
+Index FlowCount::sharedInHalo(int dim, int part) const {
   return sharedElements(ownRuns_[dim], partSegments(peerLayout_, dim, part, otherRole(role_)));
 }
 
 // Number of elements shared with one position of the other layout.
-Index FlowCount::elementsWith(int other) const {
+Index FlowCount::sharedWithPosition(int other) const {
   if (!peerLayout_.isHolder(other))
     return 0;
   for (int axis = 0; axis < peerLayout_.grid().axes(); ++axis) {
@@ -216,12 +217,12 @@ Index FlowCount::elementsWith(int other) const {
   }
   Index elements = 1;
   for (int d = 0; d < layout_.rank() && elements > 0; ++d)
-    elements *= sharedAt(d, peerLayout_.part(other, d));
+    elements *= sharedInDim(d, peerLayout_.part(other, d));
   return elements;
 }
 
-Index FlowCount::sharedAt(int dim, int part) const {
-  return hasHalo(dim) ? sharedAlong(dim, part)
+Index FlowCount::sharedInDim(int dim, int part) const {
+  return hasHalo(dim) ? sharedInHalo(dim, part)
                       : intersect(owned_[dim], peerLayout_.owned(dim, part)).size();
 }
 

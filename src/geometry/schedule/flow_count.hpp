@@ -18,7 +18,7 @@
 namespace tenon {
 
 struct Flow {
-  Traffic others;         // To other ranks, or from them.
+  Traffic others;         // To other ranks, or from them; not to the rank itself.
   Index keptElements = 0; // Elements that the rank sends to itself.
 };
 
@@ -38,11 +38,13 @@ inline constexpr int kMaxMaskedAxes = 64;
 
 // The factors of one dimension.
 struct AlongDim {
-  Traffic others; // parts of the peers that share elements with the rank's part, and these elements
+  // All parts of the other layout that share elements with the rank's part, its own part there
+  // included, and these elements.
+  Traffic all;
   Index kept = 0; // elements that the rank's part shares with its own part in the other layout
   auto operator<=>(const AlongDim& other) const {
-    return std::tie(others.messages, others.elements, kept) <=>
-           std::tie(other.others.messages, other.others.elements, other.kept);
+    return std::tie(all.messages, all.elements, kept) <=>
+           std::tie(other.all.messages, other.all.elements, other.kept);
   }
 };
 
@@ -50,33 +52,33 @@ struct AlongDim {
 // nothing and on which peers can have any coordinate.
 class FlowCount {
 public:
-  // Only peers with this rank's coordinates on the axes `fixedAxes` are counted. If there are such
-  // axes, both layouts must be on one grid.
-  FlowCount(const Layout& from, const Layout& to, int rank, Role role, AxisMask fixedAxes = 0);
+  // Only peers with this rank's coordinates on the axes `sameCoordinate` are counted. If there are
+  // such axes, both layouts must be on one grid.
+  FlowCount(const Layout& from, const Layout& to, int rank, Role role, AxisMask sameCoordinate = 0);
 
   bool hasPeers() const noexcept { return coordinates_.has_value(); }
   Flow flow() const;
   // Messages and elements, including those from the rank to itself.
   Traffic all() const;
   Index keptElements() const {
-    return coordinates_ ? elementsWith(peerLayout_.grid().position(rank_)) : 0;
+    return coordinates_ ? sharedWithPosition(peerLayout_.grid().position(rank_)) : 0;
   }
   LevelFlow byLevel(const std::vector<Index>& unitRanks) const;
   // The factor of one dimension. hasPeers() must be true.
   AlongDim along(int dim) const;
-  // For each part of the other layout in a dimension that shares elements with this rank: its
-  // distance from the part that this rank itself has there, and the number of shared elements. In
-  // the channel dimension without a halo, only elements in `run` are counted. hasPeers() must be
-  // true.
+  // The parts of the other layout that share elements with this rank in a dimension: the number of
+  // the part minus that of the rank's own part there, and the number of shared elements. `run` is
+  // for boundary modes that differ by channel: one run of channels (forEachChannelRun()), to which
+  // a channel dimension without a halo is restricted. hasPeers() must be true.
   std::vector<std::pair<Index, Index>> partsBeside(int dim, const Interval& run) const;
 
 private:
   bool hasHalo(int dim) const { return layout_.halo(dim) || peerLayout_.halo(dim); }
   void fixPeersAlong(AxisMask axes);
   Traffic partsAlong(int dim) const;
-  Index sharedAlong(int dim, int part) const;
-  Index elementsWith(int other) const;
-  Index sharedAt(int dim, int part) const;
+  Index sharedInHalo(int dim, int part) const;
+  Index sharedInDim(int dim, int part) const;
+  Index sharedWithPosition(int other) const;
   std::vector<int> ranksOfUnit(Index size) const;
 
   const Layout& layout_;

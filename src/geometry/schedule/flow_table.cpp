@@ -121,12 +121,12 @@ AlongDim FlowTable::among(const Sides& sides, AxisMask sameCoordinate) {
   Index kept = (peer.root & nonzeroCoordinates_[positionIndex]) == 0 ? 1 : 0;
   for (int d = 0; d < own.layout->rank(); ++d) {
     const AlongDim& factor = along(sides, d, sameCoordinate);
-    if (factor.others.messages == 0)
+    if (factor.all.messages == 0)
       return {};
     kept *= factor.kept;
-    product.messages *= factor.others.messages;
+    product.messages *= factor.all.messages;
     product.elements =
-        checkedProduct(product.elements, factor.others.elements, "elements that a rank sends");
+        checkedProduct(product.elements, factor.all.elements, "elements that a rank sends");
   }
   const Index copies = extentsOf((peer.broadcast | peer.partial) & ~fixed & ~sameCoordinate);
   return {{product.messages * copies,
@@ -151,10 +151,10 @@ FlowTable::TableFlow FlowTable::flow(const Layout& from, const Layout& to, int p
   // The flow of each level is the difference of two nested counts, as in countFlow() with UnitAxes.
   const AlongDim whole = among(sides, /*sameCoordinate=*/0);
   flow.keptElements = whole.kept;
-  Traffic around = whole.others;
+  Traffic around = whole.all;
   std::size_t level = 0;
   for (; level < units_.apart.size(); ++level) {
-    const Traffic inside = among(sides, units_.apart[level]).others;
+    const Traffic inside = among(sides, units_.apart[level]).all;
     flow.others[level] = {around.messages - inside.messages, around.elements - inside.elements};
     around = inside;
   }

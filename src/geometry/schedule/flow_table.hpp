@@ -18,6 +18,7 @@
 
 namespace tenon {
 
+// The table for one grid, filled as flows are requested.
 class FlowTable {
 public:
   // kMaxLevels limits the size of TableFlow, which allocates nothing. A position has 3 bits of a

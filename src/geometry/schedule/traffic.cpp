@@ -119,12 +119,12 @@ public:
       : from_(from), to_(to), dim_(dim), isOne_(isOneProduct(from, to)) {}
 
   // Adds the numbers of a rank whose peers have its coordinates on some axes.
-  void add(int rank, AxisMask fixedAxes, std::vector<AlongDim>& key) const {
+  void add(int rank, AxisMask sameCoordinate, std::vector<AlongDim>& key) const {
     for (const Role role : {Role::Source, Role::Target}) {
       Index number = 0; // of a product
       forEachChannelRun(from_, to_, [&](const Layout& a, const Layout& b, const Interval* run) {
         forEachPoleTerm(a, b, [&](const Layout& source, const Layout& target) {
-          addProduct(FlowCount(source, target, rank, role, fixedAxes), run, number++, key);
+          addProduct(FlowCount(source, target, rank, role, sameCoordinate), run, number++, key);
         });
       });
     }
@@ -243,7 +243,7 @@ std::vector<int> unlikePositions(const Layout& from, const Layout& to, const Uni
     classes.back().make([&](int position) {
       const int rank = grid.rank(position);
       std::vector<AlongDim> key;
-      dimension.add(rank, /*fixedAxes=*/0, key);
+      dimension.add(rank, /*sameCoordinate=*/0, key);
       for (const AxisMask apart : units.apart)
         dimension.add(rank, apart, key);
       return key;

@@ -7,7 +7,7 @@
 //   spelledAttention()   recognises products and a softmax that together are an attention
 // A mask is added to the scores: -infinity hides a key from a query. A causal attention hides all
 // keys after the query. Huge negative numbers in masks are treated as -infinity, unless a query
-// would then see no key.
+// would then see no key. Class ModelBuilder is in model_builder.hpp.
 #include "import/canonical/model_builder.hpp"
 
 #include <algorithm>

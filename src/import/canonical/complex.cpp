@@ -13,7 +13,7 @@
 //
 // A Fourier transform along a dimension is then two products with fixed matrices, of the cosines
 // and the sines of 2 pi j k / n (along()). This is exact to rounding, and takes n operations per
-// element.
+// element. Class ModelBuilder is in model_builder.hpp.
 #include "import/canonical/model_builder.hpp"
 
 #include <algorithm>

@@ -6,6 +6,7 @@
 // product() computes
 //   reshape a to [n, i, j] and b to [n, j, k]; matmul gives [n, i, k]
 // The methods are members of ModelBuilder, which append operators to the canonical graph.
+// ModelBuilder::einsum() is declared in model_builder.hpp.
 #include "import/canonical/model_builder.hpp"
 
 #include "sys/text/text.hpp"

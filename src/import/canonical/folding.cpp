@@ -3,7 +3,8 @@
 // them) is computed at import, in float64, and its result is a constant instead of a layer. Results
 // of integers remain integers, because they are used as sizes and indices. The methods are members
 // of ModelBuilder and are called by unary(), binary(), where(), reduce() and matmul(); fold(x)
-// returns the numbers of a constant, read from the file if necessary.
+// returns the numbers of a constant, read from the file if necessary. Class ModelBuilder is in
+// model_builder.hpp.
 //
 // Each constant also has a mark isFixed(): no tensor from which it was computed is a parameter, so
 // a layer with it as a weight is frozen. It is passed on by .fixed(...).

@@ -2,7 +2,7 @@
 // Operations on elements of a dimension by index: prefix sums, reversal, rotation, gather, scatter.
 // These are methods of ModelBuilder (explained in its header), which append values to a canonical
 // graph. A "known" value is a constant that training does not change; its result is computed at
-// once.
+// once. Class ModelBuilder is in model_builder.hpp.
 //
 // The dimension may be distributed over ranks, where no rank can index all of it. So the operations
 // are expressed as products with a fixed matrix along the dimension (along()), or by slices if the

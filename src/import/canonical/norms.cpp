@@ -3,7 +3,8 @@
 // the canonical graph. Exporters write weights of 1 and biases of 0 that are not parameters of the
 // model; these are dropped. If only one of weight and bias exists, and the layer needs both, the
 // other one is added as a constant. A weight that is computed from inputs cannot be a parameter of
-// the layer; the norm is then followed by a product and a sum.
+// the layer; the norm is then followed by a product and a sum. Class ModelBuilder is in
+// model_builder.hpp.
 #include "import/canonical/model_builder.hpp"
 
 #include <algorithm>

@@ -5,7 +5,8 @@
 //   one function       if it completes a pattern of exporters, such as GELU (patterns.cpp)
 //   an affine value    scale x + shift, if one input is a known constant (asAffine())
 //   a binary operator  Add, Subtract, Multiply, Divide, Compare, Where
-// A "known" constant is one that training does not change. Shapes are broadcast as in numpy.
+// A "known" constant is one that training does not change. Shapes are broadcast as in numpy. Class
+// ModelBuilder is in model_builder.hpp.
 #include "import/canonical/model_builder.hpp"
 
 #include <fmt/format.h>

@@ -6,7 +6,7 @@
 //   matmul(x, W)    linear(x, W^T)
 //   matmul(W, x)    (linear(x^T, W))^T
 //   matmul(a, b)    an attention, if a is a softmax of scores, otherwise a Matmul of two fields
-// A product of two constants is computed at import.
+// A product of two constants is computed at import. Class ModelBuilder is in model_builder.hpp.
 #include "import/canonical/model_builder.hpp"
 
 #include <fmt/format.h>

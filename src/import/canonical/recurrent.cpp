@@ -9,7 +9,7 @@
 // Here x_n and h_n are slice 2 of the products of the input x and the state h with the weights
 // (biases included), W_n are the state's weights of slice 2, and r, z, i, f, o are sigmoids of the
 // sums of their slices. The methods are members of ModelBuilder: binary(), unary(), slice(), ...
-// append operators to the graph.
+// append operators to the graph. The functions are members of ModelBuilder (model_builder.hpp).
 #include "import/canonical/model_builder.hpp"
 
 #include <fmt/format.h>

@@ -6,7 +6,8 @@
 // The factor s is 1, or less than 1 to average over more elements, against aliasing. Elements
 // beyond an end are the last one, or are left out.
 //
-// Example: the linear row for place 1.25 of 4 elements is 0, 0.75, 0.25, 0.
+// Example: the linear row for place 1.25 of 4 elements is 0, 0.75, 0.25, 0. The functions are
+// members of ModelBuilder (model_builder.hpp).
 #include "import/canonical/model_builder.hpp"
 
 #include <algorithm>

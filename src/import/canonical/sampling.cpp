@@ -3,7 +3,8 @@
 // members of ModelBuilder, which append values to a canonical graph. Both choose elements by
 // computed indices, which no layer of Tenon does. They are products with weights that are functions
 // of all indices of a dimension instead: an element has the weight 1, or that of its distance to
-// the point, and all others have 0. So the work is proportional to points times elements.
+// the point, and all others have 0. So the work is proportional to points times elements. Class
+// ModelBuilder is in model_builder.hpp.
 //
 //   place u of a point, linear     weight of element i: relu(1 - |u - i|)
 //   class t of an element          weight of class i:   1 if i = t, else 0

@@ -17,7 +17,8 @@
 //
 // In two dimensions of space there are two blocks: in the last dimension modes 0 ... m - 1, in the
 // other one either 0 ... m - 1 or the negative modes n - m ... n - 1. Bit s of the index of a
-// weight says that its block has the negative modes of spatial dimension s.
+// weight says that its block has the negative modes of spatial dimension s. The functions are
+// members of ModelBuilder (model_builder.hpp).
 #include "import/canonical/model_builder.hpp"
 
 namespace tenon {

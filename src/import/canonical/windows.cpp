@@ -7,6 +7,8 @@
 // high, n elements give
 //   convolution, pooling      floor((n + low + high - d (k - 1) - 1) / t) + 1    (pooling: or ceil)
 //   transposed convolution    (n - 1) t - low - high + d (k - 1) + 1 + outputPadding
+//
+// Class ModelBuilder is in model_builder.hpp.
 #include "import/canonical/model_builder.hpp"
 
 #include <fmt/format.h>

@@ -6,6 +6,7 @@
 //                                                                       owns it, and others read it
 // assignParameters() decides this before any node is emitted, and lists the second kind in
 // sources_. A layer whose weights are inputs is emitted by the methods ...WithWeightInput() below.
+// Class Mapper is in mapper.hpp.
 #include "import/lowering/mapper.hpp"
 
 #include <fmt/format.h>

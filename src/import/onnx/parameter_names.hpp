@@ -16,6 +16,7 @@
 
 namespace tenon {
 
+// What the metadata says, collected while the file is read and then asked by tensor and module.
 class OnnxParameterNames {
 public:
   // Reads the metadata of a value, which may state its role.

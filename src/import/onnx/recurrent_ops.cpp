@@ -5,6 +5,8 @@
 // (weightOf()):
 //   LSTM   ONNX i o f c   PyTorch i f g o (g is ONNX's c)   blocks 0 2 3 1
 //   GRU    ONNX z r h     PyTorch r z n (n is ONNX's h)     blocks 1 0 2
+//
+// The table of these operators is declared in operator_rows.hpp.
 #include "import/onnx/operator_rows.hpp"
 
 #include <algorithm>

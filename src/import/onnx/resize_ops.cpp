@@ -2,7 +2,7 @@
 // ONNX operator: Resize. The extents of the result are inputs, or follow from factors. Output i of
 // a dimension is at a place of the input, which the attribute coordinate_transformation_mode says;
 // the most common one, half_pixel, is (i + 1/2) / factor - 1/2. `mode` says how the elements near
-// this place are weighed.
+// this place are weighed. The table of this operator is declared in operator_rows.hpp.
 //
 // The cases that are Tenon's layer `resample` (nearest and linear, of space) become this layer. All
 // others, such as cubic ones, are products with a fixed matrix along each dimension

@@ -4,7 +4,7 @@
 // numbers only, so an operator whose result ONNX rounds for integers must be treated separately.
 // The reader calls these functions for each node in order, and collects the names in
 // ModelProgram::flags and ModelProgram::integers. An operator that is not listed returns the type
-// of its first input.
+// of its first input. The functions are declared in onnx.hpp.
 #include "import/onnx/onnx.hpp"
 
 #include <algorithm>

@@ -6,7 +6,8 @@
 //   aten.relu_.default     "relu"             (that it writes to its argument is handled by the
 //                                             caller, see in_place.cpp)
 //   _operator.add          "_operator.add"    arithmetic on extents
-// An operator without a row is refused; the import continues, so one error lists all refusals.
+// An operator without a row is refused; the import continues, so one error lists all refusals. The
+// functions are declared in pt2.hpp.
 #include "import/pt2/pt2.hpp"
 
 #include "import/pt2/operator_rows.hpp"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Information about the C++ interface that the declarations of the C interface do not contain,
-in one place, with a reason for each row. A row for a call that is no longer declared has no
-effect: generate.py reports it."""
+in one place, with a reason for each row or table. A row for a call that is no longer declared has
+no effect: generate.py reports it."""
 
 # Calls that are not generated, and their equivalent in tenon.hpp. The destroy calls of all classes
 # are not generated either: handles release themselves.
@@ -29,6 +29,7 @@ BY_HAND = {
     'TenonReturnErrorHandler': 'passed as it is to pushErrorHandler()',
 }
 
+# Default values of arguments, by call and argument.
 DEFAULTS = {
     ('TenonCheckpointGetContents', 'verify'): 'false',  # which takes as long as reading the file
     ('TenonLayerCreateInputCotangent', 'index'): '0',  # most layers have one input and one output
@@ -38,14 +39,14 @@ DEFAULTS = {
     ('TenonLinearOpTestAdjoint', 'integers'): 'false',  # for real operators, which most are
 }
 
-# Classes with hand-written members, in a base class on top of the others.
+# Classes with a hand-written base class, which is derived from Object<...> or Settings<...>.
 BASES = {
     'TenonDTensor': 'detail::Arrays',  # lends and places arrays of a type
     'TenonLayer': 'detail::Typed',  # is made by the name of its type
 }
 
-# A class with these calls, or every class if they are calls of all objects, has set(), which
-# accepts values of any type.
+# A class is derived from Settings<...>, which has set() for values of any type, if all of these
+# calls are declared for its handle, or for TenonObject.
 SETTERS = {'SetBool', 'SetIntegers', 'SetReal', 'SetText'}
 
 # Verbs that do not modify their object; other members are not const.

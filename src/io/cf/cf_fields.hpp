@@ -4,6 +4,7 @@
 //
 //   dimensions: time = UNLIMITED (1), y = 64, x = 32, bounds = 2
 //   double time(time)                units = "days since 1850-01-01"
+//   int64  step(time)
 //   double x(x)                      bounds = "x_bounds", axis = "X"
 //   double x_bounds(x, bounds)
 //   double u(time, y, x), v(time, y, x)
@@ -24,13 +25,15 @@
 
 namespace tenon {
 
+// A field of the file: a tensor with the names of its components.
 struct CfField {
-  Ref<DTensor> tensor; // on a mesh its rows are in the order of ids
+  Ref<DTensor> tensor; // on a mesh, row i is the cell or node with the i-th id
   std::string name;
-  std::string components; // as in componentNames()
-  bool areNodes = false;  // of the mesh, otherwise its cells
+  std::string components; // names with commas, "u,v", or "": see componentNames() (io/xdmf.hpp)
+  bool areNodes = false;  // whether the values are at the nodes of the mesh, or in its cells
 };
 
+// Everything that the file of one time contains.
 struct CfFields {
   const FieldGrid& grid;
   const FieldMesh* mesh; // null for a grid

@@ -21,6 +21,7 @@ struct CfAttribute {
   std::optional<int> number = {};
 };
 
+// A variable, with its values if it is a coordinate.
 struct CfVariable {
   std::string name;
   std::vector<std::string> dimensions;
@@ -40,6 +41,7 @@ struct CfTensor {
   bool areComponentsFirst = true;
 };
 
+// The structure of a file, which is written when the file is opened.
 struct CfContents {
   std::vector<std::pair<std::string, Index>> dimensions; // an unlimited one has the length 0
   std::vector<CfAttribute> attributes;

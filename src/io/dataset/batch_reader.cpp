@@ -131,7 +131,7 @@ BatchReader::BatchReader(const std::string& pattern, const std::string& variable
 void BatchReader::setBox(const Box& box, TenonDataType type) {
   if (thread_)
     thread_->wait();
-  ahead_.clear();
+  aheadSamples_.clear();
   decoded_.reset();
   box_ = box;
   type_ = type;
@@ -198,12 +198,12 @@ void BatchReader::readNow(const std::vector<Index>& samples) {
 // Waits for the thread. If it has read these samples, makes them the contents of elements_ and
 // returns true.
 bool BatchReader::takeAhead(const std::vector<Index>& samples) {
-  if (!thread_ || ahead_.empty())
+  if (!thread_ || aheadSamples_.empty())
     return false;
   // Wait in any case: the thread writes to the buffer that may be used next.
   const std::string failure = thread_->wait();
-  const bool isRequested = ahead_ == samples;
-  ahead_.clear();
+  const bool isRequested = aheadSamples_ == samples;
+  aheadSamples_.clear();
   if (!isRequested)
     return false;
   if (!failure.empty())
@@ -239,7 +239,7 @@ void BatchReader::readAhead(std::vector<Index> samples) {
   if (nextElements_.bytes() != elements_.bytes())
     nextElements_ = Buffer(elements_.bytes(), kBufferName);
   thread_->start(piecesOf(samples));
-  ahead_ = std::move(samples);
+  aheadSamples_ = std::move(samples);
 }
 
 } // namespace tenon

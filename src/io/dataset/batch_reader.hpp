@@ -70,7 +70,10 @@ public:
 
 private:
   Box boxOf(Index sample) const;
+  // Reads samples by the library of the format, and waits for them.
   void readNow(const std::vector<Index>& samples);
+  // Waits for the thread and takes what it has read, if that is these samples; otherwise discards
+  // it and returns false.
   bool takeAhead(const std::vector<Index>& samples);
   void decode(const std::vector<Index>& samples);
   std::vector<FilePiece> piecesOf(const std::vector<Index>& samples);
@@ -78,11 +81,12 @@ private:
   SampleSeries series_;
   Box box_;
   TenonDataType type_ = TENON_FLOAT64;
-  Index sampleBytes_ = 0; // bytes of the box in one sample
-  Buffer elements_, nextElements_;
+  Index sampleBytes_ = 0;                     // bytes of the box in one sample
+  Buffer elements_;                           // of the last request
+  Buffer nextElements_;                       // that the thread reads, of aheadSamples_
   std::vector<Index> missing_;                // positions in elements_
   std::optional<std::vector<Index>> decoded_; // the samples of elements_ and missing_
-  std::vector<Index> ahead_;                  // numbers of the samples that the thread reads
+  std::vector<Index> aheadSamples_;           // numbers of the samples that the thread reads
   std::unique_ptr<Prefetch> thread_; // declared last: it must end before its memory is freed
 };
 

@@ -21,10 +21,12 @@ struct StoredNumbers {
   bool areUnsigned64 = false;
 };
 
-// The numbers, and the bytes of text, that an attribute of usual length has at most.
+// The most numbers, and bytes of text, of an attribute that is read. A longer one is
+// AttributeKind::Other.
 inline constexpr int kMaxAttributeNumbers = 64, kMaxAttributeText = 4096;
 
-// What an attribute consists of: one text of usual length, numbers, or what is none of these.
+// What an attribute consists of: one text or numbers, each within the limits above, or anything
+// else.
 enum class AttributeKind { None, Integers, Reals, Text, Other };
 
 // The attributes of a variable. `numbers` and `text` return nothing without such an attribute, and
@@ -36,9 +38,10 @@ struct VariableAttributes {
   std::function<void(const std::string& reason)> fail;
 };
 
+// How the stored numbers of one variable become values, and which of them are missing.
 class Encoding {
 public:
-  // Stored numbers are values.
+  // Without attributes: stored numbers are the values.
   Encoding() = default;
   // `defaultFill` marks missing values unless the attribute _FillValue does.
   Encoding(StoredNumbers stored, const VariableAttributes& attributes,

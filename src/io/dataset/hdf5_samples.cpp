@@ -2,7 +2,8 @@
 // Reads one dataset of numbers from an HDF5 file of any program. The offset of its data is known
 // only if they are contiguous and in the type in which they are read; a reader then does not need
 // HDF5. Attributes have the meaning that NetCDF and CF give them, also in files of other programs:
-// packed numbers are unpacked, and missing ones marked.
+// packed numbers are unpacked, and missing ones marked. openHdf5Samples() is declared in
+// sample_file.hpp.
 #include "io/dataset/sample_file.hpp"
 
 #include "io/hdf5_handle.hpp"

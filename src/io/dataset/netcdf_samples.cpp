@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Reads one variable of numbers from a NetCDF file, classic or NetCDF-4, by the NetCDF library. A
 // variable in a group has its path, as in "/forecast/t2m"; dimensions and their coordinates can be
-// those of the groups above.
+// those of the groups above. openNetcdfSamples() is declared in sample_file.hpp.
 //
 // Only calls that the serial and the parallel library have in common are used, and each rank opens
 // the file for itself: batches are read by calls that are not collective, and a host program may

@@ -19,6 +19,8 @@ using Nanoseconds = std::uint64_t;
 // The time of a candidate that cannot run.
 constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::max();
 
+// The choice that a kernel has between several algorithms. Set-up measures all of them, and ranks
+// choose alike.
 class Autotuner {
 public:
   virtual ~Autotuner() = default;

@@ -18,6 +18,7 @@
 
 namespace tenon {
 
+// The setting `backend` of a layer. Auto is resolved to one of the others when a kernel is made.
 enum class Backend { Auto, Reference, Blas, OneDnn, Direct, Fftw, Cudnn, Cufft, Gemm };
 
 // The names are "auto", "reference", "blas", "onednn", "direct", "fftw", "cudnn", "cufft" and

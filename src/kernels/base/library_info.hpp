@@ -16,6 +16,7 @@ std::string oneDnnVersion();
 // Version of the loaded FFTW, such as "fftw-3.3.10-sse2", or "none" in a build without it.
 std::string fftwVersion();
 
+// What the BLAS library says of itself.
 struct BlasInfo {
   std::string config; // the library's description of itself; "" if it has none
   std::string kernel; // such as "SkylakeX"; "" if unknown

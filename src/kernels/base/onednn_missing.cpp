@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Stubs that replace onednn.cpp and the other oneDNN sources in a build without oneDNN.
 // resolveBackend() rejects the backend before any of these is called; `auto` becomes direct
-// convolution or BLAS.
+// convolution or BLAS. The functions are declared in backend.hpp, library_info.hpp, and in
+// backends.hpp and gemm.hpp of the folders of kernels.
 #include "kernels/base/library_info.hpp"
 #include "kernels/convolution/backends.hpp"
 #include "kernels/convolution/packed.hpp"

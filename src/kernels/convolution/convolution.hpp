@@ -37,6 +37,7 @@ struct ImageStrides {
 // Strides of a contiguous row-major array.
 ImageStrides denseStrides(Index channels, const std::array<Index, kMaxSpatial>& space, int rank);
 
+// The local problem of a convolution kernel.
 struct ConvolutionShape {
   Index batch, inChannels, outChannels;
   WindowShape window; // spatial extents of x, y and the kernel; stride, dilation and padding

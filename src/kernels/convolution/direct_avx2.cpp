@@ -2,6 +2,7 @@
 // The loops of direct_kernels.inc compiled for AVX2 and FMA: 12 of 16 registers hold sums, the rest
 // operands. The target attribute is on each function rather than the file, to keep other code of
 // this file, such as inline functions of headers, free of instructions that the processor can lack.
+// directKernelsAvx2() is declared in direct_kernels.hpp.
 #include "kernels/convolution/direct_kernels.hpp"
 
 #ifdef TENON_HAS_AVX2

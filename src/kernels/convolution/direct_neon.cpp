@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The loops of direct convolution for 64-bit Arm, in vectors of 16 bytes. The 32 registers hold 20
 // sums beside the weights and inputs of a step; with 24 sums the compiler spills.
+// directKernelsNeon() is declared in direct_kernels.hpp.
 #include "kernels/convolution/direct_kernels.hpp"
 
 #ifdef TENON_HAS_NEON

@@ -18,6 +18,7 @@
 
 namespace tenon {
 
+// A tile of the outputs of a convolution.
 struct OutputTile {
   Range rows; // range of the outputs (o0, o1), flattened
   Range cols; // range of the outputs o2

@@ -41,6 +41,7 @@ struct TileLimits {
   Index enoughOutputs;  // number of outputs from which a product is efficient
 };
 
+// Base of the convolutions that multiply matrices tile by tile.
 template <class T>
 class TiledConvolution : public Convolution<T> {
 public:

@@ -30,6 +30,7 @@ namespace tenon {
 // padEnd if every padding counts; a quarter of the maximum, since sums with it must not overflow.
 constexpr Index kNoEnd = std::numeric_limits<Index>::max() / 4;
 
+// The local geometry of sliding windows in up to 3 dimensions.
 struct WindowShape {
   int rank = kMaxSpatial;
   std::array<Index, kMaxSpatial> in{1, 1, 1};  // local input extents, as stored
@@ -55,6 +56,7 @@ Index inputVolume(const WindowShape& window);
 Index outputVolume(const WindowShape& window);
 Index kernelVolume(const WindowShape& window);
 
+// Consecutive indices, in local numbering.
 struct Range {
   Index begin, end; // empty if end <= begin
 };

@@ -2,7 +2,7 @@
 // Instantiates the CUDA kernels of rows/axis_map.cpp (linear maps along one dimension, such as
 // interpolation): nvcc compiles this file, and a functor that is not listed is a linker error. A
 // map and its adjoint are the same functor with different lists, so one instance per type is
-// enough.
+// enough. The functors are in functors/axis_map.hpp.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/axis_map.hpp"
 

@@ -2,6 +2,8 @@
 // Instantiates the CUDA kernels of the functors that movement/ applies to boxes: combined, scaled,
 // filled, transposed, rounded or at listed positions. nvcc compiles this file; the lists must name
 // every functor and type that the host code uses, since a missing one is a linker error.
+// eachOfBlock() is for the elements of a strided box (Block, walks/block.hpp), eachElement() for
+// those at listed positions, and eachBlock() for thread blocks, which transpose a tile each.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/bfloat16.hpp"
 #include "kernels/functors/block.hpp"

@@ -62,6 +62,7 @@ struct ArrayBox {
   auto operator<=>(const ArrayBox&) const = default;
 };
 
+// The three products of a convolution.
 enum class ConvolutionKind { Forward, AdjointData, AdjointWeights };
 
 // Operation that follows a forward convolution, which then has beta = 0.

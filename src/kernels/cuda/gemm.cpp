@@ -2,7 +2,8 @@
 // Matrix products on the device, C = alpha op(A) op(B) + beta C, by cuBLAS. cuBLAS stores matrices
 // by columns, and a row-major matrix read by columns is its transpose; so the call computes C^T =
 // alpha op(B)^T op(A)^T + beta C^T, without copies. If float32 factors may be rounded to bfloat16,
-// a separate entry point (gemmEx) is called: arrays and sums remain float32.
+// a separate entry point (gemmEx) is called: arrays and sums remain float32. The functions are
+// declared in products/gemm.hpp.
 #include "kernels/products/gemm.hpp"
 #include "kernels/cuda/handles.hpp"
 

@@ -13,6 +13,7 @@
 
 namespace tenon {
 
+// The handles of the CUDA libraries for one stream.
 class DeviceHandles {
 public:
   DeviceHandles(Stream stream, std::shared_ptr<MemorySource> memory);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// CUDA kernels for eachElement(), eachBlock() and eachOfBlock() of walks/walks.hpp, which apply a
-// functor (a struct with arrays and the operation for one element) to each element of an array or
+// CUDA kernels for eachElement(), eachBlock() and eachOfBlock() (walks/walks.hpp). They apply
+// a functor (a struct with arrays and the operation for one element) to each element of an array or
 // box. Host code, compiled by another compiler than nvcc, only sees the declarations there. The .cu
 // files include this file and list the functors for which the kernels are instantiated.
 //

@@ -2,7 +2,8 @@
 // Instantiates the CUDA kernels of pointwise functions, vector operations and optimizers
 // (elementwise/): nvcc compiles this file, and a functor that is not listed is a linker error. Sine
 // and Cosine need a slower form for large arguments and are listed as Everywhere, which selects the
-// form per element; Identity is Scale by 1.
+// form per element; Identity is Scale by 1. The functors are in functors/pointwise.hpp,
+// bfloat16.hpp, selection.hpp, update.hpp and vector.hpp.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/bfloat16.hpp"
 #include "kernels/functors/pointwise.hpp"

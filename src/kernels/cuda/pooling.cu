@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Instantiates the CUDA kernels of pooling (pooling/pooling.cpp) and dropout: nvcc compiles this
 // file, and a functor that is not listed is a linker error. In all of them a thread computes one
-// element, and none is written twice, so atomic additions are not needed.
+// element, and none is written twice, so atomic additions are not needed. The functors are in
+// functors/pooling.hpp and functors/dropout.hpp.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/dropout.hpp"
 #include "kernels/functors/pooling.hpp"

@@ -2,7 +2,7 @@
 // Instantiates the CUDA kernels of reductions of boxes: sums, maxima and summed products
 // (elementwise/reduce.cpp, movement/block_copy.cpp). nvcc compiles this file, and a functor that is
 // not listed is a linker error. int64 is summed in int64, since double would lose digits; other
-// types are summed in double.
+// types are summed in double. The functors are in functors/reduce.hpp.
 #include "kernels/cuda/reductions.cuh"
 
 namespace tenon::device {

@@ -2,7 +2,7 @@
 // Instantiates the CUDA kernels of sums, maxima and softmax over lists of rows
 // (rows/row_lists.cpp): nvcc compiles this file, and a functor that is not listed is a linker
 // error. A thread handles one element of a row and processes its entries in order, so sums need no
-// atomic additions.
+// atomic additions. The functors are in functors/row_lists.hpp.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/row_lists.hpp"
 

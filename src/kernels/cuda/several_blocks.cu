@@ -2,7 +2,7 @@
 // Instantiates the CUDA kernels of movement/block_queue.cpp, which copy or add several boxes in one
 // launch: nvcc compiles this file, and a functor that is not listed is a linker error. The tables
 // of boxes are kernel parameters: nothing is copied to the device before a launch, and a launch
-// recorded in a graph has its own table.
+// recorded in a graph has its own table. The functors are in functors/several_blocks.hpp.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/several_blocks.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Instantiates the CUDA kernels and reductions of softmax and cross-entropy (rows/): nvcc compiles
 // this file, and a functor that is not listed is a linker error. Classification losses use the same
-// kernels along the last dimension, where each row is a sample.
+// kernels along the last dimension, where each row is a sample. The functors are in
+// functors/softmax.hpp, functors/axis.hpp and functors/sum.hpp.
 #include "kernels/cuda/reductions.cuh"
 #include "kernels/functors/axis.hpp"
 #include "kernels/functors/softmax.hpp"

@@ -52,6 +52,7 @@ enum class Pointwise {
   Identity
 };
 
+// A function with its parameters.
 struct PointwiseFunction {
   PointwiseFunction(Pointwise function, double firstParameter = 0, double secondParameter = 0)
       : kind(function), parameter(firstParameter), second(secondParameter) {}

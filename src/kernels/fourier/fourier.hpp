@@ -41,6 +41,7 @@ struct FourierDim {
 template <class T>
 class FourierStage;
 
+// The transform of a block, with its adjoint.
 template <class T>
 class TruncatedFourier {
 public:

@@ -53,6 +53,7 @@ struct AddMoments { // a binary operation for reductions, as AddSums
     return all;
   }
 };
+// The operation that combines partial results of a reduction.
 struct AddSums {
   TENON_DEVICE TwoSums operator()(const TwoSums& a, const TwoSums& b) const {
     return {a.first + b.first, a.second + b.second};

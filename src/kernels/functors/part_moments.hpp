@@ -56,6 +56,7 @@ struct ShareOfMomentsTangent { // for a fixed reference, as in the adjoint
     second[g] = T(share.per(g) * double(dSecond[g]) + 2 * shift * d);
   }
 };
+// The adjoint of ShareOfMoments, at a point with these means.
 template <class T>
 struct ShareOfMomentsAdjoint {
   PartShare share;
@@ -83,6 +84,7 @@ struct CombineMoments {
     variance[g] = T(square > 0 ? square : 0);
   }
 };
+// The tangent of CombineMoments.
 template <class T>
 struct CombineMomentsTangent {
   PartShare share;
@@ -95,6 +97,7 @@ struct CombineMomentsTangent {
                           : share.per(g) * double(dSecond[g]));
   }
 };
+// The adjoint of CombineMoments.
 template <class T>
 struct CombineMomentsAdjoint {
   PartShare share;

@@ -122,6 +122,7 @@ struct PoolingPlanes {
   }
 };
 
+// y = mean of x over the window of each output.
 template <class T>
 struct AveragePool {
   PoolingPlanes planes;
@@ -137,6 +138,7 @@ struct AveragePool {
   }
 };
 
+// dx = sum over the windows that read an input of dy divided by their number of elements.
 template <class T>
 struct AveragePoolAdjoint {
   PoolingPlanes planes;
@@ -177,6 +179,7 @@ struct MaxPool {
   }
 };
 
+// dy = dx at the winner of each output.
 template <class T>
 struct MaxPoolTangent {
   PoolingPlanes planes;

@@ -36,13 +36,13 @@ struct EachOfRows {
 // i.
 struct ListedRows {
   const Index *first, *index;
-  const double* weights; // can be null: ones
-  const Index* to;       // can be null: list i belongs to row i
-  Index last;            // index of the last entry
+  const double* weights;  // can be null: ones
+  const Index* rowOfList; // can be null: list i belongs to row i
+  Index last;             // index of the last entry
 
   TENON_DEVICE Index begin(Index row) const { return first ? first[row] : row; }
   TENON_DEVICE Index end(Index row) const { return first ? first[row + 1] : row + 1; }
-  TENON_DEVICE Index rowOf(Index list) const { return to ? to[list] : list; }
+  TENON_DEVICE Index rowOf(Index list) const { return rowOfList ? rowOfList[list] : list; }
   // A product with 1 preserves every bit.
   template <class T>
   TENON_DEVICE T weight(Index n) const {
@@ -152,17 +152,19 @@ struct MaximaOfRows {
     TENON_ROLLED_LOOP
     for (int c = 0; c < N; ++c)
       y[row * length + column + c] = maximum[c];
-    if (winner)
+    if (winner) {
       TENON_ROLLED_LOOP
-    for (int c = 0; c < N; ++c)
-      winner[row * length + column + c] = best[c];
+      for (int c = 0; c < N; ++c)
+        winner[row * length + column + c] = best[c];
+    }
   }
 };
 
-// dy[i,:] = w dx[winner[i,:],:], the tangent of the maxima
+// dy[i,:] = w dx[winner[i,:],:], the tangent of the maxima, for lists that contain each row of x
+// once: an entry has the number of the row that it reads.
 template <class T>
 struct TakeWinners {
-  ListedRows lists; // indexed by entry
+  ListedRows lists; // transposed: weights[e] is the weight w of entry e
   const Index* winner;
   const T* dx;
   Index length;
@@ -181,7 +183,7 @@ struct TakeWinners {
 // dx[e,:] = w dy[i,:] if entry e is the winner of its row i, else 0: the adjoint of the maxima.
 template <class T>
 struct GiveWinners {
-  ListedRows lists; // index[entry] is the row of the entry
+  ListedRows lists; // transposed: index[e] is the row i of entry e, weights[e] its weight w
   const Index* winner;
   const T* dy;
   Index length;
@@ -212,11 +214,12 @@ struct SoftmaxOfRows {
   TENON_DEVICE void block(Index row, Index column) const {
     const Index begin = lists.begin(row), end = lists.end(row);
     T maximum[N] = {}, sum[N] = {};
-    for (Index n = begin; n < end; ++n)
+    for (Index n = begin; n < end; ++n) {
       TENON_ROLLED_LOOP
-    for (int c = 0; c < N; ++c) {
-      const T value = x[lists.index[n] * length + column + c];
-      maximum[c] = n == begin || value > maximum[c] ? value : maximum[c];
+      for (int c = 0; c < N; ++c) {
+        const T value = x[lists.index[n] * length + column + c];
+        maximum[c] = n == begin || value > maximum[c] ? value : maximum[c];
+      }
     }
     for (Index n = begin; n < end; ++n) {
       const Index at = lists.index[n] * length + column;
@@ -272,7 +275,7 @@ struct SoftmaxDerivative {
 template <class T>
 struct WeighHeads {
   ListedRows lists;
-  const T* a;
+  const T* a; // a[e,h]: the weight of entry e in head h
   Index heads, each;
   const T* x;
   bool adds;
@@ -304,7 +307,7 @@ struct WeighHeads {
 // the columns c of the head of x[e,c] dy[i,c]. dx or da can be null.
 template <class T>
 struct GiveHeads {
-  ListedRows lists; // index[entry] is the row of the entry
+  ListedRows lists; // transposed: index[e] is the row i of entry e
   const T* a;
   Index heads, each;
   const T* x;
@@ -312,6 +315,7 @@ struct GiveHeads {
   T* dx;
   T* da;
 
+  // Here the columns are heads.
   template <int N>
   TENON_DEVICE void block(Index entry, Index column) const {
     const Index row = lists.index[entry];

@@ -13,6 +13,7 @@
 
 namespace tenon::functors {
 
+// The boxes of one launch, and which thread blocks process each of them.
 template <class Box, int kMaxBoxes>
 struct BoxTable {
   static constexpr int kMax = kMaxBoxes;

@@ -173,6 +173,7 @@ struct ShiftedExponential {
   TENON_DEVICE T read(Index at, Index line) const { return exponential(x[at] - m[line]); }
   TENON_DEVICE void write(Index at, T value) const { e[at] = value; }
 };
+// y = s of its line.
 template <class T>
 struct Spread {
   const T* s;
@@ -180,6 +181,7 @@ struct Spread {
   TENON_DEVICE T read(Index, Index line) const { return s[line]; }
   TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
 };
+// y = e / s of its line.
 template <class T>
 struct Quotient {
   const T *e, *s;
@@ -310,11 +312,13 @@ struct ElementOf {
   const T* x;
   TENON_DEVICE T operator()(Index at, Index) const { return x[at]; }
 };
+// The term a b of a sum over a line.
 template <class T>
 struct ProductOf {
   const T *a, *b;
   TENON_DEVICE T operator()(Index at, Index) const { return a[at] * b[at]; }
 };
+// The term exp(x - m) of a sum over a line.
 template <class T>
 struct ExponentialOf {
   const T *x, *m;

@@ -22,6 +22,7 @@ struct Moved {
   TENON_DEVICE void write(T* y, T value) const { *y = value; }
 };
 
+// y = x rounded to bfloat16.
 struct RoundedOnTheWay {
   using From = float;
   using To = BFloat16;
@@ -29,6 +30,7 @@ struct RoundedOnTheWay {
   TENON_DEVICE void write(BFloat16* y, BFloat16 value) const { *y = value; }
 };
 
+// y = x, or y + x if `adds`, with x in bfloat16.
 struct ExpandedOnTheWay {
   using From = BFloat16;
   using To = float;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // One step of an optimizer for element i of the weights w and the gradients g; the formulas are in
-// elementwise/update.hpp. eachElement() (walks/each.hpp) calls the functor for each i, on the host
-// or the device.
+// elementwise/update.hpp. For each i, on the host or the device, eachElement() (walks/each.hpp)
+// calls f(i), or f.write(i, f.read(i)): with these two a thread of the device reads several
+// elements before it writes them, which pays if a single array is written.
 #pragma once
 
 #include "sys/device_code.hpp"
@@ -11,6 +12,7 @@
 
 namespace tenon::functors {
 
+// Gradient descent: w = w - rate (g + decay w).
 template <class T>
 struct PlainSgd {
   T rate, decay;
@@ -20,6 +22,7 @@ struct PlainSgd {
   TENON_DEVICE void write(Index i, T value) const { w[i] = value; }
 };
 
+// Gradient descent with momentum, of Nesterov's kind if `nesterov` is set.
 template <class T>
 struct MomentumSgd {
   T rate, decay, momentum;
@@ -33,8 +36,8 @@ struct MomentumSgd {
   }
 };
 
-// The constants of step t: rate = lr / (1 - beta1^t), b = beta, c = 1 - b, root = sqrt(1 -
-// beta2^t), and factor = 1 - lr decay for a decoupled decay, else 1.
+// The constants of step t: rate = lr / (1 - beta1^t), b1 = beta1 and b2 = beta2, c1 = 1 - b1 and
+// c2 = 1 - b2, root = sqrt(1 - beta2^t), and factor = 1 - lr decay for a decoupled decay, else 1.
 template <class T>
 struct Adam {
   T rate, decay, factor, b1, c1, b2, c2, root, epsilon;

@@ -8,6 +8,7 @@
 //
 // A maximum uses this loop for outputs whose taps along the row are all inside the input. The few
 // outputs at the ends of the row, whose windows extend beyond the input, are computed one by one.
+// makeLoopPooling() is declared in backends.hpp.
 #include "kernels/base/maximum.hpp"
 #include "kernels/pooling/backends.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Average pooling by oneDNN. Maxima are not supported, since oneDNN ignores NaN instead of
 // propagating it. Windows are not supported if they are dilated, leave input at an end unread, or
-// extend beyond the padding that the mean counts.
+// extend beyond the padding that the mean counts. The functions are declared in backends.hpp.
 #include "kernels/base/onednn.hpp"
 #include "kernels/convolution/window.hpp"
 #include "kernels/pooling/backends.hpp"

@@ -17,8 +17,10 @@
 
 namespace tenon {
 
+// The maximum, or the mean with or without the padding in its number of elements.
 enum class PoolingMode { Max, AverageIncludePad, AverageExcludePad };
 
+// The local problem of a pooling kernel.
 struct PoolingShape {
   Index planes; // batch times channels
   WindowShape window;

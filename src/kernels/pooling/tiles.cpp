@@ -3,7 +3,8 @@
 // dilation, as the usual 2x2 pooling. Each input belongs to at most one window, so it is enough to
 // save the number of the winning tap (the position of the maximum within the window). The adjoint
 // then writes each element of dx once, dy or 0, instead of clearing dx and scattering dy. One pass
-// over a row of outputs processes all taps of one input row; its loops have no branches.
+// over a row of outputs processes all taps of one input row; its loops have no branches. The
+// functions are declared in backends.hpp.
 #include "kernels/base/instruction_set.hpp"
 #include "kernels/base/maximum.hpp"
 #include "kernels/pooling/backends.hpp"

@@ -53,6 +53,7 @@ struct LayerNumbers {
 template <class T>
 class DeviceColumnMlp; // column_mlp_device.hpp
 
+// The perceptron on the points of a block, with its derivatives.
 template <class T>
 class ColumnMlp {
 public:

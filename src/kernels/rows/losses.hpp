@@ -48,6 +48,7 @@ template <class T, class U>
 void relativeSums(KernelContext& context, Index rows, Index cols, const T* x, const U* t,
                   const ElementWeights<T>& weights, T* e, T* s);
 
+// The scale and the epsilon of relativeTerms(), and whether this rank counts its samples.
 struct RelativeScale {
   double scale, epsilon;
   bool isCounted; // false on a rank whose samples another rank counts

@@ -27,6 +27,7 @@ namespace tenon {
 // No weights, one per row, or one per position in a row.
 enum class RowWeights { None, OfRow, OfPosition };
 
+// The rows of an array and the groups whose moments they share.
 struct RowGroups {
   Index rows = 0, length = 0, groups = 0; // length: number of elements of a row
   std::vector<Index> groupOf;             // group of each row

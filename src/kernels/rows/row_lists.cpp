@@ -38,7 +38,8 @@ RowLists listRows(Index rows, const RowEntries& entries) {
   for (Index i = 0; entries.key && i < rows; ++i)
     std::stable_sort(order.begin() + first[i], order.begin() + first[i + 1],
                      [key = entries.key](Index a, Index b) { return key[a] < key[b]; });
-  RowLists lists{.rows = rows, .first = {}, .index = {}, .weights = {}, .to = {}, .onDevice = {}};
+  RowLists lists{
+      .rows = rows, .first = {}, .index = {}, .weights = {}, .rowOfList = {}, .onDevice = {}};
   if (!hasOneEach)
     lists.first = std::move(first);
   lists.index.reserve(order.size());
@@ -70,15 +71,15 @@ functors::ListedRows listedOf(const RowLists& lists) {
   if (const auto& device = lists.onDevice)
     return {device->first.data(), device->index.data(), device->weights.data(), nullptr, last};
   return {dataOrNull(lists.first), lists.index.data(), dataOrNull(lists.weights),
-          dataOrNull(lists.to), last};
+          dataOrNull(lists.rowOfList), last};
 }
 
 // The lists from list `begin` on. If the lists have `first`, their entries are addressed by
 // absolute index; otherwise list i has the single entry i, and the arrays are shifted.
 functors::ListedRows listedFrom(const RowLists& lists, Index begin) {
   functors::ListedRows listed = listedOf(lists);
-  if (listed.to)
-    listed.to += begin;
+  if (listed.rowOfList)
+    listed.rowOfList += begin;
   if (listed.first) {
     listed.first += begin;
   } else {

@@ -23,13 +23,14 @@
 
 namespace tenon {
 
+// The lists of a map between rows, which kernels read; made by listRows() or listTransposed().
 struct RowLists {
   Index rows = 0;
   // First entry of each row, then the end; empty if every row has one entry.
   std::vector<Index> first;
-  std::vector<Index> index;    // row of x of each entry, ordered by row of y
-  std::vector<double> weights; // empty: ones
-  std::vector<Index> to;       // row of y of each list; empty: list i is row i. Host only
+  std::vector<Index> index;     // row of x of each entry, ordered by row of y
+  std::vector<double> weights;  // empty: ones
+  std::vector<Index> rowOfList; // row of y of each list; empty: list i is row i. Host only
 
   struct OnDevice;
   std::shared_ptr<const OnDevice> onDevice; // null on the host
@@ -59,7 +60,7 @@ template <class T>
 void combineRows(KernelContext& context, const RowLists& lists, Index inner, const T* x,
                  Index stepX, bool adds, T* y, Index stepY);
 // combineRows() for the lists [begin, end) only, on the host. y points to the row of the first
-// list, unless the lists name their rows (`to`).
+// list, unless the lists name their rows (`rowOfList`).
 template <class T>
 void combineSomeRows(KernelContext& context, const RowLists& lists, Index begin, Index end,
                      Index inner, const T* x, Index stepX, bool adds, T* y, Index stepY);

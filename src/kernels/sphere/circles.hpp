@@ -13,6 +13,7 @@
 
 namespace tenon {
 
+// The transform of circles of latitude between columns and folded orders.
 template <class T>
 class CircleFourier {
 public:

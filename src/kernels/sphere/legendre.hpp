@@ -85,6 +85,7 @@ struct SphereFields {
 // a component counts as two of them.
 double legendreFlops(const SphereTable& table, const SphereBlock& block, Index fields);
 
+// The transform of meridians between rows and degrees, on a rank's block.
 template <class T>
 class SphereLegendre {
 public:

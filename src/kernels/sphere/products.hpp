@@ -22,6 +22,7 @@ struct DegreeProductShape {
   double flops() const;
 };
 
+// The product of coefficients and weights, with its adjoints.
 template <class T>
 class DegreeProducts {
 public:

@@ -23,6 +23,7 @@
 
 namespace tenon {
 
+// Computes the Legendre functions of some orders at some nodes, degree by degree.
 class LegendreRecurrence {
 public:
   enum class Values { Plain, OverSine }; // P_lm, or P_lm / sin t with m > 0

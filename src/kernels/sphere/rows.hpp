@@ -16,11 +16,13 @@
 
 namespace tenon {
 
+// Where the latitudes of a grid are.
 enum class SphereGrid { Gauss, Poles, Cells };
 
 // The grid with this name: "gauss", "poles" or "cells". Throws TENON_ERR_ARG for another name.
 SphereGrid sphereGridNamed(std::string_view name);
 
+// The latitudes of a grid and their quadrature weights, from north to south.
 struct SphereRows {
   std::vector<double> colatitude, weight;
 

@@ -8,8 +8,8 @@
 
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/host_view.hpp"
+#include "layer/core/held_bytes.hpp"
 #include "layer/core/layer.hpp"
-#include "layer/core/layer_setup.hpp"
 
 #include <fmt/format.h>
 

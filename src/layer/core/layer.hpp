@@ -66,6 +66,7 @@ struct Assignment {
 };
 using AssignmentPtr = std::shared_ptr<const Assignment>;
 
+// A layer of any type on the processes of a communicator; see above.
 class Layer final : public SettableObject {
 public:
   static constexpr const char* kClass = "Layer";
@@ -327,16 +328,17 @@ private:
     Entry* entry;
     int frame; // index in the entry's frames
   };
-  // Set-up (layer_setup.cpp) of a layer by itself; the layers in it are set up by NetworkSetUp
-  // (networks/network.cpp). The ranks must agree before and after.
+  // Set-up (layer_setup.cpp) of a layer that the user sets up; the layers in it are set up by
+  // NetworkSetUp (networks/network_setup.cpp). The ranks must agree before and after.
   friend class NetworkSetUp;
-  void setUpAlone(const Layouts& inputs);
+  void setUpOutermost(const Layouts& inputs);
   // The subject and the content of the text that must be equal on all ranks before a set-up.
   std::string whatIsSetUp() const;
   std::string setUpText(const Layouts& inputs) const;
   // Throws if this rank cannot begin the set-up.
   void checkReady();
-  // Settings (layer.cpp). readSettings() copies settings that are needed often to members.
+  // Settings (layer.cpp; checkSettings() in layer_setup.cpp). readSettings() copies settings that
+  // are needed often to members.
   void checkSettings() const;
   void checkTakesLists(const std::string& call) const;
   void checkChange(const std::string& call) const override { checkBeforeSetUp(call); }
@@ -352,6 +354,7 @@ private:
   // Set-up of the layers in a container (networks/network.cpp).
   void inheritSettings(const Layer& container, int uses);
   void handOn(Layer& child) const;
+  // What an assignment has for this layer, or null (layer_setup.cpp).
   const NodeChoice* choiceIn(const Assignment* assignment) const;
   // Checks of arguments. `role` names the argument in errors, such as "cotangent of the input", and
   // `remedy` is what the error advises.
@@ -407,7 +410,7 @@ private:
   Ref<DTensor> target_, targetWeights_;
   RandomState random_;
   Observers observers_;
-  std::list<Entry> setups_; // the most recent one is last
+  std::list<Entry> setups_; // the most recent one is last, new ones are in front
   std::vector<Level> stack_;
   std::vector<Ref<Parameter>> parameters_; // own, without those of children
   std::vector<Ref<StateTensor>> states_;

@@ -4,7 +4,8 @@
 // pushes its frame (the saved values) on the stack, and an adjoint pops the top frame. For Apply 1,
 // Apply 2, Apply 3, the adjoints are therefore evaluated at the points of 3, 2, 1. A set-up owns
 // one frame per level of the stack; stack_ lists, from bottom to top, the set-up and the frame that
-// each pending Apply used. All calls are collective.
+// each pending Apply used. All calls are collective. The functions are members of class Layer
+// (layer.hpp).
 #include "layer/core/layer.hpp"
 
 #include "dtensor/stride_sums.hpp"

@@ -8,7 +8,7 @@
 //   C h h C
 //
 // Layer::apply() calls checkGhosts() on each rank before the layer reads its inputs; it sends no
-// message.
+// message. Layer::checkGhosts() is declared in layer.hpp.
 #include "dtensor/measure.hpp"
 #include "layer/core/layer.hpp"
 #include "layer/networks/path.hpp"

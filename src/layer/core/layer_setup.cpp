@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sets up a layer for the layouts of its inputs, and finds the set-up for the inputs of a call.
-// Set-up is collective. Ranks first compare the layer and its settings, and at the end agree on
-// success, once for a container with all its layers:
+// The members of class Layer (layer.hpp) that set it up for the layouts of its inputs, and find the
+// set-up for the inputs of a call. In this order: undoing a set-up (NewSetUps); setting up
+// (setUp() to setUpOutermost()); entries (knownEntry() to latest()), with forms, scratch memory and
+// frames between them; observers and outputs.
 //
-//   agreeOnText()     same type, settings and inputs on all ranks?
-//   NewSetUps::note() the state before the set-up
-//   setUpAlone()      compiles the layer, or the network in a container, and creates its objects
-//   autotune()        measures kernels and chooses the fastest ones
-//   agreement         success on all ranks; otherwise NewSetUps::undo(), and all ranks throw
+// An Entry is the layer for one list of input layouts. Layer::setups_ has all entries, the latest
+// one last; a new one is in front until its set-up succeeds. Set-up is collective. Ranks first
+// compare the layer and its settings, and at the end agree on success, once for a container with
+// all its layers:
+//
+//   agreeOnText()      same type, settings and inputs on all ranks?
+//   NewSetUps::note()  the state before the set-up
+//   setUpOutermost()   compiles the layer, or the network in a container, and creates its objects
+//   autotune()         measures kernels and chooses the fastest ones
+//   agreement          success on all ranks; otherwise NewSetUps::undo(), and all ranks throw
 //
 // A failed set-up leaves no parameters or states behind, because the next attempt can have other
 // settings.
-#include "layer/core/layer_setup.hpp"
-
 #include "comm/agreement/batched.hpp"
 #include "compile/network/inheritance.hpp"
 #include "declaration/core/result_layout.hpp"
@@ -128,7 +132,7 @@ void autotune(Communicator& comm, const BoundMaps& maps) {
   const LogScope scope(event);
   std::vector<std::size_t> begins{0};
   std::vector<Nanoseconds> times = collectively(
-      comm, "the ways of kernels",
+      comm, "the algorithms of kernels",
       [&] {
         std::vector<Nanoseconds> allTimes;
         for (Autotuner* autotuner : autotuners) {
@@ -161,7 +165,7 @@ void Layer::setUp(const Layouts& inputs) {
     });
   inOneAgreement(*comm_, [&] {
     undoIfFailed();
-    setUpAlone(inputs);
+    setUpOutermost(inputs);
     autotune(*comm_, setups_.back().setup->maps());
     return true;
   });
@@ -200,7 +204,6 @@ void Layer::checkSettings() const {
     child->checkSettings();
 }
 
-// What an assignment has for this layer, or null.
 const NodeChoice* Layer::choiceIn(const Assignment* assignment) const {
   if (!assignment)
     return nullptr;
@@ -208,7 +211,9 @@ const NodeChoice* Layer::choiceIn(const Assignment* assignment) const {
   return choice == assignment->layers.end() ? nullptr : &choice->second;
 }
 
-void Layer::setUpAlone(const Layouts& inputs) {
+// The part of setUp() within its agreement. The inputs of a layer that is set up as part of a
+// network come from NetworkSetUp instead.
+void Layer::setUpOutermost(const Layouts& inputs) {
   static const int event = logEvent("LayerSetUp");
   const LogScope scope(event);
   checkReady();
@@ -229,7 +234,7 @@ void Layer::setUpAlone(const Layouts& inputs) {
           fmt::format("{} is to have its halo computed by the layers before it (setting halo), "
                       "but is set up by itself; set halo to exchange or auto",
                       title()));
-    NetworkSetUp::Made made = NetworkSetUp(*this, /*isFirst=*/true).make(inputs, assignment_);
+    NetworkSetUp::Made made = NetworkSetUp(*this, /*byUser=*/true).make(inputs, assignment_);
     Entry& entry = setups_.back();
     entry.outputs = std::move(made.outputs);
     entry.setup = std::move(made.setup);
@@ -276,7 +281,7 @@ Setup& Layer::setupOf(Entry& entry) {
     return *entry.setup;
   inOneAgreement(*comm_, [&] {
     undoIfFailed();
-    entry.setup = NetworkSetUp(*this, /*isFirst=*/false).make(entry.inputs, entry.assignment).setup;
+    entry.setup = NetworkSetUp(*this, /*byUser=*/false).make(entry.inputs, entry.assignment).setup;
     return true;
   });
   entry.setup->setObservers(observers_);

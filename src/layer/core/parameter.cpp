@@ -16,7 +16,7 @@
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/fill.hpp"
 #include "layer/core/gradient_bucket.hpp"
-#include "layer/core/layer_setup.hpp"
+#include "layer/core/held_bytes.hpp"
 #include "linop/exchange/make_conversion.hpp"
 #include "sys/log/log.hpp"
 #include "sys/random.hpp"

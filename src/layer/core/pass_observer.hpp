@@ -22,6 +22,7 @@ namespace tenon {
 class BoundMaps;
 class Parameter;
 
+// The interface of an observer.
 class PassObserver {
 public:
   virtual ~PassObserver() = default;

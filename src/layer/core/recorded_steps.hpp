@@ -16,6 +16,7 @@
 
 namespace tenon {
 
+// The recordings of one pass, each found by its first step and the addresses that it uses.
 class RecordedSteps {
 public:
   // `steps` is the number of steps of the pass.

@@ -13,8 +13,8 @@
 // read (here value 1, if the weights need a gradient). All ranks run the same steps.
 #include "layer/core/setup.hpp"
 
+#include "layer/core/held_bytes.hpp"
 #include "layer/core/layer.hpp"
-#include "layer/core/layer_setup.hpp"
 #include "layer/core/pass_runner.hpp"
 #include "sys/memory/memory.hpp"
 #include "sys/options/options.hpp"

@@ -60,6 +60,7 @@ private:
   std::size_t passes_ = 0;                // index in Setup::passes_ of the Apply that ran
 };
 
+// The passes of a layer for one list of input layouts, and the memory in which they run.
 class Setup {
 public:
   // A compiled network, and its list with the objects.

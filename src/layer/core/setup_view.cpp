@@ -9,6 +9,7 @@
 // The text is derived from the map list (the layer as a program of communication operators and
 // kernels on numbered values) alone, so layer types need no code for it. FactsText walks from each
 // input through the operators to the first kernel. In a network each layer prints its own lines.
+// The functions are declared in setup.hpp.
 #include "layer/core/layer.hpp"
 #include "layer/core/setup.hpp"
 #include "sys/text/view.hpp"

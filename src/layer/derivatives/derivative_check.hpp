@@ -13,6 +13,7 @@
 
 namespace tenon {
 
+// The result of the adjoint test.
 struct LayerAdjointResult {
   double tangentPairing = 0; // <J (dx, dp), dy>
   double adjointPairing = 0; // <dx, J* dy> + sum of <dp, gradient_p>
@@ -24,6 +25,7 @@ struct LayerAdjointResult {
 // input; if null, it is random. Collective.
 LayerAdjointResult checkLayerAdjoint(Layer& layer, const DTensor* x, std::uint64_t seed);
 
+// The result of the Taylor test.
 struct LayerTaylorResult {
   // Observed order; infinite if no remainder exceeds rounding: the map is linear.
   double order = 0;

@@ -7,7 +7,7 @@
 #include "layer/derivatives/jacobian.hpp"
 
 #include "dtensor/arithmetic.hpp"
-#include "layer/core/layer_setup.hpp"
+#include "layer/core/held_bytes.hpp"
 #include "layer/types/shell.hpp"
 #include "sys/log/log.hpp"
 

@@ -14,6 +14,7 @@
 
 namespace tenon {
 
+// The declaration of a model: its file, and the names and shapes of inputs and outputs.
 class ModelDeclaration final : public Declaration {
 public:
   ModelDeclaration();

@@ -6,6 +6,9 @@
 //   sequence   data_type float64, stack_depth 2
 //     conv     takes over both
 //     relu     is two nodes of the sequence: takes over float64, and needs stack depth 4
+//
+// The functions are members of class Layer (core/layer.hpp), except those that network.hpp
+// declares.
 #include "layer/networks/network.hpp"
 
 #include "compile/network/inheritance.hpp"

@@ -227,7 +227,7 @@ private:
 
   int visit(Layer& layer, const std::vector<int>& reads) override {
     Layer& container = *containers().back();
-    if (setUp_.isFirst_) {
+    if (setUp_.byUser_) {
       // A layer takes over settings of its first container only.
       if (setUp_.handedDown_.insert(&layer).second)
         container.handOn(layer);
@@ -266,7 +266,7 @@ NetworkSetUp::Made NetworkSetUp::make(const Layouts& inputs, const AssignmentPtr
   std::deque<AtWork> atWork;
   markAtWork(list, atWork);
   // The output of a layer within a planned network is not that of the network.
-  if (isFirst_ && assignment && assignment == outermost_.assignment_)
+  if (byUser_ && assignment && assignment == outermost_.assignment_)
     list.network.output = assignment->output;
   const auto network = std::make_shared<const CompiledNetwork>(
       list.network, inputs, Target::fromOptions(outermost_.space()));
@@ -319,7 +319,7 @@ NetworkSetUp::makeSetup(const Layer& layer, const List& list,
   for (const Container& container : list.containers) {
     loadModelWeights(*container.layer);
     Layer::Entry& entry = container.layer->entryFor(layoutsAt(network.values(), container.reads),
-                                                    container.assignment, isFirst_);
+                                                    container.assignment, byUser_);
     if (!entry.setup)
       entry.outputs = layoutsAt(network.values(), container.outputs);
   }
@@ -342,7 +342,7 @@ NetworkSetUp::bind(const Node& node, const CompiledNetwork::Node& compiled, cons
     std::shared_ptr<const BoundMaps> maps =
         known && known->node ? known->node : makeMaps(node, compiled);
     Layer::Entry& entry =
-        layer.entryFor(compiled.inputs, node.assignment, isFirst_, compiled.computedHalo, pieces);
+        layer.entryFor(compiled.inputs, node.assignment, byUser_, compiled.computedHalo, pieces);
     if (!entry.setup)
       entry.outputs = {output};
     entry.node = std::move(maps);

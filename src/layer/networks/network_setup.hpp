@@ -25,12 +25,13 @@
 
 namespace tenon {
 
+// One set-up of a layer, which is used once, by make().
 class NetworkSetUp {
 public:
-  // `isFirst`: whether the user sets the layer up. If not, the layer is a part of a network that is
+  // `byUser`: whether the user sets the layer up. If not, the layer is a part of a network that is
   // set up already, and now needs passes of its own: nothing is handed down to the layers in it,
   // and the most recent set-up of each stays the most recent one.
-  NetworkSetUp(Layer& outermost, bool isFirst) : outermost_(outermost), isFirst_(isFirst) {}
+  NetworkSetUp(Layer& outermost, bool byUser) : outermost_(outermost), byUser_(byUser) {}
 
   struct Made {
     Layouts outputs;
@@ -76,7 +77,7 @@ private:
                                             const CompiledNetwork::Node& compiled);
 
   Layer& outermost_;
-  bool isFirst_;
+  bool byUser_;
   // A layer can be several nodes, but it takes over settings, and a model is listed and proved,
   // once.
   std::set<const Layer*> handedDown_, listedModels_, provedModels_;

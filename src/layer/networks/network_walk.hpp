@@ -20,6 +20,7 @@
 
 namespace tenon {
 
+// The base of a walk; a derived class says what is done at each layer.
 class NetworkWalk {
 public:
   virtual ~NetworkWalk() = default;

@@ -46,6 +46,7 @@ bool statesAreBehind(const Layer& layer) noexcept;
 // Brings the storage of all states up to date. Collective.
 void settleStates(Layer& layer);
 
+// A parameter with its path.
 struct NamedParameter {
   std::string path;
   Ref<Parameter> parameter;

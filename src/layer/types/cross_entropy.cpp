@@ -9,7 +9,8 @@
 //
 // Only the last kernel is differentiated. Its derivative with respect to z, w (softmax - onehot),
 // already includes the dependence of m and s on z. The first two kernels therefore have no
-// derivatives, and the adjoint needs no messages for them.
+// derivatives, and the adjoint needs no messages for them. makeCrossEntropyKernel() is declared in
+// core/layer_types.hpp.
 #include "layer/types/losses.hpp"
 
 #include "dtensor/host_view.hpp"

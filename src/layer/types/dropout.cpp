@@ -2,6 +2,7 @@
 // Local kernel of dropout: in training, y = 0 with probability `rate`, else x / (1 - rate); in
 // inference y = x. The random mask is a function of (seed, number of the evaluation, global
 // position of the element). It is therefore the same for any partition and any number of ranks.
+// makeDropoutKernel() is declared in core/layer_types.hpp.
 //
 // The mask is not saved for the derivatives. Apply saves only the number of its evaluation (one
 // integer), from which tangent and adjoint draw the same mask again. In inference it saves kNoDraw,

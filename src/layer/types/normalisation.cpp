@@ -11,7 +11,8 @@
 //
 // Only moments are communicated, and all ranks receive bitwise identical sums. In inference (or
 // always, if the statistics are set to running), RunningMoments copies the running statistics in
-// place of the first four kernels, without communication.
+// place of the first four kernels, without communication. The functions that make them are declared
+// in core/layer_types.hpp.
 #include "declaration/types/normalisation.hpp"
 #include "declaration/types/transpose.hpp"
 #include "dtensor/arithmetic.hpp"

@@ -119,6 +119,7 @@ struct RingSizes {
   }
 };
 
+// The ring of one layer on this rank, with the buffers of the rotating blocks.
 class Ring {
 public:
   // operators[0] moves the block of each rank to the preceding rank, and operators[1] does the same

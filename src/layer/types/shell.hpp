@@ -40,6 +40,7 @@ struct ShellCall {
   void* workspace = nullptr; // of the current level of the stack; null in inference
 };
 
+// The declaration of a shell layer, which holds the user's functions.
 class ShellDeclaration final : public Declaration {
 public:
   explicit ShellDeclaration(std::string type) : Declaration(std::move(type), {}) {}

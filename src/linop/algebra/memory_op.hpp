@@ -67,6 +67,7 @@ private:
   void doEnd(const Action& action) override;
 };
 
+// The operator y = 0.
 class Zero final : public LinearOp {
 public:
   Zero(CommPtr comm, Layout from, Layout to, TenonDataType type);
@@ -76,6 +77,7 @@ private:
   void doEnd(const Action& action) override;
 };
 
+// A memory operator, made by one of the functions below.
 class MemoryOp final : public LinearOp {
 public:
   // A_b: the array of `from` becomes a box in the array of `to`, which begins at element `at`. All

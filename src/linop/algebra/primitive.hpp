@@ -17,6 +17,7 @@
 
 namespace tenon {
 
+// The primitives of the table above.
 enum class Primitive {
   Broadcast,
   SumReduce,

@@ -31,6 +31,7 @@ class BlockQueue; // kernels/movement/block_queue.hpp
 // ways and uses the faster one. The slower way is tried again after 8 stores, then after 16, 32 and
 // so on up to 128, as long as it stays slower.
 
+// The values of the option -tenon_conversion_stores.
 enum class StoreWay { Auto, Cached, Streaming };
 
 // The choices of the option.

@@ -24,6 +24,7 @@ namespace tenon {
 // An operator's resources for host arrays and, separately, for device arrays. Each is created when
 // the first array in its space is used.
 
+// A resource for each memory space, created when it is first needed.
 template <class T>
 class PerSpace {
 public:

@@ -23,6 +23,7 @@ struct DependentLayer {
   bool frozen = false;
 };
 
+// A layer whose parallelization a plan chooses, with its dependents.
 struct DeclaredLayer {
   std::string name;
   std::shared_ptr<const Declaration> declaration;
@@ -35,6 +36,7 @@ struct DeclaredLayer {
   bool frozen = false; // its parameters are not trained: no gradients, no optimizer state
 };
 
+// A tensor that passes from the layer `from` to the layer `to`; -1 is the outside of the network.
 struct DeclaredMove {
   int from = 0, to = 0, input = 0; // input of the reader
   Shape shape = {};                // of the data moved; each writer of a concatenation sends a part
@@ -50,6 +52,7 @@ struct DeclaredNode {
   std::vector<std::pair<std::string, Layout>> parameters = {};
 };
 
+// The layers and moves of a network, and what concerns all of them.
 struct DeclaredNetwork {
   std::vector<DeclaredLayer> layers;
   std::vector<DeclaredMove> moves;

@@ -19,11 +19,13 @@
 
 namespace tenon {
 
+// A parallelization on the grid of a field.
 struct FieldParallelization {
   int field = 0;
   std::string labels; // one per axis: k, n, o or i
 };
 
+// A pinned input or output, and the split points that are known from it.
 class Field {
 public:
   // `name` is "input" or "output", for texts.

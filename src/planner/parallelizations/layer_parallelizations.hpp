@@ -57,6 +57,7 @@ struct PinnedLayouts {
   std::optional<Layout> output = {};
 };
 
+// The parallelizations of all layers of a network, by number, with faults and forms.
 class LayerParallelizations {
 public:
   // Throws TENON_ERR_STATE if a network with lists has an input that is not pinned. The layers of

@@ -25,6 +25,7 @@
 
 namespace tenon {
 
+// A parallelization on a fine grid, by the numbers of axes that split each kind of dimension.
 struct Parallelization {
   // Numbers of axes. The text has o for output channels, or g if they are groups of both, and i for
   // input channels.
@@ -42,6 +43,7 @@ struct Parts {
   std::vector<Index> spatial = {};
 };
 
+// A fine grid, and the parallelizations on it.
 class FineGrid {
 public:
   // A grid for the levels of a machine, the outermost first; their sizes multiply to the number of

@@ -49,6 +49,7 @@ struct MoveTerms {
   double forward = 0, backward = 0;
 };
 
+// The interface of a model: layers, moves, and the costs t_v, t_uv and m_v.
 class CostModel {
 public:
   struct Move {

@@ -23,6 +23,7 @@ struct SavedActivations {
   double perOutput = 0;      // bytes of workspaces per element of the output
 };
 
+// Counts the bytes of the layers of one network.
 class LayerBytes {
 public:
   LayerBytes(const DeclaredNetwork& network, bool trains, Index optimizerStates)

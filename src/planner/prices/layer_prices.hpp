@@ -57,6 +57,7 @@ struct ParallelizationCost {
   std::vector<double> outputBytes = {}; // of each output
 };
 
+// Adds up the price of a layer from its kernels, moves and gradients.
 class LayerPrices {
 public:
   // Prices of a network whose elements have a size, with the adjoint if it is trained. The

@@ -37,6 +37,7 @@ struct MoveEnds {
   bool operator==(const MoveEnds&) const = default;
 };
 
+// The moves of a network with their prices, by numbers of moves and layouts.
 class MovePrices {
 public:
   // The conversions must outlive this object.

@@ -45,6 +45,7 @@
 
 namespace tenon {
 
+// What a plan minimises: the time of a training step, or of an evaluation.
 enum class Objective { Training, Inference };
 
 // The purpose of a plan.
@@ -78,6 +79,7 @@ inline double bytesBesideArrays(std::size_t layers) {
   return kOnceBytes + kLayerBytes * static_cast<double>(layers);
 }
 
+// The model of one network on one fine grid.
 class OwnModel : public CostModel {
 public:
   // Throws TENON_ERR_SHAPE for a pinned layout of the wrong shape, and TENON_ERR_STATE if a network

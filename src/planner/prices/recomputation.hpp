@@ -18,11 +18,13 @@
 
 namespace tenon {
 
+// The nodes that run again.
 struct Recomputation {
   std::vector<bool> nodes = {};
   double seconds = 0; // of the nodes that run again
 };
 
+// The search for one plan, on the rank that needs most.
 class RecomputationSearch {
 public:
   // The seconds of Apply of each node's kernels, and of each operator. Nodes with `always` run

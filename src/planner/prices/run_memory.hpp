@@ -18,6 +18,7 @@ namespace tenon {
 // The scratch memory in bytes of the kernels of a node of this type and form.
 using ScratchOf = std::function<Index(int node, const Declaration& type, const Form& form)>;
 
+// How the network is run, as far as memory depends on it.
 struct RunTask {
   bool trains = true;
   Index stackDepth = 1; // each level saves its own activations
@@ -29,6 +30,7 @@ struct RunTask {
   SharedByNode shared = {};
 };
 
+// The bytes of a process, by purpose.
 struct RunBytes {
   double arguments = 0;  // inputs, output, and in training the output's cotangent
   double saved = 0;      // from Apply to its adjoint
@@ -39,6 +41,7 @@ struct RunBytes {
   double total() const { return arguments + saved + shared + parameters + messages; }
 };
 
+// Counts the bytes of a compiled network; recompute() changes which nodes run again.
 class RunMemory {
 public:
   RunMemory(CompiledNetwork compiled, RunTask task);

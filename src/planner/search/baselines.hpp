@@ -13,11 +13,13 @@
 
 namespace tenon {
 
+// A plan in which all layers have one parallelization, and its predicted time.
 struct Baseline {
   Parallelization parallelization;
   double seconds = 0;
 };
 
+// The best plans of each kind; none if no such plan is possible.
 struct Baselines {
   std::optional<Baseline> uniform;              // the best of all parallelizations
   std::optional<Baseline> batch, model, domain; // all processes split batch, channels or space

@@ -20,6 +20,7 @@
 
 namespace tenon {
 
+// The settings that choose the grids.
 struct GridChoice {
   std::string placement = "batch";
   bool fewerProcesses = false; // also grids of fewer processes than there are

@@ -15,6 +15,7 @@ namespace tenon {
 // Relative difference below which two sums of costs are considered equal.
 inline constexpr double kCostRounding = 1e-12;
 
+// The seconds of the communication between two layers.
 struct PairTable {
   int from = 0, to = 0;        // two different layers
   std::vector<double> seconds; // [states of from][states of to]

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Finds the fastest plan within a memory limit by an elimination (elimination.hpp) whose messages
-// contain Pareto fronts instead of numbers. A label is a partial plan with its bytes and seconds,
-// and a front has the labels that no other beats in both:
+// contain Pareto fronts instead of numbers. An elimination removes one layer after the other; the
+// message of a removed layer has, for each combination of states of its remaining neighbours, the
+// best of what was removed so far. A label is a partial plan with its bytes and seconds, and a
+// front has the labels that no other beats in both:
 //
 //   bytes     10   14   20       by increasing bytes and decreasing seconds; a label (15, 9)
 //   seconds    9    7    4       is not in the front, since (14, 7) beats it
@@ -43,7 +45,9 @@ public:
 
   Front single(const Label& label) { return thinned({label}); }
 
-  void addSums(const Front& a, const Front& b, std::vector<Label>& sums) {
+  // The front of the sums of a label of each front.
+  Front sum(const Front& a, const Front& b) {
+    std::vector<Label> sums;
     // Counted before they are created: the sums of two long fronts alone could fill the memory.
     made_ += a.size() * b.size();
     if (made_ > maxLabels_)
@@ -54,11 +58,6 @@ public:
                         .seconds = labels_[left].seconds + labels_[right].seconds,
                         .left = left,
                         .right = right});
-  }
-
-  Front sum(const Front& a, const Front& b) {
-    std::vector<Label> sums;
-    addSums(a, b, sums);
     return thinned(std::move(sums));
   }
 
@@ -114,8 +113,9 @@ public:
     for (std::size_t s = 0; s < steps_.size(); ++s)
       position[steps_[s].layer] = static_cast<int>(s);
     for (const PairTable& pair : tables.pairs) {
-      // The layer that is eliminated first reads the table; if one layer has a single state, the
-      // other reads it.
+      // The layer that is eliminated first reads the table. A layer with a single state is nobody's
+      // neighbour (eliminationOrder()), so its message cannot depend on the other layer; the other
+      // one reads the table.
       const bool isReadByFrom =
           tables.states(pair.to) == 1 ||
           (tables.states(pair.from) > 1 && position[pair.from] < position[pair.to]);
@@ -124,7 +124,7 @@ public:
   }
 
   std::optional<std::vector<int>> run() {
-    Front all = labels_.single({});
+    Front all = labels_.single({}); // a label of no layers: 0 bytes, 0 seconds
     // Connected components of the network share the limit, so their fronts are summed as well.
     for (std::size_t s = 0; s < steps_.size(); ++s) {
       eliminate(static_cast<int>(s));

@@ -3,7 +3,7 @@
 // communication. The counts are those of the operators of linop: tests/linop/movement_run_test.cpp
 // compares them message by message and byte by byte. For example, a program with the arrays
 // 1000 -> 250 -> 250 -> 1000 elements holds two buffers of 1000, in which they alternate, and the
-// message buffers of its three steps.
+// message buffers of its three steps. The functions are members of class Movement (movement.hpp).
 #include "geometry/schedule/axis_change.hpp"
 #include "geometry/schedule/traffic.hpp"
 #include "reduction/movement/movement.hpp"

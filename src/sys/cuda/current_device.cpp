@@ -2,7 +2,7 @@
 // Makes the CUDA context of the library current while the library works, and that of the program
 // while the program's code runs. The switch is a call of the driver, which is fast and creates no
 // context. Until the device is open, a CurrentDeviceScope only records which of the two should be
-// current.
+// current. CurrentDeviceScope is declared in sys/device.hpp, the other functions in parts.hpp.
 #include "sys/cuda/parts.hpp"
 
 #include "sys/cuda/driver.hpp"

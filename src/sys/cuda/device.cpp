@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The device of the process: its selection, copies, and queries about addresses. Two queries must
 // work without opening a device, because this would create a CUDA context in a program that uses
-// none: why there is no device (list()), and on which device an address is (holderOf()).
+// none: why there is no device (list()), and on which device an address is (holderOf()). The
+// functions are members of class Device (sys/device.hpp).
 #include "sys/device.hpp"
 
 #include "sys/cuda/driver.hpp"

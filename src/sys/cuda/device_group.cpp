@@ -2,7 +2,8 @@
 // Groups of devices by NCCL. All processes of a group must end it together: after the kernels of
 // one process have finished, its last messages can still be in flight, and processes on the same
 // node can read its memory. Destructors do not wait for other processes; therefore a group is ended
-// by a collective call, or aborted after a failure (ncclCommAbort()).
+// by a collective call, or aborted after a failure (ncclCommAbort()). Class DeviceGroup is in
+// sys/device_group.hpp.
 #include "sys/device_group.hpp"
 
 #include "sys/cuda/nccl.hpp"

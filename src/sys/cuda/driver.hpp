@@ -24,6 +24,7 @@ namespace tenon::cuda {
 
 // Function pointers with the names of the functions.
 #define TENON_MEMBER(name) decltype(&::name) name;
+// A pointer to each function of the list above.
 struct DriverTable {
   TENON_DRIVER_TABLE(TENON_MEMBER)
 };

@@ -54,6 +54,7 @@ namespace tenon::cuda {
 
 // Function pointers with the names of the functions: blas().cublasDgemm_v2_64(...).
 #define TENON_MEMBER(name) decltype(&::name) name;
+// Pointers to the functions of cuBLAS; the other two tables are those of cuDNN and cuFFT.
 struct BlasTable {
   TENON_CUBLAS_TABLE(TENON_MEMBER)
 };

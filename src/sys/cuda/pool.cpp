@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The sources of memory of a device, listed below. Cached memory of the pool above a limit is
-// returned to the driver when the host waits for the device.
+// returned to the driver when the host waits for the device. The functions that make them are
+// declared in parts.hpp, those of the limit in retry.hpp.
 //
 //   PoolMemory      from a CUDA pool, in the order of a stream; freed memory is cached, so a time
 //                   step allocates nothing from the driver

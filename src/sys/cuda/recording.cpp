@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Records the work of a stream as a CUDA graph, and queues the graph. A recording must be ended
 // even if the work throws, since the stream would otherwise remain in capture mode; the destructor
-// of Capture ends it.
+// of Capture ends it. Class StreamRecording is in sys/device.hpp.
 #include "sys/cuda/retry.hpp"
 #include "sys/cuda/status.hpp"
 #include "sys/device.hpp"

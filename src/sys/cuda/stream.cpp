@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // CUDA streams and events. A handle is a shared pointer: copies of a Stream refer to the same CUDA
 // stream, and the last copy destroys it. The handle of a stream that belongs to the user has an
-// empty deleter.
+// empty deleter. Stream and Event are in sys/device.hpp.
 #include "sys/cuda/retry.hpp"
 #include "sys/cuda/status.hpp"
 #include "sys/device.hpp"

@@ -13,6 +13,7 @@
 
 namespace tenon {
 
+// An error: its code, its text, and the place in the source where it was thrown.
 class Error : public std::exception {
 public:
   Error(TenonErrorCode code, std::string text,

@@ -17,6 +17,7 @@
 
 namespace tenon {
 
+// A function through which an error was returned.
 struct ErrorFrame {
   std::string function;
   std::string file;

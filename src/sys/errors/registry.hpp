@@ -17,6 +17,7 @@
 
 namespace tenon {
 
+// The registry of one class. Names are checked, and cannot be added twice.
 template <class Factory>
 class TypeRegistry {
 public:

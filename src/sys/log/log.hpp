@@ -64,6 +64,7 @@ OpenScope logOpenScope() noexcept;
 void logStagePush(const char* name);
 void logStagePop();
 
+// The totals of an event in a stage.
 struct EventRecord {
   std::string stage;
   std::string event;

@@ -18,6 +18,7 @@
 
 namespace tenon {
 
+// A row of the table.
 struct LogViewRow {
   std::string stage;
   std::string event;
@@ -30,6 +31,7 @@ struct LogViewRow {
   Index bytes = 0;
 };
 
+// The lines above the table.
 struct LogViewHead {
   int ranks = 1;
   double seconds = 0;       // duration of the whole run

@@ -31,6 +31,7 @@ constexpr OptionBounds above(double least) {
   return {.least = least, .isOpenBelow = true};
 }
 
+// An option of a table.
 struct OptionSpec {
   // Flag: a truth value, true if the value is omitted. Word: a string that can be omitted ("").
   // Ints: one or more integers, written 3,3.
@@ -43,6 +44,7 @@ struct OptionSpec {
   OptionBounds bounds{};         // for Int, Ints and Real
 };
 
+// The options of one module or layer type.
 struct OptionTable {
   const char* owner; // a module or type: "conv", "comm"
   std::span<const OptionSpec> specs;

@@ -20,8 +20,10 @@
 
 namespace tenon {
 
+// The sources above; a default has none.
 enum class OptionSource { File, Environment, CommandLine, Call };
 
+// An option that was set, and where.
 struct OptionValue {
   std::string key; // as written: "-tenon_conv1_backend"
   std::string text;

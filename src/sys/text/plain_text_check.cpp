@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Rejects names and texts that are not UTF-8 or contain control characters. Separate from
-// plain_text.cpp, which the command-line tool also compiles, without the library's errors.
+// plain_text.cpp, which the command-line tool also compiles, without the library's errors. The
+// functions are declared in plain_text.hpp.
 #include "sys/errors/error.hpp"
 #include "sys/text/plain_text.hpp"
 

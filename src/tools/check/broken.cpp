@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tests of the check itself: an operator with a wrong adjoint, and a rank that does not reach a
 // barrier. `tenon check -only broken` and `-only stuck` must report them. They are never drawn
-// without -only: a check of a machine must not fail because of them.
+// without -only: a check of a machine must not fail because of them. The functions are declared in
+// kinds.hpp.
 #include "tools/check/kinds.hpp"
 #include "tools/check/layout_make.hpp"
 #include "tools/check/operator.hpp"

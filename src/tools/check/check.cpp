@@ -3,7 +3,8 @@
 // in which any rank finds an error. A configuration is a function of seed and number only,
 // including the options that it draws. The printed command can therefore repeat it without the
 // preceding ones. The file has three parts: ConversionOptions draws options of the library,
-// Watchdog ends a configuration that hangs, and Sweep runs the configurations.
+// Watchdog ends a configuration that hangs, and Sweep runs the configurations. runCheck() is
+// declared in tools/commands.hpp.
 #include "tools/commands.hpp"
 
 #include "sys/text/plain_text.hpp"

@@ -12,6 +12,7 @@
 // has the values that the definition gives (compareOutput()), guard bytes around the outer box do
 // not change, and ghosts whose values the user supplies keep them. Whether the library saved the
 // copy of the owned elements cannot be seen from the values, and is not checked here.
+// checkInPlace() is declared in kinds.hpp.
 #include "tools/check/kinds.hpp"
 #include "tools/check/layout_make.hpp"
 #include "tools/check/operator.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The layers that `tenon check` draws. Each layer type of the library has random examples
+// The layers that `tenon check` draws (kinds.hpp). Each layer type of the library has examples
 // (TenonLayerGetExampleTensor() etc.) with valid settings and shapes, so a new type is checked
 // without an edit here. The exceptions are types that need more than settings, such as lists of a
 // mesh (mesh.cpp, mesh_types.cpp).

@@ -2,7 +2,7 @@
 // Draws layouts, creates the library's objects from specifications, and writes specifications as
 // text. Only values that differ from the default are set, which tests the defaults as well. The
 // boxes of every object are compared with the definition: a wrong layout is found before the
-// operator on it.
+// operator on it. The specifications (LayoutSpec) are in layout_spec.hpp.
 #include "tools/check/layout_make.hpp"
 
 #include "tools/check/layout_spec.hpp"

@@ -7,7 +7,8 @@
 //    copy   y[T] = x[S]                 F*: y[S] = x[S] + x[T], y[T] = 0
 //    move   y[T] = x[S], y[S] = 0       F*: y[S] = x[T], y[T] = 0
 // The results are compared with a loop over the elements (resultByDefinition()). Each rank draws
-// other boxes, because the operators must not depend on other ranks.
+// other boxes, because the operators must not depend on other ranks. checkMemory() is declared in
+// kinds.hpp.
 #include "tools/check/field.hpp"
 #include "tools/check/kinds.hpp"
 #include "tools/check/layout_make.hpp"

@@ -11,6 +11,7 @@
 // same graph, so each computes the whole product, forward and transposed, and compares its own rows
 // with those of the layer. The numbers are small integers (and halves), whose sums are exact in any
 // order.
+// checkMesh() is declared in kinds.hpp.
 #include "tools/check/field.hpp"
 #include "tools/check/graph.hpp"
 #include "tools/check/kinds.hpp"

@@ -2,7 +2,8 @@
 // Compares the output of an operator with the definition of its layout. Every rank gets the
 // elements of all ranks: in a layout with partial sums only the sum over ranks is defined. Copies
 // are compared bitwise with the first one: rounding can differ from the definition, but not between
-// copies. All functions with a Case communicate, on all its ranks.
+// copies. All functions with a Case communicate, on all its ranks. The functions are declared in
+// operator.hpp and case.hpp.
 #include "tools/check/operator.hpp"
 
 #include <fmt/format.h>

@@ -5,6 +5,7 @@
 // axis no longer splits the dimension, adjacent pieces are joined. Example with axes 0 and 1 of 2
 // positions that split 8 rows: cuts 0 2 4 6 8; after an allgather along axis 1 they are 0 4 8.
 // Layouts are therefore drawn with the axis last among those that split its dimension.
+// checkPrimitive() is declared in kinds.hpp.
 #include "tools/check/kinds.hpp"
 #include "tools/check/layout_make.hpp"
 #include "tools/check/operator.hpp"

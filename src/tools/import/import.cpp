@@ -3,7 +3,8 @@
 // the layers of this library that it becomes, or everything that cannot be imported. With -o it
 // also writes them as a network file and its weights. This is done by one process without MPI. With
 // -prove it instead runs the network on all ranks of the job, on the input that the file contains
-// for tests, and compares the output with the file's (TenonLayerTestModel()).
+// for tests, and compares the output with the file's (TenonLayerTestModel()). runImport() is
+// declared in tools/commands.hpp.
 #include "import/model_report.hpp"
 #include "tools/commands.hpp"
 #include "tools/handles.hpp"

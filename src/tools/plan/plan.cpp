@@ -3,7 +3,8 @@
 // the three commands that only print a table: signatures, conversions, placements. The others are
 // in reductions.cpp, simulate.cpp and network.cpp. Nothing here initialises MPI or the library:
 // options are declared, set and read one by one, and a mistake is reported in one line with exit
-// status 2.
+// status 2. runPlan() is declared in tools/commands.hpp, the commands of other files in
+// commands.hpp.
 #include "tools/commands.hpp"
 
 #include "geometry/schedule/traffic.hpp"

@@ -3,7 +3,7 @@
 // ReduceScatter, AllReduce, AllGather, which together reduce over some axes of a job. For each
 // placement of the job on a system, lists the number of programs by size, and the fastest program
 // on a machine. Programs are sorted by size; the first is the single AllReduce, with which the
-// fastest is compared.
+// fastest is compared. planReductions() is declared in commands.hpp.
 #include "tools/plan/commands.hpp"
 
 #include "tools/plan/machine.hpp"

@@ -2,7 +2,7 @@
 // `tenon plan simulate`: predicts the time of every reduction program (a sequence of collectives)
 // on every placement of a job's axes on the levels of a machine, and prints one list of all,
 // fastest first. Programs with equal times are listed by size and then by placement, which makes
-// the list reproducible.
+// the list reproducible. planSimulate() is declared in commands.hpp.
 #include "tools/plan/commands.hpp"
 
 #include "sys/text/view.hpp"
