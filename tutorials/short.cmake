@@ -5,3 +5,5 @@ set(TENON_WATER_EXPECTED ${CMAKE_CURRENT_LIST_DIR}/expected/06_shallow_water.sho
 set(TENON_IMPORT_MODEL ${CMAKE_CURRENT_LIST_DIR}/09_import/closure.pt2)
 set(TENON_SPHERE_TEST -level 2 -train 60)
 set(TENON_SPHERE_EXPECTED ${CMAKE_CURRENT_LIST_DIR}/expected/10_unstructured.short)
+set(TENON_VORTICITY_TEST -degrees 11 -train 100)
+set(TENON_VORTICITY_EXPECTED ${CMAKE_CURRENT_LIST_DIR}/expected/11_sphere.short)

@@ -57,11 +57,11 @@ std::vector<Index> denseStrides(const DTensor& x, const std::vector<Index>& low,
 void place(TenonDTensor handle, const void* firstOwned, const TenonInt* strides,
            const TenonInt* ghostsLow, const TenonInt* ghostsHigh, TenonInt length, bool readOnly) {
   DTensor& x = deref(handle, "x");
-  const auto low = ghostsOf(ghostsLow, x.rank(), "ghostsLow");
-  const auto high = ghostsOf(ghostsHigh, x.rank(), "ghostsHigh");
+  const auto low = ghostsOf(ghostsLow, x.ndim(), "ghostsLow");
+  const auto high = ghostsOf(ghostsHigh, x.ndim(), "ghostsHigh");
   // The cast is safe: a tensor that is placed with readOnly rejects every write.
   x.placeArray(const_cast<void*>(firstOwned),
-               strides ? listOf(strides, x.rank(), "strides") : denseStrides(x, low, high), low,
+               strides ? listOf(strides, x.ndim(), "strides") : denseStrides(x, low, high), low,
                high, readOnly, length);
 }
 
@@ -70,7 +70,7 @@ void place(TenonDTensor handle, const void* firstOwned, const TenonInt* strides,
 std::vector<Index> denseStridesOfOne(const DTensor& x, int dim, const std::vector<Index>& low,
                                      const std::vector<Index>& high) {
   Shape extent = extents(x.layout().ownedBox(x.position()));
-  for (int d = 0; d < x.rank(); ++d)
+  for (int d = 0; d < x.ndim(); ++d)
     extent[d] = d == dim ? 1 : extent[d] + low[d] + high[d];
   return rowMajorStrides(extent);
 }
@@ -85,15 +85,15 @@ struct Forms {
 Component componentOf(const DTensor& x, int dim, void* firstOwned, const Forms& forms,
                       std::size_t form) {
   const auto rowOf = [&](const TenonInt* list) {
-    return list ? list + form * static_cast<std::size_t>(x.rank()) : nullptr;
+    return list ? list + form * static_cast<std::size_t>(x.ndim()) : nullptr;
   };
   Component component{.firstOwned = firstOwned,
                       .strides = {},
-                      .ghostsLow = ghostsOf(rowOf(forms.ghostsLow), x.rank(), "ghostsLow"),
-                      .ghostsHigh = ghostsOf(rowOf(forms.ghostsHigh), x.rank(), "ghostsHigh"),
+                      .ghostsLow = ghostsOf(rowOf(forms.ghostsLow), x.ndim(), "ghostsLow"),
+                      .ghostsHigh = ghostsOf(rowOf(forms.ghostsHigh), x.ndim(), "ghostsHigh"),
                       .length = forms.lengths ? forms.lengths[form] : 0};
   component.strides = forms.strides
-                          ? listOf(rowOf(forms.strides), x.rank(), "strides")
+                          ? listOf(rowOf(forms.strides), x.ndim(), "strides")
                           : denseStridesOfOne(x, dim, component.ghostsLow, component.ghostsHigh);
   return component;
 }
@@ -273,6 +273,6 @@ TenonErrorCode TenonDTensorGetSpace(TenonDTensor x, TenonMemorySpace* space) noe
 TenonErrorCode TenonDTensorGetStrides(TenonDTensor x, TenonInt strides[]) noexcept {
   return guard(__func__, [&] {
     const DTensor& tensor = deref(x, "x");
-    std::copy_n(tensor.strides().begin(), tensor.rank(), &required(strides, "strides"));
+    std::copy_n(tensor.strides().begin(), tensor.ndim(), &required(strides, "strides"));
   });
 }

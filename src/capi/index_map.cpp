@@ -112,7 +112,7 @@ TenonErrorCode TenonIndexMapCreateCells(TenonLayout from, TenonLayout to, const 
                                    "that holds the ranks of both");
       return Arguments{first.layout(),
                        second.layout(),
-                       jointDims(joint, first.rank()),
+                       jointDims(joint, first.ndim()),
                        {listOf(target, count, "target"), listOf(source, count, "source"),
                         weights ? listOf(weights, count, "weights") : std::vector<double>()}};
     });

@@ -107,9 +107,9 @@ TenonErrorCode TenonLayoutCreateFromBoxes(MPI_Comm comm, int ndim, const TenonIn
     createCollectively(
         *communicator, layout, "layout", "a layout of boxes",
         [&] {
-          if (ndim < 1 || ndim > kMaxRank)
+          if (ndim < 1 || ndim > kMaxDims)
             throw Error(TENON_ERR_ARG,
-                        fmt::format("ndim is {}; a tensor has 1 to {} dimensions", ndim, kMaxRank));
+                        fmt::format("ndim is {}; a tensor has 1 to {} dimensions", ndim, kMaxDims));
           std::optional<Shape> whole;
           if (shape)
             whole = checkedShape(listOf(shape, ndim, "shape"));
@@ -156,8 +156,8 @@ TenonErrorCode TenonLayoutCreateStaggered(TenonLayout cells, const TenonInt face
           const Layout& cellLayout = cellObject.layout();
           // The widths and modes of halos of cells are not those of faces.
           LayoutDraft draft(cellLayout.withoutHalos());
-          const std::vector<Index> extraElements = listOf(faces, cellLayout.rank(), "faces");
-          for (int d = 0; d < cellLayout.rank(); ++d) {
+          const std::vector<Index> extraElements = listOf(faces, cellLayout.ndim(), "faces");
+          for (int d = 0; d < cellLayout.ndim(); ++d) {
             if (extraElements[d] != 0 && extraElements[d] != 1)
               throw Error(TENON_ERR_ARG,
                           fmt::format("faces[{}] is {}; it must be 1 where values lie on faces, "
@@ -236,7 +236,7 @@ TenonErrorCode TenonLayoutGetPartition(TenonLayout layout, TenonPartition* parti
 }
 
 TenonErrorCode TenonLayoutGetDim(TenonLayout layout, int* ndim) noexcept {
-  return guard(__func__, [&] { required(ndim, "ndim") = deref(layout, "layout").rank(); });
+  return guard(__func__, [&] { required(ndim, "ndim") = deref(layout, "layout").ndim(); });
 }
 
 TenonErrorCode TenonLayoutGetShape(TenonLayout layout, TenonInt shape[]) noexcept {

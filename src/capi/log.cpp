@@ -80,7 +80,7 @@ TenonErrorCode TenonLogFlops(double flops) noexcept {
 TenonErrorCode TenonLogGetWork(double* seconds, double* flops, TenonInt* messages,
                                TenonInt* bytes) noexcept {
   return tenon::guard(__func__, [&] {
-    const tenon::OpenScope work = tenon::logOpenScope();
+    const tenon::ScopeTotals work = tenon::logTotalsOfOpenScope();
     if (seconds)
       *seconds = work.seconds;
     if (flops)

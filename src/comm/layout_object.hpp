@@ -27,7 +27,7 @@ public:
   // Throws TENON_ERR_STATE before setUp().
   const Layout& layout() const;
   // The number of dimensions, known once the shape is set. Throws TENON_ERR_STATE before that.
-  int rank() const { return layout_ ? layout_->rank() : draft_->rank(); }
+  int ndim() const { return layout_ ? layout_->ndim() : draft_->ndim(); }
 
   // Changes the draft by set(draft). `what` is the name of the setter, for errors. Throws
   // TENON_ERR_STATE after setUp().

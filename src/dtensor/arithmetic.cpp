@@ -20,7 +20,7 @@ template <class S, class T>
 void axpbyTyped(double alpha, const DTensor& x, double beta, DTensor& y) {
   using Wide = std::common_type_t<S, T>;
   const auto run = [&](KernelContext& context, const S* from, T* to) {
-    blockAxpby<S, T>(context, y.rank(), y.extent().data(), static_cast<Wide>(alpha), from,
+    blockAxpby<S, T>(context, y.ndim(), y.extent().data(), static_cast<Wide>(alpha), from,
                      x.strides().data(), static_cast<Wide>(beta), to, y.strides().data());
   };
   if (x.space() == y.space())
@@ -53,7 +53,7 @@ ByteSpan spanOf(const DTensor& x) {
   if (x.localElements() == 0)
     return {.begin = first, .bytes = 0, .toFirst = 0};
   Index below = 0, above = size;
-  for (int d = 0; d < x.rank(); ++d) {
+  for (int d = 0; d < x.ndim(); ++d) {
     const Index reach = (x.extent()[d] - 1) * x.strides()[d] * size;
     (reach < 0 ? below : above) += reach;
   }
@@ -70,7 +70,7 @@ void axpby(double alpha, const DTensor& x, double beta, DTensor& y) {
 
 void scaleArray(double factor, DTensor& y) {
   visitDataType(y.dataType(), [&]<class T>(T) {
-    blockScale(y.context(), y.rank(), y.extent().data(), static_cast<T>(factor), y.mutableData<T>(),
+    blockScale(y.context(), y.ndim(), y.extent().data(), static_cast<T>(factor), y.mutableData<T>(),
                y.strides().data());
   });
 }
@@ -80,7 +80,7 @@ void scaleArray(double factor, DTensor& y) {
 void copyLocal(const DTensor& x, DTensor& y) {
   if (y.dataType() == kBFloat16)
     return visitFloating(x.dataType(), [&]<class T>(T) {
-      roundToBFloat16(x.context(), x.rank(), x.extent().data(), x.data<T>(), x.strides().data(),
+      roundToBFloat16(x.context(), x.ndim(), x.extent().data(), x.data<T>(), x.strides().data(),
                       y.mutableData<BFloat16>());
     });
   if (x.dataType() == kBFloat16)

@@ -130,11 +130,11 @@ void DTensor::checkPlaced(const void* memory) const {
 // The ghosts can be wider than the halo: elements outside the box are not accessed.
 void DTensor::checkGhosts(const std::vector<Index>& strides, const std::vector<Index>& ghostsLow,
                           const std::vector<Index>& ghostsHigh) const {
-  checkLength("strides", strides.size(), rank());
-  checkLength("low ghost widths", ghostsLow.size(), rank());
-  checkLength("high ghost widths", ghostsHigh.size(), rank());
+  checkLength("strides", strides.size(), ndim());
+  checkLength("low ghost widths", ghostsLow.size(), ndim());
+  checkLength("high ghost widths", ghostsHigh.size(), ndim());
   const Box owned = layout_.ownedBox(position_);
-  for (int d = 0; d < rank() && localElements_ > 0; ++d) {
+  for (int d = 0; d < ndim() && localElements_ > 0; ++d) {
     const Index low = owned[d].begin - box_[d].begin, high = box_[d].end - owned[d].end;
     if (low > ghostsLow[d] || high > ghostsHigh[d])
       throw Error(TENON_ERR_SHAPE,
@@ -147,7 +147,7 @@ void DTensor::checkGhosts(const std::vector<Index>& strides, const std::vector<I
 Index DTensor::elementsBeforeOwned(const Strides& strides) const {
   Index offset = 0;
   const Box owned = layout_.ownedBox(position_);
-  for (int d = 0; d < rank(); ++d)
+  for (int d = 0; d < ndim(); ++d)
     offset += (owned[d].begin - box_[d].begin) * strides[d];
   return offset;
 }
@@ -155,7 +155,7 @@ Index DTensor::elementsBeforeOwned(const Strides& strides) const {
 Shape DTensor::extentWithGhosts(const std::vector<Index>& ghostsLow,
                                 const std::vector<Index>& ghostsHigh) const {
   Shape extent = extents(layout_.ownedBox(position_));
-  for (int d = 0; d < rank(); ++d)
+  for (int d = 0; d < ndim(); ++d)
     extent[d] += ghostsLow[d] + ghostsHigh[d];
   return extent;
 }
@@ -208,10 +208,10 @@ void DTensor::placeBox(void* first, bool readOnly) {
 }
 
 void DTensor::checkArrayCount(int dim, const std::vector<void*>& arrays) const {
-  if (dim < 0 || dim >= rank())
+  if (dim < 0 || dim >= ndim())
     throw Error(TENON_ERR_ARG,
                 fmt::format("arrays were given along dimension {}; it must be in 0 to {}", dim,
-                            rank() - 1));
+                            ndim() - 1));
   const Interval owned = layout_.ownedBox(position_)[dim];
   if (localElements_ == 0)
     return;

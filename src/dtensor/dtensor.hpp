@@ -41,7 +41,7 @@ public:
   Space space() const noexcept { return context_->space(); }
   // Throws TENON_ERR_STATE once the tensor has an array, TENON_ERR_SUPPORT if there is no device.
   void setSpace(Space space);
-  int rank() const noexcept { return layout_.rank(); } // number of dimensions
+  int ndim() const noexcept { return layout_.ndim(); } // number of dimensions
   // Name, data type, layout, and owner of the array's memory.
   std::string describe() const override;
   // The grid position of this rank (-1 outside the grid), its box and the extents of the box.

@@ -50,7 +50,7 @@ struct RunSources {
   std::vector<ElementSource> crossed = {};       // [local index of the longitudes]
 
   RunSources(const DTensor& x, const Layout& layout) {
-    for (int d = 0; d < x.rank(); ++d) {
+    for (int d = 0; d < x.ndim(); ++d) {
       along.push_back(sourcesAlong(x, layout, d));
       if (const auto& halo = layout.halo(d); halo && halo->hasPole() && !halo->isPartial)
         longitudes = halo->longitudes;
@@ -58,12 +58,12 @@ struct RunSources {
     if (longitudes >= 0)
       crossed = sourcesAlong(x, layout.withPoleTerm(true), longitudes);
   }
-  const ElementSource& at(int dim, const std::array<Index, kMaxRank>& index) const {
+  const ElementSource& at(int dim, const std::array<Index, kMaxDims>& index) const {
     return dim == longitudes && isCrossed(index) ? crossed[index[dim]] : along[dim][index[dim]];
   }
 
 private:
-  bool isCrossed(const std::array<Index, kMaxRank>& index) const {
+  bool isCrossed(const std::array<Index, kMaxDims>& index) const {
     for (std::size_t d = 0; d < along.size(); ++d)
       if (along[d][index[d]].crossed)
         return true;
@@ -84,9 +84,9 @@ bool carriesValue(const DTensor& x) {
 // dimension.
 Box carrierBox(const DTensor& x) {
   if (x.localElements() == 0 || !carriesValue(x))
-    return Box(x.rank());
+    return Box(x.ndim());
   Box box;
-  for (int d = 0; d < x.rank(); ++d) {
+  for (int d = 0; d < x.ndim(); ++d) {
     const std::vector<ElementSource> sources = sourcesAlong(x, x.layout(), d);
     const auto hasValue = [](const ElementSource& source) { return source.index >= 0; };
     const Index begin = std::ranges::find_if(sources, hasValue) - sources.begin();
@@ -98,13 +98,13 @@ Box carrierBox(const DTensor& x) {
 // Calls f(offset in the local array, local index) for every element.
 template <class F>
 void forEachElement(const DTensor& x, F f) {
-  std::array<Index, kMaxRank> index{};
+  std::array<Index, kMaxDims> index{};
   for (Index n = x.localElements(); n > 0; --n) {
     Index offset = 0;
-    for (int d = 0; d < x.rank(); ++d)
+    for (int d = 0; d < x.ndim(); ++d)
       offset += index[d] * x.strides()[d];
     f(offset, index);
-    for (int d = x.rank() - 1; d >= 0 && ++index[d] == x.extent()[d]; --d)
+    for (int d = x.ndim() - 1; d >= 0 && ++index[d] == x.extent()[d]; --d)
       index[d] = 0;
   }
 }
@@ -125,7 +125,7 @@ void fillByIndex(DTensor& x, const std::function<double(Index)>& f) {
       return; // A rank outside the grid has no position.
     // The sources for each run of channels, and the run of each local channel.
     std::vector<RunSources> runs;
-    std::vector<std::size_t> runOf(x.rank() > kChannelDim ? x.extent()[kChannelDim] : 0);
+    std::vector<std::size_t> runOf(x.ndim() > kChannelDim ? x.extent()[kChannelDim] : 0);
     forEachChannelRun(x.layout(), x.layout(), [&](const Layout& layout, const Layout&, auto run) {
       if (run)
         for (Index c = 0; c < x.extent()[kChannelDim]; ++c)
@@ -135,12 +135,12 @@ void fillByIndex(DTensor& x, const std::function<double(Index)>& f) {
       runs.emplace_back(x, layout);
     });
     const bool hasValues = carriesValue(x);
-    forEachElement(x, [&](Index offset, const std::array<Index, kMaxRank>& index) {
+    forEachElement(x, [&](Index offset, const std::array<Index, kMaxDims>& index) {
       Index globalIndex = 0;
       int sign = 1;
       bool inside = hasValues;
       const RunSources& sources = runs[runs.size() == 1 ? 0 : runOf[index[kChannelDim]]];
-      for (int d = 0; d < x.rank(); ++d) {
+      for (int d = 0; d < x.ndim(); ++d) {
         const ElementSource& source = sources.at(d, index);
         inside &= source.index >= 0;
         sign *= source.sign;
@@ -161,7 +161,7 @@ bool variesInHalos(const DTensor& x) {
     return mode == Boundary::Odd || mode == Boundary::OddPoint || mode == Boundary::PoleVector ||
            mode == Boundary::PolePointVector;
   };
-  for (int d = 0; d < x.rank(); ++d)
+  for (int d = 0; d < x.ndim(); ++d)
     if (const auto& halo = x.layout().halo(d); halo && (odd(halo->low) || odd(halo->high)))
       return true;
   return false;
@@ -176,13 +176,13 @@ void fillConstant(DTensor& x, double value) {
   const Box carriers = carrierBox(x);
   const Shape extent = extents(carriers);
   Index offset = 0;
-  for (int d = 0; d < x.rank(); ++d)
+  for (int d = 0; d < x.ndim(); ++d)
     offset += carriers[d].begin * x.strides()[d];
   // A kernel fills the box, also on the device; elements without a value are cleared before.
   if (extent != x.extent())
     scaleArray(0, x);
   visitDataType(x.dataType(), [&]<class T>(T) {
-    fillBlock(x.context(), x.rank(), extent.data(), converted<T>(value),
+    fillBlock(x.context(), x.ndim(), extent.data(), converted<T>(value),
               x.mutableData<T>() + offset, x.strides().data());
   });
 }

@@ -30,7 +30,7 @@ void HostCopy::putBack() const {
   context.copyAndWait(received.data<void>(), values_.data<void>(), array_.bytes);
   visitDataType(x_.dataType(), [&]<class T>(T) {
     const Index* strides = x_.strides().data();
-    blockAxpby<T, T>(context, x_.rank(), x_.extent().data(), T(1),
+    blockAxpby<T, T>(context, x_.ndim(), x_.extent().data(), T(1),
                      reinterpret_cast<const T*>(received.data<std::byte>() + array_.toFirst),
                      strides, T(0), reinterpret_cast<T*>(begin + array_.toFirst), strides);
   });

@@ -42,7 +42,7 @@ double sumInRankOrder(Communicator& comm, double local) {
 
 double localDot(const DTensor& x, const DTensor& y) {
   return visitFloating(x.dataType(), [&]<class T>(T) {
-    return dotBlock<T>(x.context(), x.rank(), x.extent().data(), x.data<T>(), x.strides().data(),
+    return dotBlock<T>(x.context(), x.ndim(), x.extent().data(), x.data<T>(), x.strides().data(),
                        y.data<T>(), y.strides().data());
   });
 }
@@ -50,7 +50,7 @@ double localDot(const DTensor& x, const DTensor& y) {
 // The offset of an element, given by its local index, in the array.
 Index offsetOf(const std::vector<Index>& element, const DTensor& x) {
   Index offset = 0;
-  for (int d = 0; d < x.rank(); ++d)
+  for (int d = 0; d < x.ndim(); ++d)
     offset += element[d] * x.strides()[d];
   return offset;
 }
@@ -65,7 +65,7 @@ double ownedDot(const DTensor& x, const DTensor& y) {
   const Box owned = layout.ownedBox(x.position());
   Shape extent;
   std::vector<Index> first;
-  for (int d = 0; d < x.rank(); ++d) {
+  for (int d = 0; d < x.ndim(); ++d) {
     const Interval counted = intersect(owned[d], x.box()[d]);
     extent.push_back(counted.size());
     first.push_back(counted.begin - x.box()[d].begin);
@@ -73,7 +73,7 @@ double ownedDot(const DTensor& x, const DTensor& y) {
   if (elements(extent) == 0)
     return 0;
   return visitFloating(x.dataType(), [&]<class T>(T) {
-    return dotBlock<T>(x.context(), x.rank(), extent.data(), x.data<T>() + offsetOf(first, x),
+    return dotBlock<T>(x.context(), x.ndim(), extent.data(), x.data<T>() + offsetOf(first, x),
                        x.strides().data(), y.data<T>() + offsetOf(first, y), y.strides().data());
   });
 }
@@ -155,7 +155,7 @@ double localSquares(std::span<const DTensor* const> tensors) {
     squares += visitFloating(first.dataType(), [&]<class T>(T) {
       std::vector<BoxOf<T>> boxes;
       for (const DTensor* x : std::span(onDevice.begin(), groupEnd.begin()))
-        boxes.push_back({x->rank(), x->extent().data(), x->data<T>(), x->strides().data()});
+        boxes.push_back({x->ndim(), x->extent().data(), x->data<T>(), x->strides().data()});
       return sumSquaresOnDevice<T>(first.context(), boxes);
     });
     onDevice.erase(onDevice.begin(), groupEnd.begin());
@@ -165,7 +165,7 @@ double localSquares(std::span<const DTensor* const> tensors) {
 
 double localMaxAbsolute(const DTensor& x) {
   return visitFloating(x.dataType(), [&]<class T>(T) {
-    return maxAbsBlock<T>(x.context(), x.rank(), x.extent().data(), x.data<T>(),
+    return maxAbsBlock<T>(x.context(), x.ndim(), x.extent().data(), x.data<T>(),
                           x.strides().data());
   });
 }
@@ -180,13 +180,13 @@ std::optional<std::vector<Index>> firstNaN(const DTensor& x, const Box& in, cons
     for (Index remaining = elements(extent); remaining > 0; --remaining) {
       Index offset = 0;
       bool isExcluded = true;
-      for (int d = 0; d < x.rank(); ++d) {
+      for (int d = 0; d < x.ndim(); ++d) {
         offset += (index[d] - x.box()[d].begin) * x.strides()[d];
         isExcluded &= index[d] >= butNotIn[d].begin && index[d] < butNotIn[d].end;
       }
       if (!isExcluded && std::isnan(data[offset]))
         return index;
-      for (int d = x.rank() - 1; d >= 0 && ++index[d] == in[d].end; --d)
+      for (int d = x.ndim() - 1; d >= 0 && ++index[d] == in[d].end; --d)
         index[d] = in[d].begin;
     }
     return std::nullopt;

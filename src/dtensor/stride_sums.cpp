@@ -77,7 +77,7 @@ void addSteps(const DTensor& x, bool isReversed, StrideSum& sum) {
     const bool isPositive = (stride > 0) != isReversed;
     sum.merge({std::abs(stride), isPositive ? 0 : maxSteps, isPositive ? maxSteps : 0, 0});
   };
-  for (int d = 0; d < x.rank(); ++d)
+  for (int d = 0; d < x.ndim(); ++d)
     if (x.strides()[d] != 0 && x.extent()[d] > 1)
       add(x.strides()[d] * size, x.extent()[d] - 1);
   add(1, size - 1);
@@ -226,7 +226,7 @@ bool shareElements(const DTensor& x, const DTensor& y) {
 bool areSameElements(const DTensor& x, const DTensor& y) {
   if (x.extent() != y.extent() || x.dataType() != y.dataType() || arrayOf(x) != arrayOf(y))
     return false;
-  for (int d = 0; d < x.rank(); ++d)
+  for (int d = 0; d < x.ndim(); ++d)
     if (x.extent()[d] > 1 && x.strides()[d] != y.strides()[d])
       return false;
   return true;

@@ -40,7 +40,7 @@ private:
   Index lowest(int from) const;
 
   // The dimensions of two arrays, and the bytes of an element.
-  static constexpr int kMax = 2 * kMaxRank + 1;
+  static constexpr int kMax = 2 * kMaxDims + 1;
   std::array<StrideTerm, kMax> terms_{};
   int count_ = 0;
 };

@@ -254,9 +254,9 @@ private:
     // Layers of these types read all of space, or their outputs are not on the spatial grid.
     if (type == "globalaveragepooling" || type == "adaptiveaveragepooling" ||
         type == "spectralconv" || type == "matmul" || type == "attention" || type == "flatten" ||
-        type == "transpose" || (type == "softmax" && reads.front().rank() > 2) ||
+        type == "transpose" || (type == "softmax" && reads.front().ndim() > 2) ||
         (type == "reduce" && !keepsSpace(layer)) ||
-        compiled_.outputOf(number).rank() != spatial_ + 2)
+        compiled_.outputOf(number).ndim() != spatial_ + 2)
       isBounded = false;
     if (type == "instancenorm" || type == "groupnorm")
       ++means_;

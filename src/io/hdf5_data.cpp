@@ -85,7 +85,7 @@ struct DataFile::Handles {
     } else if (dataset.dimensions == 0) { // a scalar has no hyperslabs
       subject.check(H5Sselect_all(dataset.space), dataset.path);
     } else {
-      std::array<hsize_t, kMaxRank> start{}, extent{};
+      std::array<hsize_t, kMaxDims> start{}, extent{};
       for (std::size_t d = 0; d < box.size(); ++d) {
         start[d] = static_cast<hsize_t>(box[d].begin);
         extent[d] = static_cast<hsize_t>(box[d].size());

@@ -167,9 +167,9 @@ private:
     const int rank = H5Sget_simple_extent_ndims(space);
     if (rank < 0 || H5Sget_simple_extent_type(space) == H5S_NULL)
       subject_.fail(path, "it has no shape");
-    if (rank > kMaxRank)
+    if (rank > kMaxDims)
       subject_.fail(path,
-                    fmt::format("it has {} dimensions; a tensor has at most {}", rank, kMaxRank));
+                    fmt::format("it has {} dimensions; a tensor has at most {}", rank, kMaxDims));
     std::vector<hsize_t> extents(rank);
     H5Sget_simple_extent_dims(space, extents.data(), nullptr);
     for (const hsize_t extent : extents)

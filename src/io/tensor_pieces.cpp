@@ -25,7 +25,7 @@ namespace tenon {
 namespace {
 
 // One number per dimension, without allocation.
-using Sides = std::array<Index, kMaxRank>;
+using Sides = std::array<Index, kMaxDims>;
 
 Sides sidesOf(const Box& box) noexcept {
   Sides sides{};
@@ -105,7 +105,7 @@ void checkStorable(const Layout& layout, const std::string& title) {
 void putReadBox(const Layout& layout, int rank, Box& box) noexcept {
   const int position = layout.grid().position(rank);
   const bool hasElements = layout.isHolder(position);
-  for (int d = 0; d < layout.rank(); ++d)
+  for (int d = 0; d < layout.ndim(); ++d)
     box[d] = hasElements ? layout.owned(d, layout.part(position, d)) : Interval{};
 }
 
@@ -118,13 +118,13 @@ void putWrittenBox(const Layout& layout, int rank, Box& box) noexcept {
 }
 
 Box readBox(const Layout& layout, int rank) {
-  Box box(layout.rank());
+  Box box(layout.ndim());
   putReadBox(layout, rank, box);
   return box;
 }
 
 Box writtenBox(const Layout& layout, int rank) {
-  Box box(layout.rank());
+  Box box(layout.ndim());
   putWrittenBox(layout, rank, box);
   return box;
 }
@@ -180,7 +180,7 @@ const std::byte* packed(const DTensor& x, const Box& box, Buffer& buffer) {
     if (isRowMajor(box, x.strides().data()))
       return reinterpret_cast<const std::byte*>(first);
     const Sides extent = sidesOf(box);
-    blockCombine<T>(x.context(), Combine::Copy, x.rank(), extent.data(), first, x.strides().data(),
+    blockCombine<T>(x.context(), Combine::Copy, x.ndim(), extent.data(), first, x.strides().data(),
                     buffer.data<T>(), packedStrides(extent.data(), box.size()).data());
     return const_cast<const Buffer&>(buffer).data<std::byte>();
   });
@@ -191,7 +191,7 @@ void unpack(const std::byte* elements, const Box& box, DTensor& x) {
   visitDataType(x.dataType(), [&]<class T>(T) {
     T* first = x.mutableData<T>();
     if (tenon::elements(box) != 0)
-      blockCombine<T>(x.context(), Combine::Copy, x.rank(), extent.data(),
+      blockCombine<T>(x.context(), Combine::Copy, x.ndim(), extent.data(),
                       reinterpret_cast<const T*>(elements),
                       packedStrides(extent.data(), box.size()).data(),
                       first + offsetOf(box, x.box(), x.strides().data()), x.strides().data());

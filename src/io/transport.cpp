@@ -87,8 +87,8 @@ public:
         remotePiece_ = Buffer(largest, "a piece of a checkpoint");
       if (access == DataFile::Access::Write)
         packedPiece_ = Buffer(largest, "a piece of a checkpoint");
-      box_.reserve(kMaxRank);
-      piece_.reserve(kMaxRank);
+      box_.reserve(kMaxDims);
+      piece_.reserve(kMaxDims);
       return true;
     });
     collectively(*comm_, [&] {
@@ -136,7 +136,7 @@ private:
   // Resizes the boxes for tensor i. Memory was reserved for the maximal number of dimensions, so
   // this does not allocate.
   void startTensor(std::size_t i) {
-    box_.resize(static_cast<std::size_t>(tensors_[i]->rank()));
+    box_.resize(static_cast<std::size_t>(tensors_[i]->ndim()));
     piece_.resize(box_.size());
   }
   void endTensor(std::size_t i) {

@@ -22,7 +22,7 @@ constexpr int kSamples = 64; // positions of Sampling::Sampled
 // Size of a position's block, including halos; 0 if it holds no data.
 Index elementsHeld(const Layout& layout, int position) {
   Index elements = layout.isHolder(position) ? 1 : 0;
-  for (int d = 0; d < layout.rank() && elements > 0; ++d)
+  for (int d = 0; d < layout.ndim() && elements > 0; ++d)
     elements *= layout.box(d, layout.part(position, d)).size();
   return elements;
 }

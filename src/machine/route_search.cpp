@@ -133,7 +133,7 @@ void RouteSearch::addShares() {
   if (axes.size() < 2 || !current.property(axes.front()).isPartial() ||
       !goal.property(axes.front()).isBroadcast())
     return;
-  for (int d = 0; d < current.rank(); ++d) {
+  for (int d = 0; d < current.ndim(); ++d) {
     if (current.shape()[d] == 1)
       continue;
     Layout shares = current;
@@ -275,7 +275,7 @@ std::vector<Property> RouteSearch::choices(const Layout& layout, int axis) const
   std::vector<Property> list;
   if (layout.grid().extent(axis) == 1)
     return list;
-  for (int d = 0; d < layout.rank(); ++d)
+  for (int d = 0; d < layout.ndim(); ++d)
     if (layout.shape()[d] > 1)
       list.push_back(Property::shard(d));
   list.push_back(Property::broadcast());

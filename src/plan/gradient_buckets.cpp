@@ -89,7 +89,7 @@ void GradientBuckets::begins(const BoundMaps& maps, const Pass& pass, bool compl
 }
 
 // After a step of the pass: starts the reductions of the buckets that it completes.
-void GradientBuckets::ran(std::size_t step, const OpenScope&, const OpenScope&) {
+void GradientBuckets::ran(std::size_t step, const ScopeTotals&, const ScopeTotals&) {
   if (!running_)
     return;
   for (std::size_t b : running_->full[step])

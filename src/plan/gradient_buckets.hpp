@@ -25,7 +25,7 @@ public:
   GradientBuckets& operator=(const GradientBuckets&) = delete;
 
   void begins(const BoundMaps& maps, const Pass& pass, bool completes) override;
-  void ran(std::size_t step, const OpenScope& took, const OpenScope& function) override;
+  void ran(std::size_t step, const ScopeTotals& took, const ScopeTotals& function) override;
   bool waitsFor(std::size_t step) const override {
     return running_ && !running_->full[step].empty();
   }

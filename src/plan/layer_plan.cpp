@@ -82,7 +82,7 @@ bool hasLists(const Layer& layer) {
 }
 
 void checkBatch(const Layout& layout, Index batch, const char* which) {
-  if (layout.rank() == 0 || layout.shape()[0] != batch)
+  if (layout.ndim() == 0 || layout.shape()[0] != batch)
     throw Error(TENON_ERR_SHAPE,
                 fmt::format("the layout of the {} is {}, but the batch of the plan is {}; pass a "
                             "layout of the whole batch",
@@ -103,7 +103,7 @@ void LayerPlan::setInput(int input, const Layout& layout) {
     checkBatch(layout, batch(), "input");
   if (input > 0)
     setFurtherShape(input, layout.shape());
-  else if (layout.rank() > 1)
+  else if (layout.ndim() > 1)
     set("input_shape", Shape(layout.shape().begin() + 1, layout.shape().end()));
   // The user's layout is for one number of processes and one batch, and is checked against both
   // when it is used.

@@ -137,7 +137,7 @@ std::vector<LayerCost> costsOf(const Layer& network, int rank, bool wanted, cons
 
 namespace {
 
-void add(OpenScope& sum, const OpenScope& took) {
+void add(ScopeTotals& sum, const ScopeTotals& took) {
   sum.seconds += took.seconds;
   sum.messages += took.messages;
   sum.bytes += took.bytes;
@@ -172,7 +172,7 @@ void Measurement::begins(const BoundMaps& maps, const Pass& pass, bool) {
   (isAdjoint ? adjoint_ : apply_).begin();
 }
 
-void Measurement::ran(std::size_t number, const OpenScope& took, const OpenScope& function) {
+void Measurement::ran(std::size_t number, const ScopeTotals& took, const ScopeTotals& function) {
   if (!running_ || running_->steps[number].map < 0)
     return;
   const Step& step = running_->steps[number];
@@ -192,7 +192,7 @@ void Measurement::ran(std::size_t number, const OpenScope& took, const OpenScope
 
 // Adds the time of the reduction of a parameter. Parameters are reported one after the other, so
 // the network's first parameter begins a new step of the optimizer.
-void Measurement::reduced(const Parameter& parameter, const OpenScope& took) {
+void Measurement::reduced(const Parameter& parameter, const ScopeTotals& took) {
   for (const auto& [known, node] : parameters_) {
     if (known != &parameter)
       continue;
@@ -220,7 +220,7 @@ PhaseCost Measurement::of(int node, Phase phase) const {
   const int stored = std::min(ring.begun, kPasses);
   if (stored == 0)
     return {};
-  const auto measuredIn = [&](int pass) -> const OpenScope& {
+  const auto measuredIn = [&](int pass) -> const ScopeTotals& {
     const Sums& sums = ring.at(pass, node);
     return isKernel ? sums.kernel : sums.move;
   };
@@ -229,7 +229,7 @@ PhaseCost Measurement::of(int node, Phase phase) const {
     seconds.push_back(measuredIn(pass).seconds);
   // The median: a pass that the machine disturbed is not representative of the layer.
   std::nth_element(seconds.begin(), seconds.begin() + stored / 2, seconds.end());
-  const OpenScope& last = measuredIn(ring.begun - 1);
+  const ScopeTotals& last = measuredIn(ring.begun - 1);
   return {.seconds = seconds[stored / 2], .messages = last.messages, .bytes = last.bytes};
 }
 

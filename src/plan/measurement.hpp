@@ -57,8 +57,8 @@ public:
   Measurement(const BoundMaps& maps, const std::vector<const Layer*>& nodes);
 
   void begins(const BoundMaps& maps, const Pass& pass, bool completes) override;
-  void ran(std::size_t step, const OpenScope& took, const OpenScope& function) override;
-  void reduced(const Parameter& parameter, const OpenScope& took) override;
+  void ran(std::size_t step, const ScopeTotals& took, const ScopeTotals& function) override;
+  void reduced(const Parameter& parameter, const ScopeTotals& took) override;
 
   // The median of the seconds of the stored passes, and the messages of the last one.
   PhaseCost of(int node, Phase phase) const;
@@ -70,7 +70,7 @@ public:
 private:
   // Time, messages and bytes of one node in one pass.
   struct Sums {
-    OpenScope kernel, move;
+    ScopeTotals kernel, move;
   };
   // The last passes of one kind, as a ring buffer.
   struct Ring {

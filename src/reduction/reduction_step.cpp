@@ -249,7 +249,7 @@ std::vector<ReductionStep> reductionSteps(const ReductionPlan& plan, int member,
 Index mostElements(const Layout& layout) {
   // The largest extent in each dimension separately; the product can exceed the size of any block.
   Index product = 1;
-  for (int d = 0; d < layout.rank(); ++d) {
+  for (int d = 0; d < layout.ndim(); ++d) {
     Index extent = 0;
     for (int part = 0; part < layout.parts(d); ++part)
       extent = std::max(extent, layout.owned(d, part).size());

@@ -89,7 +89,7 @@ void addSeparations(const Layout& from, const Layout& to, std::vector<Separation
 std::vector<Path> pathsByShares(const Layout& from, const Layout& to) {
   std::vector<Path> paths;
   const std::vector<int> axes = axesSummedInto(from, to, Property::broadcast());
-  for (int d = 0; d < from.rank() && !axes.empty() && !from.hasHalos() && !to.hasHalos(); ++d) {
+  for (int d = 0; d < from.ndim() && !axes.empty() && !from.hasHalos() && !to.hasHalos(); ++d) {
     const auto first = withAll(from, axes, Property::shard(d), nullptr);
     const auto last = withAll(to, axes, Property::shard(d), nullptr);
     if (!(*first == *last))

@@ -91,8 +91,9 @@ std::vector<FigurePanel> figureOf(const std::string& network, Index figure, doub
       FigurePanel& panel =
           panels.emplace_back(FigurePanel{fmt::format("{}, batch {}", means, kSmallBatch), {}});
       for (Index processes : kManyProcesses)
-        panel.bars.push_back(
-            costFor(kSmallBatch).bar(equation, processes / kSmallBatch, kSmallBatch, false));
+        panel.bars.push_back(costFor(kSmallBatch)
+                                 .bar(equation, processes / kSmallBatch, kSmallBatch,
+                                      /*convolutionsSplitBatchOnly=*/false));
     }
     return panels;
   default:

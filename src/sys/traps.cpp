@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Saves and restores the floating-point environment of the program. Calls nest, since user
-// functions call the library again, so each thread has a list of the open HeldTraps scopes.
+// functions call the library again, so each thread has a list of the open NoTraps scopes.
 #include "sys/traps.hpp"
 
 namespace tenon {
 
 namespace {
 
-// The innermost HeldTraps of this thread; null while a user function runs, or outside of calls.
-thread_local HeldTraps* innermostHeld = nullptr;
+// The innermost NoTraps of this thread; null while a user function runs, or outside of calls.
+thread_local NoTraps* innermostHeld = nullptr;
 
 } // namespace
 
-void HeldTraps::hold() noexcept {
+void NoTraps::hold() noexcept {
   std::feholdexcept(&before_);
   outer_ = innermostHeld;
   innermostHeld = this;
   holds_ = true;
 }
 
-void HeldTraps::release() noexcept {
+void NoTraps::release() noexcept {
   innermostHeld = outer_;
   std::fesetenv(&before_);
 }

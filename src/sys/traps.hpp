@@ -2,10 +2,10 @@
 // Floating-point traps: a program can set them to stop at a division by zero, an overflow or an
 // invalid operation. They belong to the program, but the library computes with NaN and infinity:
 //
-//   public call of the library    HeldTraps: saves the program's traps and disables them
+//   public call of the library    NoTraps: saves the program's traps and disables them
 //     user function               ProgramTraps: the program's traps are enabled again
 //     return to the library       ~ProgramTraps: disabled again
-//   return to the program         ~HeldTraps: restored, with the program's exception flags
+//   return to the program         ~NoTraps: restored, with the program's exception flags
 #pragma once
 
 #include <cfenv>
@@ -26,18 +26,18 @@ inline bool trapsExceptions() noexcept {
 
 // Scope in which this thread traps no exceptions. Exception flags that are raised in the scope are
 // discarded at its end. Threads that start inside the scope do not trap either.
-class HeldTraps {
+class NoTraps {
 public:
-  HeldTraps() noexcept {
+  NoTraps() noexcept {
     if (trapsExceptions())
       hold();
   }
-  ~HeldTraps() {
+  ~NoTraps() {
     if (holds_)
       release();
   }
-  HeldTraps(const HeldTraps&) = delete;
-  HeldTraps& operator=(const HeldTraps&) = delete;
+  NoTraps(const NoTraps&) = delete;
+  NoTraps& operator=(const NoTraps&) = delete;
 
 private:
   friend class ProgramTraps;
@@ -45,11 +45,11 @@ private:
   void release() noexcept;
 
   std::fenv_t before_; // the environment of the program
-  HeldTraps* outer_;   // the enclosing scope of this thread, or null
+  NoTraps* outer_;     // the enclosing scope of this thread, or null
   bool holds_ = false;
 };
 
-// Scope, inside a HeldTraps, in which this thread has the program's traps again: for user
+// Scope, inside a NoTraps, in which this thread has the program's traps again: for user
 // functions.
 class ProgramTraps {
 public:
@@ -59,7 +59,7 @@ public:
   ProgramTraps& operator=(const ProgramTraps&) = delete;
 
 private:
-  HeldTraps* const held_;
+  NoTraps* const held_;
 };
 
 } // namespace tenon

@@ -22,8 +22,8 @@ struct ConvolutionStep {
     require(TenonLayerCreateOutput(layer, 0, y.out()));
     require(TenonLayerCreateOutputCotangent(layer, 0, dy.out()));
     require(TenonLayerCreateInputCotangent(layer, 0, dx.out()));
-    require(TenonDTensorFillUniform(x, 1, 1, -1, 1));
-    require(TenonDTensorFillUniform(dy, 1, 2, -1, 1));
+    require(TenonDTensorFillUniform(x, /*seed=*/1, /*stream=*/1, -1, 1));
+    require(TenonDTensorFillUniform(dy, /*seed=*/1, /*stream=*/2, -1, 1));
   }
   void forward() {
     require(TenonLayerSetTraining(layer, TENON_FALSE));

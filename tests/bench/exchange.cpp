@@ -148,7 +148,8 @@ private:
   }
   void add(Race& race, const char* name, double* array, bool adds, const Method& fill,
            const Method& sum) {
-    const Values before = valuesOf(torus, columns, false), after = valuesOf(torus, columns, true);
+    const Values before = valuesOf(torus, columns, /*complete=*/false),
+                 after = valuesOf(torus, columns, /*complete=*/true);
     std::copy(before.begin(), before.end(), array);
     fill(array);
     requireEqual(comm, name, Values(array, array + after.size()), after);

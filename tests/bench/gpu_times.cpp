@@ -59,7 +59,7 @@ void fillRandomly(DTensor& x) {
   if (elements == 0)
     return;
   const auto few = makeRef<DTensor>(world(), alone({some}), x.dataType(), Space::Device);
-  fillUniform(*few, 1, 1, -1, 1);
+  fillUniform(*few, /*seed=*/1, /*stream=*/1, -1, 1);
   const Index size = dataTypeSize(x.dataType());
   auto* const to = static_cast<char*>(x.writeAddress());
   const auto copy = [&](Index at, const void* from, Index count) {

@@ -38,11 +38,11 @@ struct TenonStep {
     y = makeRef<DTensor>(comm, output, TENON_FLOAT32);
     dx = makeRef<DTensor>(comm, input.dual(), TENON_FLOAT32);
     dy = makeRef<DTensor>(comm, output.dual(), TENON_FLOAT32);
-    fillUniform(*x, 1, 1, -1, 1);
-    fillUniform(*dy, 1, 2, -1, 1);
+    fillUniform(*x, /*seed=*/1, /*stream=*/1, -1, 1);
+    fillUniform(*dy, /*seed=*/1, /*stream=*/2, -1, 1);
     std::uint64_t stream = 3;
     for (const auto& p : layer->parameters()) {
-      fillUniform(p->value(), 1, ++stream, -0.1, 0.1);
+      fillUniform(p->value(), /*seed=*/1, ++stream, -0.1, 0.1);
       p->valueChanged();
     }
   }

@@ -94,7 +94,7 @@ public:
                        .grid = grid,
                        .properties = Properties(d.grid.size(), Property::broadcast())}),
                TENON_INT64);
-    fillUniform(*x_, 1, 1, 0, 1);
+    fillUniform(*x_, /*seed=*/1, /*stream=*/1, 0, 1);
     fillByIndex(*labels, [](Index n) { return std::floor(10 * uniformAt(1, 2, n)); });
     fillConstant(*dvalue_, 1);
     loss_->setTarget(labels);

@@ -77,12 +77,12 @@ struct Step {
     require(TenonLayerSetUpMany(layer, count, inputs.data()));
     for (int i = 0; i < count; ++i) {
       require(TenonDTensorCreate(inputs[i], TENON_FLOAT64, x.emplace_back().out()));
-      require(TenonDTensorFillNormal(x.back(), 1, 0, 0, 1));
+      require(TenonDTensorFillNormal(x.back(), /*seed=*/1, /*stream=*/0, 0, 1));
       require(TenonLayerCreateInputCotangent(layer, i, dx.emplace_back().out()));
     }
     require(TenonLayerCreateOutput(layer, 0, y.out()));
     require(TenonLayerCreateOutputCotangent(layer, 0, dy.out()));
-    require(TenonDTensorFillNormal(dy, 2, 0, 0, 1));
+    require(TenonDTensorFillNormal(dy, /*seed=*/2, /*stream=*/0, 0, 1));
   }
   void apply() {
     std::vector<TenonDTensor> inputs(x.begin(), x.end());

@@ -124,8 +124,8 @@ void measure(const char* type, const Shape& shape) {
   layer->initialize(1, 0);
   DTensor x(comm, layout, kType), y(comm, layout, kType), dy(comm, layout.dual(), kType),
       dx(comm, layout.dual(), kType);
-  fillUniform(x, 1, 1, -1, 1);
-  fillUniform(dy, 1, 2, -1, 1);
+  fillUniform(x, /*seed=*/1, /*stream=*/1, -1, 1);
+  fillUniform(dy, /*seed=*/1, /*stream=*/2, -1, 1);
   const Index n = x.localElements();
   const T *in = std::as_const(x).data<T>(), *dOut = std::as_const(dy).data<T>();
   const int calls = static_cast<int>(std::max<Index>(1, (Index(1) << 23) / n));

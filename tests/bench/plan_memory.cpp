@@ -110,8 +110,8 @@ void run(const Subject& subject, Index batch, const std::string& optimizerType,
   };
   const Layout output = network.outputLayout(plan->inputLayout());
   const auto x = tensor(plan->inputLayout()), y = tensor(output), dy = tensor(output.dual());
-  fillUniform(*x, 1, 1, -1, 1);
-  fillUniform(*dy, 1, 2, -1e-3, 1e-3);
+  fillUniform(*x, /*seed=*/1, /*stream=*/1, -1, 1);
+  fillUniform(*dy, /*seed=*/1, /*stream=*/2, -1e-3, 1e-3);
   const Ref<Optimizer> optimizer = makeOptimizer(optimizerType, Ref<Layer>::share(&network));
   optimizer->set("learning_rate", 1e-6);
   for (int step = 0; step < kSteps; ++step) {

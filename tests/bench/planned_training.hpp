@@ -50,7 +50,7 @@ public:
                        .grid = output.gridPtr(),
                        .properties = Properties(output.grid().axes(), Property::broadcast())}),
                TENON_INT64);
-    fillUniform(*x_, 1, 1, 0, 1);
+    fillUniform(*x_, /*seed=*/1, /*stream=*/1, 0, 1);
     fillByIndex(*labels, [&](Index n) { return std::floor(double(classes) * uniformAt(1, 2, n)); });
     fillConstant(*seed_, comm->rank() == output.grid().rank(0) ? 1 : 0);
     loss_->setTarget(labels);

@@ -45,8 +45,8 @@ struct Closure {
     }
     network->setUp(field);
     network->initialize(1, 0);
-    fillUniform(*x, 1, 1, -1, 1);
-    fillUniform(*dy, 1, 2, -1, 1);
+    fillUniform(*x, /*seed=*/1, /*stream=*/1, -1, 1);
+    fillUniform(*dy, /*seed=*/1, /*stream=*/2, -1, 1);
   }
   static Ref<DTensor> tensor(const CommPtr& comm, const Layout& layout) {
     return makeRef<DTensor>(comm, layout, TENON_FLOAT64);
@@ -74,7 +74,7 @@ Index messagesOf(Run&& run) {
   {
     const LogScope scope(event);
     run();
-    messages = logOpenScope().messages;
+    messages = logTotalsOfOpenScope().messages;
   }
   logEnable(false);
   return messages;

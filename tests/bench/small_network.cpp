@@ -74,7 +74,7 @@ public:
   explicit Networks(int batch) : batch_(batch) {
     input_ = makeLayout(MPI_COMM_SELF, {batch, kWidths.front()}, "B");
     require(TenonDTensorCreate(input_, kType<T>, x_.out()));
-    require(TenonDTensorFillUniform(x_, 1, 1, -1, 1));
+    require(TenonDTensorFillUniform(x_, /*seed=*/1, /*stream=*/1, -1, 1));
     require(TenonLayerCreateType(MPI_COMM_SELF, "columnmlp", column_.out()));
     const std::vector<TenonInt> widths(kWidths.begin(), kWidths.end());
     require(TenonObjectSetIntegers(TenonObject(TenonLayer(column_)), "widths", int(widths.size()),

@@ -38,12 +38,12 @@ public:
     targetShape.insert(targetShape.end(), network_.target.begin(), network_.target.end());
     const Ref<DTensor> target =
         made(Layout({.shape = targetShape, .grid = input.gridPtr(), .properties = {split}}));
-    fillUniform(*target, 1, 2, -1, 1);
+    fillUniform(*target, /*seed=*/1, /*stream=*/2, -1, 1);
     network_.loss->setTarget(target);
     x_ = made(input);
     y_ = made(net.outputLayout());
     seed_ = made(net.outputLayout().dual());
-    fillUniform(*x_, 1, 1, -1, 1);
+    fillUniform(*x_, /*seed=*/1, /*stream=*/1, -1, 1);
     fillConstant(*seed_, 1);
     optimizer_ = makeOptimizer("adam", network_.net);
   }

@@ -112,7 +112,8 @@ TEST_F(Callbacks, ALayerThatIsDestroyedInItsFunctionsLivesUntilTheyReturn) {
   for (const bool inContainer : {false, true})
     for (const int call : {kSetUp, kApply, kApplyAdjoint}) {
       Context context{[] {}};
-      TenonLayer layer = shell(context, true), all = inContainer ? containerOf(layer) : nullptr;
+      TenonLayer layer = shell(context, /*hasSetUp=*/true),
+                 all = inContainer ? containerOf(layer) : nullptr;
       TenonLayer& called = inContainer ? all : layer;
       const TenonLayer stale = called;
       const auto destroyAll = [&] {
@@ -144,11 +145,11 @@ TEST_F(Callbacks, ALayerThatIsDestroyedInItsFunctionsLivesUntilTheyReturn) {
 // layer: that one is freed at once.
 TEST_F(Callbacks, AFunctionCanDestroyAllHandlesOfItsLayerAndFreeOtherLayersAtOnce) {
   Context inner{[] {}}, context{[] {}};
-  TenonLayer layer = shell(context, false), second = layer, temporary = nullptr;
+  TenonLayer layer = shell(context, /*hasSetUp=*/false), second = layer, temporary = nullptr;
   expectSuccess(TenonObjectRetain(objectOf(layer)));
   expectSuccess(TenonLayerSetUp(layer, rows_));
   context.act = [&] {
-    temporary = shell(inner, false);
+    temporary = shell(inner, /*hasSetUp=*/false);
     expectSuccess(TenonLayerDestroy(&temporary));
     EXPECT_EQ(inner.freed, 1);
     expectSuccess(TenonLayerDestroy(&layer));
@@ -166,7 +167,8 @@ TEST_F(Callbacks, AFunctionCanDestroyAllHandlesOfItsLayerAndFreeOtherLayersAtOnc
 TEST_F(Callbacks, ALayerIsNotCalledByItsOwnFunctions) {
   for (const bool inContainer : {false, true}) {
     Context context{[] {}};
-    TenonLayer layer = shell(context, false), all = inContainer ? containerOf(layer) : nullptr;
+    TenonLayer layer = shell(context, /*hasSetUp=*/false),
+               all = inContainer ? containerOf(layer) : nullptr;
     const TenonLayer called = inContainer ? all : layer;
     expectSuccess(TenonLayerSetUp(called, rows_));
     context.act = [&] {
@@ -192,7 +194,7 @@ TEST_F(Callbacks, ALayerIsNotCalledByItsOwnFunctions) {
 
 TEST_F(Callbacks, ALayerIsNotChangedByItsSetUpFunction) {
   Context context{[] {}};
-  TenonLayer layer = shell(context, true), all = containerOf(layer), relu = nullptr;
+  TenonLayer layer = shell(context, /*hasSetUp=*/true), all = containerOf(layer), relu = nullptr;
   expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "relu", &relu));
   context.act = [&] {
     const TenonLayerShellFunctions functions = {setUpLayer, applyLayer, nullptr, nullptr};
@@ -212,7 +214,7 @@ TEST_F(Callbacks, ALayerIsNotChangedByItsSetUpFunction) {
 
 TEST_F(Callbacks, LentTensorsAndLayoutsAreNotDestroyed) {
   Context context{[] {}};
-  TenonLayer layer = shell(context, false);
+  TenonLayer layer = shell(context, /*hasSetUp=*/false);
   const TenonLayerShellFunctions functions = {
       [](TenonLayer, TenonLayout input, TenonLayout* output, void*) {
         *output = input; // without a reference
@@ -244,7 +246,7 @@ TEST_F(Callbacks, LentTensorsAndLayoutsAreNotDestroyed) {
 // Inside the functions; outside them there are no tensors.
 TEST_F(Callbacks, AShellHasTheTensorsThatWereAddedToIt) {
   Context context{[] {}};
-  TenonLayer layer = shell(context, false);
+  TenonLayer layer = shell(context, /*hasSetUp=*/false);
   const TenonInt one = 1;
   expectSuccess(TenonLayerShellAddParameter(layer, "factor", 1, &one, 1, 1));
   for (const char* name : {"count", "mean"})

@@ -90,10 +90,11 @@ TEST_F(CApi, RandomFillsDoNotDependOnTheLayout) {
   double norms[3] = {};
   for (int i = 0; i < 3; ++i) {
     TenonDTensor x = tensor(layouts[i], TENON_FLOAT64);
-    expectSuccess(TenonDTensorFillUniform(x, 7, 1, 0, 1));
+    expectSuccess(TenonDTensorFillUniform(x, /*seed=*/7, /*stream=*/1, 0, 1));
     expectSuccess(TenonDTensorNorm(x, &norms[i]));
-    expectCode(TENON_ERR_ARG, TenonDTensorFillNormal(x, 7, 1, 0, -1), {"deviation is -1"});
-    expectSuccess(TenonDTensorFillNormal(x, 7, 1, 0, 1));
+    expectCode(TENON_ERR_ARG, TenonDTensorFillNormal(x, /*seed=*/7, /*stream=*/1, 0, -1),
+               {"deviation is -1"});
+    expectSuccess(TenonDTensorFillNormal(x, /*seed=*/7, /*stream=*/1, 0, 1));
     expectSuccess(TenonDTensorDestroy(&x));
     expectSuccess(TenonLayoutDestroy(&layouts[i]));
   }
@@ -131,7 +132,7 @@ TEST_F(CApi, APrivateTensorIsConvertedAsAnother) {
                z = tensor(copies, TENON_FLOAT64);
   TenonLinearOp gather = nullptr;
   expectSuccess(TenonLinearOpCreateConversion(rows, copies, TENON_FLOAT64, &gather));
-  expectSuccess(TenonDTensorFillNormal(x, 3, 1, 0, 1));
+  expectSuccess(TenonDTensorFillNormal(x, /*seed=*/3, /*stream=*/1, 0, 1));
   expectSuccess(TenonLinearOpApply(gather, x, y));
   expectSuccess(TenonDTensorSetPrivate(x, TENON_TRUE));
   expectSuccess(TenonDTensorSetPrivate(z, TENON_TRUE));

@@ -128,7 +128,7 @@ protected:
       TENON_STEP(TenonLayerCreateOutput(network, 0, &y)),
       TENON_STEP(TenonLayerCreateOutputCotangent(network, 0, &dy)),
       TENON_STEP(TenonLayerCreateInputCotangent(network, 0, &dx)),
-      TENON_STEP(TenonDTensorFillNormal(x, 1, 0, 0, 1)),
+      TENON_STEP(TenonDTensorFillNormal(x, /*seed=*/1, /*stream=*/0, 0, 1)),
       TENON_STEP(TenonDTensorFillConstant(dy, 1)),
       TENON_STEP(TenonLayerApply(network, x, y)),
       TENON_STEP(TenonLayerApplyAdjoint(network, dy, dx)),

@@ -238,7 +238,7 @@ protected:
             TENON_STEP(TenonLayerSetUp(network, layout)),
             TENON_STEP(TenonOptimizerCreate(network, "adam", &optimizer)),
             TENON_STEP(TenonDTensorCreate(layout, TENON_FLOAT64, &x)),
-            TENON_STEP(TenonDTensorFillNormal(x, 1, 0, 0, 1)),
+            TENON_STEP(TenonDTensorFillNormal(x, /*seed=*/1, /*stream=*/0, 0, 1)),
             TENON_STEP(TenonCheckpointCreate(MPI_COMM_WORLD, &checkpoint)),
             TENON_STEP(TenonObjectSetFromOptions(objectOf(checkpoint))),
             TENON_STEP(TenonCheckpointAddLayer(checkpoint, network, "the network, by name")),

@@ -145,7 +145,7 @@ TEST_F(FailedAllocation, MeshesAndTheirLayers) {
       TENON_STEP(TenonLinearOpCreateIndexMap(cells, plain, TENON_FLOAT64, &map)),
       TENON_STEP(TenonDTensorCreate(plain, TENON_FLOAT64, &x)),
       TENON_STEP(TenonDTensorCreate(ghosted, TENON_FLOAT64, &u)),
-      TENON_STEP(TenonDTensorFillNormal(x, 1, 0, 0, 1)),
+      TENON_STEP(TenonDTensorFillNormal(x, /*seed=*/1, /*stream=*/0, 0, 1)),
       TENON_STEP(TenonLinearOpApply(fill, x, u)),
       TENON_STEP(TenonEdgesCreate(nodes, nodes, 4, kTarget, kSource, kKeys, kWeights, &edges)),
       TENON_STEP(TenonEdgesCreateShared(nodes, nodes, 4, kTarget, kSource, kKeys, nullptr, kWeights,
@@ -207,7 +207,8 @@ TEST_F(FailedAllocation, LayoutsTensorsAndOperators) {
         TENON_STEP(TenonDTensorCreate(wide, TENON_FLOAT64, &y)),
         TENON_STEP(TenonDTensorCreate(boxes, TENON_FLOAT64, &placed)),
         TENON_STEP(TenonDTensorPlaceArray(placed, &field[9], nullptr, kGhosts, kGhosts, 256)),
-        TENON_STEP(TenonDTensorFillNormal(x, 1, 0, 0, 1)), TENON_STEP(TenonDTensorNorm(x, &norm)),
+        TENON_STEP(TenonDTensorFillNormal(x, /*seed=*/1, /*stream=*/0, 0, 1)),
+        TENON_STEP(TenonDTensorNorm(x, &norm)),
         TENON_STEP(TenonLinearOpCreateHalo(plain, wide, TENON_FLOAT64, &halo)),
         TENON_STEP(TenonLinearOpCreateAdjoint(halo, &adjoint)),
         TENON_STEPS("TenonLinearOpCreateSum", const TenonLinearOp both[2] = {halo, halo};

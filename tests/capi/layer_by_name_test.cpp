@@ -49,7 +49,7 @@ protected:
     expectSuccess(TenonLayerSetUp(layer, input));
     expectSuccess(TenonLayerInitialize(layer, 3));
     TenonDTensor x = tensor(input, type), y = nullptr;
-    expectSuccess(TenonDTensorFillUniform(x, 5, 1, -1, 1));
+    expectSuccess(TenonDTensorFillUniform(x, /*seed=*/5, /*stream=*/1, -1, 1));
     expectSuccess(TenonLayerCreateOutput(layer, 0, &y));
     expectSuccess(TenonLayerApply(layer, x, y));
     const void* values = nullptr;

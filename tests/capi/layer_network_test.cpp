@@ -63,7 +63,7 @@ TEST_F(LayerNetwork, ARepartitionGivesTheLayoutForAnyBatch) {
     expectSuccess(TenonLayoutDestroy(&found));
   }
   TenonDTensor x = tensor(small, TENON_FLOAT64), y = nullptr, dx = nullptr;
-  expectSuccess(TenonDTensorFillNormal(x, 1, 2, 0, 1));
+  expectSuccess(TenonDTensorFillNormal(x, /*seed=*/1, /*stream=*/2, 0, 1));
   expectSuccess(TenonLayerCreateOutput(move, 0, &y));
   expectSuccess(TenonLayerCreateInputCotangent(move, 0, &dx));
   expectSuccess(TenonLayerApply(move, x, y));

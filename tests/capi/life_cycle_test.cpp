@@ -44,7 +44,7 @@ void createUseDestroy() {
   expectSuccess(TenonPartitionCreate(comm, 1, &ranks, &rows));
   expectSuccess(TenonLayoutCreateSharded(rows, 4, shape, "S2", &split));
   expectSuccess(TenonDTensorCreate(split, TENON_FLOAT32, &x));
-  expectSuccess(TenonDTensorFillNormal(x, 1, 2, 0, 1));
+  expectSuccess(TenonDTensorFillNormal(x, /*seed=*/1, /*stream=*/2, 0, 1));
   expectSuccess(TenonLayerCreateConv(comm, 2, 2, 3, kernel, &conv));
   expectSuccess(TenonLayerSetUp(conv, split));
   expectSuccess(TenonLayerCreateOutput(conv, 0, &y));

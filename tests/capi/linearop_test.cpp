@@ -58,7 +58,7 @@ protected:
 // the ranks have: with 1 in all elements on each rank, the sum is the number of ranks.
 TEST_F(LinearOpCApi, AConversionMovesTheTensorAndItsAdjointSumsIt) {
   TenonDTensor x = tensor(split_, TENON_FLOAT64), y = tensor(copies_, TENON_FLOAT64);
-  expectSuccess(TenonDTensorFillNormal(x, 1, 2, 0, 1));
+  expectSuccess(TenonDTensorFillNormal(x, /*seed=*/1, /*stream=*/2, 0, 1));
   expectSuccess(TenonLinearOpApply(gather_, x, y));
   double before = 0, after = 1;
   expectSuccess(TenonDTensorNorm(x, &before));

@@ -186,11 +186,13 @@ TEST_F(Session, LeavesABadSharedMemoryAlone) {
 
 TEST(Oversubscription, IsToldWhereThreadsOutnumberTheCpus) {
   EXPECT_EQ(
-      oversubscription({.ranks = 4, .threads = 8, .mostThreads = 2, .cpus = 2}, false),
+      oversubscription({.ranks = 4, .threads = 8, .mostThreads = 2, .cpus = 2},
+                       /*isLimited=*/false),
       "Tenon: 4 ranks with 8 OpenMP threads in all for 2 CPUs, on the node of rank 0, will be "
       "slow; set OMP_NUM_THREADS=1\n");
   EXPECT_EQ(
-      oversubscription({.ranks = 2, .threads = 16, .mostThreads = 8, .cpus = 8}, true),
+      oversubscription({.ranks = 2, .threads = 16, .mostThreads = 8, .cpus = 8},
+                       /*isLimited=*/true),
       "Tenon: 2 ranks with 16 OpenMP threads in all for 8 CPUs, on the node of rank 0: Tenon's own "
       "loops take 4 threads a rank, but BLAS, oneDNN and the program itself will be slow; set "
       "OMP_NUM_THREADS=4\n");

@@ -42,7 +42,8 @@ TEST(KernelCost, OfAConvolution) {
     const auto layer = convolution(3, 1, groups);
     const double weights = 6 * 4 * 9 / double(groups) + 6;
     const double flops = 2 * outputs * 4 / double(groups) * 9, columns = 5 * 7 * 9 * 4 * 9;
-    const KernelCost both = costOf(*layer, true), one = costOf(*layer, false);
+    const KernelCost both = costOf(*layer, /*hasCotangent=*/true),
+                     one = costOf(*layer, /*hasCotangent=*/false);
     EXPECT_EQ(both.apply.pass, KernelPass::Apply);
     EXPECT_EQ(both.apply.flops, flops);
     EXPECT_EQ(both.apply.bytes, kBytes * (inputs + outputs + weights));
@@ -60,12 +61,12 @@ TEST(KernelCost, OfAConvolution) {
 
 // 3 x 3 windows with stride 2: 4 x 5 outputs.
 TEST(KernelCost, OfPooling) {
-  const KernelCost cost = costOf(*windowed("maxpooling", 3, 2), true);
+  const KernelCost cost = costOf(*windowed("maxpooling", 3, 2), /*hasCotangent=*/true);
   EXPECT_EQ(cost.apply.flops, 0);
   EXPECT_EQ(cost.apply.columns, 5 * 4 * 4 * 5 * 9);
   EXPECT_DOUBLE_EQ(cost.apply.rows, cost.apply.columns / 5);
   EXPECT_EQ(cost.adjoint.columns, cost.apply.columns);
-  EXPECT_EQ(costOf(*windowed("maxpooling", 3, 2), false).adjoint.bytes, 0);
+  EXPECT_EQ(costOf(*windowed("maxpooling", 3, 2), /*hasCotangent=*/false).adjoint.bytes, 0);
 }
 
 // The largest numbers of operations and columns of any position, by a loop over all positions.

@@ -42,7 +42,7 @@ struct Results {
 // is false, each value has its own memory.
 template <class Plant>
 Results passesIn(const RandomList& random, bool shared, Plant&& plant) {
-  FakeRun run(random, false);
+  FakeRun run(random, /*contiguous=*/false);
   const auto planned = [&](Pass pass) {
     MemoryPlan plan = memoryPlanOf(pass, bytesOf, 8);
     EXPECT_GE(plan.bytes, mostAlive(pass, plan));
@@ -79,9 +79,9 @@ void nothing(const Pass&, std::vector<MemoryPlan::Place>&) {}
 TEST(Arena, ChangesNoResult) {
   for (unsigned seed = 0; seed < 300; ++seed) {
     const RandomList random(seed);
-    const Results alone = resultsIn(random, false, nothing);
+    const Results alone = resultsIn(random, /*shared=*/false, nothing);
     ASSERT_FALSE(alone.all.empty());
-    ASSERT_TRUE(resultsIn(random, true, nothing) == alone) << seed;
+    ASSERT_TRUE(resultsIn(random, /*shared=*/true, nothing) == alone) << seed;
   }
 }
 
@@ -104,7 +104,8 @@ TEST(Arena, ShowsAPlantedFault) {
           isPlanted = true;
         }
     };
-    const bool differs = !(resultsIn(random, true, plant) == resultsIn(random, false, nothing));
+    const bool differs = !(resultsIn(random, /*shared=*/true, plant) ==
+                           resultsIn(random, /*shared=*/false, nothing));
     planted += isPlanted;
     found += differs;
     ASSERT_TRUE(isPlanted || !differs) << seed;

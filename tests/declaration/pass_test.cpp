@@ -99,7 +99,7 @@ Results expected(const RandomList& random, const Chosen& chosen) {
 }
 
 bool near(const Cells& a, const Cells& b) {
-  const HeldTraps held; // NaN must not trap here: it marks memory that no step may read
+  const NoTraps noTraps; // NaN must not trap here: it marks memory that no step may read
   for (int i = 0; i < kCells; ++i)
     if (!(std::abs(a[i] - b[i]) <= 1e-9 * (1 + std::abs(b[i]))) &&
         !(std::isnan(a[i]) && std::isnan(b[i])))
@@ -216,7 +216,8 @@ TEST(Pass, GivesTheSameBitsMovedAndUnmoved) {
     const RandomList random(seed);
     const Passes one = passesOf(random.list, {true, true}, Order::Overlapped),
                  other = passesOf(random.list, {true, true}, Order::Listed);
-    const Results a = run(random, one, true), b = run(random, other, true);
+    const Results a = run(random, one, /*contiguous=*/true),
+                  b = run(random, other, /*contiguous=*/true);
     ASSERT_EQ(a.y, b.y) << describe(random, one);
     ASSERT_EQ(a.dx, b.dx) << describe(random, one);
     ASSERT_EQ(a.gradients, b.gradients) << describe(random, one);
@@ -266,9 +267,9 @@ TEST(Pass, OfAListThatKeepsRoundingsIsAtTheRoundedPoint) {
       const Passes plain = passesOf(random.list, {true, true}, Order::Overlapped),
                    steps = passesOf(rounding.list, {true, true}, Order::Overlapped);
       FakeRun one(random, contiguous), exact(random, contiguous), other(rounding, contiguous);
-      const Results want = runIn(one, random, plain, false, &rounding.list),
-                    got = runIn(other, rounding, steps, true, nullptr),
-                    unrounded = runIn(exact, random, plain, false, nullptr);
+      const Results want = runIn(one, random, plain, /*shared=*/false, &rounding.list),
+                    got = runIn(other, rounding, steps, /*shared=*/true, nullptr),
+                    unrounded = runIn(exact, random, plain, /*shared=*/false, nullptr);
       ASSERT_EQ(got.y, unrounded.y) << describe(rounding, steps);
       ASSERT_EQ(got.dy, want.dy) << describe(rounding, steps);
       ASSERT_EQ(got.dx, want.dx) << describe(rounding, steps);
@@ -338,9 +339,9 @@ TEST(Pass, RunsAgainToTheSameBits) {
           const Passes plain = passesOf(kept.list, {true, true}, order),
                        steps = passesOf(random.list, {true, true}, order);
           FakeRun one(kept, contiguous), other(random, contiguous);
-          const Results want = runIn(one, kept, plain, true, nullptr);
+          const Results want = runIn(one, kept, plain, /*shared=*/true, nullptr);
           Results got;
-          ASSERT_NO_THROW(got = runIn(other, random, steps, true, nullptr))
+          ASSERT_NO_THROW(got = runIn(other, random, steps, /*shared=*/true, nullptr))
               << describe(random, steps);
           ASSERT_EQ(got.y, want.y) << describe(random, steps);
           ASSERT_EQ(got.dy, want.dy) << describe(random, steps);

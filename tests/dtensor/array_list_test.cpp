@@ -66,7 +66,7 @@ TYPED_TEST(ArrayListOf, GatheringCopiesTheBox) {
   Arrays<TypeParam> arrays(x);
   TypeParam count = 0;
   test::forEach(x.extent(), [&](const std::vector<Index>& cell) { arrays.at(cell) = ++count; });
-  arrays.placeIn(x, false);
+  arrays.placeIn(x, /*readOnly=*/false);
   EXPECT_TRUE(x.isPlaced());
   EXPECT_TRUE(x.isContiguous());
   EXPECT_EQ(*x.template data<TypeParam>(), 0); // not yet
@@ -80,7 +80,7 @@ TYPED_TEST(ArrayListOf, GatheringCopiesTheBox) {
 TYPED_TEST(ArrayListOf, ScatteringWritesTheBoxAndNoOtherCell) {
   DTensor x(world(), field(), dataTypeOf<TypeParam>());
   Arrays<TypeParam> arrays(x);
-  arrays.placeIn(x, false);
+  arrays.placeIn(x, /*readOnly=*/false);
   std::iota(x.template mutableData<TypeParam>(),
             x.template mutableData<TypeParam>() + x.localElements(), TypeParam(1));
   x.scatterArrays();
@@ -146,7 +146,7 @@ TEST(ArrayList, TakesComponentsOfDifferentForms) {
 TEST(ArrayList, OfConstantsIsGatheredAndNeverWritten) {
   DTensor x(world(), field(), TENON_FLOAT64);
   Arrays<double> arrays(x);
-  arrays.placeIn(x, true);
+  arrays.placeIn(x, /*readOnly=*/true);
   x.gatherArrays();
   EXPECT_EQ(*x.data<double>(), -1);
   expectError(TENON_ERR_STATE, {"constant"}, [&] { x.scatterArrays(); });
@@ -159,7 +159,8 @@ TEST(ArrayList, MistakesAreNamedAndChangeNothing) {
   Arrays<double> arrays(x);
   auto first = arrays.first();
   const auto place = [&](int dim, Index ghostRows) {
-    x.placeArrays(dim, first, {0, 1, arrays.leading}, {0, ghostRows, 0}, {0, 2, 0}, false);
+    x.placeArrays(dim, first, {0, 1, arrays.leading}, {0, ghostRows, 0}, {0, 2, 0},
+                  /*readOnly=*/false);
   };
   expectError(TENON_ERR_STATE, {"no list of arrays", "PlaceArrays"}, [&] { x.gatherArrays(); });
   expectError(TENON_ERR_STATE, {"no list of arrays"}, [&] { x.scatterArrays(); });
@@ -179,20 +180,21 @@ TEST(ArrayList, MistakesAreNamedAndChangeNothing) {
 TEST(ArrayList, EndsWithAnotherArrayAndWithReset) {
   DTensor x(world(), field(-1), TENON_FLOAT64);
   Arrays<double> arrays(x);
-  arrays.placeIn(x, false);
+  arrays.placeIn(x, /*readOnly=*/false);
   x.gatherArrays();
   x.resetArray();
   EXPECT_FALSE(x.isPlaced());
   EXPECT_EQ(*x.data<double>(), -1); // the value stays
   std::vector<double> memory(x.localElements(), 5);
-  arrays.placeIn(x, false);
-  x.placeArray(memory.data(), {4 * arrays.owned, 4, 1}, {0, 0, 0}, {0, 0, 0}, false);
+  arrays.placeIn(x, /*readOnly=*/false);
+  x.placeArray(memory.data(), {4 * arrays.owned, 4, 1}, {0, 0, 0}, {0, 0, 0}, /*readOnly=*/false);
   expectError(TENON_ERR_STATE, {"no list of arrays"}, [&] { x.gatherArrays(); });
-  arrays.placeIn(x, false);
+  arrays.placeIn(x, /*readOnly=*/false);
   EXPECT_EQ(*x.data<double>(), -1);
   x.lendForReading();
   expectError(TENON_ERR_STATE, {"in use for reading"}, [&] { x.gatherArrays(); });
-  expectError(TENON_ERR_STATE, {"in use for reading"}, [&] { arrays.placeIn(x, false); });
+  expectError(TENON_ERR_STATE, {"in use for reading"},
+              [&] { arrays.placeIn(x, /*readOnly=*/false); });
   x.endReading(x.data<double>());
 }
 
@@ -204,7 +206,7 @@ TEST(ArrayList, MayBeEmptyWhereARankHoldsNothing) {
   std::vector<void*> first;
   if (world()->rank() == 0)
     first = {memory[0].data(), memory[1].data()};
-  x.placeArrays(0, first, {0, 1}, {0, 0}, {0, 0}, false);
+  x.placeArrays(0, first, {0, 1}, {0, 0}, {0, 0}, /*readOnly=*/false);
   x.gatherArrays();
   x.scatterArrays();
   EXPECT_TRUE(x.isPlaced());

@@ -52,7 +52,7 @@ TEST(DTensorArray, OfTheCallerIsUsedInPlace) {
   DTensor x(world(), rows(true), TENON_FLOAT64);
   const Index owned = x.extent()[0] - 3, leading = owned + 2 + 3;
   std::vector<double> memory(leading * 6, -1);
-  x.placeArray(&memory[2 + leading], {1, leading}, {2, 1}, {3, 1}, false);
+  x.placeArray(&memory[2 + leading], {1, leading}, {2, 1}, {3, 1}, /*readOnly=*/false);
   EXPECT_TRUE(x.isPlaced());
   EXPECT_FALSE(x.isContiguous());
   EXPECT_EQ(x.data<double>(), &memory[1 + leading]); // the box begins one row before the part
@@ -70,7 +70,7 @@ TEST(DTensorArray, OfTheLibraryKeepsItsValueMeanwhile) {
   DTensor x(world(), rows(false), TENON_FLOAT64);
   fillConstant(x, 3);
   std::vector<double> memory(x.localElements(), 5);
-  x.placeArray(memory.data(), {4, 1}, {0, 0}, {0, 0}, false);
+  x.placeArray(memory.data(), {4, 1}, {0, 0}, {0, 0}, /*readOnly=*/false);
   EXPECT_EQ(*x.data<double>(), 5);
   x.resetArray();
   EXPECT_FALSE(x.isPlaced());
@@ -82,22 +82,22 @@ TEST(DTensorArray, NarrowerThanTheHaloIsRefusedAndChangesNothing) {
   fillConstant(x, 3);
   std::vector<double> memory(100, 0);
   expectError(TENON_ERR_SHAPE, {"dimension 0", "1 + 2 halo elements", "1 + 1 ghost cells"}, [&] {
-    x.placeArray(memory.data(), {4, 1}, {1, 0}, {1, 0}, false);
+    x.placeArray(memory.data(), {4, 1}, {1, 0}, {1, 0}, /*readOnly=*/false);
   });
   expectError(TENON_ERR_NULL, {"firstOwned is NULL"}, [&] {
-    x.placeArray(nullptr, {4, 1}, {1, 0}, {2, 0}, false);
+    x.placeArray(nullptr, {4, 1}, {1, 0}, {2, 0}, /*readOnly=*/false);
   });
   expectError(TENON_ERR_ARG, {"1 strides", "2 dimensions"}, [&] {
-    x.placeArray(memory.data(), {4}, {1, 0}, {2, 0}, false);
+    x.placeArray(memory.data(), {4}, {1, 0}, {2, 0}, /*readOnly=*/false);
   });
   expectError(TENON_ERR_ARG, {"dimension 1", "4 elements", "stride of 0"}, [&] {
-    x.placeArray(memory.data(), {4, 0}, {1, 0}, {2, 0}, false);
+    x.placeArray(memory.data(), {4, 0}, {1, 0}, {2, 0}, /*readOnly=*/false);
   });
   expectError(TENON_ERR_ARG, {"the same element"}, [&] {
-    x.placeArray(memory.data(), {1, 1}, {1, 0}, {2, 0}, false);
+    x.placeArray(memory.data(), {1, 1}, {1, 0}, {2, 0}, /*readOnly=*/false);
   });
   expectError(TENON_ERR_SHAPE, {"length of 3"}, [&] {
-    x.placeArray(memory.data(), {4, 1}, {1, 0}, {2, 0}, false, 3);
+    x.placeArray(memory.data(), {4, 1}, {1, 0}, {2, 0}, /*readOnly=*/false, 3);
   });
   EXPECT_FALSE(x.isPlaced());
   EXPECT_EQ(x.data<double>()[4], 3);
@@ -109,7 +109,7 @@ TEST(DTensorArray, GhostCellsOutsideItsHaloCanCoincide) {
   DTensor x(world(), rows(false), TENON_FLOAT64);
   const Index length = 5 * x.extent()[0] + 1;
   std::vector<double> memory(length, 0);
-  x.placeArray(&memory[1], {5, 1}, {0, 1}, {0, 1}, false, length);
+  x.placeArray(&memory[1], {5, 1}, {0, 1}, {0, 1}, /*readOnly=*/false, length);
   fillConstant(x, 1);
   EXPECT_EQ(std::count(memory.begin(), memory.end(), 1.0), x.localElements());
 }
@@ -120,7 +120,7 @@ TEST(DTensorArray, MayRepeatACellIfItIsConstant) {
                     .properties = parseProperties("B")});
   DTensor x(world(), one, TENON_FLOAT64);
   double value = 5;
-  x.placeArray(&value, {0, 0}, {0, 0}, {0, 0}, true);
+  x.placeArray(&value, {0, 0}, {0, 0}, {0, 0}, /*readOnly=*/true);
   EXPECT_EQ(x.data<double>(), &value);
 }
 
@@ -129,7 +129,7 @@ TEST(DTensorArray, MayBeNullWhereARankHoldsNothing) {
       {.shape = {5}, .grid = Grid::make({world()->size()}), .properties = parseProperties("R")});
   DTensor x(world(), first, TENON_FLOAT64);
   std::vector<double> memory(5, 1);
-  x.placeArray(world()->rank() == 0 ? memory.data() : nullptr, {1}, {0}, {0}, false);
+  x.placeArray(world()->rank() == 0 ? memory.data() : nullptr, {1}, {0}, {0}, /*readOnly=*/false);
   EXPECT_TRUE(x.isPlaced());
   EXPECT_EQ(x.data<double>(), world()->rank() == 0 ? memory.data() : nullptr);
 }
@@ -137,7 +137,7 @@ TEST(DTensorArray, MayBeNullWhereARankHoldsNothing) {
 TEST(DTensorArray, OfConstantsIsReadAndNeverWritten) {
   DTensor x(world(), rows(false), TENON_FLOAT64);
   const std::vector<double> memory(x.localElements(), 5);
-  x.placeArray(const_cast<double*>(memory.data()), {4, 1}, {0, 0}, {0, 0}, true);
+  x.placeArray(const_cast<double*>(memory.data()), {4, 1}, {0, 0}, {0, 0}, /*readOnly=*/true);
   EXPECT_EQ(*x.data<double>(), 5);
   expectError(TENON_ERR_STATE, {"constant"}, [&] { x.mutableData<double>(); });
   expectError(TENON_ERR_STATE, {"constant"}, [&] { fillConstant(x, 1); });

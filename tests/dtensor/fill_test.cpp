@@ -21,7 +21,7 @@ using test::world;
 
 Index globalNumber(const Layout& layout, const std::vector<Index>& index) {
   Index number = 0;
-  for (int d = 0; d < layout.rank(); ++d)
+  for (int d = 0; d < layout.ndim(); ++d)
     number = number * layout.shape()[d] + index[d];
   return number;
 }
@@ -40,10 +40,10 @@ std::vector<double> valueOf(const DTensor& x) {
   std::vector<double> value(elements(x.layout().shape()), 0);
   Index number = 0;
   test::forEach(x.extent(), [&](const std::vector<Index>& cell) {
-    const auto global = test::globalOf(x.layout(), x.position(), cell, true);
+    const auto global = test::globalOf(x.layout(), x.position(), cell, /*asSource=*/true);
     if (global && onFirstCopy(x.layout(), x.position()))
       value[globalNumber(x.layout(), *global)] +=
-          test::signOf(x.layout(), x.position(), cell, true) *
+          test::signOf(x.layout(), x.position(), cell, /*asSource=*/true) *
           static_cast<double>(x.data<T>()[number]);
     ++number;
   });
@@ -59,10 +59,11 @@ void expectValid(const DTensor& x, const std::vector<double>& value) {
     return;
   Index number = 0;
   test::forEach(x.extent(), [&](const std::vector<Index>& cell) {
-    const auto global = test::globalOf(x.layout(), x.position(), cell, false);
-    const double expected = global ? test::signOf(x.layout(), x.position(), cell, false) *
-                                         value[globalNumber(x.layout(), *global)]
-                                   : 0;
+    const auto global = test::globalOf(x.layout(), x.position(), cell, /*asSource=*/false);
+    const double expected = global
+                                ? test::signOf(x.layout(), x.position(), cell, /*asSource=*/false) *
+                                      value[globalNumber(x.layout(), *global)]
+                                : 0;
     EXPECT_EQ(static_cast<double>(x.data<T>()[number++]), expected) << x.layout().describe();
   });
 }
@@ -76,12 +77,14 @@ TYPED_TEST(Fill, GivesTheSameTensorInEveryLayout) {
   for (unsigned seed = 0; seed < 60; ++seed) {
     LayoutDraw draw(seed);
     const Shape shape = draw.shape(1, 3, 6);
-    Layout layout = draw.layout(shape, draw.grid(world()->size(), 3), 40, true), same = layout;
+    Layout layout = draw.layout(shape, draw.grid(world()->size(), 3), /*haloPercent=*/40,
+                                /*coveringHalos=*/true),
+           same = layout;
     draw.poles(layout);
     same = layout;
     draw.modesByChannel(layout, same);
     DTensor x(world(), layout, dataTypeOf<TypeParam>());
-    fillNormal(x, 17, seed, 2, 0.5);
+    fillNormal(x, /*seed=*/17, seed, 2, 0.5);
     std::vector<double> expected(elements(shape));
     for (Index i = 0; i < static_cast<Index>(expected.size()); ++i)
       expected[i] = static_cast<TypeParam>(2 + 0.5 * normalAt(17, seed, i));
@@ -97,7 +100,7 @@ TEST(FillKinds, ConstantAndUniformHaveTheirValues) {
   DTensor x(world(), layout, TENON_FLOAT64);
   fillConstant(x, 2.5);
   EXPECT_EQ(valueOf<double>(x), std::vector<double>(1000, 2.5));
-  fillUniform(x, 3, 4, -1, 3);
+  fillUniform(x, /*seed=*/3, /*stream=*/4, -1, 3);
   const auto value = valueOf<double>(x);
   double mean = 0;
   for (double v : value) {
@@ -120,7 +123,7 @@ TEST(FillKinds, RawMemoryDiffersBetweenRanksAndIsSmallIntegersIfAsked) {
   const Layout layout(
       {.shape = {64}, .grid = Grid::make({world()->size()}), .properties = parseProperties("B")});
   DTensor x(world(), layout, TENON_FLOAT32);
-  fillRaw(x, 1, true);
+  fillRaw(x, 1, /*integers=*/true);
   for (int i = 0; i < 64; ++i) {
     const float v = x.data<float>()[i];
     EXPECT_TRUE(v == std::floor(v) && v >= -8 && v <= 7) << v;

@@ -31,16 +31,16 @@ bool sameBitsOnAllRanks(double value) {
 
 Layout drawLayout(LayoutDraw& draw, bool halos) {
   const Shape shape = draw.shape(1, 3, 6);
-  return draw.layout(shape, draw.grid(world()->size(), 3), halos ? 40 : 0, true);
+  return draw.layout(shape, draw.grid(world()->size(), 3), halos ? 40 : 0, /*coveringHalos=*/true);
 }
 
 TEST(Pairing, OfValidTensorsIsTheDotProductOfTheirValues) {
   for (unsigned seed = 0; seed < 60; ++seed) {
     LayoutDraw draw(seed);
-    const Layout layout = drawLayout(draw, false);
+    const Layout layout = drawLayout(draw, /*halos=*/false);
     DTensor x(world(), layout, TENON_FLOAT64), y(world(), layout.dual(), TENON_FLOAT64);
-    fillNormal(x, 1, seed, 0, 1);
-    fillNormal(y, 2, seed, 0, 1);
+    fillNormal(x, /*seed=*/1, seed, 0, 1);
+    fillNormal(y, /*seed=*/2, seed, 0, 1);
     double expected = 0, scale = 0;
     for (Index i = 0; i < elements(layout.shape()); ++i) {
       const double term = normalAt(1, seed, i) * normalAt(2, seed, i);
@@ -78,9 +78,9 @@ TEST(Norm, CountsEachElementOnce) {
   int tried = 0;
   for (unsigned seed = 100; seed < 200; ++seed) {
     LayoutDraw draw(seed);
-    const Layout layout = drawLayout(draw, true);
+    const Layout layout = drawLayout(draw, /*halos=*/true);
     DTensor x(world(), layout, TENON_FLOAT64);
-    fillNormal(x, 1, seed, 0, 1);
+    fillNormal(x, /*seed=*/1, seed, 0, 1);
     if (layout.holdsPartialSums()) {
       expectError(TENON_ERR_SUPPORT, {"norm", "reduce"}, [&] { norm(x); });
       continue;
@@ -106,7 +106,7 @@ TEST(RawNorm, CountsCopiesToo) {
 }
 
 TEST(MaxAbsolute, FindsTheLargestAndNotANumber) {
-  const HeldTraps held; // NaN is compared
+  const NoTraps noTraps; // NaN is compared
   const Layout split({.shape = {3 * world()->size()},
                       .grid = Grid::make({world()->size()}),
                       .properties = parseProperties("S0")});

@@ -29,7 +29,7 @@ std::set<const std::byte*> bytesOf(const DTensor& x) {
   const Index size = dataTypeSize(x.dataType());
   test::forEach(x.extent(), [&](const std::vector<Index>& cell) {
     Index at = 0;
-    for (int d = 0; d < x.rank(); ++d)
+    for (int d = 0; d < x.ndim(); ++d)
       at += cell[d] * x.strides()[d];
     for (Index b = 0; b < size; ++b)
       bytes.insert(static_cast<const std::byte*>(x.readAddress()) + at * size + b);
@@ -63,7 +63,8 @@ public:
     const TenonDataType type = upTo(2) == 0 ? TENON_FLOAT32 : TENON_FLOAT64;
     auto made = makeRef<DTensor>(world(), single(extent), type);
     const std::vector<Index> none(strides.size(), 0);
-    made->placeArray(&memory[memory.size() / 2 + 4 * upTo(60)], strides, none, none, false);
+    made->placeArray(&memory[memory.size() / 2 + 4 * upTo(60)], strides, none, none,
+                     /*readOnly=*/false);
     return made;
   }
 
@@ -96,14 +97,14 @@ TEST(Overlap, SeesNoneInTheLibrarysArraysAndInEmptyOnes) {
   DTensor empty(world(), single({0}), TENON_FLOAT64);
   EXPECT_FALSE(shareElements(x, y));
   EXPECT_EQ(x.arrayBytes(), 0);
-  empty.placeArray(x.mutableData<double>(), {1}, {0}, {0}, false);
+  empty.placeArray(x.mutableData<double>(), {1}, {0}, {0}, /*readOnly=*/false);
   EXPECT_FALSE(shareElements(x, empty));
   EXPECT_FALSE(shareElements(x, y));
 }
 
 TEST(Overlap, SeesALibrarysArrayThatAnotherTensorUses) {
   DTensor x(world(), single({4}), TENON_FLOAT64), y(world(), single({2}), TENON_FLOAT64);
-  y.placeArray(x.mutableData<double>() + 3, {-1}, {0}, {0}, false);
+  y.placeArray(x.mutableData<double>() + 3, {-1}, {0}, {0}, /*readOnly=*/false);
   EXPECT_TRUE(shareElements(x, y));
   EXPECT_TRUE(shareElements(y, x));
 }
@@ -112,7 +113,7 @@ TEST(Overlap, TheSameCellsHaveOneArrayAndTheSameStrides) {
   std::vector<double> memory(16);
   DTensor x(world(), single({4, 1}), TENON_FLOAT64), y(world(), single({4, 1}), TENON_FLOAT64);
   const auto place = [&](DTensor& tensor, double* first, Index stride, Index ofOneCell) {
-    tensor.placeArray(first, {stride, ofOneCell}, {0, 0}, {0, 0}, false);
+    tensor.placeArray(first, {stride, ofOneCell}, {0, 0}, {0, 0}, /*readOnly=*/false);
   };
   place(x, &memory[4], 2, 1);
   place(y, &memory[4], 2, 5);

@@ -23,7 +23,8 @@ TEST(LayoutJson, ReadsEveryLayoutAsItWasWritten) {
   for (unsigned seed = 0; seed < 500; ++seed) {
     test::LayoutDraw draw(seed);
     const Shape shape = draw.shape(1, 4, 9);
-    const Layout layout = draw.layout(shape, draw.grid(12, 4), 0, true);
+    const Layout layout =
+        draw.layout(shape, draw.grid(12, 4), /*haloPercent=*/0, /*coveringHalos=*/true);
     const Layout read = readAs(jsonOf(layout).dump(), shape, layout.gridPtr());
     ASSERT_EQ(read, layout) << layout.describe() << "\n" << jsonOf(layout).dump();
     ASSERT_EQ(read.properties(), layout.properties());

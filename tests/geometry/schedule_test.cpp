@@ -79,13 +79,13 @@ Matrix definedMatrix(const Layout& a, const Layout& b, int ranks) {
       if (!a.isHolder(pr) || !b.isHolder(ps) || !mayTalk(a, pr, b, ps))
         continue;
       forEach(extents(source.boxes[r]), [&](const std::vector<Index>& i) {
-        const auto from = globalOf(a, pr, i, true);
+        const auto from = globalOf(a, pr, i, /*asSource=*/true);
         if (!from)
           return;
         forEach(extents(target.boxes[s]), [&](const std::vector<Index>& j) {
-          if (from == globalOf(b, ps, j, false))
+          if (from == globalOf(b, ps, j, /*asSource=*/false))
             matrix[{target.cell(s, j), source.cell(r, i)}] +=
-                signOf(a, pr, i, true) * signOf(b, ps, j, false);
+                signOf(a, pr, i, /*asSource=*/true) * signOf(b, ps, j, /*asSource=*/false);
         });
       });
     }
@@ -161,7 +161,7 @@ std::vector<int> userElements(const Layout& layout, int ranks, bool asSource) {
   };
   for (int r = 0; r < ranks; ++r)
     forEach(extents(raw.boxes[r]), [&](const std::vector<Index>& local) {
-      for (int d = 0; d < layout.rank(); ++d) {
+      for (int d = 0; d < layout.ndim(); ++d) {
         const auto& halo = layout.halo(d);
         const Index at = raw.boxes[r][d].begin + local[d];
         if (halo && halo->isPartial == asSource &&
@@ -190,8 +190,8 @@ TEST_P(ScheduleDraws, GapsAreTheCellsThatNobodyContributesTo) {
       ASSERT_TRUE(++contributions[at.first] == 1 || mayAdd) << c.text();
       ASSERT_TRUE(++transposedContributions[at.second] == 1 || transposeMayAdd) << c.text();
     }
-    const auto sourceCallers = userElements(c.a, c.ranks, true);
-    const auto targetCallers = userElements(c.b, c.ranks, false);
+    const auto sourceCallers = userElements(c.a, c.ranks, /*asSource=*/true);
+    const auto targetCallers = userElements(c.b, c.ranks, /*asSource=*/false);
     std::vector<int> zeros, callers, expectedZeros(sourceGap), expectedCallers(sourceCallers);
     append(expectedZeros, targetGap);
     append(expectedCallers, targetCallers);
@@ -253,13 +253,14 @@ public:
       for (int axis = 0; axis < layout_.grid().axes(); ++axis)
         if (layout_.property(axis).isBroadcast() && layout_.grid().coordinate(position, axis) != 0)
           return;
-      const auto global = globalOf(layout_, position, local, true);
+      const auto global = globalOf(layout_, position, local, /*asSource=*/true);
       if (!global)
         return;
       Index at = 0;
       for (std::size_t d = 0; d < strides.size(); ++d)
         at += (*global)[d] * strides[d];
-      result[at] += signOf(layout_, position, local, true) * memory[raw_.cell(r, local)];
+      result[at] +=
+          signOf(layout_, position, local, /*asSource=*/true) * memory[raw_.cell(r, local)];
     });
     return result;
   }
@@ -278,12 +279,12 @@ public:
       valid &= memory[raw_.cell(r, local)] == memory[raw_.cell(origin, local)];
       if (layout_.holdsPartialSums())
         return;
-      const auto global = globalOf(layout_, position, local, false);
+      const auto global = globalOf(layout_, position, local, /*asSource=*/false);
       Index at = 0;
       for (std::size_t d = 0; global && d < strides.size(); ++d)
         at += (*global)[d] * strides[d];
       valid &= memory[raw_.cell(r, local)] ==
-               (global ? signOf(layout_, position, local, false) * value[at] : 0);
+               (global ? signOf(layout_, position, local, /*asSource=*/false) * value[at] : 0);
     });
     return valid;
   }
@@ -298,12 +299,12 @@ public:
         v = random.between(-9, 9);
       const Shape strides = rowMajorStrides(layout_.shape());
       visit([&](int r, int position, const std::vector<Index>& local) {
-        const auto global = globalOf(layout_, position, local, false);
+        const auto global = globalOf(layout_, position, local, /*asSource=*/false);
         Index at = 0;
         for (std::size_t d = 0; global && d < strides.size(); ++d)
           at += (*global)[d] * strides[d];
         memory[raw_.cell(r, local)] =
-            global ? signOf(layout_, position, local, false) * value[at] : 0;
+            global ? signOf(layout_, position, local, /*asSource=*/false) * value[at] : 0;
       });
       return memory;
     }

@@ -32,8 +32,8 @@ Pair drawnPair(unsigned seed) {
   const GridPtr a = draw.grid(ranks, 3);
   const GridPtr b = draw.chance(60) ? a : draw.grid(ranks, 3);
   const int percent = draw.chance(30) ? 0 : 50;
-  const Layout from = draw.layout(shape, a, percent, false);
-  Pair pair{from, draw.layout(shape, b, percent, false), ranks};
+  const Layout from = draw.layout(shape, a, percent, /*coveringHalos=*/false);
+  Pair pair{from, draw.layout(shape, b, percent, /*coveringHalos=*/false), ranks};
   draw.poles(pair.from);
   draw.poles(pair.to);
   draw.modesByChannel(pair.from, pair.to);
@@ -106,7 +106,7 @@ TEST(CountFlow, DrawnPairsHaveAllKindsOfHalos) {
     twoGrids += !(pair.from.grid() == pair.to.grid()) && pair.to.hasHalos();
     inactive += pair.from.grid().size() < pair.ranks && pair.to.hasHalos();
     for (const Layout* layout : {&pair.from, &pair.to})
-      for (int d = 0; d < layout->rank(); ++d)
+      for (int d = 0; d < layout->ndim(); ++d)
         if (const auto& halo = layout->halo(d)) {
           ++modes[0][static_cast<int>(halo->low)];
           ++modes[1][static_cast<int>(halo->high)];
@@ -221,8 +221,8 @@ TEST(FlowTable, HasTheFlowsOfTheSchedules) {
       test::LayoutDraw draw(17);
       for (int pair = 0; pair < 400; ++pair) {
         const Shape shape = draw.shape(1, 4, 6);
-        const Layout from = draw.layout(shape, grid, 50, false),
-                     to = draw.layout(shape, grid, 50, false);
+        const Layout from = draw.layout(shape, grid, /*haloPercent=*/50, /*coveringHalos=*/false),
+                     to = draw.layout(shape, grid, /*haloPercent=*/50, /*coveringHalos=*/false);
         const int position = pair % grid->size(), rank = grid->rank(position);
         for (const Role role : {Role::Source, Role::Target}) {
           const auto listedAt = [&](int one) {
@@ -250,8 +250,8 @@ TEST(FlowTable, EveryPositionSendsInEachLevelAsOneOfTheUnlikePositions) {
     test::LayoutDraw draw(18);
     for (int pair = 0; pair < 300; ++pair) {
       const Shape shape = draw.shape(1, 4, 6);
-      const Layout from = draw.layout(shape, grid, 50, false),
-                   to = draw.layout(shape, grid, 50, false);
+      const Layout from = draw.layout(shape, grid, /*haloPercent=*/50, /*coveringHalos=*/false),
+                   to = draw.layout(shape, grid, /*haloPercent=*/50, /*coveringHalos=*/false);
       const auto moved = [&](int position) {
         std::vector<Index> numbers;
         for (const Role role : {Role::Source, Role::Target})

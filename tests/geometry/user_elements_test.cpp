@@ -23,7 +23,8 @@ TEST(UserCells, CoverEachUserElementOnceAndNoOther) {
   test::LayoutDraw draw(3);
   Index found = 0;
   for (int i = 0; i < 3000; ++i) {
-    Layout layout = draw.layout(draw.shape(1, 3, 5), draw.grid(6, 2), 80, i % 2 == 0),
+    Layout layout =
+               draw.layout(draw.shape(1, 3, 5), draw.grid(6, 2), /*haloPercent=*/80, i % 2 == 0),
            plain = layout;
     draw.modesByChannel(layout, plain);
     for (int position = -1; position < layout.grid().size(); ++position) {

@@ -198,7 +198,7 @@ TEST(Model, GivesWhatPyTorchComputes) {
 // Maxima, minima and thresholds of NaN are NaN, as in PyTorch and ONNX. Element 7 of one input and
 // element 9 of the other are NaN; so must be the results there, and no others.
 TEST(Model, KeepsWhatIsNoNumber) {
-  const HeldTraps noTraps; // NaN is compared
+  const NoTraps noTraps; // NaN is compared
   for (const char* file : {"extremes.f64.pt2", "extremes.onnx"}) {
     const auto layer = makeModel(world());
     layer->set("path", (folder() / file).string());

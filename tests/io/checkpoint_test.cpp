@@ -135,8 +135,8 @@ TEST(Checkpoint, KeepsTheUserTensors) {
   std::vector<float> array(static_cast<std::size_t>((extent[0] + 2) * (extent[1] + 4)), -1);
   // Columns one after the other, a ghost row and two ghost columns on each side.
   const std::vector<Index> strides{1, extent[0] + 2}, ghosts{1, 2};
-  field->placeArray(array.data() + 1 + 2 * (extent[0] + 2), strides, ghosts, ghosts, false,
-                    static_cast<Index>(array.size()));
+  field->placeArray(array.data() + 1 + 2 * (extent[0] + 2), strides, ghosts, ghosts,
+                    /*readOnly=*/false, static_cast<Index>(array.size()));
   fillByIndex(*field, [](Index i) { return double(i) + 0.5; });
   fillByIndex(*copies, [](Index i) { return double(1000 + i); });
   const std::vector<float> before = array;

@@ -46,7 +46,8 @@ TEST(DeviceCheckpoint, TakesArraysOfAnyStride) {
   const auto x = makeRef<DTensor>(world(), layout, TENON_FLOAT64, Space::Device);
   Buffer memory(2 * 20 * Index(sizeof(double)), "the program's array", x->context().memory());
   memory.setZero();
-  x->placeArray(memory.data<double>(), {10, 2}, {0, 0}, {0, 0}, false); // every second element
+  x->placeArray(memory.data<double>(), {10, 2}, {0, 0}, {0, 0},
+                /*readOnly=*/false); // every second element
   fillByIndex(*x, [](Index i) { return double(i); });
   const auto file = makeRef<Checkpoint>(world());
   file->addTensor(x, "x");

@@ -40,7 +40,7 @@ void expectFieldError(TenonErrorCode code, const std::string& words, Call call) 
 }
 
 TEST(FieldSeries, RefusesTensorsThatAreNotFieldsOnItsGrid) {
-  const HeldTraps noTraps; // for the infinite time, 1.0 / 0.0
+  const NoTraps noTraps; // for the infinite time, 1.0 / 0.0
   const SharedFolder folder("fields_refused");
   expectFieldError(TENON_ERR_ARG, "needs 2 or 3", [&] { FieldSeries(world(), folder / "a", 1); });
   expectFieldError(TENON_ERR_ARG, "names no file", [&] { FieldSeries(world(), folder / "", 2); });

@@ -218,7 +218,7 @@ void writeAttribute(hid_t set, const char* name, double value) {
 // By the conventions of NetCDF, attributes say that the numbers in the file are packed
 // (scale_factor, add_offset) or that a number means a missing value, in a file of HDF5 too.
 TEST_F(VolumeFile, AttributesAreAppliedToStoredNumbers) {
-  const HeldTraps noTraps; // NaN, a mark of missing values, is compared
+  const NoTraps noTraps; // NaN, a mark of missing values, is compared
   struct Case {
     const char *attribute, *set;
     double value;

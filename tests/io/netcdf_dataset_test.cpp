@@ -139,7 +139,7 @@ void expectCase(const Case& one, const std::string& properties, TenonDataType ty
 }
 
 void expectAllCases(const std::string& folder, bool isPrefetching) {
-  const HeldTraps noTraps; // NaN marks missing values here
+  const NoTraps noTraps; // NaN marks missing values here
   for (const Case& one : casesIn(folder)) {
     const std::string last = std::to_string(one.shape.size() - 1);
     expectCase(one, "S0,S" + last, TENON_FLOAT64, isPrefetching);
@@ -150,7 +150,7 @@ void expectAllCases(const std::string& folder, bool isPrefetching) {
 // HDF5 reads NetCDF-4 files in a build without the NetCDF library. It must decode the same values;
 // samples that were never written are not in its dataset.
 void expectSameByHdf5(const std::string& folder) {
-  const HeldTraps noTraps;
+  const NoTraps noTraps;
   Index compared = 0;
   for (const Case& one : casesIn(folder)) {
     if (one.name == "years" || !isNetcdf4(one.pattern, one.variable))
@@ -200,7 +200,7 @@ TEST(NetcdfDataset, Hdf5AloneDecodesTheSameNumbers) {
 
 // The first missing value of SST is that of sample 0 and position [0,0], and its mark 1e20.
 TEST(NetcdfDataset, MissingValuesAreAnErrorUnlessTheyGetANumber) {
-  const HeldTraps noTraps;
+  const NoTraps noTraps;
   const Case one = caseOf("ocean_history");
   FileDataset data(world(), one.pattern, one.variable, "");
   const Layout whole = splitOf(one.shape, "B,B");

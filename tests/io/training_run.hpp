@@ -133,7 +133,7 @@ public:
   // Trains one batch; returns the loss before the step, the same on all ranks. Collective.
   double step() {
     const auto batch = static_cast<std::uint64_t>(optimizer_->steps());
-    fillUniform(*x_, 5, 100 + batch, 0, 1);
+    fillUniform(*x_, /*seed=*/5, 100 + batch, 0, 1);
     fillByIndex(*target_, [&](Index n) { return std::floor(10 * uniformAt(5, 200 + batch, n)); });
     net_->apply(*x_, *y_);
     net_->applyAdjoint(*seed_, nullptr);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // blockAxpby(), y <- alpha x + beta y on strided boxes, and blockScale(), y <- factor y, compared
 // with the formula, computed in double element by element.
-#include "kernels/here.hpp"
+#include "kernels/host_context.hpp"
 #include "kernels/movement/block_copy.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ void expectAxpby(double alpha, double beta) {
                                  beta * static_cast<double>(expected[b]));
   });
   using Wide = std::common_type_t<S, T>;
-  blockAxpby<S, T>(test::here(), 3, kExtent, static_cast<Wide>(alpha), x.data() + kFirst,
+  blockAxpby<S, T>(test::hostContext(), 3, kExtent, static_cast<Wide>(alpha), x.data() + kFirst,
                    kBackwards, static_cast<Wide>(beta), y.data(), kColumns);
   EXPECT_EQ(y, expected) << alpha << ", " << beta;
 }
@@ -67,14 +67,14 @@ TEST(BlockAxpby, RoundsOnceToTheNarrowerType) {
   const double x[1] = {1.0 / 3};
   float y[1] = {0.1F};
   const Index one[1] = {1};
-  blockAxpby<double, float>(test::here(), 1, one, 0.3, x, one, 0.7, y, one);
+  blockAxpby<double, float>(test::hostContext(), 1, one, 0.3, x, one, 0.7, y, one);
   EXPECT_EQ(y[0], static_cast<float>(0.3 * (1.0 / 3) + 0.7 * static_cast<double>(0.1F)));
 }
 
 TEST(BlockAxpby, DoesNotReadYForBetaZero) {
   const std::vector<float> x = numbers<float>(1);
   std::vector<float> y(80, std::numeric_limits<float>::quiet_NaN());
-  blockAxpby<float, float>(test::here(), 3, kExtent, 2, x.data(), kRows, 0, y.data(), kRows);
+  blockAxpby<float, float>(test::hostContext(), 3, kExtent, 2, x.data(), kRows, 0, y.data(), kRows);
   forEachCell(kRows, kRows, [&](Index a, Index b) { EXPECT_EQ(y[b], 2 * x[a]); });
 }
 
@@ -82,14 +82,14 @@ TEST(BlockScale, MultipliesTheBoxAlone) {
   for (double factor : {1.0, -2.0, 0.0}) {
     std::vector<double> y = numbers<double>(2), expected = y;
     forEachCell(kColumns, kColumns, [&](Index a, Index) { expected[a] *= factor; });
-    blockScale(test::here(), 3, kExtent, factor, y.data(), kColumns);
+    blockScale(test::hostContext(), 3, kExtent, factor, y.data(), kColumns);
     EXPECT_EQ(y, expected);
   }
 }
 
 TEST(BlockScale, DoesNotReadForZero) {
   std::vector<double> y(24, std::numeric_limits<double>::quiet_NaN());
-  blockScale(test::here(), 3, kExtent, 0.0, y.data(), kRows);
+  blockScale(test::hostContext(), 3, kExtent, 0.0, y.data(), kRows);
   EXPECT_EQ(y, std::vector<double>(24, 0));
 }
 

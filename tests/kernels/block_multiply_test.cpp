@@ -5,7 +5,7 @@
 #include "kernels/movement/block_copy.hpp"
 
 #include "kernels/draw.hpp"
-#include "kernels/here.hpp"
+#include "kernels/host_context.hpp"
 #include "kernels/thread_count.hpp"
 
 #include <array>
@@ -62,8 +62,8 @@ void expectSums(const Strides4& extent, bool hasA) {
         forEachIndex(extent, [&](const Strides4& i) {
           expected[offset(i, ys)] += T(2) * (hasA ? a[offset(i, as)] : T(1)) * x[offset(i, xs)];
         });
-        blockMultiplyAdd<T>(test::here(), 4, extent.data(), 2, hasA ? a.data() : nullptr, as.data(),
-                            x.data(), xs.data(), y.data(), ys.data());
+        blockMultiplyAdd<T>(test::hostContext(), 4, extent.data(), 2, hasA ? a.data() : nullptr,
+                            as.data(), x.data(), xs.data(), y.data(), ys.data());
         ASSERT_EQ(y, expected) << dimsOfA << " " << dimsOfX << " " << dimsOfY;
       }
 }
@@ -82,7 +82,8 @@ TEST(BlockMultiplyAdd, ALongSumInFloatIsAsExactAsInDouble) {
   const Index n = 1 << 22, one = 1, noStride = 0;
   const std::vector<float> x(n, 0.1F);
   float y = 0;
-  blockMultiplyAdd<float>(test::here(), 1, &n, 1, nullptr, nullptr, x.data(), &one, &y, &noStride);
+  blockMultiplyAdd<float>(test::hostContext(), 1, &n, 1, nullptr, nullptr, x.data(), &one, &y,
+                          &noStride);
   EXPECT_FLOAT_EQ(y, static_cast<float>(static_cast<double>(n) * static_cast<double>(0.1F)));
 }
 
@@ -93,7 +94,7 @@ TEST(BlockMultiplyAdd, ThreadsDoNotChangeASum) {
   const auto x = draw.reals<double>(extent[0] * extent[1] * extent[2] * extent[3], -1, 1);
   test::expectSameForAllThreads("sum by channel", [&] {
     std::vector<double> y(6);
-    blockMultiplyAdd<double>(test::here(), 4, extent.data(), 1, x.data(),
+    blockMultiplyAdd<double>(test::hostContext(), 4, extent.data(), 1, x.data(),
                              stridesOf(extent, 15).data(), x.data(), stridesOf(extent, 15).data(),
                              y.data(), stridesOf(extent, 2).data());
     return y;

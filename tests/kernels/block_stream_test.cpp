@@ -3,7 +3,7 @@
 // alignment of the target, and around the row length from which rows are streamed. The elements
 // around the target (77) must not change.
 #include "kernels/draw.hpp"
-#include "kernels/here.hpp"
+#include "kernels/host_context.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "kernels/movement/block_stream.hpp"
 
@@ -23,9 +23,10 @@ void expectSame(Draw& draw, const std::vector<Index>& extent, const std::vector<
   }
   const auto x = draw.integers<T>(span, 100);
   std::vector<T> want(size_t(elements + offset + 8), T(77)), got = want;
-  blockCombine(test::here(), Combine::Copy, rank, extent.data(), x.data(), strides.data(),
+  blockCombine(test::hostContext(), Combine::Copy, rank, extent.data(), x.data(), strides.data(),
                want.data() + offset, dense.data());
-  blockStream(test::here(), rank, extent.data(), x.data(), strides.data(), got.data() + offset);
+  blockStream(test::hostContext(), rank, extent.data(), x.data(), strides.data(),
+              got.data() + offset);
   ASSERT_EQ(got, want) << "offset " << offset;
 }
 
@@ -49,7 +50,7 @@ TYPED_TEST(BlockStream, EqualsTheCopyOfStridedBoxes) {
   Draw draw(32);
   for (int trial = 0; trial < 100; ++trial) {
     const Index a = draw.integer(1, 9), b = draw.integer(1, 40), c = draw.integer(1, 300);
-    const bool transposed = draw.chance(0.5);
+    const bool transposed = draw.withProbability(0.5);
     const std::vector<Index> strides =
         transposed ? std::vector<Index>{1, a, a * b} : std::vector<Index>{b * (c + 1), c + 1, 1};
     ASSERT_NO_FATAL_FAILURE(

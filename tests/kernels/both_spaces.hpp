@@ -6,7 +6,7 @@
 // bit.
 #pragma once
 
-#include "kernels/here.hpp"
+#include "kernels/host_context.hpp"
 #include "kernels/on_device.hpp"
 
 #include <gtest/gtest.h>

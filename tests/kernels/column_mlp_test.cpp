@@ -169,7 +169,7 @@ TYPED_TEST(ColumnMlpKernel, IsItsDefinitionAtEachPoint) {
          {std::pair<Index, Index>{1, 1}, {1, 3}, {2, 5}, {1, 16}, {3, 37}, {7, 41}, {0, 4}})
       for (bool last : {false, true}) {
         const Index layers = draw.integer(1, 3);
-        Case c{{}, rows, columns, draw.chance(0.6), last, functions[draw.integer(0, 3)]};
+        Case c{{}, rows, columns, draw.withProbability(0.6), last, functions[draw.integer(0, 3)]};
         for (Index l = 0; l <= layers; ++l)
           c.widths.push_back(draw.integer(1, 21));
         expectMlp<T>(draw, c);

@@ -28,12 +28,12 @@ Arrays<T> drawArrays(Draw& draw, const ConvolutionShape& s) {
 
 inline ConvolutionShape drawShape(Draw& draw, Index maxChannels) {
   const auto count = [&](Index maximum) {
-    return draw.chance(0.04) ? 0 : draw.integer(1, maximum);
+    return draw.withProbability(0.04) ? 0 : draw.integer(1, maximum);
   };
-  const Index groups = draw.chance(0.3) ? draw.integer(2, 4) : 1;
+  const Index groups = draw.withProbability(0.3) ? draw.integer(2, 4) : 1;
   const Index maximum = std::max<Index>(1, maxChannels / groups);
   return {count(4), groups * count(maximum), groups * count(maximum),
-          draw.chance(0.5) ? draw.window() : draw.ordinaryWindow(), groups};
+          draw.withProbability(0.5) ? draw.window() : draw.ordinaryWindow(), groups};
 }
 
 inline std::string describe(const ConvolutionShape& s) {
@@ -140,7 +140,7 @@ inline Placement drawPlacement(Draw& draw, const ConvolutionShape& s) {
                                              {s.outChannels, &placed.y.channel}};
   for (int d = 0; d < s.window.rank; ++d)
     dims.emplace_back(s.window.out[d], &placed.y.space[d]);
-  if (draw.chance(0.5))
+  if (draw.withProbability(0.5))
     std::swap(dims[draw.integer(0, Index(dims.size()) - 1)], dims.back());
   for (auto d = dims.rbegin(); d != dims.rend(); ++d) {
     const Index before = draw.integer(0, 2);

@@ -98,7 +98,7 @@ void expectCopied(const Numbers& shape, const std::vector<int>& orderOfX, Index 
       extent.push_back(cuts[d][piece[d] + 1] - begin.back());
     }
     const Index from = offsetOf(begin, x.strides), to = offsetOf(begin, y.strides);
-    const bool clears = draw.chance(0.2);
+    const bool clears = draw.withProbability(0.2);
     if (clears)
       queue.clear(rank, extent.data(), y.there.data() + to, y.strides.data());
     else

@@ -30,7 +30,7 @@ constexpr Index kLengths[] = {0, 1, 63, 300, 9000};
 } // namespace
 
 TYPED_TEST(DeviceSums, OfASoftmax) {
-  const HeldTraps held; // lines without elements, and NaN
+  const NoTraps noTraps; // lines without elements, and NaN
   using T = TypeParam;
   for (const Index n : kLengths) {
     Draw draw(5);
@@ -65,7 +65,7 @@ TYPED_TEST(DeviceSums, OfASoftmax) {
 // Lines that fit into the shared memory of a thread block (up to 16 elements per lane), lines with
 // one element more, and numbers of lines that do not fill the last block.
 TYPED_TEST(DeviceSums, OfASoftmaxOfWholeLines) {
-  const HeldTraps held; // lines without elements, and NaN
+  const NoTraps noTraps; // lines without elements, and NaN
   using T = TypeParam;
   const std::pair<Index, std::vector<Index>> cases[] = {
       {1, {0, 1, 16, 17, 63, 300, 4096, 4097}}, {3, {35, 4096}}, {40, {16, 250, 512, 513}}};
@@ -358,7 +358,7 @@ TYPED_TEST(DeviceSums, OfABatchOfProducts) {
   using T = TypeParam;
   Draw draw(11);
   for (int trial = 0; trial < 20; ++trial) {
-    const bool transA = draw.chance(0.5), isOne = draw.chance(0.5);
+    const bool transA = draw.withProbability(0.5), isOne = draw.withProbability(0.5);
     const Index count = draw.integer(0, 4), m = draw.integer(0, 5), n = draw.integer(1, 5),
                 k = draw.integer(0, 5), lda = std::max<Index>(1, transA ? m : k);
     const BatchStrides strides{isOne ? 0 : m * k + 1, k * n, m * n};

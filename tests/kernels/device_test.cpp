@@ -8,7 +8,7 @@
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/elementwise/selection.hpp"
 #include "kernels/elementwise/update.hpp"
-#include "kernels/here.hpp"
+#include "kernels/host_context.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "kernels/on_device.hpp"
 #include "kernels/pooling/pooling.hpp"
@@ -73,9 +73,9 @@ Strided drawStrides(Draw& draw, const std::vector<Index>& extent, double zeroCha
   Strided s;
   s.strides.assign(extent.size(), 0);
   for (std::size_t d : order) {
-    if (draw.chance(zeroChance))
+    if (draw.withProbability(zeroChance))
       continue;
-    const bool backwards = draw.chance(0.2);
+    const bool backwards = draw.withProbability(0.2);
     s.strides[d] = backwards ? -s.size : s.size;
     if (backwards)
       s.origin += s.size * std::max<Index>(0, extent[d] - 1);
@@ -87,7 +87,7 @@ Strided drawStrides(Draw& draw, const std::vector<Index>& extent, double zeroCha
 std::vector<Index> drawExtent(Draw& draw, Index maxExtent = 5) {
   std::vector<Index> extent(std::size_t(draw.integer(1, 8)));
   for (Index& e : extent)
-    e = draw.chance(0.03) ? 0 : draw.integer(1, extent.size() > 5 ? 2 : maxExtent);
+    e = draw.withProbability(0.03) ? 0 : draw.integer(1, extent.size() > 5 ? 2 : maxExtent);
   return extent;
 }
 
@@ -103,10 +103,10 @@ TYPED_TEST_SUITE(DeviceReal, RealTypes);
 TEST(DeviceCode, DivisionByAProductIsDivision) {
   Draw draw(3);
   for (int trial = 0; trial < 20000; ++trial) {
-    const auto d =
-        std::uint32_t(draw.chance(0.5) ? draw.integer(1, 100) : draw.integer(1, Index(1) << 31));
-    const auto n = std::uint32_t(draw.chance(0.2) ? (Index(1) << 31) - 1
-                                                  : draw.integer(0, (Index(1) << 31) - 1));
+    const auto d = std::uint32_t(draw.withProbability(0.5) ? draw.integer(1, 100)
+                                                           : draw.integer(1, Index(1) << 31));
+    const auto n = std::uint32_t(draw.withProbability(0.2) ? (Index(1) << 31) - 1
+                                                           : draw.integer(0, (Index(1) << 31) - 1));
     std::uint32_t quotient = n;
     const std::uint32_t rest = Divisor(d).divide(quotient);
     ASSERT_EQ(quotient, n / d) << n << " / " << d;
@@ -124,7 +124,7 @@ TYPED_TEST(Device, BoxesAreCopiedAddedScaledAndFilled) {
     const std::vector<T> x = draw.integers<T>(xs.size), before = draw.integers<T>(ys.size);
     const auto alike = [&](auto run) {
       std::vector<T> expected = before;
-      run(here(), x.data() + xs.origin, expected.data() + ys.origin);
+      run(hostContext(), x.data() + xs.origin, expected.data() + ys.origin);
       OnDevice<T> from(x), to(before);
       run(*deviceContext(), from.data() + xs.origin, to.data() + ys.origin);
       ASSERT_EQ(to.values(), expected) << "trial " << trial;
@@ -161,7 +161,7 @@ TYPED_TEST(Device, LongBoxesAreWalkedWhole) {
     std::vector<T> y = draw.integers<T>((rows - 1) * ofRow + (columns - 1) * ofColumn + 1);
     OnDevice<T> dx(x), dy(y);
     const auto both = [&](auto run) {
-      run(here(), x.data(), y.data());
+      run(hostContext(), x.data(), y.data());
       run(*deviceContext(), dx.data(), dy.data());
       ASSERT_EQ(dy.values(), y) << rows << " x " << columns;
     };
@@ -181,7 +181,7 @@ TYPED_TEST(Device, WrittenStridesOfZeroReduceInOrder) {
   for (Combine op : {Combine::Add, Combine::Max, Combine::Copy}) {
     std::vector<T> expected{7, 7};
     OnDevice<T> from(x), to(expected);
-    blockCombine(here(), op, 2, extent, x.data(), xs, expected.data(), ys);
+    blockCombine(hostContext(), op, 2, extent, x.data(), xs, expected.data(), ys);
     blockCombine(*deviceContext(), op, 2, extent, from.data(), xs, to.data(), ys);
     EXPECT_EQ(to.values(), expected);
   }
@@ -205,18 +205,19 @@ TYPED_TEST(Device, BoxesAreMultipliedAndSummed) {
   Draw draw(6);
   for (int trial = 0; trial < 60; ++trial) {
     std::vector<Index> extent = drawExtent(draw);
-    if (draw.chance(0.3)) // sums in trees and in pieces
+    if (draw.withProbability(0.3)) // sums in trees and in pieces
       extent = {draw.integer(1, 3), draw.integer(60, 200), draw.integer(1, 90)};
     const int rank = int(extent.size());
     const Strided as = drawStrides(draw, extent, 0.4), xs = drawStrides(draw, extent, 0.1),
                   ys = drawStrides(draw, extent, 0.5);
     const auto a = draw.integers<T>(as.size), x = draw.integers<T>(xs.size);
-    const bool ones = draw.chance(0.2);
+    const bool ones = draw.withProbability(0.2);
     std::vector<T> y = draw.integers<T>(ys.size);
     OnDevice<T> da(a), dx(x), dy(y);
-    blockMultiplyAdd<T>(here(), rank, extent.data(), T(2), ones ? nullptr : a.data() + as.origin,
-                        as.strides.data(), x.data() + xs.origin, xs.strides.data(),
-                        y.data() + ys.origin, ys.strides.data());
+    blockMultiplyAdd<T>(hostContext(), rank, extent.data(), T(2),
+                        ones ? nullptr : a.data() + as.origin, as.strides.data(),
+                        x.data() + xs.origin, xs.strides.data(), y.data() + ys.origin,
+                        ys.strides.data());
     blockMultiplyAdd<T>(*deviceContext(), rank, extent.data(), T(2),
                         ones ? nullptr : da.data() + as.origin, as.strides.data(),
                         dx.data() + xs.origin, xs.strides.data(), dy.data() + ys.origin,
@@ -231,9 +232,10 @@ TYPED_TEST(DeviceReal, SumsAndMaximaOfBoxes) {
   for (Index n : {0, 1, 63, 64, 255, 256, 4096, 4097, 70000}) {
     const auto x = draw.integers<T>(n), y = draw.integers<T>(n);
     OnDevice<T> dx(x), dy(y);
-    EXPECT_EQ(dot(*deviceContext(), n, dx.data(), dy.data()), dot(here(), n, x.data(), y.data()));
-    EXPECT_EQ(sum(*deviceContext(), n, dx.data()), sum(here(), n, x.data()));
-    EXPECT_EQ(maxAbs(*deviceContext(), n, dx.data()), maxAbs(here(), n, x.data()));
+    EXPECT_EQ(dot(*deviceContext(), n, dx.data(), dy.data()),
+              dot(hostContext(), n, x.data(), y.data()));
+    EXPECT_EQ(sum(*deviceContext(), n, dx.data()), sum(hostContext(), n, x.data()));
+    EXPECT_EQ(maxAbs(*deviceContext(), n, dx.data()), maxAbs(hostContext(), n, x.data()));
   }
   for (int trial = 0; trial < 60; ++trial) {
     const std::vector<Index> extent = drawExtent(draw);
@@ -243,18 +245,19 @@ TYPED_TEST(DeviceReal, SumsAndMaximaOfBoxes) {
     OnDevice<T> dx(x), dy(y);
     EXPECT_EQ(dotBlock(*deviceContext(), rank, extent.data(), dx.data() + xs.origin,
                        xs.strides.data(), dy.data() + ys.origin, ys.strides.data()),
-              dotBlock(here(), rank, extent.data(), x.data() + xs.origin, xs.strides.data(),
+              dotBlock(hostContext(), rank, extent.data(), x.data() + xs.origin, xs.strides.data(),
                        y.data() + ys.origin, ys.strides.data()));
-    EXPECT_EQ(maxAbsBlock(*deviceContext(), rank, extent.data(), dx.data() + xs.origin,
-                          xs.strides.data()),
-              maxAbsBlock(here(), rank, extent.data(), x.data() + xs.origin, xs.strides.data()));
+    EXPECT_EQ(
+        maxAbsBlock(*deviceContext(), rank, extent.data(), dx.data() + xs.origin,
+                    xs.strides.data()),
+        maxAbsBlock(hostContext(), rank, extent.data(), x.data() + xs.origin, xs.strides.data()));
   }
   OnDevice<T> bad({1, std::numeric_limits<T>::quiet_NaN(), 2});
   EXPECT_TRUE(std::isnan(maxAbs(*deviceContext(), 3, bad.data())));
 }
 
 TYPED_TEST(DeviceReal, PointwiseFunctionsAndTheirDerivatives) {
-  const HeldTraps held; // NaN, the root of a negative number, the logarithm of 0
+  const NoTraps noTraps; // NaN, the root of a negative number, the logarithm of 0
   using T = TypeParam;
   Draw draw(8);
   const Index n = 1000;
@@ -290,8 +293,8 @@ TYPED_TEST(DeviceReal, PointwiseFunctionsAndTheirDerivatives) {
       for (T& point : points)
         point = std::abs(point) + T(0.25);
     std::vector<T> y(x.size()), r(x.size());
-    pointwiseForward(here(), f, n, points.data(), y.data());
-    pointwiseDerivative(here(), f, n, points.data(), y.data(), v.data(), r.data());
+    pointwiseForward(hostContext(), f, n, points.data(), y.data());
+    pointwiseDerivative(hostContext(), f, n, points.data(), y.data(), v.data(), r.data());
     OnDevice<T> dx(points), dy(x), dv(v), dr(x);
     pointwiseForward(*deviceContext(), f, n, dx.data(), dy.data());
     pointwiseDerivative(*deviceContext(), f, n, dx.data(), dy.data(), dv.data(), dr.data());
@@ -308,7 +311,7 @@ TYPED_TEST(DeviceReal, RowsAndVectors) {
     const auto x = draw.integers<T>(n), b = draw.integers<T>(cols);
     const auto alike = [&](std::vector<T> y, auto run) {
       OnDevice<T> dx(x), db(b), dy(y);
-      run(here(), x.data(), b.data(), y.data());
+      run(hostContext(), x.data(), b.data(), y.data());
       run(*deviceContext(), dx.data(), db.data(), dy.data());
       ASSERT_EQ(dy.values(), y);
     };
@@ -335,9 +338,9 @@ TYPED_TEST(DeviceReal, RowsAndVectors) {
     alike(draw.integers<T>(n),
           [&](KernelContext& at, P p, P, T* y) { axpby(at, n, T(2), p, T(0), y); });
     alike(draw.integers<T>(n),
-          [&](KernelContext& at, P p, P, T* y) { product(at, n, p, y, true, y); });
+          [&](KernelContext& at, P p, P, T* y) { product(at, n, p, y, /*adds=*/true, y); });
     alike(draw.integers<T>(n),
-          [&](KernelContext& at, P p, P, T* y) { product(at, n, p, y, false, y); });
+          [&](KernelContext& at, P p, P, T* y) { product(at, n, p, y, /*adds=*/false, y); });
   }
 }
 
@@ -350,9 +353,9 @@ TYPED_TEST(DeviceReal, OptimizerSteps) {
   OnDevice<T> dg(g), dw(w), dm(m), dv(v), dvelocity(velocity);
   for (int step = 1; step <= 3; ++step) {
     const AdamStep adam{0.01, 0.9, 0.999, 1e-6, 0.1, step == 2, step};
-    sgdStep<T>(here(), n, 0.1, 0, 0.2, false, g.data(), nullptr, w.data());
-    sgdStep<T>(here(), n, 0.1, 0.5, 0.2, step == 2, g.data(), velocity.data(), w.data());
-    adamStep<T>(here(), n, adam, g.data(), m.data(), v.data(), w.data());
+    sgdStep<T>(hostContext(), n, 0.1, 0, 0.2, false, g.data(), nullptr, w.data());
+    sgdStep<T>(hostContext(), n, 0.1, 0.5, 0.2, step == 2, g.data(), velocity.data(), w.data());
+    adamStep<T>(hostContext(), n, adam, g.data(), m.data(), v.data(), w.data());
     sgdStep<T>(*deviceContext(), n, 0.1, 0, 0.2, false, dg.data(), nullptr, dw.data());
     sgdStep<T>(*deviceContext(), n, 0.1, 0.5, 0.2, step == 2, dg.data(), dvelocity.data(),
                dw.data());
@@ -367,7 +370,7 @@ TYPED_TEST(DeviceReal, PoolingEqualsTheReference) {
   using T = TypeParam;
   Draw draw(11);
   for (int trial = 0; trial < 60; ++trial) {
-    const WindowShape window = draw.chance(0.5) ? draw.ordinaryWindow() : draw.window();
+    const WindowShape window = draw.withProbability(0.5) ? draw.ordinaryWindow() : draw.window();
     for (PoolingMode mode :
          {PoolingMode::Max, PoolingMode::AverageIncludePad, PoolingMode::AverageExcludePad}) {
       const PoolingShape shape{draw.integer(0, 3), window, mode};
@@ -429,7 +432,7 @@ TYPED_TEST(DeviceReal, DropoutDrawsTheSameMask) {
   const DropoutMask mask{42, 7, 0.4};
   std::uint64_t counter = 5;
   std::vector<T> y(x.size());
-  applyDropout(here(), mask, &counter, 3, extent, 1000, strides, x.data(), y.data());
+  applyDropout(hostContext(), mask, &counter, 3, extent, 1000, strides, x.data(), y.data());
   OnDevice<T> dx(x), dy(x);
   OnDevice<std::uint64_t> dcounter({0});
   keepCounter(*deviceContext(), counter, dcounter.data());

@@ -3,7 +3,7 @@
 // of any split of an array, whose digests are added, and for another order of storage.
 #include "kernels/movement/digest.hpp"
 
-#include "here.hpp"
+#include "host_context.hpp"
 #include "sys/random.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace tenon {
 namespace {
 
-using test::here;
+using test::hostContext;
 
 template <class T>
 std::vector<T> drawnElements(Index n) {
@@ -51,7 +51,8 @@ void checkDigestSplits() {
         for (const auto& [column, width] :
              {std::pair(Index(0), side), std::pair(side, columns - side)}) {
           const Index extent[] = {height, width}, first = row * columns + column;
-          sum += digestBlock<T>(here(), 2, extent, x.data() + first, strides, first, strides);
+          sum +=
+              digestBlock<T>(hostContext(), 2, extent, x.data() + first, strides, first, strides);
         }
       EXPECT_EQ(sum, want) << cut << ", " << side;
     }
@@ -61,7 +62,7 @@ void checkDigestSplits() {
     for (Index c = 0; c < columns; ++c)
       turned[c * rows + r] = x[r * columns + c];
   const Index extent[] = {rows, columns}, other[] = {1, rows};
-  EXPECT_EQ(digestBlock<T>(here(), 2, extent, turned.data(), other, 0, strides), want);
+  EXPECT_EQ(digestBlock<T>(hostContext(), 2, extent, turned.data(), other, 0, strides), want);
 }
 
 TEST(Digest, IsThatOfTheDefinitionForAnySplit) {

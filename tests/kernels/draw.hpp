@@ -25,7 +25,7 @@ public:
   Index integer(Index low, Index high) {
     return std::uniform_int_distribution<Index>(low, high)(engine_);
   }
-  bool chance(double p) { return std::bernoulli_distribution(p)(engine_); }
+  bool withProbability(double p) { return std::bernoulli_distribution(p)(engine_); }
   double real(double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(engine_);
   }
@@ -50,8 +50,8 @@ public:
     WindowShape w;
     w.rank = int(integer(1, kMaxSpatial));
     for (int d = 0; d < w.rank; ++d) {
-      w.in[d] = chance(0.05) ? 0 : integer(1, 9);
-      w.out[d] = chance(0.05) ? 0 : integer(1, 6);
+      w.in[d] = withProbability(0.05) ? 0 : integer(1, 9);
+      w.out[d] = withProbability(0.05) ? 0 : integer(1, 6);
       w.kernel[d] = integer(1, 4);
       w.stride[d] = integer(1, 3);
       w.dilation[d] = integer(1, 3);
@@ -71,7 +71,7 @@ public:
       w.in[d] = integer(w.kernel[d], 12);
       const Index high = integer(0, w.kernel[d] - 1);
       w.out[d] = (w.in[d] + w.padLow[d] + high - w.kernel[d]) / w.stride[d] + 1;
-      if (chance(0.3))
+      if (withProbability(0.3))
         w.padEnd[d] = std::max((w.out[d] - 1) * w.stride[d] - w.padLow[d] + 1, w.in[d]);
     }
     return w;

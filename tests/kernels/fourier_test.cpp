@@ -4,7 +4,7 @@
 // threads; and the choice of the method for each dimension.
 #include "kernels/expect_near_largest.hpp"
 #include "kernels/fourier_cases.hpp"
-#include "kernels/here.hpp"
+#include "kernels/host_context.hpp"
 #include "kernels/thread_count.hpp"
 
 namespace tenon::test {

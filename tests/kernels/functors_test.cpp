@@ -5,7 +5,7 @@
 #include "kernels/draw.hpp"
 #include "kernels/each_set.hpp"
 #include "kernels/elementwise/pointwise.hpp"
-#include "kernels/here.hpp"
+#include "kernels/host_context.hpp"
 #include "sys/traps.hpp"
 
 #include <cmath>
@@ -51,7 +51,8 @@ Real elementaryValue(Pointwise function, Real x) {
 template <class T>
 std::vector<T> valuesOf(Pointwise function, const std::vector<T>& x) {
   std::vector<T> y(x.size());
-  pointwiseForward<T>(here(), {function, 1}, static_cast<Index>(x.size()), x.data(), y.data());
+  pointwiseForward<T>(hostContext(), {function, 1}, static_cast<Index>(x.size()), x.data(),
+                      y.data());
   return y;
 }
 
@@ -76,8 +77,8 @@ std::vector<T> arguments(Draw& draw, int mostExponent) {
   std::vector<T> x;
   for (int exponent = -60; exponent <= mostExponent; ++exponent)
     for (int i = 0; i < 60; ++i)
-      x.push_back(
-          static_cast<T>(std::ldexp(draw.real(1, 2), exponent) * (draw.chance(0.5) ? 1 : -1)));
+      x.push_back(static_cast<T>(std::ldexp(draw.real(1, 2), exponent) *
+                                 (draw.withProbability(0.5) ? 1 : -1)));
   for (double size : {1.0, 4.0, 20.0, 120.0, 800.0})
     for (T value : draw.reals<T>(2000, -size, size))
       x.push_back(value);
@@ -94,7 +95,7 @@ TYPED_TEST(Functors, AreWithinThreeUnitsInTheLastPlace) {
   using T = TypeParam;
   if (!isLongDoubleLonger())
     GTEST_SKIP() << "long double is double here";
-  const HeldTraps held; // exponentials of more than 709 are infinite
+  const NoTraps noTraps; // exponentials of more than 709 are infinite
   Draw draw(61);
   const std::vector<T> x = arguments<T>(draw, 20), large = arguments<T>(draw, 60);
   forEachSet([&] {
@@ -110,7 +111,7 @@ TYPED_TEST(Functors, AreWithinThreeUnitsInTheLastPlace) {
 
 TYPED_TEST(Functors, HaveTheirLimits) {
   using T = TypeParam;
-  const HeldTraps held; // infinities and NaN
+  const NoTraps noTraps; // infinities and NaN
   using Limits = std::numeric_limits<T>;
   const T inf = Limits::infinity(), least = Limits::denorm_min(), nan = Limits::quiet_NaN();
   const T half = T(0.5), log2 = std::numbers::ln2_v<T>;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "kernels/draw.hpp"
-#include "kernels/here.hpp"
+#include "kernels/host_context.hpp"
 #include "kernels/products/gemm.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct GemmCase {
   // c after the product by a backend of the host.
   std::vector<T> onHost(Backend backend) const {
     std::vector<T> result = c;
-    multiply(here(), backend, a.data(), b.data(), result.data());
+    multiply(hostContext(), backend, a.data(), b.data(), result.data());
     return result;
   }
   void multiply(KernelContext& context, Backend backend, const T* at, const T* bt, T* ct) const {
@@ -35,8 +35,8 @@ struct GemmCase {
 // c that the product overwrites are NaN, which shows whether they are read.
 template <class T>
 GemmCase<T> drawGemm(Draw& draw) {
-  const auto size = [&] { return draw.chance(0.08) ? 0 : draw.integer(1, 40); };
-  GemmCase<T> g{draw.chance(0.5), draw.chance(0.5), size(), size(), size()};
+  const auto size = [&] { return draw.withProbability(0.08) ? 0 : draw.integer(1, 40); };
+  GemmCase<T> g{draw.withProbability(0.5), draw.withProbability(0.5), size(), size(), size()};
   g.lda = (g.transA ? g.m : g.k) + draw.integer(0, 3);
   g.ldb = (g.transB ? g.k : g.n) + draw.integer(0, 3);
   g.ldc = g.n + draw.integer(0, 3);

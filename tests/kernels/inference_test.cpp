@@ -130,11 +130,11 @@ TEST(MaximaChannelsLast, EqualTheReference) {
   KernelContext context;
   for (int trial = 0; trial < 100; ++trial) {
     const Index batch = draw.integer(1, 3), channels = draw.integer(1, 20);
-    const WindowShape w = draw.chance(0.5) ? draw.tilingWindow() : draw.ordinaryWindow();
+    const WindowShape w = draw.withProbability(0.5) ? draw.tilingWindow() : draw.ordinaryWindow();
     const PoolingShape shape{batch * channels, w, PoolingMode::Max};
     auto x = draw.integers<float>(shape.planes * inputVolume(w));
     for (float& value : x)
-      if (draw.chance(0.02))
+      if (draw.withProbability(0.02))
         value = std::numeric_limits<float>::infinity();
     std::vector<float> want(std::size_t(shape.planes * outputVolume(w))), y(want.size(), 99);
     makePooling<float>(shape, Backend::Reference)->forward(x.data(), want.data(), nullptr);

@@ -7,7 +7,7 @@
 #include "kernels/draw.hpp"
 #include "kernels/elementwise/selection.hpp"
 #include "kernels/functors/pointwise.hpp"
-#include "kernels/here.hpp"
+#include "kernels/host_context.hpp"
 #include "sys/traps.hpp"
 
 #include <algorithm>
@@ -296,10 +296,10 @@ TYPED_TEST(PointwiseKernel, EqualsTheFormula) {
       const auto [low, high] = argumentsOf(f.kind);
       const auto x = draw.reals<T>(n, low, high), v = draw.reals<T>(n, -1, 1);
       std::vector<T> y(x.size()), r(x.size()), inPlace = x;
-      pointwiseForward<T>(test::here(), f, n, x.data(), y.data());
-      pointwiseForward<T>(test::here(), f, n, inPlace.data(), inPlace.data());
+      pointwiseForward<T>(test::hostContext(), f, n, x.data(), y.data());
+      pointwiseForward<T>(test::hostContext(), f, n, inPlace.data(), inPlace.data());
       EXPECT_EQ(inPlace, y);
-      pointwiseDerivative<T>(test::here(), f, n, x.data(), y.data(), v.data(), r.data());
+      pointwiseDerivative<T>(test::hostContext(), f, n, x.data(), y.data(), v.data(), r.data());
       for (size_t i = 0; i < x.size(); ++i) {
         // The exponential is up to exp(6) = 403.
         const bool isLarge = f.kind == Pointwise::Exp || f.kind == Pointwise::Sinh ||
@@ -310,7 +310,7 @@ TYPED_TEST(PointwiseKernel, EqualsTheFormula) {
             << int(f.kind) << " at " << x[i];
       }
       auto aliased = v;
-      pointwiseDerivative<T>(test::here(), f, n, x.data(), y.data(), aliased.data(),
+      pointwiseDerivative<T>(test::hostContext(), f, n, x.data(), y.data(), aliased.data(),
                              aliased.data());
       EXPECT_EQ(aliased, r);
     }
@@ -321,14 +321,14 @@ TYPED_TEST(PointwiseKernel, ExtremesSaturate) {
   const T inf = std::numeric_limits<T>::infinity();
   const std::vector<T> x{-inf, T(-1000), T(0), T(1000), inf}, ones(5, T(1));
   std::vector<T> y(5), r(5);
-  pointwiseForward<T>(test::here(), Pointwise::Relu, 5, x.data(), y.data());
+  pointwiseForward<T>(test::hostContext(), Pointwise::Relu, 5, x.data(), y.data());
   EXPECT_EQ(y, (std::vector<T>{0, 0, 0, 1000, inf}));
-  pointwiseDerivative<T>(test::here(), Pointwise::Relu, 5, x.data(), y.data(), ones.data(),
+  pointwiseDerivative<T>(test::hostContext(), Pointwise::Relu, 5, x.data(), y.data(), ones.data(),
                          r.data());
   EXPECT_EQ(r, (std::vector<T>{0, 0, 0, 1, 1}));
-  pointwiseForward<T>(test::here(), Pointwise::Tanh, 5, x.data(), y.data());
+  pointwiseForward<T>(test::hostContext(), Pointwise::Tanh, 5, x.data(), y.data());
   EXPECT_EQ(y, (std::vector<T>{-1, -1, 0, 1, 1}));
-  pointwiseForward<T>(test::here(), Pointwise::Sigmoid, 5, x.data(), y.data());
+  pointwiseForward<T>(test::hostContext(), Pointwise::Sigmoid, 5, x.data(), y.data());
   for (size_t i : {0, 1})
     EXPECT_NEAR(y[i], 0, 1e-30);
   EXPECT_EQ(y[2], T(0.5));
@@ -340,12 +340,12 @@ TYPED_TEST(PointwiseKernel, ExtremesSaturate) {
 // they are those of PyTorch.
 TYPED_TEST(PointwiseKernel, LimitsAreFinite) {
   using T = TypeParam;
-  const HeldTraps held; // the logarithm of 0 and the root of -1
+  const NoTraps noTraps; // the logarithm of 0 and the root of -1
   const T far = sizeof(T) == 8 ? T(1e300) : T(1e30), inf = std::numeric_limits<T>::infinity();
   const auto both = [&](const PointwiseFunction& f, T x) {
     T y = 0, r = 0, one = 1;
-    pointwiseForward<T>(test::here(), f, 1, &x, &y);
-    pointwiseDerivative<T>(test::here(), f, 1, &x, &y, &one, &r);
+    pointwiseForward<T>(test::hostContext(), f, 1, &x, &y);
+    pointwiseDerivative<T>(test::hostContext(), f, 1, &x, &y, &one, &r);
     return std::pair(y, r);
   };
   EXPECT_EQ(both(Pointwise::Mish, far), std::pair(far, T(1)));
@@ -375,11 +375,11 @@ TYPED_TEST(PointwiseKernel, LimitsAreFinite) {
 
 TYPED_TEST(PointwiseKernel, NaNPropagates) {
   using T = TypeParam;
-  const HeldTraps held; // NaN is compared
+  const NoTraps noTraps; // NaN is compared
   const T nan = std::numeric_limits<T>::quiet_NaN();
   for (const PointwiseFunction& f : kFunctions) {
     T y = 0;
-    pointwiseForward<T>(test::here(), f, 1, &nan, &y);
+    pointwiseForward<T>(test::hostContext(), f, 1, &nan, &y);
     EXPECT_TRUE(std::isnan(y)) << int(f.kind);
   }
 }
@@ -387,11 +387,11 @@ TYPED_TEST(PointwiseKernel, NaNPropagates) {
 // As in PyTorch: at NaN the derivative of a rectifier is v, and those of a clamp and of |x| are 0.
 TYPED_TEST(PointwiseKernel, DerivativesAtNaN) {
   using T = TypeParam;
-  const HeldTraps held; // NaN is compared
+  const NoTraps noTraps; // NaN is compared
   const T nan = std::numeric_limits<T>::quiet_NaN(), v = 3;
   const auto slope = [&](const PointwiseFunction& f) {
     T r = 1;
-    pointwiseDerivative<T>(test::here(), f, 1, &nan, &nan, &v, &r);
+    pointwiseDerivative<T>(test::hostContext(), f, 1, &nan, &nan, &v, &r);
     return r;
   };
   EXPECT_EQ(slope(Pointwise::Relu), v);
@@ -406,8 +406,9 @@ TYPED_TEST(PointwiseKernel, DerivativeReadsWhatItSays) {
     const T x = f.kind == Pointwise::Acosh ? T(1.5) : T(0.5);
     const auto reads = pointwise::withFunction(f, [](auto function) { return function.kReads; });
     T y = 0, r = 0;
-    pointwiseForward<T>(test::here(), f, 1, &x, &y);
-    pointwiseDerivative<T>(test::here(), f, 1, reads == pointwise::Reads::Argument ? &x : nullptr,
+    pointwiseForward<T>(test::hostContext(), f, 1, &x, &y);
+    pointwiseDerivative<T>(test::hostContext(), f, 1,
+                           reads == pointwise::Reads::Argument ? &x : nullptr,
                            reads == pointwise::Reads::Value ? &y : nullptr, &v, &r);
     EXPECT_NEAR(r, double(2 * derivativeOf(f, x)), 1e-5) << int(f.kind);
   }
@@ -417,7 +418,7 @@ TYPED_TEST(PointwiseKernel, DerivativeReadsWhatItSays) {
 // have any value.
 TYPED_TEST(PointwiseKernel, ComparisonsAndChoices) {
   using T = TypeParam;
-  const HeldTraps held; // NaN is compared
+  const NoTraps noTraps; // NaN is compared
   const T nan = std::numeric_limits<T>::quiet_NaN();
   const std::vector<T> a{1, 2, 3, nan, T(-0.0)}, b{2, 2, 2, nan, T(0.0)};
   const std::pair<Relation, std::vector<T>> wanted[] = {
@@ -426,15 +427,15 @@ TYPED_TEST(PointwiseKernel, ComparisonsAndChoices) {
       {Relation::Equal, {0, 1, 0, 0, 1}},   {Relation::NotEqual, {1, 0, 1, 1, 0}}};
   std::vector<T> y(5);
   for (const auto& [relation, want] : wanted) {
-    compareElements<T>(test::here(), relation, 5, a.data(), b.data(), y.data());
+    compareElements<T>(test::hostContext(), relation, 5, a.data(), b.data(), y.data());
     EXPECT_EQ(y, want) << int(relation);
   }
   const std::vector<T> mask{1, 0, -2, 0, T(-0.0)}, other{4, 5, nan, 7, 8};
-  selectElements<T>(test::here(), 5, mask.data(), b.data(), other.data(), y.data());
+  selectElements<T>(test::hostContext(), 5, mask.data(), b.data(), other.data(), y.data());
   EXPECT_EQ(y, (std::vector<T>{2, 5, 2, 7, 8}));
-  selectElements<T>(test::here(), 5, mask.data(), nullptr, mask.data(), y.data());
+  selectElements<T>(test::hostContext(), 5, mask.data(), nullptr, mask.data(), y.data());
   EXPECT_EQ(y, (std::vector<T>{0, 0, 0, 0, 0}));
-  selectElements<T>(test::here(), 5, mask.data(), other.data(), nullptr, y.data(), 2.5);
+  selectElements<T>(test::hostContext(), 5, mask.data(), other.data(), nullptr, y.data(), 2.5);
   EXPECT_EQ(y[1], T(2.5));
   EXPECT_EQ(y[3], T(2.5));
   EXPECT_EQ(y[0], T(4));
@@ -445,15 +446,15 @@ TYPED_TEST(PointwiseKernel, VectorOperations) {
   const T nan = std::numeric_limits<T>::quiet_NaN();
   const std::vector<T> x{1, 2, 3, 4, 5, 6};
   std::vector<T> y(6, nan);
-  axpby<T>(test::here(), 6, 2, x.data(), 0, y.data());
+  axpby<T>(test::hostContext(), 6, 2, x.data(), 0, y.data());
   EXPECT_EQ(y, (std::vector<T>{2, 4, 6, 8, 10, 12}));
-  axpby<T>(test::here(), 6, 1, x.data(), -1, y.data());
+  axpby<T>(test::hostContext(), 6, 1, x.data(), -1, y.data());
   EXPECT_EQ(y, (std::vector<T>{-1, -2, -3, -4, -5, -6}));
   const std::vector<T> b{10, 20, 30};
-  addBias<T>(test::here(), 2, 3, b.data(), y.data());
+  addBias<T>(test::hostContext(), 2, 3, b.data(), y.data());
   EXPECT_EQ(y, (std::vector<T>{9, 18, 27, 6, 15, 24}));
   std::vector<T> sums{1, 1, 1};
-  sumRows<T>(test::here(), 2, 3, x.data(), sums.data());
+  sumRows<T>(test::hostContext(), 2, 3, x.data(), sums.data());
   EXPECT_EQ(sums, (std::vector<T>{6, 8, 10}));
 }
 

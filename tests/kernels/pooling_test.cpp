@@ -22,10 +22,10 @@ constexpr PoolingMode kModes[] = {PoolingMode::Max, PoolingMode::AverageIncludeP
 // A shape that makePooling() accepts for the mode.
 PoolingShape drawShape(Draw& draw, PoolingMode mode) {
   for (;;) {
-    const PoolingShape shape{draw.chance(0.04) ? 0 : draw.integer(1, 4),
-                             draw.chance(0.3)   ? draw.window()
-                             : draw.chance(0.5) ? draw.tilingWindow()
-                                                : draw.ordinaryWindow(),
+    const PoolingShape shape{draw.withProbability(0.04) ? 0 : draw.integer(1, 4),
+                             draw.withProbability(0.3)   ? draw.window()
+                             : draw.withProbability(0.5) ? draw.tilingWindow()
+                                                         : draw.ordinaryWindow(),
                              mode};
     if (errorOf([&] { makePooling<double>(shape, Backend::Reference); }).code() == TENON_SUCCESS)
       return shape;

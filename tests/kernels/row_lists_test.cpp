@@ -27,7 +27,7 @@ struct Entries {
 
   explicit Entries(Draw& draw)
       : rows(draw.integer(0, 30)), sources(draw.integer(0, 20)), inner(draw.integer(0, 70)) {
-    const bool isGather = draw.chance(0.3);
+    const bool isGather = draw.withProbability(0.3);
     const Index entries = rows * sources == 0 ? 0 : isGather ? rows : draw.integer(0, 90);
     for (Index e = 0; e < entries; ++e) {
       row.push_back(isGather ? e : draw.integer(0, rows - 1));
@@ -35,7 +35,7 @@ struct Entries {
       key.push_back(draw.integer(-9, 9));
       weights.push_back(double(draw.integer(-3, 3)));
     }
-    if (draw.chance(0.5))
+    if (draw.withProbability(0.5))
       weights.clear();
   }
   double weight(Index e) const { return weights.empty() ? 1 : weights[size_t(e)]; }
@@ -64,7 +64,7 @@ TYPED_TEST(RowListsKernel, AreTheirMatricesAndTransposes) {
                 stepY = entries.inner + draw.integer(0, 3);
     const auto x = draw.integers<T>(entries.sources * stepX),
                y = draw.integers<T>(entries.rows * stepY);
-    const bool adds = draw.chance(0.5);
+    const bool adds = draw.withProbability(0.5);
     std::vector<T> got = y, want = y, gotBack = x, wantBack = x;
     for (Index i = 0; !adds && i < entries.rows; ++i)
       std::fill_n(want.begin() + i * stepY, entries.inner, T(0));
@@ -218,7 +218,7 @@ TYPED_TEST(RowListsKernel, TakeTheFirstOfTheLargest) {
 
 TYPED_TEST(RowListsKernel, PropagateNaN) {
   using T = TypeParam;
-  const HeldTraps held; // NaN is compared
+  const NoTraps noTraps; // NaN is compared
   KernelContext context;
   const T nan = std::numeric_limits<T>::quiet_NaN();
   const std::vector<T> x{1, nan, 5, nan};

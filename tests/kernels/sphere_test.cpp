@@ -171,14 +171,14 @@ TYPED_TEST(Sphere, SumsByDefinition) {
     table.grid = SphereGrid(draw.integer(0, 2));
     table.degrees = draw.integer(1, 12);
     table.orders = draw.integer(1, std::min(table.degrees, table.columns / 2 + 1));
-    table.isSynthesis = draw.chance(0.5);
-    table.isSchmidt = draw.chance(0.5);
-    table.hasSign = draw.chance(0.5);
-    table.southFirst = draw.chance(0.5);
+    table.isSynthesis = draw.withProbability(0.5);
+    table.isSchmidt = draw.withProbability(0.5);
+    table.hasSign = draw.withProbability(0.5);
+    table.southFirst = draw.withProbability(0.5);
     SphereBlock b{};
     const auto part = [&](Index all, Index& first, Index& count) {
-      first = draw.chance(0.4) ? 0 : draw.integer(0, all);
-      count = draw.chance(0.4) ? all - first : draw.integer(0, all - first);
+      first = draw.withProbability(0.4) ? 0 : draw.integer(0, all);
+      count = draw.withProbability(0.4) ? all - first : draw.integer(0, all - first);
     };
     part(table.rows, b.row, b.rows);
     part(table.orders, b.place, b.places);
@@ -189,8 +189,8 @@ TYPED_TEST(Sphere, SumsByDefinition) {
     std::vector<double> wantC, wantX;
     sumByDefinition(table, b, fields, x, c, wantC, wantX);
     SphereLegendre<T> legendre(std::make_shared<KernelContext>(),
-                               draw.chance(0.5) ? Backend::Auto : Backend::Reference, table, b,
-                               SphereFields::all(fields));
+                               draw.withProbability(0.5) ? Backend::Auto : Backend::Reference,
+                               table, b, SphereFields::all(fields));
     std::vector<T> gotC(c.size(), T(7)), gotX(x.size(), T(7));
     legendre.toDegrees(x.data(), gotC.data());
     this->expectClose(gotC, wantC, "to degrees, case " + std::to_string(i));
@@ -259,11 +259,11 @@ TYPED_TEST(Sphere, SumsVectorsByDefinition) {
     c.degrees = draw.integer(1, c.rows - 1);
     c.orders = draw.integer(1, c.degrees);
     c.grid = i % 3 == 0 ? "gauss" : i % 3 == 1 ? "poles" : "cells";
-    c.south = draw.chance(0.5);
-    c.isDivVort = draw.chance(0.5);
-    c.isNorthward = draw.chance(0.5);
+    c.south = draw.withProbability(0.5);
+    c.isDivVort = draw.withProbability(0.5);
+    c.isNorthward = draw.withProbability(0.5);
     c.radius = 1.5;
-    const bool isSynthesis = draw.chance(0.5);
+    const bool isSynthesis = draw.withProbability(0.5);
     SphereTable table{.rows = c.rows,
                       .columns = c.columns,
                       .degrees = c.degrees,
@@ -296,12 +296,12 @@ TYPED_TEST(Sphere, SumsVectorsByDefinition) {
     };
     const std::vector<double> matrix = c.vectorMatrix(isSynthesis);
     compare(pairOf(degrees, numbers),
-            multiplied(matrix, false, std::size_t(2 * points), std::size_t(2 * numbers),
-                       pairOf(x, points)),
+            multiplied(matrix, /*transposed=*/false, std::size_t(2 * points),
+                       std::size_t(2 * numbers), pairOf(x, points)),
             "to degrees");
     compare(pairOf(back, points),
-            multiplied(matrix, true, std::size_t(2 * points), std::size_t(2 * numbers),
-                       pairOf(y, numbers)),
+            multiplied(matrix, /*transposed=*/true, std::size_t(2 * points),
+                       std::size_t(2 * numbers), pairOf(y, numbers)),
             "to rows");
     EXPECT_EQ(degrees[numbers], T(7));
   }
@@ -327,10 +327,11 @@ TYPED_TEST(Sphere, TransformsCirclesByDefinition) {
   Draw draw(64);
   for (int i = 0; i < 40; ++i) {
     FourierDim dim{.extent = draw.integer(1, 13), .begin = 0, .count = 0, .modes = 1};
-    dim.begin = draw.chance(0.5) ? 0 : draw.integer(0, dim.extent);
-    dim.count = draw.chance(0.5) ? dim.extent - dim.begin : draw.integer(0, dim.extent - dim.begin);
+    dim.begin = draw.withProbability(0.5) ? 0 : draw.integer(0, dim.extent);
+    dim.count = draw.withProbability(0.5) ? dim.extent - dim.begin
+                                          : draw.integer(0, dim.extent - dim.begin);
     dim.modes = draw.integer(1, dim.extent / 2 + 1);
-    const Index place = draw.chance(0.5) ? 0 : draw.integer(0, dim.modes),
+    const Index place = draw.withProbability(0.5) ? 0 : draw.integer(0, dim.modes),
                 places = draw.integer(0, dim.modes - place), lines = draw.integer(0, 5);
     const auto x = draw.reals<T>(lines * dim.count, -1, 1),
                X = draw.reals<T>(2 * lines * places, -1, 1);

@@ -5,7 +5,7 @@
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/elementwise/update.hpp"
-#include "kernels/here.hpp"
+#include "kernels/host_context.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "kernels/rows/cross_entropy.hpp"
 #include "kernels/thread_count.hpp"
@@ -19,16 +19,16 @@ TYPED_TEST_SUITE(LoopThreads, RealTypes);
 
 TYPED_TEST(LoopThreads, PointwiseGivesTheSameBits) {
   using T = TypeParam;
-  const HeldTraps held; // roots and logarithms of numbers below 0
+  const NoTraps noTraps; // roots and logarithms of numbers below 0
   Draw draw(31);
   const auto x = draw.reals<T>(kManyElements, -3, 3), v = draw.reals<T>(kManyElements, -1, 1);
   for (int kind = 0; kind <= int(Pointwise::Identity); ++kind) {
     const PointwiseFunction function(static_cast<Pointwise>(kind), 0.3);
     expectSameForAllThreads("function " + std::to_string(kind), [&] {
       std::vector<T> y(x.size()), r(x.size());
-      pointwiseForward<T>(test::here(), function, kManyElements, x.data(), y.data());
-      pointwiseDerivative<T>(test::here(), function, kManyElements, x.data(), y.data(), v.data(),
-                             r.data());
+      pointwiseForward<T>(test::hostContext(), function, kManyElements, x.data(), y.data());
+      pointwiseDerivative<T>(test::hostContext(), function, kManyElements, x.data(), y.data(),
+                             v.data(), r.data());
       append(y, r);
       return y;
     });
@@ -42,15 +42,15 @@ TYPED_TEST(LoopThreads, VectorOperationsGiveTheSameBits) {
   for (double beta : {0.0, 0.7})
     expectSameForAllThreads("axpby", [&] {
       std::vector<T> sum = y;
-      axpby<T>(test::here(), kManyElements, T(0.3), x.data(), T(beta), sum.data());
+      axpby<T>(test::hostContext(), kManyElements, T(0.3), x.data(), T(beta), sum.data());
       return sum;
     });
   for (Index cols : {1, 10, 37, 300}) {
     const Index rows = kManyElements / cols;
     expectSameForAllThreads("matrix of " + std::to_string(cols) + " columns", [&] {
       std::vector<T> sum = y, b(x.begin(), x.begin() + cols);
-      addBias<T>(test::here(), rows, cols, x.data(), sum.data());
-      sumRows<T>(test::here(), rows, cols, y.data(), b.data());
+      addBias<T>(test::hostContext(), rows, cols, x.data(), sum.data());
+      sumRows<T>(test::hostContext(), rows, cols, y.data(), b.data());
       append(sum, b);
       return sum;
     });
@@ -65,7 +65,7 @@ TYPED_TEST(LoopThreads, DropoutGivesTheSameBits) {
   const std::uint64_t counter = 3;
   expectSameForAllThreads("dropout", [&] {
     std::vector<T> y(x.size());
-    applyDropout<T>(test::here(), {5, 7, 0.3}, &counter, 3, extent, 11, strides, x.data(),
+    applyDropout<T>(test::hostContext(), {5, 7, 0.3}, &counter, 3, extent, 11, strides, x.data(),
                     y.data());
     return y;
   });
@@ -82,10 +82,10 @@ TYPED_TEST(LoopThreads, SoftmaxGivesTheSameBits) {
       label.push_back(draw.integer(0, cols));
     expectSameForAllThreads("softmax", [&] {
       std::vector<T> m(rows), s(rows), dz(z.size());
-      rowMax<T>(test::here(), rows, cols, z.data(), m.data());
-      sumExpShifted<T>(test::here(), rows, cols, z.data(), m.data(), s.data());
-      crossEntropyAdjoint<T>(test::here(), rows, cols, z.data(), m.data(), s.data(), label.data(),
-                             1, dloss.data(), dz.data());
+      rowMax<T>(test::hostContext(), rows, cols, z.data(), m.data());
+      sumExpShifted<T>(test::hostContext(), rows, cols, z.data(), m.data(), s.data());
+      crossEntropyAdjoint<T>(test::hostContext(), rows, cols, z.data(), m.data(), s.data(),
+                             label.data(), 1, dloss.data(), dz.data());
       for (const auto* more : {&s, &dz})
         append(m, *more);
       return m;
@@ -102,7 +102,7 @@ TYPED_TEST(LoopThreads, UpdatesGiveTheSameBits) {
     expectSameForAllThreads("sgd", [&] {
       std::vector<T> value = w, velocity(w.size());
       for (int step = 0; step < 2; ++step)
-        sgdStep<T>(test::here(), n, 0.1, momentum, 0.01, true, g.data(), velocity.data(),
+        sgdStep<T>(test::hostContext(), n, 0.1, momentum, 0.01, true, g.data(), velocity.data(),
                    value.data());
       append(value, velocity);
       return value;
@@ -110,7 +110,7 @@ TYPED_TEST(LoopThreads, UpdatesGiveTheSameBits) {
   expectSameForAllThreads("adam", [&] {
     std::vector<T> value = w, mean(w.size()), square(w.size());
     for (Index step = 1; step <= 2; ++step)
-      adamStep<T>(test::here(), n, {0.1, 0.9, 0.99, 1e-8, 0.01, step == 2, step}, g.data(),
+      adamStep<T>(test::hostContext(), n, {0.1, 0.9, 0.99, 1e-8, 0.01, step == 2, step}, g.data(),
                   mean.data(), square.data(), value.data());
     append(value, mean);
     append(value, square);
@@ -132,10 +132,11 @@ TYPED_TEST(LoopThreads, DotsGiveTheSameBits) {
     std::vector<double> sums;
     for (Index n : lengths) {
       const Index one = 1, two = 2, half = n / 2, back = -1;
-      sums.push_back(dot<T>(test::here(), n, x.data(), y.data()));
-      sums.push_back(sumSquares<T>(test::here(), n, x.data()));
-      sums.push_back(dotBlock<T>(test::here(), 1, &n, x.data(), &one, y.data() + n - 1, &back));
-      sums.push_back(dotBlock<T>(test::here(), 1, &half, x.data(), &two, y.data(), &one));
+      sums.push_back(dot<T>(test::hostContext(), n, x.data(), y.data()));
+      sums.push_back(sumSquares<T>(test::hostContext(), n, x.data()));
+      sums.push_back(
+          dotBlock<T>(test::hostContext(), 1, &n, x.data(), &one, y.data() + n - 1, &back));
+      sums.push_back(dotBlock<T>(test::hostContext(), 1, &half, x.data(), &two, y.data(), &one));
     }
     return sums;
   });
@@ -191,15 +192,16 @@ TYPED_TEST(BlockThreads, GiveTheSameBits) {
       };
       for (Combine op : {Combine::Copy, Combine::Add, Combine::Max})
         add([&](T* y) {
-          blockCombine(test::here(), op, box.rank, box.extent, x.data(), box.x, y, box.y);
+          blockCombine(test::hostContext(), op, box.rank, box.extent, x.data(), box.x, y, box.y);
         });
       // Elements that are written several times are multiplied by powers of beta.
       for (int beta : {0, -1})
         add([&](T* y) {
-          blockAxpby(test::here(), box.rank, box.extent, T(3), x.data(), box.x, T(beta), y, box.y);
+          blockAxpby(test::hostContext(), box.rank, box.extent, T(3), x.data(), box.x, T(beta), y,
+                     box.y);
         });
-      add([&](T* y) { blockScale(test::here(), box.rank, box.extent, T(-1), y, box.y); });
-      add([&](T* y) { fillBlock(test::here(), box.rank, box.extent, T(5), y, box.y); });
+      add([&](T* y) { blockScale(test::hostContext(), box.rank, box.extent, T(-1), y, box.y); });
+      add([&](T* y) { fillBlock(test::hostContext(), box.rank, box.extent, T(5), y, box.y); });
       return all;
     });
 }

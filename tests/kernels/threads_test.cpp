@@ -4,7 +4,7 @@
 // ranges.
 #include "kernels/base/context.hpp"
 #include "kernels/elementwise/reduce.hpp"
-#include "kernels/here.hpp"
+#include "kernels/host_context.hpp"
 #include "kernels/thread_count.hpp"
 #include "sys/threads.hpp"
 
@@ -110,7 +110,7 @@ TEST(Threads, InsideAParallelRegionThereIsOne) {
   ThreadCount three(3);
   Draw draw(4);
   const auto x = draw.reals<double>(kManyElements, -1, 1);
-  const double want = dot(test::here(), kManyElements, x.data(), x.data());
+  const double want = dot(test::hostContext(), kManyElements, x.data(), x.data());
   std::vector<int> seen(2, 0), pieces(2, 0);
   std::vector<double> got(2, 0), filled(2 * size_t(kManyElements), 0);
 #pragma omp parallel num_threads(2)
@@ -119,7 +119,7 @@ TEST(Threads, InsideAParallelRegionThereIsOne) {
     double* mine = filled.data() + me * kManyElements;
     seen[me] = kernelThreads();
     parallelRanges(kernelThreads(), kManyElements, 1, [&](Index, Index) { ++pieces[me]; });
-    got[me] = dot(test::here(), kManyElements, x.data(), x.data());
+    got[me] = dot(test::hostContext(), kManyElements, x.data(), x.data());
     parallelFill(kernelThreads(), kManyElements, double(me + 1), mine);
   }
   EXPECT_EQ(seen, (std::vector<int>{1, 1}));

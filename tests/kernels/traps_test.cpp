@@ -6,7 +6,7 @@
 #include "kernels/draw.hpp"
 #include "kernels/each_set.hpp"
 #include "kernels/elementwise/pointwise.hpp"
-#include "kernels/here.hpp"
+#include "kernels/host_context.hpp"
 #include "kernels/products/column_mlp.hpp"
 #include "kernels/rows/losses.hpp"
 #include "kernels/rows/normalisation.hpp"
@@ -24,11 +24,11 @@ template <class T>
 class Traps : public ::testing::Test {};
 TYPED_TEST_SUITE(Traps, RealTypes);
 
-// The exceptions that body() raises. HeldTraps disables their traps, which would end the test in a
+// The exceptions that body() raises. NoTraps disables their traps, which would end the test in a
 // run of the tests in which programs trap them.
 template <class Body>
 int raised(const Body& body) {
-  const HeldTraps held;
+  const NoTraps noTraps;
   std::feclearexcept(FE_ALL_EXCEPT);
   body();
   return std::fetestexcept(kTrapped);
@@ -49,7 +49,7 @@ constexpr double kValues[] = {0,   1e-300, 1e-30, 0.1, 0.3, 0.84, 0.86, 1,   3.3
 
 TYPED_TEST(Traps, NoFunctionRaisesAnExceptionWhereItIsFinite) {
   using T = TypeParam;
-  const HeldTraps held; // some values are not finite, and their exceptions are allowed
+  const NoTraps noTraps; // some values are not finite, and their exceptions are allowed
   forEachSet([] {
     for (int kind = 0; kind <= int(Pointwise::Identity); ++kind)
       for (double value : kValues)
@@ -59,12 +59,12 @@ TYPED_TEST(Traps, NoFunctionRaisesAnExceptionWhereItIsFinite) {
             std::vector<T> x(static_cast<std::size_t>(n), static_cast<T>(x0)), y(x), r(x), one(x);
             std::ranges::fill(one, T(1));
             const int forward =
-                raised([&] { pointwiseForward<T>(here(), f, n, x.data(), y.data()); });
+                raised([&] { pointwiseForward<T>(hostContext(), f, n, x.data(), y.data()); });
             if (areFinite(y)) {
               EXPECT_EQ(forward, 0) << "function " << kind << " at " << x0;
             }
             const int slope = raised([&] {
-              pointwiseDerivative<T>(here(), f, n, x.data(), y.data(), one.data(), r.data());
+              pointwiseDerivative<T>(hostContext(), f, n, x.data(), y.data(), one.data(), r.data());
             });
             if (areFinite(y) && areFinite(r)) {
               EXPECT_EQ(slope, 0) << "derivative of function " << kind << " at " << x0;
@@ -118,28 +118,28 @@ TYPED_TEST(Traps, NothingIsDividedByNothing) {
     const std::vector<T> score(4, T(0.5));
     std::vector<T> x(128, T(0.25));
     EXPECT_EQ(raised([&] {
-                axisQuotientsOrZero<T>(here(), shape, e.data(), s.data(), y.data());
-                maskCausal<T>(here(), shape, {4, 0, 0}, x.data());
+                axisQuotientsOrZero<T>(hostContext(), shape, e.data(), s.data(), y.data());
+                maskCausal<T>(hostContext(), shape, {4, 0, 0}, x.data());
                 c = score;
-                raiseMaxima<T>(here(), 4, m.data(), s.data(), c.data());
-                axisExponentials<T>(here(), shape, x.data(), m.data(), y.data());
+                raiseMaxima<T>(hostContext(), 4, m.data(), s.data(), c.data());
+                axisExponentials<T>(hostContext(), shape, x.data(), m.data(), y.data());
               }),
               0);
     EXPECT_EQ(y[1], T(0));
     std::vector<double> counts(16, 0); // of a part, and of all parts
-    PartMoments parts{8, {here(), counts}};
+    PartMoments parts{8, {hostContext(), counts}};
     std::vector<T> zero(8, 0), a(8), b(8);
     const Moments<const T> zeros{zero.data(), zero.data()};
     const Moments<T> to{a.data(), b.data()};
     EXPECT_EQ(raised([&] {
-                shareOfMean<T>(here(), parts, zero.data(), a.data());
-                shareOfMoments<T>(here(), parts, zeros, zero.data(), to);
-                shareOfMomentsTangent<T>(here(), parts, zero.data(), zero.data(), zeros, to);
-                shareOfMomentsAdjoint<T>(here(), parts, zero.data(), zero.data(), zeros, to);
-                combineMoments<T>(here(), parts, nullptr, zeros, to);
-                combineMomentsTangent<T>(here(), parts, nullptr, zeros, to);
-                combineMomentsAdjoint<T>(here(), parts, nullptr, zeros, to);
-                followMoments<T>(here(), parts, 0.1, zeros, to);
+                shareOfMean<T>(hostContext(), parts, zero.data(), a.data());
+                shareOfMoments<T>(hostContext(), parts, zeros, zero.data(), to);
+                shareOfMomentsTangent<T>(hostContext(), parts, zero.data(), zero.data(), zeros, to);
+                shareOfMomentsAdjoint<T>(hostContext(), parts, zero.data(), zero.data(), zeros, to);
+                combineMoments<T>(hostContext(), parts, nullptr, zeros, to);
+                combineMomentsTangent<T>(hostContext(), parts, nullptr, zeros, to);
+                combineMomentsAdjoint<T>(hostContext(), parts, nullptr, zeros, to);
+                followMoments<T>(hostContext(), parts, 0.1, zeros, to);
               }),
               0);
     EXPECT_TRUE(areFinite(a) && areFinite(b));
@@ -157,19 +157,19 @@ TYPED_TEST(Traps, WhatHasNoWeightRaisesNone) {
     for (ErrorTerm term : {ErrorTerm::Squared, ErrorTerm::Absolute, ErrorTerm::Huber}) {
       T sum = 1;
       EXPECT_EQ(raised([&] {
-                  errorTerms<T, T>(here(), term, 0.5, 64, x.data(), t.data(), {w.data(), 1}, 1,
-                                   g.data(), &sum);
+                  errorTerms<T, T>(hostContext(), term, 0.5, 64, x.data(), t.data(), {w.data(), 1},
+                                   1, g.data(), &sum);
                 }),
                 0)
           << int(term);
       EXPECT_EQ(sum, T(0));
       EXPECT_EQ(g, std::vector<T>(64, T(0)));
     }
-    EXPECT_EQ(
-        raised([&] {
-          relativeSums<T, T>(here(), 1, 64, x.data(), t.data(), {w.data(), 1}, e.data(), s.data());
-        }),
-        0);
+    EXPECT_EQ(raised([&] {
+                relativeSums<T, T>(hostContext(), 1, 64, x.data(), t.data(), {w.data(), 1},
+                                   e.data(), s.data());
+              }),
+              0);
     EXPECT_EQ(e[0] + s[0], T(0));
   });
 }

@@ -4,7 +4,7 @@
 #include "kernels/elementwise/update.hpp"
 
 #include "kernels/draw.hpp"
-#include "kernels/here.hpp"
+#include "kernels/host_context.hpp"
 
 #include <cmath>
 
@@ -20,9 +20,9 @@ TYPED_TEST(Update, PlainGradientStep) {
   using T = TypeParam;
   const std::vector<T> g{2, -4};
   std::vector<T> w{1, 8};
-  sgdStep<T>(test::here(), 2, 0.5, 0, 0, false, g.data(), nullptr, w.data());
+  sgdStep<T>(test::hostContext(), 2, 0.5, 0, 0, false, g.data(), nullptr, w.data());
   EXPECT_EQ(w, (std::vector<T>{0, 10}));
-  sgdStep<T>(test::here(), 2, 0.5, 0, 0.25, false, g.data(), nullptr,
+  sgdStep<T>(test::hostContext(), 2, 0.5, 0, 0.25, false, g.data(), nullptr,
              w.data()); // g + w/4 = 2, -1.5
   EXPECT_EQ(w, (std::vector<T>{-1, 10.75}));
 }
@@ -31,10 +31,10 @@ TYPED_TEST(Update, Momentum) {
   using T = TypeParam;
   const std::vector<T> g{2};
   std::vector<T> w{1}, velocity{0};
-  sgdStep<T>(test::here(), 1, 0.5, 0.5, 0, false, g.data(), velocity.data(),
+  sgdStep<T>(test::hostContext(), 1, 0.5, 0.5, 0, false, g.data(), velocity.data(),
              w.data()); // velocity 2
   EXPECT_EQ(w[0], T(0));
-  sgdStep<T>(test::here(), 1, 0.5, 0.5, 0, false, g.data(), velocity.data(),
+  sgdStep<T>(test::hostContext(), 1, 0.5, 0.5, 0, false, g.data(), velocity.data(),
              w.data()); // velocity 3
   EXPECT_EQ(velocity[0], T(3));
   EXPECT_EQ(w[0], T(-1.5));
@@ -45,7 +45,7 @@ TYPED_TEST(Update, NesterovMomentumWithDecay) {
   const std::vector<T> g{2};
   std::vector<T> w{4}, velocity{1};
   // g' = 2 + 4/2 = 4; velocity = 1/2 + 4 = 4.5; step = 4 + 2.25.
-  sgdStep<T>(test::here(), 1, 0.5, 0.5, 0.5, true, g.data(), velocity.data(), w.data());
+  sgdStep<T>(test::hostContext(), 1, 0.5, 0.5, 0.5, true, g.data(), velocity.data(), w.data());
   EXPECT_EQ(velocity[0], T(4.5));
   EXPECT_EQ(w[0], T(4 - 0.5 * 6.25));
 }
@@ -58,8 +58,8 @@ TYPED_TEST(Update, AdamFollowsThePaper) {
   long double x = 2, first = 0, second = 0;
   for (int t = 1; t <= 3; ++t) {
     const T g = T(gradients[t - 1]);
-    adamStep<T>(test::here(), 1, {lr, beta1, beta2, eps, decay, false, t}, &g, m.data(), v.data(),
-                w.data());
+    adamStep<T>(test::hostContext(), 1, {lr, beta1, beta2, eps, decay, false, t}, &g, m.data(),
+                v.data(), w.data());
     const long double decayed = gradients[t - 1] + decay * x;
     first = beta1 * first + (1 - beta1) * decayed;
     second = beta2 * second + (1 - beta2) * decayed * decayed;
@@ -79,9 +79,9 @@ TYPED_TEST(Update, DecoupledDecayIsApart) {
   const double lr = 0.125, decay = 0.5;
   const T g[] = {T(0.75)};
   std::vector<T> w{2}, m{0}, v{0}, plain{2}, plainMean{0}, plainSquare{0};
-  adamStep<T>(test::here(), 1, {lr, 0.9, 0.999, 1e-3, 0, false, 1}, g, plainMean.data(),
+  adamStep<T>(test::hostContext(), 1, {lr, 0.9, 0.999, 1e-3, 0, false, 1}, g, plainMean.data(),
               plainSquare.data(), plain.data());
-  adamStep<T>(test::here(), 1, {lr, 0.9, 0.999, 1e-3, decay, true, 1}, g, m.data(), v.data(),
+  adamStep<T>(test::hostContext(), 1, {lr, 0.9, 0.999, 1e-3, decay, true, 1}, g, m.data(), v.data(),
               w.data());
   EXPECT_EQ(m, plainMean);
   EXPECT_EQ(v, plainSquare);
@@ -95,7 +95,7 @@ TYPED_TEST(Update, FirstAdamStepHasTheLengthOfTheRate) {
   for (double size : {1e-4, 1.0, 1e4}) {
     const T g[] = {T(size), T(-size)};
     std::vector<T> w{0, 0}, m{0, 0}, v{0, 0};
-    adamStep<T>(test::here(), 2, {0.25, 0.9, 0.999, 0, 0, false, 1}, g, m.data(), v.data(),
+    adamStep<T>(test::hostContext(), 2, {0.25, 0.9, 0.999, 0, 0, false, 1}, g, m.data(), v.data(),
                 w.data());
     EXPECT_NEAR(w[0], -0.25, 1e-6);
     EXPECT_NEAR(w[1], 0.25, 1e-6);
@@ -105,7 +105,7 @@ TYPED_TEST(Update, FirstAdamStepHasTheLengthOfTheRate) {
 TEST(Update, AdamCountsStepsFromOne) {
   double a = 0;
   expectError(errorOf([&] {
-                adamStep<double>(test::here(), 1, {1, 0, 0, 0, 0, false, 0}, &a, &a, &a, &a);
+                adamStep<double>(test::hostContext(), 1, {1, 0, 0, 0, 0, false, 0}, &a, &a, &a, &a);
               }),
               TENON_ERR_ARG, {"step number of Adam is 0", ">= 1"});
 }

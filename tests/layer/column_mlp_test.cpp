@@ -22,7 +22,7 @@ TEST(ColumnMlp, IsAffineLayersAndFunctions) {
   const Layout input = onWorld({3 * world()->size() + 1, 6}, "S0");
   const auto fused = columnMlp({6, 9, 4});
   test::Step one(fused, input);
-  fillUniform(*one.x, test::kSeed, 1, -1, 1);
+  fillUniform(*one.x, test::kSeed, /*stream=*/1, -1, 1);
   const auto first = test::newAffine(world(), 6, 9), second = test::newAffine(world(), 9, 4);
   const auto tanh = test::newLayer(world(), "tanh");
   for (const auto& [layer, l] : {std::pair(first, 0), {second, 1}}) {
@@ -48,7 +48,7 @@ TEST(ColumnMlp, IsAffineLayersAndFunctions) {
   second->apply(*f, *y);
   test::expectNear(test::gathered(*one.y), test::gathered(*y), 1e-14, "value");
 
-  fillUniform(*one.dy, test::kSeed, 3, -1, 1);
+  fillUniform(*one.dy, test::kSeed, /*stream=*/3, -1, 1);
   one.adjoint();
   const auto df = test::tensor(f->layout().dual()), dh = test::tensor(h->layout().dual()),
              dx = test::tensor(input.dual());
@@ -72,14 +72,14 @@ TEST(ColumnMlp, ReadsAndWritesArraysOfAnyStridesInPlace) {
   test::Step step(layer, input);
   layer->initialize(test::kSeed, 0);
   layer->setTraining(false);
-  fillUniform(*step.x, test::kSeed, 1, -1, 1);
+  fillUniform(*step.x, test::kSeed, /*stream=*/1, -1, 1);
   step.apply();
   const std::vector<double> want = test::localCells(*step.y);
 
   std::vector<double> field((5 + 2) * 3), result(2 * 5);
   const auto strided = test::tensor(input), written = test::tensor(layer->outputLayout());
-  strided->placeArray(&field[3], {1, 1, 3}, {0, 0, 1}, {0, 0, 1}, false);
-  written->placeArray(result.data(), {10, 5, 1}, {0, 0, 0}, {0, 0, 0}, false);
+  strided->placeArray(&field[3], {1, 1, 3}, {0, 0, 1}, {0, 0, 1}, /*readOnly=*/false);
+  written->placeArray(result.data(), {10, 5, 1}, {0, 0, 0}, {0, 0, 0}, /*readOnly=*/false);
   copyLocal(*step.x, *strided);
   layer->apply(*strided, *written);
   EXPECT_EQ(test::localCells(*written), want);

@@ -60,7 +60,7 @@ TEST_P(Copies, OfALossAreEqualBitByBit) {
     fillConstant(*target, 0);
     layer->setTarget(target);
     test::Step step(layer, on(grid, {12, 5}, "S0,B"));
-    fillUniform(*step.x, seed, 1, -1, 1);
+    fillUniform(*step.x, seed, /*stream=*/1, -1, 1);
     step.apply();
     expectEqualCopies(*step.y, step.y->layout().describe());
   }
@@ -74,7 +74,7 @@ TEST_P(Copies, OfAParametersGradientAreEqualBitByBit) {
     const auto layer = test::newAffine(world(), 4, 3);
     test::Step step(layer, on(grid, {12, 4}, "S0,B"));
     test::fillParameters(*layer);
-    fillUniform(*step.x, seed, 1, -1, 1);
+    fillUniform(*step.x, seed, /*stream=*/1, -1, 1);
     test::fillValid(*step.dy, seed);
     step.apply();
     step.adjoint();

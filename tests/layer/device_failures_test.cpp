@@ -87,7 +87,7 @@ protected:
     test::fillParameters(*layer_);
     x_ = made(input_);
     y_ = made(layer_->outputLayout(input_));
-    fillUniform(*x_, test::kSeed, 1, -1, 1);
+    fillUniform(*x_, test::kSeed, /*stream=*/1, -1, 1);
   }
   static Ref<DTensor> made(const Layout& layout) {
     return makeRef<DTensor>(world(), layout, TENON_FLOAT64, Space::Device);
@@ -115,7 +115,7 @@ protected:
     host->setUp(input_);
     test::fillParameters(*host);
     const auto x = test::tensor(input_), y = test::tensor(host->outputLayout(input_));
-    fillUniform(*x, test::kSeed, 1, -1, 1);
+    fillUniform(*x, test::kSeed, /*stream=*/1, -1, 1);
     host->apply(*x, *y);
     return localCells(*y);
   }

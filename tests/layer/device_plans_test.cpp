@@ -74,8 +74,8 @@ protected:
       auto& values = found[static_cast<int>(space)];
       const auto x = tensor(input_, space), y = tensor(layer->outputLayout(), space),
                  dx = tensor(input_.dual(), space), dy = tensor(y->layout().dual(), space);
-      fillUniform(*x, test::kSeed, 1, -1, 1);
-      fillUniform(*dy, test::kSeed, 2, -1, 1);
+      fillUniform(*x, test::kSeed, /*stream=*/1, -1, 1);
+      fillUniform(*dy, test::kSeed, /*stream=*/2, -1, 1);
       layer->zeroGradients();
       layer->apply(*x, *y);
       layer->applyAdjoint(*dy, dx.get());
@@ -178,7 +178,7 @@ TEST_F(DevicePlans, KnowWhichFunctionComesBehind) {
   conv->setUp(input_);
   const auto x = tensor(input_, Space::Device), y = tensor(layer_->outputLayout(), Space::Device),
              v = tensor(conv->outputLayout(), Space::Device);
-  fillUniform(*x, test::kSeed, 1, -1, 1);
+  fillUniform(*x, test::kSeed, /*stream=*/1, -1, 1);
   layer_->apply(*x, *y);
   conv->apply(*x, *v);
   std::vector<double> rectified = localCells(*v);
@@ -211,8 +211,8 @@ TEST_F(DevicePlans, AreTakenAgainWhereLayersRecompute) {
     const auto x = tensor(input_, Space::Device), y = tensor(layer_->outputLayout(), Space::Device),
                dy = tensor(y->layout().dual(), Space::Device),
                dx = tensor(input_.dual(), Space::Device);
-    fillUniform(*x, test::kSeed, 1, -1, 1);
-    fillUniform(*dy, test::kSeed, 2, -1, 1);
+    fillUniform(*x, test::kSeed, /*stream=*/1, -1, 1);
+    fillUniform(*dy, test::kSeed, /*stream=*/2, -1, 1);
     layer_->apply(*x, *y);
     layer_->applyAdjoint(*dy, dx.get());
     found.push_back(localCells(*dx));

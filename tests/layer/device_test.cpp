@@ -37,8 +37,8 @@ protected:
 TEST_F(DeviceTensor, StartsAtZeroAndTakesFills) {
   const auto x = onDevice(layout_), same = test::tensor(layout_);
   EXPECT_EQ(localCells(*x), std::vector<double>(cells_, 0));
-  fillUniform(*x, 3, 4, -1, 1);
-  fillUniform(*same, 3, 4, -1, 1);
+  fillUniform(*x, /*seed=*/3, /*stream=*/4, -1, 1);
+  fillUniform(*same, /*seed=*/3, /*stream=*/4, -1, 1);
   EXPECT_EQ(localCells(*x), localCells(*same));
   EXPECT_EQ(x->space(), Space::Device);
 }
@@ -68,9 +68,9 @@ TEST_F(DeviceTensor, WorksOnAnArrayOfTheDeviceInPlace) {
   Buffer memory(2 * cells_ * Index(sizeof(double)), "the program's array", x->context().memory());
   memory.setZero();
   // Strides of the user array: every second element, with the last dimension backwards.
-  x->placeArray(memory.data<double>() + 8, {30, 10, -2}, {0, 0, 0}, {0, 0, 0}, false);
-  fillUniform(*x, 3, 4, -1, 1);
-  fillUniform(*y, 3, 4, -1, 1);
+  x->placeArray(memory.data<double>() + 8, {30, 10, -2}, {0, 0, 0}, {0, 0, 0}, /*readOnly=*/false);
+  fillUniform(*x, /*seed=*/3, /*stream=*/4, -1, 1);
+  fillUniform(*y, /*seed=*/3, /*stream=*/4, -1, 1);
   EXPECT_EQ(localCells(*x), localCells(*y));
   EXPECT_EQ(maxAbsolute(*x), maxAbsolute(*y));
 }
@@ -81,8 +81,8 @@ TEST_F(DeviceTensor, OfAnInterleavedArrayIsPutBackAlone) {
   const auto u = onDevice(layout_), v = onDevice(layout_);
   Buffer memory(2 * cells_ * Index(sizeof(double)), "the program's array", u->context().memory());
   memory.setZero();
-  u->placeArray(memory.data<double>(), {30, 10, 2}, {0, 0, 0}, {0, 0, 0}, false);
-  v->placeArray(memory.data<double>() + 1, {30, 10, 2}, {0, 0, 0}, {0, 0, 0}, false);
+  u->placeArray(memory.data<double>(), {30, 10, 2}, {0, 0, 0}, {0, 0, 0}, /*readOnly=*/false);
+  v->placeArray(memory.data<double>() + 1, {30, 10, 2}, {0, 0, 0}, {0, 0, 0}, /*readOnly=*/false);
   std::vector<void*> lent;
   for (const auto& x : {u, v}) {
     lent.push_back(x->hostValues(TENON_FLOAT64));
@@ -130,7 +130,7 @@ TEST_F(DeviceTensor, IsLentWithItsZeros) {
 
 TEST_F(DeviceTensor, IsDoneWithAnArrayThatItGivesBack) {
   const auto place = [&](DTensor& x, Buffer& memory) {
-    x.placeArray(memory.data<double>(), {15, 5, 1}, {0, 0, 0}, {0, 0, 0}, false);
+    x.placeArray(memory.data<double>(), {15, 5, 1}, {0, 0, 0}, {0, 0, 0}, /*readOnly=*/false);
   };
   const Index bytes = cells_ * Index(sizeof(double));
   KernelContext at(Space::Device);
@@ -144,7 +144,7 @@ TEST_F(DeviceTensor, IsDoneWithAnArrayThatItGivesBack) {
       {"arrays",
        [&](auto& x) {
          x->placeArrays(0, std::vector<void*>(4, next.data<void>()), {0, 5, 1}, {0, 0, 0},
-                        {0, 0, 0}, true);
+                        {0, 0, 0}, /*readOnly=*/true);
        }},
       {"destruction", [](auto& x) { x = {}; }},
   };
@@ -165,7 +165,7 @@ TEST_F(DeviceTensor, IsDoneWithArraysThatItGatheredOrScattered) {
   std::vector<void*> arrays;
   for (Index i = 0; i < 4; ++i)
     arrays.push_back(memory.data<double>() + 15 * i);
-  x->placeArrays(0, arrays, {0, 5, 1}, {0, 0, 0}, {0, 0, 0}, false);
+  x->placeArrays(0, arrays, {0, 5, 1}, {0, 0, 0}, {0, 0, 0}, /*readOnly=*/false);
   ProgramsWork program(cells_);
   program.write(memory.data<double>(), 7);
   x->gatherArrays();
@@ -180,12 +180,12 @@ TEST_F(DeviceTensor, RefusesAnArrayOfTheOtherSpace) {
   std::vector<double> host(cells_);
   const auto x = onDevice(layout_), y = test::tensor(layout_);
   expectErrorOnAll(TENON_ERR_ARG, {"on the device", "memory of the host"}, [&] {
-    x->placeArray(host.data(), {15, 5, 1}, {0, 0, 0}, {0, 0, 0}, false);
+    x->placeArray(host.data(), {15, 5, 1}, {0, 0, 0}, {0, 0, 0}, /*readOnly=*/false);
   });
   const Buffer memory(cells_ * Index(sizeof(double)), "the program's array", x->context().memory());
   auto* storage = const_cast<double*>(memory.data<double>());
   expectErrorOnAll(TENON_ERR_ARG, {"on the host", "memory of the device"}, [&] {
-    y->placeArray(storage, {15, 5, 1}, {0, 0, 0}, {0, 0, 0}, false);
+    y->placeArray(storage, {15, 5, 1}, {0, 0, 0}, {0, 0, 0}, /*readOnly=*/false);
   });
 }
 
@@ -202,8 +202,8 @@ TEST_F(DeviceTensor, IsAddedScaledCopiedAndMeasured) {
   const auto x = onDevice(layout_), y = onDevice(layout_);
   const auto hx = test::tensor(layout_), hy = test::tensor(layout_);
   for (const auto& [a, b] : {std::pair(x, y), std::pair(hx, hy)}) {
-    fillRaw(*a, 1, true);
-    fillRaw(*b, 2, true);
+    fillRaw(*a, 1, /*integers=*/true);
+    fillRaw(*b, 2, /*integers=*/true);
     axpby(2, *a, 3, *b);
     scaleArray(-1, *a);
   }
@@ -319,22 +319,22 @@ TEST(DeviceLayer, HasAJacobianOfItsSpace) {
   layer->setSpace(Space::Device);
   layer->setUp(layout);
   const auto point = makeRef<DTensor>(world(), layout, TENON_FLOAT64); // on the host
-  fillUniform(*point, 3, 4, -1, 1);
+  fillUniform(*point, /*seed=*/3, /*stream=*/4, -1, 1);
   const auto jacobian = makeRef<Jacobian>(layer, *point);
   jacobian->setPoint(*point);
-  const AdjointTestResult dots = testAdjoint(*jacobian, 5, false);
+  const AdjointTestResult dots = testAdjoint(*jacobian, 5, /*integers=*/false);
   EXPECT_LE(dots.relativeError, 1e-13);
   EXPECT_NE(dots.forwardPairing, 0);
   // Vectors on the host too, as an iterative solver has them.
   const auto dx = onDevice(layout), dy = onDevice(layout);
-  fillUniform(*dx, 5, 6, -1, 1);
+  fillUniform(*dx, /*seed=*/5, /*stream=*/6, -1, 1);
   jacobian->apply(*dx, *dy);
   const auto hostX = test::tensor(layout), hostY = test::tensor(layout);
   copyLocal(*dx, *hostX);
   jacobian->apply(*hostX, *hostY);
   EXPECT_EQ(localCells(*hostY), localCells(*dy));
   const auto ofY = onDevice(layout.dual()), ofX = onDevice(layout.dual());
-  fillUniform(*ofY, 7, 8, -1, 1);
+  fillUniform(*ofY, /*seed=*/7, /*stream=*/8, -1, 1);
   jacobian->applyAdjoint(*ofY, *ofX);
   const auto hostOfY = test::tensor(layout.dual()), hostOfX = test::tensor(layout.dual());
   copyLocal(*ofY, *hostOfY);
@@ -351,8 +351,8 @@ TEST(DeviceLayer, CopiesStridedInputs) {
   const auto x = onDevice(layout), y = onDevice(layout), dx = onDevice(layout);
   Buffer memory(48 * Index(sizeof(double)), "the program's array", x->context().memory());
   memory.setZero();
-  x->placeArray(memory.data<double>(), {24, 8, 2}, {0, 0, 0}, {0, 0, 0}, false);
-  fillUniform(*x, 3, 4, -1, 1);
+  x->placeArray(memory.data<double>(), {24, 8, 2}, {0, 0, 0}, {0, 0, 0}, /*readOnly=*/false);
+  fillUniform(*x, /*seed=*/3, /*stream=*/4, -1, 1);
   layer->apply(*x, *y);
   std::vector<double> want;
   for (double value : localCells(*x))
@@ -371,7 +371,7 @@ protected:
     layer_->setStackDepth(2);
     layer_->setUp(layout_);
     field_->setName("u");
-    field_->placeArray(array_.data() + 7, {6, 1}, {1, 1}, {1, 1}, false,
+    field_->placeArray(array_.data() + 7, {6, 1}, {1, 1}, {1, 1}, /*readOnly=*/false,
                        static_cast<Index>(array_.size()));
   }
   static std::vector<double> slopes(const std::vector<double>& x) {
@@ -390,10 +390,11 @@ protected:
 };
 
 TEST_F(FieldOfTheHost, ComesBackThroughTheStackAsItWas) {
-  fillUniform(*field_, 3, 4, -1, 1);
+  fillUniform(*field_, /*seed=*/3, /*stream=*/4, -1, 1);
   const std::vector<double> first = localCells(*field_);
   layer_->apply(*field_, *y_);
-  fillUniform(*field_, 5, 6, -1, 1); // the program may change its array immediately,
+  fillUniform(*field_, /*seed=*/5, /*stream=*/6, -1,
+              1); // the program may change its array immediately,
   const std::vector<double> second = localCells(*field_);
   layer_->apply(*field_, *y_);
   fillConstant(*y_, 7); // and its output too
@@ -407,7 +408,7 @@ TEST_F(FieldOfTheHost, ComesBackThroughTheStackAsItWas) {
 
 TEST_F(FieldOfTheHost, IsWrittenBetweenItsGhostCells) {
   const auto x = onDevice(layout_);
-  fillUniform(*x, 3, 4, -1, 1);
+  fillUniform(*x, /*seed=*/3, /*stream=*/4, -1, 1);
   layer_->apply(*x, *field_);
   std::vector<double> want;
   for (double value : localCells(*x))

@@ -322,7 +322,7 @@ protected:
 // the combination and on the number of ranks. On two axes, five combinations are tested, with one
 // layout each.
 TEST_F(Forms, AreTheSetUpLayers) {
-  const HeldTraps held; // the inputs are zeros, whose reciprocals are infinite
+  const NoTraps noTraps; // the inputs are zeros, whose reciprocals are infinite
   for (const Sample& sample : samples())
     for (const GridPtr& grid : gridsOfAllRanks()) {
       std::vector<Layouts> layouts; // by input

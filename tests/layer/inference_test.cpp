@@ -84,7 +84,7 @@ TEST(Inference, EqualsFloat64ToRounding) {
     expectEqual("with the first weights");
     for (Layer* each : {net.get(), exact.get()})
       for (const auto& parameter : each->parameters()) {
-        fillUniform(parameter->value(), test::kSeed, 7, 0.1, 0.5);
+        fillUniform(parameter->value(), test::kSeed, /*stream=*/7, 0.1, 0.5);
         parameter->valueChanged();
       }
     expectEqual("with other weights");

@@ -92,7 +92,7 @@ TEST(Jacobian, PassesTheDotTestAndTheTaylorTest) {
   test::fillValid(*x, 1);
   test::fillValid(*dx, 2);
   const Ref<Jacobian> jacobian = jacobianAt(net, *x);
-  const AdjointTestResult dots = testAdjoint(*jacobian, 5, false);
+  const AdjointTestResult dots = testAdjoint(*jacobian, 5, /*integers=*/false);
   EXPECT_LE(dots.relativeError, 1e-13);
   EXPECT_NE(dots.forwardPairing, 0);
 

@@ -144,7 +144,7 @@ TEST(AllocationAtTheBoundary, IsZeroFromTheSecondStepOn) {
 
 // Layers with lists of a mesh, with edges on the ranks of their targets, or on any rank.
 TEST(AllocationOnMeshes, IsZeroFromTheSecondStepOn) {
-  const test::MeshGraph graph(44, false);
+  const test::MeshGraph graph(44, /*twoSets=*/false);
   for (const bool anywhere : {false, true}) {
     const test::MeshPart part(test::world(), graph, 44, {.anywhere = anywhere});
     for (const std::string how : test::kWaysOfEdges) {

@@ -414,7 +414,8 @@ inline std::vector<LayerCase> layerCases() {
 // A random layout of the input on all ranks: a process grid of one or two axes, any property
 // (split, replicated, on the root, partial sums), and split points at random places.
 inline Layout drawInput(LayoutDraw& draw, const Shape& shape) {
-  return draw.layout(shape, draw.grid(world()->size(), 2), 0, true);
+  return draw.layout(shape, draw.grid(world()->size(), 2), /*haloPercent=*/0,
+                     /*coveringHalos=*/true);
 }
 
 } // namespace tenon::test

@@ -86,7 +86,7 @@ TEST(LayerArguments, AreTwoTensors) {
 // Lets a tensor use an array of the test, with these strides.
 void placeAt(DTensor& x, double* first, Shape strides) {
   const std::vector<Index> none(strides.size(), 0);
-  x.placeArray(first, strides, none, none, false);
+  x.placeArray(first, strides, none, none, /*readOnly=*/false);
 }
 
 // Overlapping arrays with different strides: the output's rows are shorter than the input's.
@@ -170,7 +170,7 @@ TEST(LayerStack, StepsBackInTime) {
   const Layout layout = onWorld({4, 3}, "S0");
   layer->setUp(layout);
   std::vector<Ref<DTensor>> states = {tensor(layout)};
-  fillUniform(*states[0], 3, 1, -2, 2);
+  fillUniform(*states[0], /*seed=*/3, /*stream=*/1, -2, 2);
   for (int t = 0; t < kSteps; ++t) {
     states.push_back(tensor(layout));
     layer->apply(*states[t], *states[t + 1]);
@@ -305,8 +305,8 @@ TEST(LayerKeeping, CopiesTheUserArrays) {
     want.adjoint();
     std::vector<double> x = localCells(*step.x), y(step.y->localElements());
     const Shape xs = rowMajorStrides(step.x->extent()), ys = rowMajorStrides(step.y->extent());
-    step.x->placeArray(x.data(), xs, {0, 0}, {0, 0}, true);
-    step.y->placeArray(y.data(), ys, {0, 0}, {0, 0}, false);
+    step.x->placeArray(x.data(), xs, {0, 0}, {0, 0}, /*readOnly=*/true);
+    step.y->placeArray(y.data(), ys, {0, 0}, {0, 0}, /*readOnly=*/false);
     step.apply();
     EXPECT_EQ(y, localCells(*want.y));
     std::fill(x.begin(), x.end(), 7);
@@ -425,7 +425,7 @@ struct Strided {
       stride *= 2;
     memory.assign(2 * elements(padded), -99);
     const std::vector<Index> none(padded.size(), 0);
-    x.placeArray(memory.data(), strides, none, none, false);
+    x.placeArray(memory.data(), strides, none, none, /*readOnly=*/false);
   }
 };
 

@@ -90,7 +90,7 @@ inline void fillParameters(Layer& layer) {
   layer.initialize(kSeed, 0);
   for (const auto& p : layer.parameters())
     if (p->name() == "bias") {
-      fillUniform(p->value(), kSeed, 5, -1, 1);
+      fillUniform(p->value(), kSeed, /*stream=*/5, -1, 1);
       p->valueChanged();
     }
 }

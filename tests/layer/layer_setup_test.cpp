@@ -261,7 +261,7 @@ TEST(LayerSetUp, LeavesMessagesInStepIfItFails) {
   const auto odd = special(failOnLast);
   EXPECT_THROW(odd->setUp(batch()), Error);
   const auto x = tensor(batch());
-  fillUniform(*x, 1, 1, -1, 1);
+  fillUniform(*x, /*seed=*/1, /*stream=*/1, -1, 1);
   const auto before = gathered(*x);
   EXPECT_EQ(before.size(), 48u);
 }

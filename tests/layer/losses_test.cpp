@@ -265,7 +265,7 @@ TEST(Losses, CrossEntropyHasWeightsOfSamples) {
 // Values of terms with weight 0 do not matter: loss, gradient and tangent are bitwise the same
 // whether they are numbers, NaN or infinite.
 TEST(Losses, LeaveOutWhatHasNoWeight) {
-  const HeldTraps noTraps; // terms of weight 0 are NaN, which must not trap
+  const NoTraps noTraps; // terms of weight 0 are NaN, which must not trap
   const auto run = [](const LossCase& p, double unweighted, std::vector<double>& found) {
     const auto layer = test::newLayer(world(), p.type);
     layer->set("loss_reduction", p.reduction);
@@ -321,7 +321,7 @@ TEST(Losses, LeaveOutWhatHasNoWeight) {
 
 // A sample of weight 0 needs neither a valid label nor finite logits.
 TEST(Losses, CrossEntropyLeavesOutWhatHasNoWeight) {
-  const HeldTraps noTraps; // logits of weight 0 are NaN, which must not trap
+  const NoTraps noTraps; // logits of weight 0 are NaN, which must not trap
   const auto run = [](double unweighted, double label) {
     const auto layer = test::newLayer(world(), "crossentropy");
     layer->set("loss_weights", std::string("sample"));
@@ -351,7 +351,7 @@ TEST(Losses, CrossEntropyLeavesOutWhatHasNoWeight) {
 
 // All layouts are B: each rank has sample 5 and reports the error.
 TEST(Losses, RefuseInvalidWeights) {
-  const HeldTraps noTraps; // one weight is NaN, which must not trap
+  const NoTraps noTraps; // one weight is NaN, which must not trap
   for (const char* type : {"huber", "relativel2", "crossentropy"})
     for (const char* reduction : {"mean", "sum"})
       for (const double weight :

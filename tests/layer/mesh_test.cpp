@@ -577,7 +577,7 @@ void expectRows(const std::map<int, std::vector<double>>& got,
 TEST(MeshNetworks, GiveTheSameBitsOnAnyPartition) {
   const CommPtr self = Communicator::of(MPI_COMM_SELF);
   for (unsigned seed = 0; seed < 9; ++seed) {
-    const MeshGraph graph(seed, false);
+    const MeshGraph graph(seed, /*twoSets=*/false);
     const std::string aggregation = seed % 3 == 0 ? "sum" : seed % 3 == 1 ? "mean" : "max";
     const MeshPart many(world(), graph, seed), alone(self, graph, 100 + seed);
     const Ref<Layer> net = processor(world(), aggregation, 3, 2, 2);
@@ -654,7 +654,7 @@ struct Perceptron {
 
 TEST(MeshNetworks, AreMessagePassingWrittenAsLoops) {
   const Index c = 3, f = 2, m = 5;
-  const MeshGraph graph(44, false); // of 23 nodes and 88 edges
+  const MeshGraph graph(44, /*twoSets=*/false); // of 23 nodes and 88 edges
   const MeshPart part(world(), graph, 44);
   const Ref<Layer> layer = processor(world(), "sum", c, f, 1);
   const NetworkRun got(part, layer);
@@ -712,7 +712,7 @@ TEST(MeshNetworks, AreMessagePassingWrittenAsLoops) {
 TEST(MeshNetworks, AreTheSameWithEdgesAnywhere) {
   const CommPtr self = Communicator::of(MPI_COMM_SELF);
   for (unsigned seed = 0; seed < 4; ++seed) {
-    const MeshGraph graph(seed, false);
+    const MeshGraph graph(seed, /*twoSets=*/false);
     const MeshPart many(world(), graph, seed, {.anywhere = true}), alone(self, graph, 100 + seed);
     const NetworkRun got(many, processor(world(), "sum", 3, 2, 2)),
         want(alone, processor(self, "sum", 3, 2, 2));
@@ -794,7 +794,8 @@ int fusedIn(const Layer& net, const std::string& said = "over blocks of up to") 
 TEST(MeshNetworks, GiveByBlocksOfEdgesWhatTheirKernelsGive) {
   const auto graphOf = [](unsigned seed) {
     for (;; ++seed)
-      if (MeshGraph graph(seed, false, 300, 5000); graph.edges.size() > 3500)
+      if (MeshGraph graph(seed, /*twoSets=*/false, /*mostNodes=*/300, /*mostEdges=*/5000);
+          graph.edges.size() > 3500)
         return graph;
   };
   struct Case {
@@ -834,7 +835,7 @@ TEST(MeshNetworks, GiveByBlocksOfEdgesWhatTheirKernelsGive) {
 // Layers are fused across the boundaries of containers. The result does not depend on whether a
 // container has also run alone before.
 TEST(MeshNetworks, FuseAcrossContainers) {
-  const MeshGraph graph(11, false);
+  const MeshGraph graph(11, /*twoSets=*/false);
   const MeshPart part(world(), graph, 12, {.anywhere = true});
   const auto outerOf = [](const Ref<Layer>& network) {
     const Ref<Layer> outer = test::newLayer(world(), "graph");
@@ -875,7 +876,7 @@ TEST(MeshNetworks, HaveTheStatisticsOfOneProcess) {
     return graph;
   };
   for (unsigned seed = 0, end = test::draws(4); seed < end; ++seed) {
-    const MeshGraph graph(3 + seed, false);
+    const MeshGraph graph(3 + seed, /*twoSets=*/false);
     const MeshPart many(world(), graph, seed), alone(self, graph, 100 + seed);
     const NetworkRun got(many, make(world())), want(alone, make(self));
     ASSERT_NO_FATAL_FAILURE(expectRows(got.y, want.y, 1e-12, "y"));
@@ -915,7 +916,7 @@ TEST(MeshFaults, AreFoundByDefinitionsByPairingsAndByOneProcess) {
   using test::findsAFault;
   using test::MeshFault;
   const CommPtr self = Communicator::of(MPI_COMM_SELF);
-  const MeshGraph graph(0, false); // of 25 nodes and 102 edges
+  const MeshGraph graph(0, /*twoSets=*/false); // of 25 nodes and 102 edges
   const MeshPart right(world(), graph, 3), alone(self, graph, 103);
   const NetworkRun want(alone, processor(self, "sum", 3, 2, 1));
   for (const MeshFault fault :
@@ -929,8 +930,8 @@ TEST(MeshFaults, AreFoundByDefinitionsByPairingsAndByOneProcess) {
     const bool isWrong = fault != MeshFault::None,
                isLarge = isWrong && fault != MeshFault::KeysLocal;
     EXPECT_EQ(isLarge, findsAFault([&] {
-                expectLinear(linearCases(graph, false).back(), graph, part, TENON_FLOAT64,
-                             "matrix");
+                expectLinear(linearCases(graph, /*weighted=*/false).back(), graph, part,
+                             TENON_FLOAT64, "matrix");
               }));
     const auto [forward, transposed] = pairings(graph, part, right);
     EXPECT_EQ(isLarge, forward != transposed);
@@ -948,7 +949,7 @@ TEST(MeshFaults, AreFoundByDefinitionsByPairingsAndByOneProcess) {
 // the file's description.
 TEST(MeshNetworks, ComeFromAFile) {
   const CommPtr self = Communicator::of(MPI_COMM_SELF);
-  const MeshGraph graph(11, false);
+  const MeshGraph graph(11, /*twoSets=*/false);
   const MeshPart many(world(), graph, 11), alone(self, graph, 12);
   const auto run = [&](const CommPtr& comm, const MeshPart& part) {
     const Ref<Layer> net = readNetwork(comm, TENON_TEST_NETWORKS "/mesh-gnn.json");
@@ -968,7 +969,7 @@ TEST(MeshNetworks, ComeFromAFile) {
 TEST(MeshNetworks, AttendAlikeOnAnyPartition) {
   const CommPtr self = Communicator::of(MPI_COMM_SELF);
   for (unsigned seed = 0; seed < 4; ++seed) {
-    const MeshGraph graph(seed, false);
+    const MeshGraph graph(seed, /*twoSets=*/false);
     const MeshPart many(world(), graph, seed), alone(self, graph, 100 + seed);
     const NetworkRun got(many, attending(world())), want(alone, attending(self));
     ASSERT_NO_FATAL_FAILURE(expectRows(got.y, want.y, 0, "y"));
@@ -988,7 +989,7 @@ void expectDerivatives(Layer& net) {
 }
 
 TEST(MeshNetworks, HaveTheDerivativesOfTheirJacobian) {
-  const MeshGraph graph(5, false);
+  const MeshGraph graph(5, /*twoSets=*/false);
   const MeshPart part(world(), graph, 5);
   auto net = test::newLayer(world(), "graph");
   const int ends = addGraphNode(*net, test::newLayer(world(), "gather"), {-1});
@@ -1004,7 +1005,7 @@ TEST(MeshNetworks, HaveTheDerivativesOfTheirJacobian) {
 
 // A container passes its lists to the layers in it that have no list of that name.
 TEST(MeshNetworks, FindTheirEdgesByName) {
-  const MeshGraph first(6, false), second(7, true);
+  const MeshGraph first(6, /*twoSets=*/false), second(7, true);
   const MeshPart own(world(), first, 6), other(world(), second, 7);
   auto inner = test::newLayer(world(), "sequential");
   const auto gather = test::newLayer(world(), "gather"),
@@ -1043,7 +1044,7 @@ TEST(MeshNetworks, FindTheirEdgesByName) {
 
 // The text of the view has the edges, and the index map by which rows are communicated.
 TEST(MeshNetworks, SayWhatTravels) {
-  const MeshGraph graph(5, false);
+  const MeshGraph graph(5, /*twoSets=*/false);
   const MeshPart part(world(), graph, 5);
   const auto gather = test::newLayer(world(), "gather");
   gather->setList("", "", part.list);
@@ -1057,7 +1058,7 @@ TEST(MeshNetworks, SayWhatTravels) {
 }
 
 TEST(MeshLayers, RefuseListsThatDoNotMatch) {
-  const MeshGraph graph(8, true);
+  const MeshGraph graph(8, /*twoSets=*/true);
   const MeshPart part(world(), graph, 8);
   const auto refuse = [&](const char* type, const char* setting, const char* value,
                           const Layouts& inputs, TenonErrorCode code,
@@ -1158,7 +1159,7 @@ TEST_F(MeshCalls, NameTheEdgeThatIsWrong) {
 // --- Index maps as layers, and rows of grids
 
 TEST(MeshLayers, AreIndexMapsAndTheirTransposes) {
-  const MeshGraph graph(9, false);
+  const MeshGraph graph(9, /*twoSets=*/false);
   const MeshPart part(world(), graph, 9);
   const auto fill = test::newLayer(world(), "indexmap"), add = test::newLayer(world(), "indexmap");
   fill->setList("", "", part.targets.map);
@@ -1192,7 +1193,7 @@ TEST(MeshLayers, AreIndexMapsAndTheirTransposes) {
 // Random numbers depend on the global index of an element. Sorted by ids, each node has the same
 // row on any partition, and is therefore dropped on every partition or on none.
 TEST(MeshNetworks, DropTheSameNodesOnAnyPartition) {
-  const MeshGraph graph(3, false);
+  const MeshGraph graph(3, /*twoSets=*/false);
   const auto run = [&](const CommPtr& comm, unsigned seed) {
     const MeshPart part(comm, graph, seed);
     std::vector<Index> ids;

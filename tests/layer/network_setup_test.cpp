@@ -65,12 +65,13 @@ void expectEqualTo(Layer& network, Layer& reference) {
 // first use, and converted for the second.
 TEST(NetworkSetUp, OfALayerInsideAndOutsideOfRecomputation) {
   const Ref<Layer> within = square(), plain = square();
-  expectEqualTo(*sequence({sequence({within}, true), toColumns(), within}),
+  expectEqualTo(*sequence({sequence({within}, /*recomputes=*/true), toColumns(), within}),
                 *sequence({sequence({plain}), toColumns(), plain}));
 }
 
 TEST(NetworkSetUp, OfASegmentForTwoLayouts) {
-  const Ref<Layer> segment = sequence({square()}, true), plain = sequence({square()});
+  const Ref<Layer> segment = sequence({square()}, /*recomputes=*/true),
+                   plain = sequence({square()});
   expectEqualTo(*sequence({segment, toColumns(), segment}), *sequence({plain, toColumns(), plain}));
 }
 
@@ -91,7 +92,7 @@ TEST(NetworkSetUp, OfAShellThatChangesTheShape) {
   shellOf(*shell).setLabels("S0,B");
   shellOf(*shell).functions().apply = [](const DTensor&, DTensor& y) { fillConstant(y, 1); };
   const Ref<Layer> network =
-      sequence({shell, newAffine(world(), 6, 4), sequence({square()}, true)});
+      sequence({shell, newAffine(world(), 6, 4), sequence({square()}, /*recomputes=*/true)});
   network->setDataType(TENON_FLOAT64);
   EXPECT_NO_THROW(network->setUp(rows()));
 }

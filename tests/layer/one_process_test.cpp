@@ -42,8 +42,8 @@ Run runAlone(const LayerCase& c, TenonDataType type) {
   const auto x = makeRef<DTensor>(self(), input, type), y = makeRef<DTensor>(self(), output, type),
              dx = makeRef<DTensor>(self(), input.dual(), type),
              dy = makeRef<DTensor>(self(), output.dual(), type);
-  fillUniform(*x, kSeed, 1, -1, 1);
-  fillUniform(*dy, kSeed, 2, -1, 1);
+  fillUniform(*x, kSeed, /*stream=*/1, -1, 1);
+  fillUniform(*dy, kSeed, /*stream=*/2, -1, 1);
   layer->apply(*x, *y);
   layer->applyAdjoint(*dy, dx.get());
   Run run{localCells(*y), localCells(*dx), {}};
@@ -61,8 +61,8 @@ void expectEqualToOneProcess(const LayerCase& c, const Layout& input, const std:
   test::Step step(layer, input, type);
   test::fillParameters(*layer);
   const std::string what = c.name + " on " + input.describe() + "\n" + layer->describe();
-  fillUniform(*step.x, kSeed, 1, -1, 1);
-  fillUniform(*step.dy, kSeed, 2, -1, 1);
+  fillUniform(*step.x, kSeed, /*stream=*/1, -1, 1);
+  fillUniform(*step.dy, kSeed, /*stream=*/2, -1, 1);
   step.apply();
   step.adjoint();
   ASSERT_NO_FATAL_FAILURE(expectNear(gathered(*step.y), want.y, tolerance, "output of " + what));

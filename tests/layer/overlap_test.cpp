@@ -74,7 +74,7 @@ void expectPartition(const Windows& windows, const Layout& plain, const Layout& 
         common *= intersect(outputs[i][d], outputs[j][d]).size();
       EXPECT_EQ(common, 0) << "pieces " << i << " and " << j << " of " << output.describe();
     }
-    for (int d = kFirstSpatial; d < plain.rank(); ++d) {
+    for (int d = kFirstSpatial; d < plain.ndim(); ++d) {
       const Interval reads = windowBox(windows[d - kFirstSpatial], plain.shape()[d], outputs[i][d]);
       EXPECT_TRUE(reads.empty() ||
                   (reads.begin >= inputs[i][d].begin && reads.end <= inputs[i][d].end))
@@ -88,7 +88,8 @@ TEST(Overlap, PiecesPartitionTheOutputs) {
   for (int trial = 0; trial < 300; ++trial) {
     const Windows windows = {drawWindow(draw), drawWindow(draw)};
     const Shape shape = {1, 2, draw.between(14, 20), draw.between(14, 20)};
-    const Layout drawn = draw.layout(shape, draw.grid(8, 3), 0, true);
+    const Layout drawn =
+        draw.layout(shape, draw.grid(8, 3), /*haloPercent=*/0, /*coveringHalos=*/true);
     const Layout plain = drawn.withoutHalos();
     const Shape outShape = windowOutputShape(windows, plain.shape(), 2, "a convolution");
     const Layout output =
@@ -295,7 +296,7 @@ TEST(Overlap, EndsWhatItHasBegunWhenAKernelFails) {
   test::fillValid(*step.dy, 2);
   DTensor& weight = layer->parameters()[0]->value();
   std::vector<double> strided(2 * weight.localElements());
-  weight.placeArray(strided.data(), {36, 18, 6, 2}, {0, 0, 0, 0}, {0, 0, 0, 0}, false);
+  weight.placeArray(strided.data(), {36, 18, 6, 2}, {0, 0, 0, 0}, {0, 0, 0, 0}, /*readOnly=*/false);
   EXPECT_THROW(step.apply(), Error);
   weight.resetArray();
   step.apply();

@@ -333,7 +333,8 @@ TEST(Patches, AUNetOverTilesIsTheUNetOverTheBox) {
     LayoutDraw draw(5200 + static_cast<unsigned>(i));
     const Tiling tiling(draw, 2, 2, 0);
     BoxComparison(tiling, 1, TENON_FLOAT64)
-        .run(uNet(tiling, true), uNet(tiling, false), "case " + std::to_string(i));
+        .run(uNet(tiling, /*linked=*/true), uNet(tiling, /*linked=*/false),
+             "case " + std::to_string(i));
     if (HasFatalFailure())
       return;
   }

@@ -118,8 +118,8 @@ std::vector<Layout> fields() {
 TEST(Segment, HasTheSameBitsAsWithSavedActivations) {
   for (TenonDataType type : types())
     for (const Layout& field : fields())
-      EXPECT_TRUE(unroll(closure(true), field, type).found ==
-                  unroll(closure(false), field, type).found)
+      EXPECT_TRUE(unroll(closure(/*recomputes=*/true), field, type).found ==
+                  unroll(closure(/*recomputes=*/false), field, type).found)
           << field.describe();
 }
 
@@ -145,15 +145,15 @@ TEST(Segment, GivesTheSameInsideAGraphAsWithSavedActivations) {
 // six inputs and the activations once.
 TEST(Segment, HoldsLessMemory) {
   const Layout field = onWorld(kField, "S2");
-  const Index kept = unroll(closure(false), field, TENON_FLOAT64).bytes,
-              again = unroll(closure(true), field, TENON_FLOAT64).bytes;
+  const Index kept = unroll(closure(/*recomputes=*/false), field, TENON_FLOAT64).bytes,
+              again = unroll(closure(/*recomputes=*/true), field, TENON_FLOAT64).bytes;
   const Index each = elements(field.boxOfRank(world()->rank())) * 8;
   EXPECT_LE(again, kept - (kSteps - 2) * 4 * each) << "kept " << kept << ", a field " << each;
 }
 
 // The layers of closure(), all or some of which recompute their outputs one by one.
 Ref<Layer> closureOfLayers(bool all) {
-  const auto net = closure(false);
+  const auto net = closure(/*recomputes=*/false);
   bool recomputes = all;
   for (Layer* layer : net->children()) {
     layer->set("recompute", recomputes);
@@ -165,7 +165,7 @@ Ref<Layer> closureOfLayers(bool all) {
 TEST(Segment, OfSingleLayersHasTheSameBitsAsWithSavedActivations) {
   for (TenonDataType type : types())
     for (const Layout& field : fields()) {
-      const Unrolled kept = unroll(closure(false), field, type);
+      const Unrolled kept = unroll(closure(/*recomputes=*/false), field, type);
       for (bool all : {false, true})
         EXPECT_TRUE(unroll(closureOfLayers(all), field, type).found == kept.found)
             << field.describe() << all;
@@ -176,8 +176,8 @@ TEST(Segment, OfSingleLayersInsideAGraphHasTheSameBitsAsWithSavedActivations) {
   const Layout field = onWorld(kField, "S2");
   const auto graph = [](bool recomputes) {
     const auto made = test::newLayer(world(), "graph");
-    const auto once = recomputes ? closureOfLayers(true) : closure(false),
-               twice = recomputes ? closureOfLayers(true) : closure(false);
+    const auto once = recomputes ? closureOfLayers(true) : closure(/*recomputes=*/false),
+               twice = recomputes ? closureOfLayers(true) : closure(/*recomputes=*/false);
     int node = addGraphNode(*made, once, {-1});
     node = addGraphNode(*made, twice, {node});
     node = addGraphNode(*made, twice, {node});
@@ -192,7 +192,7 @@ TEST(Segment, OfSingleLayersInsideAGraphHasTheSameBitsAsWithSavedActivations) {
 // conv after net are set up alone before.
 std::vector<std::vector<double>> stepsOfNested(const Layout& field, bool recomputes,
                                                bool byThemselves) {
-  const auto net = recomputes ? closureOfLayers(true) : closure(false);
+  const auto net = recomputes ? closureOfLayers(true) : closure(/*recomputes=*/false);
   const auto between = test::newLayer(world(), "sequential"),
              outer = test::newLayer(world(), "sequential");
   appendLayer(*between, net);
@@ -224,11 +224,11 @@ std::vector<std::vector<double>> stepsOfNested(const Layout& field, bool recompu
 // and later.
 TEST(Segment, OfSingleLayersIsTheSameByItselfAndWithinOthers) {
   for (const Layout& field : fields()) {
-    const auto want = stepsOfNested(field, false, false);
+    const auto want = stepsOfNested(field, /*recomputes=*/false, false);
     for (const bool byThemselves : {false, true}) {
-      EXPECT_TRUE(stepsOfNested(field, true, byThemselves) == want)
+      EXPECT_TRUE(stepsOfNested(field, /*recomputes=*/true, byThemselves) == want)
           << field.describe() << byThemselves;
-      EXPECT_TRUE(stepsOfNested(field, false, byThemselves) == want)
+      EXPECT_TRUE(stepsOfNested(field, /*recomputes=*/false, byThemselves) == want)
           << field.describe() << byThemselves;
     }
   }
@@ -237,20 +237,20 @@ TEST(Segment, OfSingleLayersIsTheSameByItselfAndWithinOthers) {
 // One layer saves its input and one its output; neither is saved by six pending evaluations.
 TEST(Segment, OfSingleLayersHoldsLessMemory) {
   const Layout field = onWorld(kField, "S2");
-  const Index kept = unroll(closure(false), field, TENON_FLOAT64).bytes,
+  const Index kept = unroll(closure(/*recomputes=*/false), field, TENON_FLOAT64).bytes,
               again = unroll(closureOfLayers(true), field, TENON_FLOAT64).bytes;
   const Index each = elements(field.boxOfRank(world()->rank())) * 8;
   EXPECT_LE(again, kept - (kSteps - 2) * 2 * each) << "kept " << kept << ", a field " << each;
 }
 
 TEST(Segment, SaysWhatItDoes) {
-  const auto net = closure(true);
+  const auto net = closure(/*recomputes=*/true);
   net->setUp(onWorld(kField, "S2"));
   EXPECT_NE(net->describe().find("recomputed before its adjoint"), std::string::npos);
 }
 
 TEST(Segment, RefusesAChangedParameter) {
-  const auto net = closure(true);
+  const auto net = closure(/*recomputes=*/true);
   test::Step step(net, onWorld(kField, "S0"));
   step.apply();
   net->parameters()[0]->value().mutableData<double>();
@@ -258,7 +258,7 @@ TEST(Segment, RefusesAChangedParameter) {
 }
 
 TEST(Segment, IsTheSameInInference) {
-  const auto kept = closure(false), again = closure(true);
+  const auto kept = closure(/*recomputes=*/false), again = closure(/*recomputes=*/true);
   test::Step one(kept, onWorld(kField, "S2")), other(again, onWorld(kField, "S2"));
   for (test::Step* step : {&one, &other}) {
     step->layer->initialize(test::kSeed, 3);

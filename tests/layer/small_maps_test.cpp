@@ -419,7 +419,7 @@ TEST(Selection, ComparesAndChooses) {
 // With a number instead of the third input: a mask excludes NaN from results and gradients, where a
 // product with 0 would be NaN.
 TEST(Selection, ANumberStandsForWhatAMaskExcludes) {
-  const HeldTraps noTraps; // the field has NaN
+  const NoTraps noTraps; // the field has NaN
   const Shape shape = {2, 3, 4}, ofMask = {2, 1, 4};
   test::LayoutDraw draw(31);
   for (int i = 0; i < 8; ++i)

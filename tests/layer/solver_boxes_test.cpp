@@ -52,14 +52,14 @@ TEST_P(SolverBoxes, WithFilledHalosAreInputsOfAConvolution) {
   test::Step want(layer(), plain), got(layer(), ghosted);
   for (test::Step* step : {&want, &got})
     test::fillParameters(*step->layer);
-  fillUniform(*want.x, test::kSeed, 1, -1, 1);
+  fillUniform(*want.x, test::kSeed, /*stream=*/1, -1, 1);
   const auto exchange = makeConversion(world(), plain, ghosted, TENON_FLOAT64);
   exchange->apply(*want.x, *got.x);
   want.apply();
   got.apply();
   EXPECT_EQ(gathered(*got.y), gathered(*want.y)) << got.layer->describe();
   for (test::Step* step : {&want, &got}) {
-    fillUniform(*step->dy, test::kSeed, 2, -1, 1);
+    fillUniform(*step->dy, test::kSeed, /*stream=*/2, -1, 1);
     step->adjoint();
   }
   const auto dx = tensor(plain.dual());
@@ -80,7 +80,7 @@ TEST(SolverBoxes, GiveAColumnNetworkWhoseOutputIsAddedToItsInput) {
   layer->set("widths", std::vector<Index>{3, 5, 3});
   test::Step step(layer, input);
   layer->initialize(test::kSeed, 0);
-  fillUniform(*step.x, test::kSeed, 1, -1, 1);
+  fillUniform(*step.x, test::kSeed, /*stream=*/1, -1, 1);
   step.apply();
   const std::vector<double> x = test::localCells(*step.x), y = test::localCells(*step.y);
   axpby(0.5, *step.y, 1, *step.x);

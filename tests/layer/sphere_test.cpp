@@ -164,7 +164,8 @@ TEST(HarmonicTransforms, EqualTorchHarmonics) {
                        .grid = w.grid,
                        .norm = w.norm,
                        .sign = w.sign};
-    test::Step analysis(test::layerWith("sht", settingsOf(c, false)), onWorld({1, 1, 6, 8}, "S2"));
+    test::Step analysis(test::layerWith("sht", settingsOf(c, /*isSynthesis=*/false)),
+                        onWorld({1, 1, 6, 8}, "S2"));
     test::fillFrom(*analysis.x, elementsOf({1, 1, 6, 8}));
     analysis.apply();
     const std::vector<double> got = gathered(*analysis.y);
@@ -177,7 +178,7 @@ TEST(HarmonicTransforms, EqualTorchHarmonics) {
         some.push_back(got[std::size_t((place * 5 + l) * 2 + part)]);
       }
     test::expectNear(some, w.c, 1e-14, w.grid);
-    test::Step synthesis(test::layerWith("inversesht", settingsOf(c, true)),
+    test::Step synthesis(test::layerWith("inversesht", settingsOf(c, /*isSynthesis=*/true)),
                          onWorld({1, 1, 5, 5, 2}, "S2"));
     test::fillFrom(*synthesis.x, got);
     synthesis.apply();

@@ -89,16 +89,18 @@ Results byDefinition(const Convolution& c, const std::vector<double>& x,
   const auto points = std::size_t(c.in.rows * c.in.columns),
              outPoints = std::size_t(c.out.rows * c.out.columns), numbers = 2 * c.modes();
   const std::vector<Complex> W = asPairs(weight),
-                             X = asPairs(test::multiplied(A, false, points, numbers, x)),
-                             D = asPairs(test::multiplied(S, false, outPoints, numbers, dy));
+                             X = asPairs(
+                                 test::multiplied(A, /*transposed=*/false, points, numbers, x)),
+                             D = asPairs(
+                                 test::multiplied(S, /*transposed=*/false, outPoints, numbers, dy));
   std::vector<Complex> Y(D.size()), dX(X.size()), dW(W.size());
   c.eachProduct([&](Index i, Index o, std::size_t w) {
     Y[o] += X[i] * W[w];
     dX[i] += D[o] * std::conj(W[w]);
     dW[w] += D[o] * std::conj(X[i]);
   });
-  Results r{test::multiplied(S, true, outPoints, numbers, asNumbers(Y)),
-            test::multiplied(A, true, points, numbers, asNumbers(dX)), asNumbers(dW),
+  Results r{test::multiplied(S, /*transposed=*/true, outPoints, numbers, asNumbers(Y)),
+            test::multiplied(A, /*transposed=*/true, points, numbers, asNumbers(dX)), asNumbers(dW),
             std::vector<double>(std::size_t(c.outputs), 0)};
   for (std::size_t k = 0; k < r.y.size(); ++k) {
     const std::size_t channel = k / outPoints % std::size_t(c.outputs);
@@ -234,8 +236,8 @@ TEST(SphericalConvolution, ReturnsAFieldForWeightsOfOne) {
                         .outputs = 2,
                         .weights = weights,
                         .bias = false};
-    const std::vector<double> x =
-        test::multiplied(sphere.matrix(true), true, 78, 72, elementsOf({2, 6, 6, 2}));
+    const std::vector<double> x = test::multiplied(sphere.matrix(true), /*transposed=*/true, 78, 72,
+                                                   elementsOf({2, 6, 6, 2}));
     std::vector<double> weight(std::size_t(elements(c.weight())), 0);
     for (std::size_t k = 0; k < weight.size(); k += 2) {
       const std::size_t channels = k / (weight.size() / 4);

@@ -258,7 +258,7 @@ void expectSameAfter(const std::function<void()>& needMore, const Ref<Layer>& la
       makeRef<DTensor>(test::world(), layer->inputLayout(), TENON_FLOAT64, Space::Device);
   const auto y =
       makeRef<DTensor>(test::world(), layer->outputLayout(), TENON_FLOAT64, Space::Device);
-  fillUniform(*x, kSeed, 1, -1, 1);
+  fillUniform(*x, kSeed, /*stream=*/1, -1, 1);
   layer->setTraining(false);
   for (int round = 0; round < 3; ++round)
     layer->apply(*x, *y);
@@ -312,7 +312,7 @@ TEST(TypesOnTheDevice, InDrawnSettingsGiveWhatTheyGiveOnTheHost) {
 // A network on a mesh that combines the edges of a node in this way (mesh_layers.hpp).
 LayerCase onMesh(const std::string& how) {
   return {how, {}, [how](const CommPtr& comm) {
-            const test::MeshGraph graph(44, false);
+            const test::MeshGraph graph(44, /*twoSets=*/false);
             const test::MeshPart part(comm, graph, 44, {.weighted = how == "sparsematrix"});
             return test::addedByEdges(comm, how, part);
           }};
@@ -322,7 +322,7 @@ TEST(TypesOnTheDevice, OfMeshesGiveWhatTheyGiveOnTheHost) {
   for (const char* how : test::kWaysOfEdges)
     for (const TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64}) {
       LayerCase c = onMesh(how);
-      c.input = {static_cast<Index>(test::MeshGraph(44, false).targets.size()), 3};
+      c.input = {static_cast<Index>(test::MeshGraph(44, /*twoSets=*/false).targets.size()), 3};
       const auto want = run(c, type, Space::Host, "auto"),
                  got = run(c, type, Space::Device, "auto");
       ASSERT_EQ(got.size(), want.size()) << how;

@@ -181,12 +181,12 @@ TEST(View, NamesTheArraysThatAreCopiedAtEachApply) {
   step.x->setName("u");
   step.y->setName("r");
   std::vector<double> x(2 * 5), y(2 * 4);
-  step.x->placeArray(&x[1], {5, 1}, {0, 1}, {0, 1}, false);
-  step.y->placeArray(y.data(), {4, 1}, {0, 0}, {0, 2}, false);
+  step.x->placeArray(&x[1], {5, 1}, {0, 1}, {0, 1}, /*readOnly=*/false);
+  step.y->placeArray(y.data(), {4, 1}, {0, 0}, {0, 2}, /*readOnly=*/false);
   applyAndAdjoint();
   expectLine(*layer, "copied at each Apply: input, tensor \"u\" (strided array), 48 B");
   expectLine(*layer, "copied at each Apply: output, tensor \"r\" (strided array), 32 B");
-  step.x->placeArray(x.data(), {3, 1}, {0, 0}, {0, 0}, false);
+  step.x->placeArray(x.data(), {3, 1}, {0, 0}, {0, 0}, /*readOnly=*/false);
   step.y->resetArray();
   applyAndAdjoint();
   expectLine(*layer,

@@ -224,11 +224,11 @@ TEST(Walls, TheValuesOfGhostCellsAreDifferentiated) {
         const auto net = closure(filledConvolution(kModes, 4), skips);
         test::Step step(net, ghosts);
         test::fillParameters(*net);
-        fillRaw(*step.x, 1, false);
-        fillRaw(*step.dy, 2, false);
+        fillRaw(*step.x, 1, /*integers=*/false);
+        fillRaw(*step.dy, 2, /*integers=*/false);
         const auto direction = tensor(ghosts), moved = tensor(ghosts),
                    y = tensor(net->outputLayout());
-        fillRaw(*direction, 3, false);
+        fillRaw(*direction, 3, /*integers=*/false);
         step.apply();
         step.adjoint();
         const double before = pairing(*step.y, *step.dy), slope = pairing(*direction, *step.dx);
@@ -254,7 +254,8 @@ TEST(Walls, ComponentsAreGatheredBeforeTheyAreRead) {
   test::Step step(layer, test::onWorld({1, 2, 4 * world()->size()}, "S2"));
   std::vector<double> memory(8, 0.5), result(8);
   const auto place = [](DTensor& x, std::vector<double>& values) {
-    x.placeArrays(1, {values.data(), values.data() + 4}, {0, 0, 1}, {0, 0, 0}, {0, 0, 0}, false);
+    x.placeArrays(1, {values.data(), values.data() + 4}, {0, 0, 1}, {0, 0, 0}, {0, 0, 0},
+                  /*readOnly=*/false);
   };
   place(*step.x, memory);
   place(*step.x, memory); // before each step
@@ -274,12 +275,12 @@ TEST(Walls, CheckedGhostsNameTheFirstThatIsNotANumber) {
   const Layout ghosts = withGhosts(decompositions().front(), Boundary::Values);
   for (const bool inNetwork : {false, true}) {
     const auto first = filledConvolution(kModes, 4);
-    const auto layer = inNetwork ? closure(first, true) : first;
+    const auto layer = inNetwork ? closure(first, /*skips=*/true) : first;
     layer->setName("closure1");
     layer->set("check_ghosts", true);
     test::Step step(layer, ghosts);
     test::fillParameters(*layer);
-    fillRaw(*step.x, 1, false);
+    fillRaw(*step.x, 1, /*integers=*/false);
     layer->setTraining(false);
     step.apply();
     // The first row of the domain is beyond the lower wall for the first rank only.

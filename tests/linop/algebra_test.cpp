@@ -67,7 +67,7 @@ TEST(Cast, RoundsOnce) {
   EXPECT_EQ(narrow->rangeType(), TENON_FLOAT32);
   EXPECT_EQ(narrow->type(), "cast");
   const Ends ends(*compose({narrow, widen}), Sense::Forward, 1);
-  fillRaw(*ends.x, 5, false);
+  fillRaw(*ends.x, 5, /*integers=*/false);
   compose({narrow, widen})->apply(0.1, *ends.x, 0, *ends.y);
   const auto before = elementsOf(*ends.x), after = elementsOf(*ends.y);
   for (std::size_t i = 0; i < before.size(); ++i)

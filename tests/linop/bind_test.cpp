@@ -183,7 +183,7 @@ TEST(Bind, OneRankMayBindAndAnotherNot) {
   const auto expected = elementsOf(*ends.y);
   if (world()->rank() % 2 == 0)
     op->bind(Sense::Forward, *ends.x, *ends.y);
-  fillRaw(*ends.y, 5, true);
+  fillRaw(*ends.y, 5, /*integers=*/true);
   op->apply(*ends.x, *ends.y);
   EXPECT_EQ(elementsOf(*ends.y), expected);
 }
@@ -195,7 +195,7 @@ TEST(Bind, FollowsTheArraysOfTheTensors) {
   const auto expected = elementsOf(*ends.y);
   std::vector<double> first(70, -1), second(70, -1);
   const auto place = [&](std::vector<double>& array, Index row, Index column) {
-    ends.y->placeArray(array.data(), {row, column}, {0, 0}, {0, 0}, false);
+    ends.y->placeArray(array.data(), {row, column}, {0, 0}, {0, 0}, /*readOnly=*/false);
   };
   place(first, 7, 1);
   op->bind(Sense::Forward, *ends.x, *ends.y);

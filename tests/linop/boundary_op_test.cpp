@@ -19,7 +19,7 @@ using test::world;
 
 Ref<DTensor> filled(const Layout& layout, std::uint64_t seed) {
   const auto x = makeRef<DTensor>(world(), layout, TENON_FLOAT64);
-  fillRaw(*x, seed, true);
+  fillRaw(*x, seed, /*integers=*/true);
   return x;
 }
 
@@ -40,7 +40,8 @@ struct Layouts {
   Layout plain, wide;
   static Layouts draw(test::LayoutDraw& draw) {
     for (;;) {
-      const Layout made = draw.layout(draw.shape(1, 3, 6), draw.grid(world()->size(), 2), 80, true);
+      const Layout made = draw.layout(draw.shape(1, 3, 6), draw.grid(world()->size(), 2),
+                                      /*haloPercent=*/80, /*coveringHalos=*/true);
       LayoutSpec spec = made.spec();
       bool callers = false;
       for (auto& halo : spec.halos)

@@ -34,7 +34,7 @@ TEST(Composition, OfAReduceScatterAndAnAllGatherIsTheAllReduce) {
   const LinearOpRef direct = between("P", "B");
   DTensor x(world(), layout("P"), TENON_FLOAT64), y(world(), layout("B"), TENON_FLOAT64),
       z(world(), layout("B"), TENON_FLOAT64);
-  fillRaw(x, 1, true);
+  fillRaw(x, 1, /*integers=*/true);
   chain->apply(x, y);
   direct->apply(x, z);
   for (Index i = 0; i < 70; ++i)
@@ -43,7 +43,7 @@ TEST(Composition, OfAReduceScatterAndAnAllGatherIsTheAllReduce) {
 
 TEST(Composition, HasTheReversedAdjoints) {
   const LinearOpRef chain = compose({between("R", "S1"), between("S1", "S0"), between("S0", "B")});
-  const AdjointTestResult result = testAdjoint(*chain, 3, true);
+  const AdjointTestResult result = testAdjoint(*chain, 3, /*integers=*/true);
   EXPECT_EQ(result.forwardPairing, result.adjointPairing);
 }
 
@@ -52,11 +52,11 @@ TEST(AdjointView, ExchangesBothDirections) {
   const LinearOpRef view = adjointView(gather);
   EXPECT_TRUE(view->domain() == layout("P"));
   EXPECT_TRUE(view->range() == layout("S0"));
-  const AdjointTestResult result = testAdjoint(*view, 4, true);
+  const AdjointTestResult result = testAdjoint(*view, 4, /*integers=*/true);
   EXPECT_EQ(result.forwardPairing, result.adjointPairing);
   DTensor p(world(), layout("P"), TENON_FLOAT64), byView(world(), layout("S0"), TENON_FLOAT64),
       byOp(world(), layout("S0"), TENON_FLOAT64);
-  fillRaw(p, 2, true);
+  fillRaw(p, 2, /*integers=*/true);
   view->apply(p, byView);
   gather->applyAdjoint(p, byOp);
   EXPECT_TRUE(std::equal(byView.data<double>(), byView.data<double>() + byView.localElements(),

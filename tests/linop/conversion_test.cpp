@@ -36,7 +36,8 @@ Case drawCase(unsigned seed) {
   const Shape shape = draw.shape(1, 4, 6);
   const GridPtr a = draw.grid(ranks, 3);
   const GridPtr b = draw.chance(60) ? a : draw.grid(ranks, 3);
-  Case made{draw.layout(shape, a, 30, false), draw.layout(shape, b, 30, false)};
+  Case made{draw.layout(shape, a, /*haloPercent=*/30, /*coveringHalos=*/false),
+            draw.layout(shape, b, /*haloPercent=*/30, /*coveringHalos=*/false)};
   draw.poles(made.from);
   draw.poles(made.to);
   draw.modesByChannel(made.from, made.to);
@@ -52,7 +53,7 @@ double rawValue(std::uint64_t seed, int rank, Index cell) {
 // with the same position in the domain.
 double expected(const Case& c, int ownPosition, const std::vector<Index>& cell,
                 std::uint64_t seed) {
-  const auto global = test::globalOf(c.to, ownPosition, cell, false);
+  const auto global = test::globalOf(c.to, ownPosition, cell, /*asSource=*/false);
   double sum = 0;
   if (!global)
     return sum;
@@ -62,12 +63,12 @@ double expected(const Case& c, int ownPosition, const std::vector<Index>& cell,
       continue;
     Index number = 0;
     test::forEach(extents(c.from.box(position)), [&](const std::vector<Index>& i) {
-      if (test::globalOf(c.from, position, i, true) == global)
-        sum += test::signOf(c.from, position, i, true) * rawValue(seed, r, number);
+      if (test::globalOf(c.from, position, i, /*asSource=*/true) == global)
+        sum += test::signOf(c.from, position, i, /*asSource=*/true) * rawValue(seed, r, number);
       ++number;
     });
   }
-  return test::signOf(c.to, ownPosition, cell, false) * sum;
+  return test::signOf(c.to, ownPosition, cell, /*asSource=*/false) * sum;
 }
 
 template <class T>
@@ -80,8 +81,8 @@ TYPED_TEST(ConversionDraws, EqualTheDefinition) {
     const Case c = drawCase(seed);
     Conversion op(world(), c.from, c.to, dataTypeOf<TypeParam>(), CarrierPolicy::fromOptions());
     DTensor x(world(), c.from, op.domainType()), y(world(), c.to, op.domainType());
-    fillRaw(x, seed, true);
-    fillRaw(y, seed + 1, true); // y must be overwritten
+    fillRaw(x, seed, /*integers=*/true);
+    fillRaw(y, seed + 1, /*integers=*/true); // y must be overwritten
     op.apply(x, y);
     Index number = 0;
     test::forEach(y.extent(), [&](const std::vector<Index>& cell) {
@@ -98,8 +99,8 @@ TYPED_TEST(ConversionDraws, MultiplyAndAddInHalvesAndBound) {
     DTensor x(world(), c.from, type), y(world(), c.to, type);
     // The operator is bound to x and y below, so it must be destroyed before them.
     Conversion op(world(), c.from, c.to, type, CarrierPolicy::fromOptions());
-    fillRaw(x, seed, true);
-    fillRaw(y, seed + 1, true);
+    fillRaw(x, seed, /*integers=*/true);
+    fillRaw(y, seed + 1, /*integers=*/true);
     const std::vector<TypeParam> old(y.data<TypeParam>(), y.data<TypeParam>() + y.localElements());
     op.begin(Sense::Forward, -2, x, 3, y);
     op.end(Sense::Forward);
@@ -123,7 +124,7 @@ TYPED_TEST(ConversionDraws, SatisfyTheAdjointIdentityExactlyOnIntegers) {
   for (unsigned seed = 0, end = test::draws(200); seed < end; ++seed) {
     const Case c = drawCase(1000 + seed);
     Conversion op(world(), c.from, c.to, dataTypeOf<TypeParam>(), CarrierPolicy::fromOptions());
-    const AdjointTestResult result = testAdjoint(op, seed, true);
+    const AdjointTestResult result = testAdjoint(op, seed, /*integers=*/true);
     ASSERT_EQ(result.forwardPairing, result.adjointPairing)
         << "seed " << seed << ": " << op.describe();
   }
@@ -134,7 +135,7 @@ TYPED_TEST(ConversionDraws, SatisfyTheAdjointIdentityOnReals) {
   for (unsigned seed = 0, end = test::draws(60); seed < end; ++seed) {
     const Case c = drawCase(2000 + seed);
     Conversion op(world(), c.from, c.to, dataTypeOf<TypeParam>(), CarrierPolicy::fromOptions());
-    ASSERT_LT(testAdjoint(op, seed, false).relativeError, tolerance) << op.describe();
+    ASSERT_LT(testAdjoint(op, seed, /*integers=*/false).relativeError, tolerance) << op.describe();
   }
 }
 
@@ -170,7 +171,7 @@ TEST(Conversion, WorksOnArraysOfAnyStride) {
   DTensor x(world(), rows, TENON_FLOAT64), y(world(), columns, TENON_FLOAT64);
   const Index leading = x.extent()[0] + 3;
   std::vector<double> memory(leading * (x.extent()[1] + 4), -1);
-  x.placeArray(&memory[1 + 2 * leading], {1, leading}, {1, 2}, {2, 2}, false);
+  x.placeArray(&memory[1 + 2 * leading], {1, leading}, {1, 2}, {2, 2}, /*readOnly=*/false);
   fillByIndex(x, [](Index i) { return static_cast<double>(i); });
   op.apply(x, y);
   Index number = 0;

@@ -38,7 +38,7 @@ protected:
     };
     const auto [x, y] = tensors(Space::Host);
     const auto [dx, dy] = tensors(Space::Device);
-    fillRaw(*x, 3, false);
+    fillRaw(*x, 3, /*integers=*/false);
     copyLocal(*x, *dx);
     op.apply(*x, *y);
     op.apply(*dx, *dy);
@@ -116,13 +116,13 @@ TEST(WithoutCopies, ConversionsGiveOnTheDeviceWhatTheyGiveOnTheHost) {
                                             MovementPolicy::fromOptions(Space::Device));
       for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
         const test::Ends host(*op, sense, 3);
-        fillRaw(*host.x, 3, false);
+        fillRaw(*host.x, 3, /*integers=*/false);
         const auto x = makeRef<DTensor>(world(), host.x->layout(), TENON_FLOAT64, Space::Device),
                    y = makeRef<DTensor>(world(), host.y->layout(), TENON_FLOAT64, Space::Device);
         copyLocal(*host.x, *x);
         test::act(*op, sense, 1, *host.x, 0, *host.y);
         test::act(*op, sense, 1, *x, 0, *y); // opens what later actions use
-        fillRaw(*y, 4, false);
+        fillRaw(*y, 4, /*integers=*/false);
         tenonStandinFail("cudaMemcpyAsync:*");
         test::act(*op, sense, 1, *x, 0, *y);
         y->context().stream().synchronise();

@@ -17,7 +17,7 @@ using test::world;
 Layout withHalos(const Layout& plain, Boundary boundary) {
   LayoutSpec spec = plain.spec();
   spec.halos.resize(spec.shape.size());
-  for (int d = 2; d < plain.rank(); ++d) {
+  for (int d = 2; d < plain.ndim(); ++d) {
     Halo halo{.boxes = {}, .low = boundary, .high = boundary};
     for (int part = 0; part < plain.parts(d); ++part) {
       const Interval owned = plain.owned(d, part);
@@ -50,7 +50,7 @@ std::vector<Case> cases() {
 // host.
 std::uint64_t kernelsOf(LinearOp& op, Sense sense) {
   const Ends host(op, sense, 5);
-  fillRaw(*host.x, 5, false); // numbers whose sums depend on the order
+  fillRaw(*host.x, 5, /*integers=*/false); // numbers whose sums depend on the order
   const auto x = test::sameOnDevice(*host.x), y = test::sameOnDevice(*host.y);
   act(op, sense, 1, *host.x, 0, *host.y);
   const auto synchronise = [&] { x->context().stream().synchronise(); };

@@ -31,7 +31,7 @@ void expectSame(LinearOp& op, Sense sense, std::uint64_t seed, bool integers, do
                 double beta = 0) {
   const Ends host(op, sense, seed);
   if (!integers)
-    fillRaw(*host.x, seed, false);
+    fillRaw(*host.x, seed, /*integers=*/false);
   const auto x = test::sameOnDevice(*host.x), y = test::sameOnDevice(*host.y),
              again = test::sameOnDevice(*host.y);
   act(op, sense, alpha, *host.x, beta, *host.y);
@@ -49,8 +49,8 @@ TEST_P(OnDevice, GivesWhatItGivesOnTheHost) {
   for (TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64}) {
     const LinearOpRef op = GetParam().make(type);
     for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
-      ASSERT_NO_FATAL_FAILURE(expectSame(*op, sense, 7, true));
-      ASSERT_NO_FATAL_FAILURE(expectSame(*op, sense, 9, true, -2, 3));
+      ASSERT_NO_FATAL_FAILURE(expectSame(*op, sense, 7, /*integers=*/true));
+      ASSERT_NO_FATAL_FAILURE(expectSame(*op, sense, 9, /*integers=*/true, -2, 3));
     }
   }
 }
@@ -101,13 +101,14 @@ TEST(DeviceConversion, OfDrawnLayoutsGivesTheBitsOfTheHost) {
     const int ranks = world()->size();
     const Shape shape = draw.shape(1, 4, 6);
     const GridPtr a = draw.grid(ranks, 3), b = draw.chance(60) ? a : draw.grid(ranks, 3);
-    Layout from = draw.layout(shape, a, 30, false), to = draw.layout(shape, b, 30, false);
+    Layout from = draw.layout(shape, a, /*haloPercent=*/30, /*coveringHalos=*/false),
+           to = draw.layout(shape, b, /*haloPercent=*/30, /*coveringHalos=*/false);
     draw.poles(from);
     draw.poles(to);
     const LinearOpRef op =
         test::conversion(from, to, seed % 2 == 0 ? TENON_FLOAT64 : TENON_FLOAT32);
     for (Sense sense : {Sense::Forward, Sense::Adjoint})
-      ASSERT_NO_FATAL_FAILURE(expectSame(*op, sense, seed, false)) << "seed " << seed;
+      ASSERT_NO_FATAL_FAILURE(expectSame(*op, sense, seed, /*integers=*/false)) << "seed " << seed;
   }
 }
 
@@ -124,10 +125,10 @@ TEST(DeviceSums, HaveTheBitsOfTheHostOnEveryRoute) {
         const LinearOpRef op = makeConversion(world(), onLine({length}, "P"), onLine({length}, to),
                                               TENON_FLOAT64, test::by(policy));
         for (Sense sense : {Sense::Forward, Sense::Adjoint})
-          ASSERT_NO_FATAL_FAILURE(expectSame(*op, sense, 3, false));
+          ASSERT_NO_FATAL_FAILURE(expectSame(*op, sense, 3, /*integers=*/false));
       }
   const LinearOpRef op = test::reduction(onLine({1001}, "P"), onLine({1001}, "B"), TENON_FLOAT64);
-  expectSame(*op, Sense::Forward, 3, false);
+  expectSame(*op, Sense::Forward, 3, /*integers=*/false);
 }
 
 // Columns of user arrays, which must be packed for a collective.
@@ -138,9 +139,9 @@ TEST(DeviceSums, TakeStridedArrays) {
   const auto hx = makeRef<DTensor>(world(), from, TENON_FLOAT64),
              hy = makeRef<DTensor>(world(), to, TENON_FLOAT64);
   Buffer memory(84 * Index(sizeof(double)), "the program's arrays", x->context().memory());
-  x->placeArray(memory.data<double>(), {1, 6}, {0, 0}, {0, 0}, false);
-  y->placeArray(memory.data<double>() + 42, {1, 6}, {0, 0}, {0, 0}, false);
-  fillRaw(*hx, 3, false);
+  x->placeArray(memory.data<double>(), {1, 6}, {0, 0}, {0, 0}, /*readOnly=*/false);
+  y->placeArray(memory.data<double>() + 42, {1, 6}, {0, 0}, {0, 0}, /*readOnly=*/false);
+  fillRaw(*hx, 3, /*integers=*/false);
   copyLocal(*hx, *x);
   for (const RouteMode mode : {RouteMode::Exchange, RouteMode::Collective}) {
     const LinearOpRef op =
@@ -165,8 +166,8 @@ TEST(DeviceHalo, IsExchangedInPlace) {
   Buffer field(whole->localElements() * Index(sizeof(double)), "a field",
                whole->context().memory());
   double* owned = field.data<double>() + (whole->localElements() > 0 ? 4 : 0);
-  inner->placeArray(owned, {2, 1}, {2, 0}, {2, 0}, false);
-  whole->placeArray(owned, {2, 1}, {2, 0}, {2, 0}, false);
+  inner->placeArray(owned, {2, 1}, {2, 0}, {2, 0}, /*readOnly=*/false);
+  whole->placeArray(owned, {2, 1}, {2, 0}, {2, 0}, /*readOnly=*/false);
   copyLocal(*host.x, *inner);
   halo->apply(*inner, *whole);
   EXPECT_EQ(test::elementsIn(*whole), test::elementsIn(*host.y));
@@ -234,7 +235,7 @@ TEST(DeviceConversion, OfLargeMessagesGivesTheBitsOfTheHost) {
       makeConversion(world(), onLine({1300001}, "R"), onLine({1300001}, "B"), TENON_FLOAT64,
                      test::by(RoutePolicy{RouteMode::Exchange, {}}));
   for (Sense sense : {Sense::Forward, Sense::Adjoint})
-    expectSame(*op, sense, 3, false);
+    expectSame(*op, sense, 3, /*integers=*/false);
 }
 
 MovementPolicy onDeviceBy(Transport transport, GpuAware gpuAware = GpuAware::Off) {
@@ -298,7 +299,7 @@ TEST(DeviceConversion, IsSentByMpiFromAllRanksOrNone) {
   const GpuAware said = world()->rank() == 1 ? GpuAware::Off : GpuAware::On;
   const LinearOpRef op = spread(test::ownCommunicator(), onDeviceBy(Transport::Messages, said));
   EXPECT_NE(op->describe().find("through host memory"), std::string::npos) << op->describe();
-  expectSame(*op, Sense::Forward, 3, false);
+  expectSame(*op, Sense::Forward, 3, /*integers=*/false);
 }
 
 // Returns buffers that use all the memory that an arena has left.
@@ -323,7 +324,7 @@ TEST(DeviceConversion, IsSentAsAMessageWhereThereIsNoRoomForALane) {
   EXPECT_EQ(op->describe().find("not all shared") != std::string::npos, isFull) << op->describe();
   for (Sense sense : {Sense::Forward, Sense::Adjoint})
     for (std::uint64_t n = 0; n < 2; ++n)
-      expectSame(*op, sense, n, false);
+      expectSame(*op, sense, n, /*integers=*/false);
   expectError(TENON_ERR_MEMORY, {"no room for a lane", "-tenon_shared_memory", "messages"}, [&] {
     collectively(*comm, [&] { return spread(comm, onDeviceBy(Transport::Shared)); });
   });
@@ -444,7 +445,7 @@ TEST(DeviceConversion, FindsTheLargest) {
 TEST(DeviceConversion, TakesIntegers) {
   const LinearOpRef op = test::conversion(onLine({7, 5}, "P"), onLine({7, 5}, "S1"), TENON_INT64);
   for (Sense sense : {Sense::Forward, Sense::Adjoint})
-    expectSame(*op, sense, 3, true);
+    expectSame(*op, sense, 3, /*integers=*/true);
 }
 
 TEST(DeviceConversion, RefusesAbsentSharedMemoryAndMixedSpaces) {
@@ -495,7 +496,7 @@ TEST_F(UserStream, IsThatOfTensorsAndMessages) {
   auto x = makeRef<DTensor>(comm, from, TENON_FLOAT64, Space::Device),
        y = makeRef<DTensor>(comm, to, TENON_FLOAT64, Space::Device);
   EXPECT_EQ(x->context().stream().handle(), stream_.handle());
-  fillRaw(*host, 3, false);
+  fillRaw(*host, 3, /*integers=*/false);
   copyLocal(*host, *x);
   auto op = makeConversion(comm, from, to, TENON_FLOAT64);
   op->apply(*host, *sum);

@@ -45,7 +45,7 @@ protected:
 TEST_P(EveryOperator, SatisfiesTheAdjointIdentityExactlyOnIntegers) {
   for (TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64})
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
-      const AdjointTestResult result = testAdjoint(*GetParam().make(type), seed, true);
+      const AdjointTestResult result = testAdjoint(*GetParam().make(type), seed, /*integers=*/true);
       EXPECT_EQ(result.forwardPairing, result.adjointPairing);
     }
 }
@@ -139,13 +139,13 @@ TEST_P(EveryOperator, IsTheSameOnBoundArrays) {
     op.bind(sense, *bound.x, *bound.y);
     op.bind(reversed(sense), *back.x, *back.y);
     for (int round = 0; round < 3; ++round) {
-      fillRaw(*bound.y, 1, true);
-      fillRaw(*back.y, 2, true);
+      fillRaw(*bound.y, 1, /*integers=*/true);
+      fillRaw(*back.y, 2, /*integers=*/true);
       EXPECT_EQ(applied(op, sense, bound), expected);
       EXPECT_EQ(applied(op, sense, other), expectedOther); // arrays that are not bound
       EXPECT_EQ(applied(op, reversed(sense), back), expectedBack);
     }
-    fillRaw(*bound.x, 29, true);
+    fillRaw(*bound.x, 29, /*integers=*/true);
     Ends fresh(op, sense, 29);
     EXPECT_EQ(applied(op, sense, bound), applied(op, sense, fresh));
     op.begin(sense, 1, *bound.x, 0, *bound.y);
@@ -189,7 +189,7 @@ TEST(Refill, GivesWhatAnExchangeGives) {
     };
     const Ref<DTensor> x = made(plain), wide = made(op->domain()), got = made(op->range()),
                        want = made(op->range());
-    fillRaw(*x, 3, true);
+    fillRaw(*x, 3, /*integers=*/true);
     test::conversion(plain, op->domain(), TENON_FLOAT64)->apply(*x, *wide);
     test::conversion(plain, op->range(), TENON_FLOAT64)->apply(*x, *want);
     op->apply(*wide, *got);

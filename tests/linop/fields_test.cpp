@@ -134,7 +134,8 @@ TEST_P(FieldsBy, CanHaveAnyStrides) {
     const auto place = [&](DTensor& tensor, Index row, Index column) {
       const Index width = tensor.extent()[0] > 3 ? 2 : 0; // of the halo
       auto& array = arrays.emplace_back(200, -1);
-      tensor.placeArray(array.data() + width * row, {row, column}, {width, 0}, {width, 0}, false);
+      tensor.placeArray(array.data() + width * row, {row, column}, {width, 0}, {width, 0},
+                        /*readOnly=*/false);
     };
     // Field 0 in rows of the library, 1 in columns, 2 in every third element of rows.
     place(*fields.ends[1].x, 1, 9);
@@ -142,7 +143,7 @@ TEST_P(FieldsBy, CanHaveAnyStrides) {
     place(*fields.ends[2].x, 21, 3);
     place(*fields.ends[2].y, 18, 3);
     for (int i : {1, 2})
-      fillRaw(*fields.ends[i].x, 30 + i, false);
+      fillRaw(*fields.ends[i].x, 30 + i, /*integers=*/false);
     ASSERT_NO_FATAL_FAILURE(expectAsOneByOne(op, sense, fields, 5));
   }
 }
@@ -156,7 +157,7 @@ public:
       for (std::size_t n = 0; n < array.size(); ++n)
         array[n] = std::sin(static_cast<double>(n + 100 * i + 1000 * world()->rank()));
       for (DTensor* tensor : {fields_.ends[i].x.get(), fields_.ends[i].y.get()})
-        tensor->placeArray(array.data() + 2 * 4, {4, 1}, {2, 0}, {2, 0}, false);
+        tensor->placeArray(array.data() + 2 * 4, {4, 1}, {2, 0}, {2, 0}, /*readOnly=*/false);
     }
   }
   const Fields& fields() const { return fields_; }

@@ -21,7 +21,8 @@ struct Halo {
 
 Halo drawHalo(LayoutDraw& draw) {
   const Shape shape = draw.shape(1, 4, 6);
-  const Layout drawn = draw.layout(shape, draw.grid(world()->size(), 3), 70, draw.chance(50));
+  const Layout drawn =
+      draw.layout(shape, draw.grid(world()->size(), 3), /*haloPercent=*/70, draw.chance(50));
   LayoutSpec spec = drawn.spec();
   for (auto& halo : spec.halos)
     if (halo)
@@ -37,7 +38,7 @@ constexpr double kOld = -77; // all elements of the array before an operator is 
 // One array that holds a rank's owned elements and the box of its halos, in row or column order.
 class CommonArray {
 public:
-  CommonArray(const Layout& halos, bool columns) : rank_(halos.rank()) {
+  CommonArray(const Layout& halos, bool columns) : rank_(halos.ndim()) {
     const int ownPosition = halos.grid().position(world()->rank());
     const Box box = halos.box(ownPosition), owned = halos.ownedBox(ownPosition);
     for (int d = 0; d < rank_; ++d) {
@@ -60,7 +61,7 @@ public:
     Index first = 0;
     for (int d = 0; d < rank_; ++d)
       first += low_[d] * strides_[d];
-    tensor.placeArray(&memory_[first], strides_, low_, high_, false);
+    tensor.placeArray(&memory_[first], strides_, low_, high_, /*readOnly=*/false);
   }
 
 private:
@@ -74,7 +75,7 @@ std::vector<double> valuesOf(const DTensor& x) {
   std::vector<double> values;
   test::forEach(x.extent(), [&](const std::vector<Index>& cell) {
     Index at = 0;
-    for (int d = 0; d < x.rank(); ++d)
+    for (int d = 0; d < x.ndim(); ++d)
       at += cell[d] * x.strides()[d];
     values.push_back(x.data<double>()[at]);
   });
@@ -84,7 +85,7 @@ std::vector<double> valuesOf(const DTensor& x) {
 // What an exchange in place gives: as apart, but the caller's values stay.
 std::vector<double> inPlace(std::vector<double> apart, const DTensor& y) {
   bool holdsValues = false;
-  for (int d = 0; d < y.rank(); ++d)
+  for (int d = 0; d < y.ndim(); ++d)
     holdsValues |= y.layout().halo(d) && !y.layout().halo(d)->isPartial;
   std::size_t number = 0;
   test::forEach(y.extent(), [&](const std::vector<Index>& cell) {
@@ -100,7 +101,7 @@ void expectSameInPlace(LinearOp& op, Sense sense, const Layout& halos, unsigned 
   CommonArray array(halos, seed % 2 == 1);
   array.place(*together.y);
   array.place(*together.x);
-  fillRaw(*together.x, seed, true);
+  fillRaw(*together.x, seed, /*integers=*/true);
   ASSERT_EQ(valuesOf(*together.x), valuesOf(*apart.x));
   const std::string where = "seed " + std::to_string(seed) + ": " + op.describe();
   test::act(op, sense, 1, *apart.x, 0, *apart.y);
@@ -141,8 +142,8 @@ TEST_P(InPlace, WorksThroughTheAdjointViewAndBound) {
   array.place(*together.x);
   op->bind(GetParam(), *together.x, *together.y);
   for (std::uint64_t round = 0; round < 3; ++round) {
-    fillRaw(*apart.x, round, true);
-    fillRaw(*together.x, round, true);
+    fillRaw(*apart.x, round, /*integers=*/true);
+    fillRaw(*together.x, round, /*integers=*/true);
     test::act(*op, GetParam(), 1, *apart.x, 0, *apart.y);
     test::act(*op, GetParam(), 1, *together.x, 0, *together.y);
     ASSERT_EQ(valuesOf(*together.y), valuesOf(*apart.y)) << "round " << round;
@@ -171,8 +172,8 @@ TEST(InPlace, OtherUsesOfOneArrayAreRefused) {
                        CarrierPolicy::fromOptions());
   DTensor p(world(), partial, TENON_FLOAT64), b(world(), partial.dual(), TENON_FLOAT64);
   std::vector<double> memory(5, 0.0);
-  p.placeArray(&memory[0], {1}, {0}, {0}, false);
-  b.placeArray(&memory[1], {1}, {0}, {0}, false);
+  p.placeArray(&memory[0], {1}, {0}, {0}, /*readOnly=*/false);
+  b.placeArray(&memory[1], {1}, {0}, {0}, /*readOnly=*/false);
   refused([&] { allReduce.apply(p, b); });
 }
 

@@ -22,7 +22,7 @@ protected:
         TenonLinearOpCreatePrimitive(split_, "allgather", 0, -1, TENON_FLOAT64, &gather_));
     x_ = tensor(split_, TENON_FLOAT64);
     y_ = tensor(copies_, TENON_FLOAT64);
-    expectSuccess(TenonDTensorFillUniform(x_, 1, 2, -1, 1));
+    expectSuccess(TenonDTensorFillUniform(x_, /*seed=*/1, /*stream=*/2, -1, 1));
     TenonSetFatalErrorHandler(TenonReturnErrorHandler, nullptr);
   }
   void TearDown() override {
@@ -124,7 +124,7 @@ TEST_F(LinearOpC, IsAppliedToSeveralFields) {
   TenonLinearOp adjoint = nullptr;
   TenonDTensor x = tensor(split_, TENON_FLOAT64), y = tensor(copies_, TENON_FLOAT64),
                single = tensor(split_, TENON_FLOAT32);
-  expectSuccess(TenonDTensorFillUniform(x, 3, 4, -1, 1));
+  expectSuccess(TenonDTensorFillUniform(x, /*seed=*/3, /*stream=*/4, -1, 1));
   std::vector<std::vector<double>> want;
   for (TenonDTensor one : {x_, x}) {
     expectSuccess(TenonLinearOpApply(gather_, one, y_));
@@ -320,7 +320,7 @@ TEST_F(LinearOpC, BeginAndEndBelongTogether) {
 TEST_F(LinearOpC, TheAdjointHasItsHalvesToo) {
   TenonLayout partial = layout({8, 3}, "P");
   TenonDTensor dy = tensor(partial, TENON_FLOAT64);
-  expectSuccess(TenonDTensorFillUniform(dy, 3, 4, -1, 1));
+  expectSuccess(TenonDTensorFillUniform(dy, /*seed=*/3, /*stream=*/4, -1, 1));
   expectSuccess(TenonLinearOpApplyAdjoint(gather_, dy, x_));
   const auto expected = valuesOf(x_);
   TenonLinearOp adjoint = nullptr;

@@ -70,7 +70,8 @@ TEST(MovementThatRuns, SendsAndHoldsWhatWasDecided) {
     test::LayoutDraw draw(4000 + seed);
     const GridPtr grid = draw.grid(world()->size(), 3);
     const Shape shape = draw.shape(1, 3, 6);
-    const Layout from = draw.layout(shape, grid, 0, false), to = draw.layout(shape, grid, 0, false);
+    const Layout from = draw.layout(shape, grid, /*haloPercent=*/0, /*coveringHalos=*/false),
+                 to = draw.layout(shape, grid, /*haloPercent=*/0, /*coveringHalos=*/false);
     MovementPolicy policy{
         .route = {.mode = kModes[seed % 5], .rates = seed % 2 == 0 ? LinkRates() : kBytes},
         .carrier = CarrierPolicy::fromOptions(),

@@ -36,7 +36,7 @@ struct Placed {
                           : std::vector<Index>{extent[1] * row, row, 1};
     array.resize(extent[0] * extent[1] * row);
     std::iota(array.begin(), array.end(), 0.0);
-    tensor->placeArray(array.data(), strides, {0, 0, 0}, {0, 0, 0}, false);
+    tensor->placeArray(array.data(), strides, {0, 0, 0}, {0, 0, 0}, /*readOnly=*/false);
   }
 };
 

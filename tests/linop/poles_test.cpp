@@ -103,7 +103,7 @@ template <class T, class F>
 void forEachValue(const DTensor& x, F f) {
   Index number = 0;
   test::forEach(x.extent(), [&](std::vector<Index> at) {
-    for (int d = 0; d < x.rank(); ++d)
+    for (int d = 0; d < x.ndim(); ++d)
       at[d] += x.box()[d].begin;
     f(x.data<T>()[number++], at);
   });

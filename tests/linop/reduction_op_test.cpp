@@ -78,11 +78,11 @@ void expectSumsOverAllRanks(ReductionOp& op) {
     const test::Ends ends(op, sense, 1);
     test::act(op, sense, 1, *ends.x, 0, *ends.y);
     ASSERT_EQ(test::elementsOf(*ends.y), summed(test::elementsOf(*ends.x)));
-    fillRaw(*ends.x, 5, false);
+    fillRaw(*ends.x, 5, /*integers=*/false);
     test::act(op, sense, 1, *ends.x, 0, *ends.y);
     ASSERT_TRUE(allHaveTheSameBits(test::elementsOf(*ends.y)));
   }
-  const AdjointTestResult result = testAdjoint(op, 3, true);
+  const AdjointTestResult result = testAdjoint(op, 3, /*integers=*/true);
   ASSERT_EQ(result.forwardPairing, result.adjointPairing);
 }
 
@@ -155,8 +155,8 @@ TEST(ReductionOp, AnAllReduceInTwoStepsGivesTheSameBits) {
   EXPECT_EQ(one.describe().find(" as ReduceScatter"), std::string::npos) << one.describe();
   EXPECT_NE(two.describe().find(" as ReduceScatter"), std::string::npos) << two.describe();
   const test::Ends a(one, Sense::Forward, 1), b(two, Sense::Forward, 1);
-  fillRaw(*a.x, 7, false);
-  fillRaw(*b.x, 7, false);
+  fillRaw(*a.x, 7, /*integers=*/false);
+  fillRaw(*b.x, 7, /*integers=*/false);
   one.apply(*a.x, *a.y);
   two.apply(*b.x, *b.y);
   EXPECT_EQ(test::elementsOf(*a.y), test::elementsOf(*b.y));
@@ -240,7 +240,7 @@ TEST(ReductionOp, TakesArraysOfAnyStrides) {
     for (int i = 0; i < 2; ++i) {
       DTensor& tensor = i == 0 ? *strided.x : *strided.y;
       memory[i].assign(7 * 6, -1);
-      tensor.placeArray(&memory[i][8], {1, 7}, {1, 1}, {1, 1}, false);
+      tensor.placeArray(&memory[i][8], {1, 7}, {1, 1}, {1, 1}, /*readOnly=*/false);
     }
     axpby(1, *plain.x, 0, *strided.x);
     for (int round = 0; round < 2; ++round) {

@@ -46,7 +46,7 @@ TEST_P(RepeatedActions, RefuseArraysThatOverlapNow) {
   std::vector<double> array(2 * kRows * kColumns);
   place(*ends_.x, array, {kColumns, 1});
   // The second row of x is the first of y.
-  ends_.y->placeArray(array.data() + kColumns, {kColumns, 1}, {0, 0}, {0, 0}, false);
+  ends_.y->placeArray(array.data() + kColumns, {kColumns, 1}, {0, 0}, {0, 0}, /*readOnly=*/false);
   expectError(TENON_ERR_ARG, {"overlap"}, [&] { op_->apply(*ends_.x, *ends_.y); });
 }
 
@@ -76,7 +76,7 @@ TEST_P(RepeatedActions, RefuseArraysThatAreNotGathered) {
   std::vector<void*> first;
   for (auto& column : columns)
     first.push_back(column.data());
-  fresh->placeArrays(1, first, {1, 1}, {0, 0}, {0, 0}, false);
+  fresh->placeArrays(1, first, {1, 1}, {0, 0}, {0, 0}, /*readOnly=*/false);
   if (rows == 0)
     return; // A rank without elements has nothing to gather.
   expectError(TENON_ERR_STATE, {"never gathered"}, [&] { op_->apply(*fresh, *ends_.y); });
@@ -159,7 +159,7 @@ TEST_P(RepeatedActions, DistinguishTheSenses) {
   op_->applyAdjoint(*cotangents.x, *cotangents.y);
   const std::vector<double> want = elementsOf(*cotangents.y);
   for (int round = 0; round < 3; ++round) {
-    fillRaw(*cotangents.y, 9, true);
+    fillRaw(*cotangents.y, 9, /*integers=*/true);
     op_->applyAdjoint(*cotangents.x, *cotangents.y);
     EXPECT_EQ(elementsOf(*cotangents.y), want);
     expectRight();

@@ -36,13 +36,14 @@ RouteCase drawRouteCase(unsigned seed) {
   const int axes = draw.chance(70) ? 3 : 6;
   const GridPtr a = draw.grid(ranks, axes);
   const GridPtr b = draw.chance(70) ? a : draw.grid(ranks, axes);
-  return {draw.layout(shape, a, 0, false), draw.layout(shape, b, 0, false)};
+  return {draw.layout(shape, a, /*haloPercent=*/0, /*coveringHalos=*/false),
+          draw.layout(shape, b, /*haloPercent=*/0, /*coveringHalos=*/false)};
 }
 
 // Row-major index of an element in the whole tensor.
 Index numberOf(const Layout& layout, const std::vector<Index>& global) {
   Index number = 0;
-  for (int d = 0; d < layout.rank(); ++d)
+  for (int d = 0; d < layout.ndim(); ++d)
     number = number * layout.shape()[d] + global[d];
   return number;
 }
@@ -89,7 +90,8 @@ template <class F>
 void forEachCell(const DTensor& x, F f) {
   Index local = 0;
   test::forEach(x.extent(), [&](const std::vector<Index>& cell) {
-    f(local++, numberOf(x.layout(), *test::globalOf(x.layout(), x.position(), cell, false)));
+    f(local++,
+      numberOf(x.layout(), *test::globalOf(x.layout(), x.position(), cell, /*asSource=*/false)));
   });
 }
 
@@ -144,7 +146,7 @@ TEST_P(Routes, KeepTheValueOfValidTensors) {
       const auto op = make(c.from, c.to, type);
       DTensor x(world(), c.from, type), y(world(), c.to, type);
       fillValid(x);
-      fillRaw(y, seed, true); // y must be overwritten
+      fillRaw(y, seed, /*integers=*/true); // y must be overwritten
       op->apply(x, y);
       ASSERT_TRUE(holdsTheValue(y)) << "seed " << seed << ": " << op->describe();
     }
@@ -180,9 +182,10 @@ TEST_P(Routes, SatisfyTheAdjointIdentity) {
     const RouteCase c = drawRouteCase(1000 + seed);
     for (TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64}) {
       const auto op = make(c.from, c.to, type);
-      const AdjointTestResult exact = testAdjoint(*op, seed, true);
+      const AdjointTestResult exact = testAdjoint(*op, seed, /*integers=*/true);
       ASSERT_EQ(exact.forwardPairing, exact.adjointPairing) << op->describe();
-      ASSERT_LT(testAdjoint(*op, seed, false).relativeError, type == TENON_FLOAT64 ? 1e-13 : 1e-5)
+      ASSERT_LT(testAdjoint(*op, seed, /*integers=*/false).relativeError,
+                type == TENON_FLOAT64 ? 1e-13 : 1e-5)
           << op->describe();
     }
   }
@@ -224,7 +227,7 @@ TEST_P(Routes, MakeCopiesThatAreEqualBitByBit) {
   for (const auto& [from, to] : cases) {
     const auto op = make(from, to, TENON_FLOAT32);
     DTensor x(world(), from, TENON_FLOAT32), y(world(), to, TENON_FLOAT32);
-    fillRaw(x, 5, false);
+    fillRaw(x, 5, /*integers=*/false);
     op->apply(x, y);
     const int length = static_cast<int>(y.localElements());
     std::vector<float> first(y.data<float>(), y.data<float>() + length);
@@ -261,10 +264,11 @@ TEST_P(Routes, ReadAndWriteArraysOfAnyStride) {
       DTensor x(world(), a, TENON_FLOAT64), y(world(), b, TENON_FLOAT64),
           z(world(), b, TENON_FLOAT64);
       std::vector<double> memory(2 * y.localElements() + 1), source(3 * x.localElements() + 1);
-      y.placeArray(memory.data(), {2, 2 * y.extent()[0]}, {0, 0}, {0, 0}, false);
-      x.placeArray(source.data(), {3, 3 * x.extent()[0]}, {0, 0}, {0, 0}, false);
+      y.placeArray(memory.data(), {2, 2 * y.extent()[0]}, {0, 0}, {0, 0}, /*readOnly=*/false);
+      x.placeArray(source.data(), {3, 3 * x.extent()[0]}, {0, 0}, {0, 0}, /*readOnly=*/false);
       test::forEach(x.extent(), [&](const std::vector<Index>& cell) {
-        const Index number = numberOf(a, *test::globalOf(a, x.position(), cell, false));
+        const Index number =
+            numberOf(a, *test::globalOf(a, x.position(), cell, /*asSource=*/false));
         source[3 * (cell[0] + x.extent()[0] * cell[1])] =
             contributionAt(a, numberAlong(a, x.position(), PropertyKind::Partial), number);
       });

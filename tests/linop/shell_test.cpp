@@ -27,7 +27,7 @@ Ref<Shell> shell(Shell::Functions functions) {
 TEST(Shell, IsFoundOutIfItsMapsAreNotAdjoint) {
   const auto op = shell({.apply = [](const DTensor& x, DTensor& y) { axpby(2, x, 0, y); },
                          .applyAdjoint = [](const DTensor& y, DTensor& x) { axpby(3, y, 0, x); }});
-  EXPECT_GT(testAdjoint(*op, 1, true).relativeError, 0.01);
+  EXPECT_GT(testAdjoint(*op, 1, /*integers=*/true).relativeError, 0.01);
 }
 
 TEST(Shell, WritesPlainResultsInPlace) {

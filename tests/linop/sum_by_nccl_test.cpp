@@ -47,7 +47,7 @@ void expectTheSameSums(LinearOp& op, bool integers) {
     for (const auto& [alpha, beta] : {std::pair(1., 0.), {-2., 3.}}) {
       const test::Ends ends(expected, sense, 5);
       if (!integers)
-        fillRaw(*ends.x, 5, false);
+        fillRaw(*ends.x, 5, /*integers=*/false);
       const auto x = test::sameOnDevice(*ends.x), y = test::sameOnDevice(*ends.y);
       test::act(expected, sense, alpha, *ends.x, beta, *ends.y);
       test::act(op, sense, alpha, *x, beta, *y);
@@ -86,7 +86,8 @@ TEST_F(ByNccl, LinesOfDrawnGridsSumApart) {
     test::LayoutDraw draw(900 + seed);
     const GridPtr grid = draw.grid(world()->size(), 2);
     const Shape shape = draw.shape(1, 3, 6);
-    const Layout from = draw.layout(shape, grid, 0, false), to = draw.layout(shape, grid, 0, false);
+    const Layout from = draw.layout(shape, grid, /*haloPercent=*/0, /*coveringHalos=*/false),
+                 to = draw.layout(shape, grid, /*haloPercent=*/0, /*coveringHalos=*/false);
     ASSERT_NO_FATAL_FAILURE(expectTheSameSums(*make(from, to), false)) << "seed " << seed;
   }
 }
@@ -98,9 +99,10 @@ TEST_F(ByNccl, StridedArraysArePacked) {
     const test::Ends host(*op, Sense::Forward, 3);
     const auto x = test::sameOnDevice(*host.x), y = test::sameOnDevice(*host.y);
     Buffer memory(84 * Index(sizeof(double)), "the program's arrays", x->context().memory());
-    x->placeArray(memory.data<double>(), {1, 6}, {0, 0}, {0, 0}, false);
+    x->placeArray(memory.data<double>(), {1, 6}, {0, 0}, {0, 0}, /*readOnly=*/false);
     copyLocal(*host.x, *x);
-    y->placeArray(memory.data<double>() + 42, {1, y->extent()[0]}, {0, 0}, {0, 0}, false);
+    y->placeArray(memory.data<double>() + 42, {1, y->extent()[0]}, {0, 0}, {0, 0},
+                  /*readOnly=*/false);
     op->apply(*x, *y);
     options().set("-tenon_reduction", "auto");
     makeConversion(world(), op->domain(), op->range(), TENON_FLOAT64)->apply(*host.x, *host.y);

@@ -192,7 +192,7 @@ TEST_F(ByOption, SumsWithinALongerRouteGoByTheirLevels) {
   test::act(expected, Sense::Forward, 2, *there.x, 3, *there.y);
   test::act(*op, Sense::Forward, 2, *here.x, 3, *here.y);
   EXPECT_EQ(test::elementsOf(*here.y), test::elementsOf(*there.y)) << view;
-  const AdjointTestResult pairings = testAdjoint(*op, 3, true);
+  const AdjointTestResult pairings = testAdjoint(*op, 3, /*integers=*/true);
   EXPECT_EQ(pairings.forwardPairing, pairings.adjointPairing) << view;
 }
 
@@ -233,7 +233,7 @@ TEST_F(ByOption, AutoPricesTheMachine) {
 // summed axes.
 void expectEqualCopies(LinearOp& op) {
   const test::Ends ends(op, Sense::Forward, 1);
-  fillRaw(*ends.x, 11, false);
+  fillRaw(*ends.x, 11, /*integers=*/false);
   test::act(op, Sense::Forward, 1, *ends.x, 0, *ends.y);
   const Grid& grid = op.range().grid();
   int copies = ends.y->position() < 0 ? MPI_UNDEFINED : 0;
@@ -280,7 +280,7 @@ TEST_F(ByOption, SumsThatMoveTooGoInSteps) {
       test::act(*op, sense, 2, *here.x, 3, *here.y);
       EXPECT_EQ(test::elementsOf(*here.y), test::elementsOf(*there.y)) << view;
     }
-    const AdjointTestResult pairings = testAdjoint(*op, 3, true);
+    const AdjointTestResult pairings = testAdjoint(*op, 3, /*integers=*/true);
     EXPECT_EQ(pairings.forwardPairing, pairings.adjointPairing) << view;
     expectEqualCopies(*op);
   }
@@ -333,7 +333,7 @@ TEST_F(ByOption, SumsByLevelsAreThoseOfTheDefinition) {
           test::act(op, sense, 2, *here.x, 3, *here.y);
           ASSERT_EQ(test::elementsOf(*here.y), test::elementsOf(*there.y)) << op.describe();
         }
-        const AdjointTestResult pairings = testAdjoint(op, 3, true);
+        const AdjointTestResult pairings = testAdjoint(op, 3, /*integers=*/true);
         ASSERT_EQ(pairings.forwardPairing, pairings.adjointPairing) << op.describe();
         if (std::string(one.to) != "B,P")
           expectEqualCopies(op);

@@ -53,10 +53,10 @@ class Columns {
 public:
   explicit Columns(DTensor& tensor, std::shared_ptr<SharedArena> arena = nullptr)
       : tensor_(tensor), arena_(std::move(arena)) {
-    std::vector<Index> strides, ghosts(tensor.rank(), 1), high(tensor.rank(), 1);
+    std::vector<Index> strides, ghosts(tensor.ndim(), 1), high(tensor.ndim(), 1);
     const Box owned = tensor.layout().ownedBox(tensor.position());
     Index stride = 1, first = 0;
-    for (int d = 0; d < tensor.rank(); ++d) {
+    for (int d = 0; d < tensor.ndim(); ++d) {
       if (tensor.localElements() > 0) {
         ghosts[d] += std::max<Index>(0, owned[d].begin - tensor.box()[d].begin);
         high[d] += std::max<Index>(0, tensor.box()[d].end - owned[d].end);
@@ -66,7 +66,7 @@ public:
       stride *= owned[d].size() + ghosts[d] + high[d];
     }
     memory_.assign(stride, -1);
-    tensor.placeArray(memory_.data() + first, strides, ghosts, high, false);
+    tensor.placeArray(memory_.data() + first, strides, ghosts, high, /*readOnly=*/false);
     if (arena_)
       arena_->share(memory_.data(), static_cast<Index>(memory_.size() * sizeof(double)));
   }
@@ -120,8 +120,8 @@ TEST_P(Transports, GiveTheSameBits) {
       const Columns x(*callers.x), y(*callers.y), sharedX(*shared.x, world()->arena()),
           sharedY(*shared.y, world()->arena());
       for (std::uint64_t round = 0; round < 3; ++round) {
-        fillRaw(*messages.x, round, false);
-        fillRaw(*library.x, round, false);
+        fillRaw(*messages.x, round, /*integers=*/false);
+        fillRaw(*library.x, round, /*integers=*/false);
         axpby(1, *library.x, 0, *callers.x);
         axpby(1, *library.x, 0, *shared.x);
         test::act(expected, sense, 1, *messages.x, 0, *messages.y);
@@ -287,10 +287,10 @@ TEST(InPlaceShared, WideHalosAreFilledAndFolded) {
     const test::Ends apart(op, sense, 3), together(op, sense, 3);
     std::vector<double> memory(elements + 2 * width);
     for (const Ref<DTensor>& tensor : {together.x, together.y})
-      tensor->placeArray(&memory[width], {1}, {width}, {width}, false);
+      tensor->placeArray(&memory[width], {1}, {width}, {width}, /*readOnly=*/false);
     for (std::uint64_t round = 0; round < 2; ++round) {
-      fillRaw(*apart.x, round, true);
-      fillRaw(*together.x, round, true);
+      fillRaw(*apart.x, round, /*integers=*/true);
+      fillRaw(*together.x, round, /*integers=*/true);
       test::act(op, sense, 1, *apart.x, 0, *apart.y);
       test::act(op, sense, 1, *together.x, 0, *together.y);
       ASSERT_EQ(test::elementsOf(*together.y), test::elementsOf(*apart.y));

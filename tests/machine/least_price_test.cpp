@@ -27,9 +27,10 @@ TEST(LeastPrice, NoStepAndNoTwoStepsCostLess) {
     test::LayoutDraw draw(seed);
     const Shape shape = draw.shape(1, 3, draw.chance(50) ? 6 : 200);
     const GridPtr grid = draw.grid(12, 3), other = draw.chance(70) ? grid : draw.grid(12, 3);
-    const Layout a = draw.layout(shape, grid, 0, false);
-    const Layout b = draw.layout(shape, draw.chance(50) ? grid : other, 0, false);
-    const Layout c = draw.layout(shape, other, 0, false);
+    const Layout a = draw.layout(shape, grid, /*haloPercent=*/0, /*coveringHalos=*/false);
+    const Layout b = draw.layout(shape, draw.chance(50) ? grid : other, /*haloPercent=*/0,
+                                 /*coveringHalos=*/false);
+    const Layout c = draw.layout(shape, other, /*haloPercent=*/0, /*coveringHalos=*/false);
     const LinkRates rates{.levels = draw.chance(50)
                                         ? std::vector<LevelRates>{}
                                         : std::vector<LevelRates>{{4, 5e-6, 1e9}, {2, 2e-7, 2e9}}};

@@ -101,7 +101,7 @@ TEST(Price, OneExpensivePositionOfManyIsFoundByAllSamplings) {
 // A halo of one element on parts of two: an inner rank sends one element to each neighbour.
 Layout withHalo(const Layout& plain) {
   LayoutSpec spec = plain.spec();
-  spec.halos.resize(plain.rank());
+  spec.halos.resize(plain.ndim());
   Halo halo{.boxes = {}, .low = Boundary::Zero, .high = Boundary::Zero};
   for (int part = 0; part < plain.parts(0); ++part)
     halo.boxes.push_back({plain.owned(0, part).begin - 1, plain.owned(0, part).end + 1});

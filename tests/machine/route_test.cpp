@@ -164,8 +164,8 @@ TEST(Route, DrawnRoutesLeadFromEndToEndAsTheirModeSays) {
     const Shape shape = draw.shape(1, 3, 40);
     const int axes = seed % 2 == 0 ? 3 : 7;
     const GridPtr grid = draw.grid(12, axes), other = draw.chance(70) ? grid : draw.grid(12, axes);
-    const Layout from = draw.layout(shape, grid, 0, false);
-    const Layout to = draw.layout(shape, other, 0, false);
+    const Layout from = draw.layout(shape, grid, /*haloPercent=*/0, /*coveringHalos=*/false);
+    const Layout to = draw.layout(shape, other, /*haloPercent=*/0, /*coveringHalos=*/false);
     for (RouteMode mode :
          {RouteMode::Auto, RouteMode::Exchange, RouteMode::Chain, RouteMode::Collective}) {
       const Route found = route(from, to, mode);

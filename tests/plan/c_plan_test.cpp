@@ -62,9 +62,9 @@ TEST_F(CPlan, RunsApplyTangentAndAdjoint) {
   expectSuccess(TenonLayerCreateOutput(layer, 0, &ty));
   expectSuccess(TenonLayerCreateOutputCotangent(layer, 0, &dy));
   expectSuccess(TenonLayerCreateInputCotangent(layer, 0, &dx));
-  expectSuccess(TenonDTensorFillUniform(x, 1, 0, -1, 1));
-  expectSuccess(TenonDTensorFillUniform(t, 1, 1, -1, 1));
-  expectSuccess(TenonDTensorFillUniform(dy, 1, 2, -1, 1));
+  expectSuccess(TenonDTensorFillUniform(x, /*seed=*/1, /*stream=*/0, -1, 1));
+  expectSuccess(TenonDTensorFillUniform(t, /*seed=*/1, /*stream=*/1, -1, 1));
+  expectSuccess(TenonDTensorFillUniform(dy, /*seed=*/1, /*stream=*/2, -1, 1));
   expectSuccess(TenonLayerApply(layer, x, y));
   expectSuccess(TenonLayerApplyTangent(layer, t, ty));
   expectSuccess(TenonLayerApplyAdjoint(layer, dy, dx));

@@ -108,7 +108,7 @@ TEST(GradientBuckets, GiveTheDirectionOfTheGradientAsItIs) {
     DTensor x(world(), plan->inputLayout(), TENON_FLOAT64),
         y(world(), network.outputLayout(), TENON_FLOAT64),
         dy(world(), network.outputLayout().dual(), TENON_FLOAT64);
-    fillUniform(x, kTrainingSeed, 1, 0, 1);
+    fillUniform(x, kTrainingSeed, /*stream=*/1, 0, 1);
     fillConstant(dy, 1e-2);
     std::vector<double> norms;
     const auto note = [&] {

@@ -54,7 +54,7 @@ struct Results {
     }
     const Ref<DTensor> out = tensor(network.outputLayout(inputs)),
                        dy = tensor(out->layout().dual());
-    fillUniform(*dy, kSeed, 200, -1, 1);
+    fillUniform(*dy, kSeed, /*stream=*/200, -1, 1);
     fillParameters(network);
     network.zeroGradients();
     network.apply(Inputs(given.data(), given.size()), *out);
@@ -129,7 +129,7 @@ ListedCase meshNetwork(const MeshPart& part) {
 
 TEST(ListedPlan, OfTheMeshNetworkPredictsWhatTheLogCounts) {
   for (const bool anywhere : {false, true}) {
-    const MeshGraph graph(11, false);
+    const MeshGraph graph(11, /*twoSets=*/false);
     const MeshPart part(world(), graph, 12, {.anywhere = anywhere});
     const ListedCase c = meshNetwork(part);
     const Ref<LayerPlan> plan = planOf(c);
@@ -203,7 +203,7 @@ double mostHeld(const ListedCase& c, Layer& network, Index before) {
 
 // With row kernels fused or separate, and with steps overlapped or in order.
 TEST(ListedPlan, OfTheMeshNetworkPredictsWhatRunsUnderEachOption) {
-  const MeshGraph graph(63, false, 300, 5000);
+  const MeshGraph graph(63, /*twoSets=*/false, /*mostNodes=*/300, /*mostEdges=*/5000);
   const MeshPart part(world(), graph, 12, {.anywhere = true});
   const ListedCase c = meshNetwork(part);
   for (const char* fuses : {"true", "false"})
@@ -224,7 +224,7 @@ TEST(ListedPlan, OfTheMeshNetworkPredictsWhatRunsUnderEachOption) {
 }
 
 TEST(ListedPlan, ChoosesForLayersWithoutLists) {
-  const MeshGraph graph(5, false);
+  const MeshGraph graph(5, /*twoSets=*/false);
   const MeshPart part(world(), graph, 8);
   const ListedCase c = wideNetwork(part);
   ASSERT_NO_FATAL_FAILURE(expectPlanned(*planOf(c), c));
@@ -346,7 +346,7 @@ TEST(ListedPlan, OfPatchesPredictsWhatTheLogCounts) {
 }
 
 TEST(ListedPlan, IsReadForTheSameListsAlone) {
-  const MeshGraph graph(5, false), otherGraph(6, false);
+  const MeshGraph graph(5, /*twoSets=*/false), otherGraph(6, /*twoSets=*/false);
   const MeshPart part(world(), graph, 8), other(world(), otherGraph, 8);
   const std::string path = "lists_plan_" + std::to_string(world()->size()) + ".json";
   const Ref<LayerPlan> written = planOf(wideNetwork(part));
@@ -371,7 +371,7 @@ TEST(ListedPlan, IsReadForTheSameListsAlone) {
 }
 
 TEST(ListedPlan, RefusesWhatItDoesNotKnow) {
-  const MeshGraph graph(5, false);
+  const MeshGraph graph(5, /*twoSets=*/false);
   const MeshPart part(world(), graph, 8);
   const ListedCase c = wideNetwork(part);
   const auto free = makeRef<LayerPlan>(c.make(), c.inputs[0].shape()[0]);

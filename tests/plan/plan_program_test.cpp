@@ -77,7 +77,7 @@ void expectSame(Layer& network, const Layouts& inputs) {
   const Ref<DTensor> x = made(inputs.front()), y = made(network.outputLayout()),
                      dx = made(inputs.front().dual()), dy = made(y->layout().dual());
   for (const Ref<DTensor>& tensor : {x, dy})
-    fillUniform(*tensor, 1, 2, 0.5, 1);
+    fillUniform(*tensor, /*seed=*/1, /*stream=*/2, 0.5, 1);
   network.apply(*x, *y);
   network.applyAdjoint(*dy, dx.get());
   const int rank = world()->rank();

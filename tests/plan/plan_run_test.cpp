@@ -296,7 +296,7 @@ std::vector<std::vector<double>> valuesOf(Layer& network, const CommPtr& comm) {
   }
   DTensor y(comm, network.outputLayout(), TENON_FLOAT64),
       dy(comm, network.outputLayout().dual(), TENON_FLOAT64);
-  fillUniform(dy, kTrainingSeed, 9, -1, 1);
+  fillUniform(dy, kTrainingSeed, /*stream=*/9, -1, 1);
   network.apply(Inputs(read), y);
   network.applyAdjoint(dy, InputCotangents(written));
   return {everywhere(y), everywhere(*dx[0]), everywhere(*dx[1])};

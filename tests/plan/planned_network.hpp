@@ -112,7 +112,7 @@ inline std::vector<double> trained(Layer& network, const CommPtr& comm, const La
   network.initialize(kTrainingSeed, 0);
   const Layout output = network.outputLayout(input);
   const Space space = network.space();
-  const bool isField = output.rank() > 2;
+  const bool isField = output.ndim() > 2;
   const Ref<Layer> loss = newLayer(comm, isField ? "meansquarederror" : "crossentropy");
   loss->setDataType(TENON_FLOAT64);
   loss->setSpace(space);
@@ -180,8 +180,8 @@ struct PlannedTensors {
   explicit PlannedTensors(LayerPlan& plan)
       : network(setUp(plan)), x(made(plan.inputLayout())), y(made(network.outputLayout())),
         dy(made(network.outputLayout().dual())) {
-    fillUniform(*x, kTrainingSeed, 1, 0, 1);
-    fillUniform(*dy, kTrainingSeed, 2, 0, 1);
+    fillUniform(*x, kTrainingSeed, /*stream=*/1, 0, 1);
+    fillUniform(*dy, kTrainingSeed, /*stream=*/2, 0, 1);
   }
   Ref<DTensor> made(const Layout& layout) const {
     return makeRef<DTensor>(world(), layout, TENON_FLOAT64, network.space());
@@ -193,7 +193,7 @@ struct PlannedTensors {
 private:
   static Layer& setUp(LayerPlan& plan) {
     plan.setUp();
-    plan.layer().initialize(kTrainingSeed, 0);
+    plan.layer().initialize(kTrainingSeed, /*stream=*/0);
     return plan.layer();
   }
 };

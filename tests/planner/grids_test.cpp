@@ -108,11 +108,11 @@ TEST(Grids, PlansWithBothLabelsAreTheLeastOfAllGrids) {
         readNetworkTable(TENON_TEST_TABLES "/" + std::string(name) + ".json");
     for (const int batch : {64, 256, 2048})
       for (const int processes : {8, 64, 512}) {
-        const double least = ChainOfGrids(table, batch, processes, true).least();
+        const double least = ChainOfGrids(table, batch, processes, /*bothLabels=*/true).least();
         const T1Model model(table, batch, FineGrid({processes}), {2e-6, 1.0 / 6e9}, true);
         EXPECT_NEAR(findPlan(model).seconds, least, 1e-9 * least)
             << name << " " << batch << " on " << processes;
-        EXPECT_LE(least, ChainOfGrids(table, batch, processes, false).least());
+        EXPECT_LE(least, ChainOfGrids(table, batch, processes, /*bothLabels=*/false).least());
       }
   }
 }
@@ -122,7 +122,7 @@ TEST(Grids, PlansWithBothLabelsAreTheLeastOfAllGrids) {
 TEST(Grids, BothLabelsSaveTimeWhereOneDoesNot) {
   const NetworkTable table = readNetworkTable(TENON_TEST_TABLES "/alexnet.json");
   const auto expect = [&](int batch, double one, double both) {
-    EXPECT_NEAR(ChainOfGrids(table, batch, 512, false).least(), one, 1e-6 * one);
+    EXPECT_NEAR(ChainOfGrids(table, batch, 512, /*bothLabels=*/false).least(), one, 1e-6 * one);
     const T1Model model(table, batch, FineGrid({512}), {2e-6, 1.0 / 6e9}, true);
     EXPECT_NEAR(findPlan(model).seconds, both, 1e-6 * both);
   };

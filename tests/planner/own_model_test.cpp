@@ -284,7 +284,7 @@ TEST(OwnModel, GroupsOfChannelsHaveALabelOfTheirOwn) {
 
 TEST(OwnModel, WithoutInputChannelsPlansAreNoFaster) {
   const double with = findPlan(shippedModel("vgg16", 16, {16})).seconds;
-  const OwnModel model = shippedModel("vgg16", 16, {16}, false);
+  const OwnModel model = shippedModel("vgg16", 16, {16}, /*inputChannels=*/false);
   EXPECT_LE(with, findPlan(model).seconds);
   expectError(TENON_ERR_OPTION, {"label i is not among the choices"}, [&] {
     findPlan(model, {.fixed = {{"fc1", "n3,i"}}});

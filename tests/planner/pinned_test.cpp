@@ -349,10 +349,10 @@ TEST(FewerProcesses, TheBestNumberIsTaken) {
     return plan->search().seconds;
   };
   // One axis of 7 has few parallelizations, and none of the batch of 8 alone.
-  double least = seconds(7, false);
+  double least = seconds(7, /*fewer=*/false);
   for (Index processes : {1, 4, 5, 6})
-    least = std::min(least, seconds(processes, false));
-  EXPECT_EQ(seconds(7, true), least);
+    least = std::min(least, seconds(processes, /*fewer=*/false));
+  EXPECT_EQ(seconds(7, /*fewer=*/true), least);
   // A batch of 1 on 9973 processes: no layer has that many parts.
   const Ref<NamedPlan> plan = alexNetPlan(1, 9973);
   expectError(TENON_ERR_SHAPE, {"layer conv1", "9973 processes"}, [&] { plan->search(); });

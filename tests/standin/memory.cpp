@@ -124,12 +124,12 @@ void* DeviceMemory::allocate(std::size_t bytes, Kind kind, CUcontext context) {
   known_[memory] = {bytes, pages, true, kind, 0, context};
   inUse_ += bytes;
   kept_ -= ofKept;
-  protect(memory, pages, true);
+  protect(memory, pages, /*usable=*/true);
   fillWithNan(memory, pages);
   // AddressSanitizer forbids bytes in units of 8.
   const std::size_t granules = (bytes + 7) / 8 * 8;
   allow(memory + granules, pages - granules, false);
-  protect(memory, pages, false);
+  protect(memory, pages, /*usable=*/false);
   return memory;
 }
 
@@ -145,7 +145,7 @@ bool DeviceMemory::deallocate(void* memory) {
   // Other processes may have shown memory open: its content becomes NaN. The file's bytes of memory
   // that was never shown are given back to the system.
   if (a.kind == Kind::Shown) {
-    protect(begin, a.pages, true);
+    protect(begin, a.pages, /*usable=*/true);
     fillWithNan(begin, a.pages);
   } else if (a.kind == Kind::Showable) {
     fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin - base_,
@@ -239,7 +239,7 @@ bool DeviceMemory::makeUsable(const void* p) {
   const auto* at = around(p);
   if (!at || !at->second.isAlive || p >= at->first + at->second.pages)
     return false;
-  protect(at->first, at->second.pages, true);
+  protect(at->first, at->second.pages, /*usable=*/true);
   return usable_.insert(at->first).second;
 }
 
@@ -247,7 +247,7 @@ void DeviceMemory::close() {
   if (--depth_ > 0)
     return;
   for (char* memory : usable_)
-    protect(memory, known_.at(memory).pages, false);
+    protect(memory, known_.at(memory).pages, /*usable=*/false);
   usable_.clear();
 }
 

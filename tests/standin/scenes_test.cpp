@@ -124,17 +124,38 @@ struct Scene {
 
 const std::vector<Scene>& scenes() {
   static const std::vector<Scene> all = {
-      {"right", [] { return ends([](Exchange& e) { e.run(true, true, true); }); }, kRight, kRight},
+      {"right",
+       [] {
+         return ends([](Exchange& e) {
+           e.run(/*waitsForField=*/true, /*packsOnTransfer=*/true, /*synchronises=*/true);
+         });
+       },
+       kRight, kRight},
       {"the pack does not wait for the field",
-       [] { return ends([](Exchange& e) { e.run(false, true, true); }); }, kWrong, kRight},
+       [] {
+         return ends([](Exchange& e) {
+           e.run(/*waitsForField=*/false, /*packsOnTransfer=*/true, /*synchronises=*/true);
+         });
+       },
+       kWrong, kRight},
       {"the copy does not wait for the pack",
-       [] { return ends([](Exchange& e) { e.run(true, false, true); }); }, kWrong, kRight},
-      {"the host does not wait", [] { return ends([](Exchange& e) { e.run(true, true, false); }); },
+       [] {
+         return ends([](Exchange& e) {
+           e.run(/*waitsForField=*/true, /*packsOnTransfer=*/false, /*synchronises=*/true);
+         });
+       },
+       kWrong, kRight},
+      {"the host does not wait",
+       [] {
+         return ends([](Exchange& e) {
+           e.run(/*waitsForField=*/true, /*packsOnTransfer=*/true, /*synchronises=*/false);
+         });
+       },
        kWrong, kWrong},
       {"a buffer is overwritten while it is copied",
        [] {
          return ends([](Exchange& e) {
-           e.run(true, true, false);
+           e.run(/*waitsForField=*/true, /*packsOnTransfer=*/true, /*synchronises=*/false);
            e.field.setZero();
            e.pack(e.compute);
            e.transfer.stream().synchronise();
@@ -364,14 +385,14 @@ void fillTwice(Other& other, Shown& shown, bool synchronises) {
 
 const std::vector<SharedScene>& sharedScenes() {
   static const std::vector<SharedScene> all = {
-      {"right", [](Other& o, Shown& s) { fillTwice(o, s, true); },
-       [](Other& o, Reading& r) { return readOnce(o, r, false); }, kRight},
+      {"right", [](Other& o, Shown& s) { fillTwice(o, s, /*synchronises=*/true); },
+       [](Other& o, Reading& r) { return readOnce(o, r, /*releasesEarly=*/false); }, kRight},
       {"the owner does not wait before it tells",
-       [](Other& o, Shown& s) { fillTwice(o, s, false); },
-       [](Other& o, Reading& r) { return readOnce(o, r, false); }, kWrong},
+       [](Other& o, Shown& s) { fillTwice(o, s, /*synchronises=*/false); },
+       [](Other& o, Reading& r) { return readOnce(o, r, /*releasesEarly=*/false); }, kWrong},
       {"the reader does not wait before it tells",
-       [](Other& o, Shown& s) { fillTwice(o, s, true); },
-       [](Other& o, Reading& r) { return readOnce(o, r, true); }, kWrong},
+       [](Other& o, Shown& s) { fillTwice(o, s, /*synchronises=*/true); },
+       [](Other& o, Reading& r) { return readOnce(o, r, /*releasesEarly=*/true); }, kWrong},
       {"the owner frees what another has open",
        [](Other& o, Shown& s) {
          s.fill(1);
@@ -520,7 +541,8 @@ TEST(Standin, CallsFailWhereTheTestSays) {
   const auto codeOf = [](
                           const char* failure, const std::function<void()>& work = [] {
                             Exchange e;
-                            e.run(true, true, true);
+                            e.run(/*waitsForField=*/true, /*packsOnTransfer=*/true,
+                                  /*synchronises=*/true);
                           }) {
     setenv("TENON_STANDIN_FAIL", failure, 1);
     try {

@@ -35,7 +35,7 @@ inline Modes modesAt(const Halo& halo, const Box& held, const std::vector<Index>
 
 // Whether the caller supplies a cell of the box that is held.
 inline bool isUserCell(const Layout& layout, const Box& held, const std::vector<Index>& local) {
-  for (int d = 0; d < layout.rank(); ++d) {
+  for (int d = 0; d < layout.ndim(); ++d) {
     const auto& halo = layout.halo(d);
     const Index index = held[d].begin + local[d];
     if (halo &&
@@ -75,7 +75,7 @@ inline std::optional<std::vector<Index>> globalOf(const Layout& layout, int posi
                                                   const std::vector<Index>& local, bool asSource) {
   std::vector<Index> global(local.size());
   int longitudes = -1, crossings = 0;
-  for (int d = 0; d < layout.rank(); ++d) {
+  for (int d = 0; d < layout.ndim(); ++d) {
     const int part = layout.part(position, d);
     const Index index = layout.box(d, part).begin + local[d];
     const auto& halo = layout.halo(d);
@@ -107,7 +107,7 @@ inline std::optional<std::vector<Index>> globalOf(const Layout& layout, int posi
 inline int signOf(const Layout& layout, int position, const std::vector<Index>& local,
                   bool asSource) {
   int sign = 1;
-  for (int d = 0; d < layout.rank(); ++d)
+  for (int d = 0; d < layout.ndim(); ++d)
     if (const auto& halo = layout.halo(d); halo && asSource == halo->isPartial) {
       const Modes modes = modesAt(*halo, layout.box(position), local);
       Index index = layout.box(d, layout.part(position, d)).begin + local[d];

@@ -77,7 +77,7 @@ public:
   // hold contributions), and another one, of even extent, has the longitudes.
   void poles(Layout& layout, bool onlyValues = false) {
     const Shape& shape = layout.shape();
-    const int rank = layout.rank(), first = rank < 4 ? 0 : 2;
+    const int rank = layout.ndim(), first = rank < 4 ? 0 : 2;
     if (rank < first + 2 || chance(50))
       return;
     const int y = between(first, rank - 1);
@@ -100,10 +100,10 @@ public:
 
   // Gives some pairs boundary modes by channel, where channels have no halo.
   void modesByChannel(Layout& a, Layout& b) {
-    if (a.rank() < 2 || a.shape()[1] < 2 || a.halo(1) || b.halo(1) || chance(50))
+    if (a.ndim() < 2 || a.shape()[1] < 2 || a.halo(1) || b.halo(1) || chance(50))
       return;
     for (const Layout* layout : {&a, &b})
-      for (int d = 0; d < a.rank(); ++d)
+      for (int d = 0; d < a.ndim(); ++d)
         if (layout->halo(d) && layout->halo(d)->longitudes == 1)
           return;
     for (Layout* layout : {&a, &b}) {

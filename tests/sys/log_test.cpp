@@ -79,7 +79,7 @@ TEST_F(LogTest, ScopesWaitForWhatTheBarrierWaitsFor) {
       seconds += 1;
       underWay = 5;
     }
-    EXPECT_EQ(logOpenScope().seconds, 6);
+    EXPECT_EQ(logTotalsOfOpenScope().seconds, 6);
     underWay = 2;
   }
   setLogBarrier(nullptr);

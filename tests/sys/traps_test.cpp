@@ -72,7 +72,7 @@ TEST(Traps, AreTheHostsInItsFunctions) {
 }
 
 TEST(Traps, ThatTenonDidNotSetAreLeftAlone) {
-  const HeldTraps none;
+  const NoTraps noTraps;
   std::feclearexcept(FE_ALL_EXCEPT);
   guard("TenonCall", [] {});
   EXPECT_EQ(std::fetestexcept(FE_ALL_EXCEPT), 0);

@@ -43,7 +43,7 @@ public:
     x_ = makeRef<DTensor>(comm, input, TENON_FLOAT64);
     y_ = makeRef<DTensor>(comm, net->outputLayout(), TENON_FLOAT64);
     dy_ = makeRef<DTensor>(comm, net->outputLayout().dual(), TENON_FLOAT64);
-    fillUniform(*x_, 5, 1, -1, 1);
+    fillUniform(*x_, /*seed=*/5, /*stream=*/1, -1, 1);
   }
 
   double evaluate() {

@@ -175,13 +175,13 @@ Vector trainOperator(Space space) {
   network.setUp(field);
   network.initialize(kSeed, 0);
   const auto target = makeRef<DTensor>(world(), field, TENON_FLOAT64);
-  fillUniform(*target, kSeed, 1, 0, 1);
+  fillUniform(*target, kSeed, /*stream=*/1, 0, 1);
   made.loss->setTarget(target);
   const Ref<Optimizer> optimizer = makeOptimizer("adamw", made.net);
   DTensor x(world(), field, TENON_FLOAT64), dx(world(), field.dual(), TENON_FLOAT64),
       value(world(), network.outputLayout(), TENON_FLOAT64),
       seed(world(), network.outputLayout().dual(), TENON_FLOAT64);
-  fillUniform(x, kSeed, 2, 0, 1);
+  fillUniform(x, kSeed, /*stream=*/2, 0, 1);
   fillConstant(seed, 1);
   Vector found;
   for (int step = 0; step < 3; ++step) {

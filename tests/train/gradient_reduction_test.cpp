@@ -48,7 +48,7 @@ Index messagesIn(const Work& work) {
   {
     const LogScope scope(event);
     work();
-    messages = logOpenScope().messages;
+    messages = logTotalsOfOpenScope().messages;
   }
   logEnable(false);
   return messages;
@@ -222,7 +222,7 @@ TEST(GradientReduction, IsOneForEachGrid) {
     net->initialize(3, 0);
     DTensor x(world(), input, TENON_FLOAT64), y(world(), net->outputLayout(), TENON_FLOAT64),
         dy(world(), net->outputLayout().dual(), TENON_FLOAT64);
-    fillUniform(x, 5, 1, -1, 1);
+    fillUniform(x, /*seed=*/5, /*stream=*/1, -1, 1);
     fillConstant(dy, 0.5);
     const Ref<Optimizer> sgd = makeOptimizer("sgd", net);
     sgd->set("gradient_bucket", bucket);

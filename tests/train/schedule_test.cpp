@@ -50,7 +50,7 @@ TEST(RateSchedule, FollowsTheCosineAfterTheWarmup) {
 }
 
 TEST(RateSchedule, ReducesOnAPlateau) {
-  const HeldTraps held; // a loss is not a number
+  const NoTraps noTraps; // a loss is not a number
   RateSchedule schedule = scheduleOf({{"schedule", "plateau"},
                                       {"schedule_factor", 0.1},
                                       {"least_rate", 0.05},
@@ -139,7 +139,7 @@ TEST(LineSearch, FollowsTheSlopesWhereValuesAreRounded) {
 }
 
 TEST(LineSearch, StaysWhereNothingDecreases) {
-  const HeldTraps held; // values that are not numbers
+  const NoTraps noTraps; // values that are not numbers
   const LinePoint start{0, 1, -1};
   const LineResult found = searchLine(
       [](double t) {

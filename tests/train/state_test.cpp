@@ -43,7 +43,7 @@ void trainStep(Layer& net, Optimizer& optimizer) {
   const auto in = makeRef<DTensor>(world(), x, TENON_FLOAT32),
              out = makeRef<DTensor>(world(), y, TENON_FLOAT32),
              dout = makeRef<DTensor>(world(), y.dual(), TENON_FLOAT32);
-  fillUniform(*in, 1, 1, -1, 1);
+  fillUniform(*in, /*seed=*/1, /*stream=*/1, -1, 1);
   const double loss = optimizer.stepWith([&] { // |y|^2 / 2
     net.apply(*in, *out);
     copyLocal(*out, *dout);

@@ -87,7 +87,7 @@ TEST(DamagedFile, TruncatedAtEachByteIsRefused) {
 // A file with checksums must never give wrong values. At least two of the eight flips of a byte, on
 // average, must be refused.
 TEST(DamagedFile, EachFlippedBitIsRefusedOrHarmless) {
-  const HeldTraps noTraps; // damaged values may overflow, or be NaN, in a conversion
+  const NoTraps noTraps; // damaged values may overflow, or be NaN, in a conversion
   for (const Sample& sample : samples()) {
     const std::string undamaged = contents(sample.bytes);
     std::size_t refused = 0;
@@ -107,7 +107,7 @@ TEST(DamagedFile, EachFlippedBitIsRefusedOrHarmless) {
 // Overwrites each 1, 2, 4 and 8 consecutive bytes with the largest unsigned integer, the largest
 // signed one, and 0. These are sizes, offsets and extents at some of the positions.
 TEST(DamagedFile, ExtremeNumbersAnywhereDoNoHarm) {
-  const HeldTraps noTraps; // damaged values may overflow, or be NaN, in a conversion
+  const NoTraps noTraps; // damaged values may overflow, or be NaN, in a conversion
   for (const Sample& sample : samples()) {
     const std::string undamaged = contents(sample.bytes);
     for (const std::size_t count : {1, 2, 4, 8})

@@ -153,7 +153,7 @@ TEST(WeightsFile, ReadsBlocks) {
 }
 
 TEST(WeightsFile, RefusesANumberThatFloat32CannotHold) {
-  const HeldTraps noTraps; // 1e39 overflows when it is converted to float
+  const NoTraps noTraps; // 1e39 overflows when it is converted to float
   const std::string bytes = safetensors(
       R"({"a":{"dtype":"F64","shape":[2],"data_offsets":[0,16]}})", rawBytes<double>({1e39, 1}));
   const WeightsFile file = openFile(bytes);

@@ -241,7 +241,7 @@ inline void checkLength(const char* what, std::size_t length, std::size_t wanted
                             " entries, but needs " + std::to_string(wanted));
 }
 /* Of a list that may be left out. */
-inline void checkAnyLength(const char* what, std::size_t length, std::size_t wanted) {
+inline void checkLengthIfAny(const char* what, std::size_t length, std::size_t wanted) {
   if (length != 0)
     checkLength(what, length, wanted);
 }

@@ -350,9 +350,9 @@ private:
       throw Error(TENON_ERR_DATATYPE, message, message);
     }
     const std::size_t dimensions = dimensionsOf(this->get(), where);
-    checkAnyLength("tenon::DTensor::place: strides", a.strides.size(), dimensions);
-    checkAnyLength("tenon::DTensor::place: ghostsLow", a.ghostsLow.size(), dimensions);
-    checkAnyLength("tenon::DTensor::place: ghostsHigh", a.ghostsHigh.size(), dimensions);
+    checkLengthIfAny("tenon::DTensor::place: strides", a.strides.size(), dimensions);
+    checkLengthIfAny("tenon::DTensor::place: ghostsLow", a.ghostsLow.size(), dimensions);
+    checkLengthIfAny("tenon::DTensor::place: ghostsHigh", a.ghostsHigh.size(), dimensions);
   }
 };
 

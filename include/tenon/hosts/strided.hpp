@@ -28,8 +28,8 @@ template <class T>
 Placement placeStrided(DTensor& x, const Strided<T>& array, const Ints& ghostsLow,
                        const Ints& ghostsHigh, const Where& where) {
   const std::size_t ofArray = array.extents.size(), dimensions = dimensionsOf(x.get(), where);
-  checkAnyLength("ghostsLow", ghostsLow.size(), ofArray);
-  checkAnyLength("ghostsHigh", ghostsHigh.size(), ofArray);
+  checkLengthIfAny("ghostsLow", ghostsLow.size(), ofArray);
+  checkLengthIfAny("ghostsHigh", ghostsHigh.size(), ofArray);
   if (ofArray > dimensions)
     throw std::length_error("the array has " + std::to_string(ofArray) +
                             " dimensions, but the tensor " + std::to_string(dimensions));

@@ -25,7 +25,7 @@ namespace {
 
 // True for the dual of a layout with a halo, whose ghost cells hold contributions to be added.
 bool holdsPartialSums(const Layout& layout) {
-  for (int d = 0; d < layout.rank(); ++d)
+  for (int d = 0; d < layout.ndim(); ++d)
     if (layout.halo(d) && layout.halo(d)->isPartial)
       return true;
   return false;

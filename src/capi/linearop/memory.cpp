@@ -62,7 +62,7 @@ TenonErrorCode TenonLinearOpCreateAllocate(TenonLayout from, TenonLayout to, con
                                            TenonDataType type, TenonLinearOp* op) noexcept {
   return guard(__func__, [&] {
     createBetween({from, to}, op, [&](const CommPtr& comm, const Layout& a, const Layout& b) {
-      return MemoryOp::allocate(comm, a, b, listOf(at, a.rank(), "at"), type);
+      return MemoryOp::allocate(comm, a, b, listOf(at, a.ndim(), "at"), type);
     });
   });
 }
@@ -76,9 +76,9 @@ TenonErrorCode TenonLinearOpCreateMemory(TenonLayout layout, const char* name, c
       if (kind == "clear" && to)
         throw Error(TENON_ERR_ARG, "to is not NULL, but clear has no second box; pass NULL");
       if (kind == "clear")
-        return MemoryOp::clear(comm, on, boxOf(low, high, on.rank()), type);
+        return MemoryOp::clear(comm, on, boxOf(low, high, on.ndim()), type);
       FromBoxToBox* const make = operatorNamed(kind);
-      return make(comm, on, boxOf(low, high, on.rank()), listOf(to, on.rank(), "to"), type);
+      return make(comm, on, boxOf(low, high, on.ndim()), listOf(to, on.ndim(), "to"), type);
     });
   });
 }

@@ -30,7 +30,7 @@ public:
   BatchedAgreement& operator=(const BatchedAgreement&) = delete;
 
   // Adds a text that must be the same on all ranks.
-  void say(std::string_view what, std::string text) {
+  void compareText(std::string_view what, std::string text) {
     texts_.push_back({std::string(what), std::move(text)});
   }
   // Adds an action that is run if the agreement fails, the latest first. It must not throw.
@@ -100,7 +100,7 @@ auto batched(Communicator& comm, std::string_view what, Body&& body, Describe&& 
   if (!batch)
     return collectively(comm, what, std::forward<Body>(body), std::forward<Describe>(describe));
   auto result = std::forward<Body>(body)();
-  batch->say(what, std::forward<Describe>(describe)(result));
+  batch->compareText(what, std::forward<Describe>(describe)(result));
   return result;
 }
 

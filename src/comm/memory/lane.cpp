@@ -191,7 +191,7 @@ double SendLane::readSeconds() const noexcept {
   return shape_.isTimed() ? readSecondsOf(slot(lane(), shape_, slots_, posted_)) : 0;
 }
 
-void SendLane::postArray(Index place, const std::array<Index, kMaxRank>& strides) noexcept {
+void SendLane::postArray(Index place, const std::array<Index, kMaxDims>& strides) noexcept {
   std::memcpy(slotData(), strides.data(), sizeof strides);
   post(place);
 }

@@ -43,7 +43,7 @@ namespace tenon {
 inline constexpr Index kPacked = -1;
 struct ArrayPlace {
   Index array = kPacked;
-  std::array<Index, kMaxRank> strides{};
+  std::array<Index, kMaxDims> strides{};
 };
 
 // A part is the data of one rank for another. Parts of this size in bytes and above are packed as
@@ -111,7 +111,7 @@ public:
   double readSeconds() const noexcept;
   void postPacked() noexcept { post(kPacked); }
   // Posts an array whose first element is at that offset of the sender's segment.
-  void postArray(Index place, const std::array<Index, kMaxRank>& strides) noexcept;
+  void postArray(Index place, const std::array<Index, kMaxDims>& strides) noexcept;
   // True if all postings have been released.
   bool isDrained() const noexcept;
   // Sleeps until the receiver releases a posting, or for that time in ns; not if all are released.

@@ -63,7 +63,7 @@ private:
 
   // Coordinate 0 of an R axis has at least the elements of all others, so R axes are not recorded.
   void add(const Layout& layout) {
-    for (int dim = 0; dim < layout.rank(); ++dim) {
+    for (int dim = 0; dim < layout.ndim(); ++dim) {
       const std::vector<int>& axes = layout.splitAxes(dim);
       if (axes.empty())
         continue;

@@ -44,7 +44,7 @@ Index mostInner(const IndexMap& map, const Layout& domain) {
   for (int rank : domain.grid().ranks()) {
     const Box box = domain.boxOfRank(rank);
     Index inner = 1;
-    for (int d = 0; d < domain.rank(); ++d)
+    for (int d = 0; d < domain.ndim(); ++d)
       if (std::ranges::find(map.jointDims(), d) == map.jointDims().end())
         inner *= box[d].size();
     most = std::max(most, inner);

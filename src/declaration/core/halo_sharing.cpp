@@ -169,7 +169,7 @@ HaloSharing::Wanted HaloSharing::wanted(int node, const Layout& input, const Lay
     const Wanted readerHalo = wantedBy(reader, static_cast<int>(r), output, windows);
     if (!readerHalo.why.empty())
       return {{}, readerHalo.why};
-    for (int d = 0; readerHalo.computedHalo && d < output.rank(); ++d) {
+    for (int d = 0; readerHalo.computedHalo && d < output.ndim(); ++d) {
       if (!readerHalo.computedHalo->halo(d))
         continue;
       const std::optional<Halo> halo = halosFor(*readerHalo.computedHalo, d);
@@ -182,7 +182,7 @@ HaloSharing::Wanted HaloSharing::wanted(int node, const Layout& input, const Lay
   const Layout computedHalo(std::move(merged));
   if (haveSameMemory(computedHalo, output))
     return {};
-  for (int d = 0; d < output.rank(); ++d)
+  for (int d = 0; d < output.ndim(); ++d)
     if (computedHalo.halo(d) && computedHalo.halo(d)->low == Boundary::Periodic &&
         !current.declaration->keepsPeriod(d, input.shape()))
       return refuse(fmt::format("its readers go round dimension {}, but its windows do not, or not "

@@ -26,7 +26,7 @@ constexpr double kStripSeconds = 1e-5;
 // for a message.
 double secondsSaved(const Layout& plain, Index elementBytes, const PieceRates& rates) {
   Index largestBlock = 1;
-  for (int d = 0; d < plain.rank(); ++d) {
+  for (int d = 0; d < plain.ndim(); ++d) {
     Index widest = 0;
     for (int part = 0; part < plain.parts(d); ++part)
       widest = std::max(widest, plain.owned(d, part).size());

@@ -17,7 +17,7 @@
 namespace tenon {
 
 Layout layoutLike(const Layout& pattern, const Shape& shape, const std::string& who) {
-  if (pattern.rank() != static_cast<int>(shape.size()))
+  if (pattern.ndim() != static_cast<int>(shape.size()))
     throw Error(TENON_ERR_SHAPE,
                 fmt::format("the output of {} has shape [{}], but its output layout was set to {}, "
                             "which has a different number of dimensions",
@@ -41,7 +41,7 @@ Layout withCutsOf(const Layout& other, const Layout& layout) {
   if (!(other.grid() == layout.grid()))
     return layout;
   LayoutSpec spec = layout.spec();
-  for (int d = 0; d < std::min(other.rank(), layout.rank()); ++d)
+  for (int d = 0; d < std::min(other.ndim(), layout.ndim()); ++d)
     if (other.shape()[d] == layout.shape()[d] && other.splitAxes(d) == layout.splitAxes(d))
       spec.cuts[d] = other.cuts(d);
   return Layout(std::move(spec));

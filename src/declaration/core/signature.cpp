@@ -280,7 +280,7 @@ Layout makeLayout(const Shape& shape, const GridPtr& grid, const TensorSignature
 Layout makeLayoutLike(const Layout& source, const GridPtr& grid, const TensorSignature& requested) {
   const Layout plain = source.withoutHalos();
   std::vector<CutSource> sameCuts;
-  for (int d = 0; d < plain.rank(); ++d)
+  for (int d = 0; d < plain.ndim(); ++d)
     sameCuts.push_back({&plain, d});
   return makeLayout(plain.shape(), grid, requested, sameCuts);
 }

@@ -53,7 +53,7 @@ class Cutter {
 public:
   Cutter(const std::vector<Window>& windows, const Layout& plain, const Layout& output)
       : windows_(windows), plain_(plain), output_(output) {
-    for (int d = kFirstSpatial; d < plain.rank(); ++d)
+    for (int d = kFirstSpatial; d < plain.ndim(); ++d)
       parts_.push_back(cutParts(windows[d - kFirstSpatial], plain, output, d));
   }
 
@@ -70,7 +70,7 @@ public:
     // A rank that is not in the grid, or has no batch entries or channels, has no strips.
     if (elements(box) == 0)
       return box;
-    for (int d = kFirstSpatial; d < plain_.rank(); ++d)
+    for (int d = kFirstSpatial; d < plain_.ndim(); ++d)
       box[d] = partsOf(d)[plain_.part(position, d)][whereIn(d, dim, where)];
     return box;
   }
@@ -85,7 +85,7 @@ public:
   // The input layout that these outputs read.
   Layout use(int dim, Zone where) const {
     LayoutSpec spec = plain_.spec();
-    for (int d = kFirstSpatial; d < plain_.rank(); ++d)
+    for (int d = kFirstSpatial; d < plain_.ndim(); ++d)
       spec.halos[d] = halo(d, whereIn(d, dim, where));
     return Layout(std::move(spec));
   }
@@ -124,8 +124,8 @@ private:
 std::vector<FormPiece> windowPieces(const std::vector<Window>& windows, const Layout& plain,
                                     const Layout& output) {
   const Cutter cutter(windows, plain, output);
-  std::vector<FormPiece> pieces = {{plain, cutter.allOutputs(plain.rank(), kInside)}};
-  for (int d = kFirstSpatial; d < plain.rank(); ++d)
+  std::vector<FormPiece> pieces = {{plain, cutter.allOutputs(plain.ndim(), kInside)}};
+  for (int d = kFirstSpatial; d < plain.ndim(); ++d)
     for (Zone where : {kBelow, kAbove})
       if (cutter.exists(d, where))
         pieces.push_back({cutter.use(d, where), cutter.allOutputs(d, where)});
@@ -268,7 +268,7 @@ Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plai
   follow(0, plainUse.cuts(0));
   if (!channelCuts.empty())
     follow(1, channelCuts);
-  for (int d = kFirstSpatial; d < plainUse.rank(); ++d)
+  for (int d = kFirstSpatial; d < plainUse.ndim(); ++d)
     // A dimension without split points is balanced.
     follow(d, cuts == OutputCuts::Balanced
                   ? std::vector<Index>()
@@ -278,7 +278,7 @@ Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plai
 
 Layout withHalosOf(const Layout& computedHalo, const Layout& plain) {
   LayoutSpec spec = plain.spec();
-  for (int d = 0; d < plain.rank(); ++d)
+  for (int d = 0; d < plain.ndim(); ++d)
     if (d != kChannelDim)
       spec.halos[d] = computedHalo.halo(d);
   return Layout(std::move(spec));
@@ -287,7 +287,7 @@ Layout withHalosOf(const Layout& computedHalo, const Layout& plain) {
 Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUse,
                        const Layout& output) {
   LayoutSpec spec = plainUse.spec();
-  for (int d = kFirstSpatial; d < plainUse.rank(); ++d) {
+  for (int d = kFirstSpatial; d < plainUse.ndim(); ++d) {
     const Window& window = windows[d - kFirstSpatial];
     Halo halo = haloOf(window, plainUse.shape()[kChannelDim]);
     // A last window would extend past the owned elements.
@@ -309,7 +309,7 @@ Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUs
 bool holdsAllOf(const Layout& filled, const Layout& use) {
   if (!(filled.withoutHalos() == use.withoutHalos()))
     return false;
-  for (int d = 0; d < use.rank(); ++d) {
+  for (int d = 0; d < use.ndim(); ++d) {
     const Boundary none = Boundary::None;
     const auto &from = filled.halo(d), &to = use.halo(d);
     // Contributions are not values until they are summed.

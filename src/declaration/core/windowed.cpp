@@ -337,7 +337,7 @@ Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
   if (choice.computedHalo) {
     output = withHalosOf(*choice.computedHalo, output);
     // Outside the domain such a window reads at the points of the outputs that are requested there.
-    for (int d = kFirstSpatial; d < output.rank(); ++d)
+    for (int d = kFirstSpatial; d < output.ndim(); ++d)
       if (Window& window = windows[d - kFirstSpatial]; isOnePoint(window) && output.halo(d))
         window.lowMode = window.highMode = output.halo(d)->low;
   }

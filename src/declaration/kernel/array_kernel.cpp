@@ -12,18 +12,18 @@
 namespace tenon {
 
 bool isChannelsLast(const LocalArray& x) {
-  return x.rank() > 2 && x.strides()[1] == 1 && x.strides()[x.rank() - 1] == x.extent()[1];
+  return x.ndim() > 2 && x.strides()[1] == 1 && x.strides()[x.ndim() - 1] == x.extent()[1];
 }
 
 void setZero(LocalArray& y) {
   visitFloating(y.dataType(), [&]<class T>(T) {
-    blockScale(y.context(), y.rank(), y.extent().data(), T(0), y.mutableData<T>(), y.strides());
+    blockScale(y.context(), y.ndim(), y.extent().data(), T(0), y.mutableData<T>(), y.strides());
   });
 }
 
 void copyArray(const LocalArray& x, LocalArray& y, bool adds) {
   visitFloating(y.dataType(), [&]<class T>(T) {
-    blockAxpby<T, T>(y.context(), y.rank(), y.extent().data(), T(1), x.data<T>(), x.strides(),
+    blockAxpby<T, T>(y.context(), y.ndim(), y.extent().data(), T(1), x.data<T>(), x.strides(),
                      T(adds), y.mutableData<T>(), y.strides());
   });
 }

@@ -70,7 +70,7 @@ public:
               .output = output};
     if (output.hasLinkedHalos())
       form.links = PatchRule{lists().links(),
-                             vectorChannels(*this, plain.shape()[1], plain.rank() - kFirstSpatial)};
+                             vectorChannels(*this, plain.shape()[1], plain.ndim() - kFirstSpatial)};
     if (!hasSecond())
       return form;
     form.uses.push_back(inputs[1]);
@@ -116,7 +116,7 @@ private:
                               "that contains it",
                               title()));
     if (links->patches() != plain.shape().front() ||
-        links->spatialRank() != plain.rank() - kFirstSpatial)
+        links->spatialRank() != plain.ndim() - kFirstSpatial)
       throw Error(
           TENON_ERR_SHAPE,
           fmt::format("{} reads {}, but its links join {} of {} spatial dimensions; patches "

@@ -42,7 +42,7 @@ Layout rowLayoutOf(const Layout& field) {
     if (p.isShard())
       p = Property::shard(p.dim == kChannelDim ? 1 : 0);
   std::vector<int> axes;
-  for (int d = 0; d < field.rank(); ++d)
+  for (int d = 0; d < field.ndim(); ++d)
     if (d != kChannelDim)
       axes.insert(axes.end(), field.splitAxes(d).begin(), field.splitAxes(d).end());
   std::ranges::sort(axes);
@@ -59,7 +59,7 @@ Layout rowLayoutOf(const Layout& field) {
     }
     const int position = field.grid().positionAt(coordinates);
     Index points = 1;
-    for (int d = 0; d < field.rank(); ++d)
+    for (int d = 0; d < field.ndim(); ++d)
       points *= d == kChannelDim ? 1 : field.owned(d, field.part(position, d)).size();
     cuts.push_back(cuts.back() + points);
   };
@@ -88,7 +88,7 @@ private:
     // the strides of these indices in both arrays.
     Shape extent;
     Strides inField{}, inRows{};
-    for (int d = 0; d < field.rank(); ++d)
+    for (int d = 0; d < field.ndim(); ++d)
       if (d != kChannelDim) {
         inField[extent.size()] = field.strides()[d];
         extent.push_back(field.extent()[d]);
@@ -115,7 +115,7 @@ public:
   bool dependsOnRowDistribution() const override { return true; }
 
   void setOutputLayout(const Layout& field) override {
-    if (field.hasHalos() || field.rank() <= kChannelDim)
+    if (field.hasHalos() || field.ndim() <= kChannelDim)
       throw Error(TENON_ERR_LAYOUT,
                   fmt::format("the output layout of {} must be of a field [batch, channel, ...] "
                               "without halos, but is {}; add a repartition after it to add them",

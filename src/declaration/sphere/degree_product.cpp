@@ -43,7 +43,7 @@ public:
     Strides along{};
     along[kDegreesAt] = 1;
     setZero(y);
-    blockMultiplyAdd<T>(y.context(), y.rank(), y.extent().data(), T(1), factors_.data(),
+    blockMultiplyAdd<T>(y.context(), y.ndim(), y.extent().data(), T(1), factors_.data(),
                         along.data(), x.data<T>(), x.strides(), y.mutableData<T>(), y.strides());
     logFlops(double(y.elements()));
   }

@@ -332,7 +332,7 @@ private:
     // Split points of rows and columns are those of the fields, of degrees and orders in the
     // product those of the weights.
     const CutSource balanced,
-        byDegree = isShared() ? balanced : CutSource{&weight, weight.rank() - 2},
+        byDegree = isShared() ? balanced : CutSource{&weight, weight.ndim() - 2},
         byOrder = isByMode() ? CutSource{&weight, 2} : balanced;
     const std::vector<CutSource> ofField = {{&use, 0}, {&use, 1}, {&use, 2}, {&use, 3}},
                                  ofCircles = {{&use, 0}, {&use, 1}, {&use, 2}, balanced, balanced},

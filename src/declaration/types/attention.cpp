@@ -54,7 +54,7 @@ constexpr OptionSpec kAttentionSettings[] = {
 
 // The dimension that counts the rows of a matrix; the last dimension counts its columns.
 int rowDim(const Layout& layout) {
-  return layout.rank() - 2;
+  return layout.ndim() - 2;
 }
 
 // The layout of the rotating arrays: one block of keys and values per rank, padded along the rows

@@ -72,7 +72,7 @@ Form broadcastForm(const Layouts& inputs, const Choice& choice, const SignatureT
   const auto layoutLike = [&](const Shape& shape, const TensorSignature& requested,
                               const Layout& pattern) {
     std::vector<CutSource> cuts;
-    for (int d = 0; d < pattern.rank(); ++d)
+    for (int d = 0; d < pattern.ndim(); ++d)
       cuts.push_back({&pattern, d});
     return makeLayout(shape, formInputs.grid, requested, cuts);
   };
@@ -92,7 +92,7 @@ Layout broadcastUse(const Layout& output, const Shape& input) {
     return output;
   LayoutSpec spec = output.spec();
   spec.shape = input;
-  for (int d = 0; d < output.rank(); ++d) {
+  for (int d = 0; d < output.ndim(); ++d) {
     if (!isBroadcast(input, output.shape(), d))
       continue;
     // A single element cannot be split: it is replicated on the axes that split this dimension.

@@ -34,7 +34,7 @@ public:
   // large <- factor small, repeated
   template <class T>
   void spread(double factor, const LocalArray& small, LocalArray& large) const {
-    blockAxpby<T, T>(large.context(), rank(), extent_.data(), T(factor), small.data<T>(),
+    blockAxpby<T, T>(large.context(), ndim(), extent_.data(), T(factor), small.data<T>(),
                      stridesOf(small).data(), T(0), large.mutableData<T>(), large.strides());
   }
   // small <- factor times the sums of large
@@ -47,7 +47,7 @@ public:
   void sumOfProducts(double factor, const LocalArray& a, const LocalArray& large,
                      LocalArray& small) const {
     setZero(small);
-    blockMultiplyAdd<T>(small.context(), rank(), extent_.data(), T(factor), a.data<T>(),
+    blockMultiplyAdd<T>(small.context(), ndim(), extent_.data(), T(factor), a.data<T>(),
                         a.strides(), large.data<T>(), large.strides(), small.mutableData<T>(),
                         stridesOf(small).data());
   }
@@ -90,10 +90,10 @@ private:
   template <class T>
   void raise(KernelContext& context, int d, Shape extent, const Index* read, const T* large,
              const Strides& write, T* small) const {
-    while (d < rank() && (places_[d] >= 0 || extent[d] <= 1 || isOfLongestRun(d, extent_)))
+    while (d < ndim() && (places_[d] >= 0 || extent[d] <= 1 || isOfLongestRun(d, extent_)))
       ++d;
-    if (d == rank())
-      return blockCombine(context, Combine::Max, rank(), extent.data(), large, read, small,
+    if (d == ndim())
+      return blockCombine(context, Combine::Max, ndim(), extent.data(), large, read, small,
                           write.data());
     const Index count = std::exchange(extent[d], 1);
     for (Index i = 0; i < count; ++i)
@@ -105,10 +105,10 @@ private:
   bool isOfLongestRun(int d, const Shape& extent) const {
     int best = 0, bestEnd = 0;
     Index longest = 0;
-    for (int begin = 0; begin < rank(); ++begin) {
+    for (int begin = 0; begin < ndim(); ++begin) {
       Index length = 1;
       int end = begin;
-      while (end < rank() && places_[end] < 0)
+      while (end < ndim() && places_[end] < 0)
         length *= extent[end++];
       if (end > begin && length > longest) {
         longest = length;
@@ -120,7 +120,7 @@ private:
     return d >= best && d < bestEnd;
   }
 
-  int rank() const { return static_cast<int>(extent_.size()); }
+  int ndim() const { return static_cast<int>(extent_.size()); }
   static Strides along(int dim) {
     Strides strides{};
     strides[dim] = 1;
@@ -129,7 +129,7 @@ private:
   template <class T>
   void addTo(double factor, const T* weights, const Index* weightStrides, const T* x,
              const Index* xStrides, LocalArray& y, const Index* yStrides) const {
-    blockMultiplyAdd<T>(y.context(), rank(), extent_.data(), T(factor), weights, weightStrides, x,
+    blockMultiplyAdd<T>(y.context(), ndim(), extent_.data(), T(factor), weights, weightStrides, x,
                         xStrides, y.mutableData<T>(), yStrides);
   }
   Strides stridesOf(const LocalArray& small) const {

@@ -42,7 +42,7 @@ constexpr OptionSpec kColumnMlpSettings[] = {
 // The box of the points: all dimensions of x [batch, channels, space...] except the channels.
 PointBox boxOf(const LocalArray& x) {
   PointBox box;
-  for (int d = 0; d < x.rank(); ++d)
+  for (int d = 0; d < x.ndim(); ++d)
     if (d != kChannelDim)
       box.extent[box.rank++] = x.extent()[d];
   return box;
@@ -55,7 +55,7 @@ PointArray<T> pointsOf(T* first, const LocalArray& x) {
     return {};
   PointArray<T> array{first, {}, x.strides()[kChannelDim]};
   int pointDim = 0;
-  for (int d = 0; d < x.rank(); ++d)
+  for (int d = 0; d < x.ndim(); ++d)
     if (d != kChannelDim)
       array.strides[pointDim++] = x.strides()[d];
   return array;

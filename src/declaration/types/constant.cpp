@@ -78,7 +78,7 @@ public:
     const Signature signature =
         Signature::choose(rows({x.shape()}), x, grid, choice.labels, title());
     std::vector<CutSource> cuts(shape.size());
-    for (int d = 0; d < std::min(x.rank(), static_cast<int>(shape.size())); ++d)
+    for (int d = 0; d < std::min(x.ndim(), static_cast<int>(shape.size())); ++d)
       cuts[d] = {&x, d};
     const Layout output = makeLayout(shape, grid, signature.output(), cuts);
     return {.signature = signature,
@@ -108,9 +108,9 @@ private:
     if (!isSet("shape"))
       return;
     const Shape shape = value<std::vector<Index>>("shape");
-    if (static_cast<int>(shape.size()) > kMaxRank)
+    if (static_cast<int>(shape.size()) > kMaxDims)
       throw Error(TENON_ERR_ARG, fmt::format("the shape of {} is [{}]; pass at most {} extents",
-                                             title(), fmt::join(shape, ","), kMaxRank));
+                                             title(), fmt::join(shape, ","), kMaxDims));
   }
 };
 

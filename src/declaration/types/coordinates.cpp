@@ -90,7 +90,7 @@ private:
   }
   static void copy(const Shape& extent, const T* from, const Index* read, const LocalArray& to,
                    T* first) {
-    blockCombine(to.context(), Combine::Copy, to.rank(), extent.data(), from, read, first,
+    blockCombine(to.context(), Combine::Copy, to.ndim(), extent.data(), from, read, first,
                  to.strides());
   }
 

@@ -270,11 +270,11 @@ private:
     if (!isSet("shape"))
       return;
     const Shape shape = value<std::vector<Index>>("shape");
-    if (static_cast<int>(shape.size()) > kMaxRank || std::ranges::count(shape, -1) > 1)
+    if (static_cast<int>(shape.size()) > kMaxDims || std::ranges::count(shape, -1) > 1)
       throw Error(TENON_ERR_ARG,
                   fmt::format("the shape of {} is [{}]; pass at most {} extents, of which one at "
                               "most is -1",
-                              title(), fmt::join(shape, ","), kMaxRank));
+                              title(), fmt::join(shape, ","), kMaxDims));
   }
 };
 

@@ -48,7 +48,7 @@ constexpr OptionSpec kDimension[] = {{"dim",
                                       nullptr,
                                       "dimension of concatenation, counted from 0",
                                       nullptr,
-                                      {0, kMaxRank - 1}}};
+                                      {0, kMaxDims - 1}}};
 
 class Join : public Declaration {
 public:
@@ -100,7 +100,7 @@ private:
     const GridPtr grid = choice.grid ? choice.grid : first.gridPtr();
     const Signature signature = Signature::choose(table, first, grid, choice.labels, title());
     std::vector<CutSource> cuts;
-    for (int d = 0; d < first.rank(); ++d)
+    for (int d = 0; d < first.ndim(); ++d)
       cuts.push_back({&first, d});
     return {.signature = signature,
             .inputs = inputs,

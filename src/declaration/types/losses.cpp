@@ -117,7 +117,7 @@ private:
   // elements split at 0, 4, 8 are stored as [0, 5) and [4, 8), or [4, 9) if periodic.
   Layout readLayout(const Layout& use) const override {
     LayoutSpec spec = use.spec();
-    for (int d = kFirstSpatial; d < use.rank(); ++d) {
+    for (int d = kFirstSpatial; d < use.ndim(); ++d) {
       const bool periodic = flag("periodic");
       // A single block needs no halo, unless the periodic difference reads past its end.
       if (use.parts(d) == 1 && !periodic)

@@ -166,7 +166,7 @@ private:
   // The sources of split points for a layout that takes over those of all dimensions.
   static std::vector<CutSource> cutsOf(const Layout& layout) {
     std::vector<CutSource> cuts;
-    for (int d = 0; d < layout.rank(); ++d)
+    for (int d = 0; d < layout.ndim(); ++d)
       cuts.push_back({&layout, d});
     return cuts;
   }

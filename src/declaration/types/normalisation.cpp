@@ -43,7 +43,7 @@ std::vector<Index> Normalisation::order(int rank) const {
 }
 
 Layout Normalisation::inOrder(const Layout& use) const {
-  const std::vector<Index> permutation = order(use.rank());
+  const std::vector<Index> permutation = order(use.ndim());
   return std::ranges::is_sorted(permutation) ? use : permuted(use, permutation);
 }
 
@@ -93,7 +93,7 @@ Normalisation::MomentLayouts Normalisation::momentLayouts(const Layout& use) con
   spec.splitAxes.resize(1);
   spec.cuts.resize(1);
   std::vector<int> momentDimOf(dimensions.size(), 0); // by dimension of x; 0: summed over ranks
-  for (int d = 0; d < use.rank(); ++d) {
+  for (int d = 0; d < use.ndim(); ++d) {
     const Index block = dimensions[d].block;
     if (dimensions[d].isReduced())
       continue;
@@ -198,7 +198,7 @@ MapList Normalisation::maps(const Form& form, const Layouts& storage) const {
   const Layout& use = form.uses.front();
   const Layout ordered = inOrder(use);
   ValueId u = addUse(list, x, "u", use, /*anyStrides=*/false);
-  const bool isOrdered = std::ranges::is_sorted(order(use.rank()));
+  const bool isOrdered = std::ranges::is_sorted(order(use.ndim()));
   if (!isOrdered) {
     const ValueId v = list.value("v", ordered);
     list.run({.name = "order", .anyStrides = true}, {u}, v);

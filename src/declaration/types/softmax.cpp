@@ -245,7 +245,7 @@ private:
     Shape shape = use.shape();
     shape[dim] = 1;
     std::vector<CutSource> cuts;
-    for (int d = 0; d < use.rank(); ++d)
+    for (int d = 0; d < use.ndim(); ++d)
       cuts.push_back(d == dim ? CutSource() : CutSource{&use, d});
     return makeLayout(shape, use.gridPtr(), properties, cuts);
   }

@@ -122,12 +122,12 @@ private:
   static std::vector<FourierDim> dims(int rank, const Layout& field, const Layout& coefficients) {
     const Box elements = field.boxOfRank(rank);
     std::vector<FourierDim> dims;
-    for (int d = kFirstSpatial; d < field.rank(); ++d) {
+    for (int d = kFirstSpatial; d < field.ndim(); ++d) {
       // The last dimension has the modes >= 0, since the field is real; the others have the same
       // number of modes of each sign.
       const Index modes = coefficients.shape()[d];
       dims.push_back({field.shape()[d], elements[d].begin, elements[d].size(),
-                      /*modes of one sign=*/d + 1 == field.rank() ? modes : modes / 2});
+                      /*modes of one sign=*/d + 1 == field.ndim() ? modes : modes / 2});
     }
     return dims;
   }
@@ -246,7 +246,7 @@ public:
     const GridPtr grid = use.gridPtr();
     const Layout modes = modeLayout(use);
     std::vector<CutSource> cuts = {{&use, 1}, {}};
-    for (int d = kFirstSpatial; d < modes.rank(); ++d)
+    for (int d = kFirstSpatial; d < modes.ndim(); ++d)
       cuts.push_back({&modes, d});
     Shape weight = modes.shape();
     weight[0] = integer("in_channels");
@@ -256,7 +256,7 @@ public:
                                .fanIn = weight[0],
                                .fanOut = weight[1]});
     cuts = {{&use, 0}, {&form.parameters.front().use, 1}};
-    for (int d = kFirstSpatial; d < use.rank(); ++d)
+    for (int d = kFirstSpatial; d < use.ndim(); ++d)
       cuts.push_back({&use, d});
     form.output = makeLayout(shape, grid, form.signature.output(), cuts);
     return form;
@@ -355,7 +355,7 @@ private:
     Shape shape = modes.shape();
     shape[1] = integer("out_channels");
     std::vector<CutSource> cuts = {{&modes, 0}, {&form.parameters.front().use, 1}};
-    for (int d = kFirstSpatial; d < modes.rank(); ++d)
+    for (int d = kFirstSpatial; d < modes.ndim(); ++d)
       cuts.push_back({&modes, d});
     return makeLayout(shape, modes.gridPtr(), form.signature.output(), cuts);
   }

@@ -174,7 +174,7 @@ class LocalMaxima final : public FixedKernel {
 public:
   explicit LocalMaxima(BroadcastMap broadcast) : broadcast_(std::move(broadcast)) {}
   void forward(Arrays x, KernelParameters, LocalArray& m, Buffer*) override {
-    fillBlock(m.context(), m.rank(), m.extent().data(), -std::numeric_limits<T>::infinity(),
+    fillBlock(m.context(), m.ndim(), m.extent().data(), -std::numeric_limits<T>::infinity(),
               m.mutableData<T>(), m.strides());
     broadcast_.raiseToLargest<T>(x[0], m);
   }
@@ -328,7 +328,7 @@ public:
   }
   std::unique_ptr<ArrayKernel> makeKernel(const KernelPlace& at) const override {
     const Layout& use = at.form.uses.front();
-    const BroadcastMap broadcast(use.boxOfRank(at.rank), placesOf(use.rank()));
+    const BroadcastMap broadcast(use.boxOfRank(at.rank), placesOf(use.ndim()));
     if (at.name() == "maxima")
       return makeTyped<LocalMaxima>(at.type, broadcast);
     if (at.name() == "largest")
@@ -343,7 +343,7 @@ public:
     if (!counts && text("method") == "mean")
       for (Index d : dims())
         factor /= area && d == area->dim ? 1 : double(use.shape()[d]);
-    return makeTyped<LocalSum>(at.type, use.boxOfRank(at.rank), placesOf(use.rank()), factor, area,
+    return makeTyped<LocalSum>(at.type, use.boxOfRank(at.rank), placesOf(use.ndim()), factor, area,
                                *at.context);
   }
   std::string summary() const override {
@@ -403,7 +403,7 @@ private:
   Layout reducedLayout(const Layout& use, const Shape& shape, bool keepDims,
                        const Properties& properties) const {
     std::vector<CutSource> cuts;
-    for (int d = 0; d < use.rank(); ++d)
+    for (int d = 0; d < use.ndim(); ++d)
       if (!isReduced(d))
         cuts.push_back({&use, d});
       else if (keepDims)

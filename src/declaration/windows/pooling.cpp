@@ -317,7 +317,7 @@ Layout FaceMeans::layoutOfOutputs(const std::vector<Window>& windows, const Layo
   if (outputCuts(choice) == OutputCuts::Balanced)
     return output;
   LayoutSpec spec = output.spec();
-  for (int d = kFirstSpatial; d < plain.rank(); ++d)
+  for (int d = kFirstSpatial; d < plain.ndim(); ++d)
     spec.cuts[d] = cutsOfExtent(plain.cuts(d), shape[d]);
   return Layout(std::move(spec));
 }

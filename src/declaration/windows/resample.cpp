@@ -170,7 +170,7 @@ Form Separable::form(const Layouts& inputs, const Choice& choice) const {
   const Shape &in = plain.shape(), out = outputShape({in});
   LayoutSpec spec = plain.spec(), use = plain.spec();
   spec.shape = out;
-  for (int d = kFirstSpatial; d < plain.rank(); ++d) {
+  for (int d = kFirstSpatial; d < plain.ndim(); ++d) {
     const auto middle = [&](Index o) {
       const AxisReads window = reads(o, in[d], out[d]);
       return window.first + static_cast<Index>(window.weights.size() - 1) / 2;
@@ -203,7 +203,7 @@ std::unique_ptr<ArrayKernel> Separable::makeKernel(const KernelPlace& at) const 
   const Box x = at.input(), y = at.outputs();
   const Shape &from = at.use().shape(), &to = at.form.output.shape();
   std::vector<AxisMap> maps;
-  for (int d = kFirstSpatial; d < at.use().rank(); ++d) {
+  for (int d = kFirstSpatial; d < at.use().ndim(); ++d) {
     AxisMap& map = maps.emplace_back();
     map.inputs = x[d].size();
     for (Index o = y[d].begin; o < y[d].end; ++o) {

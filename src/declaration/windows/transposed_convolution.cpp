@@ -262,7 +262,7 @@ Form TransposedConvolution::form(const Layouts& inputs, const Choice& choice) co
   if (groups() > 1)
     follow(1, channelCuts(plain));
   const std::vector<Window> windowList = windows();
-  for (int d = kFirstSpatial; d < plain.rank(); ++d) {
+  for (int d = kFirstSpatial; d < plain.ndim(); ++d) {
     std::vector<Index> cuts;
     for (Index cut : plain.cuts(d))
       cuts.push_back(cutOfOutput(windowList[d - kFirstSpatial], cut, shape[d]));
@@ -286,7 +286,7 @@ Layout TransposedConvolution::contributions(const Form& form) const {
   const Layout &plain = form.uses.front(), &output = form.output;
   LayoutSpec spec = output.spec();
   const std::vector<Window> windowList = windows();
-  for (int d = kFirstSpatial; d < output.rank(); ++d) {
+  for (int d = kFirstSpatial; d < output.ndim(); ++d) {
     const Window& window = windowList[d - kFirstSpatial];
     Halo halo = haloOf(window, output.shape()[kChannelDim]);
     halo.isPartial = true;

@@ -15,8 +15,8 @@ using Shape = std::vector<Index>;
 
 // Largest number of dimensions of a tensor. Since it is fixed, strides and regions (of messages)
 // are arrays that allocate nothing.
-constexpr int kMaxRank = 8;
-using Strides = std::array<Index, kMaxRank>;
+constexpr int kMaxDims = 8;
+using Strides = std::array<Index, kMaxDims>;
 // The largest number of elements whose size in bytes fits into 64 bits, for the widest types, of 8
 // bytes (float64, int64). No layout, and no box of a layout, has more.
 inline constexpr Index kMaxElements = std::numeric_limits<Index>::max() / 8;

@@ -42,7 +42,7 @@ void forEachChannelRun(
       return layout->halo(d) && layout->halo(d)->longitudes == kChannelDim;
     };
     bool isExtended = layout->halo(kChannelDim).has_value();
-    for (int d = 0; d < layout->rank(); ++d)
+    for (int d = 0; d < layout->ndim(); ++d)
       isExtended = isExtended || areLongitudes(d);
     if (isExtended)
       throw Error(TENON_ERR_SUPPORT,
@@ -50,7 +50,7 @@ void forEachChannelRun(
                               "channels too, or longitudes in their dimension: from {} to {}; drop "
                               "one of them first",
                               from.describe(), to.describe()));
-    for (int d = 0; d < layout->rank(); ++d)
+    for (int d = 0; d < layout->ndim(); ++d)
       if (const auto& halo = layout->halo(d))
         for (const ModeBand& band : halo->bands)
           ends.insert(band.end);

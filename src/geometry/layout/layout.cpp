@@ -47,10 +47,10 @@ void checkCount(const Shape& extents, const char* what) {
 
 void checkShapeAndProperties(const LayoutSpec& spec) {
   const int rank = static_cast<int>(spec.shape.size());
-  if (rank < 1 || rank > kMaxRank)
+  if (rank < 1 || rank > kMaxDims)
     throw Error(
         TENON_ERR_LAYOUT,
-        fmt::format("a tensor must have 1 to {} dimensions, but the shape has {}", kMaxRank, rank));
+        fmt::format("a tensor must have 1 to {} dimensions, but the shape has {}", kMaxDims, rank));
   for (int d = 0; d < rank; ++d)
     if (spec.shape[d] < 0)
       throw Error(TENON_ERR_LAYOUT,
@@ -324,7 +324,7 @@ LayoutSpec Layout::spec() const {
                   .grid = data_->grid,
                   .properties = data_->properties,
                   .splitAxes = data_->splitAxes};
-  for (int d = 0; d < rank(); ++d) {
+  for (int d = 0; d < ndim(); ++d) {
     spec.cuts.push_back(cuts(d));
     spec.halos.push_back(halo(d));
   }
@@ -393,10 +393,10 @@ bool Layout::isHolder(int position) const {
 }
 
 Box Layout::box(int position) const {
-  Box result(rank());
+  Box result(ndim());
   if (!isHolder(position))
     return result;
-  for (int d = 0; d < rank(); ++d)
+  for (int d = 0; d < ndim(); ++d)
     result[d] = box(d, part(position, d));
   return result;
 }
@@ -457,7 +457,7 @@ Layout withoutIdleHalos(const Layout& layout) {
   if (!layout.hasHalos())
     return layout;
   LayoutSpec spec = layout.spec();
-  for (int d = 0; d < layout.rank(); ++d)
+  for (int d = 0; d < layout.ndim(); ++d)
     if (addsNothing(layout, d))
       spec.halos[d].reset();
   return Layout(std::move(spec));
@@ -471,7 +471,7 @@ bool haveSameMemory(const Layout& a, const Layout& b) {
   // Without their halos layouts are equal only if their cuts are, and most are not; this check
   // avoids making a layout in most cases.
   const auto isCutAlike = [&] {
-    for (int d = 0; d < a.rank(); ++d)
+    for (int d = 0; d < a.ndim(); ++d)
       if (&a.cuts(d) != &b.cuts(d) && a.cuts(d) != b.cuts(d))
         return false;
     return true;

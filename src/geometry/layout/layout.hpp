@@ -109,7 +109,7 @@ public:
   explicit Layout(LayoutSpec spec);
 
   // Number of tensor dimensions; not a rank of MPI.
-  int rank() const noexcept { return static_cast<int>(data_->shape.size()); }
+  int ndim() const noexcept { return static_cast<int>(data_->shape.size()); }
   const Shape& shape() const noexcept { return data_->shape; }
   const Grid& grid() const noexcept { return *data_->grid; }
   const GridPtr& gridPtr() const noexcept { return data_->grid; }

@@ -43,10 +43,10 @@ LayoutDraft::LayoutDraft(const Layout& model)
 void LayoutDraft::setShape(Shape shape) {
   // Layout checks the same later; the error should be that of the call which sets the shape.
   const std::size_t rank = shape.size();
-  if (rank < 1 || rank > kMaxRank)
+  if (rank < 1 || rank > kMaxDims)
     throw Error(
         TENON_ERR_LAYOUT,
-        fmt::format("a tensor must have 1 to {} dimensions, but the shape has {}", kMaxRank, rank));
+        fmt::format("a tensor must have 1 to {} dimensions, but the shape has {}", kMaxDims, rank));
   for (std::size_t d = 0; d < rank; ++d)
     if (shape[d] < 0)
       throw Error(
@@ -134,7 +134,7 @@ Layout LayoutDraft::build() const {
   spec.halos.clear();
   const Layout plain(spec);
   spec.halos = spec_.halos;
-  for (int d = 0; d < plain.rank(); ++d) {
+  for (int d = 0; d < plain.ndim(); ++d) {
     const std::optional<Widths>& widths = widths_[d];
     std::optional<Halo>& halo = spec.halos[d];
     if (!widths || !halo)
@@ -150,7 +150,7 @@ Layout LayoutDraft::build() const {
   return Layout(std::move(spec));
 }
 
-int LayoutDraft::rank() const {
+int LayoutDraft::ndim() const {
   if (spec_.shape.empty())
     throw Error(TENON_ERR_STATE,
                 "the dimensions are not known before the shape; call TenonLayoutSetShape() first");
@@ -158,10 +158,10 @@ int LayoutDraft::rank() const {
 }
 
 void LayoutDraft::checkDim(int dim) const {
-  if (dim < 0 || dim >= rank())
+  if (dim < 0 || dim >= ndim())
     throw Error(TENON_ERR_ARG,
                 fmt::format("dimension {} is out of range; the tensor has dimensions 0 to {}", dim,
-                            rank() - 1));
+                            ndim() - 1));
 }
 
 } // namespace tenon

@@ -22,7 +22,7 @@ public:
   void setProperties(Properties properties);
   // The following functions throw TENON_ERR_STATE before the shape is set, and TENON_ERR_ARG for a
   // dimension that does not exist.
-  int rank() const;
+  int ndim() const;
   void setSplitOrder(int dim, std::vector<int> axes);
   void setCuts(int dim, std::vector<Index> cuts);
   // Adds one element at the end of a dimension, in its last nonempty part: the points between and

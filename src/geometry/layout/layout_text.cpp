@@ -165,7 +165,7 @@ std::string describe(const Properties& properties) {
 
 std::string Layout::describe() const {
   std::string text = shapeAndProperties(*this) + " on process grid " + grid().describe();
-  for (int d = 0; d < rank(); ++d) {
+  for (int d = 0; d < ndim(); ++d) {
     std::vector<int> extents;
     for (int axis : splitAxes(d))
       extents.push_back(grid().extent(axis));
@@ -183,7 +183,7 @@ std::string Layout::summary(const Grid& named) const {
   std::string text = shapeAndProperties(*this);
   if (!(grid() == named))
     text += " on process grid " + grid().describe();
-  for (int d = 0; d < rank(); ++d) {
+  for (int d = 0; d < ndim(); ++d) {
     const HaloWidth width = halo(d) ? widthOf(*this, d) : HaloWidth{0, 0};
     if (width.low != 0 || width.high != 0)
       text += fmt::format(" + {} of {}{} in dim {}{}", halo(d)->isPartial ? "adjoint halo" : "halo",

@@ -282,7 +282,7 @@ Layout IndexMap::withFree(const Layout& pattern, const Layout& tensor) const {
   const LayoutSpec& patternSpec = pattern.spec();
   spec.grid = patternSpec.grid;
   spec.properties = patternSpec.properties;
-  for (int d = 0; d < pattern.rank(); ++d)
+  for (int d = 0; d < pattern.ndim(); ++d)
     if (isJoint(d)) {
       spec.shape[d] = patternSpec.shape[d];
       spec.splitAxes[d] = patternSpec.splitAxes[d];
@@ -295,7 +295,7 @@ Layout IndexMap::withFree(const Layout& pattern, const Layout& tensor) const {
 // The layout on the other side of a layout that matches its pattern.
 Layout IndexMap::acrossFrom(const Layout& side, const Layout& pattern, const Layout& other,
                             const char* name) const {
-  if (side.rank() >= pattern.rank() && side.grid() == pattern.grid() &&
+  if (side.ndim() >= pattern.ndim() && side.grid() == pattern.grid() &&
       side.properties() == pattern.properties() && side == withFree(pattern, side))
     return withFree(other, side);
   throw Error(
@@ -314,7 +314,7 @@ Layout IndexMap::domainFor(const Layout& y) const {
 }
 
 std::pair<Layout, Layout> IndexMap::layoutsOf(const Shape& shape) const {
-  bool fits = static_cast<int>(shape.size()) >= from_.rank();
+  bool fits = static_cast<int>(shape.size()) >= from_.ndim();
   for (int d = 0; fits && d < static_cast<int>(shape.size()); ++d)
     fits = !isJoint(d) || shape[d] == 0;
   if (!fits)
@@ -323,7 +323,7 @@ std::pair<Layout, Layout> IndexMap::layoutsOf(const Shape& shape) const {
         fmt::format(
             "shape is [{}], but the index map was made for {}; pass 0 in its joint dimensions "
             "{}, and any dimensions behind its {}",
-            fmt::join(shape, ","), from_.describe(), fmt::join(dims_, ","), from_.rank()));
+            fmt::join(shape, ","), from_.describe(), fmt::join(dims_, ","), from_.ndim()));
   const auto layoutOf = [&](const Layout& pattern) {
     LayoutSpec spec{.shape = shape, .grid = pattern.gridPtr(), .properties = pattern.properties()};
     spec.cuts.resize(shape.size());

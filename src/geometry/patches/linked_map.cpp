@@ -33,9 +33,9 @@ public:
                       "the pole too",
                       to.describe()));
     hasChannels_ = !rule.vectors.empty();
-    for (int d = kSpaceDim; d < to.rank(); ++d)
+    for (int d = kSpaceDim; d < to.ndim(); ++d)
       hasChannels_ = hasChannels_ || isByChannel(d);
-    for (int d = 0; d < to.rank(); ++d)
+    for (int d = 0; d < to.ndim(); ++d)
       if (d != kChannelDim || hasChannels_)
         dims_.push_back(d);
     extents_.assign(to.shape().begin() + kSpaceDim, to.shape().end());

@@ -133,7 +133,7 @@ std::vector<int> changedAxes(const Layout& from, const Layout& to) {
   if (std::ranges::any_of(axisRange, differs))
     return {};
   // In each dimension nothing else may change: it is only joined or divided by these axes.
-  for (int d = 0; d < from.rank(); ++d)
+  for (int d = 0; d < from.ndim(); ++d)
     if (!differsOnlyBy(from, to, d, firstChanged))
       return {};
   std::vector<int> axes;
@@ -279,7 +279,7 @@ Layout AxisMerge::merged(const Layout& layout) const {
     order.clear();
   for (const std::vector<int>& axes : groups_)
     spec.properties.push_back(layout.property(axes.front()));
-  for (int d = 0; d < layout.rank(); ++d)
+  for (int d = 0; d < layout.ndim(); ++d)
     for (int axis : layout.splitAxes(d))
       for (std::size_t i = 0; i < groups_.size(); ++i)
         if (groups_[i].front() == axis)
@@ -294,7 +294,7 @@ Layout AxisMerge::unmerged(const Layout& layout) const {
   for (std::size_t i = 0; i < groups_.size(); ++i)
     for (int axis : groups_[i])
       spec.properties[axis] = layout.property(static_cast<int>(i));
-  for (int d = 0; d < layout.rank(); ++d) {
+  for (int d = 0; d < layout.ndim(); ++d) {
     spec.splitAxes[d].clear();
     for (int mergedAxis : layout.splitAxes(d))
       spec.splitAxes[d].insert(spec.splitAxes[d].end(), groups_[mergedAxis].begin(),

@@ -93,8 +93,8 @@ FlowCount::FlowCount(const Layout& from, const Layout& to, int rank, Role role,
   if (!coordinates_)
     return;
   if (layout_.hasHalos() || peerLayout_.hasHalos())
-    ownRuns_.resize(layout_.rank());
-  for (int d = 0; d < layout_.rank(); ++d) {
+    ownRuns_.resize(layout_.ndim());
+  for (int d = 0; d < layout_.ndim(); ++d) {
     const int part = layout_.part(position_, d);
     if (hasHalo(d))
       ownRuns_[d] = partSegments(layout_, d, part, role);
@@ -170,7 +170,7 @@ Traffic FlowCount::all() const {
   if (!coordinates_)
     return {};
   Traffic product{1, 1};
-  for (int d = 0; d < layout_.rank(); ++d) {
+  for (int d = 0; d < layout_.ndim(); ++d) {
     const Traffic parts = partsAlong(d);
     if (parts.messages == 0)
       return {};
@@ -216,7 +216,7 @@ Index FlowCount::sharedWithPosition(int other) const {
       return 0;
   }
   Index elements = 1;
-  for (int d = 0; d < layout_.rank() && elements > 0; ++d)
+  for (int d = 0; d < layout_.ndim() && elements > 0; ++d)
     elements *= sharedInDim(d, peerLayout_.part(other, d));
   return elements;
 }

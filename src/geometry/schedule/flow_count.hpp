@@ -89,7 +89,7 @@ private:
       coordinates_; // Of the peers, by peerCoordinates(); none: no peers.
   // The rank's elements by dimension: ownRuns_ if either layout has a halo there, else owned_.
   std::vector<std::vector<Segment>> ownRuns_;
-  std::array<Interval, kMaxRank> owned_;
+  std::array<Interval, kMaxDims> owned_;
 };
 
 // The outermost level at which two ranks are in different units; the number of levels if there is

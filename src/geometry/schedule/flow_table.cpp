@@ -78,7 +78,7 @@ const FlowTable::LayoutEntry& FlowTable::entryOf(const Layout& layout) {
     if (property.isShard())
       entry.splitBy[property.dim] |= bit;
   }
-  for (int d = 0; d < layout.rank(); ++d)
+  for (int d = 0; d < layout.ndim(); ++d)
     entry.dims[d] =
         dimIndexOf({layout.shape()[d], layout.splitAxes(d), layout.cuts(d), layout.halo(d)});
   return entry;
@@ -119,7 +119,7 @@ AlongDim FlowTable::among(const Sides& sides, AxisMask sameCoordinate) {
     return {};
   Traffic product{1, 1};
   Index kept = (peer.root & nonzeroCoordinates_[positionIndex]) == 0 ? 1 : 0;
-  for (int d = 0; d < own.layout->rank(); ++d) {
+  for (int d = 0; d < own.layout->ndim(); ++d) {
     const AlongDim& factor = along(sides, d, sameCoordinate);
     if (factor.all.messages == 0)
       return {};

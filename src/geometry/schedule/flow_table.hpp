@@ -50,8 +50,8 @@ private:
   struct LayoutEntry {
     std::optional<Layout> layout; // Retained, so no other layout can get its address.
     AxisMask broadcast = 0, partial = 0, root = 0, shard = 0;
-    std::array<AxisMask, kMaxRank> splitBy{};
-    std::array<int, kMaxRank> dims{}; // Indices of its dimensions in dims_.
+    std::array<AxisMask, kMaxDims> splitBy{};
+    std::array<int, kMaxDims> dims{}; // Indices of its dimensions in dims_.
   };
   // A dimension of a layout: everything on which its factors depend.
   struct DimKey {

@@ -107,7 +107,7 @@ std::vector<Segment> refilledSegments(const Layout& from, const Layout& to, int 
 bool canRefill(const Layout& from, const Layout& to) {
   if (!(from.withoutHalos() == to.withoutHalos()) || from.hasLinkedHalos() || to.hasLinkedHalos())
     return false;
-  for (int d = 0; d < to.rank(); ++d)
+  for (int d = 0; d < to.ndim(); ++d)
     for (const Layout* layout : {&from, &to})
       if (layout->halo(d) && layout->halo(d)->isPartial)
         return false;
@@ -117,7 +117,7 @@ bool canRefill(const Layout& from, const Layout& to) {
     return false;
   bool isPossible = true;
   forEachChannelRun(from, to, [&](const Layout& source, const Layout& target, const Interval*) {
-    for (int d = 0; d < to.rank(); ++d)
+    for (int d = 0; d < to.ndim(); ++d)
       for (int part = 0; part < to.parts(d); ++part)
         isPossible = isPossible && canRefill(source, target, d, part);
   });

@@ -157,19 +157,19 @@ public:
         among_(among) {}
 
   void search() {
-    candidates_.resize(peerLayout_.rank());
+    candidates_.resize(peerLayout_.ndim());
     auto coordinates = among_ == Among::All
                            ? peerCoordinates(layout_, position_, peerLayout_, role_)
                            : ownCoordinates();
     if (!coordinates)
       return;
     coordinates_ = std::move(*coordinates);
-    for (int d = 0; d < peerLayout_.rank(); ++d)
+    for (int d = 0; d < peerLayout_.ndim(); ++d)
       findCandidates(d);
     for (const auto& candidates : candidates_)
       if (candidates.empty())
         return;
-    chosen_.resize(peerLayout_.rank());
+    chosen_.resize(peerLayout_.ndim());
     chooseParts(0);
   }
 
@@ -198,7 +198,7 @@ private:
   std::vector<Coverage> touched(std::vector<Coverage>& notSupplied) const {
     const Box box = layout_.box(position_);
     std::vector<Coverage> touched;
-    for (int d = 0; d < layout_.rank(); ++d) {
+    for (int d = 0; d < layout_.ndim(); ++d) {
       notSupplied.push_back(localRangeNotSupplied(d, box[d]));
       std::vector<Interval> covered;
       for (const Candidate& candidate : candidates_[d])
@@ -275,7 +275,7 @@ private:
   }
 
   void chooseParts(int dim) {
-    if (dim == peerLayout_.rank()) {
+    if (dim == peerLayout_.ndim()) {
       const auto blocks = productBlocks(chosen_);
       chooseCopies(0, Transfer{.peer = -1, .elements = elementsOf(blocks), .blocks = blocks});
       return;
@@ -379,7 +379,7 @@ bool addsUp(const Layout& from, const Layout& to, Role role) {
   for (int axis = 0; axis < from.grid().axes(); ++axis)
     if (holdsPartialSums(from, axis, role) && !(sameGrid && holdsPartialSums(to, axis, role)))
       return true;
-  for (int d = 0; d < from.rank(); ++d) {
+  for (int d = 0; d < from.ndim(); ++d) {
     const auto& halo = from.halo(d);
     if (halo && isExtended(*halo, role))
       return true;
@@ -410,12 +410,12 @@ void checkSameShape(const Layout& from, const Layout& to) {
 
 void checkLinkedHalos(const Layout& from, const Layout& to) {
   const auto hasLinked = [](const Layout& layout, bool isPartial) {
-    for (int d = 0; d < layout.rank(); ++d)
+    for (int d = 0; d < layout.ndim(); ++d)
       if (layout.halo(d) && layout.halo(d)->isLinked() && layout.halo(d)->isPartial == isPartial)
         return true;
     return false;
   };
-  if (hasLinked(from, true) || hasLinked(to, false))
+  if (hasLinked(from, /*isPartial=*/true) || hasLinked(to, /*isPartial=*/false))
     throw Error(
         TENON_ERR_LAYOUT,
         fmt::format(

@@ -237,7 +237,7 @@ std::vector<int> unlikePositions(const Layout& from, const Layout& to, const Uni
   std::vector<PositionClasses> classes;
   classes.emplace_back(grid, axesWithRoot(from, to));
   classes.front().make([](int position) { return position; });
-  for (int dim = 0; dim < from.rank(); ++dim) {
+  for (int dim = 0; dim < from.ndim(); ++dim) {
     classes.emplace_back(grid, axesOfDim(from, to, dim));
     const DimensionKey dimension(from, to, dim);
     classes.back().make([&](int position) {

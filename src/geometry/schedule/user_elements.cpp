@@ -20,7 +20,7 @@ Coverage besideUsers(const Halo& halo, Index extent, Interval box) {
 }
 
 bool hasUserSide(const Layout& layout) {
-  for (int d = 0; d < layout.rank(); ++d)
+  for (int d = 0; d < layout.ndim(); ++d)
     if (const auto& halo = layout.halo(d))
       if (isUserSupplied(halo->low) || isUserSupplied(halo->high) ||
           std::ranges::any_of(halo->bands, [](const ModeBand& band) {
@@ -35,7 +35,7 @@ std::vector<ElementBox> userElements(const Layout& layout, int position) {
   std::vector<ElementBox> boxes;
   forEachChannelRun(layout, layout, [&](const Layout& uniform, const Layout&, const Interval* run) {
     std::vector<Coverage> notSupplied;
-    for (int d = 0; d < uniform.rank(); ++d) {
+    for (int d = 0; d < uniform.ndim(); ++d) {
       const auto& halo = uniform.halo(d);
       const Interval range =
           run && d == kChannelDim ? localChannels(*run, box[d]) : Interval{0, box[d].size()};

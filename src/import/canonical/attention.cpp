@@ -77,9 +77,9 @@ ModelBuilder::Value ModelBuilder::maskFor(Value mask, const Shape& scores) {
 // Repeats the heads of keys or values x (dimension -3) that several heads of queries share: head h
 // of the queries uses stored head h * storedHeads / heads.
 ModelBuilder::Value ModelBuilder::withHeadsOf(Value q, Value x) {
-  if (q->rank() < 4 || x->rank() != q->rank())
+  if (q->ndim() < 4 || x->ndim() != q->ndim())
     return x;
-  const int dim = x->rank() - 3;
+  const int dim = x->ndim() - 3;
   const Index storedHeads = x->shape[static_cast<std::size_t>(dim)],
               heads = q->shape[static_cast<std::size_t>(dim)];
   if (storedHeads < 1 || storedHeads >= heads || heads % storedHeads != 0 || heads >= kMaxHeads)
@@ -92,7 +92,7 @@ ModelBuilder::Value ModelBuilder::withHeadsOf(Value q, Value x) {
 
 ModelBuilder::Value ModelBuilder::attention(Value q, Value k, Value v, double scale, Value mask,
                                             bool isCausal) {
-  check(q->rank() >= 3 && k->rank() == q->rank() && v->rank() == q->rank(),
+  check(q->ndim() >= 3 && k->ndim() == q->ndim() && v->ndim() == q->ndim(),
         "an attention needs queries, keys and values [..., sequence, features]");
   const Shape leading(q->shape.begin(), q->shape.end() - 2); // batch and heads
   const auto hasLeading = [&](Value x) {
@@ -152,12 +152,12 @@ ModelBuilder::AttentionSteps ModelBuilder::attentionSteps(Value q, Value k, Valu
       bound > 0 ? affine(unary("tanh", affine(steps.products, {1 / bound}, {0})), {bound}, {0})
                 : steps.products;
   steps.masked = mask ? binary("add", steps.bounded, mask) : steps.bounded;
-  const int keys = steps.masked->rank() - 1;
+  const int keys = steps.masked->ndim() - 1;
   steps.weights = softmax(steps.masked, keys);
   if (mask && !(mask->isKnown() && leavesAllKeys(fold(mask)))) {
     // The softmax of a query without keys would be NaN.
     const Value isBlind =
-        compare("eq", reduce("max", mask, {mask->rank() - 1}, true), number(kHidden));
+        compare("eq", reduce("max", mask, {mask->ndim() - 1}, /*keeps=*/true), number(kHidden));
     steps.weights =
         where(isBlind, number(0),
               softmax(binary("add", steps.bounded, where(isBlind, number(0), mask)), keys));
@@ -213,14 +213,14 @@ ModelBuilder::Scores ModelBuilder::scoresOf(Value scores) {
 ModelBuilder::Value ModelBuilder::spelledAttention(Value a, Value b) {
   const auto isSoftmax = [this](Value x) {
     x = withoutNaN(x);
-    return x->op == ModelOp::Softmax && x->rank() >= 3 && x->dim == x->rank() - 1;
+    return x->op == ModelOp::Softmax && x->ndim() >= 3 && x->dim == x->ndim() - 1;
   };
   // y = v p^T is the transpose of p v^T.
-  if (!isSoftmax(a) && b->op == ModelOp::Transpose && b->rank() >= 3 && isSoftmax(turned(b))) {
+  if (!isSoftmax(a) && b->op == ModelOp::Transpose && b->ndim() >= 3 && isSoftmax(turned(b))) {
     const Value result = spelledAttention(turned(b), turned(a));
     return result ? turned(result) : nullptr;
   }
-  if (!isSoftmax(a) || b->rank() != a->rank() ||
+  if (!isSoftmax(a) || b->ndim() != a->ndim() ||
       !std::equal(a->shape.begin(), a->shape.end() - 2, b->shape.begin()))
     return nullptr;
   const bool isZeroForNaN = withoutNaN(a) != a;

@@ -41,7 +41,7 @@ double factorOf(const std::string& norm, double count, bool isInverse) {
 
 ModelBuilder::Parts ModelBuilder::partsOf(Value z) {
   const Value pairs = pairsOf(z);
-  const int last = pairs->rank() - 1;
+  const int last = pairs->ndim() - 1;
   return {reshape(slice(pairs, last, 0, 1), z->shape), reshape(slice(pairs, last, 1, 2), z->shape)};
 }
 
@@ -71,7 +71,7 @@ ModelBuilder::Value ModelBuilder::madePairs(Value z) {
   if (!z->isComplex()) { // a real value
     shape.push_back(1);
     const Value real = reshape(z, shape);
-    return concatenate({real, zeros(shape)}, z->rank());
+    return concatenate({real, zeros(shape)}, z->ndim());
   }
   shape.push_back(2);
   ModelValues inputs;
@@ -84,7 +84,7 @@ ModelBuilder::Value ModelBuilder::madePairs(Value z) {
   case ModelOp::Fourier:
     return pairsOf(ofParts(transformed(z->inputs[0], z->dims, z->function)));
   case ModelOp::Modes:
-    return pairsOf(complexEinsum(einsumOfModes(z->rank()), z->inputs));
+    return pairsOf(complexEinsum(einsumOfModes(z->ndim()), z->inputs));
   case ModelOp::Contraction:
     if (const auto harmonics = harmonicsOf(z); harmonics && !harmonics->weight)
       return harmonicPairs(*harmonics);
@@ -105,7 +105,7 @@ ModelBuilder::Value ModelBuilder::madePairs(Value z) {
     return binary("sub", inputs[0], inputs[1]);
   case ModelOp::Transpose: {
     std::vector<int> order = z->dims;
-    order.push_back(z->rank());
+    order.push_back(z->ndim());
     return transpose(inputs[0], order);
   }
   default:
@@ -214,9 +214,9 @@ ModelBuilder::Parts ModelBuilder::rotated(const Parts& x, int dim, Index m, bool
     });
   };
   if (!x.imaginary)
-    return {by(x.real, false), by(x.real, true)};
-  return {binary("sub", by(x.real, false), by(x.imaginary, true)),
-          binary("add", by(x.real, true), by(x.imaginary, false))};
+    return {by(x.real, /*isSine=*/false), by(x.real, /*isSine=*/true)};
+  return {binary("sub", by(x.real, /*isSine=*/false), by(x.imaginary, /*isSine=*/true)),
+          binary("add", by(x.real, /*isSine=*/true), by(x.imaginary, /*isSine=*/false))};
 }
 
 // The last dimension is first, as long as the numbers are real: it has n / 2 + 1 coefficients.
@@ -277,7 +277,7 @@ ModelBuilder::Value ModelBuilder::realInverseFourier(Value z, const std::vector<
         return weight * (isSine ? -std::sin(angle) : std::cos(angle));
       });
     };
-    x.real = binary("add", by(x.real, false), by(x.imaginary, true));
+    x.real = binary("add", by(x.real, /*isSine=*/false), by(x.imaginary, /*isSine=*/true));
   }
   return affine(x.real, {factorOf(norm, count, /*isInverse=*/true)}, {0});
 }

@@ -9,7 +9,8 @@
 // All of them become one value Contraction(z, P), so spherical.cpp can recognise transforms. To
 // this end the parts of a transform are symbols too (Pairs), and einsum() notes its factors. What
 // no transform has taken is computed at the end (computePairs()): then the parts of a value become
-// those that complex.cpp makes, in all values that read them.
+// those that complex.cpp makes, in all values that read them. Class ModelBuilder is in
+// model_builder.hpp.
 #include "import/canonical/model_builder.hpp"
 
 #include <algorithm>
@@ -90,10 +91,10 @@ ModelBuilder::Value ModelBuilder::unpaired(Value pairs) {
     return pairs->inputs[0];
   if (const auto known = complexes_.find(pairs); known != complexes_.end())
     return known->second;
-  const int last = pairs->rank() - 1;
+  const int last = pairs->ndim() - 1;
   if (pairs->op == ModelOp::Concatenate && pairs->dim == last && pairs->inputs.size() == 2)
     return complexOf(pairs->inputs[0], pairs->inputs[1]);
-  if (!isMovement(pairs) || pairs->inputs[0]->rank() == 0 || pairs->inputs[0]->shape.back() != 2 ||
+  if (!isMovement(pairs) || pairs->inputs[0]->ndim() == 0 || pairs->inputs[0]->shape.back() != 2 ||
       (pairs->op == ModelOp::Slice && pairs->dim == last) ||
       (pairs->op == ModelOp::Transpose && pairs->dims.back() != last))
     return nullptr;
@@ -154,7 +155,7 @@ std::optional<ModelBuilder::Part> ModelBuilder::partIn(Value v) {
 
 // The same for a part [..., 1].
 std::optional<ModelBuilder::Part> ModelBuilder::unitPart(Value v) {
-  const int last = v->rank() - 1;
+  const int last = v->ndim() - 1;
   if (v->op == ModelOp::Reshape && withUnit(v->inputs[0]->shape) == v->shape)
     return partIn(v->inputs[0]);
   if (v->op == ModelOp::Slice && v->dim == last && v->inputs[0]->shape.back() == 2) {
@@ -188,7 +189,7 @@ std::optional<ModelBuilder::Labels> ModelBuilder::labelsOf(const std::string& eq
   if (labels.x.starts_with("...") && labels.y.starts_with("...")) {
     std::string leading;
     for (char c = 'A';
-         c <= 'Z' && static_cast<int>(leading.size() + labels.x.size()) < x->rank() + 3; ++c)
+         c <= 'Z' && static_cast<int>(leading.size() + labels.x.size()) < x->ndim() + 3; ++c)
       if (text.find(c) == text.npos)
         leading += c;
     labels.x.replace(0, 3, leading);
@@ -201,8 +202,8 @@ std::optional<ModelBuilder::Labels> ModelBuilder::labelsOf(const std::string& eq
     return true;
   };
   if (!isPlain(labels.x) || !isPlain(labels.w) || !isPlain(labels.y) ||
-      static_cast<int>(labels.x.size()) != x->rank() ||
-      static_cast<int>(labels.w.size()) != w->rank())
+      static_cast<int>(labels.x.size()) != x->ndim() ||
+      static_cast<int>(labels.w.size()) != w->ndim())
     return std::nullopt;
   return labels;
 }
@@ -237,8 +238,8 @@ ModelBuilder::Value ModelBuilder::scaledByModes(Value z, Value w) {
     return nullptr;
   std::string labels, ofW;
   Shape shape;
-  const int extra = z->rank() - w->rank();
-  for (int d = 0; d < z->rank(); ++d) {
+  const int extra = z->ndim() - w->ndim();
+  for (int d = 0; d < z->ndim(); ++d) {
     labels += static_cast<char>('a' + d);
     if (d < extra || w->shape[static_cast<std::size_t>(d - extra)] == 1)
       continue;

@@ -128,7 +128,7 @@ ModelBuilder::Value ModelBuilder::diagonal(Value x, int first, int second) {
     return refuse("a diagonal of a matrix that is not square, or is large",
                   fmt::format("square matrices of at most {} rows", kMaxRows), x->shape);
   std::vector<int> order;
-  for (int d = 0; d < x->rank(); ++d)
+  for (int d = 0; d < x->ndim(); ++d)
     if (d != first && d != second)
       order.push_back(d);
   order.insert(order.end(), {first, second});
@@ -136,7 +136,8 @@ ModelBuilder::Value ModelBuilder::diagonal(Value x, int first, int second) {
   for (Index i = 0; i < n; ++i)
     identity[static_cast<std::size_t>(i * (n + 1))] = 1;
   const Value matrix = constant(ModelConstant::ofNumbers({n, n}, std::move(identity)));
-  return reduce("sum", binary("mul", transpose(x, order), matrix), {x->rank() - 1}, false);
+  return reduce("sum", binary("mul", transpose(x, order), matrix), {x->ndim() - 1},
+                /*keeps=*/false);
 }
 
 // Multiplies the factors from left to right. After each product, labels that neither later factors
@@ -150,7 +151,7 @@ ModelBuilder::Value ModelBuilder::einsum(const std::string& equation, ModelValue
                      withoutEllipsis(factorLabels, result, factors);
   std::map<char, Index> extents;
   for (std::size_t i = 0; isSupported && i < factorLabels.size(); ++i) {
-    check(static_cast<int>(factorLabels[i].size()) == factors[i]->rank(),
+    check(static_cast<int>(factorLabels[i].size()) == factors[i]->ndim(),
           "an equation has another number of labels than a factor dimensions");
     for (std::size_t d = 0; d < factorLabels[i].size(); ++d) {
       const char label = factorLabels[i][d];

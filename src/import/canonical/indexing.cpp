@@ -38,7 +38,7 @@ bool ModelBuilder::isTooLarge(Value x, Index rows, Index columns) {
 
 ModelBuilder::Value ModelBuilder::along(Value x, int dim, Index rows,
                                         const std::function<double(Index, Index)>& matrix) {
-  const int d = dimension(dim, x->rank());
+  const int d = dimension(dim, x->ndim());
   const Index columns = x->shape[static_cast<std::size_t>(d)];
   if (isTooLarge(x, rows, columns)) {
     Shape shape = x->shape;
@@ -57,7 +57,7 @@ ModelBuilder::Value ModelBuilder::along(Value x, int dim, Index rows,
 
 ModelBuilder::Value ModelBuilder::multipliedAlong(Value x, int d, Value weight) {
   const Index rows = weight->shape[0], columns = weight->shape[1];
-  std::vector<int> order(static_cast<std::size_t>(x->rank())), inverse = order;
+  std::vector<int> order(static_cast<std::size_t>(x->ndim())), inverse = order;
   // Move the dimension to the end, where a linear layer works, and back afterwards.
   std::iota(order.begin(), order.end(), 0);
   order.erase(order.begin() + d);
@@ -74,7 +74,7 @@ ModelBuilder::Value ModelBuilder::multipliedAlong(Value x, int d, Value weight) 
 }
 
 ModelBuilder::Value ModelBuilder::flip(Value x, int dim) {
-  const int d = dimension(dim, x->rank());
+  const int d = dimension(dim, x->ndim());
   const Index n = x->shape[static_cast<std::size_t>(d)];
   if (x->isKnown())
     return slice(x, d, n - 1, -1 - n, -1);
@@ -83,14 +83,14 @@ ModelBuilder::Value ModelBuilder::flip(Value x, int dim) {
 
 ModelBuilder::Value ModelBuilder::cumulativeSum(Value x, int dim, bool isExclusive,
                                                 bool isFromEnd) {
-  const Index n = x->shape[static_cast<std::size_t>(dimension(dim, x->rank()))];
+  const Index n = x->shape[static_cast<std::size_t>(dimension(dim, x->ndim()))];
   return along(x, dim, n, [=](Index i, Index j) {
     return double(i == j ? !isExclusive : isFromEnd ? j > i : j < i);
   });
 }
 
 ModelBuilder::Value ModelBuilder::triangle(Value x, bool isUpper, double diagonal) {
-  check(x->rank() >= 2, "a triangle needs a matrix");
+  check(x->ndim() >= 2, "a triangle needs a matrix");
   const Shape matrix(x->shape.end() - 2, x->shape.end());
   check(elements(matrix) <= kMaxModelNumbers, "a triangle is too large");
   std::vector<double> flags;
@@ -106,7 +106,7 @@ ModelBuilder::Value ModelBuilder::triangle(Value x, bool isUpper, double diagona
 // Represented as a periodic padding by `by` elements at one end, which removes as many at the other
 // (-by).
 ModelBuilder::Value ModelBuilder::roll(Value x, int dim, Index by) {
-  const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
+  const auto d = static_cast<std::size_t>(dimension(dim, x->ndim()));
   const Index n = x->shape[d];
   if (n == 0 || by % n == 0)
     return x;
@@ -145,9 +145,9 @@ ModelBuilder::Value ModelBuilder::selection(const std::vector<Index>& places, In
 }
 
 ModelBuilder::Value ModelBuilder::gather(Value x, int dim, Value places) {
-  const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
+  const auto d = static_cast<std::size_t>(dimension(dim, x->ndim()));
   const Index n = x->shape[d];
-  check(places->rank() == 1, "its indices have not one dimension");
+  check(places->ndim() == 1, "its indices have not one dimension");
   std::vector<Index> order = integersOf(places, "a list of indices");
   if (order.empty())
     return slice(x, static_cast<int>(d), 0, 0);
@@ -196,12 +196,12 @@ ModelBuilder::Value ModelBuilder::scatterElements(Value x, const std::vector<Ind
 }
 
 ModelBuilder::Value ModelBuilder::scatterAdd(Value x, int dim, Value places, Value source) {
-  const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
+  const auto d = static_cast<std::size_t>(dimension(dim, x->ndim()));
   const std::vector<Index> targets = integersOf(places, "a list of indices");
   const Index n = x->shape[d];
   Shape expected = x->shape;
   expected[d] = static_cast<Index>(targets.size());
-  check(places->rank() == 1 && source->shape == expected, "its indices do not fit what it adds");
+  check(places->ndim() == 1 && source->shape == expected, "its indices do not fit what it adds");
   check(std::ranges::all_of(targets, [n](Index i) { return i >= -n && i < n; }),
         "an index is out of range");
   // Column j of the matrix has its 1 in row targets[j].
@@ -214,7 +214,7 @@ ModelBuilder::Value ModelBuilder::scatterAdd(Value x, int dim, Value places, Val
 }
 
 ModelBuilder::Value ModelBuilder::scatter(Value x, int dim, Value places, Value source) {
-  const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
+  const auto d = static_cast<std::size_t>(dimension(dim, x->ndim()));
   const Index n = x->shape[d];
   std::vector<Index> targets = integersOf(places, "a list of indices"), sorted;
   for (Index& place : targets) {
@@ -244,7 +244,7 @@ ModelBuilder::Value ModelBuilder::scatter(Value x, int dim, Value places, Value 
 ModelBuilder::Value ModelBuilder::placesAlong(Value places, int dim) {
   if (!places->isKnown())
     return nullptr;
-  const auto d = static_cast<std::size_t>(dimension(dim, places->rank()));
+  const auto d = static_cast<std::size_t>(dimension(dim, places->ndim()));
   const ModelConstant allPlaces = fold(places);
   std::vector<Index> list(static_cast<std::size_t>(allPlaces.shape()[d]), 0);
   bool isConstantElsewhere = true; // along all other dimensions

@@ -137,7 +137,7 @@ ModelBuilder::Value ModelBuilder::refuse(const std::string& what, const std::str
                                          Shape shape) {
   std::vector<Shape> shapes;
   for (const Value read : reads_)
-    if (read->rank() > 0)
+    if (read->ndim() > 0)
       shapes.push_back(read->shape);
   graph_.refusals.push_back(
       {label_, where_, what, advice, std::move(shapes), parametersOf(reads_)});

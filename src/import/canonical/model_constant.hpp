@@ -39,7 +39,7 @@ public:
   static ModelConstant ofTensor(const ModelProgram& program, std::size_t tensor);
 
   const std::vector<Index>& shape() const noexcept { return shape_; }
-  int rank() const noexcept { return static_cast<int>(shape_.size()); }
+  int ndim() const noexcept { return static_cast<int>(shape_.size()); }
   Index elements() const;
   // Name of the tensor in the file; "" if the constant was computed.
   const std::string& name() const noexcept { return name_; }

@@ -137,7 +137,7 @@ struct ModelValue {
   // Whether it is a constant that training does not change, so its numbers can be used at import.
   bool isKnown() const noexcept { return constant && !constant->isTrained(); }
   bool isOfParameters() const noexcept { return !parametersRead.empty(); }
-  int rank() const noexcept { return static_cast<int>(shape.size()); }
+  int ndim() const noexcept { return static_cast<int>(shape.size()); }
 };
 
 // An operator that cannot be imported: its place in the file, the reason, and what to use instead.

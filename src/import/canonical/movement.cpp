@@ -28,18 +28,18 @@ constexpr Index kMaxCopies = 4096; // repetitions of a dimension whose extent is
 
 // Dimension i of the result is dimension permutation[i] of x, as in numpy.
 ModelBuilder::Value ModelBuilder::transpose(Value x, std::vector<int> permutation) {
-  check(static_cast<int>(permutation.size()) == x->rank(),
+  check(static_cast<int>(permutation.size()) == x->ndim(),
         "it permutes another number of dimensions");
   std::vector<bool> seen(permutation.size(), false);
   for (int& d : permutation) {
-    d = dimension(d, x->rank());
+    d = dimension(d, x->ndim());
     check(!seen[static_cast<std::size_t>(d)], "it permutes a dimension twice");
     seen[static_cast<std::size_t>(d)] = true;
   }
   if (x->isConstant())
     return constant(x->asConstant().transposed(permutation));
   if (x->op == ModelOp::Complex) {
-    permutation.push_back(x->rank());
+    permutation.push_back(x->ndim());
     return complex(transpose(x->inputs[0], permutation));
   }
   if (std::is_sorted(permutation.begin(), permutation.end()))
@@ -97,7 +97,7 @@ ModelBuilder::Value ModelBuilder::reshape(Value x, std::vector<Index> shape) {
 // x[begin:end:step] of one dimension as in numpy: negative positions count from the end, and
 // positions outside the dimension are clamped.
 ModelBuilder::Value ModelBuilder::slice(Value x, int dim, Index begin, Index end, Index step) {
-  const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
+  const auto d = static_cast<std::size_t>(dimension(dim, x->ndim()));
   const Index n = x->shape[d];
   check(step != 0, "a slice has step 0");
   if (step < 0) {
@@ -185,7 +185,7 @@ ModelBuilder::Value ModelBuilder::zeros(const Shape& shape) {
 
 // x with elements [begin, end) of one dimension replaced by `part`.
 ModelBuilder::Value ModelBuilder::replaced(Value x, int dim, Index begin, Index end, Value part) {
-  const Index n = x->shape[static_cast<std::size_t>(dimension(dim, x->rank()))];
+  const Index n = x->shape[static_cast<std::size_t>(dimension(dim, x->ndim()))];
   ModelValues parts;
   if (begin > 0)
     parts.push_back(slice(x, dim, 0, begin));
@@ -201,7 +201,7 @@ ModelBuilder::Value ModelBuilder::replaced(Value x, int dim, Index begin, Index 
 // mode "values", otherwise the mode is that of a boundary, such as "periodic" or "reflect".
 ModelBuilder::Value ModelBuilder::pad(Value x, int dim, Index low, Index high,
                                       const std::string& mode, double value) {
-  const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
+  const auto d = static_cast<std::size_t>(dimension(dim, x->ndim()));
   if (low == 0 && high == 0)
     return x;
   check(std::abs(low) < kMaxModelWindow && std::abs(high) < kMaxModelWindow,
@@ -244,7 +244,7 @@ ModelBuilder::Value ModelBuilder::pad(Value x, int dim, Index low, Index high,
 
 ModelBuilder::Value ModelBuilder::concatenate(ModelValues values, int dim) {
   check(!values.empty(), "it concatenates nothing");
-  const auto d = static_cast<std::size_t>(dimension(dim, values[0]->rank()));
+  const auto d = static_cast<std::size_t>(dimension(dim, values[0]->ndim()));
   Shape shape = values[0]->shape;
   shape[d] = 0;
   for (const Value value : values) { // the extents in the other dimensions must be equal
@@ -313,7 +313,7 @@ ModelBuilder::Value ModelBuilder::expand(Value x, std::vector<Index> shape) {
 
 // Dimensions that `times` has in addition are added in front, as in numpy.
 ModelBuilder::Value ModelBuilder::tile(Value x, const std::vector<Index>& times) {
-  check(static_cast<int>(times.size()) >= x->rank(), "it repeats fewer dimensions than there are");
+  check(static_cast<int>(times.size()) >= x->ndim(), "it repeats fewer dimensions than there are");
   std::vector<Index> shape(times.size() - x->shape.size(), 1);
   shape.insert(shape.end(), x->shape.begin(), x->shape.end());
   x = reshape(x, shape);

@@ -15,11 +15,11 @@ namespace tenon {
 ModelBuilder::Value ModelBuilder::reduce(const std::string& method, Value x, std::vector<int> dims,
                                          bool keeps) {
   for (int& d : dims)
-    d = dimension(d, x->rank());
+    d = dimension(d, x->ndim());
   std::sort(dims.begin(), dims.end());
   dims.erase(std::unique(dims.begin(), dims.end()), dims.end());
   Shape withOnes = x->shape, withoutDims; // the result's shape with `keeps`, and without
-  for (int d = 0; d < x->rank(); ++d)
+  for (int d = 0; d < x->ndim(); ++d)
     if (std::find(dims.begin(), dims.end(), d) == dims.end())
       withoutDims.push_back(x->shape[static_cast<std::size_t>(d)]);
     else
@@ -59,18 +59,18 @@ ModelBuilder::Value ModelBuilder::productAlong(Value x, const std::vector<int>& 
 
 // Elements that are not equal to the extreme have a place beyond all others.
 ModelBuilder::Value ModelBuilder::placeOfExtreme(Value x, int dim, bool isMaximum, bool isLast) {
-  const auto d = static_cast<std::size_t>(dimension(dim, x->rank()));
+  const auto d = static_cast<std::size_t>(dimension(dim, x->ndim()));
   const Index n = x->shape[d];
   check(n >= 1, "it has no elements");
   Shape shape(x->shape.size(), 1);
   shape[d] = n;
   std::vector<double> numbers(static_cast<std::size_t>(n));
   std::iota(numbers.begin(), numbers.end(), 0);
-  const Value extreme = reduce(isMaximum ? "max" : "min", x, {static_cast<int>(d)}, true);
+  const Value extreme = reduce(isMaximum ? "max" : "min", x, {static_cast<int>(d)}, /*keeps=*/true);
   const Value places =
       where(compare("eq", x, extreme), constant(ModelConstant::ofNumbers(shape, numbers)),
             number(isLast ? -1 : static_cast<double>(n)));
-  return reduce(isLast ? "max" : "min", places, {static_cast<int>(d)}, true);
+  return reduce(isLast ? "max" : "min", places, {static_cast<int>(d)}, /*keeps=*/true);
 }
 
 // Reshapes one number per channel to [1, channels, 1, ...], which is broadcast to a field.
@@ -83,7 +83,7 @@ ModelBuilder::Value ModelBuilder::perChannel(Value x, int rank) {
 ModelBuilder::Value ModelBuilder::batchNorm(Value x, Value weight, Value bias, Value mean,
                                             Value variance, double epsilon,
                                             std::optional<double> momentum) {
-  check(x->rank() >= 2, "a batch norm needs an input [batch, channels, ...]");
+  check(x->ndim() >= 2, "a batch norm needs an input [batch, channels, ...]");
   const Shape channels = {x->shape[1]};
   // Statistics of the batch would couple the samples, also in evaluation.
   if (!mean || !variance)
@@ -98,7 +98,7 @@ ModelBuilder::Value ModelBuilder::batchNorm(Value x, Value weight, Value bias, V
   for (const Value value : {weight, bias, mean, variance})
     check(value->shape == channels,
           "the weights and statistics of a batch norm must have one number per channel");
-  const auto broadcastable = [&](Value value) { return perChannel(value, x->rank()); };
+  const auto broadcastable = [&](Value value) { return perChannel(value, x->ndim()); };
   // Weights that are computed, or statistics that are trained, are ordinary values: use arithmetic.
   if (!weight->isConstant() || !bias->isConstant() || !mean->isKnown() || !variance->isKnown()) {
     const bool isPlain = mean->isKnown() && variance->isKnown();
@@ -120,11 +120,11 @@ ModelBuilder::Value ModelBuilder::batchNorm(Value x, Value weight, Value bias, V
 
 ModelBuilder::Value ModelBuilder::norm(ModelOp op, Value x, Value weight, Value bias,
                                        double epsilon, Index detail) {
-  check(x->rank() >= (op == ModelOp::LayerNorm ? 1 : 2),
+  check(x->ndim() >= (op == ModelOp::LayerNorm ? 1 : 2),
         "a norm needs an input [batch, channels, ...]");
   Shape shape; // of the weight and the bias
   if (op == ModelOp::LayerNorm) {
-    check(detail >= 1 && detail <= x->rank(), "a layer norm has too many dimensions");
+    check(detail >= 1 && detail <= x->ndim(), "a layer norm has too many dimensions");
     shape.assign(x->shape.end() - detail, x->shape.end());
   } else {
     shape = {x->shape[1]};
@@ -142,7 +142,7 @@ ModelBuilder::Value ModelBuilder::norm(ModelOp op, Value x, Value weight, Value 
       check(value->shape == shape, "the weights of a norm must have the shape that it normalises");
     if (!weight->isConstant() || !bias->isConstant()) {
       const auto broadcastable = [&](Value value) {
-        return op == ModelOp::LayerNorm ? value : perChannel(value, x->rank());
+        return op == ModelOp::LayerNorm ? value : perChannel(value, x->ndim());
       };
       return binary(
           "add",
@@ -164,21 +164,21 @@ ModelBuilder::Value ModelBuilder::norm(ModelOp op, Value x, Value weight, Value 
 
 // y = x / sqrt(mean(x^2) + epsilon), times a weight.
 ModelBuilder::Value ModelBuilder::rmsNorm(Value x, int count, Value weight, double epsilon) {
-  check(count >= 1 && count <= x->rank(), "it normalises more dimensions than there are");
+  check(count >= 1 && count <= x->ndim(), "it normalises more dimensions than there are");
   std::vector<int> dims(static_cast<std::size_t>(count));
-  std::iota(dims.begin(), dims.end(), x->rank() - count);
-  const Value square = reduce("mean", binary("mul", x, x), dims, true);
+  std::iota(dims.begin(), dims.end(), x->ndim() - count);
+  const Value square = reduce("mean", binary("mul", x, x), dims, /*keeps=*/true);
   const Value result = binary("div", x, unary("sqrt", affine(square, {1}, {epsilon})));
   return weight ? binary("mul", result, weight) : result;
 }
 
 // log(sum(exp(x))) = log(sum(exp(x - m))) + m with the maximum m, to avoid overflow.
 ModelBuilder::Value ModelBuilder::logSumExp(Value x, const std::vector<int>& dims, bool keeps) {
-  const Value largest = reduce("max", x, dims, true);
-  const Value sum = reduce("sum", unary("exp", binary("sub", x, largest)), dims, true);
+  const Value largest = reduce("max", x, dims, /*keeps=*/true);
+  const Value sum = reduce("sum", unary("exp", binary("sub", x, largest)), dims, /*keeps=*/true);
   const Value result = binary("add", unary("log", sum), largest);
   Shape shape;
-  for (int d = 0; d < x->rank(); ++d)
+  for (int d = 0; d < x->ndim(); ++d)
     if (keeps || std::find(dims.begin(), dims.end(), d) == dims.end())
       shape.push_back(result->shape[static_cast<std::size_t>(d)]);
   return reshape(result, shape);
@@ -186,7 +186,7 @@ ModelBuilder::Value ModelBuilder::logSumExp(Value x, const std::vector<int>& dim
 
 ModelBuilder::Value ModelBuilder::softmax(Value x, int dim) {
   ModelValue* result = make(ModelOp::Softmax, {x}, x->shape);
-  result->dim = dimension(dim, x->rank());
+  result->dim = dimension(dim, x->ndim());
   return result;
 }
 

@@ -135,8 +135,8 @@ ModelBuilder::Value ModelBuilder::groupedNorm(Value x, const Shape& shape) {
 // channel (`function`: "mul" or "add"): the numbers become the norm's weight or bias.
 ModelBuilder::Value ModelBuilder::weightedNorm(const std::string& function, Value x, Value c) {
   // Dimension of c that is broadcast to the channels, dimension 1 of x.
-  const int dim = 1 - (x->rank() - c->rank());
-  if (x->op != ModelOp::GroupNorm || dim < 0 || c->rank() <= dim ||
+  const int dim = 1 - (x->ndim() - c->ndim());
+  if (x->op != ModelOp::GroupNorm || dim < 0 || c->ndim() <= dim ||
       c->shape[static_cast<std::size_t>(dim)] != x->shape[1] || elements(c->shape) != x->shape[1])
     return nullptr;
   // Inputs 1 and 2 of a norm, if it has them, are weight and bias. Numbers can be added to a weight
@@ -200,7 +200,8 @@ ModelBuilder::Value ModelBuilder::foldedPadding(const ModelValues& values, int d
     };
     if (i > 1 || values.size() - i > 2)
       continue;
-    if ((i == 1 && !isPart(0, true)) || (i + 1 < values.size() && !isPart(i + 1, false)))
+    if ((i == 1 && !isPart(0, /*isEnd=*/true)) ||
+        (i + 1 < values.size() && !isPart(i + 1, /*isEnd=*/false)))
       continue;
     return pad(base, dim, i == 1 ? values[0]->shape[d] : 0,
                i + 1 < values.size() ? values[i + 1]->shape[d] : 0, "periodic");

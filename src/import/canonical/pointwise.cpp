@@ -98,8 +98,8 @@ ModelBuilder::Value ModelBuilder::asAffine(const std::string& function, Value x,
   if (!c->isKnown() || broadcast(x->shape, c->shape) != x->shape)
     return nullptr;
   int dim = -1;
-  const int extra = x->rank() - c->rank(); // dimensions that c does not have, in front
-  for (int d = 0; d < c->rank(); ++d) {
+  const int extra = x->ndim() - c->ndim(); // dimensions that c does not have, in front
+  for (int d = 0; d < c->ndim(); ++d) {
     if (c->shape[static_cast<std::size_t>(d)] == 1)
       continue;
     if (dim >= 0)
@@ -283,12 +283,12 @@ ModelBuilder::Value ModelBuilder::dropout(Value x, double rate) {
 }
 
 ModelBuilder::Value ModelBuilder::prelu(Value x, Value slope) {
-  check(x->rank() >= 2, "a prelu needs an input [batch, channels, ...]");
+  check(x->ndim() >= 2, "a prelu needs an input [batch, channels, ...]");
   check(elements(slope->shape) == 1 || elements(slope->shape) == x->shape[1],
         "a prelu needs one slope, or one for each channel");
   if (!slope->isConstant()) { // max(x, 0) - slope max(-x, 0)
     return binary("sub", unary("relu", x),
-                  binary("mul", unary("relu", unary("neg", x)), perChannel(slope, x->rank())));
+                  binary("mul", unary("relu", unary("neg", x)), perChannel(slope, x->ndim())));
   }
   return make(ModelOp::PRelu, {x, slope}, x->shape);
 }

@@ -25,7 +25,7 @@ ModelBuilder::Value ModelBuilder::turned(Value x) {
 }
 
 ModelBuilder::Value ModelBuilder::linear(Value x, Value weight, Value bias) {
-  check(x->rank() >= 1 && weight->rank() == 2,
+  check(x->ndim() >= 1 && weight->ndim() == 2,
         "the weight of a linear layer is no matrix, or its input has no dimensions");
   if (weight->shape[1] != x->shape.back())
     misfit(fmt::format("a linear layer of {} inputs is given [{}]", weight->shape[1],
@@ -42,7 +42,7 @@ ModelBuilder::Value ModelBuilder::linear(Value x, Value weight, Value bias) {
   }
   // A linear layer accepts fields with at most three dimensions of space; merge them otherwise.
   constexpr int kMaxField = 5;
-  if (x->rank() > kMaxField)
+  if (x->ndim() > kMaxField)
     return reshape(
         linear(reshape(x, {elements(shape) / std::max(shape.back(), Index(1)), x->shape.back()}),
                weight, bias),
@@ -54,16 +54,16 @@ ModelBuilder::Value ModelBuilder::linear(Value x, Value weight, Value bias) {
 }
 
 ModelBuilder::Value ModelBuilder::matmul(Value a, Value b) {
-  check(a->rank() >= 1 && b->rank() >= 1, "a product of matrices has a factor without dimensions");
+  check(a->ndim() >= 1 && b->ndim() >= 1, "a product of matrices has a factor without dimensions");
   // A vector is a matrix with one row or column.
-  if (a->rank() == 1 || b->rank() == 1) {
-    const Value result = matmul(a->rank() == 1 ? reshape(a, {1, a->shape[0]}) : a,
-                                b->rank() == 1 ? reshape(b, {b->shape[0], 1}) : b);
+  if (a->ndim() == 1 || b->ndim() == 1) {
+    const Value result = matmul(a->ndim() == 1 ? reshape(a, {1, a->shape[0]}) : a,
+                                b->ndim() == 1 ? reshape(b, {b->shape[0], 1}) : b);
     Shape shape = result->shape;
-    if (b->rank() == 1)
+    if (b->ndim() == 1)
       shape.pop_back();
-    if (a->rank() == 1)
-      shape.erase(shape.end() - (b->rank() == 1 ? 1 : 2));
+    if (a->ndim() == 1)
+      shape.erase(shape.end() - (b->ndim() == 1 ? 1 : 2));
     return reshape(result, shape);
   }
   if (a->isComplex() || b->isComplex())
@@ -71,13 +71,13 @@ ModelBuilder::Value ModelBuilder::matmul(Value a, Value b) {
   if (a->shape.back() != b->shape[b->shape.size() - 2])
     misfit(fmt::format("a product of matrices [{}] and [{}] does not fit", fmt::join(a->shape, ","),
                        fmt::join(b->shape, ",")));
-  if (a->isKnown() && b->isKnown() && a->rank() == 2 && b->rank() == 2)
+  if (a->isKnown() && b->isKnown() && a->ndim() == 2 && b->ndim() == 2)
     return foldedMatmul(a, b);
   // A weight on the right is a linear layer.
-  if (isWeight(b) && b->rank() == 2)
+  if (isWeight(b) && b->ndim() == 2)
     return linear(a, transpose(b, {1, 0}), nullptr);
   // A weight on the left: a b = (b^T a^T)^T.
-  if (isWeight(a) && a->rank() == 2)
+  if (isWeight(a) && a->ndim() == 2)
     return turned(linear(turned(b), a, nullptr));
   if (const Value result = spelledAttention(a, b))
     return result;

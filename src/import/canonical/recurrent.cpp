@@ -23,7 +23,7 @@ constexpr Index kMaxSteps = 512; // bounds the size of the unrolled network
 // Slice i of the `count` gates in the last dimension.
 ModelBuilder::Value gateOf(ModelBuilder& b, ModelBuilder::Value gates, Index i, Index count) {
   const Index features = gates->shape.back() / count;
-  return b.slice(gates, gates->rank() - 1, i * features, (i + 1) * features);
+  return b.slice(gates, gates->ndim() - 1, i * features, (i + 1) * features);
 }
 
 } // namespace
@@ -79,7 +79,7 @@ ModelBuilder::State ModelBuilder::step(const Cell& cell, const State& state, Val
 // The input products of all steps are one linear layer; only the state's products are sequential.
 ModelBuilder::Sequence ModelBuilder::recurrence(const Cell& cell, Value x, State state,
                                                 bool isFromEnd) {
-  check(x->rank() == 3 && x->shape[0] >= 1, "a recurrent network needs [steps, batch, features]");
+  check(x->ndim() == 3 && x->shape[0] >= 1, "a recurrent network needs [steps, batch, features]");
   const Index steps = x->shape[0];
   if (steps > kMaxSteps) {
     Shape shape = x->shape;

@@ -56,7 +56,7 @@ std::vector<double> weightsAt(double place, Index n, const Interpolation& how) {
 
 ModelBuilder::Value ModelBuilder::interpolated(Value x, int dim, const std::vector<double>& places,
                                                const Interpolation& how) {
-  const int d = dimension(dim, x->rank());
+  const int d = dimension(dim, x->ndim());
   const Index n = x->shape[static_cast<std::size_t>(d)], rows = static_cast<Index>(places.size());
   check(n >= 1, "it interpolates between no elements");
   constexpr double kMaxReach = 1e4; // bounds the elements that one place reads

@@ -39,7 +39,7 @@ ModelBuilder::Value ModelBuilder::oneHot(Value x, int dim, Index n) {
 ModelBuilder::Value ModelBuilder::likelihoodLoss(Value logarithms, Value targets, Value weights,
                                                  std::optional<Index> ignoredClass,
                                                  const std::string& reduction) {
-  check(logarithms->rank() >= 2 && targets->rank() + 1 == logarithms->rank(),
+  check(logarithms->ndim() >= 2 && targets->ndim() + 1 == logarithms->ndim(),
         "a loss of classes needs [n, classes, ...] and targets [n, ...]");
   check(reduction == "none" || reduction == "mean" || reduction == "sum",
         "its reduction is not none, mean or sum");
@@ -49,7 +49,7 @@ ModelBuilder::Value ModelBuilder::likelihoodLoss(Value logarithms, Value targets
   };
   Value loss = affine(chosen(logarithms), {-1}, {0}), weight = nullptr;
   if (weights)
-    weight = chosen(perChannel(weights, logarithms->rank()));
+    weight = chosen(perChannel(weights, logarithms->ndim()));
   if (ignoredClass) {
     const Value isCounted = compare("ne", targets, number(static_cast<double>(*ignoredClass)));
     weight = where(isCounted, weight ? weight : number(1), zero);
@@ -63,7 +63,8 @@ ModelBuilder::Value ModelBuilder::likelihoodLoss(Value logarithms, Value targets
   std::iota(dims.begin(), dims.end(), 0);
   if (reduction == "sum" || !weight)
     return reduce(reduction, loss, dims, /*keeps=*/false);
-  return binary("div", reduce("sum", loss, dims, false), reduce("sum", weight, dims, false));
+  return binary("div", reduce("sum", loss, dims, /*keeps=*/false),
+                reduce("sum", weight, dims, /*keeps=*/false));
 }
 
 ModelBuilder::Value ModelBuilder::placesOf(Value coordinates, Index n, const Sampling& how) {
@@ -122,13 +123,13 @@ ModelBuilder::Value ModelBuilder::weightsAround(Value places, Index n, const Sam
     i = (i % period + period) % period;
     return i < n ? i : how.alignsCorners ? period - i : period - 1 - i;
   };
-  return along(weights, weights->rank() - 1, n,
+  return along(weights, weights->ndim() - 1, n,
                [&](Index i, Index j) { return double(source(j + first) == i); });
 }
 
 ModelBuilder::Value ModelBuilder::sampled(Value x, Value points, const Sampling& how) {
-  const int space = x->rank() - 2;
-  check(space >= 1 && space <= 3 && points->rank() == x->rank() && points->shape.back() == space &&
+  const int space = x->ndim() - 2;
+  check(space >= 1 && space <= 3 && points->ndim() == x->ndim() && points->shape.back() == space &&
             points->shape[0] == x->shape[0],
         "it needs a field [n, channels, space...] and points [n, ..., coordinates]");
   Shape shape(points->shape.begin(), points->shape.end() - 1);
@@ -151,7 +152,7 @@ ModelBuilder::Value ModelBuilder::sampled(Value x, Value points, const Sampling&
 ModelBuilder::Value ModelBuilder::affineGrid(Value theta, const std::vector<Index>& size,
                                              bool alignsCorners) {
   const std::size_t space = size.size();
-  check(theta->rank() == 3 && theta->shape[1] == static_cast<Index>(space) &&
+  check(theta->ndim() == 3 && theta->shape[1] == static_cast<Index>(space) &&
             theta->shape[2] == static_cast<Index>(space) + 1,
         "its maps do not have the dimensions of its size");
   checkShape(size);

@@ -43,7 +43,7 @@ std::optional<Box> blockOf(const ModelValue* part) {
 
 // Whether a transform is over all dimensions of space, in their order.
 bool isOverSpace(const ModelValue* spectrum) {
-  bool isSpace = static_cast<int>(spectrum->dims.size()) + 2 == spectrum->rank();
+  bool isSpace = static_cast<int>(spectrum->dims.size()) + 2 == spectrum->ndim();
   for (std::size_t i = 0; i < spectrum->dims.size(); ++i)
     isSpace = isSpace && spectrum->dims[i] == static_cast<int>(i) + 2;
   return isSpace;
@@ -72,7 +72,7 @@ ModelBuilder::Value ModelBuilder::fourier(Value x, const std::vector<int>& dims,
 }
 
 ModelBuilder::Value ModelBuilder::complex(Value pairs) {
-  check(pairs->rank() >= 1 && pairs->shape.back() == 2, "a complex tensor needs pairs of numbers");
+  check(pairs->ndim() >= 1 && pairs->shape.back() == 2, "a complex tensor needs pairs of numbers");
   if (const Value whole = isComputingPairs_ ? nullptr : unpaired(pairs))
     return whole;
   return complexes_[pairs] =
@@ -81,7 +81,7 @@ ModelBuilder::Value ModelBuilder::complex(Value pairs) {
 
 // One product per mode: sum over i of x[n, i, k] w[i, o, k].
 ModelBuilder::Value ModelBuilder::modes(Value coefficients, Value weight) {
-  check(coefficients->rank() >= 3 && weight->rank() == coefficients->rank() &&
+  check(coefficients->ndim() >= 3 && weight->ndim() == coefficients->ndim() &&
             weight->shape[0] == coefficients->shape[1],
         "a product of modes needs coefficients [n, i, k...] and a weight [i, o, k...]");
   // Modes of both signs that are joined have a product each.
@@ -167,7 +167,7 @@ bool ModelBuilder::addProduct(const PlacedProduct& placed, Value z, const std::s
   const auto from = blockOf(block);
   if (pairs->op != ModelOp::Complex || !pairs->inputs[0]->isConstant() ||
       spectrum->op != ModelOp::Fourier || spectrum->function != norm || !isOverSpace(spectrum) ||
-      spectrum->rank() != z->rank() || !from ||
+      spectrum->ndim() != z->ndim() || !from ||
       (weights.source && weights.source != spectrum->inputs[0]))
     return false;
   weights.source = spectrum->inputs[0];
@@ -225,14 +225,14 @@ ModelBuilder::Value ModelBuilder::inverseFourier(Value z, const std::vector<int>
         "an inverse Fourier transform needs a size for each of its dimensions");
   Shape shape = z->shape;
   bool isOfSpace =
-      z->rank() >= 3 && z->rank() <= 5 && static_cast<int>(dims.size()) + 2 == z->rank();
+      z->ndim() >= 3 && z->ndim() <= 5 && static_cast<int>(dims.size()) + 2 == z->ndim();
   for (std::size_t i = 0; i < dims.size(); ++i) {
     check(size[i] >= 1, "an inverse Fourier transform needs at least one point");
     isOfSpace = isOfSpace && dims[i] == static_cast<int>(i) + 2;
     shape[static_cast<std::size_t>(dims[i])] = size[i];
   }
   checkShape(shape);
-  if (dims.size() == 1 && dims[0] == z->rank() - 1 && tables_ == ModelTables::Computed)
+  if (dims.size() == 1 && dims[0] == z->ndim() - 1 && tables_ == ModelTables::Computed)
     if (const Value y = inverseHarmonics(z, size[0], norm))
       return y;
   const std::optional<SpectralWeights> weights =

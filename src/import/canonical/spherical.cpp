@@ -57,10 +57,10 @@ const ModelValue* unscaled(const ModelValue* z, double& factor) {
 
 std::optional<Circles> circlesOf(const ModelValue* z) {
   if (z->op == ModelOp::Fourier) {
-    if (z->dims != std::vector<int>{z->rank() - 1})
+    if (z->dims != std::vector<int>{z->ndim() - 1})
       return std::nullopt;
     Circles circles{.transform = z, .dims = {}};
-    for (int d = 0; d < z->rank(); ++d)
+    for (int d = 0; d < z->ndim(); ++d)
       circles.dims.push_back(d);
     return circles;
   }
@@ -85,7 +85,7 @@ std::optional<Circles> circlesOf(const ModelValue* z) {
   if (z->op != ModelOp::Slice || z->begin != 0 || z->step != 1)
     return std::nullopt;
   const auto circles = circlesOf(z->inputs[0]);
-  return circles && circles->dims[static_cast<std::size_t>(z->dim)] == z->rank() - 1 ? circles
+  return circles && circles->dims[static_cast<std::size_t>(z->dim)] == z->ndim() - 1 ? circles
                                                                                      : std::nullopt;
 }
 
@@ -93,7 +93,7 @@ std::optional<Circles> circlesOf(const ModelValue* z) {
 
 // Labels b[..], c[..] of x and of the result, and those of the table: the order is in all three.
 std::optional<ModelBuilder::TableUse> ModelBuilder::tableUse(Value z, bool isSynthesis) {
-  if (z->op != ModelOp::Contraction || z->inputs[1]->isComplex() || z->inputs[1]->rank() != 3)
+  if (z->op != ModelOp::Contraction || z->inputs[1]->isComplex() || z->inputs[1]->ndim() != 3)
     return std::nullopt;
   TableUse use{};
   use.labels = *labelsOf(z->function, z->inputs[0], z->inputs[1]);
@@ -146,7 +146,7 @@ std::optional<ModelBuilder::Harmonics> ModelBuilder::foundHarmonics(Value z) {
                           z->inputs[1]->inputs[0])
                : analysed(z);
   if (z->op == ModelOp::Modes && z->inputs[1]->op == ModelOp::Complex)
-    if (const auto labels = labelsOf(einsumOfModes(z->rank()), z->inputs[0], z->inputs[1]))
+    if (const auto labels = labelsOf(einsumOfModes(z->ndim()), z->inputs[0], z->inputs[1]))
       return weighted(z, *labels, z->inputs[1]->inputs[0]);
   if (z->op == ModelOp::Reshape)
     return regrouped(z);
@@ -173,7 +173,7 @@ std::optional<ModelBuilder::Harmonics> ModelBuilder::analysed(Value z) {
     return std::nullopt;
   const auto use = tableUse(z, /*isSynthesis=*/false);
   const Value x = circles->transform->inputs[0];
-  const int rank = x->rank();
+  const int rank = x->ndim();
   if (!use || rank < 2 || x->shape.back() == 0)
     return std::nullopt;
   const Index columns = x->shape.back();
@@ -276,7 +276,7 @@ ModelBuilder::Value ModelBuilder::harmonicPairs(const Harmonics& harmonics) {
 // modes. Null for other values.
 ModelBuilder::Value ModelBuilder::unmasked(Value z, int dim, Index columns) {
   if (z->op != ModelOp::Complex || z->inputs[0]->op != ModelOp::Concatenate ||
-      z->inputs[0]->inputs.size() != 2 || z->inputs[0]->dim != z->rank())
+      z->inputs[0]->inputs.size() != 2 || z->inputs[0]->dim != z->ndim())
     return nullptr;
   Value masked = z->inputs[0]->inputs[1];
   if (masked->op == ModelOp::Reshape)
@@ -287,7 +287,7 @@ ModelBuilder::Value ModelBuilder::unmasked(Value z, int dim, Index columns) {
   for (std::size_t m = 0; m < masked->scale.size(); ++m)
     if (masked->scale[m] != 1 && m != 0 && 2 * static_cast<Index>(m) != columns)
       return nullptr;
-  const auto partOf = [&](Value v) { return v->rank() > z->rank() ? unitPart(v) : partIn(v); };
+  const auto partOf = [&](Value v) { return v->ndim() > z->ndim() ? unitPart(v) : partIn(v); };
   const auto real = partOf(z->inputs[0]->inputs[0]), other = partOf(masked->inputs[0]);
   return real && other && real->which == 0 && other->which == 1 && isSame(real->whole, other->whole)
              ? real->whole
@@ -300,7 +300,7 @@ ModelBuilder::Value ModelBuilder::inverseHarmonics(Value z, Index columns,
                                                    const std::string& norm) {
   double factor = 1;
   std::vector<int> dims; // dimension of the contraction for each dimension of z
-  for (int d = 0; d < z->rank(); ++d)
+  for (int d = 0; d < z->ndim(); ++d)
     dims.push_back(d);
   const Shape circles = z->shape;
   for (Value next = z; next;) {
@@ -320,7 +320,7 @@ ModelBuilder::Value ModelBuilder::inverseHarmonics(Value z, Index columns,
       next = z->inputs[0];
   }
   const auto use = tableUse(z, /*isSynthesis=*/true);
-  const int rank = z->rank();
+  const int rank = z->ndim();
   if (!use || rank < 2 || use->orders > columns / 2 + 1)
     return nullptr;
   const auto labelAt = [&](int d) {

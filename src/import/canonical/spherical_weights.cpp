@@ -8,7 +8,8 @@
 //
 // in any order of the labels. The layer's weight is [in_channels / groups, out_channels, orders,
 // degrees, 2] without what it does not depend on, orders folded. The constant is brought to this
-// order as a recipe of blocks of the file's tensor, so each rank still reads its part only.
+// order as a recipe of blocks of the file's tensor, so each rank still reads its part only. Class
+// ModelBuilder is in model_builder.hpp.
 #include "import/canonical/model_builder.hpp"
 
 #include "kernels/sphere/rows.hpp"

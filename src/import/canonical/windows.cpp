@@ -33,7 +33,7 @@ void setWindows(ModelValue& result, const ModelBuilder::Windows& w) {
 
 // Returns the spatial extents of the result.
 std::vector<Index> ModelBuilder::outputs(Value x, const Windows& w, bool ceil) const {
-  const auto spatial = static_cast<std::size_t>(x->rank() - 2);
+  const auto spatial = static_cast<std::size_t>(x->ndim() - 2);
   for (const auto* list : {&w.kernel, &w.stride, &w.dilation, &w.low, &w.high})
     check(list->size() == spatial, "its windows have another number of dimensions than its input");
   std::vector<Index> extents;
@@ -90,7 +90,7 @@ ModelBuilder::Value ModelBuilder::withoutPadding(Value x, Windows& w,
 }
 
 ModelBuilder::Value ModelBuilder::convolution(Value x, Value weight, Value bias, Windows w) {
-  check(x->rank() >= 3 && x->rank() <= 5 && weight->rank() == x->rank(),
+  check(x->ndim() >= 3 && x->ndim() <= 5 && weight->ndim() == x->ndim(),
         "a convolution needs an input [batch, channels, space...] and a weight of as many "
         "dimensions");
   w.kernel.assign(weight->shape.begin() + 2, weight->shape.end());
@@ -127,7 +127,7 @@ ModelBuilder::Value ModelBuilder::convolution(Value x, Value weight, Value bias,
 }
 
 ModelBuilder::Value ModelBuilder::pooling(Value x, Pool kind, const Windows& w, bool ceil) {
-  check(x->rank() >= 3 && x->rank() <= 5, "a pooling needs an input [batch, channels, space...]");
+  check(x->ndim() >= 3 && x->ndim() <= 5, "a pooling needs an input [batch, channels, space...]");
   Shape shape = {x->shape[0], x->shape[1]};
   for (const Index extent : outputs(x, w, ceil))
     shape.push_back(extent);
@@ -141,13 +141,13 @@ ModelBuilder::Value ModelBuilder::pooling(Value x, Pool kind, const Windows& w, 
 
 ModelBuilder::Value ModelBuilder::adaptivePooling(Value x, const std::vector<Index>& size) {
   check(
-      x->rank() >= 3 && static_cast<int>(size.size()) == x->rank() - 2,
+      x->ndim() >= 3 && static_cast<int>(size.size()) == x->ndim() - 2,
       "a pooling needs an input [batch, channels, space...] and a size for each spatial dimension");
   // Pooling to one element is a mean over space.
   if (std::all_of(size.begin(), size.end(), [](Index n) { return n == 1; })) {
     std::vector<int> dims(size.size());
     std::iota(dims.begin(), dims.end(), 2);
-    return reduce("mean", x, dims, true);
+    return reduce("mean", x, dims, /*keeps=*/true);
   }
   Shape shape = {x->shape[0], x->shape[1]};
   shape.insert(shape.end(), size.begin(), size.end());
@@ -156,7 +156,7 @@ ModelBuilder::Value ModelBuilder::adaptivePooling(Value x, const std::vector<Ind
 
 ModelBuilder::Value ModelBuilder::resize(Value x, const std::vector<Index>& size, bool isLinear,
                                          bool alignsCorners) {
-  check(x->rank() >= 3 && static_cast<int>(size.size()) == x->rank() - 2,
+  check(x->ndim() >= 3 && static_cast<int>(size.size()) == x->ndim() - 2,
         "a change of resolution needs an input [batch, channels, space...] and as many sizes");
   Shape shape = {x->shape[0], x->shape[1]};
   shape.insert(shape.end(), size.begin(), size.end());
@@ -169,7 +169,7 @@ ModelBuilder::Value ModelBuilder::resize(Value x, const std::vector<Index>& size
 }
 
 ModelBuilder::Value ModelBuilder::pixelShuffle(Value x, Index factor) {
-  check(x->rank() >= 3 && x->rank() <= 5 && factor >= 1 && factor < 1024,
+  check(x->ndim() >= 3 && x->ndim() <= 5 && factor >= 1 && factor < 1024,
         "a pixel shuffle needs an input [batch, channels, space...]");
   Shape shape = x->shape;
   Index cells = 1;
@@ -187,7 +187,7 @@ ModelBuilder::Value ModelBuilder::pixelShuffle(Value x, Index factor) {
 // Channels [r, r, c] become blocks of r x r pixels; pixelShuffle() is the same for channels [c, r,
 // r].
 ModelBuilder::Value ModelBuilder::depthToSpace(Value x, Index r) {
-  check(x->rank() == 4 && r >= 1 && r < 1024 && x->shape[1] % (r * r) == 0,
+  check(x->ndim() == 4 && r >= 1 && r < 1024 && x->shape[1] % (r * r) == 0,
         "a change of depth to space needs an input [batch, channels, y, x] with a multiple of its "
         "cells of channels");
   const Index n = x->shape[0], c = x->shape[1] / (r * r), h = x->shape[2], w = x->shape[3];
@@ -197,7 +197,7 @@ ModelBuilder::Value ModelBuilder::depthToSpace(Value x, Index r) {
 
 // Blocks of r x r pixels become channels, in front of the original ones or after them.
 ModelBuilder::Value ModelBuilder::spaceToDepth(Value x, Index r, bool blockFirst) {
-  check(x->rank() == 4 && r >= 1 && r < 1024 && x->shape[2] % r == 0 && x->shape[3] % r == 0,
+  check(x->ndim() == 4 && r >= 1 && r < 1024 && x->shape[2] % r == 0 && x->shape[3] % r == 0,
         "a change of space to depth needs an input [batch, channels, y, x] of whole cells");
   const Index n = x->shape[0], c = x->shape[1], h = x->shape[2] / r, w = x->shape[3] / r;
   const std::vector<int> order =
@@ -240,7 +240,7 @@ ModelBuilder::Value ModelBuilder::foldedWindows(Value x, const std::vector<Index
   checkShape(size);
   checkShape(windows.kernel);
   const Index window = elements(windows.kernel);
-  check(x->rank() == 3 && size.size() == windows.kernel.size() && window >= 1 &&
+  check(x->ndim() == 3 && size.size() == windows.kernel.size() && window >= 1 &&
             x->shape[1] >= window && x->shape[1] % window == 0,
         "it needs [n, channels * window, windows]");
   windows.groups = x->shape[1] / window;

@@ -178,7 +178,7 @@ Mapper::OrderedNode Mapper::withChannel(Value v, int dim, std::size_t rank) {
   Order order = source.order;
   for (const int droppedDim : {kAdded, dim})
     std::erase(order, droppedDim);
-  for (int d = 0; d < v->rank(); ++d)
+  for (int d = 0; d < v->ndim(); ++d)
     if (d != dim && std::find(order.begin(), order.end(), d) == order.end())
       order.push_back(d);
   if (order.empty())
@@ -189,12 +189,12 @@ Mapper::OrderedNode Mapper::withChannel(Value v, int dim, std::size_t rank) {
 }
 
 Mapper::JoinInputs Mapper::joinInputs(const ModelValue& v) {
-  JoinInputs result{.nodes = {}, .order = plainOrder(v.rank())};
+  JoinInputs result{.nodes = {}, .order = plainOrder(v.ndim())};
   // Use the order of the first input that has all dimensions of the result whose extent is not 1.
   bool isFound = false;
   int like = -1; // node whose layout constants get
   // Dimension d of an input corresponds to dimension d + offset of the result (numpy's rule).
-  const auto offsetOf = [&](Value input) { return v.rank() - input->rank(); };
+  const auto offsetOf = [&](Value input) { return v.ndim() - input->ndim(); };
   for (const Value input : v.inputs) {
     if (input->isConstant())
       continue;
@@ -204,7 +204,7 @@ Mapper::JoinInputs Mapper::joinInputs(const ModelValue& v) {
     for (int& o : order)
       o = o == kAdded ? kAdded : o + offsetOf(input);
     bool hasAll = true;
-    for (int d = 0; d < v.rank(); ++d)
+    for (int d = 0; d < v.ndim(); ++d)
       hasAll = hasAll && (v.shape[at(d)] == 1 ||
                           (d >= offsetOf(input) && input->shape[at(d - offsetOf(input))] != 1));
     if (!isFound && (hasAll || like == -1))
@@ -218,7 +218,7 @@ Mapper::JoinInputs Mapper::joinInputs(const ModelValue& v) {
     return result;
   for (const Value input : v.inputs) {
     if (input->isKnown()) {
-      result.nodes.push_back(constantIn(input, v.rank(), result.order, like));
+      result.nodes.push_back(constantIn(input, v.ndim(), result.order, like));
       continue;
     }
     const OrderedNode x = nodeOf(input);
@@ -233,7 +233,7 @@ Mapper::JoinInputs Mapper::joinInputs(const ModelValue& v) {
 }
 
 int Mapper::constantIn(Value v, int rank, const Order& order, int like) {
-  Shape shape(at(rank - v->rank()), 1);
+  Shape shape(at(rank - v->ndim()), 1);
   shape.insert(shape.end(), v->shape.begin(), v->shape.end());
   // Permute its dimensions to the order; dimensions that the order lacks have extent 1 and come
   // last.

@@ -147,7 +147,7 @@ private:
   const OrderedNode& nodeOf(Value v);
   // Returns a node that has the value's dimensions in `order`, by default in plainOrder(). Emits
   // the reorder that this needs.
-  int nodeInOrder(Value v) { return nodeInOrder(v, plainOrder(v->rank())); }
+  int nodeInOrder(Value v) { return nodeInOrder(v, plainOrder(v->ndim())); }
   int nodeInOrder(Value v, const Order& order);
   // Reorders the dimensions of a node from `currentOrder` to `order`; `shape` is the value's shape.
   int reorderedNode(int node, const Order& currentOrder, const Shape& shape, const Order& order);

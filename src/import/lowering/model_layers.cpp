@@ -69,7 +69,7 @@ const std::vector<Mapper::Row>& Mapper::operators() {
 Mapper::Mapper(ModelGraph& graph, const ModelWeights& weights) : graph_(graph), weights_(weights) {
   network_.graph.type = "graph";
   for (std::size_t i = 0; i < graph.inputs.size(); ++i)
-    valueNodes_[graph.inputs[i]] = {-1 - static_cast<int>(i), plainOrder(graph.inputs[i]->rank())};
+    valueNodes_[graph.inputs[i]] = {-1 - static_cast<int>(i), plainOrder(graph.inputs[i]->ndim())};
 }
 
 ImportedNetwork Mapper::run() {
@@ -84,7 +84,7 @@ ImportedNetwork Mapper::run() {
     current_ = value;
     // A single number is a tensor [1].
     outputs.push_back(
-        nodeInOrder(value, value->rank() > 0 ? plainOrder(value->rank()) : Order{kAdded}));
+        nodeInOrder(value, value->ndim() > 0 ? plainOrder(value->ndim()) : Order{kAdded}));
   }
   if (graph_.refusals.empty())
     dropUnreadNodes(outputs);
@@ -212,7 +212,7 @@ Mapper::OrderedNode Mapper::refuse(const ModelValue& v, const std::string& what,
 }
 
 Mapper::OrderedNode Mapper::refused(const ModelValue& v) const {
-  return {kNoNode, plainOrder(v.rank())};
+  return {kNoNode, plainOrder(v.ndim())};
 }
 
 namespace {

@@ -150,7 +150,7 @@ void Mapper::assignParameters(const std::set<Value>& needed) {
     if (!layer.empty() && values.size() > 1) {
       int rank = 2;
       for (const Value v : values)
-        rank = std::max(rank, v->rank());
+        rank = std::max(rank, v->ndim());
       for (const Value v : values)
         formRanks_[v] = rank;
     }
@@ -166,7 +166,7 @@ int Mapper::sourceNode(Tensor tensor) {
   if (const auto existing = tensorNodes_.find(tensor); existing != tensorNodes_.end())
     return existing->second;
   const ModelConstant constant = ModelConstant::ofTensor(weights_.program(), tensor);
-  const Shape shape = constant.rank() > 0 ? constant.shape() : Shape{1};
+  const Shape shape = constant.ndim() > 0 ? constant.shape() : Shape{1};
   const int node = emit({/*input 0=*/-1}, "constant", {{"shape", shape}},
                         layerName(constant.name()), {{"value", shaped(constant, shape)}});
   tensorNodes_[tensor] = node;
@@ -176,7 +176,7 @@ int Mapper::sourceNode(Tensor tensor) {
 // Emits the slices and the concatenation of a recipe: blocks of tensors of the file.
 Mapper::OrderedNode Mapper::makeRecipe(const ModelConstant& constant) {
   const auto along = static_cast<std::size_t>(constant.dim());
-  const Order plain = plainOrder(constant.rank());
+  const Order plain = plainOrder(constant.ndim());
   std::vector<int> nodes;
   for (const ModelConstant::Piece& piece : constant.pieces()) {
     const ModelTensor& tensor = weights_.program().tensors[piece.tensor];
@@ -229,7 +229,7 @@ std::string Mapper::namesInFile(const std::string& layer, const NodeParameters& 
 int Mapper::joinedTo(int node, const Order& order, const std::string& type, Value with, int first) {
   Order valueOrder;
   for (const int o : order)
-    valueOrder.push_back(o >= first && o < first + with->rank() ? o - first : kAdded);
+    valueOrder.push_back(o >= first && o < first + with->ndim() ? o - first : kAdded);
   return emit({node, nodeInOrder(with, valueOrder)}, type);
 }
 
@@ -249,7 +249,7 @@ Mapper::OrderedNode Mapper::makeLinearWithWeightInput(const ModelValue& v, const
                  {"bias", false},
                  {"weight_input", true}});
   if (v.inputs.size() > 2)
-    node = joinedTo(node, x.order, "add", v.inputs[2], v.rank() - 1);
+    node = joinedTo(node, x.order, "add", v.inputs[2], v.ndim() - 1);
   return {node, x.order};
 }
 
@@ -261,7 +261,7 @@ Mapper::OrderedNode Mapper::makeConvolutionWithWeightInput(const ModelValue& v, 
   if (v.inputs.size() > 2)
     settings.emplace_back("bias", false);
   settings.emplace_back("weight_input", true);
-  const Order order = plainOrder(v.rank());
+  const Order order = plainOrder(v.ndim());
   int node = emit({x, nodeInOrder(v.inputs[1])}, "conv", std::move(settings));
   if (v.inputs.size() > 2)
     node = joinedTo(node, order, "add", v.inputs[2], 1);
@@ -271,7 +271,7 @@ Mapper::OrderedNode Mapper::makeConvolutionWithWeightInput(const ModelValue& v, 
 Mapper::OrderedNode Mapper::withWeightInputs(const ModelValue& v, const OrderedNode& normed) {
   if (!hasWeightInputs(v) || normed.isRefused())
     return normed;
-  const int first = v.op == ModelOp::LayerNorm ? v.rank() - v.count : 1;
+  const int first = v.op == ModelOp::LayerNorm ? v.ndim() - v.count : 1;
   int node = normed.node;
   if (!isFilledWith(*v.inputs[1], 1))
     node = joinedTo(node, normed.order, "multiply", v.inputs[1], first);

@@ -50,8 +50,8 @@ Mapper::OrderedNode Mapper::makeConstant(const ModelValue& v) {
   const ModelConstant& constant = v.asConstant();
   if (constant.isTrained())
     return makeRecipe(constant);
-  const Order order = v.rank() > 0 ? plainOrder(v.rank()) : Order{kAdded};
-  return {constantNode(v.rank() > 0 ? constant : shaped(constant, {1}), /*like=*/-1), order};
+  const Order order = v.ndim() > 0 ? plainOrder(v.ndim()) : Order{kAdded};
+  return {constantNode(v.ndim() > 0 ? constant : shaped(constant, {1}), /*like=*/-1), order};
 }
 
 // The function is elementwise, so the order of the input is kept.
@@ -154,9 +154,9 @@ std::optional<int> Mapper::zerosNode(const Shape& shape, int like) {
 }
 
 Mapper::OrderedNode Mapper::makeZeros(const ModelValue& v) {
-  const bool isNumber = v.rank() == 0;
+  const bool isNumber = v.ndim() == 0;
   const auto node = zerosNode(isNumber ? Shape{1} : v.shape, -1);
-  return node ? OrderedNode{*node, isNumber ? Order{kAdded} : plainOrder(v.rank())}
+  return node ? OrderedNode{*node, isNumber ? Order{kAdded} : plainOrder(v.ndim())}
               : refuse(v, fmt::format("zeros of shape [{}]", fmt::join(v.shape, ",")),
                        "padding, or a product with 0");
 }
@@ -167,12 +167,12 @@ Mapper::OrderedNode Mapper::makeExpand(const ModelValue& v) {
   const OrderedNode x = nodeOf(source);
   if (x.isRefused())
     return refused(v);
-  Shape shape(at(v.rank() - source->rank()), 1);
+  Shape shape(at(v.ndim() - source->ndim()), 1);
   Order order = x.order;
   for (int& o : order)
     o = o == kAdded ? kAdded : o + static_cast<int>(shape.size());
   shape.insert(shape.end(), source->shape.begin(), source->shape.end());
-  const Order plain = plainOrder(v.rank());
+  const Order plain = plainOrder(v.ndim());
   const int unexpanded = reorderedNode(x.node, order, shape, plain);
   remark_ = "zeros of the enlarged shape";
   const auto zeros = zerosNode(v.shape, unexpanded);

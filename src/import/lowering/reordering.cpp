@@ -31,12 +31,12 @@ std::optional<Mapper::Order> Mapper::orderWithoutUnits(const ModelValue& v,
   const Value source = v.inputs[0];
   std::vector<int> sourceDims, resultDims, unitDims;
   Shape sourceExtents, resultExtents;
-  for (int d = 0; d < source->rank(); ++d)
+  for (int d = 0; d < source->ndim(); ++d)
     if (source->shape[at(d)] != 1) {
       sourceDims.push_back(d);
       sourceExtents.push_back(source->shape[at(d)]);
     }
-  for (int d = 0; d < v.rank(); ++d)
+  for (int d = 0; d < v.ndim(); ++d)
     if (v.shape[at(d)] != 1) {
       resultDims.push_back(d);
       resultExtents.push_back(v.shape[at(d)]);
@@ -69,14 +69,14 @@ Mapper::OrderedNode Mapper::makeReshape(const ModelValue& v) {
     return refused(v);
   if (const auto order = orderWithoutUnits(v, x))
     return {x.node, *order};
-  const Order plain = plainOrder(v.rank()), sourceOrder = plainOrder(source->rank());
+  const Order plain = plainOrder(v.ndim()), sourceOrder = plainOrder(source->ndim());
   // Reshape the node as it is if its extents of 1 are the only difference in order, and the setting
   // does not fix more extents than a reshape from the plain order.
   const auto withoutUnits = [&](Order order) {
     std::erase_if(order, [&](int o) { return o == kAdded || source->shape[at(o)] == 1; });
     return order;
   };
-  if (v.rank() > 0 && withoutUnits(x.order) == withoutUnits(sourceOrder) &&
+  if (v.ndim() > 0 && withoutUnits(x.order) == withoutUnits(sourceOrder) &&
       x.order != sourceOrder) {
     const Shape from = extentsIn(source->shape, x.order);
     if (fixedExtents(reshapeSetting(from, v.shape)) <=
@@ -84,9 +84,9 @@ Mapper::OrderedNode Mapper::makeReshape(const ModelValue& v) {
       return {reshapedNode(x.node, from, v.shape), plain};
   }
   const int node = nodeInOrder(source);
-  if (v.rank() == 2 && source->rank() > 2 && v.shape[0] == source->shape[0])
+  if (v.ndim() == 2 && source->ndim() > 2 && v.shape[0] == source->shape[0])
     return {emit({node}, "flatten"), plain};
-  if (v.rank() > 0 && source->rank() > 0)
+  if (v.ndim() > 0 && source->ndim() > 0)
     return {reshapedNode(node, source->shape, v.shape), plain};
   return refuse(v, "a reshape of one number", "a tensor with dimensions");
 }
@@ -111,11 +111,11 @@ Mapper::OrderedNode Mapper::makeConcatenate(const ModelValue& v) {
       std::find_if(v.inputs.begin(), v.inputs.end(), [](Value value) { return !value->isKnown(); });
   OrderedNode first = nodeOf(lead == v.inputs.end() ? v.inputs[0] : *lead);
   if (positionOf(first, v.dim) < 0 || v.inputs[0]->shape.empty())
-    first.order = plainOrder(v.rank());
+    first.order = plainOrder(v.ndim());
   const int like = first.node;
   std::vector<int> nodes;
   for (const Value value : v.inputs) {
-    nodes.push_back(value->isKnown() ? constantIn(value, v.rank(), first.order, like)
+    nodes.push_back(value->isKnown() ? constantIn(value, v.ndim(), first.order, like)
                                      : nodeInOrder(value, first.order));
   }
   if (std::find(nodes.begin(), nodes.end(), kNoNode) != nodes.end())
@@ -139,7 +139,7 @@ Mapper::OrderedNode Mapper::makeRoll(const ModelValue& v) {
 
 // The layer pads dimensions of space; extents of 1 in front make any dimension one of space.
 Mapper::OrderedNode Mapper::makePad(const ModelValue& v) {
-  Order order = plainOrder(v.rank());
+  Order order = plainOrder(v.ndim());
   while (order.size() < 3 || positionOf({/*node=*/0, order}, v.dim) < 2)
     order.insert(order.begin(), kAdded);
   const bool isRoll = v.modes[0] == "periodic" && v.low[0] == -v.high[0];

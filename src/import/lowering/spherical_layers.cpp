@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Methods of Mapper for spherical harmonic transforms and convolutions (canonical/spherical.cpp).
 // Settings are listed only where they differ from a layer's defaults; the weights of equidistant
-// rows are plain ones, since tables with others are not recognised.
+// rows are plain ones, since tables with others are not recognised. Class Mapper is in mapper.hpp.
 #include "import/lowering/mapper.hpp"
 
 namespace tenon {
@@ -55,7 +55,7 @@ Mapper::OrderedNode Mapper::makeSphericalConvolution(const ModelValue& v) {
     settings.emplace_back("size", sphere.size);
   return {emit({x}, "sphericalconv", std::move(settings), moduleOf(v.inputs[1]),
                {{"weight", v.inputs[1]->asConstant()}}),
-          plainOrder(v.rank())};
+          plainOrder(v.ndim())};
 }
 
 } // namespace tenon

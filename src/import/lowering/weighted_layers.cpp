@@ -31,7 +31,7 @@ void Mapper::addReach(NodeSettings& settings, const ModelValue& v) {
 Mapper::OrderedNode Mapper::emitInPlainOrder(const ModelValue& v, const std::string& type,
                                              NodeSettings settings) {
   const int x = nodeInOrder(v.inputs[0]);
-  return {x == kNoNode ? x : emit({x}, type, std::move(settings)), plainOrder(v.rank())};
+  return {x == kNoNode ? x : emit({x}, type, std::move(settings)), plainOrder(v.ndim())};
 }
 
 Mapper::OrderedNode Mapper::makeConvolution(const ModelValue& v) {
@@ -67,18 +67,18 @@ Mapper::OrderedNode Mapper::makeConvolution(const ModelValue& v) {
     parameters.emplace_back("bias", v.inputs[2]->asConstant());
   return {emit({x}, v.isTransposed ? "transposedconv" : "conv", std::move(settings),
                moduleOf(v.inputs[1]), std::move(parameters)),
-          plainOrder(v.rank())};
+          plainOrder(v.ndim())};
 }
 
 Mapper::OrderedNode Mapper::makeLinear(const ModelValue& v) {
   const auto shared = formRanks_.find(&v);
   OrderedNode x = shared == formRanks_.end()
-                      ? withChannel(v.inputs[0], v.rank() - 1)
-                      : withChannel(v.inputs[0], v.rank() - 1, at(shared->second));
+                      ? withChannel(v.inputs[0], v.ndim() - 1)
+                      : withChannel(v.inputs[0], v.ndim() - 1, at(shared->second));
   if (x.isRefused())
     return refused(v);
   if (x.order.size() > kMaxWindowed) // without the dimensions of extent 1 that were added
-    x = withChannel(v.inputs[0], v.rank() - 1, /*rank=*/2);
+    x = withChannel(v.inputs[0], v.ndim() - 1, /*rank=*/2);
   if (x.order.size() > kMaxWindowed)
     return refuse(v, fmt::format("a linear layer of a tensor with {} dimensions", x.order.size()),
                   "at most 5 dimensions");
@@ -110,17 +110,17 @@ Mapper::OrderedNode Mapper::makeLinear(const ModelValue& v) {
 // The builder has broadcast leading dimensions.
 Mapper::OrderedNode Mapper::makeMatmul(const ModelValue& v) {
   const int a = nodeInOrder(v.inputs[0]), b = nodeInOrder(v.inputs[1]);
-  return {a == kNoNode || b == kNoNode ? kNoNode : emit({a, b}, "matmul"), plainOrder(v.rank())};
+  return {a == kNoNode || b == kNoNode ? kNoNode : emit({a, b}, "matmul"), plainOrder(v.ndim())};
 }
 
 // Leading dimensions keep the order that the queries have.
 Mapper::OrderedNode Mapper::makeAttention(const ModelValue& v) {
   Order order = nodeOf(v.inputs[0]).order;
-  std::erase_if(order, [&](int o) { return o >= v.rank() - 2; });
-  order.insert(order.end(), {v.rank() - 2, v.rank() - 1});
+  std::erase_if(order, [&](int o) { return o >= v.ndim() - 2; });
+  order.insert(order.end(), {v.ndim() - 2, v.ndim() - 1});
   std::vector<int> reads;
   for (const Value x : v.inputs)
-    reads.push_back(x->isKnown() && !reads.empty() ? constantIn(x, v.rank(), order, reads.front())
+    reads.push_back(x->isKnown() && !reads.empty() ? constantIn(x, v.ndim(), order, reads.front())
                                                    : nodeInOrder(x, order));
   if (std::find(reads.begin(), reads.end(), kNoNode) != reads.end())
     return refused(v);
@@ -230,7 +230,7 @@ Mapper::OrderedNode Mapper::makeChannelNorm(const ModelValue& v) {
       v, {emit({x}, isGroup ? "groupnorm" : "instancenorm", std::move(settings), module,
                hasWeights ? weightsOf(v) : NodeParameters(),
                hasWeights && module.empty() && v.inputs[1]->asConstant().isNumbers()),
-          plainOrder(v.rank())});
+          plainOrder(v.ndim())});
 }
 
 // Weight and bias of a norm; none if the norm has no weights.
@@ -243,13 +243,13 @@ Mapper::NodeParameters Mapper::weightsOf(const ModelValue& v) {
 // Normalises the last dimensions, or those dimensions elsewhere if they are adjacent and in order.
 Mapper::OrderedNode Mapper::makeLayerNorm(const ModelValue& v) {
   OrderedNode x = nodeOf(v.inputs[0]);
-  const int first = positionOf(x, v.rank() - v.count);
+  const int first = positionOf(x, v.ndim() - v.count);
   bool areAdjacent = first >= 0 && !formRanks_.contains(&v);
   for (int i = 0; areAdjacent && i < v.count; ++i)
     areAdjacent =
-        at(first + i) < x.order.size() && x.order[at(first + i)] == v.rank() - v.count + i;
+        at(first + i) < x.order.size() && x.order[at(first + i)] == v.ndim() - v.count + i;
   if (!areAdjacent)
-    x = {nodeInOrder(v.inputs[0]), plainOrder(v.rank())};
+    x = {nodeInOrder(v.inputs[0]), plainOrder(v.ndim())};
   if (x.isRefused())
     return refused(v);
   const bool hasWeights = v.inputs.size() > 1 && !hasWeightInputs(v);
@@ -330,7 +330,7 @@ Mapper::OrderedNode Mapper::makeSpectral(const ModelValue& v) {
                 {"out_channels", v.shape[1]},
                 {"modes", v.modeCount}},
                module, {{"weight", parts[0]}}),
-          plainOrder(v.rank())};
+          plainOrder(v.ndim())};
 }
 
 // The builder has combined transforms that belong to spectral convolutions; any other one arrives

@@ -28,7 +28,7 @@ std::optional<Heads> headsOf(const OnnxCall& c) {
   const Index queries = c.operands.integer("q_num_heads", 0),
               keys = c.operands.integer("kv_num_heads", 0);
   const auto haveRank = [&](int rank) {
-    return heads.q->rank() == rank && heads.k->rank() == rank && heads.v->rank() == rank;
+    return heads.q->ndim() == rank && heads.k->ndim() == rank && heads.v->ndim() == rank;
   };
   if (haveRank(4))
     return heads;
@@ -108,11 +108,11 @@ Value fileMask(const OnnxCall& c, Index keys) {
   Value mask = c.at(3);
   if (!mask)
     return nullptr;
-  c.b.check(mask->rank() >= 1, "its mask has no dimensions");
+  c.b.check(mask->ndim() >= 1, "its mask has no dimensions");
   if (c.operands.isFlagInput(3))
     mask = c.b.addedMask(mask);
   const Index missing = keys - mask->shape.back();
-  return missing > 0 ? c.b.pad(mask, mask->rank() - 1, 0, missing, "values",
+  return missing > 0 ? c.b.pad(mask, mask->ndim() - 1, 0, missing, "values",
                                -std::numeric_limits<double>::infinity())
                      : mask;
 }
@@ -128,7 +128,7 @@ ModelValues onnxAttention(const OnnxCall& c) {
                                   "an attention [batch, heads, sequence, features]", c.x()->shape));
   Index cached = 0;
   if (const Value past = c.at(4)) {
-    c.b.check(past->rank() == 4 && c.at(5), "its cache needs keys and values of four dimensions");
+    c.b.check(past->ndim() == 4 && c.at(5), "its cache needs keys and values of four dimensions");
     cached = past->shape[2];
     heads->k = c.b.concatenate({past, heads->k}, 2);
     heads->v = c.b.concatenate({c.at(5), heads->v}, 2);
@@ -174,10 +174,10 @@ ModelValues onnxRotary(const OnnxCall& c) {
   const Shape original = x->shape;
   const Index heads = c.operands.integer("num_heads", 0);
   c.b.check(
-      x->rank() == 4 || (x->rank() == 3 && heads >= 1 && original[2] % heads == 0),
+      x->ndim() == 4 || (x->ndim() == 3 && heads >= 1 && original[2] % heads == 0),
       "it needs [batch, heads, sequence, features], or [batch, sequence, features] and heads");
   // [batch, sequence, heads, features]
-  x = x->rank() == 4 ? c.b.transpose(x, {0, 2, 1, 3})
+  x = x->ndim() == 4 ? c.b.transpose(x, {0, 2, 1, 3})
                      : c.b.reshape(x, {original[0], original[1], heads, original[2] / heads});
   const Index features = x->shape[3];
   Index turned = c.operands.integer("rotary_embedding_dim", 0);
@@ -190,7 +190,7 @@ ModelValues onnxRotary(const OnnxCall& c) {
       table = c.b.gather(table, 0, c.b.reshape(rows, {elements(rows->shape)}));
     }
     return c.b.reshape(
-        table, {table->rank() == 3 ? table->shape[0] : x->shape[0], x->shape[1], 1, turned / 2});
+        table, {table->ndim() == 3 ? table->shape[0] : x->shape[0], x->shape[1], 1, turned / 2});
   };
   const Value cosine = tableOf(1), sine = tableOf(2);
   const bool isInterleaved = c.operands.flag("interleaved", false);

@@ -87,7 +87,7 @@ void fitOutputs(const OnnxCall& c, ModelBuilder::Windows& w) {
 // kernel_shape is optional, and must be that of the weight.
 ModelValues onnxConv(const OnnxCall& c, bool isTransposed) {
   const Value weight = c.operands.neededInput(1);
-  c.b.check(weight->rank() >= 2, "its weight has too few dimensions");
+  c.b.check(weight->ndim() >= 2, "its weight has too few dimensions");
   const std::vector<Index> kernel(weight->shape.begin() + 2, weight->shape.end());
   c.b.check(c.operands.integers("kernel_shape", kernel) == kernel,
             "its kernel_shape is not that of its weight");
@@ -153,22 +153,22 @@ ModelValues onnxGroupNorm(const OnnxCall& c) {
 }
 // Normalises the dimensions from `axis` on.
 ModelValues onnxRmsNorm(const OnnxCall& c) {
-  const int first = c.b.dimension(c.operands.integer("axis", -1), c.x()->rank());
-  return {c.b.rmsNorm(c.x(), c.x()->rank() - first, c.at(1), c.operands.real("epsilon", 1e-5))};
+  const int first = c.b.dimension(c.operands.integer("axis", -1), c.x()->ndim());
+  return {c.b.rmsNorm(c.x(), c.x()->ndim() - first, c.at(1), c.operands.real("epsilon", 1e-5))};
 }
 // The results are the normalised values, and their mean and inverse deviation before.
 ModelValues onnxLayerNorm(const OnnxCall& c) {
-  const int first = c.b.dimension(c.operands.integer("axis", -1), c.x()->rank());
+  const int first = c.b.dimension(c.operands.integer("axis", -1), c.x()->ndim());
   const double epsilon = c.operands.real("epsilon", 1e-5);
   ModelValues results = {
-      c.b.norm(ModelOp::LayerNorm, c.x(), c.at(1), c.at(2), epsilon, c.x()->rank() - first)};
+      c.b.norm(ModelOp::LayerNorm, c.x(), c.at(1), c.at(2), epsilon, c.x()->ndim() - first)};
   if (c.operands.operation().results.size() > 1) {
-    std::vector<int> dims(static_cast<std::size_t>(c.x()->rank() - first));
+    std::vector<int> dims(static_cast<std::size_t>(c.x()->ndim() - first));
     std::iota(dims.begin(), dims.end(), first);
-    const Value mean = c.b.reduce("mean", c.x(), dims, true),
+    const Value mean = c.b.reduce("mean", c.x(), dims, /*keeps=*/true),
                 difference = c.b.binary("sub", c.x(), mean),
-                variance =
-                    c.b.reduce("mean", c.b.binary("mul", difference, difference), dims, true);
+                variance = c.b.reduce("mean", c.b.binary("mul", difference, difference), dims,
+                                      /*keeps=*/true);
     results.push_back(mean);
     results.push_back(
         c.b.unary("reciprocal", c.b.unary("sqrt", c.b.affine(variance, {1}, {epsilon}))));
@@ -223,7 +223,7 @@ ModelValues onnxColumns(const OnnxCall& c) {
 ModelValues onnxChannelNorm(const OnnxCall& c) {
   const Value x = c.x();
   const Index size = c.operands.integer("size"), before = (size - 1) / 2;
-  c.b.check(x->rank() >= 2 && size >= 1 && size < kMaxModelWindow, "its size is out of range");
+  c.b.check(x->ndim() >= 2 && size >= 1 && size < kMaxModelWindow, "its size is out of range");
   const Value sums = c.b.along(c.b.binary("mul", x, x), 1, x->shape[1], [=](Index i, Index j) {
     return double(j >= i - before && j < i - before + size);
   });

@@ -42,7 +42,7 @@ struct OnnxCall {
   }
   // Refuses an operator whose result ONNX rounds if it is an integer.
   ModelValues refuseIntegers() const;
-  int spatial() const { return std::max(x()->rank() - 2, 0); }
+  int spatial() const { return std::max(x()->ndim() - 2, 0); }
   // Reads a list from an input (newer operator sets) or an attribute (older ones).
   std::vector<Index> listAt(std::size_t place, const char* attribute) const {
     return at(place) ? integersAt(place, "a list of dimensions") : operands.integers(attribute, {});

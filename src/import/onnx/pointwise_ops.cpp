@@ -114,11 +114,11 @@ ModelValues onnxClip(const OnnxCall& c) {
 ModelValues onnxPRelu(const OnnxCall& c) {
   const Value x = c.x(), slope = c.operands.neededInput(1);
   const Index slopes = elements(slope->shape);
-  if (x->rank() >= 2 && (slopes == 1 || (slopes == x->shape[1] && slope->rank() == 1)))
+  if (x->ndim() >= 2 && (slopes == 1 || (slopes == x->shape[1] && slope->ndim() == 1)))
     return {c.b.prelu(x, slope)};
   // Dimension of the slopes that is broadcast to the channels, dimension 1 of x.
-  const int dim = 1 - (x->rank() - slope->rank());
-  if (x->rank() >= 2 && dim >= 0 && dim < slope->rank() && slopes == x->shape[1] &&
+  const int dim = 1 - (x->ndim() - slope->ndim());
+  if (x->ndim() >= 2 && dim >= 0 && dim < slope->ndim() && slopes == x->shape[1] &&
       slope->shape[static_cast<std::size_t>(dim)] == slopes)
     return {c.b.prelu(x, slope)};
   const Value below = c.b.unary("relu", c.b.unary("neg", x));

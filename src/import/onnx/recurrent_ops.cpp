@@ -88,7 +88,7 @@ ModelBuilder::Cell cellOf(const OnnxCall& c, const Kind& kind, Index direction, 
                              activationOf(c, kind, direction)};
   if (const Value biases = c.at(3)) {
     const Index rows = static_cast<Index>(kind.order.size()) * n;
-    c.b.check(biases->rank() == 2 && biases->shape[0] == c.operands.neededInput(1)->shape[0] &&
+    c.b.check(biases->ndim() == 2 && biases->shape[0] == c.operands.neededInput(1)->shape[0] &&
                   biases->shape[1] == 2 * rows,
               "its biases have another shape");
     cell.inputBias = part(c.b.slice(biases, 1, 0, rows));
@@ -107,12 +107,12 @@ ModelValues onnxSequence(const OnnxCall& c) {
             "its direction is not known");
   const bool isBatchFirst = c.operands.flag("layout", false);
   const auto turned = [&](Value v) { // exchanges the batch with the dimension beside it
-    return isBatchFirst && v && v->rank() == 3 ? c.b.transpose(v, {1, 0, 2}) : v;
+    return isBatchFirst && v && v->ndim() == 3 ? c.b.transpose(v, {1, 0, 2}) : v;
   };
   const Value x = turned(c.x()), w = c.operands.neededInput(1), r = c.operands.neededInput(2);
   const Index directions = direction == "bidirectional" ? 2 : 1,
               n = c.operands.integer("hidden_size"), gates = static_cast<Index>(kind.order.size());
-  c.b.check(x->rank() == 3 && w->rank() == 3 && r->rank() == 3 && w->shape[0] == directions &&
+  c.b.check(x->ndim() == 3 && w->ndim() == 3 && r->ndim() == 3 && w->shape[0] == directions &&
                 r->shape[0] == directions && n >= 1 && w->shape[1] == gates * n,
             "its weights do not fit its hidden size");
   bool isUsual = hasFullLength(c, x->shape[0]) && !c.at(7);

@@ -23,9 +23,9 @@ using Value = ModelBuilder::Value;
 std::vector<int> onnxDims(const OnnxCall& c) {
   std::vector<int> dims;
   for (const Index d : c.listAt(1, "axes"))
-    dims.push_back(c.b.dimension(d, c.x()->rank()));
+    dims.push_back(c.b.dimension(d, c.x()->ndim()));
   const bool areAll = dims.empty() && !c.operands.flag("noop_with_empty_axes", false);
-  for (int d = 0; areAll && d < c.x()->rank(); ++d)
+  for (int d = 0; areAll && d < c.x()->ndim(); ++d)
     dims.push_back(d);
   return dims;
 }
@@ -55,17 +55,17 @@ ModelValues onnxReduce(const OnnxCall& c) {
   return {type == "ReduceL2" ? c.b.unary("sqrt", sum) : sum};
 }
 ModelValues onnxSoftmax(const OnnxCall& c) {
-  return {c.b.softmax(c.x(), c.b.dimension(c.operands.integer("axis", -1), c.x()->rank()))};
+  return {c.b.softmax(c.x(), c.b.dimension(c.operands.integer("axis", -1), c.x()->ndim()))};
 }
 // x - log(sum(exp(x))).
 ModelValues onnxLogSoftmax(const OnnxCall& c) {
-  const int d = c.b.dimension(c.operands.integer("axis", -1), c.x()->rank());
-  return {c.b.binary("sub", c.x(), c.b.logSumExp(c.x(), {d}, true))};
+  const int d = c.b.dimension(c.operands.integer("axis", -1), c.x()->ndim());
+  return {c.b.binary("sub", c.x(), c.b.logSumExp(c.x(), {d}, /*keeps=*/true))};
 }
 // The place of the largest or smallest element of one dimension.
 ModelValues onnxPlace(const OnnxCall& c) {
   const Value x = c.x();
-  const int d = c.b.dimension(c.operands.integer("axis", 0), x->rank());
+  const int d = c.b.dimension(c.operands.integer("axis", 0), x->ndim());
   const Value place =
       c.b.placeOfExtreme(x, d, c.function[0] == 'l', c.operands.flag("select_last_index", false));
   Shape shape = place->shape;
@@ -76,7 +76,7 @@ ModelValues onnxPlace(const OnnxCall& c) {
 // 1 at the first of the largest elements of a dimension, 0 elsewhere.
 ModelValues onnxHardmax(const OnnxCall& c) {
   const Value x = c.x();
-  const int d = c.b.dimension(c.operands.integer("axis", -1), x->rank());
+  const int d = c.b.dimension(c.operands.integer("axis", -1), x->ndim());
   const Index n = x->shape[static_cast<std::size_t>(d)];
   Shape shape(x->shape.size(), 1);
   shape[static_cast<std::size_t>(d)] = n;
@@ -88,11 +88,11 @@ ModelValues onnxHardmax(const OnnxCall& c) {
 // x / (sum |x|^p)^(1/p), for p = 1 or 2; 0 where the norm is 0.
 ModelValues onnxNormalised(const OnnxCall& c) {
   const Value x = c.x();
-  const int d = c.b.dimension(c.operands.integer("axis", -1), x->rank());
+  const int d = c.b.dimension(c.operands.integer("axis", -1), x->ndim());
   const Index p = c.operands.integer("p", 2);
   c.b.check(p == 1 || p == 2, "its p is neither 1 nor 2");
-  const Value sum =
-      c.b.reduce("sum", p == 1 ? c.b.unary("abs", x) : c.b.binary("mul", x, x), {d}, true);
+  const Value sum = c.b.reduce("sum", p == 1 ? c.b.unary("abs", x) : c.b.binary("mul", x, x), {d},
+                               /*keeps=*/true);
   // Where the sum is 0, x is 0 and can be divided by 1.
   const Value safe = c.b.where(c.b.compare("eq", sum, c.b.number(0)), c.b.number(1), sum);
   return {c.b.binary("div", x, p == 1 ? safe : c.b.unary("sqrt", safe))};
@@ -101,9 +101,11 @@ ModelValues onnxNormalised(const OnnxCall& c) {
 ModelValues onnxMeanVariance(const OnnxCall& c) {
   std::vector<int> dims;
   for (const Index d : c.operands.integers("axes", {0, 2, 3}))
-    dims.push_back(c.b.dimension(d, c.x()->rank()));
-  const Value difference = c.b.binary("sub", c.x(), c.b.reduce("mean", c.x(), dims, true));
-  const Value variance = c.b.reduce("mean", c.b.binary("mul", difference, difference), dims, true);
+    dims.push_back(c.b.dimension(d, c.x()->ndim()));
+  const Value difference =
+      c.b.binary("sub", c.x(), c.b.reduce("mean", c.x(), dims, /*keeps=*/true));
+  const Value variance =
+      c.b.reduce("mean", c.b.binary("mul", difference, difference), dims, /*keeps=*/true);
   return {c.b.binary("div", difference, c.b.affine(c.b.unary("sqrt", variance), {1}, {1e-9}))};
 }
 
@@ -116,10 +118,10 @@ ModelValues onnxTransform(const OnnxCall& c) {
   // The dimension is an attribute before operator set 20, and then an input.
   Index axis = c.operands.integer("axis", c.opset < 20 ? 1 : -2);
   axis = c.at(2) ? c.integersAt(2, "a dimension").at(0) : axis;
-  c.b.check(x->rank() >= 2 && (x->shape.back() == 1 || x->shape.back() == 2),
+  c.b.check(x->ndim() >= 2 && (x->shape.back() == 1 || x->shape.back() == 2),
             "it needs real numbers [..., 1] or complex ones [..., 2]");
-  const int d = c.b.dimension(axis, x->rank());
-  c.b.check(d + 1 < x->rank(), "it transforms the parts of complex numbers");
+  const int d = c.b.dimension(axis, x->ndim());
+  c.b.check(d + 1 < x->ndim(), "it transforms the parts of complex numbers");
   const bool isReal = x->shape.back() == 1;
   if (isOneSided && (isInverse || !isReal))
     return {c.b.refuse("a one-sided transform that is inverse, or of complex numbers",

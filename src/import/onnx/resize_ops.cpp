@@ -60,7 +60,7 @@ std::vector<int> axesOf(const OnnxCall& c) {
   const Value x = c.x();
   std::vector<int> axes;
   for (const Index d : c.operands.integers("axes", {}))
-    axes.push_back(c.b.dimension(d, x->rank()));
+    axes.push_back(c.b.dimension(d, x->ndim()));
   if (!c.operands.has("axes")) {
     axes.resize(x->shape.size());
     std::iota(axes.begin(), axes.end(), 0);

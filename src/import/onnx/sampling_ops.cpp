@@ -28,8 +28,8 @@ ModelValues onnxLikelihoodLoss(const OnnxCall& c) {
 }
 // Result 1 has the logarithms of the probabilities.
 ModelValues onnxCrossEntropy(const OnnxCall& c) {
-  c.b.check(c.x()->rank() >= 2, "a loss of classes needs [n, classes, ...]");
-  const Value logarithms = c.b.binary("sub", c.x(), c.b.logSumExp(c.x(), {1}, true));
+  c.b.check(c.x()->ndim() >= 2, "a loss of classes needs [n, classes, ...]");
+  const Value logarithms = c.b.binary("sub", c.x(), c.b.logSumExp(c.x(), {1}, /*keeps=*/true));
   return {lossOf(c, logarithms), logarithms};
 }
 // Before operator set 20 the methods were called bilinear and bicubic.
@@ -56,7 +56,7 @@ ModelValues onnxGridSample(const OnnxCall& c) {
 ModelValues onnxAffineGrid(const OnnxCall& c) {
   const bool alignsCorners = c.operands.flag("align_corners", false);
   std::vector<Index> size = c.integersAt(1, "its size");
-  c.b.check(size.size() >= 3 && c.x()->rank() == 3 && size[0] == c.x()->shape[0],
+  c.b.check(size.size() >= 3 && c.x()->ndim() == 3 && size[0] == c.x()->shape[0],
             "its size is not that of a field [n, channels, space...]");
   size.erase(size.begin(), size.begin() + 2);
   return {c.b.affineGrid(c.x(), size, alignsCorners)};
@@ -64,7 +64,7 @@ ModelValues onnxAffineGrid(const OnnxCall& c) {
 // Input 1 is the number of classes, input 2 the values of all others and of the class. Negative
 // classes count from the end.
 ModelValues onnxOneHot(const OnnxCall& c) {
-  const int d = c.b.dimension(c.operands.integer("axis", -1), c.x()->rank() + 1);
+  const int d = c.b.dimension(c.operands.integer("axis", -1), c.x()->ndim() + 1);
   const std::vector<Index> counts = c.integersAt(1, "a number of classes");
   c.b.check(counts.size() == 1 && counts[0] >= 0 && counts[0] <= kMaxModelNumbers,
             "its number of classes is out of range");
@@ -88,11 +88,11 @@ ModelValues onnxCenter(const OnnxCall& c) {
   Value x = c.x();
   const std::vector<Index> size = c.integersAt(1, "its shape");
   std::vector<Index> axes = c.operands.integers("axes", {});
-  for (int d = 0; !c.operands.has("axes") && d < x->rank(); ++d)
+  for (int d = 0; !c.operands.has("axes") && d < x->ndim(); ++d)
     axes.push_back(d);
   c.b.check(size.size() == axes.size(), "it has another number of extents");
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    const int d = c.b.dimension(axes[i], x->rank());
+    const int d = c.b.dimension(axes[i], x->ndim());
     const Index n = x->shape[static_cast<std::size_t>(d)], missing = size[i] - n;
     c.b.check(size[i] >= 0, "an extent is negative");
     x = missing >= 0 ? c.b.pad(x, d, missing / 2, missing - missing / 2, "values")

@@ -77,7 +77,7 @@ ModelValues onnxFlatten(const OnnxCall& c) {
   const Shape& shape = c.x()->shape;
   const Index axis = c.operands.integer("axis", 1);
   const auto k =
-      axis == static_cast<Index>(shape.size()) ? axis : c.b.dimension(axis, c.x()->rank());
+      axis == static_cast<Index>(shape.size()) ? axis : c.b.dimension(axis, c.x()->ndim());
   return {c.b.reshape(c.x(), {elements(Shape(shape.begin(), shape.begin() + k)),
                               elements(Shape(shape.begin() + k, shape.end()))})};
 }
@@ -88,7 +88,7 @@ ModelValues onnxUnsqueeze(const OnnxCall& c) {
   const std::vector<Index> axes = c.listAt(1, "axes");
   for (const Index d : axes)
     dims.push_back(
-        c.b.dimension(d, c.x()->rank() + static_cast<int>(std::min<std::size_t>(axes.size(), 64))));
+        c.b.dimension(d, c.x()->ndim() + static_cast<int>(std::min<std::size_t>(axes.size(), 64))));
   std::sort(dims.begin(), dims.end());
   for (const int d : dims) {
     c.b.check(d <= static_cast<int>(shape.size()), "it puts dimensions in at one place twice");
@@ -100,9 +100,9 @@ ModelValues onnxUnsqueeze(const OnnxCall& c) {
 ModelValues onnxSqueeze(const OnnxCall& c) {
   std::vector<int> dims;
   for (const Index d : c.listAt(1, "axes"))
-    dims.push_back(c.b.dimension(d, c.x()->rank()));
+    dims.push_back(c.b.dimension(d, c.x()->ndim()));
   Shape shape;
-  for (int d = 0; d < c.x()->rank(); ++d) {
+  for (int d = 0; d < c.x()->ndim(); ++d) {
     const Index extent = c.x()->shape[static_cast<std::size_t>(d)];
     const bool isNamed = std::find(dims.begin(), dims.end(), d) != dims.end();
     if (!(dims.empty() ? extent == 1 : isNamed))
@@ -114,8 +114,8 @@ ModelValues onnxSqueeze(const OnnxCall& c) {
 ModelValues onnxTranspose(const OnnxCall& c) {
   std::vector<int> order;
   for (const Index d : c.operands.integers("perm", {}))
-    order.push_back(c.b.dimension(d, c.x()->rank()));
-  for (int d = c.x()->rank(); order.size() < c.x()->shape.size() && !c.operands.has("perm");)
+    order.push_back(c.b.dimension(d, c.x()->ndim()));
+  for (int d = c.x()->ndim(); order.size() < c.x()->shape.size() && !c.operands.has("perm");)
     order.push_back(--d);
   return {c.b.transpose(c.x(), order)};
 }

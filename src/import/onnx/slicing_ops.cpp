@@ -35,11 +35,11 @@ ModelValues onnxPad(const OnnxCall& c) {
   if (c.at(3))
     axes = c.integersAt(3, "a list of dimensions");
   else
-    for (int d = 0; d < x->rank(); ++d)
+    for (int d = 0; d < x->ndim(); ++d)
       axes.push_back(d);
   c.b.check(pads.size() == 2 * axes.size(), "it has another number of paddings");
   for (std::size_t i = 0; i < axes.size(); ++i)
-    x = c.b.pad(x, c.b.dimension(axes[i], x->rank()), pads[i], pads[i + axes.size()], boundary,
+    x = c.b.pad(x, c.b.dimension(axes[i], x->ndim()), pads[i], pads[i + axes.size()], boundary,
                 c.numberAt(2, 0));
   return {x};
 }
@@ -53,7 +53,7 @@ ModelValues onnxConcat(const OnnxCall& c) {
 // Sizes are given, or follow from the number of outputs; the last piece can then be smaller.
 ModelValues onnxSplit(const OnnxCall& c) {
   const Value x = c.x();
-  const int d = c.b.dimension(c.operands.integer("axis", 0), x->rank());
+  const int d = c.b.dimension(c.operands.integer("axis", 0), x->ndim());
   const Index n = x->shape[static_cast<std::size_t>(d)];
   std::vector<Index> sizes = c.listAt(1, "split");
   if (sizes.empty()) {
@@ -92,22 +92,22 @@ ModelValues onnxSlice(const OnnxCall& c) {
   // Slices use huge numbers for "to the end"; clamp them against overflow.
   constexpr Index kFar = Index(1) << 61;
   for (std::size_t i = 0; i < axes.size(); ++i)
-    x = c.b.slice(x, c.b.dimension(axes[i], x->rank()), std::clamp(begin[i], -kFar, kFar),
+    x = c.b.slice(x, c.b.dimension(axes[i], x->ndim()), std::clamp(begin[i], -kFar, kFar),
                   std::clamp(end[i], -kFar, kFar), steps[i]);
   return {x};
 }
 // The axis is an input.
 ModelValues onnxCumSum(const OnnxCall& c) {
   const auto axis = static_cast<Index>(c.numberAt(1, 0));
-  return {c.b.cumulativeSum(c.x(), c.b.dimension(axis, c.x()->rank()),
+  return {c.b.cumulativeSum(c.x(), c.b.dimension(axis, c.x()->ndim()),
                             c.operands.flag("exclusive", false),
                             c.operands.flag("reverse", false))};
 }
 // Reverses the first elements of each sequence, whose number is input 1.
 ModelValues onnxReverse(const OnnxCall& c) {
   const Value x = c.x();
-  const int time = c.b.dimension(c.operands.integer("time_axis", 0), x->rank()),
-            batch = c.b.dimension(c.operands.integer("batch_axis", 1), x->rank());
+  const int time = c.b.dimension(c.operands.integer("time_axis", 0), x->ndim()),
+            batch = c.b.dimension(c.operands.integer("batch_axis", 1), x->ndim());
   const std::vector<Index> lengths = c.integersAt(1, "lengths of sequences");
   const Index n = x->shape[static_cast<std::size_t>(time)];
   c.b.check(time != batch &&
@@ -130,7 +130,7 @@ ModelValues onnxTriangle(const OnnxCall& c) {
 // y[a, i, b] = x[a, indices[i], b], where i runs over all dimensions of the indices.
 ModelValues onnxGather(const OnnxCall& c) {
   const Value x = c.x(), indices = c.operands.neededInput(1);
-  const int d = c.b.dimension(c.operands.integer("axis", 0), x->rank());
+  const int d = c.b.dimension(c.operands.integer("axis", 0), x->ndim());
   Shape shape(x->shape.begin(), x->shape.begin() + d);
   shape.insert(shape.end(), indices->shape.begin(), indices->shape.end());
   shape.insert(shape.end(), x->shape.begin() + d + 1, x->shape.end());
@@ -174,9 +174,9 @@ std::vector<Index> positionsAlong(const OnnxCall& c, Value places, int d) {
 // Whole slices if the indices are equal in all other dimensions, single elements otherwise.
 ModelValues onnxGatherElements(const OnnxCall& c) {
   const Value x = c.x(), places = c.operands.neededInput(1);
-  const int d = c.b.dimension(c.operands.integer("axis", 0), x->rank());
+  const int d = c.b.dimension(c.operands.integer("axis", 0), x->ndim());
   Shape shape = x->shape;
-  c.b.check(places->rank() == x->rank(), "its indices have another number of dimensions");
+  c.b.check(places->ndim() == x->ndim(), "its indices have another number of dimensions");
   shape[static_cast<std::size_t>(d)] = places->shape[static_cast<std::size_t>(d)];
   if (!places->isKnown())
     return onnxIndexed(c);
@@ -188,7 +188,7 @@ ModelValues onnxGatherElements(const OnnxCall& c) {
 // the batch, which both have. The elements of the k + 1st dimension on follow each other.
 std::vector<Index> positionsOf(const OnnxCall& c, Value places, std::size_t batch, Shape& shape) {
   const Shape& from = c.x()->shape;
-  const auto depth = places->rank() > 0 ? static_cast<std::size_t>(places->shape.back()) : 0;
+  const auto depth = places->ndim() > 0 ? static_cast<std::size_t>(places->shape.back()) : 0;
   c.b.check(places->shape.size() > batch && depth >= 1 && batch + depth <= from.size(),
             "its indices have another number of dimensions");
   const std::vector<Index> numbers = c.b.integersOf(places, "a list of indices");
@@ -213,14 +213,14 @@ std::vector<Index> positionsOf(const OnnxCall& c, Value places, std::size_t batc
 }
 // Returns indices [n, 1] of the first dimension as a list; null for indices of another shape.
 Value listOf(const OnnxCall& c, Value places) {
-  return places->isConstant() && places->rank() == 2 && places->shape[1] == 1
+  return places->isConstant() && places->ndim() == 2 && places->shape[1] == 1
              ? c.b.reshape(places, {places->shape[0]})
              : nullptr;
 }
 ModelValues onnxGatherND(const OnnxCall& c) {
   const Value places = c.operands.neededInput(1);
   const Index batch = c.operands.integer("batch_dims", 0);
-  if (const Value list = listOf(c, places); list && batch == 0 && c.x()->rank() > 0)
+  if (const Value list = listOf(c, places); list && batch == 0 && c.x()->ndim() > 0)
     return {c.b.gather(c.x(), 0, list)};
   if (!places->isKnown() || batch < 0)
     return onnxIndexed(c);
@@ -232,7 +232,7 @@ ModelValues onnxGatherND(const OnnxCall& c) {
 // Writes or adds slices of input 2 at a list of indices of one dimension; refuses a null list.
 ModelValues scattered(const OnnxCall& c, int dim, Value list) {
   const std::string reduction = c.operands.text("reduction", "none");
-  if (!list || c.x()->rank() == 0 || (reduction != "none" && reduction != "add"))
+  if (!list || c.x()->ndim() == 0 || (reduction != "none" && reduction != "add"))
     return onnxIndexed(c);
   const Value source = c.operands.neededInput(2);
   return {reduction == "add" ? c.b.scatterAdd(c.x(), dim, list, source)
@@ -244,7 +244,7 @@ Value boxWritten(const OnnxCall& c, Value places, Value source) {
   const Value x = c.x();
   const std::size_t rank = x->shape.size();
   Shape expected = source->shape;
-  expected.push_back(x->rank());
+  expected.push_back(x->ndim());
   if (!places->isConstant() || source->shape.size() != rank || places->shape != expected ||
       elements(expected) == 0 || c.operands.text("reduction", "none") != "none")
     return nullptr;
@@ -285,8 +285,8 @@ ModelValues onnxScatterND(const OnnxCall& c) {
 }
 ModelValues onnxScatterElements(const OnnxCall& c) {
   const Value places = c.operands.neededInput(1);
-  const int d = c.b.dimension(c.operands.integer("axis", 0), c.x()->rank());
-  c.b.check(places->rank() == c.x()->rank(), "its indices have another number of dimensions");
+  const int d = c.b.dimension(c.operands.integer("axis", 0), c.x()->ndim());
+  c.b.check(places->ndim() == c.x()->ndim(), "its indices have another number of dimensions");
   if (!places->isKnown() || places->shape != c.operands.neededInput(2)->shape)
     return onnxIndexed(c);
   Shape whole = c.x()->shape;

@@ -90,7 +90,7 @@ ModelValues meshOfPoints(ModelBuilder& b, const Operands& operands, const char*)
   const bool isSwapped = operands.text("indexing", "ij") == "xy" && axes.size() > 1;
   Shape extents;
   for (const Value axis : axes) {
-    b.check(axis && axis->rank() == 1, "its coordinates have not one dimension");
+    b.check(axis && axis->ndim() == 1, "its coordinates have not one dimension");
     extents.push_back(axis->shape[0]);
   }
   ModelValues coordinates;
@@ -116,14 +116,14 @@ ModelValues weightNorm(ModelBuilder& b, const Operands& operands, const char*) {
   Shape normShape(v->shape.size(), 1);
   std::vector<int> dims;
   // PyTorch's -1 means the norm over all dimensions.
-  const int separateDim = dim == -1 ? -1 : b.dimension(dim, v->rank());
-  for (int d = 0; d < v->rank(); ++d)
+  const int separateDim = dim == -1 ? -1 : b.dimension(dim, v->ndim());
+  for (int d = 0; d < v->ndim(); ++d)
     if (d != separateDim)
       dims.push_back(d);
     else
       normShape[static_cast<std::size_t>(d)] = v->shape[static_cast<std::size_t>(d)];
   b.check(elements(g->shape) == elements(normShape), "it needs one norm for each output");
-  const Value norm = b.unary("sqrt", b.reduce("sum", b.binary("mul", v, v), dims, true));
+  const Value norm = b.unary("sqrt", b.reduce("sum", b.binary("mul", v, v), dims, /*keeps=*/true));
   return {b.binary("mul", v, b.binary("div", b.reshape(g, normShape), norm))};
 }
 

@@ -28,15 +28,15 @@ std::vector<int> transformed(ModelBuilder& b, const Operands& operands, Value x)
   std::vector<Index> requested = operands.integers("dim", {});
   const Index lengths = static_cast<Index>(operands.integers("s", {}).size());
   const Index defaultCount = lengths > 0              ? lengths
-                             : name.ends_with("fftn") ? x->rank()
+                             : name.ends_with("fftn") ? x->ndim()
                              : name.ends_with("fft2") ? 2
                                                       : 1;
   if (requested.empty())
     for (Index d = 0; d < defaultCount; ++d)
-      requested.push_back(x->rank() - defaultCount + d);
+      requested.push_back(x->ndim() - defaultCount + d);
   std::vector<int> dims;
   for (const Index d : requested)
-    dims.push_back(b.dimension(d, x->rank()));
+    dims.push_back(b.dimension(d, x->ndim()));
   return dims;
 }
 // The argument with as many elements in these dimensions as the arguments n or s say.
@@ -77,10 +77,10 @@ ModelValues shifted(ModelBuilder& b, const Operands& operands, const char* varia
   Value x = self(operands);
   std::vector<Index> dims = operands.integers("dim", {});
   if (!operands.has("dim"))
-    for (int d = 0; d < x->rank(); ++d)
+    for (int d = 0; d < x->ndim(); ++d)
       dims.push_back(d);
   for (const Index d : dims) {
-    const int at = b.dimension(d, x->rank());
+    const int at = b.dimension(d, x->ndim());
     const Index half = x->shape[static_cast<std::size_t>(at)] / 2;
     x = b.roll(x, at, *variant != '\0' ? -half : half);
   }
@@ -148,17 +148,17 @@ ModelValues tensorProduct(ModelBuilder& b, const Operands& operands, const char*
   const Value x = self(operands), y = operands.needed("other");
   const std::vector<Index> ofX = operands.integers("dims_self", {}),
                            ofY = operands.integers("dims_other", {});
-  b.check(ofX.size() == ofY.size() && x->rank() + y->rank() <= 2 * kMaxLabels,
+  b.check(ofX.size() == ofY.size() && x->ndim() + y->ndim() <= 2 * kMaxLabels,
           "its lists of dimensions have different lengths");
   std::string labels, others, result;
-  for (int d = 0; d < x->rank(); ++d)
+  for (int d = 0; d < x->ndim(); ++d)
     labels += static_cast<char>('a' + d);
-  for (int d = 0; d < y->rank(); ++d)
+  for (int d = 0; d < y->ndim(); ++d)
     others += static_cast<char>('A' + d);
   result = labels;
   for (std::size_t i = 0; i < ofX.size(); ++i) {
-    const char label = labels[static_cast<std::size_t>(b.dimension(ofX[i], x->rank()))];
-    others[static_cast<std::size_t>(b.dimension(ofY[i], y->rank()))] = label;
+    const char label = labels[static_cast<std::size_t>(b.dimension(ofX[i], x->ndim()))];
+    others[static_cast<std::size_t>(b.dimension(ofY[i], y->ndim()))] = label;
     std::erase(result, label);
   }
   for (const char label : others)

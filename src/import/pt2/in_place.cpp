@@ -145,7 +145,7 @@ ModelBuilder::Value InPlace::whole(ModelBuilder& b, const ModelOperation& by,
     return b.reshape(part, x->shape);
   if (!isType("aten.slice.") && !isType("aten.select."))
     return nullptr;
-  const int d = b.dimension(operands.integer("dim", 0), x->rank());
+  const int d = b.dimension(operands.integer("dim", 0), x->ndim());
   const Index n = x->shape[static_cast<std::size_t>(d)];
   const auto bound = [&](Index at) { return std::clamp(at < 0 ? at + n : at, Index(0), n); };
   if (isType("aten.slice.")) {

@@ -38,7 +38,7 @@ std::optional<Lists> listsOf(ModelBuilder& b, const Operands& operands, Value x)
   const ModelValues indices = operands.values("indices");
   std::vector<int> indexed, others;
   Lists lists;
-  for (int d = 0; d < x->rank(); ++d) {
+  for (int d = 0; d < x->ndim(); ++d) {
     const auto i = static_cast<std::size_t>(d);
     const Value list = i < indices.size() ? indices[i] : nullptr;
     if (list && (!list->isKnown() || operands.isFlagItem("indices", d)))
@@ -97,16 +97,16 @@ ModelValues index(ModelBuilder& b, const Operands& operands, const char*) {
 // Selects constant indices of one dimension.
 ModelValues indexSelect(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands), places = operands.needed("index");
-  if (!places->isConstant() || places->rank() != 1)
+  if (!places->isConstant() || places->ndim() != 1)
     return indexed(b, operands, "");
-  return {b.gather(x, b.dimension(operands.integer("dim"), x->rank()), places)};
+  return {b.gather(x, b.dimension(operands.integer("dim"), x->ndim()), places)};
 }
 // Indices must be equal in all other dimensions, so whole slices are selected.
 ModelValues gather(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands), places = operands.needed("index");
-  const int d = b.dimension(operands.integer("dim"), x->rank());
+  const int d = b.dimension(operands.integer("dim"), x->ndim());
   Shape shape = x->shape;
-  b.check(places->rank() == x->rank(), "its indices have another number of dimensions");
+  b.check(places->ndim() == x->ndim(), "its indices have another number of dimensions");
   shape[static_cast<std::size_t>(d)] = places->shape[static_cast<std::size_t>(d)];
   const Value list = places->shape == shape ? b.placesAlong(places, d) : nullptr;
   return list ? ModelValues{b.gather(x, d, list)} : indexed(b, operands, "");
@@ -115,17 +115,17 @@ ModelValues gather(ModelBuilder& b, const Operands& operands, const char*) {
 ModelValues addAt(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands), places = operands.needed("index");
   Value source = operands.needed("source");
-  if (!places->isConstant() || places->rank() != 1)
+  if (!places->isConstant() || places->ndim() != 1)
     return indexed(b, operands, "");
   if (operands.has("alpha"))
     source = b.binary("mul", source, operands.value("alpha"));
-  return {b.scatterAdd(x, b.dimension(operands.integer("dim"), x->rank()), places, source)};
+  return {b.scatterAdd(x, b.dimension(operands.integer("dim"), x->ndim()), places, source)};
 }
 // Indices must be equal in all other dimensions.
 ModelValues scatterAdd(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands), places = operands.needed("index"),
               source = operands.needed("src");
-  const int d = b.dimension(operands.integer("dim"), x->rank());
+  const int d = b.dimension(operands.integer("dim"), x->ndim());
   const Value list = places->shape == source->shape ? b.placesAlong(places, d) : nullptr;
   return list ? ModelValues{b.scatterAdd(x, d, list, source)} : indexed(b, operands, "");
 }

@@ -43,7 +43,7 @@ ModelValues convolution(ModelBuilder& b, const Operands& operands, const char*) 
   if (operands.operation().type.ends_with(".padding")) {
     // Padding "same" or "valid"; an odd padding has its larger half at the high side.
     const int spatial = spatialOf(x);
-    b.check(weight->rank() == x->rank(), "its weight has another number of dimensions");
+    b.check(weight->ndim() == x->ndim(), "its weight has another number of dimensions");
     w.stride = operands.perDimension("stride", 1, spatial);
     w.dilation = operands.perDimension("dilation", 1, spatial);
     w.groups = operands.integer("groups", 1);
@@ -80,7 +80,7 @@ ModelValues matmul(ModelBuilder& b, const Operands& operands, const char*) {
 // The inner product of two vectors.
 ModelValues dot(ModelBuilder& b, const Operands& operands, const char*) {
   const Value other = operands.needed(operands.has("tensor") ? "tensor" : "other");
-  return {b.reduce("sum", b.binary("mul", self(operands), other), {0}, false)};
+  return {b.reduce("sum", b.binary("mul", self(operands), other), {0}, /*keeps=*/false)};
 }
 // Matrix times vector.
 ModelValues product(ModelBuilder& b, const Operands& operands, const char*) {
@@ -90,7 +90,7 @@ ModelValues product(ModelBuilder& b, const Operands& operands, const char*) {
 ModelValues attention(ModelBuilder& b, const Operands& operands, const char*) {
   const Value q = operands.needed("query"), k = operands.needed("key"),
               v = operands.needed("value");
-  b.check(q->rank() >= 3 && k->rank() >= 3 && v->rank() >= 3,
+  b.check(q->ndim() >= 3 && k->ndim() >= 3 && v->ndim() >= 3,
           "it needs tensors [..., sequence, features]");
   if (operands.real("dropout_p", 0) != 0)
     return {b.refuse("an attention with dropout", "one without, in eval mode", q->shape)};
@@ -105,18 +105,19 @@ ModelValues attention(ModelBuilder& b, const Operands& operands, const char*) {
 ModelValues statelessNorm(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands), weight = operands.value("weight"), bias = operands.value("bias");
   const double epsilon = operands.real("eps", 1e-5);
-  if (operands.has("running_mean") || x->rank() < 2)
+  if (operands.has("running_mean") || x->ndim() < 2)
     return {b.refuse("a batch norm that takes the statistics of the batch",
                      "the model in eval mode", x->shape)};
   if (x->shape[0] == 1 && !x->isOfParameters())
     return {b.norm(ModelOp::InstanceNorm, x, weight, bias, epsilon)};
   std::vector<int> dims = {0};
-  for (int d = 2; d < x->rank(); ++d)
+  for (int d = 2; d < x->ndim(); ++d)
     dims.push_back(d);
   Shape channels(x->shape.size() - 1, 1);
   channels[0] = x->shape[1];
-  const Value difference = b.binary("sub", x, b.reduce("mean", x, dims, true));
-  const Value variance = b.reduce("mean", b.binary("mul", difference, difference), dims, true);
+  const Value difference = b.binary("sub", x, b.reduce("mean", x, dims, /*keeps=*/true));
+  const Value variance =
+      b.reduce("mean", b.binary("mul", difference, difference), dims, /*keeps=*/true);
   Value result = b.binary("div", difference, b.unary("sqrt", b.affine(variance, {1}, {epsilon})));
   if (weight)
     result = b.binary("mul", result, b.reshape(weight, channels));
@@ -150,7 +151,7 @@ ModelValues groupNorm(ModelBuilder& b, const Operands& operands, const char*) {
 ModelValues layerNorm(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
   const std::vector<Index> shape = operands.integers("normalized_shape", {});
-  b.check(static_cast<int>(shape.size()) <= x->rank() &&
+  b.check(static_cast<int>(shape.size()) <= x->ndim() &&
               std::equal(shape.rbegin(), shape.rend(), x->shape.rbegin()),
           "its normalized_shape is not that of its input's last dimensions");
   return {b.norm(ModelOp::LayerNorm, x, operands.value("weight"), operands.value("bias"),
@@ -188,10 +189,10 @@ ModelValues adaptiveMaxPool(ModelBuilder& b, const Operands& operands, const cha
   const Value x = self(operands);
   const std::vector<Index> size = operands.perDimension("output_size", 1, spatialOf(x));
   std::vector<int> space;
-  for (int d = x->rank() - spatialOf(x); d < x->rank(); ++d)
+  for (int d = x->ndim() - spatialOf(x); d < x->ndim(); ++d)
     space.push_back(d);
   if (std::all_of(size.begin(), size.end(), [](Index n) { return n == 1; }))
-    return {b.reduce("max", x, space, true)};
+    return {b.reduce("max", x, space, /*keeps=*/true)};
   return {b.refuse("an adaptive maximum pooling to several elements", "one to a single element",
                    x->shape)};
 }

@@ -42,7 +42,7 @@ inline ModelBuilder::Value self(const Operands& operands) {
 }
 // Returns the number of spatial dimensions of a field [batch, channels, space...].
 inline int spatialOf(ModelBuilder::Value x) {
-  return std::max(x->rank() - 2, 0);
+  return std::max(x->ndim() - 2, 0);
 }
 
 } // namespace tenon

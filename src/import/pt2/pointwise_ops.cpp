@@ -138,7 +138,7 @@ ModelValues shrink(ModelBuilder& b, const Operands& operands, const char* varian
 // The first half of a dimension, multiplied by the sigmoid of the second half.
 ModelValues gatedHalves(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
-  const int d = b.dimension(operands.integer("dim", -1), x->rank());
+  const int d = b.dimension(operands.integer("dim", -1), x->ndim());
   const Index n = x->shape[static_cast<std::size_t>(d)];
   b.check(n % 2 == 0, "it halves an odd extent");
   return {b.binary("mul", b.slice(x, d, 0, n / 2), b.unary("sigmoid", b.slice(x, d, n / 2, n)))};

@@ -78,7 +78,7 @@ struct Network {
     const auto part = [&](Value stacked) -> Value {
       if (!stacked)
         return nullptr;
-      b.check(stacked->rank() == 3, "its first state has not three dimensions");
+      b.check(stacked->ndim() == 3, "its first state has not three dimensions");
       const auto index = static_cast<Index>(i);
       return b.reshape(b.slice(stacked, 0, index, index + 1),
                        {stacked->shape[1], stacked->shape[2]});
@@ -91,7 +91,7 @@ ModelValues recurrent(ModelBuilder& b, const Operands& operands, const char* var
   const bool isLstm = gatesOf(variant) == Gates::Lstm,
              isBatchFirst = operands.flag("batch_first", false);
   Value x = self(operands);
-  if (!operands.has("hx") || x->rank() != 3 || operands.flag("train", false))
+  if (!operands.has("hx") || x->ndim() != 3 || operands.flag("train", false))
     return ModelValues(isLstm ? 3 : 2,
                        b.refuse("a recurrent network of a sequence without batch, or in training",
                                 "an input of 3 dimensions, in eval mode", x->shape));

@@ -27,9 +27,9 @@ ModelValues safeSoftmax(ModelBuilder& b, const Operands& operands, const char*) 
 std::vector<int> dimsOf(ModelBuilder& b, const Operands& operands, Value x) {
   std::vector<int> dims;
   for (const Index d : operands.integers("dim", {}))
-    dims.push_back(b.dimension(d, x->rank()));
+    dims.push_back(b.dimension(d, x->ndim()));
   const bool areAll = dims.empty();
-  for (int d = 0; areAll && d < x->rank(); ++d)
+  for (int d = 0; areAll && d < x->ndim(); ++d)
     dims.push_back(d);
   return dims;
 }
@@ -49,7 +49,7 @@ ModelValues place(ModelBuilder& b, const Operands& operands, const char* variant
   const bool keeps = operands.flag("keepdim", false), isOfAll = !operands.has("dim");
   if (isOfAll)
     x = b.reshape(x, {elements(x->shape)});
-  const int d = isOfAll ? 0 : b.dimension(operands.integer("dim"), x->rank());
+  const int d = isOfAll ? 0 : b.dimension(operands.integer("dim"), x->ndim());
   const Value result = b.placeOfExtreme(x, d, *variant == 'm', /*isLast=*/false);
   Shape shape = isOfAll && keeps ? Shape(self(operands)->shape.size(), 1) : result->shape;
   if (!keeps)
@@ -76,7 +76,7 @@ Value variance(ModelBuilder& b, const Operands& operands) {
   const double correction =
       operands.has("correction") ? operands.real("correction") : operands.flag("unbiased", true);
   b.check(count > correction, "a variance of too few elements");
-  const Value difference = b.binary("sub", x, b.reduce("mean", x, dims, true));
+  const Value difference = b.binary("sub", x, b.reduce("mean", x, dims, /*keeps=*/true));
   return b.affine(b.reduce("mean", b.binary("mul", difference, difference), dims,
                            operands.flag("keepdim", false)),
                   {count / (count - correction)}, {0});
@@ -100,8 +100,8 @@ ModelValues logSumExp(ModelBuilder& b, const Operands& operands, const char*) {
 // x - log(sum(exp(x))).
 ModelValues logSoftmax(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
-  return {
-      b.binary("sub", x, b.logSumExp(x, {b.dimension(operands.integer("dim"), x->rank())}, true))};
+  return {b.binary(
+      "sub", x, b.logSumExp(x, {b.dimension(operands.integer("dim"), x->ndim())}, /*keeps=*/true))};
 }
 // The norms of order 1, 2 and infinity.
 ModelValues norm(ModelBuilder& b, const Operands& operands, const char*) {

@@ -44,14 +44,14 @@ ModelValues oneHot(ModelBuilder& b, const Operands& operands, const char*) {
   const Index classes = operands.integer("num_classes", -1);
   if (classes < 0 || classes > kMaxModelNumbers)
     return {b.refuse("one_hot without a number of classes", "num_classes", x->shape)};
-  return {b.oneHot(x, x->rank(), classes)};
+  return {b.oneHot(x, x->ndim(), classes)};
 }
 // Rows of a table: those of constant places, or products with a row of flags.
 ModelValues embedding(ModelBuilder& b, const Operands& operands, const char*) {
   const Value table = operands.needed("weight"), places = operands.needed("indices");
-  b.check(table->rank() == 2, "its table has another number of dimensions than two");
+  b.check(table->ndim() == 2, "its table has another number of dimensions than two");
   if (!places->isKnown())
-    return {b.matmul(b.oneHot(places, places->rank(), table->shape[0]), table)};
+    return {b.matmul(b.oneHot(places, places->ndim(), table->shape[0]), table)};
   Shape shape = places->shape;
   shape.push_back(table->shape[1]);
   return {b.reshape(b.gather(table, 0, b.reshape(places, {elements(places->shape)})), shape)};
@@ -66,11 +66,11 @@ const char* reductionOf(ModelBuilder& b, const Operands& operands) {
 ModelValues lossOfClasses(ModelBuilder& b, const Operands& operands, const char* variant) {
   Value x = self(operands);
   const Value targets = operands.needed("target");
-  if (x->rank() < 2 || targets->rank() + 1 != x->rank() || operands.real("label_smoothing", 0) != 0)
+  if (x->ndim() < 2 || targets->ndim() + 1 != x->ndim() || operands.real("label_smoothing", 0) != 0)
     return {b.refuse("a loss of classes with probabilities as targets, or without a batch",
                      "scores [n, classes, ...] and classes [n, ...]", {})};
   if (*variant != '\0')
-    x = b.binary("sub", x, b.logSumExp(x, {1}, true));
+    x = b.binary("sub", x, b.logSumExp(x, {1}, /*keeps=*/true));
   return {b.likelihoodLoss(x, targets, operands.value("weight"),
                            operands.integer("ignore_index", -100), reductionOf(b, operands))};
 }
@@ -104,7 +104,7 @@ ModelValues fold(ModelBuilder& b, const Operands& operands, const char*) {
 // Windows of one dimension, whose elements become the last dimension.
 ModelValues windowsAlong(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
-  const int d = b.dimension(operands.integer("dimension"), x->rank());
+  const int d = b.dimension(operands.integer("dimension"), x->ndim());
   const Index n = x->shape[static_cast<std::size_t>(d)], size = operands.integer("size"),
               step = operands.integer("step");
   b.check(size >= 1 && size <= n && step >= 1, "its windows do not fit the dimension");
@@ -116,7 +116,7 @@ ModelValues windowsAlong(ModelBuilder& b, const Operands& operands, const char*)
     shape.push_back(1);
     elements.push_back(b.reshape(part, shape));
   }
-  return {b.concatenate(elements, x->rank())};
+  return {b.concatenate(elements, x->ndim())};
 }
 
 } // namespace

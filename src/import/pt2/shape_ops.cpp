@@ -17,7 +17,7 @@ using Value = ModelBuilder::Value;
 
 ModelValues size(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
-  const auto d = static_cast<std::size_t>(b.dimension(operands.integer("dim"), x->rank()));
+  const auto d = static_cast<std::size_t>(b.dimension(operands.integer("dim"), x->ndim()));
   return {b.number(static_cast<double>(x->shape[d]), true)};
 }
 ModelValues reshape(ModelBuilder& b, const Operands& operands, const char*) {
@@ -27,8 +27,8 @@ ModelValues reshape(ModelBuilder& b, const Operands& operands, const char*) {
 // Merges the dimensions first ... last.
 ModelValues flatten(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
-  const int first = b.dimension(operands.integer("start_dim", 0), x->rank());
-  const int last = b.dimension(operands.integer("end_dim", -1), x->rank());
+  const int first = b.dimension(operands.integer("start_dim", 0), x->ndim());
+  const int last = b.dimension(operands.integer("end_dim", -1), x->ndim());
   b.check(first <= last, "its dimensions are in the wrong order");
   Shape shape(x->shape.begin(), x->shape.begin() + first);
   shape.push_back(elements(Shape(x->shape.begin() + first, x->shape.begin() + last + 1)));
@@ -38,7 +38,7 @@ ModelValues flatten(ModelBuilder& b, const Operands& operands, const char*) {
 // Divides one dimension into several; one of the sizes can be -1.
 ModelValues unflatten(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
-  const int d = b.dimension(operands.integer("dim"), x->rank());
+  const int d = b.dimension(operands.integer("dim"), x->ndim());
   std::vector<Index> sizes = operands.integers("sizes", {}), shape = x->shape;
   const Index extent = x->shape[static_cast<std::size_t>(d)];
   Index product = 1;
@@ -75,7 +75,7 @@ ModelValues likeOther(ModelBuilder& b, const Operands& operands, const char*) {
 ModelValues unsqueeze(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
   Shape shape = x->shape;
-  shape.insert(shape.begin() + b.dimension(operands.integer("dim"), x->rank() + 1), 1);
+  shape.insert(shape.begin() + b.dimension(operands.integer("dim"), x->ndim() + 1), 1);
   return {b.reshape(x, shape)};
 }
 // Drops the named dimensions of extent 1, or all of them.
@@ -83,9 +83,9 @@ ModelValues squeeze(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
   std::vector<int> dims;
   for (const Index d : operands.integers("dim", {}))
-    dims.push_back(b.dimension(d, x->rank()));
+    dims.push_back(b.dimension(d, x->ndim()));
   Shape shape;
-  for (int d = 0; d < x->rank(); ++d) {
+  for (int d = 0; d < x->ndim(); ++d) {
     const bool isNamed =
         !operands.has("dim") || std::find(dims.begin(), dims.end(), d) != dims.end();
     if (!isNamed || x->shape[static_cast<std::size_t>(d)] != 1)
@@ -98,19 +98,19 @@ ModelValues permute(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
   std::vector<int> order;
   for (const Index d : operands.integers("dims", {}))
-    order.push_back(b.dimension(d, x->rank()));
+    order.push_back(b.dimension(d, x->ndim()));
   return {b.transpose(x, order)};
 }
 // Without arguments (t, mT) the last two dimensions are exchanged.
 ModelValues transpose(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
   std::vector<int> order;
-  for (int d = 0; d < x->rank(); ++d)
+  for (int d = 0; d < x->ndim(); ++d)
     order.push_back(d);
-  if (x->rank() > 0)
+  if (x->ndim() > 0)
     std::swap(
-        order[static_cast<std::size_t>(b.dimension(operands.integer("dim0", -1), x->rank()))],
-        order[static_cast<std::size_t>(b.dimension(operands.integer("dim1", -2), x->rank()))]);
+        order[static_cast<std::size_t>(b.dimension(operands.integer("dim0", -1), x->ndim()))],
+        order[static_cast<std::size_t>(b.dimension(operands.integer("dim1", -2), x->ndim()))]);
   return {b.transpose(x, order)};
 }
 ModelValues flattenAll(ModelBuilder& b, const Operands& operands, const char*) {
@@ -121,10 +121,10 @@ ModelValues turn(ModelBuilder& b, const Operands& operands, const char*) {
   Value x = self(operands);
   const std::vector<Index> dims = operands.integers("dims", {0, 1});
   b.check(dims.size() == 2, "it turns a plane of two dimensions");
-  const int first = b.dimension(dims[0], x->rank()), second = b.dimension(dims[1], x->rank());
+  const int first = b.dimension(dims[0], x->ndim()), second = b.dimension(dims[1], x->ndim());
   b.check(first != second, "it turns a plane of two dimensions");
   std::vector<int> order;
-  for (int d = 0; d < x->rank(); ++d)
+  for (int d = 0; d < x->ndim(); ++d)
     order.push_back(d == first ? second : d == second ? first : d);
   switch ((operands.integer("k", 1) % 4 + 4) % 4) {
   case 1:
@@ -143,16 +143,16 @@ ModelValues moveDimensions(ModelBuilder& b, const Operands& operands, const char
   const std::vector<Index> from = operands.integers("source", {}),
                            to = operands.integers("destination", {});
   b.check(from.size() == to.size(), "its lists have different lengths");
-  std::vector<int> order(static_cast<std::size_t>(x->rank()), -1);
+  std::vector<int> order(static_cast<std::size_t>(x->ndim()), -1);
   std::vector<bool> isMoved(order.size(), false);
   for (std::size_t i = 0; i < from.size(); ++i) {
-    const int d = b.dimension(from[i], x->rank());
-    order[static_cast<std::size_t>(b.dimension(to[i], x->rank()))] = d;
+    const int d = b.dimension(from[i], x->ndim());
+    order[static_cast<std::size_t>(b.dimension(to[i], x->ndim()))] = d;
     isMoved[static_cast<std::size_t>(d)] = true;
   }
   int next = 0;
   for (int& d : order) {
-    while (d < 0 && next < x->rank() && isMoved[static_cast<std::size_t>(next)])
+    while (d < 0 && next < x->ndim() && isMoved[static_cast<std::size_t>(next)])
       ++next;
     d = d < 0 ? next++ : d;
   }

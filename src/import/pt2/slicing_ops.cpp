@@ -28,10 +28,10 @@ ModelValues pad(ModelBuilder& b, const Operands& operands, const char* variant) 
                                                : nullptr;
   b.check(boundary != nullptr, "its mode of padding is not known");
   const std::vector<Index> pads = operands.integers(operands.has("pad") ? "pad" : "padding", {});
-  b.check(pads.size() % 2 == 0 && static_cast<int>(pads.size()) <= 2 * x->rank(),
+  b.check(pads.size() % 2 == 0 && static_cast<int>(pads.size()) <= 2 * x->ndim(),
           "it has another number of paddings");
   for (std::size_t i = 0; 2 * i < pads.size(); ++i)
-    x = b.pad(x, x->rank() - 1 - static_cast<int>(i), pads[2 * i], pads[2 * i + 1], boundary,
+    x = b.pad(x, x->ndim() - 1 - static_cast<int>(i), pads[2 * i], pads[2 * i + 1], boundary,
               operands.real("value", 0));
   return {x};
 }
@@ -65,7 +65,7 @@ ModelValues splitEvenly(ModelBuilder& b, Value x, int d, Index step) {
 // `split` has one size for all pieces or, as split_with_sizes, a list of sizes.
 ModelValues splitBySizes(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
-  const int d = b.dimension(operands.integer("dim", 0), x->rank());
+  const int d = b.dimension(operands.integer("dim", 0), x->ndim());
   const auto sizes =
       operands.integers(operands.has("split_sizes") ? "split_sizes" : "split_size", {});
   return operands.operation().type.find("with_sizes") != std::string::npos || sizes.size() != 1
@@ -75,7 +75,7 @@ ModelValues splitBySizes(ModelBuilder& b, const Operands& operands, const char*)
 // At most `count` pieces of equal size, rounded up.
 ModelValues chunk(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
-  const int d = b.dimension(operands.integer("dim", 0), x->rank());
+  const int d = b.dimension(operands.integer("dim", 0), x->ndim());
   const Index n = x->shape[static_cast<std::size_t>(d)], count = operands.integer("chunks");
   b.check(count >= 1, "it makes no pieces");
   return splitEvenly(b, x, d, std::max((n + count - 1) / count, Index(1)));
@@ -90,7 +90,7 @@ Value without(ModelBuilder& b, Value x, int d) {
 // One piece per index, without the dimension.
 ModelValues unbind(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
-  const int d = b.dimension(operands.integer("dim", 0), x->rank());
+  const int d = b.dimension(operands.integer("dim", 0), x->ndim());
   ModelValues values = splitEvenly(b, x, d, 1);
   for (Value& value : values)
     value = without(b, value, d);
@@ -99,7 +99,7 @@ ModelValues unbind(ModelBuilder& b, const Operands& operands, const char*) {
 // One index of a dimension, without the dimension.
 ModelValues select(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
-  const int d = b.dimension(operands.integer("dim"), x->rank());
+  const int d = b.dimension(operands.integer("dim"), x->ndim());
   const Index n = x->shape[static_cast<std::size_t>(d)], i = operands.integer("index");
   b.check(i >= -n && i < n, "its index is out of range");
   const Index begin = i < 0 ? i + n : i;
@@ -108,14 +108,14 @@ ModelValues select(ModelBuilder& b, const Operands& operands, const char*) {
 constexpr Index kEnd = Index(1) << 61; // bound of a slice that extends to the end
 ModelValues slice(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
-  return {b.slice(x, b.dimension(operands.integer("dim", 0), x->rank()),
+  return {b.slice(x, b.dimension(operands.integer("dim", 0), x->ndim()),
                   std::clamp(operands.integer("start", 0), -kEnd, kEnd),
                   std::clamp(operands.integer("end", kEnd), -kEnd, kEnd),
                   operands.integer("step", 1))};
 }
 ModelValues narrow(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
-  const int d = b.dimension(operands.integer("dim"), x->rank());
+  const int d = b.dimension(operands.integer("dim"), x->ndim());
   const Index n = x->shape[static_cast<std::size_t>(d)], start = operands.integer("start"),
               begin = start < 0 ? start + n : start, length = operands.integer("length");
   b.check(begin >= 0 && length >= 0 && length <= n - begin, "its elements are out of range");
@@ -125,9 +125,9 @@ ModelValues narrow(ModelBuilder& b, const Operands& operands, const char*) {
 ModelValues stack(ModelBuilder& b, const Operands& operands, const char*) {
   ModelValues values = operands.values("tensors");
   b.check(!values.empty() && values[0], "it stacks nothing");
-  const int d = b.dimension(operands.integer("dim", 0), values[0]->rank() + 1);
+  const int d = b.dimension(operands.integer("dim", 0), values[0]->ndim() + 1);
   for (Value& value : values) {
-    b.check(value && value->rank() >= d, "it stacks values of different shapes");
+    b.check(value && value->ndim() >= d, "it stacks values of different shapes");
     Shape shape = value->shape;
     shape.insert(shape.begin() + d, 1);
     value = b.reshape(value, shape);
@@ -144,13 +144,13 @@ ModelValues roll(ModelBuilder& b, const Operands& operands, const char*) {
     return {b.reshape(b.roll(b.reshape(x, {-1}), 0, by.empty() ? 0 : by[0]), shape)};
   b.check(by.size() == dims.size(), "its lists have different lengths");
   for (std::size_t i = 0; i < by.size(); ++i)
-    x = b.roll(x, b.dimension(dims[i], x->rank()), by[i]);
+    x = b.roll(x, b.dimension(dims[i], x->ndim()), by[i]);
   return {x};
 }
 // Differences of neighbours, repeated n times.
 ModelValues differences(ModelBuilder& b, const Operands& operands, const char*) {
   Value x = self(operands);
-  const int d = b.dimension(operands.integer("dim", -1), x->rank());
+  const int d = b.dimension(operands.integer("dim", -1), x->ndim());
   const Index times = operands.integer("n", 1);
   if (operands.has("prepend") || operands.has("append") || times < 0 || times > 16)
     return {b.refuse("differences with further elements", "a concatenation before them", x->shape)};
@@ -165,8 +165,8 @@ ModelValues diagonal(ModelBuilder& b, const Operands& operands, const char*) {
   if (operands.integer("offset", 0) != 0)
     return {b.refuse("a diagonal beside the main one", "the main diagonal of square matrices",
                      x->shape)};
-  return {b.diagonal(x, b.dimension(operands.integer("dim1", 0), x->rank()),
-                     b.dimension(operands.integer("dim2", 1), x->rank()))};
+  return {b.diagonal(x, b.dimension(operands.integer("dim1", 0), x->ndim()),
+                     b.dimension(operands.integer("dim2", 1), x->ndim()))};
 }
 // `variant` is "upper" or "lower".
 ModelValues triangle(ModelBuilder& b, const Operands& operands, const char* variant) {
@@ -175,19 +175,19 @@ ModelValues triangle(ModelBuilder& b, const Operands& operands, const char* vari
 // Fewer repeats than dimensions apply to the last dimensions.
 ModelValues tile(ModelBuilder& b, const Operands& operands, const char*) {
   std::vector<Index> times = operands.integers(operands.has("repeats") ? "repeats" : "dims", {});
-  if (const auto rank = static_cast<std::size_t>(self(operands)->rank()); times.size() < rank)
+  if (const auto rank = static_cast<std::size_t>(self(operands)->ndim()); times.size() < rank)
     times.insert(times.begin(), rank - times.size(), 1);
   return {b.tile(self(operands), times)};
 }
 ModelValues flip(ModelBuilder& b, const Operands& operands, const char*) {
   Value x = self(operands);
   for (const Index d : operands.integers("dims", {}))
-    x = b.flip(x, b.dimension(d, x->rank()));
+    x = b.flip(x, b.dimension(d, x->ndim()));
   return {x};
 }
 ModelValues cumulativeSum(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.cumulativeSum(self(operands),
-                          b.dimension(operands.integer("dim"), self(operands)->rank()))};
+                          b.dimension(operands.integer("dim"), self(operands)->ndim()))};
 }
 // The new value of self for an operator that copies into it; the caller assigns it (in_place.cpp).
 ModelValues copyInto(ModelBuilder& b, const Operands& operands, const char*) {
@@ -203,7 +203,7 @@ ModelValues repeated(ModelBuilder& b, const Operands& operands, const char*) {
   b.check(times >= 0 && times < kMaxModelWindow, "its number of repetitions is out of range");
   if (!operands.has("dim"))
     x = b.reshape(x, {elements(x->shape)});
-  const auto d = static_cast<std::size_t>(b.dimension(operands.integer("dim", 0), x->rank()));
+  const auto d = static_cast<std::size_t>(b.dimension(operands.integer("dim", 0), x->ndim()));
   Shape inner = x->shape, shape = x->shape;
   inner.insert(inner.begin() + static_cast<std::ptrdiff_t>(d) + 1, 1);
   x = b.reshape(x, inner);
@@ -215,7 +215,7 @@ ModelValues repeated(ModelBuilder& b, const Operands& operands, const char*) {
 // Returns a copy of self in which a slice is replaced.
 ModelValues sliceScatter(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
-  const int d = b.dimension(operands.integer("dim", 0), x->rank());
+  const int d = b.dimension(operands.integer("dim", 0), x->ndim());
   const Index n = x->shape[static_cast<std::size_t>(d)];
   const auto bound = [&](Index at) { return std::clamp(at < 0 ? at + n : at, Index(0), n); };
   const Index begin = bound(operands.integer("start", 0)),
@@ -227,7 +227,7 @@ ModelValues sliceScatter(ModelBuilder& b, const Operands& operands, const char*)
 // The same for one index of a dimension.
 ModelValues selectScatter(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands), source = operands.needed("src");
-  const int d = b.dimension(operands.integer("dim"), x->rank());
+  const int d = b.dimension(operands.integer("dim"), x->ndim());
   const Index n = x->shape[static_cast<std::size_t>(d)], i = operands.integer("index");
   b.check(i >= -n && i < n, "its index is out of range");
   const Index begin = i < 0 ? i + n : i;

@@ -151,7 +151,7 @@ class List(Kind):
             self.default, self.actual = '{}', f'detail::orNull({self.name})'
         wanted = self.wanted()
         if wanted:
-            check = 'checkAnyLength' if self.argument.is_nullable else 'checkLength'
+            check = 'checkLengthIfAny' if self.argument.is_nullable else 'checkLength'
             self.checks = [f'detail::{check}("{self.call.shown()}: {self.name}", {self.name}.size(), {wanted});']
 
     def wanted(self):

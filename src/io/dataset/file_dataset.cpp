@@ -43,7 +43,7 @@ void storeReals(const Buffer& elements, double scale, double shift, DTensor& to)
   const Shape strides = rowMajorStrides(extent);
   visitFloating(to.dataType(), [&]<class T>(T) {
     using Wide = std::common_type_t<S, T>;
-    blockAxpby<S, T>(to.context(), to.rank(), extent.data(), static_cast<Wide>(scale),
+    blockAxpby<S, T>(to.context(), to.ndim(), extent.data(), static_cast<Wide>(scale),
                      elements.data<S>(), strides.data(), static_cast<Wide>(shift != 0 ? 1 : 0),
                      to.mutableData<T>(), to.strides().data());
   });
@@ -60,7 +60,7 @@ void store(const BatchReader& reader, const Buffer& elements, double scale, doub
   if (reader.type() == TENON_FLOAT64)
     return storeReals<double>(elements, scale, shift, to);
   blockAxpby<std::int64_t, std::int64_t>(
-      to.context(), to.rank(), to.extent().data(), 1, elements.data<std::int64_t>(),
+      to.context(), to.ndim(), to.extent().data(), 1, elements.data<std::int64_t>(),
       rowMajorStrides(to.extent()).data(), 0, to.mutableData<std::int64_t>(), to.strides().data());
 }
 

@@ -37,10 +37,10 @@ void SampleFile::fail(TenonErrorCode code, const std::string& reason) const {
 
 void SampleFile::checkShape() const {
   const std::size_t rank = facts_.shape.size();
-  if (rank < 1 || rank > std::size_t(kMaxRank))
+  if (rank < 1 || rank > std::size_t(kMaxDims))
     fail(TENON_ERR_FORMAT, fmt::format("it has {} dimensions; expected 1 to {}, of which the first "
                                        "counts the samples",
-                                       rank, kMaxRank));
+                                       rank, kMaxDims));
   if (elements(facts_.shape) == 0)
     fail(TENON_ERR_FORMAT, fmt::format("it is empty: [{}]", fmt::join(facts_.shape, ",")));
 }

@@ -56,7 +56,7 @@ public:
 protected:
   SampleFile(std::string path, std::string variable)
       : path_(std::move(path)), variable_(std::move(variable)) {}
-  // Checks that there are 1 to kMaxRank dimensions, and elements.
+  // Checks that there are 1 to kMaxDims dimensions, and elements.
   void checkShape() const;
 
   SampleFacts facts_;

@@ -28,8 +28,8 @@ public:
   explicit LocalArray(const Memory& memory) : memory_(&memory) {}
 
   explicit operator bool() const noexcept { return memory_ != nullptr; }
-  // The next functions require that the array is not absent. rank(): number of dimensions.
-  int rank() const noexcept { return static_cast<int>(memory_->extent.size()); }
+  // The next functions require that the array is not absent. ndim(): number of dimensions.
+  int ndim() const noexcept { return static_cast<int>(memory_->extent.size()); }
   std::span<const Index> extent() const noexcept { return memory_->extent; }
   Index elements() const noexcept {
     Index count = 1;

@@ -29,7 +29,7 @@ bool hasThreads() noexcept {
 void runPieces(int threads, Index pieces, PieceBody call, const void* body) {
 #pragma omp parallel for schedule(static) num_threads(threads)
   for (Index piece = 0; piece < pieces; ++piece) {
-    const HeldTraps held;
+    const NoTraps noTraps;
     call(body, piece);
   }
 }

@@ -9,7 +9,7 @@
 //
 // Winograd's algorithm needs 2.25 times fewer multiplications for a 3 x 3 kernel. It is used for
 // tiles of 2 x 2 outputs only, whose rounding error is about that of the direct sum; that of the
-// larger tiles is several times larger.
+// larger tiles is several times larger. makePackedConvolution() is declared in packed.hpp.
 #include "kernels/base/onednn.hpp"
 #include "kernels/convolution/backends.hpp"
 #include "kernels/convolution/packed.hpp"

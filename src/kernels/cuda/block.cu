@@ -3,7 +3,7 @@
 // filled, transposed, rounded or at listed positions. nvcc compiles this file; the lists must name
 // every functor and type that the host code uses, since a missing one is a linker error.
 // eachOfBlock() is for the elements of a strided box (Block, walks/block.hpp), eachElement() for
-// those at listed positions, and eachBlock() for thread blocks, which transpose a tile each.
+// those at listed positions, and eachThreadBlock() for thread blocks, which transpose a tile each.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/bfloat16.hpp"
 #include "kernels/functors/block.hpp"
@@ -30,9 +30,9 @@ TENON_ALL(double)
 TENON_ALL(std::int64_t)
 TENON_OF_BLOCK(CopyWide)
 #define TENON_TRANSPOSED(...)                                                                      \
-  template void eachBlock(const Stream&, Index, const TransposeTiles<__VA_ARGS__>&);
-TENON_TRANSPOSED(Moved<std::uint32_t>)
-TENON_TRANSPOSED(Moved<std::uint64_t>)
+  template void eachThreadBlock(const Stream&, Index, const TransposeTiles<__VA_ARGS__>&);
+TENON_TRANSPOSED(CopiedOnTheWay<std::uint32_t>)
+TENON_TRANSPOSED(CopiedOnTheWay<std::uint64_t>)
 TENON_TRANSPOSED(RoundedOnTheWay)
 TENON_TRANSPOSED(ExpandedOnTheWay)
 TENON_OF_BLOCK(ExpandElements<float>)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// CUDA kernels for eachElement(), eachBlock() and eachOfBlock() (walks/walks.hpp). They apply
+// CUDA kernels for eachElement(), eachThreadBlock() and eachOfBlock() (walks/walks.hpp). They apply
 // a functor (a struct with arrays and the operation for one element) to each element of an array or
 // box. Host code, compiled by another compiler than nvcc, only sees the declarations there. The .cu
 // files include this file and list the functors for which the kernels are instantiated.
@@ -67,7 +67,7 @@ struct EachElement {
   }
 };
 
-// The kernel of eachBlock(): the phases of a thread block, with a barrier between them.
+// The kernel of eachThreadBlock(): the phases of a thread block, with a barrier between them.
 template <class F>
 struct EachBlock {
   F f;
@@ -128,7 +128,7 @@ void eachElement(const Stream& stream, Index n, const F& f) {
 }
 
 template <class F>
-void eachBlock(const Stream& stream, Index blocks, const F& f) {
+void eachThreadBlock(const Stream& stream, Index blocks, const F& f) {
   if (blocks > 0)
     launch(stream, blocks, EachBlock<F>{f});
 }

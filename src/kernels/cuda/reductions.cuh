@@ -20,7 +20,7 @@ using TermTrees = GroupTrees<Op, Term, StoreGroup<typename Term::Wide, typename 
 } // namespace tenon::functors
 
 #define TENON_ELEMENTS(...) template void eachElement(const Stream&, Index, const __VA_ARGS__&);
-#define TENON_BLOCKS(...) template void eachBlock(const Stream&, Index, const __VA_ARGS__&);
+#define TENON_BLOCKS(...) template void eachThreadBlock(const Stream&, Index, const __VA_ARGS__&);
 #define TENON_GROUPS(Op, ...)                                                                      \
   TENON_ELEMENTS(TermLoops<Op, __VA_ARGS__>)                                                       \
   TENON_BLOCKS(TermTrees<Op, __VA_ARGS__>)

@@ -10,9 +10,9 @@ namespace tenon::device {
 
 using namespace functors;
 
-template void eachBlock(const Stream&, Index, const CopySeveral&);
-template void eachBlock(const Stream&, Index, const AddSeveral<float>&);
-template void eachBlock(const Stream&, Index, const AddSeveral<double>&);
-template void eachBlock(const Stream&, Index, const AddSeveral<std::int64_t>&);
+template void eachThreadBlock(const Stream&, Index, const CopySeveral&);
+template void eachThreadBlock(const Stream&, Index, const AddSeveral<float>&);
+template void eachThreadBlock(const Stream&, Index, const AddSeveral<double>&);
+template void eachThreadBlock(const Stream&, Index, const AddSeveral<std::int64_t>&);
 
 } // namespace tenon::device

@@ -170,7 +170,7 @@ TENON_DEVICE typename Term::Wide reduceTerms(const Term& term, const typename Te
   return run.value();
 }
 
-// The functor of a thread block for eachBlock(): block b reduces piece b % pieces of the
+// The functor of a thread block for eachThreadBlock(): block b reduces piece b % pieces of the
 // groups of bundle b / pieces, where a bundle is the shape.groups() groups that a block processes
 // together.
 template <class Op, class Term, class Use>

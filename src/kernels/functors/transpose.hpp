@@ -15,7 +15,7 @@ namespace tenon::functors {
 
 // Copies the bits of an element unchanged.
 template <class T>
-struct Moved {
+struct CopiedOnTheWay {
   using From = T;
   using To = T;
   TENON_DEVICE T read(T x) const { return x; }
@@ -39,7 +39,7 @@ struct ExpandedOnTheWay {
   TENON_DEVICE void write(float* y, float value) const { *y = adds ? *y + value : value; }
 };
 
-// The functor for eachBlock(): thread block number i copies tile i. Conversion is one of the
+// The functor for eachThreadBlock(): thread block number i copies tile i. Conversion is one of the
 // structs above.
 template <class Conversion>
 struct TransposeTiles {

@@ -42,8 +42,8 @@ bool copyWide(KernelContext& context, Block block, const T* x, T* y) {
 template <class T>
 bool transpose(KernelContext& context, const Block& block, const T* x, T* y) {
   using Bytes = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-  return transposeTiles(context, block, functors::Moved<Bytes>{}, reinterpret_cast<const Bytes*>(x),
-                        reinterpret_cast<Bytes*>(y));
+  return transposeTiles(context, block, functors::CopiedOnTheWay<Bytes>{},
+                        reinterpret_cast<const Bytes*>(x), reinterpret_cast<Bytes*>(y));
 }
 
 } // namespace

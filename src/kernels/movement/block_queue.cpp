@@ -103,7 +103,8 @@ void runAdds(KernelContext& context, const AddedBoxes& adds) {
   const auto& table = adds.table;
   if (table.count > 1) {
     if constexpr (kHasDevice)
-      device::eachBlock(context.stream(), table.first[table.count], functors::AddSeveral<T>{adds});
+      device::eachThreadBlock(context.stream(), table.first[table.count],
+                              functors::AddSeveral<T>{adds});
     return;
   }
   const AddedBox& box = table.boxes[0];
@@ -262,7 +263,7 @@ void BlockQueue::flush() {
   auto& [copies, adds, runAdds] = *tables_;
   if (copies.table.count > 0) {
     if constexpr (kHasDevice)
-      device::eachBlock(context_.stream(), copies.table.first[copies.table.count], copies);
+      device::eachThreadBlock(context_.stream(), copies.table.first[copies.table.count], copies);
     copies.table.count = 0;
   }
   if (adds.table.count > 0) {

@@ -23,7 +23,7 @@ bool transposeTiles(KernelContext& context, const Block& block, const Conversion
   const int inner = block.rank - 1, d = transposedDimension(block);
   if (d < 0)
     return false;
-  writeOrder(block, false); // throws for boxes that write an element twice
+  writeOrder(block, /*mayRepeat=*/false); // throws for boxes that write an element twice
   // The box of the tiles, with the strides between tiles, and with steps in elements along the two
   // tiled dimensions: d is contiguous in x, `inner` in y.
   Block tiles = block;
@@ -40,15 +40,15 @@ bool transposeTiles(KernelContext& context, const Block& block, const Conversion
   if (offsets.count() > kMaxWalkedElements)
     return false;
   if constexpr (kHasDevice)
-    device::eachBlock(context.stream(), offsets.count(),
-                      Tiles{.tiles = offsets,
-                            .stepX = block.a[inner],
-                            .stepY = block.b[d],
-                            .extentX = block.extent[d],
-                            .extentY = block.extent[inner],
-                            .conversion = conversion,
-                            .x = x,
-                            .y = y});
+    device::eachThreadBlock(context.stream(), offsets.count(),
+                            Tiles{.tiles = offsets,
+                                  .stepX = block.a[inner],
+                                  .stepY = block.b[d],
+                                  .extentX = block.extent[d],
+                                  .extentY = block.extent[inner],
+                                  .conversion = conversion,
+                                  .x = x,
+                                  .y = y});
   return true;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Maxima over windows of images whose channels are last in memory, for inference, in which the
 // positions of the maxima are not needed. All channels of an output are neighbours, and the inner
-// loop compares two rows of channels without branches.
+// loop compares two rows of channels without branches. maximaChannelsLast() is declared in
+// pooling.hpp.
 //
 //   y[n, o, :] = max over the taps t of x[n, i(o, t), :]
 #include "kernels/base/instruction_set.hpp"

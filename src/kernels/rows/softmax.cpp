@@ -164,7 +164,7 @@ void axisSoftmax(KernelContext& context, const AxisShape& shape, const T* x, T* 
     if (isOnDevice(context) && functors::SoftmaxOfLines<T>::fits(shape)) {
       checkElementCount(shape.outer * shape.n * shape.inner, kWhat);
       const functors::SoftmaxOfLines<T> lines(shape, x, y);
-      return device::eachBlock(context.stream(), lines.blocks(), lines);
+      return device::eachThreadBlock(context.stream(), lines.blocks(), lines);
     }
   // On the host, and for lines that exceed the shared memory of a thread block: four passes.
   axisMaxima(context, shape, x, m);

@@ -61,10 +61,10 @@ void reduceInPieces(KernelContext& context, Index groups, Index n, Index pieces,
                        functors::GroupLoops<Op, Term, Use>{term, use, neutral, n});
   const functors::BlockShape shape = blockShape(n, term);
   const Index bundles = (groups + shape.groups() - 1) / shape.groups();
-  eachBlock(context.stream(), bundles * pieces,
-            functors::GroupTrees<Op, Term, Use>{
-                term, use, neutral, shape, static_cast<unsigned>(pieces),
-                static_cast<unsigned>(groups), n, (n + pieces - 1) / pieces});
+  eachThreadBlock(context.stream(), bundles * pieces,
+                  functors::GroupTrees<Op, Term, Use>{
+                      term, use, neutral, shape, static_cast<unsigned>(pieces),
+                      static_cast<unsigned>(groups), n, (n + pieces - 1) / pieces});
 }
 
 constexpr Index kMaxBlocks = 1024; // thread blocks per reduction

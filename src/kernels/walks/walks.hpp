@@ -12,11 +12,11 @@
 // TENON_DEVICE is `__host__ __device__` where nvcc compiles; TENON_UNROLL and TENON_KEEP_LOOP make
 // the compiler unroll the next loop, or not (sys/device_code.hpp).
 //
-// To add a functor: write it in functors/, call eachElement(), eachOfBlock() or eachBlock()
+// To add a functor: write it in functors/, call eachElement(), eachOfBlock() or eachThreadBlock()
 // with it, and list it in a file cuda/*.cu, for which nvcc instantiates the templates of
 // cuda/launch.cuh. A functor that is not listed is a linker error. Each call queues its kernel on
 // the stream and returns. eachElement() is for the elements of an array, eachOfBlock() for those
-// of a strided box (Block), and eachBlock() for the thread blocks of the device.
+// of a strided box (Block), and eachThreadBlock() for the thread blocks of the device.
 #pragma once
 
 #include "kernels/walks/block.hpp"
@@ -75,7 +75,7 @@ void eachOfBlock(const Stream& stream, const Block& block, const F& f);
 // leaves in F::Shared are visible to the next one. If f has threadOf(thread), its result, computed
 // once per thread, is passed instead of the GridThread.
 template <class F>
-void eachBlock(const Stream& stream, Index blocks, const F& f);
+void eachThreadBlock(const Stream& stream, Index blocks, const F& f);
 
 } // namespace device
 

@@ -80,20 +80,20 @@ bool GradientBucket::start(Collect before) {
       member->collect();
   // sums <- 1 * sum over ranks of contributions + 0 * sums
   sum_->start({Sense::Forward, 1, contributions_.get(), 0, sums_.get()});
-  took_ = logOpenScope();
+  took_ = logTotalsOfOpenScope();
   return true;
 }
 
 void GradientBucket::finish() {
   const LogScope scope(reported()->event());
   sum_->finish();
-  const OpenScope rest = logOpenScope();
+  const ScopeTotals rest = logTotalsOfOpenScope();
   for (Parameter* member : members_)
     if (member && member->isCollected())
       member->setReduced(member == reported()
-                             ? OpenScope{took_.seconds + rest.seconds,
-                                         took_.messages + rest.messages, took_.bytes + rest.bytes}
-                             : OpenScope{});
+                             ? ScopeTotals{took_.seconds + rest.seconds,
+                                           took_.messages + rest.messages, took_.bytes + rest.bytes}
+                             : ScopeTotals{});
 }
 
 std::vector<GradientBucketPtr> makeBuckets(const CommPtr& comm,

@@ -57,7 +57,7 @@ private:
   std::shared_ptr<Buffer> memory_;  // of both tensors
   Ref<DTensor> contributions_, sums_;
   LinearOpRef sum_;
-  OpenScope took_; // time and messages of start()
+  ScopeTotals took_; // time and messages of start()
 };
 
 using GradientBucketPtr = std::shared_ptr<GradientBucket>;

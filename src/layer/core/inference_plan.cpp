@@ -130,7 +130,7 @@ public:
 private:
   static bool canBeLast(const Value& value) {
     return value.place == Value::Place::Own && !value.isUserSupplied() && !value.rounded &&
-           value.layout.rank() > 2 && !value.layout.hasHalos();
+           value.layout.ndim() > 2 && !value.layout.hasHalos();
   }
   ValueId find(ValueId v) {
     while (set_[v] != v)

@@ -218,7 +218,8 @@ void Layer::setUpOutermost(const Layouts& inputs) {
   const LogScope scope(event);
   checkReady();
   const NodeChoice* const choice = choiceIn(assignment_.get());
-  comm_->batch()->say(whatIsSetUp(), setUpText(inputs) + (choice ? choice->agreedText() : ""));
+  comm_->batch()->compareText(whatIsSetUp(),
+                              setUpText(inputs) + (choice ? choice->agreedText() : ""));
   const auto existing = std::find_if(setups_.begin(), setups_.end(), [&](const Entry& entry) {
     return entry.inputs == inputs && !entry.computedHalo && entry.assignment == assignment_;
   });

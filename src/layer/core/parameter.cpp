@@ -147,7 +147,7 @@ const DTensor& Parameter::direction() {
     prepareReduction();
     if (isSummed_)
       toDirection_->apply(*gradient_, *direction_);
-    setReduced(logOpenScope());
+    setReduced(logTotalsOfOpenScope());
   }
   // The time of the last reduction, here or in a bucket, is reported once.
   if (logEnabled() && took_)
@@ -178,7 +178,7 @@ void Parameter::reduceBucket() {
     bucket_->reduce();
 }
 
-void Parameter::setReduced(const OpenScope& took) noexcept {
+void Parameter::setReduced(const ScopeTotals& took) noexcept {
   reduced_ = true;
   took_ = took;
 }

@@ -99,7 +99,7 @@ public:
   void collect();
   bool isCollected() const noexcept;
   // Marks the direction as up to date with the gradient; `took` is the time of the reduction.
-  void setReduced(const OpenScope& took) noexcept;
+  void setReduced(const ScopeTotals& took) noexcept;
   // Marks the direction as out of date. Must be called on all ranks.
   void changeGradient() noexcept {
     reduced_ = false;
@@ -148,7 +148,7 @@ private:
   bool isSummed_;
   std::shared_ptr<GradientBucket> bucket_;
   Index bytesInBucket_ = 0; // of gradient and direction in the memory of a bucket, now or earlier
-  std::optional<OpenScope> took_; // by the last reduction, until it is reported to the observers
+  std::optional<ScopeTotals> took_; // by the last reduction, until it is reported to the observers
   Ref<DTensor> value_, gradient_, arriving_, direction_, tangent_; // arriving_: for collect()
   LinearOpRef toDirection_; // null if nothing is summed, or a bucket does it
   std::vector<ParameterUse*> uses_;

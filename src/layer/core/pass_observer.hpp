@@ -33,14 +33,14 @@ public:
   // that of its epilogue (a function of each output element) if the kernel did not apply it itself.
   // Both are zero while the log is off. If several steps are queued as one, only the last is
   // reported; a step for which waitsFor() is true always ends such a group.
-  virtual void ran(std::size_t step, const OpenScope& took, const OpenScope& function) = 0;
+  virtual void ran(std::size_t step, const ScopeTotals& took, const ScopeTotals& function) = 0;
   virtual bool waitsFor(std::size_t /*step*/) const { return false; }
   // The pass has ended, after its last step or an error. The observer must complete all of its own
   // operations before it returns.
   virtual void ends() {}
   // The gradient of a parameter was collected and reduced for the optimizer; called while the log
   // is on.
-  virtual void reduced(const Parameter& /*parameter*/, const OpenScope& /*took*/) {}
+  virtual void reduced(const Parameter& /*parameter*/, const ScopeTotals& /*took*/) {}
 };
 
 using Observers = std::vector<PassObserver*>;

@@ -134,7 +134,7 @@ bool StepRunner::runStep(const Step& step) {
     differentiate(step);
   }
   if (logEnabled() && step.map >= 0)
-    took_ = logOpenScope();
+    took_ = logTotalsOfOpenScope();
   return epilogueIsDone;
 }
 
@@ -164,7 +164,7 @@ void StepRunner::applyEpilogue(const Step& step) {
     maps_.kernel(mapOf(step).object)
         .kernel->applyFunction(maps_.function(step.epilogue), *at(step.writes[0]));
   }
-  epilogueTook_ = logOpenScope();
+  epilogueTook_ = logTotalsOfOpenScope();
 }
 
 std::span<DTensor* const> StepRunner::at(const std::vector<ValueId>& values,

@@ -69,10 +69,10 @@ public:
   // Runs step s and returns the index of the next one, s + 1.
   std::size_t run(std::size_t s);
   // The measured time of the last step; zero while the log is off.
-  const OpenScope& took() const noexcept { return took_; }
+  const ScopeTotals& took() const noexcept { return took_; }
   // The measured time of its epilogue (an elementwise function, such as a rectifier), if the kernel
   // did not apply it itself.
-  const OpenScope& tookByEpilogue() const noexcept { return epilogueTook_; }
+  const ScopeTotals& tookByEpilogue() const noexcept { return epilogueTook_; }
   // Completes the operations that were begun before step `failed` threw. Further errors are
   // ignored.
   void endBegunBefore(std::size_t failed) noexcept;
@@ -115,7 +115,7 @@ private:
   const MapList& list_;
   const Pass& pass_;
   const PassMemory& memory_;
-  OpenScope took_, epilogueTook_;
+  ScopeTotals took_, epilogueTook_;
 };
 
 class RecordedSteps;

@@ -14,7 +14,7 @@ namespace tenon {
 void RecordedSteps::noteStrides(const DTensor& tensor) {
   if (tensor.isContiguous())
     return;
-  for (int d = 0; d < tensor.rank(); ++d)
+  for (int d = 0; d < tensor.ndim(); ++d)
     noted_.push_back(static_cast<std::uintptr_t>(tensor.strides()[d]));
 }
 

@@ -333,8 +333,8 @@ NetworkSetUp::bind(const Node& node, const CompiledNetwork::Node& compiled, cons
   try {
     if (BatchedAgreement* const batch = layer.comm_->batch()) {
       const NodeChoice* const choice = layer.choiceIn(node.assignment.get());
-      batch->say(layer.whatIsSetUp(),
-                 layer.setUpText(compiled.inputs) + (choice ? choice->agreedText() : ""));
+      batch->compareText(layer.whatIsSetUp(),
+                         layer.setUpText(compiled.inputs) + (choice ? choice->agreedText() : ""));
     }
     const std::size_t pieces = compiled.form ? compiled.form->pieces.size() : 0;
     const Layer::Entry* const known =

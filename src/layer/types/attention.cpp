@@ -103,7 +103,7 @@ public:
         causal_(at.layer.declaration().value<bool>("causal")) {
     const Layouts& uses = at.form.uses;
     const Layout &q = uses[kQueries], &k = uses[kKeys], &v = uses[kValues];
-    const int row = q.rank() - 2, position = q.grid().position(at.rank);
+    const int row = q.ndim() - 2, position = q.grid().position(at.rank);
     const Box queries = q.box(position);
     for (int d = 0; d < row; ++d)
       matrices_ *= queries[d].size();

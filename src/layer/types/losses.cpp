@@ -185,7 +185,7 @@ std::unique_ptr<LocalKernel> makeGradientPenaltyKernel(const KernelSite& at) {
     return std::make_unique<GradientTerms>(
         part, part.use.grid().position(at.rank),
         spacing(at.layer.declaration().value<std::string>("spacing"),
-                part.use.rank() - kFirstSpatial, at.layer.title()));
+                part.use.ndim() - kFirstSpatial, at.layer.title()));
   });
 }
 
@@ -400,11 +400,11 @@ private:
   void addByRows(const DTensor& weights, DTensor& contribution) {
     const LossArea& area = *part_.area;
     const Shape extent = extents(part_.box);
-    std::array<Index, kMaxRank> along{}, nowhere{};
+    std::array<Index, kMaxDims> along{}, nowhere{};
     along[area.dim] = 1;
     scaleArray(0, contribution);
     if (contribution.localElements() > 0)
-      blockMultiplyAdd<T>(contribution.context(), weights.rank(), extent.data(), T(1),
+      blockMultiplyAdd<T>(contribution.context(), weights.ndim(), extent.data(), T(1),
                           area.values<T>(), along.data(), weights.data<T>(),
                           weights.strides().data(), placeOf<T>(contribution), nowhere.data());
   }

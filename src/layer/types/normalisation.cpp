@@ -429,7 +429,7 @@ private:
 std::unique_ptr<LocalKernel> makeNormalisation(const KernelSite& at) {
   const auto& declaration = static_cast<const Normalisation&>(at.layer.declaration());
   if (at.name().starts_with("order")) {
-    std::vector<Index> permutation = declaration.order(at.form.uses.front().rank()),
+    std::vector<Index> permutation = declaration.order(at.form.uses.front().ndim()),
                        inverse(permutation.size());
     for (std::size_t d = 0; d < permutation.size(); ++d)
       inverse[permutation[d]] = static_cast<Index>(d);

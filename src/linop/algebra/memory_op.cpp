@@ -36,7 +36,7 @@ std::vector<ElementBox> elementsOfRank(const Communicator& comm, const Layout& l
 
 // Returns the layout; an error if its halos hold partial sums.
 const Layout& ofValues(const Layout& layout) {
-  for (int d = 0; d < layout.rank(); ++d)
+  for (int d = 0; d < layout.ndim(); ++d)
     if (const auto& halo = layout.halo(d); halo && halo->isPartial)
       throw Error(TENON_ERR_LAYOUT,
                   fmt::format("a boundary constant fills halo elements, but layout "
@@ -219,10 +219,10 @@ Ref<MemoryOp> MemoryOp::allocate(CommPtr comm, const Layout& from, const Layout&
                                  const std::vector<Index>& at, TenonDataType type) {
   const Box old = localBox(*comm, from);
   const Box place = boxAt(at, old);
-  if (from.rank() != to.rank())
+  if (from.ndim() != to.ndim())
     throw Error(TENON_ERR_SHAPE, fmt::format("the target has {} dimensions, but the source has {}; "
                                              "pass tensors of the same number of dimensions",
-                                             to.rank(), from.rank()));
+                                             to.ndim(), from.ndim()));
   checkInside(place, localBox(*comm, to), "the place of the old memory");
   // No term writes the elements around the old memory; a plain action therefore sets them to 0.
   return makeRef<MemoryOp>("allocate", std::move(comm), from, to, type,
@@ -282,11 +282,11 @@ void MemoryOp::doEnd(const Action& action) {
     for (const Term& term : terms_) {
       const T* source = x.data<T>();
       T* target = y.mutableData<T>();
-      for (int d = 0; d < x.rank(); ++d) {
+      for (int d = 0; d < x.ndim(); ++d) {
         source += (forward ? term.from : term.to)[d] * x.strides()[d];
         target += (forward ? term.to : term.from)[d] * y.strides()[d];
       }
-      blockAxpby(y.context(), x.rank(), term.extent.data(), static_cast<T>(action.alpha), source,
+      blockAxpby(y.context(), x.ndim(), term.extent.data(), static_cast<T>(action.alpha), source,
                  x.strides().data(), T(1), target, y.strides().data());
     }
   });

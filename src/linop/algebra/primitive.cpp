@@ -64,10 +64,10 @@ void checkDomain(const Rule& rule, const Layout& domain, int axis, int dim) {
                 fmt::format("the {} needs property {} on its grid axis, but axis {} of {} has {}",
                             rule.name, symbolOf(rule.from), axis, domain.describe(),
                             oldProperty.describe()));
-  if (rule.to == PropertyKind::Shard && (dim < 0 || dim >= domain.rank() || oldProperty.dim == dim))
+  if (rule.to == PropertyKind::Shard && (dim < 0 || dim >= domain.ndim() || oldProperty.dim == dim))
     throw Error(TENON_ERR_ARG,
                 fmt::format("the {} cannot go from {} to S{}; pass a dimension from 0 to {}{}",
-                            rule.name, oldProperty.describe(), dim, domain.rank() - 1,
+                            rule.name, oldProperty.describe(), dim, domain.ndim() - 1,
                             oldProperty.isShard() ? " that the grid axis does not split" : ""));
   // With a halo the conversion would also fill or trim boxes, which is more than the primitive.
   if (domain.hasHalos())

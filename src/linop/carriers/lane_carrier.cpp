@@ -139,7 +139,7 @@ void LaneCarrier::readArrays(Incoming& in, const Action& action, Interval chunks
     part.visit(chunks, [&](const Region& from, const Region& to) {
       if (to.field == field)
         combineRegion(action, to,
-                      viewOf(array, in.place.strides, from, action.y->rank(), elementBytes_),
+                      viewOf(array, in.place.strides, from, action.y->ndim(), elementBytes_),
                       meeting);
     });
     if (chunks.end == part.chunks.count())

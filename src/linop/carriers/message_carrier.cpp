@@ -30,7 +30,7 @@ std::byte* contiguousIn(const DTensor& tensor, const std::vector<Region>& region
     return nullptr;
   const RegionView view = viewOf(tensor, regions[0]);
   Index stride = 1;
-  for (int d = tensor.rank() - 1; d >= 0; --d) {
+  for (int d = tensor.ndim() - 1; d >= 0; --d) {
     if (regions[0].extent[d] > 1 && view.steps[d] != stride)
       return nullptr;
     stride *= regions[0].extent[d];

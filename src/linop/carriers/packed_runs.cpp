@@ -61,7 +61,7 @@ bool PackedRuns::find(const DTensor& x, std::span<const Region> regions) {
   hasRuns_ = std::ranges::all_of(regions, [&](const Region& region) {
     Index contiguous = 1;
     Index begin = 0; // Of the innermost dimensions.
-    inner_ = x.rank();
+    inner_ = x.ndim();
     const auto isInner = [&](int d) {
       const bool isListed =
           region.list && std::ranges::find(region.list->dims, d) != region.list->dims.end();
@@ -150,7 +150,7 @@ const std::byte* combinePart(const Action& action, const Part& part, Interval ch
       continue;
     }
     for (const Region& region : regions) {
-      combineRegion(action, region, packedView(elements, region, y.rank()), meeting);
+      combineRegion(action, region, packedView(elements, region, y.ndim()), meeting);
       elements += region.elements * dataTypeSize(y.dataType());
     }
   }

@@ -159,7 +159,7 @@ void ReductionOp::chooseSource(const Action& action) {
   }
   source_ = isFirst ? current_->arrays.front() : current_->arrays.back();
   visitDataType(domainType(), [&]<class T>(T) {
-    blockAxpby<T, T>(x.context(), x.rank(), x.extent().data(), T(1), x.data<T>(),
+    blockAxpby<T, T>(x.context(), x.ndim(), x.extent().data(), T(1), x.data<T>(),
                      x.strides().data(), T(0), source_->mutableData<T>(),
                      (isFirst ? packedContributions_ : packedSums_).data());
   });
@@ -218,7 +218,7 @@ void ReductionOp::doEnd(const Action& action) {
   if (writesToUser_)
     return y.changed();
   visitDataType(domainType(), [&]<class T>(T) {
-    blockAxpby<T, T>(y.context(), y.rank(), y.extent().data(), static_cast<T>(action.alpha),
+    blockAxpby<T, T>(y.context(), y.ndim(), y.extent().data(), static_cast<T>(action.alpha),
                      target_->data<T>(),
                      (runsForward(action.sense) ? packedSums_ : packedContributions_).data(),
                      static_cast<T>(action.beta), y.mutableData<T>(), y.strides().data());

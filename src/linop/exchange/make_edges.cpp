@@ -39,7 +39,7 @@ NodeCount nodeCountOf(const IndexMap& nodes, int rank) {
 }
 
 void checkMap(const IndexMap& nodes, const char* name) {
-  if (nodes.from().rank() != 1 || !nodes.isHalo())
+  if (nodes.from().ndim() != 1 || !nodes.isHalo())
     throw Error(TENON_ERR_LAYOUT,
                 fmt::format("{} is an index map from {} to {}; edges need one from the nodes that "
                             "ranks own to the same with ghosts (TenonIndexMapCreateFromIds())",

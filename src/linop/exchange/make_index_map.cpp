@@ -82,7 +82,7 @@ private:
     const auto both = [&] {
       return fmt::format("from {} to {}", from_.describe(), to_.describe());
     };
-    if (from_.rank() != to_.rank() || !(from_.grid() == to_.grid()))
+    if (from_.ndim() != to_.ndim() || !(from_.grid() == to_.grid()))
       throw Error(
           TENON_ERR_LAYOUT,
           fmt::format(
@@ -96,13 +96,13 @@ private:
                               from_.describe()));
     std::vector<int> sorted = dims_;
     std::ranges::sort(sorted);
-    if (dims_.empty() || sorted.front() < 0 || sorted.back() >= from_.rank() ||
+    if (dims_.empty() || sorted.front() < 0 || sorted.back() >= from_.ndim() ||
         std::ranges::adjacent_find(sorted) != sorted.end())
       throw Error(TENON_ERR_ARG,
                   fmt::format("an index map has joint dimensions {}; pass distinct ones from "
                               "0 to {}",
-                              fmt::join(dims_, ","), from_.rank() - 1));
-    for (int d = 0; d < from_.rank(); ++d)
+                              fmt::join(dims_, ","), from_.ndim() - 1));
+    for (int d = 0; d < from_.ndim(); ++d)
       if (!isJoint(d) && (from_.shape()[d] != to_.shape()[d] || from_.cuts(d) != to_.cuts(d) ||
                           from_.splitAxes(d) != to_.splitAxes(d) || to_.halo(d)))
         throw Error(
@@ -303,7 +303,7 @@ IndexMapPtr makeIndexMapFromIds(Communicator& comm, Index owned, const std::vect
 IndexMapPtr makeSortedIndexMap(Communicator& comm, const IndexMapObject& nodes) {
   const Layout& from = nodes.map()->from();
   const Layout to = collectively(comm, [&] {
-    if (from.rank() != 1 || !nodes.map()->isHalo() ||
+    if (from.ndim() != 1 || !nodes.map()->isHalo() ||
         static_cast<Index>(nodes.ids().size()) != from.boxOfRank(comm.rank())[0].size())
       throw Error(TENON_ERR_LAYOUT,
                   fmt::format("{} knows no ids; pass a map of TenonIndexMapCreateFromIds()",

@@ -18,7 +18,7 @@ namespace tenon {
 // from entry `first` on, and begin is 0 in all of them. Example: columns 1 and 3 of rows 2 to 4 of
 // a matrix are extent {3, 2}, begin {2, 1}, step {1, 2}, and 6 elements.
 struct Region {
-  std::array<Index, kMaxRank> extent{}, begin{}, step{};
+  std::array<Index, kMaxDims> extent{}, begin{}, step{};
   Index elements = 0;
   ElementListPtr list = {};
   Index first = 0;

@@ -73,7 +73,7 @@ constexpr T lowestOf() {
 // A view of y for writing. mutableData() marks y as changed, or throws if it is locked.
 template <class T>
 RegionView targetOf(DTensor& y, const Region& region) {
-  return viewOf(y.mutableData<T>(), y.strides(), region, y.rank(), sizeof(T), y.space());
+  return viewOf(y.mutableData<T>(), y.strides(), region, y.ndim(), sizeof(T), y.space());
 }
 
 template <class T>
@@ -107,7 +107,7 @@ RegionView viewOf(const void* array, const Strides& strides, const Region& regio
 }
 
 RegionView viewOf(const DTensor& x, const Region& region) {
-  return viewOf(arrayOf(x), x.strides(), region, x.rank(), dataTypeSize(x.dataType()), x.space());
+  return viewOf(arrayOf(x), x.strides(), region, x.ndim(), dataTypeSize(x.dataType()), x.space());
 }
 
 RegionView packedView(const std::byte* elements, const Region& region, int rank) {
@@ -150,14 +150,14 @@ void moveListed(KernelContext& context, const Region& region, int rank, T alpha,
 template <class T>
 void addBy(BlockQueue& queue, const Region& to, const RegionView& from, DTensor& y) {
   const T* x = elementsOf<const T>(from);
-  std::array<Index, kMaxRank> begin = to.begin, steps = from.steps;
-  for (int d = 0; d < y.rank(); ++d)
+  std::array<Index, kMaxDims> begin = to.begin, steps = from.steps;
+  for (int d = 0; d < y.ndim(); ++d)
     if (to.step[d] < 0) {
       begin[d] -= to.extent[d] - 1;
       x += (to.extent[d] - 1) * steps[d];
       steps[d] = -steps[d];
     }
-  queue.add(y.rank(), begin.data(), to.extent.data(), x, steps.data(), y.mutableData<T>(),
+  queue.add(y.ndim(), begin.data(), to.extent.data(), x, steps.data(), y.mutableData<T>(),
             y.strides().data());
 }
 
@@ -171,7 +171,7 @@ bool queued(const Meeting& meeting, double alpha, const Region& to, const Region
   const bool adds = meeting.beta == 1, isPlain = alpha == 1 && (adds || meeting.beta == 0);
   const auto isUnit = [](Index step) { return step == 1 || step == -1; };
   const bool isBox = from.listDim < 0 && !to.list &&
-                     (!adds || std::all_of(to.step.begin(), to.step.begin() + y.rank(), isUnit));
+                     (!adds || std::all_of(to.step.begin(), to.step.begin() + y.ndim(), isUnit));
   if (!isPlain || !isBox || meeting.combine == Combine::Max) {
     meeting.queue->flush();
     return false;
@@ -180,7 +180,7 @@ bool queued(const Meeting& meeting, double alpha, const Region& to, const Region
     addBy<T>(*meeting.queue, to, from, y);
   } else {
     const RegionView target = targetOf<T>(y, to);
-    meeting.queue->copy(y.rank(), to.extent.data(), elementsOf<const T>(from), from.steps.data(),
+    meeting.queue->copy(y.ndim(), to.extent.data(), elementsOf<const T>(from), from.steps.data(),
                         elementsOf<T>(target), target.steps.data());
   }
   return true;
@@ -197,13 +197,13 @@ void combineRegion(const Action& action, const Region& to, const RegionView& fro
       return;
     const RegionView target = targetOf<T>(y, to);
     if (from.listDim >= 0 || target.listDim >= 0)
-      moveListed(y.context(), to, y.rank(), static_cast<T>(alpha), weightsOf(to, y.space()), from,
+      moveListed(y.context(), to, y.ndim(), static_cast<T>(alpha), weightsOf(to, y.space()), from,
                  static_cast<T>(meeting.beta), target);
     else if (meeting.combine == Combine::Max)
-      blockCombine(y.context(), Combine::Max, y.rank(), to.extent.data(), elementsOf<const T>(from),
+      blockCombine(y.context(), Combine::Max, y.ndim(), to.extent.data(), elementsOf<const T>(from),
                    from.steps.data(), elementsOf<T>(target), target.steps.data());
     else
-      blockAxpby(y.context(), y.rank(), to.extent.data(), static_cast<T>(alpha),
+      blockAxpby(y.context(), y.ndim(), to.extent.data(), static_cast<T>(alpha),
                  elementsOf<const T>(from), from.steps.data(), static_cast<T>(meeting.beta),
                  elementsOf<T>(target), target.steps.data());
   });
@@ -213,7 +213,7 @@ void combineRegions(const Action& action, std::span<const Region> regions, const
   const DTensor& y = *action.y;
   BlockQueue queue(y.context());
   for (const Region& region : regions) {
-    combineRegion(action, region, packedView(from, region, y.rank()),
+    combineRegion(action, region, packedView(from, region, y.ndim()),
                   {.combine = Combine::Add, .beta = action.beta, .queue = &queue});
     from += region.elements * dataTypeSize(y.dataType());
   }
@@ -224,22 +224,22 @@ const std::byte* combineChunks(const Action& action, const Part& part, Interval 
                                const std::byte* elements, const Meeting& meeting) {
   const DTensor& y = *action.y;
   part.visit(chunks, [&](const Region&, const Region& to) {
-    combineRegion(action, to, packedView(elements, to, y.rank()), meeting);
+    combineRegion(action, to, packedView(elements, to, y.ndim()), meeting);
     elements += to.elements * dataTypeSize(y.dataType());
   });
   return elements;
 }
 
 std::byte* packRegion(const DTensor& x, const Region& region, std::byte* elements, StoreWay way) {
-  const RegionView source = viewOf(x, region), target = packedView(elements, region, x.rank());
+  const RegionView source = viewOf(x, region), target = packedView(elements, region, x.ndim());
   visitDataType(x.dataType(), [&]<class T>(T) {
     if (source.listDim >= 0)
-      moveListed(x.context(), region, x.rank(), T(1), nullptr, source, T(0), target);
+      moveListed(x.context(), region, x.ndim(), T(1), nullptr, source, T(0), target);
     else if (way == StoreWay::Streaming)
-      blockStream(x.context(), x.rank(), region.extent.data(), elementsOf<const T>(source),
+      blockStream(x.context(), x.ndim(), region.extent.data(), elementsOf<const T>(source),
                   source.steps.data(), elementsOf<T>(target));
     else
-      blockCombine(x.context(), Combine::Copy, x.rank(), region.extent.data(),
+      blockCombine(x.context(), Combine::Copy, x.ndim(), region.extent.data(),
                    elementsOf<const T>(source), source.steps.data(), elementsOf<T>(target),
                    target.steps.data());
   });
@@ -250,9 +250,9 @@ std::byte* packRegion(BlockQueue& queue, const DTensor& x, const Region& region,
                       std::byte* elements) {
   if (region.list)
     return packRegion(x, region, elements, StoreWay::Cached);
-  const RegionView source = viewOf(x, region), target = packedView(elements, region, x.rank());
+  const RegionView source = viewOf(x, region), target = packedView(elements, region, x.ndim());
   visitDataType(x.dataType(), [&]<class T>(T) {
-    queue.copy(x.rank(), region.extent.data(), elementsOf<const T>(source), source.steps.data(),
+    queue.copy(x.ndim(), region.extent.data(), elementsOf<const T>(source), source.steps.data(),
                elementsOf<T>(target), target.steps.data());
   });
   return elements + region.elements * dataTypeSize(x.dataType());
@@ -269,9 +269,9 @@ void scaleRegion(double factor, const Region& region, DTensor& y, BlockQueue* qu
   visitDataType(y.dataType(), [&]<class T>(T) {
     const RegionView target = targetOf<T>(y, region);
     if (queue && factor == 0)
-      return queue->clear(y.rank(), region.extent.data(), elementsOf<T>(target),
+      return queue->clear(y.ndim(), region.extent.data(), elementsOf<T>(target),
                           target.steps.data());
-    blockScale(y.context(), y.rank(), region.extent.data(), static_cast<T>(factor),
+    blockScale(y.context(), y.ndim(), region.extent.data(), static_cast<T>(factor),
                elementsOf<T>(target), target.steps.data());
   });
 }
@@ -282,7 +282,7 @@ void clearAround(const Region& region, DTensor& y) {
   Region rest;
   std::copy(y.extent().begin(), y.extent().end(), rest.extent.begin());
   rest.step.fill(1);
-  for (int d = 0; d < y.rank(); ++d) {
+  for (int d = 0; d < y.ndim(); ++d) {
     const Index regionEnd = region.begin[d] + region.extent[d];
     Region below = rest, above = rest;
     below.extent[d] = region.begin[d];
@@ -298,7 +298,7 @@ void clearAround(const Region& region, DTensor& y) {
 
 void fillWithLowest(DTensor& y) {
   visitDataType(y.dataType(), [&]<class T>(T) {
-    fillBlock(y.context(), y.rank(), y.extent().data(), lowestOf<T>(), y.mutableData<T>(),
+    fillBlock(y.context(), y.ndim(), y.extent().data(), lowestOf<T>(), y.mutableData<T>(),
               y.strides().data());
   });
 }

@@ -96,7 +96,7 @@ private:
 // The elements of a region in an array: address of the first, and strides in elements.
 struct RegionView {
   const std::byte* first;
-  std::array<Index, kMaxRank> steps;
+  std::array<Index, kMaxDims> steps;
   int listDim = -1; // The dimension along which elements are at listed positions, or -1.
   ListedPlaces places = {};
 };

@@ -25,7 +25,7 @@ bool sameElements(const Region& from, const DTensor& x, const Region& to, const 
   if (from.list || to.list || to.sign != 1)
     return false;
   const RegionView source = viewOf(x, from), target = viewOf(y, to);
-  for (int d = 0; d < x.rank(); ++d)
+  for (int d = 0; d < x.ndim(); ++d)
     if (from.extent[d] > 1 && source.steps[d] != target.steps[d])
       return false;
   return source.first == target.first;

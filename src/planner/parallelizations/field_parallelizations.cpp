@@ -55,7 +55,7 @@ Field::Field(std::string name, const Layout& layout) : name_(std::move(name)), l
 }
 
 bool Field::hasEmptyParts() const {
-  for (int d = 0; d < layout_.rank(); ++d)
+  for (int d = 0; d < layout_.ndim(); ++d)
     if (std::ranges::adjacent_find(layout_.cuts(d)) != layout_.cuts(d).end())
       return true;
   return false;
@@ -87,7 +87,7 @@ bool Field::isLike(const Layout& layout) const {
 }
 
 void Field::learn(const Layout& layout) {
-  for (int d = 0; d < std::min(layout.rank(), layout_.rank()); ++d)
+  for (int d = 0; d < std::min(layout.ndim(), layout_.ndim()); ++d)
     if (layout.splitAxes(d) == layout_.splitAxes(d) && layout.parts(d) > 1)
       // The first tensor of an extent is the field itself or the one closest to it.
       cuts_.emplace(std::pair(d, layout.shape()[d]), layout.cuts(d));
@@ -100,7 +100,7 @@ Layout Field::layout(const Shape& shape, const Properties& properties, const Lay
   for (int axis = 0; axis < grid()->axes(); ++axis)
     if (properties[axis].isShard())
       spec.splitAxes[properties[axis].dim].push_back(axis);
-  for (int d = 0; d < std::min(static_cast<int>(shape.size()), layout_.rank()); ++d) {
+  for (int d = 0; d < std::min(static_cast<int>(shape.size()), layout_.ndim()); ++d) {
     // Split points refer to all axes of a dimension together, and are meaningless if one of them is
     // missing.
     if (spec.splitAxes[d] != sortedAxes(layout_.splitAxes(d)))
@@ -109,7 +109,7 @@ Layout Field::layout(const Shape& shape, const Properties& properties, const Lay
     if (const auto known = cuts_.find({d, shape[d]}); known != cuts_.end())
       spec.cuts[d] = known->second;
   }
-  for (int d = 0; native && native->grid() == *grid() && d < native->rank(); ++d)
+  for (int d = 0; native && native->grid() == *grid() && d < native->ndim(); ++d)
     if (!native->splitAxes(d).empty() &&
         sortedAxes(spec.splitAxes[d]) == sortedAxes(native->splitAxes(d))) {
       spec.splitAxes[d] = native->splitAxes(d);

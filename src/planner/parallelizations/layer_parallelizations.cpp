@@ -20,7 +20,7 @@ namespace {
 
 // The fault of a layout in which a process has no elements; empty if there is none.
 std::string emptyPart(const Layout& layout, const char* what) {
-  for (int d = 0; d < layout.rank(); ++d) {
+  for (int d = 0; d < layout.ndim(); ++d) {
     const std::vector<Index>& cuts = layout.cuts(d);
     if (std::adjacent_find(cuts.begin(), cuts.end()) != cuts.end())
       return fmt::format("dimension {} of its {} has {} elements, of which {} processes cannot all "

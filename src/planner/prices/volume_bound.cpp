@@ -35,7 +35,7 @@ bool leavesGaps(const Layout& layout, int dim) {
 } // namespace
 
 FirstPart::FirstPart(const Layout& layout)
-    : grid_(&layout.grid()), rank_(layout.grid().rank(0)), dims_(layout.rank()),
+    : grid_(&layout.grid()), rank_(layout.grid().rank(0)), dims_(layout.ndim()),
       most_(layout.mostOwnedElements()), hasHalos_(layout.hasHalos()) {
   for (int d = 0; d < dims_; ++d) {
     boxes_[d] = intersect(layout.box(d, layout.part(0, d)), {0, layout.shape()[d]});

@@ -19,7 +19,7 @@ class FirstPart {
 public:
   explicit FirstPart(const Layout& layout);
 
-  int rank() const noexcept { return rank_; }
+  int ndim() const noexcept { return rank_; }
 
   // Lower bound of the rank's traffic in an exchange, and the collective that could replace it.
   struct Received {
@@ -40,9 +40,9 @@ private:
 
   const Grid* grid_; // of the layout
   int rank_ = 0, dims_ = 0;
-  std::array<Interval, kMaxRank> boxes_{}; // within the domain
-  std::array<double, kMaxRank> perRow_{};  // lower bound of the parts per element
-  std::array<AxisMask, kMaxRank> splitBy_{};
+  std::array<Interval, kMaxDims> boxes_{}; // within the domain
+  std::array<double, kMaxDims> perRow_{};  // lower bound of the parts per element
+  std::array<AxisMask, kMaxDims> splitBy_{};
   AxisMask broadcast_ = 0, partial_ = 0;
   Index held_ = 1, most_ = 0; // elements of this rank; largest number that any rank owns
   bool hasHalos_ = false, hasPartialHalos_ = false;

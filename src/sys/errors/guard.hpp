@@ -82,7 +82,7 @@ public:
 template <class Body>
 TenonErrorCode guard(const char* function, Body&& body,
                      std::source_location where = std::source_location::current()) noexcept {
-  const HeldTraps held;
+  const NoTraps noTraps;
   const CurrentDeviceScope deviceScope(CurrentDeviceScope::Whose::Library);
   const CallScope scope(function);
   enterCall(function);
@@ -100,7 +100,7 @@ TenonErrorCode guard(const char* function, Body&& body,
 template <class Body, class IsAlone>
 TenonErrorCode guardApply(const char* function, Body&& body, IsAlone&& isAlone,
                           std::source_location where = std::source_location::current()) noexcept {
-  const HeldTraps held;
+  const NoTraps noTraps;
   const CurrentDeviceScope deviceScope(CurrentDeviceScope::Whose::Library);
   const CallScope scope(function);
   enterCall(function);

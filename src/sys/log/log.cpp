@@ -291,11 +291,11 @@ void logMessage(Index bytes) noexcept {
   }
 }
 
-OpenScope logOpenScope() noexcept {
+ScopeTotals logTotalsOfOpenScope() noexcept {
   const Frame* frame = logEnabled() ? innermost() : nullptr;
-  return frame ? OpenScope{timeAfterBarrier() - frame->start, frame->messages, frame->bytes,
-                           frame->flops}
-               : OpenScope{};
+  return frame ? ScopeTotals{timeAfterBarrier() - frame->start, frame->messages, frame->bytes,
+                             frame->flops}
+               : ScopeTotals{};
 }
 
 void logStagePush(const char* name) {

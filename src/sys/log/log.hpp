@@ -53,12 +53,12 @@ void logMessage(Index bytes) noexcept;
 
 // Totals of the innermost open scope of this thread so far, inner scopes included; zeros while the
 // log is off.
-struct OpenScope {
+struct ScopeTotals {
   double seconds = 0;
   Index messages = 0, bytes = 0;
   double flops = 0;
 };
-OpenScope logOpenScope() noexcept;
+ScopeTotals logTotalsOfOpenScope() noexcept;
 
 // Stages nest; scopes that begin count for the innermost stage, initially "main".
 void logStagePush(const char* name);

@@ -321,8 +321,8 @@ void checkLayer(Case& c, const LayerCase& plan) {
   const TenonInt seed = c.draw.upTo(1 << 20);
   for (LayerStep* step : {&tested, &reference})
     step->fillParameters(seed);
-  tested.makeTensors(type, true, c.draw, c.space);
-  reference.makeTensors(type, false, c.draw);
+  tested.makeTensors(type, /*mayBeUsers=*/true, c.draw, c.space);
+  reference.makeTensors(type, /*mayBeUsers=*/false, c.draw);
   fillInputs(c, plan, specs, tested, reference);
   fillCotangent(c, tested, reference);
   for (LayerStep* step : {&tested, &reference}) {

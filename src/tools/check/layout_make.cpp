@@ -228,7 +228,8 @@ LayoutSpec withSomeHalos(LayoutSpec spec, bool partial) {
 }
 
 Layout layoutOf(TenonPartition partition, const LayoutSpec& spec) {
-  const LayoutSpec sums = withSomeHalos(spec, true), values = withSomeHalos(spec, false);
+  const LayoutSpec sums = withSomeHalos(spec, /*partial=*/true),
+                   values = withSomeHalos(spec, /*partial=*/false);
   Layout layout;
   if (sums.hasHalos()) {
     // Halos of partial sums are those of the dual of a layout whose halos hold values.

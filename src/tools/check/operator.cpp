@@ -155,8 +155,8 @@ Subject Subject::adjoint() const {
 }
 
 void checkOperator(Case& c, const Subject& subject) {
-  checkDirection(c, subject, subject.op, drawCall(c.draw, false));
-  checkDirection(c, subject.adjoint(), subject.op, drawCall(c.draw, true));
+  checkDirection(c, subject, subject.op, drawCall(c.draw, /*isAdjoint=*/false));
+  checkDirection(c, subject.adjoint(), subject.op, drawCall(c.draw, /*isAdjoint=*/true));
   if (subject.fromType != TENON_INT64)
     checkIdentity(c, subject);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// here(): the context in which tests call kernels, with scratch memory and threads of the
+// hostContext(): the context in which tests call kernels, with scratch memory and threads of the
 // host. There is one for the whole test program.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace tenon::test {
 
-inline KernelContext& here() {
+inline KernelContext& hostContext() {
   static KernelContext context;
   return context;
 }
