@@ -69,7 +69,7 @@ contents() {
   [[ $(wc -l <"$1") -gt 250 ]] || return 0
   while read -r heading; do
     anchor=$(tr '[:upper:]' '[:lower:]' <<<"$heading" | sed -E 's/[^a-z0-9_ -]//g; s/ /-/g')
-    sed '/^## /,$d' "$1" | grep -qF "](#$anchor)" || fault "$1 does not name its part \"$heading\" before the first one"
+    sed '/^## /,$d' "$1" | grep -F "](#$anchor)" >/dev/null || fault "$1 does not name its part \"$heading\" before the first one"
   done < <(sed '/^```/,/^```/d' "$1" | sed -n 's/^## //p')
 }
 

@@ -6,10 +6,10 @@
  * through eight of its steps and the adjoints of its transforms (closure.c, window.c), and how
  * coefficients of spherical harmonics are stored (flow.c).
  *
- * First the solver is compared with an exact solution, the wave of Rossby and Haurwitz. Then a model
- * of many degrees is the truth for one of half as many: the closure learns what the missing degrees
- * do, and is used from a start that it has never seen, beside the bare model. The numbers do not
- * depend on the number of processes.
+ * First the solver is compared with an exact solution, the wave of Rossby and Haurwitz. Then a
+ * model of many degrees is the truth for one of half as many: the closure learns what the missing
+ * degrees do, and is used from a start that it has never seen, beside the bare model. The numbers
+ * do not depend on the number of processes.
  *
  *   mpiexec -n 4 11_sphere
  *   mpiexec -n 4 11_sphere -degrees 22 -train 200 -tenon_log_view

@@ -29,7 +29,8 @@ TenonErrorCode ClosureDestroy(Closure* closure);
  * Collective. */
 TenonErrorCode ClosureApply(Closure* closure, TenonBool training, TenonDTensor z,
                             TenonDTensor next);
-/* gradient <- gradient + its adjoint of w, which adds to the gradients of the weights. Collective. */
+/* gradient <- gradient + its adjoint of w, which adds to the gradients of the weights.
+ * Collective. */
 TenonErrorCode ClosureAdjoint(Closure* closure, TenonDTensor w, TenonDTensor gradient);
 
 #endif

@@ -68,8 +68,8 @@ TenonErrorCode FlowStart(const Solver* s, int number, TenonDTensor z) {
   return Fill(s, StartCoefficient, &setting, z);
 }
 
-/* |v|^2 / 2 integrated over the sphere is the sum of |z|^2 / (2 l (l + 1)), where m > 0 counts for m
- * < 0 too. */
+/* |v|^2 / 2 integrated over the sphere is the sum of |z|^2 / (2 l (l + 1)), where m > 0 counts for
+ * m < 0 too. */
 TenonErrorCode FlowEnergy(const Solver* s, TenonDTensor z, double energy[]) {
   const void* array;
   TenonInt place, l;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Vorticities for the solver: the wave of Rossby and Haurwitz, whose exact solution is known, a flow
- * of many waves, the truncation of a flow to fewer degrees, and energies by degree. */
+/* Vorticities for the solver: the wave of Rossby and Haurwitz, whose exact solution is known, a
+ * flow of many waves, the truncation of a flow to fewer degrees, and energies by degree. */
 #ifndef TUTORIAL_FLOW_H
 #define TUTORIAL_FLOW_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A window: eight steps of the solver, each with the closure, from a sample of the truth; the loss L
- * of these steps, and its gradient:
+/* A window: eight steps of the solver, each with the closure, from a sample of the truth; the loss
+ * L of these steps, and its gradient:
  *
  *   z[n+1] = S(z[n]) + dt N(z[n]),    L = mean over steps of |z[n] - truth[n]|^2 / kLossUnit^2
  *

@@ -95,7 +95,7 @@ void readStoredTest(const Pt2Archive& archive, ModelProgram& program) {
     auto tensor =
         readNpyMember(archive.source(), archive.member(fmt::format("tenon/{}.{}.npy", kind, name)));
     if (!isReal(tensor.type) || tensor.shape.size() > kMaxModelDimensions)
-      archive.source().fail(tensor.name, "it is no array of real numbers");
+      archive.source().fail(tensor.name, "it is not an array of real numbers");
     tensor.shape.resize(std::max<std::size_t>(tensor.shape.size(), 1), 1); // a number is [1]
     return tensor;
   };

@@ -3,8 +3,8 @@
 // P_lm is even or odd about the equator like l - m, so the sums and the differences of a row and
 // its mirror image are multiplied by half a table each. For each order the table is computed in
 // panels of few nodes that stay in the cache (recurrence.hpp), in double, and a panel is used by
-// one matrix product for all fields. Vectors have two tables for each order, side by side in a panel
-// (legendre_vectors.cpp). A device stores the tables instead (legendre_device.cpp).
+// one matrix product for all fields. Vectors have two tables for each order, side by side in a
+// panel (legendre_vectors.cpp). A device stores the tables instead (legendre_device.cpp).
 #include "kernels/sphere/legendre.hpp"
 
 #include "kernels/products/gemm.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The exact analysis on equidistant rows (legendre.hpp): lines of Fourier coefficients on a meridian
-// are continued to Gauss nodes, whose weights integrate products of all degrees that the rows
-// resolve. A line of an order continues beyond the poles by its own cosines or sines, so the
+// The exact analysis on equidistant rows (legendre.hpp): lines of Fourier coefficients on a
+// meridian are continued to Gauss nodes, whose weights integrate products of all degrees that the
+// rows resolve. A line of an order continues beyond the poles by its own cosines or sines, so the
 // continuation is a matrix for each parity of the order.
 #include "kernels/products/gemm.hpp"
 #include "kernels/sphere/legendre.hpp"
@@ -55,8 +55,8 @@ void SphereLegendre<T>::addContinuation() {
   }
 }
 
-// Lines of an even order continue as cosines and those of an odd one as sines. Components of vectors
-// change their sign at a pole, so theirs are the opposite ones.
+// Lines of an even order continue as cosines and those of an odd one as sines. Components of
+// vectors change their sign at a pole, so theirs are the opposite ones.
 template <class T>
 const std::vector<T>& SphereLegendre<T>::continuationOf(Index place, Index parity) const {
   const bool areSines = (orderOf(place) % 2 != 0) != table_.vectors.has_value();

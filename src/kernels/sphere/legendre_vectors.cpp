@@ -3,8 +3,8 @@
 //
 //   s = D v_y - i Q v_x,   u = -D v_x - i Q v_y   (times factors of rows and degrees)
 //
-// and its transpose. D is even or odd about the equator like l - m + 1, Q like l - m, so the sums of
-// rows and their mirror images meet D of the odd l - m and Q of the even ones. A panel has the
+// and its transpose. D is even or odd about the equator like l - m + 1, Q like l - m, so the sums
+// of rows and their mirror images meet D of the odd l - m and Q of the even ones. A panel has the
 // columns D and Q for each node, which multiply two rows: (v_y, -v_x) of the one parity and
 // (-i v_x, -i v_y) of the other. The rest is as for scalars, with twice the nodes.
 //
