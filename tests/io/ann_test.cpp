@@ -379,6 +379,13 @@ TEST(Mom6Weights, AreRefusedForOtherNetworks) {
   graph->addNode(test::newLayer(world(), "add"), {0, 1}); // x + A x
   graph->setUp(test::onWorld({6, 4}, "S0"));
   expectUnwritten(graph, "does not read the layer before it alone");
+  const Ref<Layer> twoOutputs = test::newLayer(world(), "graph");
+  twoOutputs->set("output_names", std::string("hidden=1,y=2"));
+  twoOutputs->addNode(test::newAffine(world(), 4, 4), {0});
+  twoOutputs->addNode(test::newLayer(world(), "relu"), {1});
+  twoOutputs->addNode(test::newAffine(world(), 4, 4), {2});
+  twoOutputs->setUp(test::onWorld({6, 4}, "S0"));
+  expectUnwritten(twoOutputs, "several inputs or outputs");
   test::expectErrorOnAll(TENON_ERR_STATE, {"TenonLayerSetUp()"},
                          [&] { saveAnn(*test::newAffine(world(), 4, 4), path); });
 }

@@ -266,6 +266,22 @@ class Distribute(unittest.TestCase):
                 with self.assertRaisesRegex(RuntimeError, 'Missing key'):
                     tt.scatter_state_dict(network, state)
 
+    def test_complex_parameters_beside_a_computed_weight(self):
+        """A weight made of real parameters is not one of the elements of the complex ones."""
+        class Scaled(Fourier):
+            def __init__(self):
+                super().__init__()
+                self.a, self.b = (torch.nn.Parameter(torch.rand(4, 4, 1, 1, dtype=torch.float64) + 0.3) for _ in range(2))
+
+            def forward(self, x):
+                return torch.nn.functional.conv2d(super().forward(x), self.a * self.b)
+
+        shape = [2, 2, 12, 4 * COMM.size + 6]
+        one = Scaled()
+        found = tt.gather_state_dict(tt.distribute(one, self.rows(shape)))
+        for name in ('low', 'high'):
+            self.assertTrue(torch.equal(found[name], one.state_dict()[name]), name)
+
     def test_what_is_refused(self):
         class Depth(torch.nn.Module):
             def forward(self, x):

@@ -16,6 +16,7 @@
 #include "layer/core/layer.hpp"
 
 #include "capi/layer/create.hpp"
+#include "comm/agreement/agreement.hpp"
 #include "comm/layout_object.hpp"
 #include "dtensor/dtensor.hpp"
 #include "io/ann/ann_weights.hpp"
@@ -209,7 +210,7 @@ TenonErrorCode TenonLayerSaveWeights(TenonLayer layer, const char* path) noexcep
     checkInitialized();
     const CommPtr comm = commOf("layer", layer);
     runCollectively(*comm, [&] {
-      const std::string file = textOf(path, "path");
+      const std::string file = broadcastText(*comm, textOf(path, "path"), 0);
       isAnnPath(file) ? saveAnn(deref(layer, "layer"), file)
                       : saveWeights(deref(layer, "layer"), file);
     });

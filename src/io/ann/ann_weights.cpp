@@ -48,6 +48,8 @@ void appendChain(const Layer& layer, std::vector<const Layer*>& chain) {
     chain.push_back(&layer);
     return;
   }
+  if (layer.inputCount() != 1 || layer.outputValues() != std::vector<int>{layer.lastValue()})
+    refuse(fmt::format("{} has several inputs or outputs", layer.title()));
   for (std::size_t n = 0; n < layer.nodes().size(); ++n) {
     const Layer::Node& node = layer.nodes()[n];
     // The input is value 0, and node n is value 1 + n.

@@ -2,9 +2,9 @@
 """Complex parameters of a distributed module, such as the weights of Fourier layers.
 
 Tenon has them as real ones of another shape and order, several in one. Where their elements are is
-read from a second import, of the same graph with numbered elements in place of their values: 1, 2,
-3, ... in the real parts and 1.5, 2.5, 3.5, ... in the imaginary ones, negative where Tenon has the
-opposite value."""
+read from a second import, of the same graph with numbered elements in place of their values: BASE,
+BASE + 1, ... in the real parts and BASE + 0.5, BASE + 1.5, ... in the imaginary ones, negative where
+Tenon has the opposite value. Other parameters keep their values there, which are smaller."""
 from __future__ import annotations
 
 import numpy
@@ -12,7 +12,7 @@ import torch
 
 from ..models import weights
 
-BASE = 1 << 20  # a float32 represents these numbers and their halves
+BASE = 1 << 20  # a float32 represents the numbers from here to twice this, and their halves
 
 
 def numbered(tensors):
@@ -24,7 +24,7 @@ def numbered(tensors):
         made.append({})
         for name, tensor in tensors.items():
             numbers = torch.arange(begin, begin + tensor.numel(), dtype=torch.float64)
-            digits = torch.floor(numbers / BASE ** digit) % BASE + 1
+            digits = torch.floor(numbers / BASE ** digit) % BASE + BASE
             made[-1][name] = torch.complex(digits, digits + 0.5).to(tensor.dtype).reshape(tensor.shape)
             begin += tensor.numel()
     return made
@@ -41,7 +41,9 @@ class ComplexMap:
         found = numpy.zeros(count, bool)
         for index in real:
             low = digits[0][index].astype('float64')
-            number = sum((numpy.floor(abs(of[index])).astype('int64') - 1) * BASE ** digit for digit, of in enumerate(digits))
+            if ((low != 0) & (abs(low) < BASE)).any():
+                continue  # made of real parameters
+            number = sum((numpy.floor(abs(of[index])).astype('int64') - BASE) * BASE ** digit for digit, of in enumerate(digits))
             place = numpy.where(low == 0, 0, 2 * number + (abs(low) % 1 == 0.5))
             self.places[index] = place, numpy.sign(low)
             found[place[low != 0]] = True

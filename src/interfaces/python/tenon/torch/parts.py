@@ -184,7 +184,7 @@ class Distributed(Family, Module):
     def in_own_form(self, state, prefix=''):
         """Replaces complex parameters of the original by Tenon's real ones, and leaves out what is no
         tensor. Collective."""
-        state = {key: value for key, value in state.items() if key.removeprefix(prefix) not in self.graph.others}
+        state = {key: value for key, value in state.items() if not key.startswith(prefix) or key[len(prefix):] not in self.graph.others}
         named = {prefix + name: name for name in self.graph.complexes if prefix + name in state}
         fit = all(isinstance(state[key], torch.Tensor) and tuple(state[key].shape) == self.graph.complexes[name] for key, name in named.items())
         if not named or len(named) < len(self.graph.complexes) or not fit:
