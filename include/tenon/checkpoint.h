@@ -220,8 +220,8 @@ TENON_EXTERN TenonErrorCode TenonCheckpointGetSignal(TenonCheckpoint checkpoint,
  *  | texts    | list of objects with path, name ("type" or "settings") and text: what layers    |
  *  |          | and optimizers were                                                             |
  *  | numbers  | object: numbers of the state by path, such as the steps of an optimizer         |
- *  | datasets | list of objects with path, type ("float32", "float64" or "int64") and shape: of |
- *  |          | the tensors ("tensors/NAME") and of layers and optimizers, for                  |
+ *  | datasets | list of objects with path, type ("float32", "float64", "int64" or "int32") and  |
+ *  |          | shape: of the tensors ("tensors/NAME") and of layers and optimizers, for        |
  *  |          | TenonDTensorLoad(); if verified, also with digest, "right" or "wrong"           |
  *
  *  @param[in]  path    path

@@ -131,17 +131,18 @@ TENON_EXTERN TenonErrorCode TenonDatasetGetBatchCount(TenonDataset dataset,
  *  @param[in]  epoch    epoch; must be >= 0; selects the order if samples are shuffled
  *  @param[in]  batch    index of the batch, counted from 0
  *  @param[out] x        float32 or float64 tensor in the layout of TenonDatasetSetUp()
- *  @param[out] labels   tensor in the layout of TenonDatasetSetUp(): int64 if the labels in the
- *                       file are integers, otherwise float32 or float64. May be NULL, in which case
- *                       the labels are not read.
+ *  @param[out] labels   tensor in the layout of TenonDatasetSetUp(): int64 or int32 if the labels
+ *                       in the file are integers, otherwise float32 or float64. May be NULL, in
+ *                       which case the labels are not read.
  *  @return TENON_ERR_STATE     the dataset is not set up, or was set up without labels
  *  @return TENON_ERR_ARG       there is no such batch, or the epoch is negative
  *  @return TENON_ERR_SHAPE     the shape of a tensor does not match
  *  @return TENON_ERR_LAYOUT    the layout of a tensor does not match
  *  @return TENON_ERR_DATATYPE  the data type of a tensor does not match
  *  @return TENON_ERR_FILE      a file cannot be read any more
- *  @return TENON_ERR_FORMAT    data of a file are damaged, or a value of the batch is missing and
- *                              fill_missing is refuse; the message has its indices
+ *  @return TENON_ERR_FORMAT    data of a file are damaged, a label does not fit into int32, or a
+ *                              value of the batch is missing and fill_missing is refuse; the
+ *                              message has its indices
  */
 TENON_EXTERN TenonErrorCode TenonDatasetGetBatch(TenonDataset dataset, TenonInt epoch,
                                                  TenonInt batch, TenonDTensor x,

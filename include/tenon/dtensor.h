@@ -378,11 +378,13 @@ TENON_EXTERN TenonErrorCode TenonDTensorGetLocalSize(TenonDTensor x,
 /** @name Arithmetic
  *
  *  These calls work on the local arrays, halos included. x and y must be different tensors of the
- *  same layout; one can be float32 and the other float64. Their user arrays may be the same array
- *  with the same strides, but must not overlap otherwise. They return TENON_ERR_SHAPE,
- *  TENON_ERR_LAYOUT or TENON_ERR_DATATYPE if x and y do not match, TENON_ERR_ARG if they are the
- *  same tensor, overlap or have different communicators, and TENON_ERR_STATE if the tensor to be
- *  modified is constant or its array is in use.
+ *  same layout. Their data types can differ if y can hold the numbers of x: y is float32 or
+ *  float64, and x has any type; or y is TENON_INT64, and x is TENON_INT32. (So a mask of integers
+ *  becomes the input of a layer. float32 holds integers up to 2^24 exactly, float64 up to 2^53.)
+ *  Their user arrays may be the same array with the same strides, but must not overlap otherwise.
+ *  They return TENON_ERR_SHAPE, TENON_ERR_LAYOUT or TENON_ERR_DATATYPE if x and y do not match,
+ *  TENON_ERR_ARG if they are the same tensor, overlap or have different communicators, and
+ *  TENON_ERR_STATE if the tensor to be modified is constant or its array is in use.
  */
 /**@{*/
 
@@ -396,14 +398,15 @@ TENON_EXTERN TenonErrorCode TenonDTensorCopy(TenonDTensor x, TenonDTensor y) TEN
  *  @param[in]     x      tensor
  *  @param[in]     beta   factor of y; if it is 0, the old value of y is not read
  *  @param[in,out] y      tensor of the same layout
- *  @return TENON_ERR_DATATYPE  alpha or beta is not an integer, for integer tensors */
+ *  @return TENON_ERR_DATATYPE  y has integers, and alpha or beta is not one that its type can
+ *                              hold */
 TENON_EXTERN TenonErrorCode TenonDTensorAXPBY(double alpha, TenonDTensor x, double beta,
                                               TenonDTensor y) TENON_NOEXCEPT;
 
 /** @brief Scales a tensor: x <- factor x. Local; call on all ranks.
  *  @param[in]     factor  factor; if it is 0, the old value of x is not read
  *  @param[in,out] x       tensor
- *  @return TENON_ERR_DATATYPE  factor is not an integer, for an integer tensor */
+ *  @return TENON_ERR_DATATYPE  x has integers, and factor is not one that its type can hold */
 TENON_EXTERN TenonErrorCode TenonDTensorScale(double factor, TenonDTensor x) TENON_NOEXCEPT;
 /**@}*/
 
@@ -416,6 +419,8 @@ TENON_EXTERN TenonErrorCode TenonDTensorScale(double factor, TenonDTensor x) TEN
  *  @param[out] x      tensor
  *  @param[in]  value  value of every element; rounded for an integer tensor
  *  @return TENON_ERR_STATE  the tensor is constant or its array is in use
+ *  @return TENON_ERR_ARG    the rounded value does not fit into the integer type, as in the other
+ *                           fill calls
  */
 TENON_EXTERN TenonErrorCode TenonDTensorFillConstant(TenonDTensor x, double value) TENON_NOEXCEPT;
 
@@ -470,7 +475,7 @@ TENON_EXTERN TenonErrorCode TenonDTensorNorm(TenonDTensor x, double* norm) TENON
  *  @param[out] pairing  pairing, the same on all ranks
  *  @return TENON_ERR_SHAPE     the shapes of x and y differ
  *  @return TENON_ERR_LAYOUT    the layout of y is not the dual of the layout of x
- *  @return TENON_ERR_DATATYPE  the data types differ, or are TENON_INT64
+ *  @return TENON_ERR_DATATYPE  the data types differ, or are integers
  */
 TENON_EXTERN TenonErrorCode TenonDTensorPairing(TenonDTensor x, TenonDTensor y,
                                                 double* pairing) TENON_NOEXCEPT;

@@ -145,10 +145,10 @@ TENON_EXTERN TenonErrorCode TenonIndexMapGetLayouts(TenonIndexMap map, int ndim,
  *
  *  @param[in]  map     index map
  *  @param[in]  domain  layout of the domain: the first of TenonIndexMapGetLayouts(), of any shape
- *  @param[in]  type    element type; not TENON_INT64 for a map with weights
+ *  @param[in]  type    element type; not an integer type for a map with weights
  *  @param[out] op      new operator; destroy it with TenonLinearOpDestroy()
  *  @return TENON_ERR_LAYOUT    the domain has other split points than the domain of the map
- *  @return TENON_ERR_DATATYPE  the map has weights, and the type is TENON_INT64
+ *  @return TENON_ERR_DATATYPE  the map has weights, and the type is an integer type
  *  @return TENON_ERR_ARG       map and domain have different communicators
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateIndexMap(TenonIndexMap map, TenonLayout domain,

@@ -388,9 +388,10 @@ TENON_EXTERN TenonErrorCode TenonLayerSetFrozen(TenonLayer layer, TenonBool froz
 /** @brief Sets the target of a loss for the next evaluations. Local; call on all ranks.
  *  @param[in] layer   loss, see tenon/layer_types.h
  *  @param[in] target  tensor with the target, in any layout on the same process grid: for
- *                     cross-entropy, int64 labels [samples] with classes counted from 0; for the
- *                     other losses, float32 or float64 values of the input's shape. It is held by
- *                     reference and read by TenonLayerApply(); it may be in either memory space.
+ *                     cross-entropy, int64 or int32 labels [samples] with classes counted from 0;
+ *                     for the other losses, float32 or float64 values of the input's shape. It is
+ *                     held by reference and read by TenonLayerApply(); it may be in either memory
+ *                     space.
  *  @return TENON_ERR_TYPE  the layer is not a loss, or it is a gradientpenalty whose settings need
  *                          no target
  *  @see    TenonLayerSetTargetWeights()

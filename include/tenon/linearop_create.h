@@ -8,7 +8,7 @@
  *  An operator is ready for use when it is created. It holds what it needs of its layouts and
  *  operators, which can be destroyed. In all calls, op is the new operator, to be destroyed with
  *  TenonLinearOpDestroy(), and type is the element type of domain and range. Unless stated
- *  otherwise it can be TENON_INT64: integers are then communicated and added.
+ *  otherwise it can be TENON_INT64 or TENON_INT32: integers are then communicated and added.
  *
  *  All calls are collective on the communicator of their layouts or operators. All errors are the
  *  same on all ranks (for handles that are not valid see tenon/error.h): TENON_ERR_NULL or
@@ -191,7 +191,7 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateSendReceive(TenonLayout layout, i
  *  @param[in]  from    element type of the domain
  *  @param[in]  to      element type of the range
  *  @param[out] op      new operator
- *  @return TENON_ERR_DATATYPE  one of two different types is TENON_INT64
+ *  @return TENON_ERR_DATATYPE  one of two different types is an integer type
  *  @note   Rounding to float32 is linear only on numbers that float32 can represent; on these the
  *          adjoint identity holds exactly.
  */

@@ -26,6 +26,7 @@ typedef enum TenonDataType TENON_ENUM_INT {
   TENON_FLOAT32 = 0,
   TENON_FLOAT64 = 1,
   TENON_INT64 = 2,
+  TENON_INT32 = 3, /**< Fortran's default integer, C's int */
   TENON_DATATYPE_MAX_ = 0x7fff
 } TenonDataType;
 

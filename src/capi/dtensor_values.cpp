@@ -45,8 +45,8 @@ void measureCollectively(int event, const CommPtr& comm, double* result, const c
   *result = measure();
 }
 
-// Checks the tensors of y <- alpha x + beta y: two objects on one communicator, of one layout, both
-// integer or both floating point. Their arrays must be separate or identical: with a partial
+// Checks the tensors of y <- alpha x + beta y: two objects on one communicator, of one layout, and
+// of types that y can hold. Their arrays must be separate or identical: with a partial
 // overlap, the result would depend on the order of the loop.
 void checkAlike(const DTensor& x, const DTensor& y) {
   if (&x == &y)
@@ -56,11 +56,8 @@ void checkAlike(const DTensor& x, const DTensor& y) {
   if (x.comm() != y.comm())
     throw Error(TENON_ERR_ARG,
                 "x and y are on different communicators; create them on the same one");
-  const bool integers = x.dataType() == TENON_INT64;
-  checkTensor(y, x.layout(), integers ? TENON_INT64 : y.dataType(), "arithmetic with x",
-              "tensor y");
-  if (!integers)
-    checkFloating(y.dataType(), "arithmetic with a floating x");
+  checkTensor(y, x.layout(), y.dataType(), "arithmetic with x", "tensor y");
+  checkConvertible(x.dataType(), y.dataType(), "arithmetic");
   if (shareElements(x, y) && !areSameElements(x, y))
     throw Error(TENON_ERR_ARG, "the arrays of x and y overlap; pass separate arrays, or the same "
                                "array with the same strides for both");

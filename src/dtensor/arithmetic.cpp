@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls the kernels that scale and add blocks. Arithmetic is in the wider of the two types, with
-// one rounding. For arrays in different spaces the host computes on a copy, so a kernel never has
-// addresses of both spaces.
+// Calls the kernels that scale and add blocks. Arithmetic is in the wider of the two types, real
+// numbers being wider than integers, with one rounding. For arrays in different spaces the host
+// computes on a copy, so a kernel never has addresses of both spaces.
 #include "dtensor/arithmetic.hpp"
 
 #include "kernels/movement/bfloat16.hpp"
@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <type_traits>
 
 namespace tenon {
@@ -61,11 +60,23 @@ ByteSpan spanOf(const DTensor& x) {
 }
 
 void axpby(double alpha, const DTensor& x, double beta, DTensor& y) {
-  if (x.dataType() == TENON_INT64 && y.dataType() == TENON_INT64)
-    return axpbyTyped<std::int64_t, std::int64_t>(alpha, x, beta, y);
-  visitFloating(x.dataType(), [&]<class S>(S) {
+  visitDataType(x.dataType(), [&]<class S>(S) {
+    if constexpr (std::is_integral_v<S>)
+      if (isInteger(y.dataType()))
+        return y.dataType() == TENON_INT64 ? axpbyTyped<S, std::int64_t>(alpha, x, beta, y)
+                                           : axpbyTyped<S, std::int32_t>(alpha, x, beta, y);
     visitFloating(y.dataType(), [&]<class T>(T) { axpbyTyped<S, T>(alpha, x, beta, y); });
   });
+}
+
+void checkConvertible(TenonDataType x, TenonDataType y, const char* what) {
+  checkDataType(x);
+  checkDataType(y);
+  if (x != y && isInteger(y) && !(x == TENON_INT32 && y == TENON_INT64))
+    throw Error(TENON_ERR_DATATYPE,
+                fmt::format("{} would store {} in {}, which cannot hold all of its numbers; "
+                            "create the result as {}",
+                            what, dataTypeName(x), dataTypeName(y), dataTypeName(x)));
 }
 
 void scaleArray(double factor, DTensor& y) {
@@ -91,12 +102,12 @@ void copyLocal(const DTensor& x, DTensor& y) {
 }
 
 void checkFactor(double factor, TenonDataType type, const std::string& who) {
-  if (type == TENON_INT64 && factor != std::trunc(factor))
+  if (isInteger(type) && !fitsInto(type, factor))
     throw Error(
         TENON_ERR_DATATYPE,
-        fmt::format(
-            "{} has integer elements and cannot be multiplied by {}; pass an integer factor", who,
-            factor));
+        fmt::format("{} has integer elements and cannot be multiplied by {}; pass an integer "
+                    "factor that {} can hold",
+                    who, factor, dataTypeName(type)));
 }
 
 } // namespace tenon

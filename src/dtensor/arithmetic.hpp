@@ -17,8 +17,13 @@ inline const void* arrayOf(const DTensor& x) {
 // The bytes from the lowest to the highest element of the local array.
 ByteSpan spanOf(const DTensor& x);
 
-// y <- alpha x + beta y. Both have the same local extents; one can be float32 and the other
-// float64. y is not read if beta is 0. Synchronous if the tensors are in different spaces.
+// Throws TENON_ERR_DATATYPE unless axpby() accepts these types: x can have any type if y has real
+// numbers, but integers hold neither real numbers nor, in int32, those of int64.
+void checkConvertible(TenonDataType x, TenonDataType y, const char* what);
+
+// y <- alpha x + beta y. Both have the same local extents; the types can differ as
+// checkConvertible() says, and int64 in int32 is allowed if the caller knows that the results fit.
+// y is not read if beta is 0. Synchronous if the tensors are in different spaces.
 void axpby(double alpha, const DTensor& x, double beta, DTensor& y);
 
 // y <- factor y. y is not read if the factor is 0.
@@ -28,7 +33,7 @@ void scaleArray(double factor, DTensor& y);
 void copyLocal(const DTensor& x, DTensor& y);
 
 // Throws TENON_ERR_DATATYPE unless an array of this type can be multiplied by the factor: integers
-// only by integers.
+// only by integers that their type can hold.
 void checkFactor(double factor, TenonDataType type, const std::string& who);
 
 } // namespace tenon

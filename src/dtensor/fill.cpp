@@ -9,6 +9,8 @@
 #include "kernels/elementwise/reduce.hpp"
 #include "sys/random.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -111,8 +113,13 @@ void forEachElement(const DTensor& x, F f) {
 
 template <class T>
 T converted(double value) {
-  if constexpr (std::is_integral_v<T>)
-    return static_cast<T>(std::llround(value));
+  if constexpr (std::is_integral_v<T>) {
+    const double rounded = std::round(value);
+    if (!fitsInto(dataTypeOf<T>(), rounded))
+      throw Error(TENON_ERR_ARG, fmt::format("the value {} does not fit into {}", value,
+                                             dataTypeName(dataTypeOf<T>())));
+    return static_cast<T>(rounded);
+  }
   return static_cast<T>(value);
 }
 

@@ -36,13 +36,17 @@ static inline const char* NameOfType(const CFI_cdesc_t* array) {
     return "real(real64)";
   if (array->type == CFI_type_float)
     return "real(real32)";
-  return array->type == CFI_type_int64_t ? "integer(int64)" : "another type";
+  if (array->type == CFI_type_int64_t)
+    return "integer(int64)";
+  return array->type == CFI_type_int32_t ? "integer(int32)" : "another type";
 }
 
 static inline const char* NameOfDataType(TenonDataType type) {
   if (type == TENON_FLOAT64)
     return "real(real64)";
-  return type == TENON_FLOAT32 ? "real(real32)" : "integer(int64)";
+  if (type == TENON_FLOAT32)
+    return "real(real32)";
+  return type == TENON_INT64 ? "integer(int64)" : "integer(int32)";
 }
 
 /* Selects the dimensions of one element that an array of lower rank omits, such as u(nx, ny) for a

@@ -135,3 +135,4 @@ static void RestoreArrayRead(TenonDTensor x, CFI_cdesc_t* pointer, int* ierr) {
 DEFINE_POINTERS(Real64)
 DEFINE_POINTERS(Real32)
 DEFINE_POINTERS(Int64)
+DEFINE_POINTERS(Int32)

@@ -100,6 +100,12 @@ module tenon_arrays
       integer(c_int64_t), pointer, intent(out) :: array(..)
       integer(c_int), intent(out), optional :: ierr
     end subroutine get_array_int64
+    subroutine get_array_int32(x, array, ierr) bind(C, name="TenonFGetArrayInt32")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      integer(c_int32_t), pointer, intent(out) :: array(..)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine get_array_int32
   end interface tenon_get_array
 
   ! The same with this rank's bounds: its first owned element is 1 in each dimension, and its halo is below
@@ -123,6 +129,12 @@ module tenon_arrays
       integer(c_int64_t), pointer, intent(out) :: array(..)
       integer(c_int), intent(out), optional :: ierr
     end subroutine get_local_array_int64
+    subroutine get_local_array_int32(x, array, ierr) bind(C, name="TenonFGetLocalArrayInt32")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      integer(c_int32_t), pointer, intent(out) :: array(..)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine get_local_array_int32
   end interface tenon_get_local_array
 
   ! Ends the access, and nullifies the pointer.
@@ -145,6 +157,12 @@ module tenon_arrays
       integer(c_int64_t), pointer, intent(inout) :: array(..)
       integer(c_int), intent(out), optional :: ierr
     end subroutine restore_array_int64
+    subroutine restore_array_int32(x, array, ierr) bind(C, name="TenonFRestoreArrayInt32")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      integer(c_int32_t), pointer, intent(inout) :: array(..)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine restore_array_int32
   end interface tenon_restore_array
 
   ! The same for reading; several can be open at the same time.
@@ -167,6 +185,12 @@ module tenon_arrays
       integer(c_int64_t), pointer, intent(out) :: array(..)
       integer(c_int), intent(out), optional :: ierr
     end subroutine get_array_read_int64
+    subroutine get_array_read_int32(x, array, ierr) bind(C, name="TenonFGetArrayReadInt32")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      integer(c_int32_t), pointer, intent(out) :: array(..)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine get_array_read_int32
   end interface tenon_get_array_read
 
   interface tenon_get_local_array_read
@@ -188,6 +212,12 @@ module tenon_arrays
       integer(c_int64_t), pointer, intent(out) :: array(..)
       integer(c_int), intent(out), optional :: ierr
     end subroutine get_local_array_read_int64
+    subroutine get_local_array_read_int32(x, array, ierr) bind(C, name="TenonFGetLocalArrayReadInt32")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      integer(c_int32_t), pointer, intent(out) :: array(..)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine get_local_array_read_int32
   end interface tenon_get_local_array_read
 
   interface tenon_restore_array_read
@@ -209,6 +239,12 @@ module tenon_arrays
       integer(c_int64_t), pointer, intent(inout) :: array(..)
       integer(c_int), intent(out), optional :: ierr
     end subroutine restore_array_read_int64
+    subroutine restore_array_read_int32(x, array, ierr) bind(C, name="TenonFRestoreArrayReadInt32")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      integer(c_int32_t), pointer, intent(inout) :: array(..)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine restore_array_read_int32
   end interface tenon_restore_array_read
 
 end module tenon_arrays

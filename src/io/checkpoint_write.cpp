@@ -128,7 +128,7 @@ bool Checkpoint::isFinite(const Contents& contents) const {
     std::vector<std::uint64_t> local{0};
     for (std::size_t i = 0; i < contents.pointers.size(); ++i)
       if (!contents.tensors[i].path.starts_with("tensors/") &&
-          contents.tensors[i].type != TENON_INT64 &&
+          !isInteger(contents.tensors[i].type) &&
           !std::isfinite(localMaxAbsolute(*contents.pointers[i])))
         local[0] = 1;
     return local;

@@ -163,6 +163,8 @@ inline hid_t storedType(TenonDataType type) {
     return H5T_IEEE_F32LE;
   case TENON_FLOAT64:
     return H5T_IEEE_F64LE;
+  case TENON_INT32:
+    return H5T_STD_I32LE;
   default:
     return H5T_STD_I64LE;
   }
@@ -173,6 +175,8 @@ inline hid_t nativeType(TenonDataType type) {
     return H5T_NATIVE_FLOAT;
   case TENON_FLOAT64:
     return H5T_NATIVE_DOUBLE;
+  case TENON_INT32:
+    return H5T_NATIVE_INT32;
   default:
     return H5T_NATIVE_INT64;
   }

@@ -158,8 +158,10 @@ private:
       tensor.type = TENON_FLOAT64;
     else if (H5Tequal(type, H5T_STD_I64LE) > 0)
       tensor.type = TENON_INT64;
+    else if (H5Tequal(type, H5T_STD_I32LE) > 0)
+      tensor.type = TENON_INT32;
     else if (H5Tequal(type, H5T_IEEE_F32LE) <= 0)
-      subject_.fail(path, "its type is none of float32, float64 and int64");
+      subject_.fail(path, "its type is none of float32, float64, int64 and int32");
     // Contiguous data have a position that the header lists. External data could be in any file of
     // the machine.
     if (H5Pget_layout(creation) != H5D_CONTIGUOUS || H5Pget_external_count(creation) != 0)

@@ -92,7 +92,7 @@ std::string fieldName(const StoredDataset& field) {
 
 // Returns the XML attributes for the type of a data item in the file.
 std::string numberKind(TenonDataType type) {
-  return fmt::format("NumberType=\"{}\" Precision=\"{}\"", type == TENON_INT64 ? "Int" : "Float",
+  return fmt::format("NumberType=\"{}\" Precision=\"{}\"", isInteger(type) ? "Int" : "Float",
                      dataTypeSize(type));
 }
 

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace tenon {
 
 const char* dataTypeName(TenonDataType type) {
@@ -15,20 +17,28 @@ const char* dataTypeName(TenonDataType type) {
     return "float64";
   case TENON_INT64:
     return "int64";
+  case TENON_INT32:
+    return "int32";
   default:
     return type == kBFloat16 ? "bfloat16" : "unknown";
   }
 }
 
 Index dataTypeSize(TenonDataType type) {
-  return type == kBFloat16 ? 2 : type == TENON_FLOAT32 ? 4 : 8;
+  return type == kBFloat16 ? 2 : type == TENON_FLOAT32 || type == TENON_INT32 ? 4 : 8;
 }
 
 void checkDataType(TenonDataType type) {
-  if (type != TENON_FLOAT32 && type != TENON_FLOAT64 && type != TENON_INT64)
-    throw Error(TENON_ERR_DATATYPE,
-                fmt::format("unknown data type {}; use TENON_FLOAT32, TENON_FLOAT64 or TENON_INT64",
-                            static_cast<int>(type)));
+  if (type != TENON_FLOAT32 && type != TENON_FLOAT64 && !isInteger(type))
+    throw Error(TENON_ERR_DATATYPE, fmt::format("unknown data type {}; use TENON_FLOAT32, "
+                                                "TENON_FLOAT64, TENON_INT64 or TENON_INT32",
+                                                static_cast<int>(type)));
+}
+
+bool fitsInto(TenonDataType type, double number) noexcept {
+  // From -2^31 or -2^63, which a double holds exactly, to less than the same with the other sign.
+  const double end = type == TENON_INT32 ? 0x1p31 : 0x1p63;
+  return number >= -end && number < end && number == std::trunc(number);
 }
 
 void throwTypesDiffer(TenonDataType ofArray, TenonDataType ofKernel) {
@@ -40,10 +50,10 @@ void throwTypesDiffer(TenonDataType ofArray, TenonDataType ofKernel) {
 
 void checkFloating(TenonDataType type, const char* what) {
   checkDataType(type);
-  if (type == TENON_INT64)
-    throw Error(
-        TENON_ERR_DATATYPE,
-        fmt::format("{} needs float32 or float64 elements, but the data type is int64", what));
+  if (isInteger(type))
+    throw Error(TENON_ERR_DATATYPE,
+                fmt::format("{} needs float32 or float64 elements, but the data type is {}", what,
+                            dataTypeName(type)));
 }
 
 } // namespace tenon

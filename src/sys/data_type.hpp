@@ -21,6 +21,12 @@ Index dataTypeSize(TenonDataType type);
 const char* dataTypeName(TenonDataType type);
 // Throws TENON_ERR_DATATYPE unless the type is one of TenonDataType.
 void checkDataType(TenonDataType type);
+// True for int32 and int64.
+constexpr bool isInteger(TenonDataType type) noexcept {
+  return type == TENON_INT32 || type == TENON_INT64;
+}
+// Whether the number is an integer that this integer type can hold.
+bool fitsInto(TenonDataType type, double number) noexcept;
 // Throws TENON_ERR_DATATYPE unless the type is float32 or float64; `what` is the operation that
 // needs it.
 void checkFloating(TenonDataType type, const char* what);
@@ -35,6 +41,8 @@ constexpr TenonDataType dataTypeOf() {
     return TENON_FLOAT64;
   if constexpr (std::is_same_v<T, BFloat16>)
     return kBFloat16;
+  if constexpr (std::is_same_v<T, std::int32_t>)
+    return TENON_INT32;
   return TENON_INT64;
 }
 
@@ -48,6 +56,8 @@ decltype(auto) visitDataType(TenonDataType type, F&& f) {
     return f(float());
   case TENON_FLOAT64:
     return f(double());
+  case TENON_INT32:
+    return f(std::int32_t());
   default:
     return f(std::int64_t());
   }

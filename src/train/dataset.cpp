@@ -153,7 +153,7 @@ const std::vector<Index>& Dataset::orderOf(Index epoch) {
   return order_;
 }
 
-// Integer labels are int64; others can have any real type.
+// Integer labels are int64, or int32 in a tensor of the program; others can have any real type.
 void Dataset::checkTensors(const DTensor& x, const DTensor* labels) const {
   if (labels && !labelLayout_)
     throw Error(TENON_ERR_STATE, fmt::format("{} is set up without labels; pass their layout to "
@@ -162,7 +162,9 @@ void Dataset::checkTensors(const DTensor& x, const DTensor* labels) const {
   if (labels && !labels_.areIntegers)
     checkFloating(labels->dataType(), "a tensor of labels that are no integers");
   if (labels)
-    checkTensor(*labels, *labelLayout_, labels_.areIntegers ? TENON_INT64 : labels->dataType(),
+    checkTensor(*labels, *labelLayout_,
+                labels_.areIntegers && !isInteger(labels->dataType()) ? TENON_INT64
+                                                                      : labels->dataType(),
                 title(), "label tensor");
   checkFloating(x.dataType(), "a tensor of samples");
   checkTensor(x, *xLayout_, x.dataType(), title(), "tensor of samples");

@@ -303,8 +303,7 @@ TEST_F(CApi, ArithmeticRefusesTensorsThatDoNotMatch) {
   if (worldSize() > 1) // on one process all these layouts are the same
     expectCode(TENON_ERR_LAYOUT, TenonDTensorCopy(x, everywhere), {"] S1", "] B"});
   expectCode(TENON_ERR_SHAPE, TenonDTensorAXPBY(1, x, 1, line), {"[2,7]", "[7]"});
-  expectCode(TENON_ERR_DATATYPE, TenonDTensorCopy(whole, y), {"int64", "float64"});
-  expectCode(TENON_ERR_DATATYPE, TenonDTensorCopy(x, whole), {"int64"});
+  expectCode(TENON_ERR_DATATYPE, TenonDTensorCopy(x, whole), {"int64", "float64"});
   expectCode(TENON_ERR_DATATYPE, TenonDTensorAXPBY(0.5, whole, 0, numbers), {"0.5"});
   expectCode(TENON_ERR_DATATYPE, TenonDTensorScale(0.5, whole), {"0.5"});
   expectCode(TENON_ERR_ARG, TenonDTensorCopy(x, x), {"same tensor"});

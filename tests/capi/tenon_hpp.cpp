@@ -185,6 +185,20 @@ void structsArePlaced() {
   CHECK(isRefused);
 }
 
+// Values of type int, as lists of labels have them, are placed as they are.
+void fieldsOfIntArePlaced() {
+  const tenon::Layout layout = rows(12);
+  tenon::DTensor x(layout, TENON_INT32), wide(layout, TENON_INT64);
+  FoamList<int> kinds(std::vector<int>(static_cast<std::size_t>(x.localSize()), -5));
+  const auto placement = x.place(kinds);
+  x.scale(3);
+  CHECK(kinds.size() == 0 || kinds.data()[0] == -15);
+  for (const int kind : x.read<int>())
+    CHECK(kind == -15);
+  CHECK(thrown([&] { (void)x.read<TenonInt>(); }) == TENON_ERR_DATATYPE);
+  CHECK(thrown([&] { (void)wide.place(kinds); }) == TENON_ERR_DATATYPE);
+}
+
 void listsOfOtherIntegersAreCopied() {
   FoamList<int> labels({4, -5, 6});
   const tenon::Ints copied(labels), same(copied);
@@ -335,6 +349,7 @@ void withTheCommandLine(int argc, char** argv) {
   structsArePlaced<std::array<double, 3>>();
   structsArePlaced<FoamVector>();
   structsArePlaced<Velocity>();
+  fieldsOfIntArePlaced();
   listsOfOtherIntegersAreCopied();
   errorsCarryTheirStack();
   networksAreBuilt();

@@ -117,6 +117,9 @@ TEST(FillKinds, IntegersAreRounded) {
   DTensor x(world(), layout, TENON_INT64);
   fillByIndex(x, [](Index i) { return static_cast<double>(i) - 3.4; });
   EXPECT_EQ(valueOf<std::int64_t>(x), (std::vector<double>{-3, -2, -1, 0, 1, 2, 3}));
+  DTensor y(world(), layout, TENON_INT32);
+  fillByIndex(y, [](Index i) { return static_cast<double>(i) - 3.4; });
+  EXPECT_EQ(valueOf<std::int32_t>(y), (std::vector<double>{-3, -2, -1, 0, 1, 2, 3}));
 }
 
 TEST(FillKinds, RawMemoryDiffersBetweenRanksAndIsSmallIntegersIfAsked) {

@@ -4,7 +4,7 @@
 ! for three types, without optimisation and with all of it.
 module arrays_forms
   use, intrinsic :: iso_c_binding
-  use, intrinsic :: iso_fortran_env, only: real32, real64, int64
+  use, intrinsic :: iso_fortran_env, only: real32, real64, int32, int64
   use tenon
   use mpi_f08, only: MPI_COMM_WORLD
   implicit none

@@ -45,6 +45,7 @@ program meshes
   call tenon_linearop_apply_adjoint(fill, du, x)
   if (any(abs(t(:, [1, owned]) - 2) > 0) .or. any(abs(t(:, 2:owned - 1) - 1) > 0)) error stop 'another sum'
 
+  call exchange_integers()
   call read_by_own_numbers()
   call second_differences()
   call go_by_ids()
@@ -63,6 +64,34 @@ program meshes
   call MPI_Finalize()
 contains
   ! Bounds count the nodes of all ranks, or this rank's alone; ghosts are behind them, and halo cells before and after.
+  ! Default integers, such as kinds of land or the parts of METIS, are placed and exchanged as they are.
+  subroutine exchange_integers()
+    integer, target :: kinds(nodes_here)
+    integer, pointer :: seen(:)
+    type(tenon_layout) :: rows, rows_and_ghosts
+    type(tenon_dtensor) :: own, all_here
+    type(tenon_linearop) :: fill_kinds
+
+    call tenon_index_map_get_layouts(nodes, [1, 0], rows, rows_and_ghosts)
+    call tenon_dtensor_create(rows, TENON_INT32, own)
+    call tenon_dtensor_create(rows_and_ghosts, TENON_INT32, all_here)
+    call tenon_linearop_create_index_map(nodes, rows, TENON_INT32, fill_kinds)
+    call tenon_place(own, kinds(1:owned))
+    call tenon_place(all_here, kinds(1:owned), array=kinds)
+    kinds = -1
+    kinds(1:owned) = huge(1) - int(ids(1:owned))
+    call tenon_linearop_apply(fill_kinds, own, all_here)
+    if (any(kinds /= huge(1) - int(ids))) error stop 'a kind has another value'
+    call tenon_get_local_array_read(all_here, seen)
+    if (any(seen /= kinds) .or. ubound(seen, 1) /= nodes_here) error stop 'the pointer sees other kinds'
+    call tenon_restore_array_read(all_here, seen)
+    call tenon_destroy(fill_kinds)
+    call tenon_destroy(own)
+    call tenon_destroy(all_here)
+    call tenon_destroy(rows)
+    call tenon_destroy(rows_and_ghosts)
+  end subroutine exchange_integers
+
   subroutine read_by_own_numbers()
     type(tenon_layout) :: blocks, slabs
     type(tenon_dtensor) :: slab

@@ -58,26 +58,31 @@ TEST(CfFields, GridsAreReadBack) {
   series.setText("field_calendar", "noleap");
   series.setGrid({-1, 2.5}, {0.5, 0.25});
   const Ref<DTensor> velocity = numbered({1, 2, 5, 7}, "S3", TENON_FLOAT64),
-                     pressure = numbered({5, 7}, "S0", TENON_FLOAT32);
+                     pressure = numbered({5, 7}, "S0", TENON_FLOAT32),
+                     kinds = numbered({5, 7}, "S1", TENON_INT32);
   series.addTensor(velocity, "velocity", "u,v");
   series.addTensor(pressure, "p", "");
+  series.addTensor(kinds, "kind", "");
   for (const Index step : {3, 5}) {
     number(*velocity, 1000.0 * static_cast<double>(step));
     number(*pressure, static_cast<double>(step));
+    number(*kinds, -static_cast<double>(step));
     series.write(step, 0.5 * static_cast<double>(step));
   }
   EXPECT_EQ(folder.names(), (std::vector<std::string>{"flow-000003.nc", "flow-000005.nc"}));
   const std::string all = folder / "flow-*.nc";
-  std::vector<double> u, v, p;
+  std::vector<double> u, v, p, kind;
   for (const double step : {3.0, 5.0})
     for (int i = 0; i < 35; ++i) {
       u.push_back(1000 * step + i);
       v.push_back(1000 * step + 35 + i);
       p.push_back(step + i);
+      kind.push_back(i - step);
     }
   EXPECT_EQ(valuesOf(all, "u", {2, 5, 7}), u);
   EXPECT_EQ(valuesOf(all, "v", {2, 5, 7}), v);
   EXPECT_EQ(valuesOf(all, "p", {2, 5, 7}), p);
+  EXPECT_EQ(valuesOf(all, "kind", {2, 5, 7}), kind);
   EXPECT_EQ(valuesOf(all, "time", {2}), (std::vector<double>{1.5, 2.5}));
   EXPECT_EQ(valuesOf(all, "step", {2}), (std::vector<double>{3, 5}));
   const std::string one = folder / "flow-000005.nc";

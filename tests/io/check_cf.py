@@ -49,6 +49,8 @@ for component, name in enumerate('uv'):
     expect(plane[name].dims, ('time', 'y', 'x'), f'dimensions of {name}')
     expect(plane[name], [value(step, component, 0, y[0], x[0]) for step in STEPS], name)
 expect(plane.p, np.broadcast_to(np.array(STEPS)[:, None, None], (3, NY, NX)), 'p')
+expect(plane.kind, -np.broadcast_to(np.array(STEPS)[:, None, None], (3, NY, NX)), 'kind')
+expect(plane.kind.dtype, np.dtype('i4'), 'type of kind')
 volume = xr.open_dataset(files('volume')[1])
 expect(volume['T'][0], value(10, 0, z, y, x).astype('f4'), 'T of the volume')
 expect(volume['T'].dtype, np.dtype('f4'), 'type of T')

@@ -31,7 +31,8 @@ def numbers(text, kind=float):
 def stored(folder, item):
     """All numbers of a dataset, as its item describes them."""
     file, path = item.text.strip().split(':')
-    kind = {('Float', '4'): 'f', ('Float', '8'): 'd', ('Int', '8'): 'q'}[item.get('NumberType'), item.get('Precision')]
+    kind = {('Float', '4'): 'f', ('Float', '8'): 'd', ('Int', '8'): 'q',
+            ('Int', '4'): 'i'}[item.get('NumberType'), item.get('Precision')]
     with tempfile.NamedTemporaryFile() as raw:
         subprocess.run(['h5dump', '-d', path, '-b', 'LE', '-o', raw.name, str(folder / file)], check=True,
                        stdout=subprocess.DEVNULL)
@@ -117,7 +118,7 @@ def check_mesh(folder, name, is_joined):
 folder = Path(sys.argv[1])
 check(folder, 'plane', [2, NY + 1, NX + 1], [0, -1, 2.5], [0.25, 0.5, 0.25], 'Cell',
       {'u': lambda s, z, y, x: value(s, 0, 0, y, x), 'v': lambda s, z, y, x: value(s, 1, 0, y, x),
-       'p': lambda s, z, y, x: s})
+       'p': lambda s, z, y, x: s, 'kind': lambda s, z, y, x: -s})
 check(folder, 'volume', [NZ, NY, NX], [0, 0, 0], [1, 1, 1], 'Node', {'T': lambda s, z, y, x: value(s, 0, z, y, x)})
 check_mesh(folder, 'mesh', True)
 check_mesh(folder, 'loose', False)

@@ -22,6 +22,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 namespace tenon {
 namespace {
@@ -191,6 +192,40 @@ TEST(Checkpoint, GivesOneDatasetToATensor) {
               [&] { Checkpoint::load(copies, folder / "run.h5", "tensors/other"); });
   const HostView<const double> held(*copies);
   EXPECT_EQ(held[26], 26.5); // as before
+}
+
+// A mesh's integers are stored as they are, and are read into a tensor of their type only.
+TEST(Checkpoint, KeepsTheTypeOfIntegers) {
+  const SharedFolder folder("checkpoint_int32");
+  const auto tensorOf = [](const char* properties, TenonDataType type) {
+    return makeRef<DTensor>(world(),
+                            Layout({.shape = {9, 3},
+                                    .grid = Grid::make({world()->size()}),
+                                    .properties = parseProperties(properties)}),
+                            type);
+  };
+  const auto number = [](Index i) { return std::numeric_limits<std::int32_t>::min() + 7 * i; };
+  const auto labels = tensorOf("S0", TENON_INT32);
+  fillByIndex(*labels, [&](Index i) { return double(number(i)); });
+  Checkpoint written(world());
+  written.addTensor(labels, "labels");
+  written.write(folder / "labels.h5");
+  EXPECT_NE(fileContents(folder / "labels.h5", Digests::Verified)
+                .find("{\"path\":\"tensors/labels\",\"type\":\"int32\",\"shape\":[9,3]"),
+            std::string::npos);
+  const auto copies = tensorOf("B", TENON_INT32);
+  Checkpoint read(world());
+  read.addTensor(copies, "labels");
+  read.read(folder / "labels.h5");
+  const HostView<const std::int32_t> held(*copies);
+  for (Index i = 0; i < 27; ++i)
+    EXPECT_EQ(held[i], number(i));
+  for (TenonDataType other : {TENON_INT64, TENON_FLOAT32}) {
+    const std::string expected = "expected " + std::string(dataTypeName(other));
+    expectError(TENON_ERR_SHAPE, {"tensors/labels is int32 [9,3]", expected.c_str()}, [&] {
+      Checkpoint::load(tensorOf("S1", other), folder / "labels.h5", "tensors/labels");
+    });
+  }
 }
 
 // A state of a shell (a layer of user functions), here a number that each Apply doubles: 1 to 8 in

@@ -188,6 +188,11 @@ TEST_F(VolumeFile, LabelsCanBeFieldsOrMissing) {
   const HostView<const std::int64_t> label(classes);
   for (Index n = 0; n < classes.localElements(); ++n)
     EXPECT_EQ(label[n], (classes.box()[0].begin + n) * 1000);
+  DTensor narrow(world(), classLayout, TENON_INT32);
+  bytes.getBatch(0, 0, x, &narrow);
+  const HostView<const std::int32_t> narrowLabel(narrow);
+  for (Index n = 0; n < narrow.localElements(); ++n)
+    EXPECT_EQ(narrowLabel[n], (narrow.box()[0].begin + n) * 1000);
   FileDataset alone(world(), path_, "float32", "");
   alone.setUp(xLayout, nullptr);
   alone.getBatch(0, 2, x, nullptr);
@@ -302,6 +307,9 @@ TEST_F(VolumeFile, UnsignedLabelsOf64BitsAreReadOrRefused) {
       EXPECT_EQ(label[0], 7);
       EXPECT_EQ(label[1], std::int64_t(kEnd - 1));
     }
+    DTensor narrow(world(), classLayout, TENON_INT32);
+    expectError(TENON_ERR_FORMAT, {"the label at [1] is 9223372036854775807", "int32"},
+                [&] { data.getBatch(0, 0, x, &narrow); });
     if (name == std::string("plain")) {
       expectError(TENON_ERR_FORMAT, {"unsigned number", "does not fit into int64"},
                   [&] { data.getBatch(0, 1, x, &classes); });

@@ -5,7 +5,8 @@
  * files as ParaView would and computes the same values; with -tenon_field_format netcdf check_cf.py
  * reads them by netCDF4. The series are:
  *
- *   plane    u and v, in a column-major array with ghost cells, and p, which rank 0 has alone
+ *   plane    u and v, in a column-major array with ghost cells; p and kind (int32), which rank 0 has
+ *            alone
  *   volume   T at the points of a grid of 4 x 5 x 7
  *   mesh     a flux in the cells and T at the nodes of a mesh, which consists of the plane's cells
  *            with owners and ids in a scattered order
@@ -28,7 +29,7 @@ static TenonErrorCode WritePlane(const char* folder, int count, char** steps) {
   TenonInt low[4], high[4], strides[4], c, y, x;
   TenonPartition line;
   TenonLayout layout, flat;
-  TenonDTensor velocity, pressure;
+  TenonDTensor velocity, pressure, kind;
   TenonFieldSeries series;
   double* u;
   char path[512];
@@ -40,6 +41,7 @@ static TenonErrorCode WritePlane(const char* folder, int count, char** steps) {
   TenonCall(TenonLayoutCreateSharded(line, 2, shape + 2, "R", &flat));
   TenonCall(TenonDTensorCreate(layout, TENON_FLOAT64, &velocity));
   TenonCall(TenonDTensorCreate(flat, TENON_FLOAT32, &pressure));
+  TenonCall(TenonDTensorCreate(flat, TENON_INT32, &kind));
   TenonCall(TenonLayoutGetOwnedBox(layout, low, high));
   /* Column-major, as the Fortran array u(-1:ny+2, -1:nx+2, 2). */
   strides[2] = 1;
@@ -54,6 +56,7 @@ static TenonErrorCode WritePlane(const char* folder, int count, char** steps) {
   TenonCall(TenonFieldSeriesSetGrid(series, 2, origin, spacing));
   TenonCall(TenonFieldSeriesAddTensor(series, velocity, "velocity", "u,v"));
   TenonCall(TenonFieldSeriesAddTensor(series, pressure, "p", NULL));
+  TenonCall(TenonFieldSeriesAddTensor(series, kind, "kind", NULL));
   for (i = 0; i < count; ++i) {
     const TenonInt step = atoll(steps[i]);
 
@@ -65,10 +68,12 @@ static TenonErrorCode WritePlane(const char* folder, int count, char** steps) {
           u[c * strides[1] + y + kGhosts + (x - low[3] + kGhosts) * strides[3]] =
               Value(step, c, 0, y, x);
     TenonCall(TenonDTensorFillConstant(pressure, (double)step));
+    TenonCall(TenonDTensorFillConstant(kind, -(double)step));
     TenonCall(TenonFieldSeriesWrite(series, step, 0.25 * (double)step));
   }
   TenonCall(TenonObjectView((TenonObject)series));
   TenonCall(TenonFieldSeriesDestroy(&series));
+  TenonCall(TenonDTensorDestroy(&kind));
   TenonCall(TenonDTensorDestroy(&pressure));
   TenonCall(TenonDTensorDestroy(&velocity));
   TenonCall(TenonLayoutDestroy(&flat));

@@ -19,7 +19,7 @@ using test::world;
 struct Problem {
   Index samples = 0, classes = 0;
   double size = 1; // factor of the logits
-  TenonDataType type = TENON_FLOAT64;
+  TenonDataType type = TENON_FLOAT64, labelType = TENON_INT64;
 
   // A logit, rounded to the data type of the layer.
   double logit(Index i) const {
@@ -54,7 +54,7 @@ Answer serial(const Problem& p, double cotangent) {
 }
 
 Ref<DTensor> labelsIn(const Layout& layout, const Problem& p) {
-  const auto labels = tensor(layout, TENON_INT64);
+  const auto labels = tensor(layout, p.labelType);
   fillByIndex(*labels, [&](Index n) { return static_cast<double>(p.label(n)); });
   return labels;
 }
@@ -99,11 +99,13 @@ TEST(CrossEntropy, EqualsTheFormulaOnEveryGrid) {
 }
 
 TEST(CrossEntropy, TakesLabelsInAnyLayout) {
-  const Problem p{.samples = 9, .classes = 6};
-  for (const auto& grid : grids())
-    for (const char* labels : {"S0,S0", "S0,B", "B,S0", "R,S0", "B,B", "R,R"})
-      expectRight(p, onWorld({9, 6}, grid, "S0,S1"), onWorld({9}, grid, labels), 0.75);
-  expectRight(p, onWorld({9, 6}, "S1"), onWorld({9}, {1, world()->size()}, "B,S0"), -2);
+  for (TenonDataType type : {TENON_INT64, TENON_INT32}) {
+    const Problem p{.samples = 9, .classes = 6, .labelType = type};
+    for (const auto& grid : grids())
+      for (const char* labels : {"S0,S0", "S0,B", "B,S0", "R,S0", "B,B", "R,R"})
+        expectRight(p, onWorld({9, 6}, grid, "S0,S1"), onWorld({9}, grid, labels), 0.75);
+    expectRight(p, onWorld({9, 6}, "S1"), onWorld({9}, {1, world()->size()}, "B,S0"), -2);
+  }
 }
 
 TEST(CrossEntropy, AllowsUnevenAndEmptyParts) {
@@ -140,7 +142,7 @@ class WrongLabels : public testing::Test {
 protected:
   // At most 8 ranks run this test, so each has a sample.
   static constexpr Index kSamples = 8, kClasses = 5;
-  const Problem problem_{.samples = kSamples, .classes = kClasses};
+  Problem problem_{.samples = kSamples, .classes = kClasses};
   Ref<Layer> layer_ = test::newLayer(world(), "crossentropy");
   test::Step step_{layer_, onWorld({kSamples, kClasses}, "S0")};
 
@@ -156,17 +158,25 @@ protected:
 TEST_F(WrongLabels, AreNamedByTheRankThatHoldsThem) {
   // The other ranks wait in Apply for the rank that has failed, until it calls Apply again with
   // correct labels.
-  const auto labels = labelsIn(onWorld({kSamples}, "S0"), problem_);
-  layer_->setTarget(labels);
-  const Index first = labels->box()[0].begin;
-  for (Index wrong : {kClasses, Index(-1)})
-    if (world()->rank() == world()->size() - 1) {
-      labels->mutableData<std::int64_t>()[0] = wrong;
-      const std::string label = "label " + std::to_string(wrong);
-      const std::string sample = "sample " + std::to_string(first);
-      expectError(TENON_ERR_ARG, {label.c_str(), sample.c_str(), "[0,5)"}, [&] { step_.apply(); });
-    }
-  expectUsable();
+  for (TenonDataType type : {TENON_INT64, TENON_INT32, TENON_INT64}) {
+    problem_.labelType = type;
+    const auto labels = labelsIn(onWorld({kSamples}, "S0"), problem_);
+    layer_->setTarget(labels);
+    const Index first = labels->box()[0].begin;
+    for (Index wrong : {kClasses, Index(-1)})
+      if (world()->rank() == world()->size() - 1) {
+        if (type == TENON_INT64)
+          labels->mutableData<std::int64_t>()[0] = wrong;
+        else
+          labels->mutableData<std::int32_t>()[0] = static_cast<std::int32_t>(wrong);
+        const std::string label = "label " + std::to_string(wrong);
+        const std::string sample = "sample " + std::to_string(first);
+        expectError(TENON_ERR_ARG, {label.c_str(), sample.c_str(), "[0,5)"},
+                    [&] { step_.apply(); });
+      }
+    expectUsable();
+    layer_->clearStack();
+  }
 }
 
 TEST_F(WrongLabels, AreRefusedIfMissing) {

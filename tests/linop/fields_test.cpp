@@ -26,7 +26,7 @@ struct Fields {
   Fields(const LinearOp& op, Sense sense, int count, std::uint64_t seed) {
     for (int i = 0; i < count; ++i) {
       const Ends& one = ends.emplace_back(op, sense, seed + 10 * i);
-      fillRaw(*one.x, seed + 10 * i, /*integers=*/op.domainType() == TENON_INT64);
+      fillRaw(*one.x, seed + 10 * i, /*integers=*/isInteger(op.domainType()));
       std::vector<double> values = test::elementsOf(*one.x);
       for (std::size_t n = 0; n < values.size(); n += 3)
         values[n] = n % 2 == 0 ? -0.0 : 0.0;

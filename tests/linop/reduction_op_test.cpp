@@ -133,7 +133,7 @@ TEST(ReductionOp, SumsArraysOfAllSizes) {
 
 TEST(ReductionOp, SumsEveryTypeOfData) {
   const int ranks = world()->size();
-  for (TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64, TENON_INT64}) {
+  for (TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64, TENON_INT64, TENON_INT32}) {
     ReductionOp op(world(), onLine({7, 5}, "P"), onLine({7, 5}, "B"), type,
                    scatterAndGather(ranks));
     const test::Ends ends(op, Sense::Forward, 1);

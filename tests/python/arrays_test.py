@@ -59,7 +59,7 @@ class Placements(unittest.TestCase):
             dimensions = draw.randint(1, 4)
             shape = [draw.randint(1, 6) for _ in range(dimensions)]
             where = layout(shape, draw.choice([None, *range(dimensions)]))
-            dtype = draw.choice(['float32', 'float64', 'int64'])
+            dtype = draw.choice(['float32', 'float64', 'int64', 'int32'])
             low, high = ([draw.randint(0, 2) for _ in shape] for _ in range(2))
             extents = [n + l + h for n, l, h in zip(owned(where), low, high)]
             # A window of every n-th element of a larger array, in any order of dimensions, some reversed.
@@ -247,7 +247,7 @@ class Lifetimes(unittest.TestCase):
         wide = layout(shape, 1).like().set_halo(1, 1, 0, 'periodic', 'periodic').set_up()
         boxes = [[0, 0, 0], shape] if COMM.rank == COMM.size - 1 else [[0] * 3] * 2
         for where in (layout(shape, 1), layout(shape, 2), wide, layout(shape), tenon.Layout.from_boxes(COMM, shape, *boxes)):
-            for dtype in ('float64', 'float32', 'int64'):
+            for dtype in ('float64', 'float32', 'int64', 'int32'):
                 x = tenon.DTensor(where, dtype)
                 inside = tuple(slice(low - first, high - first) for first, low, high in zip(where.box().low, *where.owned_box()))
                 mine = numpy.zeros([high - low for low, high in zip(*where.box())], dtype)

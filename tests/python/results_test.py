@@ -51,7 +51,9 @@ class Files(Folder):
         x = tenon.DTensor(self.layout, 'float64').assign(block(self.layout, self.field))
         k = tenon.DTensor(tenon.Layout.sharded(grid(), [5], 'S0'), 'int64')
         k.assign(block(k.layout(), self.numbers))
+        kinds = tenon.DTensor(k.layout(), 'int32').assign(block(k.layout(), -self.numbers))
         checkpoint = tenon.Checkpoint(COMM).add_layer(self.net, 'net').add_tensor(x, 'field').add_tensor(k, 'numbers')
+        checkpoint.add_tensor(kinds, 'kinds')
         checkpoint.set(epoch=7, time=0.125, note='a\nb "c" µ')
         path = f'{self.folder}/state.h5'
         checkpoint.write(path)
@@ -63,10 +65,13 @@ class Files(Folder):
         saved = tenon.CheckpointFile(path)
         self.assertEqual(saved.entries, {'epoch': 7, 'time': 0.125, 'note': 'a\nb "c" µ'})
         self.assertEqual(saved.ranks, COMM.size)
-        self.assertEqual({name for name in saved if name.startswith('tensors/')}, {'tensors/field', 'tensors/numbers'})
+        self.assertEqual({name for name in saved if name.startswith('tensors/')}, 
+                         {'tensors/field', 'tensors/kinds', 'tensors/numbers'})
         self.assertTrue(numpy.array_equal(saved['tensors/field'], self.field))
         self.assertTrue(numpy.array_equal(saved['tensors/numbers'], self.numbers))
         self.assertEqual(saved['tensors/numbers'].dtype, numpy.int64)
+        self.assertTrue(numpy.array_equal(saved['tensors/kinds'], -self.numbers))
+        self.assertEqual(saved['tensors/kinds'].dtype, numpy.int32)
         weights = {name.rpartition('.')[2]: value for name, value in tenon.weights(self.net).items()}
         found = {name: saved[name] for name in saved if name.startswith('network/net/')}
         self.assertEqual(sorted(value.shape for value in found.values()), sorted(value.shape for value in weights.values()))

@@ -91,6 +91,17 @@ class Operators(unittest.TestCase):
         wanted = weights * count[:, None]
         self.assertLess(abs(x.grad - block(self.plain, wanted)).max(), 1e-14)
 
+    def test_integers_are_moved_as_they_are(self):
+        whole = (2**31 - 1) - 7 * torch.arange(2 * 5 * COMM.size * 3).view(2, 5 * COMM.size, 3)
+        for dtype in (torch.int32, torch.int64):
+            halo, everywhere = tt.halo_exchange(self.plain, self.wide, dtype), tt.allgather(self.plain, dtype=dtype)
+            x = block(self.plain, whole.to(dtype)).clone()
+            low, high = self.plain.owned_box()
+            rows = [i % whole.shape[1] for i in range(low[1] - 1, high[1] + 2)]
+            self.assertEqual(halo(x).dtype, dtype)
+            self.assertTrue(torch.equal(halo(x), whole.to(dtype)[:, rows]))
+            self.assertTrue(torch.equal(everywhere(x), whole.to(dtype)))
+
     def check_grad(self, function, x):
         """Of a linear function and its adjoint on all ranks: <F x, y> = <x, F* y>, and the second derivative."""
         y = function(x)

@@ -51,7 +51,7 @@ struct Collective {
   int type = 0, root = 0;
 
   bool operator==(const Collective&) const = default;
-  std::size_t bytes() const { return count * (type == ncclFloat32 ? 4 : 8); }
+  std::size_t bytes() const { return count * (type == ncclFloat32 || type == ncclInt32 ? 4 : 8); }
   std::string text() const {
     return std::string(name) + " of " + std::to_string(count) + " elements of type " +
            std::to_string(type) + ", root " + std::to_string(root);
@@ -153,6 +153,8 @@ Bytes sumOf(const std::vector<Bytes>& given, int type) {
       addTo<float>(sum, given[i]);
     else if (type == ncclFloat64)
       addTo<double>(sum, given[i]);
+    else if (type == ncclInt32)
+      addTo<std::int32_t>(sum, given[i]);
     else
       addTo<std::int64_t>(sum, given[i]);
   return sum;

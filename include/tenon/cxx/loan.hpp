@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -38,11 +39,12 @@ template <class T>
 constexpr TenonDataType dataTypeOf() {
   using Element = std::remove_const_t<T>;
   static_assert(std::is_same_v<Element, float> || std::is_same_v<Element, double> ||
-                    std::is_same_v<Element, TenonInt>,
-                "elements are float, double or TenonInt");
-  return std::is_same_v<Element, float>    ? TENON_FLOAT32
-         : std::is_same_v<Element, double> ? TENON_FLOAT64
-                                           : TENON_INT64;
+                    std::is_same_v<Element, TenonInt> || std::is_same_v<Element, std::int32_t>,
+                "elements are float, double, TenonInt or std::int32_t");
+  return std::is_same_v<Element, float>      ? TENON_FLOAT32
+         : std::is_same_v<Element, double>   ? TENON_FLOAT64
+         : std::is_same_v<Element, TenonInt> ? TENON_INT64
+                                             : TENON_INT32;
 }
 
 inline std::size_t dimensionsOf(TenonDTensor x, const Where& where) {

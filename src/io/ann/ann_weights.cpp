@@ -207,7 +207,7 @@ CfContents contentsOf(const Ann& ann, TenonDataType type) {
   add("x_test", {neurons.front()}, TENON_FLOAT64, x);
   add("y_test", {neurons.back()}, TENON_FLOAT64, evaluate(ann, x));
   for (CfVariable& variable : contents.coordinates)
-    variable.isInt32 = variable.type == TENON_INT64; // what MOM6 reads
+    variable.storesInt32 = variable.type == TENON_INT64; // what MOM6 reads
   return contents;
 }
 

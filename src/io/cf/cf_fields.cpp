@@ -118,7 +118,7 @@ void addMesh(const CfFields& fields, CfContents& contents, TensorPointers& tenso
       {{"cf_role", fmt::format("{}_node_connectivity", element.name)}, {"start_index", "", 0}}};
   // VTK's reader, and so ParaView, needs a fill value, and reads int32 only.
   cornersOfElements.fill = -1;
-  cornersOfElements.isInt32 = places[0] <= std::numeric_limits<std::int32_t>::max();
+  cornersOfElements.storesInt32 = places[0] <= std::numeric_limits<std::int32_t>::max();
   contents.tensors.push_back({{std::move(cornersOfElements)}, {}, /*areComponentsFirst=*/true});
   tensors.insert(tensors.end(), {mesh.places().get(), mesh.corners().get()});
 }

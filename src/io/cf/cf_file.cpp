@@ -19,10 +19,10 @@ namespace tenon {
 namespace {
 
 nc_type netcdfType(const CfVariable& variable) {
-  return variable.type == TENON_FLOAT32   ? NC_FLOAT
-         : variable.type == TENON_FLOAT64 ? NC_DOUBLE
-         : variable.isInt32               ? NC_INT
-                                          : NC_INT64;
+  return variable.type == TENON_FLOAT32                         ? NC_FLOAT
+         : variable.type == TENON_FLOAT64                       ? NC_DOUBLE
+         : variable.type == TENON_INT32 || variable.storesInt32 ? NC_INT
+                                                                : NC_INT64;
 }
 
 class CfFile final : public DataAccess {
@@ -81,7 +81,7 @@ int CfFile::define(const CfVariable& variable) {
   // All elements are written, so a fill value is an attribute alone.
   const int fill = variable.fill.value_or(0);
   const std::int64_t wideFill = fill;
-  const void* const filled = variable.isInt32 ? static_cast<const void*>(&fill) : &wideFill;
+  const void* const filled = variable.storesInt32 ? static_cast<const void*>(&fill) : &wideFill;
   check(variable.fill ? nc_def_var_fill(file_, id, NC_FILL, filled)
                       : nc_def_var_fill(file_, id, NC_NOFILL, nullptr),
         what);
@@ -134,9 +134,9 @@ void CfFile::writeComponent(const CfTensor& tensor, int id, const Box& space,
     count.push_back(static_cast<std::size_t>(side.size()));
   }
   const CfVariable& variable = tensor.variables.front();
-  check(variable.isInt32 ? nc_put_vara_longlong(file_, id, start.data(), count.data(),
-                                                static_cast<const long long*>(elements))
-                         : nc_put_vara(file_, id, start.data(), count.data(), elements),
+  check(variable.storesInt32 ? nc_put_vara_longlong(file_, id, start.data(), count.data(),
+                                                    static_cast<const long long*>(elements))
+                             : nc_put_vara(file_, id, start.data(), count.data(), elements),
         variable.name);
 }
 

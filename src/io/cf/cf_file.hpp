@@ -28,7 +28,7 @@ struct CfVariable {
   TenonDataType type = TENON_FLOAT64;
   std::vector<CfAttribute> attributes;
   std::vector<double> values = {}; // of a coordinate; they are written when the file is opened
-  bool isInt32 = false;            // integers are stored so, for programs that read no longer ones
+  bool storesInt32 = false;        // integers are stored so, for programs that read no longer ones
   std::optional<int> fill = {};    // of integers: a number that means none
 };
 

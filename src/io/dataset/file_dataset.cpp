@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -50,7 +51,7 @@ void storeReals(const Buffer& elements, double scale, double shift, DTensor& to)
 }
 
 // Stores the elements that a reader has read in a tensor of the network. Integers (labels of
-// classes) are copied without scale and shift.
+// classes) are copied without scale and shift; readBatch() checks that int32 holds them.
 void store(const BatchReader& reader, const Buffer& elements, double scale, double shift,
            DTensor& to) {
   if (to.localElements() == 0)
@@ -59,9 +60,12 @@ void store(const BatchReader& reader, const Buffer& elements, double scale, doub
     return storeReals<float>(elements, scale, shift, to);
   if (reader.type() == TENON_FLOAT64)
     return storeReals<double>(elements, scale, shift, to);
-  blockAxpby<std::int64_t, std::int64_t>(
-      to.context(), to.ndim(), to.extent().data(), 1, elements.data<std::int64_t>(),
-      rowMajorStrides(to.extent()).data(), 0, to.mutableData<std::int64_t>(), to.strides().data());
+  const auto storeAs = [&]<class T>(T) {
+    blockAxpby<std::int64_t, T>(to.context(), to.ndim(), to.extent().data(), 1,
+                                elements.data<std::int64_t>(), rowMajorStrides(to.extent()).data(),
+                                0, to.mutableData<T>(), to.strides().data());
+  };
+  to.dataType() == TENON_INT32 ? storeAs(std::int32_t()) : storeAs(std::int64_t());
 }
 
 // Sets the elements at these positions of this rank's array, which are row-major.
@@ -81,9 +85,17 @@ void setAt(const std::vector<Index>& positions, double value, DTensor& to) {
 void setElements(const std::vector<Index>& positions, double value, DTensor& to) {
   if (positions.empty())
     return;
-  if (to.dataType() == TENON_INT64)
-    return setAt<std::int64_t>(positions, value, to);
-  visitFloating(to.dataType(), [&]<class T>(T) { setAt<T>(positions, value, to); });
+  visitDataType(to.dataType(), [&]<class T>(T) { setAt<T>(positions, value, to); });
+}
+
+// The indices in the file of the element at this position of the local array: the sample first.
+std::vector<Index> placeInFile(Index position, const std::vector<Index>& samples,
+                               const DTensor& to) {
+  const Shape within = rowMajorStrides(to.extent());
+  std::vector<Index> indices{samples[static_cast<std::size_t>(position / within[0])]};
+  for (std::size_t d = 1; d < within.size(); ++d)
+    indices.push_back(to.box()[d].begin + position / within[d] % to.extent()[d]);
+  return indices;
 }
 
 } // namespace
@@ -161,12 +173,8 @@ std::vector<Index> FileDataset::samplesOf(Index epoch, Index batch, const DTenso
 // Names the first missing value by its sample and its indices in the file.
 void FileDataset::refuseMissing(BatchReader& reader, const std::vector<Index>& samples,
                                 const DTensor& to) const {
-  const Index position = reader.missing(samples).front();
-  const Shape within = rowMajorStrides(to.extent());
-  const Index sample = samples[static_cast<std::size_t>(position / within[0])];
-  std::vector<Index> indices{sample};
-  for (std::size_t d = 1; d < within.size(); ++d)
-    indices.push_back(to.box()[d].begin + position / within[d] % to.extent()[d]);
+  const std::vector<Index> indices = placeInFile(reader.missing(samples).front(), samples, to);
+  const Index sample = indices[0];
   reader.series().fail(
       TENON_ERR_FORMAT, sample,
       fmt::format("element [{}] has no value ({}); set fill_missing of {} to the number that such "
@@ -174,19 +182,38 @@ void FileDataset::refuseMissing(BatchReader& reader, const std::vector<Index>& s
                   fmt::join(indices, ","), reader.series().encodingOf(sample).describe(), title()));
 }
 
+// A label that the caller's int32 cannot hold. (Labels that are missing are 0 here.)
+void FileDataset::refuseWide(BatchReader& reader, const std::vector<Index>& samples,
+                             std::span<const Index> labels, const DTensor& to) {
+  const auto isWide = [](Index label) { return label != static_cast<std::int32_t>(label); };
+  const auto wide = std::ranges::find_if(labels, isWide);
+  if (wide == labels.end())
+    return;
+  const Index label = *wide;
+  const std::vector<Index> indices = placeInFile(wide - labels.begin(), samples, to);
+  reader.series().fail(TENON_ERR_FORMAT, indices[0],
+                       fmt::format("the label at [{}] is {}, which {} of type int32 cannot hold; "
+                                   "pass a tensor of int64",
+                                   fmt::join(indices, ","), label, to.title()));
+}
+
 void FileDataset::readBatch(BatchReader& reader, const std::vector<Index>& samples, double scale,
                             double shift, DTensor& to) {
-  store(reader, reader.elements(samples), scale, shift, to);
+  const Buffer& elements = reader.elements(samples);
+  if (to.dataType() == TENON_INT32)
+    refuseWide(reader, samples,
+               {elements.data<Index>(), static_cast<std::size_t>(to.localElements())}, to);
+  store(reader, elements, scale, shift, to);
   const std::vector<Index>& missing = reader.missing(samples);
   if (missing.empty())
     return;
   if (!fillMissing_)
     refuseMissing(reader, samples, to);
-  if (to.dataType() == TENON_INT64 && *fillMissing_ != std::floor(*fillMissing_))
+  if (isInteger(to.dataType()) && !fitsInto(to.dataType(), *fillMissing_))
     throw Error(TENON_ERR_ARG,
                 fmt::format("the setting \"fill_missing\" of {} is {}, but labels without a value "
-                            "are integers",
-                            title(), *fillMissing_));
+                            "are integers of type {}",
+                            title(), *fillMissing_, dataTypeName(to.dataType())));
   setElements(missing, *fillMissing_, to);
 }
 

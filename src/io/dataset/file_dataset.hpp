@@ -7,6 +7,7 @@
 #include "train/dataset.hpp"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ private:
   std::vector<Index> samplesOf(Index epoch, Index batch, const DTensor& x);
   void readBatch(BatchReader& reader, const std::vector<Index>& samples, double scale, double shift,
                  DTensor& to);
+  static void refuseWide(BatchReader& reader, const std::vector<Index>& samples,
+                         std::span<const Index> labels, const DTensor& to);
   [[noreturn]] void refuseMissing(BatchReader& reader, const std::vector<Index>& samples,
                                   const DTensor& to) const;
   void readAhead(Index epoch, Index batch, const DTensor& x, const DTensor* labels);

@@ -28,6 +28,7 @@ using namespace functors;
 TENON_ALL(float)
 TENON_ALL(double)
 TENON_ALL(std::int64_t)
+TENON_ALL(std::int32_t)
 TENON_OF_BLOCK(CopyWide)
 #define TENON_TRANSPOSED(...)                                                                      \
   template void eachThreadBlock(const Stream&, Index, const TransposeTiles<__VA_ARGS__>&);
@@ -38,9 +39,16 @@ TENON_TRANSPOSED(ExpandedOnTheWay)
 TENON_OF_BLOCK(ExpandElements<float>)
 TENON_OF_BLOCK(RoundElements<float>)
 TENON_OF_BLOCK(RoundElements<double>)
-TENON_OF_BLOCK(ScaleElements<float, double>)
-TENON_OF_BLOCK(ScaleElements<double, float>)
-TENON_OF_BLOCK(AxpbyElements<float, double>)
-TENON_OF_BLOCK(AxpbyElements<double, float>)
+#define TENON_CONVERTED(S, T)                                                                      \
+  TENON_OF_BLOCK(ScaleElements<S, T>)                                                              \
+  TENON_OF_BLOCK(AxpbyElements<S, T>)
+TENON_CONVERTED(float, double)
+TENON_CONVERTED(double, float)
+TENON_CONVERTED(std::int32_t, std::int64_t)
+TENON_CONVERTED(std::int64_t, std::int32_t)
+TENON_CONVERTED(std::int32_t, float)
+TENON_CONVERTED(std::int32_t, double)
+TENON_CONVERTED(std::int64_t, float)
+TENON_CONVERTED(std::int64_t, double)
 
 } // namespace tenon::device

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Instantiates the CUDA kernels of reductions of boxes: sums, maxima and summed products
 // (elementwise/reduce.cpp, movement/block_copy.cpp). nvcc compiles this file, and a functor that is
-// not listed is a linker error. int64 is summed in int64, since double would lose digits; other
-// types are summed in double. The functors are in functors/reduce.hpp.
+// not listed is a linker error. Integers are summed in their own type, as on the host; other types
+// are summed in double. The functors are in functors/reduce.hpp.
 #include "kernels/cuda/reductions.cuh"
 
 namespace tenon::device {
@@ -19,5 +19,6 @@ TENON_GROUPS(MaxTo, SizeTerm<double>)
 TENON_PRODUCTS(float, double)
 TENON_PRODUCTS(double, double)
 TENON_PRODUCTS(std::int64_t, std::int64_t)
+TENON_PRODUCTS(std::int32_t, std::int32_t)
 
 } // namespace tenon::device

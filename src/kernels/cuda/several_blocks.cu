@@ -14,5 +14,6 @@ template void eachThreadBlock(const Stream&, Index, const CopySeveral&);
 template void eachThreadBlock(const Stream&, Index, const AddSeveral<float>&);
 template void eachThreadBlock(const Stream&, Index, const AddSeveral<double>&);
 template void eachThreadBlock(const Stream&, Index, const AddSeveral<std::int64_t>&);
+template void eachThreadBlock(const Stream&, Index, const AddSeveral<std::int32_t>&);
 
 } // namespace tenon::device

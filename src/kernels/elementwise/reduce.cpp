@@ -224,5 +224,7 @@ TENON_INSTANTIATE(double)
 #undef TENON_INSTANTIATE
 template void fillBlock<std::int64_t>(KernelContext&, int, const Index*, std::int64_t,
                                       std::int64_t*, const Index*);
+template void fillBlock<std::int32_t>(KernelContext&, int, const Index*, std::int32_t,
+                                      std::int32_t*, const Index*);
 
 } // namespace tenon

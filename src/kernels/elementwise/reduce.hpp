@@ -42,7 +42,7 @@ template <class T>
 double maxAbsBlock(KernelContext& context, int rank, const Index* extent, const T* x,
                    const Index* xs);
 
-// y[i . ys] = value. Also instantiated for std::int64_t.
+// y[i . ys] = value. Also instantiated for std::int64_t and std::int32_t.
 template <class T>
 void fillBlock(KernelContext& context, int rank, const Index* extent, T value, T* y,
                const Index* ys);

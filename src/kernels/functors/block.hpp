@@ -72,7 +72,7 @@ struct ScaleElements {
   Wide alpha;
   const S* x;
   T* y;
-  TENON_DEVICE T read(Index from, Index) const { return static_cast<T>(alpha * x[from]); }
+  TENON_DEVICE T read(Index from, Index) const { return static_cast<T>(alpha * Wide(x[from])); }
   TENON_DEVICE void write(Index to, T value) const { y[to] = value; }
 };
 template <class S, class T>
@@ -83,7 +83,7 @@ struct AxpbyElements {
   Wide beta;
   T* y;
   TENON_DEVICE T read(Index from, Index to) const {
-    return static_cast<T>(alpha * x[from] + beta * y[to]);
+    return static_cast<T>(alpha * Wide(x[from]) + beta * Wide(y[to]));
   }
   TENON_DEVICE void write(Index to, T value) const { y[to] = value; }
 };

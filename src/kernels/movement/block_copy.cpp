@@ -71,6 +71,9 @@ template void blockCombine<double>(KernelContext&, Combine, int, const Index*, c
 template void blockCombine<std::int64_t>(KernelContext&, Combine, int, const Index*,
                                          const std::int64_t*, const Index*, std::int64_t*,
                                          const Index*);
+template void blockCombine<std::int32_t>(KernelContext&, Combine, int, const Index*,
+                                         const std::int32_t*, const Index*, std::int32_t*,
+                                         const Index*);
 
 template <class S, class T>
 void blockAxpby(KernelContext& context, int rank, const Index* extent,
@@ -108,11 +111,20 @@ TENON_INSTANTIATE(double, double)
 TENON_INSTANTIATE(float, double)
 TENON_INSTANTIATE(double, float)
 TENON_INSTANTIATE(std::int64_t, std::int64_t)
+TENON_INSTANTIATE(std::int32_t, std::int32_t)
+TENON_INSTANTIATE(std::int32_t, std::int64_t)
+TENON_INSTANTIATE(std::int64_t, std::int32_t)
+TENON_INSTANTIATE(std::int32_t, float)
+TENON_INSTANTIATE(std::int32_t, double)
+TENON_INSTANTIATE(std::int64_t, float)
+TENON_INSTANTIATE(std::int64_t, double)
 #undef TENON_INSTANTIATE
 template void blockScale<float>(KernelContext&, int, const Index*, float, float*, const Index*);
 template void blockScale<double>(KernelContext&, int, const Index*, double, double*, const Index*);
 template void blockScale<std::int64_t>(KernelContext&, int, const Index*, std::int64_t,
                                        std::int64_t*, const Index*);
+template void blockScale<std::int32_t>(KernelContext&, int, const Index*, std::int32_t,
+                                       std::int32_t*, const Index*);
 
 namespace {
 
@@ -287,6 +299,7 @@ void blockMultiplyAdd(KernelContext& context, int rank, const Index* extent, T a
 TENON_INSTANTIATE(float)
 TENON_INSTANTIATE(double)
 TENON_INSTANTIATE(std::int64_t)
+TENON_INSTANTIATE(std::int32_t)
 #undef TENON_INSTANTIATE
 
 } // namespace tenon

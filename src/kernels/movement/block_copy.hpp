@@ -18,7 +18,7 @@ enum class Combine { Copy, Add, Max };
 // y[i . ys] (op)= x[i . xs] for all i in the box `extent`. Strides are in elements and can be
 // negative. A stride of 0 in x broadcasts; a stride of 0 in y combines elements into one, in order.
 // The rank is 0 to 8; rank 0 is one element. x and y must not overlap. Max propagates NaN.
-// Instantiated for float, double and std::int64_t.
+// Instantiated for float, double, std::int64_t and std::int32_t.
 template <class T>
 void blockCombine(KernelContext& context, Combine op, int rank, const Index* extent, const T* x,
                   const Index* xs, T* y, const Index* ys);
@@ -33,8 +33,9 @@ void arrayCombine(KernelContext& context, Combine op, Index n, const T* x, T* y)
 // y[i . ys] = alpha x[i . xs] + beta y[i . ys] for all i in the box `extent`. x and y can have
 // different types: the result is computed in the wider type and rounded once. If beta = 0, y is not
 // read; alpha = 1 copies or adds bit by bit. The rank is 0 to 8; x and y must not overlap.
-// Instantiated for float and double in any combination, and for std::int64_t. On the device a
-// stride of 0 in y is an error, as in blockScale(), unless elements are only copied or added.
+// Instantiated for float, double, std::int64_t and std::int32_t in any combination but from real
+// numbers to integers; the caller checks that int32 can hold the results. On the device a stride of
+// 0 in y is an error, as in blockScale(), unless elements are only copied or added.
 template <class S, class T>
 void blockAxpby(KernelContext& context, int rank, const Index* extent,
                 std::common_type_t<S, T> alpha, const S* x, const Index* xs,
@@ -49,7 +50,7 @@ void blockScale(KernelContext& context, int rank, const Index* extent, T factor,
 // With strides of 0 in some dimensions this scales by channel, computes a dot product per channel,
 // or sums over any dimensions. The rank is 1 to 8. y must not overlap a or x. If y has stride 0
 // along the last dimension with more than one element, that dimension is summed pairwise in double.
-// Instantiated for float, double and std::int64_t.
+// Instantiated for float, double, std::int64_t and std::int32_t.
 template <class T>
 void blockMultiplyAdd(KernelContext& context, int rank, const Index* extent, T alpha, const T* a,
                       const Index* as, const T* x, const Index* xs, T* y, const Index* ys);

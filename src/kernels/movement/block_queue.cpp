@@ -280,6 +280,7 @@ void BlockQueue::flush() {
 TENON_INSTANTIATE(float)
 TENON_INSTANTIATE(double)
 TENON_INSTANTIATE(std::int64_t)
+TENON_INSTANTIATE(std::int32_t)
 #undef TENON_INSTANTIATE
 
 } // namespace tenon

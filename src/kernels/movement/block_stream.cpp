@@ -66,5 +66,7 @@ template void blockStream<double>(KernelContext&, int, const Index*, const doubl
                                   double*);
 template void blockStream<std::int64_t>(KernelContext&, int, const Index*, const std::int64_t*,
                                         const Index*, std::int64_t*);
+template void blockStream<std::int32_t>(KernelContext&, int, const Index*, const std::int32_t*,
+                                        const Index*, std::int32_t*);
 
 } // namespace tenon

@@ -10,7 +10,7 @@ namespace tenon {
 
 // y = x[i . xs] for all i in the box `extent`, where y is contiguous and row-major, as
 // blockCombine(Combine::Copy, ...). The copy is visible to a thread that has seen a later store of
-// this thread. Instantiated for float, double and std::int64_t.
+// this thread. Instantiated for float, double, std::int64_t and std::int32_t.
 template <class T>
 void blockStream(KernelContext& context, int rank, const Index* extent, const T* x, const Index* xs,
                  T* y);

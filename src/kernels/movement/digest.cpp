@@ -69,6 +69,9 @@ template std::uint64_t digestBlock<float>(KernelContext&, int, const Index*, con
                                           const Index*, Index, const Index*);
 template std::uint64_t digestBlock<double>(KernelContext&, int, const Index*, const double*,
                                            const Index*, Index, const Index*);
+template std::uint64_t digestBlock<std::int32_t>(KernelContext&, int, const Index*,
+                                                 const std::int32_t*, const Index*, Index,
+                                                 const Index*);
 template std::uint64_t digestBlock<std::int64_t>(KernelContext&, int, const Index*,
                                                  const std::int64_t*, const Index*, Index,
                                                  const Index*);

@@ -12,7 +12,7 @@
 namespace tenon {
 
 // Digest of a box. Element i is x[i . xs] and has the global index first + i . strides. The rank is
-// 0 to 8. Instantiated for float, double and std::int64_t.
+// 0 to 8. Instantiated for float, double, std::int64_t and std::int32_t.
 template <class T>
 std::uint64_t digestBlock(KernelContext& context, int rank, const Index* extent, const T* x,
                           const Index* xs, Index first, const Index* strides);

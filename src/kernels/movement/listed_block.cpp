@@ -161,6 +161,7 @@ void listedAxpby(KernelContext& context, int rank, const Index* extent, int dim,
 TENON_INSTANTIATE(float)
 TENON_INSTANTIATE(double)
 TENON_INSTANTIATE(std::int64_t)
+TENON_INSTANTIATE(std::int32_t)
 #undef TENON_INSTANTIATE
 
 } // namespace tenon

@@ -15,7 +15,7 @@ namespace tenon {
 // dimension `dim` has the offset from.offset(i) in x and to.offset(i) in y; xs and ys are the
 // strides of all other dimensions. weights can be null (ones). No element of y is listed twice. If
 // beta = 0, y is not read; alpha = 1 without weights copies or adds bit by bit. Lists are in the
-// memory space of the context. Instantiated for float, double, and std::int64_t without weights.
+// memory space of the context. Instantiated for float, double, and integers without weights.
 // The rank is 1 to 8.
 template <class T>
 void listedAxpby(KernelContext& context, int rank, const Index* extent, int dim, T alpha,

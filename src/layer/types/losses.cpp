@@ -18,6 +18,7 @@
 #include "declaration/core/window_layout.hpp"
 #include "declaration/sphere/area.hpp"
 #include "declaration/types/losses.hpp"
+#include "dtensor/arithmetic.hpp"
 #include "dtensor/host_view.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
@@ -303,21 +304,30 @@ void TargetUse::check(const DTensor& userTensor, TenonDataType type) const {
 
 void TargetUse::begin() {
   const TenonDataType type = wantedType(userTensor());
-  check(userTensor(), type);
+  // Labels of int32 are moved as such, in messages of half the size, and widened on arrival.
+  const bool areNarrow = type == TENON_INT64 && userTensor().dataType() == TENON_INT32;
+  const TenonDataType movedType = areNarrow ? TENON_INT32 : type;
+  check(userTensor(), movedType);
   const DTensor& source = inSpace(userTensor(), layer_.comm(), layer_.space(), arrived_);
   // The tensor and the conversion are created at the first call, and again only if the user sets a
   // tensor of another layout or type. This happens on all ranks together, since all ranks set
   // tensors of the same layout.
   if (!value_ || value_->dataType() != type)
     value_ = makeRef<DTensor>(layer_.comm(), use_, type, layer_.space());
+  if (!areNarrow)
+    moved_ = {};
+  else if (!moved_)
+    moved_ = makeRef<DTensor>(layer_.comm(), use_, movedType, layer_.space());
   if (!conversion_ || !(conversion_->domain() == source.layout()) ||
-      conversion_->domainType() != type)
-    conversion_ = makeConversion(layer_.comm(), source.layout(), use_, type);
-  conversion_->start({Sense::Forward, 1, &source, 0, value_.get()});
+      conversion_->domainType() != movedType)
+    conversion_ = makeConversion(layer_.comm(), source.layout(), use_, movedType);
+  conversion_->start({Sense::Forward, 1, &source, 0, (areNarrow ? moved_ : value_).get()});
 }
 
 void TargetUse::end() {
   conversion_->finish();
+  if (moved_)
+    copyLocal(*moved_, *value_);
   if (of_ == SourceEntry::Of::Weights)
     checkWeights();
 }

@@ -33,7 +33,8 @@ public:
 
 private:
   const DTensor& userTensor() const;
-  // Labels are integers, weights have the layer's type, other targets are float32 or float64.
+  // The type of the kernel's tensor: labels are int64, weights have the layer's type, other targets
+  // are float32 or float64.
   TenonDataType wantedType(const DTensor& userTensor) const;
   void check(const DTensor& userTensor, TenonDataType type) const;
   void checkWeights() const;
@@ -43,6 +44,7 @@ private:
   Layout use_;
   LinearOpRef conversion_;
   Ref<DTensor> arrived_; // copy of a tensor from another space, in the layer's
+  Ref<DTensor> moved_;   // labels of int32 in the layout of the kernel, whose labels are int64
   Ref<DTensor> value_;
 };
 

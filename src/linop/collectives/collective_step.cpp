@@ -37,6 +37,8 @@ MPI_Datatype mpiType(TenonDataType type) {
       return MPI_FLOAT;
     else if constexpr (std::is_same_v<T, double>)
       return MPI_DOUBLE;
+    else if constexpr (std::is_same_v<T, std::int32_t>)
+      return MPI_INT32_T;
     else
       return MPI_INT64_T;
   });

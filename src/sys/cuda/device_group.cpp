@@ -9,6 +9,7 @@
 #include "sys/cuda/nccl.hpp"
 #include "sys/cuda/retry.hpp"
 #include "sys/cuda/shared_library.hpp"
+#include "sys/data_type.hpp"
 
 #include <fmt/format.h>
 
@@ -68,13 +69,11 @@ ncclDataType_t ncclTypeOf(TenonDataType type) {
     return ncclFloat32;
   case TENON_FLOAT64:
     return ncclFloat64;
+  case TENON_INT32:
+    return ncclInt32;
   default:
     return ncclInt64;
   }
-}
-
-std::size_t bytesOf(TenonDataType type) {
-  return type == TENON_FLOAT32 ? sizeof(float) : sizeof(double);
 }
 
 // NCCL's last error names the ranks, or the address that did not respond.
@@ -209,7 +208,7 @@ ncclResult_t eachPiece(std::span<const Index> cuts, TenonDataType type, Call cal
   ncclResult_t first = ncclSuccess;
   for (std::size_t i = 0; i + 1 < cuts.size() && first == ncclSuccess; ++i)
     if (const auto count = std::size_t(cuts[i + 1] - cuts[i]); count > 0)
-      first = call(std::size_t(cuts[i]) * bytesOf(type), count, int(i));
+      first = call(std::size_t(cuts[i]) * std::size_t(dataTypeSize(type)), count, int(i));
   const ncclResult_t last = nccl().ncclGroupEnd(); // also after a failure
   return first == ncclSuccess ? last : first;
 }

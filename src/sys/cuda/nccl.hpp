@@ -25,7 +25,7 @@ enum ncclResult_t {
   ncclRemoteError = 6,
   ncclInProgress = 7
 };
-enum ncclDataType_t { ncclInt64 = 4, ncclFloat32 = 7, ncclFloat64 = 8 };
+enum ncclDataType_t { ncclInt32 = 2, ncclInt64 = 4, ncclFloat32 = 7, ncclFloat64 = 8 };
 enum ncclRedOp_t { ncclSum = 0 };
 using ncclComm_t = struct ncclComm*;
 struct ncclUniqueId {

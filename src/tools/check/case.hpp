@@ -56,13 +56,16 @@ inline TenonDataType drawFloating(Draw& draw) {
 
 // A filling for a tensor of that type: small integers, or real numbers if allowed.
 inline Filling drawFilling(Draw& draw, TenonDataType type, bool mayBeReal) {
-  const bool isReal = mayBeReal && type != TENON_INT64;
+  const bool isReal = mayBeReal && !isInteger(type);
   const Numbers reals = type == TENON_FLOAT32 ? Numbers::Singles : Numbers::Doubles;
   return {draw.number(), isReal ? reals : Numbers::Integers};
 }
 
 inline const char* typeText(TenonDataType type) {
-  return type == TENON_FLOAT32 ? "float32" : type == TENON_FLOAT64 ? "float64" : "int64";
+  return type == TENON_FLOAT32   ? "float32"
+         : type == TENON_FLOAT64 ? "float64"
+         : type == TENON_INT32   ? "int32"
+                                 : "int64";
 }
 
 } // namespace tenon::tools

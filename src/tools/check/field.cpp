@@ -27,6 +27,11 @@ double load(const std::byte* from, TenonDataType type) {
     std::memcpy(&value, from, sizeof value);
     return static_cast<double>(value);
   }
+  if (type == TENON_INT32) {
+    std::int32_t value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+  }
   double value;
   std::memcpy(&value, from, sizeof value);
   return value;
@@ -43,6 +48,8 @@ void store(std::byte* to, TenonDataType type, double value) {
     storeAs<float>(to, value);
   else if (type == TENON_INT64)
     storeAs<std::int64_t>(to, value);
+  else if (type == TENON_INT32)
+    storeAs<std::int32_t>(to, value);
   else
     storeAs<double>(to, value);
 }
@@ -76,7 +83,7 @@ void shareIfPossible(UserMemory& memory, TenonLayout layout) {
 } // namespace
 
 std::size_t bytesOf(TenonDataType type) {
-  return type == TENON_FLOAT32 ? 4 : 8;
+  return type == TENON_FLOAT32 || type == TENON_INT32 ? 4 : 8;
 }
 
 Field::Field(TenonLayout layout, TenonDataType type, bool isUserSupplied, Draw& draw,
@@ -203,7 +210,7 @@ void Field::fillByPosition(const Filling& filling) {
 
 void Field::spoil() {
   // NaN propagates through every sum that reads it; a large integer is detected as well.
-  const double spoiled = type_ == TENON_INT64 ? 1 << 30 : std::numeric_limits<double>::quiet_NaN();
+  const double spoiled = isInteger(type_) ? 1 << 30 : std::numeric_limits<double>::quiet_NaN();
   write(Values(elementsOf(box_), spoiled));
 }
 

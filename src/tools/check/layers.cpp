@@ -88,6 +88,8 @@ void changeExtents(Draw& draw, std::vector<Indices>& inputs) {
 void drawTarget(Draw& draw, TenonInt classes, LayerCase& plan) {
   if (classes == 0)
     plan.targetType = drawFloating(draw);
+  else if (draw.chance(30))
+    plan.targetType = TENON_INT32;
   const Filling numbers{draw.number(), Numbers::Fractions};
   for (Index i = 0; i < elementsOf(plan.targetShape); ++i)
     plan.target.push_back(classes > 0 ? draw.upTo(static_cast<int>(classes) - 1)

@@ -96,7 +96,7 @@ double toleranceOf(const Subject& s, const Call& call, const Filling& ofX, const
 // Checks the operator, or with call.isAdjoint its adjoint. `s` is the definition of what is
 // checked: Subject::adjoint() for the adjoint. `op` is the operator in both cases.
 void checkDirection(Case& c, const Subject& s, TenonLinearOp op, const Call& call) {
-  const bool isReal = c.draw.chance(50) && s.fromType != TENON_INT64 && s.toType != TENON_INT64;
+  const bool isReal = c.draw.chance(50) && !isInteger(s.fromType) && !isInteger(s.toType);
   const Filling ofX = drawFilling(c.draw, s.fromType, isReal),
                 ofY = drawFilling(c.draw, s.toType, isReal);
   const bool userX = c.draw.chance(40), userY = c.draw.chance(40);
@@ -157,7 +157,7 @@ Subject Subject::adjoint() const {
 void checkOperator(Case& c, const Subject& subject) {
   checkDirection(c, subject, subject.op, drawCall(c.draw, /*isAdjoint=*/false));
   checkDirection(c, subject.adjoint(), subject.op, drawCall(c.draw, /*isAdjoint=*/true));
-  if (subject.fromType != TENON_INT64)
+  if (!isInteger(subject.fromType))
     checkIdentity(c, subject);
 }
 

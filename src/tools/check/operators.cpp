@@ -22,7 +22,9 @@ Indices shapeFor(Draw& draw) {
 
 // Integers are rarer than the floating types, which all operators support.
 TenonDataType drawType(Draw& draw) {
-  return draw.chance(10) ? TENON_INT64 : drawFloating(draw);
+  if (!draw.chance(10))
+    return drawFloating(draw);
+  return draw.chance(50) ? TENON_INT32 : TENON_INT64;
 }
 
 // The grid of y, for x on `grid`: mostly the same one, on which a conversion can also consist of

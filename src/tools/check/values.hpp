@@ -14,6 +14,10 @@
 
 namespace tenon::tools {
 
+inline bool isInteger(TenonDataType type) {
+  return type == TENON_INT32 || type == TENON_INT64;
+}
+
 using Values = std::vector<double>;
 
 // The kinds of numbers. Integers are small; Fractions are multiples of 1/64 in [-1, 1), and

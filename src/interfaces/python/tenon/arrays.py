@@ -26,8 +26,8 @@ from .runtime import (address, check, double, function, int as c_int, list as c_
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-TYPES = {'float32': 0, 'float64': 1, 'int64': 2}
-C_TYPES = (ctypes.c_float, double, long)
+TYPES = {'float32': 0, 'float64': 1, 'int64': 2, 'int32': 3}
+C_TYPES = (ctypes.c_float, double, long, ctypes.c_int32)
 
 placed: dict[int, Any] = {}  # the owner of a tensor's memory, by the address of the tensor
 waiting: list[Arrays] = []  # tensors without a Python object whose arrays are still in use

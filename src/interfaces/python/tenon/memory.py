@@ -6,7 +6,7 @@ import numpy
 
 # Constants of DLPack.
 HOST, DEVICES = (1, 3), (2, 13)  # kDLCPU, kDLCUDAHost; kDLCUDA, kDLCUDAManaged
-TYPES = {(2, 32): 'float32', (2, 64): 'float64', (0, 64): 'int64'}
+TYPES = {(2, 32): 'float32', (2, 64): 'float64', (0, 64): 'int64', (0, 32): 'int32'}
 get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
 get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
 

@@ -16,7 +16,7 @@ from ..memory import memory_of
 from ..runtime import address, check, function, int as c_int, long, to_communicator
 
 apply, apply_adjoint = (function(f'TenonLinearOpApply{which}', c_int, *[address] * 3) for which in ('', 'Adjoint'))
-DTYPES = (torch.float32, torch.float64, torch.int64)
+DTYPES = (torch.float32, torch.float64, torch.int64, torch.int32)
 # The object that owns the memory of a tensor of torch, without its graph: the graph would reference
 # the module, and the module the placed array.
 memory_held = getattr(torch.Tensor, 'untyped_storage', torch.Tensor.detach)
@@ -250,7 +250,8 @@ def block(of: Layout | DTensor, whole: torch.Tensor) -> torch.Tensor:
 def data_type_of(dtype: torch.dtype | None) -> DataType:
     wanted = dtype if dtype is not None else torch.get_default_dtype()
     if wanted not in DTYPES:
-        raise ValueError(f'dtype={wanted} is not supported, torch.float32 or torch.float64 is, and of operators torch.int64')
+        raise ValueError(f'dtype={wanted} is not supported, torch.float32 or torch.float64 is, and of operators torch.int64 '
+                         'and torch.int32')
     return DataType(DTYPES.index(wanted))
 
 
