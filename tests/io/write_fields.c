@@ -5,8 +5,8 @@
  * files as ParaView would and computes the same values; with -tenon_field_format netcdf check_cf.py
  * reads them by netCDF4. The series are:
  *
- *   plane    u and v, in a column-major array with ghost cells; p and kind (int32), which rank 0 has
- *            alone
+ *   plane    u and v, in a column-major array with ghost cells; p and kind (int32), which rank 0
+ *            has alone
  *   volume   T at the points of a grid of 4 x 5 x 7
  *   mesh     a flux in the cells and T at the nodes of a mesh, which consists of the plane's cells
  *            with owners and ids in a scattered order
