@@ -4,6 +4,8 @@
 // of parameters and of running statistics, and between evaluations in training.
 #include "layer_run.hpp"
 
+#include <numeric>
+
 namespace tenon {
 namespace {
 
@@ -135,6 +137,73 @@ TEST(Inference, KeepsConvolutionsThatSeveralNormalisationsRead) {
     results.push_back(appliedTo(*net, field, 4));
   }
   test::expectNear(results[0], results[1], 1e-5, "in inference");
+}
+
+// The result of the network in inference, and in inference that is recorded, where nothing is
+// folded and images are row-major.
+void expectSameRecorded(Layer& net, const DTensor& x) {
+  const auto y = tensor(net.outputLayout(), net.dataType());
+  net.setTraining(false);
+  net.apply(x, *y);
+  const std::vector<double> inferred = test::gathered(*y);
+  net.setRecording(true);
+  net.apply(x, *y);
+  net.clearStack();
+  test::expectNear(inferred, test::gathered(*y), 1e-5, "in inference");
+}
+
+// A network with statistics of a training step, applied to other values.
+void expectSameRecorded(Layer& net, const Layout& field) {
+  net.setUp(field);
+  test::fillParameters(net);
+  appliedTo(net, field, /*stream=*/6);
+  const auto x = tensor(field, net.dataType());
+  test::fillValid(*x, /*stream=*/4);
+  expectSameRecorded(net, *x);
+}
+
+// Only the first of two normalisations in a row can be folded: a convolution has one factor and one
+// shift for each channel.
+TEST(Inference, FoldsOneOfSeveralNormalisationsInARow) {
+  const auto net = test::newLayer(world(), "sequential");
+  appendLayer(*net, sameConvolution(5, 1, 3));
+  for (int i = 0; i < 3; ++i)
+    appendLayer(*net, layerOfChannels("batchnorm"));
+  expectSameRecorded(*net, onWorld({2 * world()->size(), 5, 8, 6}, "S0"));
+}
+
+// Coordinates alone need only the shape of the convolution's result, which folding removes.
+TEST(Inference, FoldsBesideALayerThatIgnoresItsInput) {
+  const auto net = test::newLayer(world(), "graph"),
+             coordinates = test::newLayer(world(), "coordinates"),
+             joined = test::newLayer(world(), "concatenate");
+  coordinates->set("append", false);
+  joined->set("dim", Index(1));
+  const int convolved = addGraphNode(*net, sameConvolution(5, 1, 3), {-1});
+  const int normalised = addGraphNode(*net, layerOfChannels("batchnorm"), {convolved});
+  const int positions = addGraphNode(*net, coordinates, {convolved});
+  addGraphNode(*net, joined, {normalised, positions});
+  expectSameRecorded(*net, onWorld({2 * world()->size(), 5, 8, 6}, "S0"));
+}
+
+// Images of one pixel are row-major and have channels last at once, unlike their maxima of
+// several.
+TEST(Inference, TakesMaximaOfImagesOfOnePixel) {
+  const Index images = 2 * world()->size(), channels = kInferenceChannels;
+  const auto net = test::newLayer(world(), "sequential"),
+             maxima = test::newLayer(world(), "maxpooling");
+  test::setWindows(*maxima, std::vector<Window>(2, {.kernel = 2, .padLow = 1, .padHigh = 1}));
+  appendLayer(*net, maxima);
+  appendLayer(*net, sameConvolution(channels, 1, 1));
+  const Layout field = onWorld({images, channels, 1, 1}, "S0");
+  net->setUp(field);
+  test::fillParameters(*net);
+  const auto x = tensor(field, net->dataType());
+  std::vector<float> pixels(std::size_t(2 * channels));
+  std::iota(pixels.begin(), pixels.end(), 1.f);
+  x->placeArray(pixels.data(), {channels, 1, channels, channels}, {0, 0, 0, 0}, {0, 0, 0, 0},
+                /*readOnly=*/true);
+  expectSameRecorded(*net, *x);
 }
 
 } // namespace

@@ -86,7 +86,8 @@ public:
     return isMaximum_ ? ChannelOrders::Same : ChannelOrders::First;
   }
   bool infer(Arrays x, KernelParameters, const Finish&, LocalArray& y) override {
-    if (!isMaximum_ || !isChannelsLast(x[0]))
+    // A user's images of one pixel have both orders, so the output's order counts as well.
+    if (!isMaximum_ || !isChannelsLast(x[0]) || !isChannelsLast(y))
       return false;
     maximaChannelsLast<T>(y.context(), images_, x[0].data<T>(), y.mutableData<T>());
     return true;

@@ -50,7 +50,7 @@ private:
   int normalisationAfter(std::size_t s) const {
     const Step& step = pass_.steps[s];
     if (step.map < 0 || !isForward(step) || step.epilogue >= 0 || list_.maps()[step.map].part ||
-        callsOf(step) > 1 || !kernelOf(step).foldsChannels())
+        callsOf(step) > 1 || !kernelOf(step).foldsChannels() || isFolded(step))
       return -1;
     const ValueId v = step.writes[0];
     const Value& value = pass_.values[v];
@@ -70,6 +70,11 @@ private:
     }
     return found;
   }
+  // Whether a normalisation is folded in already: the step then also reads its statistics. A second
+  // one stays, since a convolution has one factor for each channel.
+  bool isFolded(const Step& step) const {
+    return step.reads.size() > list_.maps()[step.map].x.size();
+  }
   // A kernel that is called several times has one copy of the weights, and could be followed by
   // several normalisations.
   Index callsOf(const Step& step) const {
@@ -88,7 +93,7 @@ private:
     const ValueId v = first.writes[0];
     for (Step& step : pass_.steps)
       if (ignoresInputs(step))
-        std::erase(step.reads, v);
+        std::ranges::replace(step.reads, v, kNoValue); // kernels know their inputs by position
     const Value& written = pass_.values[second.writes[0]];
     const auto channels = std::size_t(maps_.tensor(written)->extent()[1]);
     FoldedChannels folded{first.map, second.map, std::vector<float>(channels),
