@@ -44,6 +44,9 @@ namespace tenon {
 
 namespace {
 
+// Filters have lists of rows and columns, and of basis functions.
+constexpr Index kMaxRows = Index(1) << 15, kMaxColumns = Index(1) << 17, kMaxKernel = 64;
+
 constexpr OptionSpec kDisco[] = {
     kInChannelsSetting,
     kOutChannelsSetting,
@@ -108,6 +111,12 @@ public:
     checkInputChannels(*this, x);
     const Shape y = outputFieldOf(*this, x);
     checkSphereField(*this, y, outputGridOf(*this));
+    for (const Shape& field : {x, y})
+      if (field[kRowDim] > kMaxRows || field[kColumnDim] > kMaxColumns)
+        throw Error(TENON_ERR_SHAPE,
+                    fmt::format("{} has a field of {} x {} points; at most {} x {} are possible, "
+                                "since filters have a list for each row",
+                                title(), field[kRowDim], field[kColumnDim], kMaxRows, kMaxColumns));
     const Index fine = (isTransposed_ ? y : x)[kColumnDim],
                 coarse = (isTransposed_ ? x : y)[kColumnDim];
     if (coarse == 0 || fine % coarse != 0)
@@ -252,13 +261,17 @@ private:
                                              title(), cutoff));
     if (!isSet("kernel"))
       return;
-    const auto count = static_cast<Index>(value<std::vector<Index>>("kernel").size());
+    const auto numbers = value<std::vector<Index>>("kernel");
+    const auto count = static_cast<Index>(numbers.size());
     const Index most = text("basis") == "zernike" ? 1 : 2;
     if (count < 1 || count > most)
       throw Error(TENON_ERR_ARG,
                   fmt::format("kernel of {} has {}, but basis {} needs {}", title(),
                               counted(count, "number"), text("basis"),
                               most == 1 ? "one, the number of degrees" : "one or two"));
+    if (std::ranges::max(numbers) > kMaxKernel)
+      throw Error(TENON_ERR_ARG, fmt::format("kernel of {} is {}; set numbers of at most {}",
+                                             title(), fmt::join(numbers, "x"), kMaxKernel));
   }
 
   // Both grids of an input and its output. They are stored, since a plan asks for the work of many
