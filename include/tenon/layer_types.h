@@ -64,8 +64,9 @@
  *
  *  Fields on latitudes and longitudes: spherical harmonic transforms ("sht", "inversesht"),
  *  spherical convolutions ("sphericalconv") and products with a number for each degree
- *  ("degreeproduct") have the grids and the order of coefficients of tenon/sphere.h. doc/sphere.md
- *  has their definitions.
+ *  ("degreeproduct") have the grids and the order of coefficients of tenon/sphere.h, and
+ *  convolutions with filters of compact support ("disco", "transposeddisco") its grids.
+ *  doc/sphere.md has their definitions.
  *
  *  Elementwise functions are types too:
  *
@@ -141,6 +142,10 @@
  *  - "meanabsoluteerror": for each element |d|; the derivative is 0 where d is 0.
  *  - "huber": for each element d^2 / 2 if |d| <= delta, otherwise delta (|d| - delta / 2).
  *  - "relativel2": for each sample |d| / (|t| + epsilon), in the Euclidean norm.
+ *  - "crps": for each element of t, the score of an ensemble with the members x_k, E of them
+ *    (setting members): the mean of |x_k - t| - f / 2 times the sum over k and l of |x_k - x_l|,
+ *    f = alpha / (E (E - 1)) + (1 - alpha) / E^2. The members of a sample follow each other in the
+ *    batch: x is [samples E, ...] and t [samples, ...].
  *  - "gradientpenalty": for each element, with u = d, or u = x if with_target is false, the sum
  *    over spatial dimensions of ((u at the next grid point - u) / spacing)^2. x is [batch, channel,
  *    spatial...]. The last grid point has no next one, unless the setting periodic is true.
@@ -150,13 +155,13 @@
  *  the same on all ranks that hold it.
  *
  *  The setting loss_weights gives the terms weights (TenonLayerSetTargetWeights()): "sample", with
- *  a tensor [samples], or "element", with a tensor of the input's shape. A weight of 0 masks a
+ *  a tensor [samples], or "element", with a tensor of the target's shape. A weight of 0 masks a
  *  term. The mean is divided by the sum of the weights. "crossentropy" has weights of samples only.
  *  In "relativel2" the weights of elements multiply the squares in both norms. In "gradientpenalty"
  *  a difference has the weight of its lower grid point.
  *
- *  Settings: loss_reduction and loss_weights; delta for huber; epsilon for relativel2; spacing,
- *  periodic and with_target for gradientpenalty.
+ *  Settings: loss_reduction and loss_weights; delta for huber; epsilon for relativel2; members and
+ *  alpha (1: fair) for crps; spacing, periodic and with_target for gradientpenalty.
  *
  *  To differentiate a loss, fill its cotangent with the constant 1 (TenonDTensorFillConstant()).
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
  *  @brief Grids on the sphere, and the order in which layers on the sphere store spherical harmonic
- *         coefficients. The layers have the types "sht", "inversesht", "sphericalconv" and
- *         "degreeproduct" (doc/sphere.md).
+ *         coefficients. The layers have the types "sht", "inversesht", "sphericalconv",
+ *         "degreeproduct", "disco" and "transposeddisco" (doc/sphere.md).
  *
  *  This header is experimental (doc/1.0.md).
  */

@@ -285,4 +285,13 @@ Layout makeLayoutLike(const Layout& source, const GridPtr& grid, const TensorSig
   return makeLayout(plain.shape(), grid, requested, sameCuts);
 }
 
+Layout cutAtMultiples(const Layout& layout, int dim, Index of) {
+  if (layout.parts(dim) == 1)
+    return layout;
+  LayoutSpec spec = layout.spec();
+  for (Index& cut : spec.cuts[dim])
+    cut = (cut + of / 2) / of * of;
+  return Layout(std::move(spec));
+}
+
 } // namespace tenon

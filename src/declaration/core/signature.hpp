@@ -109,5 +109,8 @@ Layout makeLayout(const Shape& shape, const GridPtr& grid, const TensorSignature
                   const std::vector<CutSource>& cutsFrom);
 // A layout of the source's shape with the source's split points in all dimensions.
 Layout makeLayoutLike(const Layout& source, const GridPtr& grid, const TensorSignature& requested);
+// The layout with each split point of a dimension moved to the nearest multiple of `of`, so groups
+// of so many elements are on one rank each. The extent must be a multiple.
+Layout cutAtMultiples(const Layout& layout, int dim, Index of);
 
 } // namespace tenon

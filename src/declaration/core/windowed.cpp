@@ -81,17 +81,8 @@ void GroupedWindowed::checkInput(const Layout& input, const std::string& labels)
 
 Layout GroupedWindowed::plainLayout(const Layout& input, const GridPtr& grid,
                                     const TensorSignature& requested) const {
-  Layout plain = Windowed::plainLayout(input, grid, requested);
-  LayoutSpec spec = plain.spec();
-  spec.cuts[kChannelDim] = plain.cuts(kChannelDim);
-  const bool isSplit = spec.cuts[kChannelDim].size() > 2; // the cuts include begin and end
-  if (groups() == 1 || !isSplit)
-    return plain;
-  const Index channels = inOfGroup();
-  // Move each split point to the nearest boundary between groups: each group is on one rank.
-  for (Index& cut : spec.cuts[kChannelDim])
-    cut = (cut + channels / 2) / channels * channels;
-  return Layout(std::move(spec));
+  const Layout plain = Windowed::plainLayout(input, grid, requested);
+  return groups() == 1 ? plain : cutAtMultiples(plain, kChannelDim, inOfGroup());
 }
 
 std::vector<Index> GroupedWindowed::channelCuts(const Layout& plain) const {

@@ -25,14 +25,13 @@
 // declareSphericalConvolution() is declared in core/types.hpp.
 #include "declaration/core/kernel_maps.hpp"
 #include "declaration/core/types.hpp"
+#include "declaration/sphere/output_field.hpp"
 #include "declaration/sphere/spherical_product.hpp"
 #include "declaration/sphere/transform.hpp"
 #include "geometry/layout/layout.hpp"
 #include "sys/errors/error.hpp"
-#include "sys/text/text.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cmath>
 #include <numbers>
@@ -48,16 +47,8 @@ public:
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     const Shape& x = inputs.front();
     checkField(x, text("grid"), /*isAnalysed=*/true);
-    if (x[1] != integer("in_channels"))
-      throw Error(TENON_ERR_SHAPE,
-                  fmt::format("the input has shape [{2}], but {0} needs [batch,{1},rows,columns]",
-                              title(), integer("in_channels"), fmt::join(x, ",")));
-    Shape y = {x[0], integer("out_channels"), x[2], x[3]};
-    if (isSet("size")) {
-      const auto size = value<std::vector<Index>>("size");
-      y[2] = size[0];
-      y[3] = size[1];
-    }
+    checkInputChannels(*this, x);
+    const Shape y = outputFieldOf(*this, x);
     checkField(y, gridOfOutput(), /*isAnalysed=*/false);
     return y;
   }
@@ -189,10 +180,8 @@ private:
        {"separable", OptionSpec::Flag, "false",
         "whether each channel is a group of its own; in_channels and out_channels are then equal"},
        {"bias", OptionSpec::Flag, "true", "whether to add a bias for each output channel"},
-       {"output_grid", OptionSpec::String, "",
-        "latitudes of the rows of the output: gauss, poles or cells; empty: as grid"},
-       {"size", OptionSpec::Ints, nullptr,
-        "rows and columns of the output; default: those of the input", nullptr, atLeast(1)}}});
+       kOutputGridSetting,
+       kOutputFieldSetting}});
 
   // The arrays of the maps, in order; the fields have whole circles.
   struct Stages {
@@ -211,9 +200,7 @@ private:
             .groups = groups(),
             .orders = orders()};
   }
-  std::string gridOfOutput() const override {
-    return text("output_grid").empty() ? text("grid") : text("output_grid");
-  }
+  std::string gridOfOutput() const override { return outputGridOf(*this); }
   // Output channels have the split points of the weights if an axis splits those by them, else
   // those of the input.
   CutSource channelCuts(const Form& form) const {
@@ -222,23 +209,8 @@ private:
   }
 
   void check() const override {
-    const std::string grid = text("output_grid");
-    if (!grid.empty() && grid != "gauss" && grid != "poles" && grid != "cells")
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("output_grid of {} is '{}'; set gauss, poles or cells, or leave it "
-                              "empty for the grid of the input",
-                              title(), grid));
-    if (isSet("size") && value<std::vector<Index>>("size").size() != 2)
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("size of {} has {}; set the rows and columns of its output", title(),
-                              counted(Index(value<std::vector<Index>>("size").size()), "number")));
-    if (!settings().isSet("in_channels") || !settings().isSet("out_channels"))
-      return;
-    const Index in = integer("in_channels"), out = integer("out_channels");
-    if (in % groups() != 0 || out % groups() != 0)
-      throw Error(TENON_ERR_ARG, fmt::format("groups, {}, of {} must divide {} input and {} output "
-                                             "channels",
-                                             groups(), title(), in, out));
+    const bool isChecked = !flag("separable") || isSet("in_channels");
+    checkOutputSettings(*this, isChecked ? groups() : 1);
   }
 
   SphericalProduct productOf(const Box& from, const Box& to) const {

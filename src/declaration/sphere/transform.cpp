@@ -170,11 +170,7 @@ bool SphereDeclaration::isFull(const std::string& grid) const {
 
 void SphereDeclaration::checkField(const Shape& field, const std::string& grid,
                                    bool isAnalysed) const {
-  if (field.size() != 4)
-    throw Error(TENON_ERR_SHAPE,
-                fmt::format("the field has shape [{}], but {} needs [batch, channel, rows, "
-                            "columns], rows of latitude and columns of longitude",
-                            fmt::join(field, ","), title()));
+  checkSphereField(*this, field, grid);
   const Index rows = field[2], columns = field[3], L = degrees(), M = orders();
   if (M > L)
     throw Error(TENON_ERR_SHAPE,
@@ -191,10 +187,6 @@ void SphereDeclaration::checkField(const Shape& field, const std::string& grid,
                 fmt::format("{} has orders {} > columns / 2 + 1 = {} for {} columns of longitude; "
                             "set fewer orders, or give a finer field",
                             title(), M, columns / 2 + 1, columns));
-  if (grid == "poles" && rows < 2)
-    throw Error(TENON_ERR_SHAPE, fmt::format("{} has a grid with both poles, but the field has {}; "
-                                             "give one of at least 2 rows",
-                                             title(), counted(rows, "row")));
 }
 
 void SphereDeclaration::checkCoefficients(const Shape& c) const {

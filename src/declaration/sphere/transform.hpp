@@ -13,6 +13,7 @@
 
 #include "declaration/core/declaration.hpp"
 #include "declaration/kernel/kernel_place.hpp"
+#include "declaration/sphere/output_field.hpp"
 #include "kernels/sphere/legendre.hpp"
 
 #include <algorithm>
@@ -30,10 +31,7 @@ constexpr auto sphereSettings(const std::array<OptionSpec, N>& own) {
        "number of orders M: m = 0, ..., M - 1, at most L and columns / 2 + 1; 0: as many as "
        "degrees",
        nullptr, atLeast(0)},
-      {"grid", OptionSpec::Choice, "gauss",
-       "latitudes of the rows: roots of a Legendre polynomial, equidistant with both poles, or "
-       "equidistant between them",
-       "gauss|poles|cells"},
+      kSphereGridSetting,
       {"quadrature", OptionSpec::Choice, "automatic",
        "weights of the rows: plain is Gauss's, Clenshaw and Curtis's or Fejer's; full is exact for "
        "all degrees that equidistant rows resolve; automatic: plain for gauss, else full",
@@ -41,7 +39,7 @@ constexpr auto sphereSettings(const std::array<OptionSpec, N>& own) {
       {"norm", OptionSpec::Choice, "ortho",
        "norm of the harmonics: orthonormal, or Schmidt's, 4 pi / (2 l + 1)", "ortho|schmidt"},
       {"sign", OptionSpec::Flag, "true", "whether the harmonics have the factor (-1)^m"},
-      {"first_row", OptionSpec::Choice, "north", "the pole near which row 0 is", "north|south"}};
+      kFirstRowSetting};
   std::array<OptionSpec, std::size(kShared) + N> all{};
   std::copy(std::begin(kShared), std::end(kShared), all.begin());
   std::copy(own.begin(), own.end(), all.begin() + std::size(kShared));

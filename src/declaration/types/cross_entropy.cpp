@@ -65,7 +65,9 @@ private:
   void checkInput(const Shape& x) const override {
     if (x.size() != 2)
       throw Error(TENON_ERR_SHAPE,
-                  fmt::format("the input has shape [{1}], but {0} needs logits [samples,classes]",
+                  fmt::format("the input has shape [{1}], but {0} needs logits [samples,classes]; "
+                              "for a class in each pixel move the classes last by transpose, and "
+                              "join the other dimensions by reshape",
                               title(), fmt::join(x, ",")));
   }
 

@@ -248,10 +248,10 @@ MapList Loss::maps(const Form& form, const Layouts&) const {
   if (takesTarget())
     list.source(target(use));
   if (takesTargetWeights())
-    list.source(
-        {.name = "weights",
-         .of = SourceEntry::Of::Weights,
-         .use = text("loss_weights") == "sample" ? samplesLayout(use) : use.withoutHalos()});
+    list.source({.name = "weights",
+                 .of = SourceEntry::Of::Weights,
+                 .use = text("loss_weights") == "sample" ? samplesLayout(termsLayout(use))
+                                                         : termsLayout(use)});
   // The input is exact, because a rounding of it would appear as a difference from the target.
   const ValueId z = list.exact(
       haveSameMemory(form.inputs.front(), use) ? list.staged(x) : list.convert(used_, x, use));

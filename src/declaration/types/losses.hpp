@@ -66,6 +66,9 @@ public:
   bool takesTargetWeights() const override { return text("loss_weights") != "none"; }
   // Whether there is one term per sample, instead of one per element.
   virtual bool termsAreSamples() const { return false; }
+  // The layout of the terms, if the input is read in the layout `use`: one for each element of the
+  // input, or fewer.
+  virtual Layout termsLayout(const Layout& use) const { return use.withoutHalos(); }
 
   Shape outputShape(const std::vector<Shape>& inputs) const override;
   Form form(const Layouts& inputs, const Choice& choice) const override;

@@ -16,6 +16,7 @@ using namespace functors;
   TENON_GROUPS(AddTo, WeightedError<SquaredTerm, T, U>)                                            \
   TENON_GROUPS(AddTo, WeightedError<AbsoluteTerm, T, U>)                                           \
   TENON_GROUPS(AddTo, WeightedError<HuberTerm, T, U>)                                              \
+  TENON_GROUPS(AddTo, EnsembleTerm<T, U>)                                                          \
   TENON_GROUPS(AddTo, RowError<T, U>)                                                              \
   TENON_GROUPS(AddTo, RowTarget<T, U>)                                                             \
   TENON_GROUPS(AddTo, DifferenceTerm<T, U>)                                                        \

@@ -58,6 +58,41 @@ struct WeightedError : ErrorTermOf {
   }
 };
 
+// The term of an ensemble for element i of the target. Pairs of members are compared one by one,
+// which needs neither sorting nor memory.
+template <class T, class U>
+struct EnsembleTerm {
+  using Wide = double;
+  Ensemble ensemble;
+  const T* x;
+  const U* t;
+  ElementWeights<T> weights;
+  double scale;
+  T* g;
+  TENON_DEVICE double operator()(Index, Index i) const {
+    const Index members = ensemble.members, step = ensemble.inner,
+                first = i / step * members * step + i % step;
+    const double w = weights.of(i), each = 1 / double(members);
+    double errors = 0, pairs = 0; // sums of |x_k - t|, and of |x_k - x_l| over k and l
+    for (Index k = 0; k < members; ++k) {
+      const Index at = first + k * step;
+      const ValueAndSlope error =
+          AbsoluteTerm{}.termOf(differenceOf(w, double(x[at]), double(t[i])));
+      double slopes = 0;
+      for (Index l = 0; l < members; ++l) {
+        const ValueAndSlope pair =
+            AbsoluteTerm{}.termOf(differenceOf(w, double(x[at]), double(x[first + l * step])));
+        pairs += pair.value;
+        slopes += pair.slope;
+      }
+      errors += error.value;
+      if (g)
+        g[at] = T(scale * w * (each * error.slope - ensemble.pairFactor * slopes));
+    }
+    return w * (each * errors - ensemble.pairFactor * pairs / 2);
+  }
+};
+
 // n - i for a weight that is negative or not finite, else 0: the maximum over all elements is that
 // of the first such weight.
 template <class T>

@@ -73,6 +73,12 @@ void errorTerms(KernelContext& context, ErrorTerm term, double delta, Index n, c
 }
 
 template <class T, class U>
+void ensembleTerms(KernelContext& context, const Ensemble& ensemble, Index n, const T* x,
+                   const U* t, const ElementWeights<T>& weights, double scale, T* g, T* sum) {
+  sumTerms(context, n, functors::EnsembleTerm<T, U>{ensemble, x, t, weights, scale, g}, scale, sum);
+}
+
+template <class T, class U>
 void relativeSums(KernelContext& context, Index rows, Index cols, const T* x, const U* t,
                   const ElementWeights<T>& weights, T* e, T* s) {
   // The caller reduces these sums over the ranks that share a sample, so roots and quotients are
@@ -231,6 +237,8 @@ void scaleByNumber(KernelContext& context, Index n, const T* factor, const T* x,
 #define TENON_INSTANTIATE(T, U)                                                                    \
   template void errorTerms<T, U>(KernelContext&, ErrorTerm, double, Index, const T*, const U*,     \
                                  const ElementWeights<T>&, double, T*, T*);                        \
+  template void ensembleTerms<T, U>(KernelContext&, const Ensemble&, Index, const T*, const U*,    \
+                                    const ElementWeights<T>&, double, T*, T*);                     \
   template void relativeSums<T, U>(KernelContext&, Index, Index, const T*, const U*,               \
                                    const ElementWeights<T>&, T*, T*);                              \
   template void relativeTerms<T, U>(KernelContext&, Index, Index, const T*, const U*,              \

@@ -4,6 +4,7 @@
 //     errorTerms()                     squared, absolute or Huber error per element
 //     relativeSums(), relativeTerms()  |x - t| / (|t| + epsilon) per sample; the caller reduces the
 //                                      sums in between over the ranks that share a sample
+//     ensembleTerms()                  score of the members of an ensemble per element of a target
 //     differenceTerms()                squared first differences of x - t between neighbours
 // Each rank computes its part; the caller adds the parts over the ranks. Sums are pairwise in
 // double and stored in *sum, in the memory space of the kernels, so the host need not wait. If sum
@@ -41,6 +42,20 @@ struct ElementWeights {
 template <class T, class U>
 void errorTerms(KernelContext& context, ErrorTerm term, double delta, Index n, const T* x,
                 const U* t, const ElementWeights<T>& weights, double scale, T* g, T* sum);
+
+// x has the `members` of each sample one after the other, of `inner` elements each, and t one field
+// for each sample. The term of element i of t, with its members x_k, is
+//     sum over k of |x_k - t| / members - pairFactor sum over pairs k < l of |x_k - x_l|.
+// Derivatives of |d| are 0 at 0.
+struct Ensemble {
+  Index members, inner;
+  double pairFactor;
+};
+// *sum = scale sum of w_i times the terms of n elements of t, and g the derivative with respect to
+// x; g can be null.
+template <class T, class U>
+void ensembleTerms(KernelContext& context, const Ensemble& ensemble, Index n, const T* x,
+                   const U* t, const ElementWeights<T>& weights, double scale, T* g, T* sum);
 
 // e[r] = sum over c of w (x[r,c] - t[r,c])^2 and s[r] = sum over c of w t[r,c]^2, with a weight w
 // per element.

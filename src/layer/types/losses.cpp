@@ -16,96 +16,27 @@
 #include "layer/types/losses.hpp"
 
 #include "declaration/core/window_layout.hpp"
-#include "declaration/sphere/area.hpp"
 #include "declaration/types/losses.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/host_view.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
-#include "kernels/rows/losses.hpp"
 #include "layer/core/layer_types.hpp"
 #include "layer/core/local_kernel.hpp"
+#include "layer/types/loss_weights.hpp"
 #include "linop/exchange/make_conversion.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <array>
-#include <type_traits>
 
 namespace tenon {
-
-// The weights by area of a rank's elements: one for each row of its block, in the layer's type.
-struct LossArea {
-  LossArea(const AreaRows& rows, const Box& box, TenonDataType type, KernelContext& context)
-      : dim(rows.dim), rows(box[rows.dim].size()) {
-    for (std::size_t d = static_cast<std::size_t>(dim) + 1; d < box.size(); ++d)
-      rowElements *= box[d].size();
-    const double each = 1 / double(rows.longitudes);
-    if (type == TENON_FLOAT32)
-      floats = sharesOf<float>(rows, box[dim], context, each);
-    else
-      doubles = sharesOf<double>(rows, box[dim], context, each);
-    for (Index row = box[dim].begin; row < box[dim].end; ++row)
-      sumOfRows += rows.share[row] * each;
-  }
-  template <class T>
-  const T* values() const {
-    if constexpr (std::is_same_v<T, float>)
-      return floats.data();
-    else
-      return doubles.data();
-  }
-
-  int dim;
-  Index rows, rowElements = 1;
-  double sumOfRows = 0; // of the weights of one element of each row
-  ReadList<float> floats;
-  ReadList<double> doubles;
-};
 
 // Losses whose terms depend on the error (input minus target) of each element, or on differences of
 // the error in space.
 
 namespace {
-
-// Calls visit(elements of the target), or visit(null) if the loss has no target. The target can be
-// float32 or float64, whatever the type T of the layer.
-template <class T, class Visit>
-void visitTarget(const LossPart& part, Visit&& visit) {
-  if (!part.target)
-    return visit(static_cast<const T*>(nullptr));
-  const DTensor& target = part.target->value();
-  visitFloating(target.dataType(), [&]<class U>(U) { visit(target.data<U>()); });
-}
-
-// The user's weights of elements, if there are any, times those by area.
-template <class T>
-ElementWeights<T> elementWeightsOf(const LossPart& part) {
-  ElementWeights<T> weights{.values = part.elementWeights<T>()};
-  if (part.area && part.area->rows > 0) {
-    weights.rowValues = part.area->values<T>();
-    weights.rowElements = part.area->rowElements;
-    weights.rows = part.area->rows;
-  }
-  return weights;
-}
-
-// The same with the user's weights of samples, each of which applies to the elements of a sample.
-template <class T>
-ElementWeights<T> weightsOf(const LossPart& part) {
-  ElementWeights<T> weights = elementWeightsOf<T>(part);
-  if (part.weighsSamples) {
-    weights.values = part.sampleWeights<T>();
-    weights.elementsEach = std::max<Index>(1, part.rows() > 0 ? part.elements() / part.rows() : 1);
-  }
-  return weights;
-}
-
-// Input 1 of the kernels of terms, which exists only in a weighted mean.
-const DTensor* weightSum(Inputs x) {
-  return x.size() > 1 ? x[1] : nullptr;
-}
 
 // Terms that depend on the error of one element.
 class ElementTerms final : public SavedGradient {
@@ -437,9 +368,10 @@ private:
 // The block of a loss on this rank, from the layouts of the form. Not collective.
 LossPart lossPart(const Layer& layer, const Loss& loss, const Form& form) {
   const Layout& use = form.uses.front();
+  const Layout terms = loss.termsLayout(use);
   const int position = use.grid().position(layer.comm()->rank());
   LossPart part{.use = use,
-                .box = use.withoutHalos().box(position),
+                .box = terms.box(position),
                 .countsSamples = true,
                 .terms = 1,
                 .isMean = loss.value<std::string>("loss_reduction") == "mean",
@@ -454,8 +386,8 @@ LossPart lossPart(const Layer& layer, const Loss& loss, const Form& form) {
                           use.property(axis).dim == LossPart::kSampleDim ||
                           use.grid().coordinate(position, axis) == 0;
   // The mean is over the terms of all ranks: count them by the global shape.
-  for (std::size_t d = 0; d < (loss.termsAreSamples() ? 1 : use.shape().size()); ++d)
-    part.terms *= static_cast<double>(use.shape()[d]);
+  for (std::size_t d = 0; d < (loss.termsAreSamples() ? 1 : terms.shape().size()); ++d)
+    part.terms *= static_cast<double>(terms.shape()[d]);
   if (const auto area = loss.settings().has("area") ? areaRows(loss, use.shape()) : std::nullopt) {
     if (!part.box.empty() && position >= 0)
       part.area = std::make_shared<const LossArea>(*area, part.box, part.type, *part.context);

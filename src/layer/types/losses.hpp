@@ -72,13 +72,13 @@ T* placeOf(DTensor& number) {
   return number.localElements() > 0 ? place : nullptr;
 }
 
-struct LossArea; // losses.cpp
+struct LossArea; // loss_weights.hpp
 
 // The block of a loss on one rank: its box of x, and what the kernels need to scale the terms. A
 // term is an element of x or a whole sample (index of dimension 0).
 struct LossPart {
   Layout use;         // distribution of x over the ranks, as the kernels read it
-  Box box;            // of this rank, without a halo
+  Box box;            // of this rank's terms: of x without a halo, or of samples of an ensemble
   bool countsSamples; // true on one of the ranks that share the same samples, which counts them
   double terms;       // number of terms on all ranks, or the sum of their weights by area
   bool isMean;

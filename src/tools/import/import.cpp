@@ -23,7 +23,8 @@ namespace tenon::tools {
 namespace {
 
 constexpr const char* kUsage =
-    "usage: tenon import FILE [-extents x=1,2,64,64] [-processes N] [-o NAME] [-prove]\n\n"
+    "usage: tenon import FILE [-extents x=1,2,64,64] [-processes N] [-o NAME] [-prove [-split "
+    "D,D]]\n\n"
     "Prints the layers that a trained network becomes (.pt2 of torch.export.save(), or ONNX), what "
     "they\n"
     "cost on a number of processes and how far an output sees; or all that cannot be imported.\n\n"
@@ -32,7 +33,12 @@ constexpr const char* kUsage =
     "  -o NAME                also write NAME.json and NAME.safetensors, a network file and its "
     "weights\n"
     "  -prove                 run the test that the file holds, on all ranks: mpiexec -n 4 tenon "
-    "import FILE -prove\n";
+    "import FILE -prove\n"
+    "  -split D,D             dimensions of the inputs that -prove splits, counted from 0, each on "
+    "an "
+    "axis\n"
+    "                         of the process grid: 2 or 3 for rows or columns of fields, 2,3 for "
+    "blocks\n";
 
 // The arguments of the command.
 struct Request {
@@ -40,6 +46,7 @@ struct Request {
   std::vector<std::pair<std::string, Shape>> extents;
   Index processes = 1;
   bool proves = false;
+  std::vector<int> split; // the dimensions of -split
 };
 
 // Parses a number above 0; `what` names it in the message.
@@ -65,6 +72,21 @@ std::pair<std::string, Shape> extentsIn(const std::string& word) {
   return {word.substr(0, equals), shape};
 }
 
+// Parses D,D: dimensions counted from 0.
+std::vector<int> dimensionsIn(const std::string& word) {
+  std::vector<int> dims;
+  for (std::size_t at = 0; at <= word.size();) {
+    const std::size_t end = std::min(word.find(',', at), word.size());
+    int dim = 0;
+    const auto parsed = std::from_chars(word.data() + at, word.data() + end, dim);
+    if (parsed.ec != std::errc() || parsed.ptr != word.data() + end || dim < 0)
+      throw std::runtime_error(fmt::format("-split is '{}'; expected dimensions as in 2,3", word));
+    dims.push_back(dim);
+    at = end + 1;
+  }
+  return dims;
+}
+
 Request requestOf(int argc, char** argv) {
   Request request;
   for (int i = 2; i < argc; ++i) {
@@ -82,6 +104,8 @@ Request requestOf(int argc, char** argv) {
       request.writes = value();
     else if (word == "-prove")
       request.proves = true;
+    else if (word == "-split")
+      request.split = dimensionsIn(value());
     else if (isOption(argv[i]) || !request.file.empty())
       throw std::runtime_error(fmt::format("unknown argument '{}'; see tenon import -help", word));
     else
@@ -89,6 +113,8 @@ Request requestOf(int argc, char** argv) {
   }
   if (request.file.empty())
     throw std::runtime_error("the path of a model is missing; see tenon import -help");
+  if (!request.split.empty() && !request.proves)
+    throw std::runtime_error("-split says how -prove splits inputs; add -prove");
   return request;
 }
 
@@ -136,7 +162,34 @@ public:
   // Sets the network up with a split of the inputs, in the first of these dimensions that an input
   // has; for no dimensions, every rank has all of it.
   TenonErrorCode setUp(const std::vector<int>& dims) {
-    const int ranks = worldSize();
+    return setUp(std::vector{worldSize()}, [&dims](int rank) {
+      std::string property = "B";
+      for (auto d = dims.rbegin(); d != dims.rend(); ++d)
+        property = *d < rank ? fmt::format("S{}", *d) : property;
+      return property;
+    });
+  }
+  // Splits all of these dimensions, each on an axis of the process grid; an input that lacks one is
+  // replicated along its axis.
+  TenonErrorCode setUpBlocks(const std::vector<int>& dims) {
+    std::vector<int> extents(dims.size());
+    const int axes = static_cast<int>(dims.size());
+    MPI_Dims_create(worldSize(), axes, extents.data());
+    return setUp(extents, [&dims](int rank) {
+      std::string properties;
+      for (const int d : dims)
+        properties += fmt::format("{}{}", properties.empty() ? "" : ",",
+                                  d < rank ? fmt::format("S{}", d) : "B");
+      return properties;
+    });
+  }
+  TenonErrorCode run() const { return TenonLayerTestModel(net_); }
+  const std::string& split() const { return split_; }
+
+private:
+  // Sets the network up on a process grid; propertiesOf(dimensions) are those of an input.
+  template <class PropertiesOf>
+  TenonErrorCode setUp(const std::vector<int>& extents, const PropertiesOf& propertiesOf) {
     TenonErrorCode code = TENON_SUCCESS;
     const auto done = [&](TenonErrorCode result) { return (code = result) == TENON_SUCCESS; };
     std::vector<Layout> layouts(inputs_.size());
@@ -145,15 +198,14 @@ public:
     grid_ = Partition();
     bool isGood = done(TenonLayerCreateFromModel(MPI_COMM_WORLD, file_.c_str(), net_.out())) &&
                   done(TenonObjectSetText(net_.object(), "model_test", "off")) &&
-                  done(TenonPartitionCreate(MPI_COMM_WORLD, 1, &ranks, grid_.out()));
+                  done(TenonPartitionCreate(MPI_COMM_WORLD, static_cast<int>(extents.size()),
+                                            extents.data(), grid_.out()));
     split_.clear();
     for (std::size_t i = 0; isGood && i < inputs_.size(); ++i) {
       const int rank = static_cast<int>(inputs_[i].size());
-      std::string property = "B";
-      for (auto d = dims.rbegin(); d != dims.rend(); ++d)
-        property = *d < rank ? fmt::format("S{}", *d) : property;
-      split_ += (i > 0 ? ", " : "") + property;
-      isGood = done(TenonLayoutCreateSharded(grid_, rank, inputs_[i].data(), property.c_str(),
+      const std::string properties = propertiesOf(rank);
+      split_ += (i > 0 ? ", " : "") + properties;
+      isGood = done(TenonLayoutCreateSharded(grid_, rank, inputs_[i].data(), properties.c_str(),
                                              layouts[i].out()));
       handles.push_back(layouts[i]);
     }
@@ -161,10 +213,7 @@ public:
       code = TenonLayerSetUpMany(net_, static_cast<int>(handles.size()), handles.data());
     return code;
   }
-  TenonErrorCode run() const { return TenonLayerTestModel(net_); }
-  const std::string& split() const { return split_; }
 
-private:
   std::string file_, split_;
   std::vector<Shape> inputs_;
   Layer net_;
@@ -193,7 +242,7 @@ int prove(const Request& request, const std::vector<Shape>& inputs) {
   TenonErrorCode code = TenonInitialize(nullptr, nullptr, nullptr);
   if (code == TENON_SUCCESS) {
     Proof proof(request, inputs);
-    code = setUpSplit(proof);
+    code = request.split.empty() ? setUpSplit(proof) : proof.setUpBlocks(request.split);
     if (code == TENON_SUCCESS)
       code = proof.run();
     const int ranks = worldSize();

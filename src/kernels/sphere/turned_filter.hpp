@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The filters of discrete-continuous convolutions on the sphere as sparse rows. Between a fine and
+// a coarse grid of latitudes and longitudes, the basis function k of a filter whose centre is the
+// point (c, 0) of the coarse grid has the value psi at points (f, p) of the fine grid:
+//
+//   z[k, c, x] = sum over f and p of psi[k, c; f, p] u[f, p + s x],   s = longitudes fine / coarse
+//
+// Points at other longitudes x have the same rows, turned, so the entries of one longitude are
+// stored. Only rows f of latitude within the cutoff of c have entries; near a pole these have
+// points of all longitudes, those across the pole included. `psi` contains the quadrature weights
+// of the grid that is summed over, which sum to 1 over the sphere, and a normalisation.
+//
+// The transpose maps from the coarse to the fine grid; its rows are summed over the coarse grid.
+#pragma once
+
+#include "kernels/sphere/filter_basis.hpp"
+#include "kernels/sphere/rows.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace tenon {
+
+// How the values of a basis function are normalised at each latitude of the output:
+//   Nodal      sum of |psi| q = 1, q the quadrature weights
+//   Modal      the same after the mean of each anisotropic function is subtracted
+//   Mean       nodal on average over all latitudes
+//   Support    by the area of the support on the grid
+//   Geometric  by half the area of the cap within the cutoff, as a part of the sphere's
+//   None       not
+enum class FilterNorm { Nodal, Modal, Mean, Support, Geometric, None };
+FilterNorm filterNormNamed(std::string_view name);
+
+// Rows from `begin` on, up to but excluding `end`.
+struct RowRange {
+  Index begin = 0, end = 0;
+
+  Index size() const { return end > begin ? end - begin : 0; }
+};
+// The rows of both; an empty range if there are none.
+inline RowRange intersect(RowRange a, RowRange b) {
+  const Index begin = std::max(a.begin, b.begin);
+  return {begin, std::max(begin, std::min(a.end, b.end))};
+}
+
+// Rows of latitude and columns of longitude of a grid.
+struct SphereMesh {
+  SphereGrid grid;
+  Index rows, columns;
+
+  bool operator==(const SphereMesh&) const = default;
+};
+
+struct TurnedFilterShape {
+  SphereMesh fine, coarse;
+  FilterBasisKind basis;
+  Index radial, angular;
+  double cutoff;
+  FilterNorm norm = FilterNorm::Nodal;
+  bool isTransposed = false; // sums over the coarse grid
+  bool southFirst = false;   // row 0 of both grids is in the south
+
+  Index functions() const { return filterBasisSize(basis, radial, angular); }
+  Index step() const { return fine.columns / coarse.columns; }
+  bool operator==(const TurnedFilterShape&) const = default;
+};
+
+// The cutoff of the support, which is wider than requested by one part in a thousand: points at the
+// cutoff are then inside whatever the rounding.
+double widenedCutoff(double cutoff);
+
+// The rows `of` a grid within the widened cutoff of each colatitude `at`, both in increasing order.
+// The ends of the intervals do not decrease.
+std::vector<RowRange> rowsWithin(const std::vector<double>& at, const std::vector<double>& of,
+                                 double cutoff);
+
+// Both grids of a filter.
+class FilterGrids {
+public:
+  explicit FilterGrids(const TurnedFilterShape& shape);
+
+  const TurnedFilterShape& shape() const noexcept { return shape_; }
+  const FilterBasis& basis() const noexcept { return basis_; }
+  // Colatitudes, as if row 0 were in the north, which makes no difference to distances.
+  const std::vector<double>& fine() const noexcept { return fine_; }
+  const std::vector<double>& coarse() const noexcept { return coarse_; }
+  // By row of the coarse grid, the rows of the fine grid with entries.
+  const std::vector<RowRange>& within() const noexcept { return within_; }
+  // The number of entries of all functions in a block of rows of both grids, at one longitude:
+  // exact but for rounding at the cutoff, and for hats an upper bound.
+  double entries(RowRange fine, RowRange coarse) const;
+
+private:
+  TurnedFilterShape shape_;
+  std::vector<double> fine_, coarse_;
+  std::vector<RowRange> within_;
+  FilterBasis basis_;
+};
+
+// One entry: the row of the fine grid, counted from the first one of its row of the coarse grid,
+// and the column.
+struct FilterEntry {
+  std::int32_t row, column;
+  double value;
+};
+// The entries of a block of rows of the coarse grid with columns of a block of rows of the fine
+// grid, by row and function.
+struct TurnedFilter {
+  std::vector<RowRange> fineRows; // by row of the coarse block: the rows of the fine grid
+  std::vector<Index> first;       // by row and function, then the end
+  std::vector<FilterEntry> entries;
+
+  // Of transposed filters, `coarse` must have all rows within the cutoff of `fine`.
+  TurnedFilter(const FilterGrids& grids, RowRange fine, RowRange coarse);
+};
+
+} // namespace tenon
