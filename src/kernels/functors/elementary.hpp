@@ -44,6 +44,7 @@ struct Format<float> {
   using Bits = std::int32_t;
   static constexpr int kMantissa = 23;
   static constexpr Bits kOne = Bits(127) << kMantissa, kSign = INT32_MIN;
+  static constexpr Bits kUpperHalf = ~Bits((1 << 12) - 1);
   static constexpr float kRound = 0x1.8p23F;
   static constexpr float kLog2High = 0x1.62e4p-1F, kLog2Low = 0x1.7f7d1cp-20F;
   static constexpr float kMinExponent = -112, kMaxExponent = 89;
@@ -116,7 +117,7 @@ TENON_DEVICE T powerOfTwo(T n) {
                           Format<T>::kOne);
 }
 
-// exp(x + low) = 2^n (1 + p) with integer n; low is the rounding error of x.
+// exp(x + low) = 2^n (1 + p) with integer n; low is small beside x.
 template <class T>
 struct Exponential {
   T n, p;
@@ -220,25 +221,22 @@ TENON_DEVICE T logOfOnePlus(T t) {
   }
 }
 
-// A number as the sum of two; the second is about the rounding error of the first.
+// A number as the sum of two; the second is small beside the first.
 template <class T>
 struct Twofold {
   T high, low;
 };
 
-TENON_DEVICE inline double upperHalf(double x) {
-  return std::bit_cast<double>(bitsOf(x) & Format<double>::kUpperHalf);
+template <class T>
+TENON_DEVICE T upperHalf(T x) {
+  return std::bit_cast<T>(bitsOf(x) & Format<T>::kUpperHalf);
 }
 
 // x^2
-TENON_DEVICE inline Twofold<double> square(double x) {
-  const double high = upperHalf(x);
+template <class T>
+TENON_DEVICE Twofold<T> square(T x) {
+  const T high = upperHalf(x);
   return {high * high, (x + high) * (x - high)};
-}
-TENON_DEVICE inline Twofold<float> square(float x) {
-  const double exact = double(x) * double(x);
-  const float high = float(exact);
-  return {high, float(exact - double(high))};
 }
 
 // factor exp(-a^2 / 2), for 0 <= a <= about 40.

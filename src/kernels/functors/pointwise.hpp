@@ -107,10 +107,10 @@ struct Gelu {
   TENON_DEVICE static T value(T argument) {
     using namespace functors;
     const T x = clamped(argument, bound(-kMax<T>), bound(kMax<T>)), a = magnitude(x);
-    const T tail = normalTail(a), centre = T(0.5) + x * normalCentre(x * x);
-    const T divisor = atLeast(bound(kCentre<T>), a);
-    const T phi = a < kCentre<T> ? centre : T(1) - gaussian(a) * tail / divisor; // Phi(x)
-    return x <= -kCentre<T> ? -gaussian(a, tail) : argument * phi;
+    const T below = gaussian(a, normalTail(a)); // a Phi(-a), for a >= kCentre
+    const T centre = x * (T(0.5) + x * normalCentre(x * x));
+    const T outside = x < T(0) ? -below : argument - below;
+    return a < kCentre<T> ? centre : outside;
   }
   template <class T>
   TENON_DEVICE static T derivative(T argument, T v) {

@@ -80,8 +80,10 @@ T reducedLine(Index n, T first, const Reduced& reduced) {
   vectorised([&lanes, n, reduced] {
     Index k = 0;
     for (; k + kLanes <= n; k += kLanes)
-      for (Index l = 0; l < kLanes; ++l)
-        lanes[l] = reduced(lanes[l], k + l);
+      TENON_ROLLED_LOOP
+    TENON_INDEPENDENT_ITERATIONS
+    for (Index l = 0; l < kLanes; ++l)
+      lanes[l] = reduced(lanes[l], k + l);
     for (Index l = 0; k < n; ++k, ++l)
       lanes[l] = reduced(lanes[l], k);
   });
