@@ -7,5 +7,6 @@ if(TENON_GIT)
 endif()
 set(recipes ${PROJECT_BINARY_DIR}/recipes)
 configure_file(${PROJECT_SOURCE_DIR}/share/conda/meta.yaml.in ${recipes}/conda/meta.yaml @ONLY)
+configure_file(${PROJECT_SOURCE_DIR}/share/conda/conda_build_config.yaml ${recipes}/conda/conda_build_config.yaml COPYONLY)
 configure_file(${PROJECT_SOURCE_DIR}/share/easybuild/Tenon-foss-2023b.eb.in
   ${recipes}/easybuild/Tenon-${PROJECT_VERSION}-foss-2023b.eb @ONLY)

@@ -87,6 +87,24 @@ def parse_yaml(text):
     return found
 
 
+def check_conda_variants(text, variants, required, version, owner):
+    """Checks the recipe of each MPI, whose packages conda-forge names by it."""
+    kinds = parse_yaml(variants).get('mpi', [])
+    expect({'openmpi', 'mpich'} <= set(kinds), f'the variants of the recipe for conda are {kinds}')
+    for kind in kinds:
+        filled = text.replace('{{ mpi }}', kind)
+        unknown = re.findall(r'\{\{ (?!compiler\(|PKG_)[^}]*\}\}', filled)
+        expect(not unknown, f'the recipe for conda has {unknown}, for which there are no variants')
+        own = parse_yaml(filled)
+        build = own.get('build/string', [''])[0]
+        expect(kind in build, f'the build of conda with {kind} has the name {build}, which does not tell its MPI')
+        for part in ('host', 'run'):
+            expect(kind in own.get(f'requirements/{part}', []), f'the recipe for conda needs no {kind} among its packages of {part}')
+        others = [each for each in own.get('requirements/host', []) if 'mpi_' in each and f' mpi_{kind}_' not in each]
+        expect(not others, f'the recipe for conda with {kind} takes {others}, which are of another MPI')
+    check_conda(text.replace('{{ mpi }}', 'openmpi'), required, version, owner)
+
+
 def check_conda(text, required, version, owner):
     found = parse_yaml(text)
     for path in ('package/name', 'package/version', 'source', 'build/script', 'requirements/build', 'requirements/host',
@@ -120,7 +138,7 @@ def main():
             expect(option in options, f'{option}, which the recipe for {recipe} sets, is no option of CMake')
         expect('@TENON' not in text and '@PROJECT' not in text, f'CMake left a field of the recipe for {recipe} open')
     check_spack(spack, required)
-    check_conda(conda, required, version, owner)
+    check_conda_variants(conda, (recipes / 'conda/conda_build_config.yaml').read_text(), required, version, owner)
     check_easybuild(easybuild, required, version, owner)
     for fault in faults:
         print('fault:', fault)

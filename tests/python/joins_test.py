@@ -131,6 +131,8 @@ class Joins(unittest.TestCase):
         wanted = block(network.output_layout, reference(whole).detach())
         self.assertLess(apart(network(block(layout, whole)).detach(), wanted), 1e-13)
         self.assertRegex(repr(network[0]), r'^Conv2d\(in_channels=2, out_channels=4, kernel=\[3, 3\].*; S2 of \[.*\] -> S2 of')
+        self.assertRegex(repr(tt.nn.Tanh(layout=layout, depth=2, dtype=torch.float64)), 'dtype=torch.float64, depth=2; S2 of')
+        self.assertRegex(repr(tt.Module(tenon.Layer(COMM, 'tanh', data_type='float64'), layout)), r'^Module\(tanh, data_type=float64; S2 of')
         with self.assertRaisesRegex(ValueError, 'module 1, Tanh, is for .*S2 of'):
             tt.Sequential(layout, partial(tt.nn.MaxPool2d, 2), tt.nn.Tanh(layout=layout))
 

@@ -11,7 +11,6 @@ import contextlib
 import dataclasses
 import os
 import pickle
-import re
 import shutil
 import tempfile
 import weakref
@@ -24,7 +23,11 @@ from torch.utils import _pytree
 from ..calls import Layer, Layout
 from .complexes import numbered
 from .copies import raise_on_all
+from .cuts import Piece, cut
+from .divided import Divided
 from .functions import data_type_of
+from .kept import Followed, names_of_kept
+from .modes import check_modes, compared, set_to_inference
 from .parts import Distributed
 from .proofs import prove
 from .single import drawn_seed
@@ -44,10 +47,17 @@ class Graph:
     complexes: dict[str, tuple[int, ...]]  # the shapes of complex parameters that it reads
     path: str = ''
     numbered: tuple[str, ...] = ()  # files of complexes.py
+    cut: Any = None          # at kept modules, in place of the path
+    dtype: torch.dtype | None = None
+
+    def files(self):
+        pieces = [step.path for step in self.cut.steps if isinstance(step, Piece)] if self.cut else [self.path]
+        return [*pieces, *self.numbered]
 
 
 def distribute(module: torch.nn.Module, layout: Layout | Sequence[Layout], example: Any = None, *, training: bool = True,
-               proof: bool = False, depth: int = 1, seed: int | None = None, **settings: Any) -> Distributed:
+               proof: bool = False, depth: int = 1, seed: int | None = None, keep: str | Sequence[str] = (),
+               **settings: Any) -> Distributed | Divided:
     """Returns an unchanged module of torch as a module on the layout of its input, or a list of one
     layout for each input: y = distribute(UNet(), layout)(x), where x and y are this rank's blocks.
     Its values are those of the module on the first rank.
@@ -65,33 +75,42 @@ def distribute(module: torch.nn.Module, layout: Layout | Sequence[Layout], examp
     default drawn from torch's generator, and the global position. With proof=True, outputs and
     gradients are compared with those of the module on the first rank. Further settings are those of
     the layer. Operators that cannot be imported raise one error that lists them, with their lines of
-    the source. Collective on the layouts."""
+    the source.
+
+    `keep` has the names of modules inside, as "encoder.norm", that stay torch's: every rank evaluates
+    them on whole tensors, and what is between them is distributed. Collective on the layouts."""
     layouts = [layout] if isinstance(layout, Layout) else list(layout)
     comm = layouts[0].comm()
     dtype = next((p.dtype for p in module.parameters() if p.is_floating_point()), torch.get_default_dtype())
     type_of_elements = data_type_of(dtype)
-    graph = exported_on_first(comm, module, layouts, example, dtype, training)
+    keep = names_of_kept(module, keep)
+    graph = exported_on_first(comm, module, layouts, example, dtype, training, keep)
     drawn = seed if seed is not None else drawn_seed(comm)
 
-    def make(path=graph.path):
+    def make(path=graph.path, number=0):
         layer = Layer.from_model(comm, path)
         layer.set_data_type(type_of_elements)
-        return layer.set(seed=drawn, model_test='off', model_training=training, **settings)
-    made = Distributed(make, layouts, module, graph, depth, settings if training else {**settings, 'training': False})
-    made.train(module.training)
+        return layer.set(seed=(drawn + number) % 2**63, model_test='off', model_training=training, **settings)
+    shown = settings if training else {**settings, 'training': False}
+    made: Distributed | Divided
+    if keep:
+        made = Divided(make, layouts, module, graph, depth, drawn, shown)
+    else:
+        made = Distributed(make, layouts, module, graph, depth, shown)
+        made.train(module.training)
     if proof:
         prove(made, module)
     return made
 
 
-def exported_on_first(comm, module, layouts, example, dtype, training):
+def exported_on_first(comm, module, layouts, example, dtype, training, keep):
     """Exports the module on the first rank, and returns the graph, whose file all ranks can read.
     Collective."""
     graph, packed, folder, error = None, None, None, None
     if comm.rank == 0:
         try:
             folder = tempfile.mkdtemp(prefix='tenon-')
-            graph = exported(module, examples_for(module, layouts, example, dtype), folder, training)
+            graph = exported(module, examples_for(module, layouts, example, dtype), folder, training, keep, dtype)
             packed = pickle.dumps(dataclasses.replace(graph, arguments=None))
         except Exception as reason:
             if folder is not None:
@@ -100,7 +119,7 @@ def exported_on_first(comm, module, layouts, example, dtype, training):
     raise_on_all(comm, error, 'the module was not exported')
     packed = comm.bcast(packed)
     graph = graph if graph is not None else pickle.loads(packed)
-    for path in (graph.path, *graph.numbered):
+    for path in graph.files():
         if spread_file(comm, path):
             weakref.finalize(graph, shutil.rmtree, os.path.dirname(path), True)
     return graph
@@ -176,14 +195,15 @@ def free_dimensions(tensor, extents):
     return {d: torch.export.Dim.AUTO for d, n in enumerate(extents) if tensor.shape[d] > 1 and (d == 0 or tensor.shape[d] != n)}
 
 
-def exported(module, examples, folder, training):
+def exported(module, examples, folder, training, keep, dtype):
     given, free, fixed = examples
     modes = [each.training for each in module.modules()]
     if training:
-        check_modes(module)
+        check_modes(module, keep)
+    followed = Followed(module, keep) if keep else contextlib.nullcontext
     try:
-        program = program_of(module.eval(), given, free, fixed)
-        trained = program_of(module.train(), given, free, fixed) if training else None
+        program = program_of(module.eval(), given, free, fixed, followed)
+        trained = program_of(module.train(), given, free, fixed, followed) if training else None
     finally:
         for each, mode in zip(module.modules(), modes):
             each.training = mode
@@ -192,21 +212,27 @@ def exported(module, examples, folder, training):
         counts = compared(program, trained, type(module).__name__)
         program = trained
         set_to_inference(program)
-    path = os.path.join(folder, f'{type(module).__name__}.pt2')
+    path, parts = os.path.join(folder, f'{type(module).__name__}.pt2'), None
     program._example_inputs = None  # a whole field
-    torch.export.save(program, path)
+    if keep:
+        followed.check()
+        parts = cut(program, followed.calls, dtype, folder, type(module).__name__)
+    else:
+        torch.export.save(program, path)
     outputs = [node.meta['val'] for node in list(program.graph.nodes)[-1].args[0]]
     ranks = [value.dim() if isinstance(value, torch.Tensor) else -1 for value in outputs]
     names = {**program.graph_signature.inputs_to_parameters, **program.graph_signature.inputs_to_buffers}
     used = {names[node.name] for node in program.graph.nodes if node.op == 'placeholder' and node.name in names and node.users}
     state = module.state_dict()
+    if parts:
+        used = set().union(*[step.names for step in parts.steps if isinstance(step, Piece)])
     complexes = {name: value for name, value in program.state_dict.items() if name in used and value.is_complex()}
     return Graph(type(module).__name__, program.call_spec.out_spec, ranks, used, counts,
                  _pytree.tree_map(lambda leaf: torch.Tensor if isinstance(leaf, torch.Tensor) else leaf, given),
                  [name for name, value in state.items() if isinstance(value, torch.Tensor)],
                  {name for name, value in state.items() if not isinstance(value, torch.Tensor)},
                  {name: tuple(value.shape) for name, value in complexes.items()}, path,
-                 tuple(save_numbered(program, complexes, folder)))
+                 tuple(save_numbered(program, complexes, folder)), parts, dtype)
 
 
 def save_numbered(program, complexes, folder):
@@ -218,31 +244,16 @@ def save_numbered(program, complexes, folder):
         yield path
 
 
-# Files of torch.nn with modules that compute the same in both modes.
-MODELESS = {f'torch.nn.modules.{name}' for name in ('container', 'conv', 'flatten', 'linear', 'normalization', 'padding', 'pixelshuffle',
-                                                    'pooling', 'sparse', 'upsampling')}
-
-
-def check_modes(module):
-    """Refuses children in another mode than the whole, such as a batch normalisation that is frozen
-    by eval()."""
-    for name, child in module.named_modules():
-        if child.training != module.training and type(child).__module__ not in MODELESS:
-            modes = ['eval()', 'train()']
-            raise ValueError(
-                f'{name}, a {type(child).__name__}, is in {modes[child.training]}, and the whole {type(module).__name__} in '
-                f'{modes[module.training]}. A distributed module has one mode: call train() or eval() of the whole before, or '
-                'distribute(..., training=False), which makes a module that behaves as in eval() in both modes')
-
-
-def program_of(module, given, free, fixed):
+def program_of(module, given, free, fixed, followed):
     """Exports the module with a free batch, or, if its code fixes the batch, for the layouts'
     extents."""
     with torch.enable_grad():  # without gradients some modules compute by other operators
         try:
-            return torch.export.export(module, given, dynamic_shapes=as_arguments(module, free))
+            with followed():
+                return torch.export.export(module, given, dynamic_shapes=as_arguments(module, free))
         except Exception:
-            return torch.export.export(module, fixed)
+            with followed():
+                return torch.export.export(module, fixed)
 
 
 def as_arguments(module, free):
@@ -252,133 +263,3 @@ def as_arguments(module, free):
     star = inspect.Parameter.VAR_POSITIONAL
     named = kinds.index(star) if star in kinds else len(free)
     return free[:named] + ((free[named:],) if free[named:] else ())
-
-
-# Arguments by which operators know that they are trained, for which Tenon has both modes; for
-# recurrent networks these are the same without dropout.
-DROPOUTS = {f'{kind}dropout{end}': 'train' for kind in ('', 'alpha_', 'feature_', 'feature_alpha_') for end in ('', '_')}
-RECURRENT = {'lstm': 'train', 'gru': 'train', 'rnn_tanh': 'train', 'rnn_relu': 'train'}
-OF_TRAINING = {'batch_norm': 'training', **DROPOUTS, **RECURRENT}
-
-
-def name_of(node):
-    """Returns the name of an operator of PyTorch without its namespace and overload."""
-    return getattr(getattr(node.target, '_schema', None), 'name', '').rpartition('::')[2]
-
-
-def counting_in(program):
-    """Returns the placeholders of buffers that count batches."""
-    buffers = program.graph_signature.inputs_to_buffers
-    return {node for node in program.graph.nodes if node.op == 'placeholder' and
-            buffers.get(node.name, '').rpartition('.')[2] == 'num_batches_tracked' and node.users}
-
-
-def set_to_inference(program):
-    """Sets batch normalisation and dropout in a graph of train() to inference, and lets it count no
-    batches. Batch normalisation without running statistics is the same in both modes."""
-    counting = counting_in(program)
-    for node in list(program.graph.nodes):
-        if counting & set(node.all_input_nodes):
-            program.graph.erase_node(node)
-        elif name_of(node) in OF_TRAINING and arguments_of(node).get('running_mean', node) is not None:
-            place = [argument.name for argument in node.target._schema.arguments].index(OF_TRAINING[name_of(node)])
-            node.args = (*node.args[:place], False, *node.args[place + 1:])
-    program.graph_module.recompile()
-
-
-def compared(evaluated, trained, name):
-    """Compares the graphs of both modes, and returns the names of the buffers that count batches."""
-    check_arguments(evaluated, False, name)
-    check_arguments(trained, True, name)
-    buffers, counting = trained.graph_signature.inputs_to_buffers, counting_in(trained)
-    ours = [node for node in evaluated.graph.nodes if makes_tensors(node)]
-    theirs = [node for node in trained.graph.nodes if makes_tensors(node) and not counting & set(node.all_input_nodes)]
-    same = dict(zip([node for node in trained.graph.nodes if node.op == 'placeholder'],
-                    [node for node in evaluated.graph.nodes if node.op == 'placeholder']))
-    for number, node in enumerate(theirs):
-        if number == len(ours) or not are_alike(ours[number], node, same):
-            raise ValueError(
-                f'{name} computes in train() what it does not in eval(), beside batch normalisation and dropout: {described(node)}. '
-                'distribute(..., training=False) makes a module that behaves as in eval() in both modes')
-        same[node] = ours[number]
-    if len(ours) > len(theirs):
-        raise ValueError(f'{name} computes in eval() what it does not in train(): {described(ours[len(theirs)])}. '
-                         'distribute(..., training=False) makes a module that behaves as in eval() in both modes')
-    return {buffers[node.name] for node in counting}
-
-
-def check_arguments(program, mode, name):
-    """Refuses batch normalisation and dropout that do not follow the mode: Tenon would train them in
-    train(), and not in eval()."""
-    for node in program.graph.nodes:
-        kind = name_of(node)
-        if kind not in OF_TRAINING or kind in RECURRENT:
-            continue
-        values = arguments_of(node)
-        has_effect = values['p'] != 0 if kind in DROPOUTS else values['running_mean'] is not None
-        if has_effect and values[OF_TRAINING[kind]] != mode:
-            what = 'is not trained in train(), as if it were frozen' if mode else 'is trained in eval()'
-            raise ValueError(f'{name} has an operator that {what}: {described(node)}. Batch normalisation and dropout follow train() and '
-                             'eval() of the whole, ' + ('or distribute(..., training=False) makes a module that behaves as in eval() in '
-                                                        'both modes' if mode else 'as torch.nn.Dropout does, and dropout(x, p, self.training)'))
-
-
-def arguments_of(node):
-    """Returns the arguments of an operator by their names, with its defaults."""
-    schema = node.target._schema.arguments
-    return {**{each.name: each.default_value for each in schema}, **dict(zip([each.name for each in schema], node.args)), **node.kwargs}
-
-
-def makes_tensors(node):
-    """Whether a node computes tensors; others compute extents, in an order that can differ."""
-    return (node.op == 'call_function' and source(node) is node
-            and any(isinstance(value, torch.Tensor) for value in _pytree.tree_leaves(node.meta.get('val'))))
-
-
-def source(node):
-    """Returns the node without dropout, which returns its argument in eval(), and slices of all
-    elements, in which exports differ."""
-    while name_of(node) in DROPOUTS or node.target is torch.ops.aten.slice.Tensor and node.args[2:] == (0, 2**63 - 1):
-        node = node.args[0]
-    return node
-
-
-def are_alike(evaluated, trained, same):
-    if evaluated.target != trained.target or len(evaluated.args) > len(trained.args):
-        return False
-    schema = getattr(trained.target, '_schema', None)
-    names = [argument.name for argument in schema.arguments] if schema else []
-    allowed = OF_TRAINING.get(name_of(trained))
-    if name_of(trained) in RECURRENT and dict(zip(names, trained.args)).get('dropout', 0) != 0:
-        return False
-    extent = object()
-
-    def known(node):
-        node = source(node)
-        return node if node.op != 'call_function' or makes_tensors(node) else extent
-    given, settings = torch.fx.node.map_arg((trained.args, trained.kwargs), lambda node: same.get(source(node), known(node)))
-    wanted, others = torch.fx.node.map_arg((tuple(filled(evaluated, schema, len(trained.args))), evaluated.kwargs), known)
-
-    def agree(a, b):
-        pairs = list(zip(_pytree.tree_leaves(a), _pytree.tree_leaves(b), strict=True))
-        return all(x is y or x == y or extent in (x, y) and isinstance(y if x is extent else x, int) for x, y in pairs)
-    try:
-        return agree(settings, others) and all(number < len(names) and names[number] == allowed or agree(a, b)
-                                               for number, (a, b) in enumerate(zip(wanted, given)))
-    except ValueError:
-        return False  # lists of different lengths
-
-
-def filled(node, schema, count):
-    """Returns the arguments of a node, with defaults for those that another call has and this one
-    has not."""
-    defaults = [argument.default_value for argument in schema.arguments] if schema else []
-    return [*node.args, *defaults[len(node.args):count]]
-
-
-def described(node):
-    found = re.findall(r'File "([^"]+)", line (\d+), in ([^\n]+)(?:\n([^\n]*))?', node.meta.get('stack_trace') or '')
-    if not found:
-        return str(node.target)
-    file, line, function, text = next((each for each in reversed(found) if '/torch/' not in each[0]), found[-1])
-    return f'{node.target}, {file}, line {line}, in {function}: {text.strip()}'

@@ -61,18 +61,22 @@ class Module(torch.nn.Module):
         self.slots, self.states = parameters_of(layer), states_of(layer)
         self.held: list[Held] = []  # parameters, then buffers
         self.adopt(names_of(layer, [*self.slots, *self.states]))
-        self.trained = [held for held in self.held if held.is_parameter]
-        # Tenon has packed forms of parameters; states are read in place.
-        self.told = [held for held in self.held if held.index < len(self.slots)]
         self.sums: dict[int, tuple[int, torch.dtype, torch.Size, bool]] = {}
         note_use(self, self.comm)
-        self.count_copies()
+        self.follow_held()
 
     def adopt(self, names: Sequence[str]) -> None:
         """Makes the layer's parameters and states, which have these names, those of torch."""
         self.names = dict(zip(map(self.parameter_name, names), names))
         for number, (name, slot) in enumerate(zip(self.names, (*self.slots, *self.states))):
             self.held.append(Held(self, name, slot, number, tensor_on(slot), number < len(self.slots)))
+
+    def follow_held(self):
+        """Takes note of the parameters and states in `held`. Collective."""
+        self.trained = [held for held in self.held if held.is_parameter]
+        # Tenon has packed forms of parameters; states are read in place.
+        self.told = [held for held in self.held if held.index < len(self.slots)]
+        self.count_copies()
 
     def count_copies(self):
         """Sets the number of ranks that have each element of a parameter: see clip_grad_norm_()."""
@@ -91,6 +95,13 @@ class Module(torch.nn.Module):
         return name.replace('.', '_')
 
     def forward(self, *inputs: torch.Tensor) -> Any:
+        self.follow_inputs(inputs)
+        tensors = [*inputs, *[held.tensor for held in self.trained]]
+        is_saved = any(tensor.requires_grad for tensor in tensors) or is_forward()
+        return call(ApplyLayer, self, Evaluation(self.training) if is_saved else None, *tensors)
+
+    def follow_inputs(self, inputs):
+        """Checks the inputs, and prepares for those of another batch."""
         if len(inputs) != len(self.inputs):
             raise TypeError(f'{len(inputs)} inputs are given to a layer that has {len(self.inputs)}')
         for port, x in zip(self.inputs, inputs):
@@ -98,9 +109,6 @@ class Module(torch.nn.Module):
                 port.value.refuse(x, port.name)
         if [x.shape for x in inputs] != self.ports.shapes:
             self.follow_batch(inputs)
-        tensors = [*inputs, *[held.tensor for held in self.trained]]
-        is_saved = any(tensor.requires_grad for tensor in tensors) or is_forward()
-        return call(ApplyLayer, self, Evaluation(self.training) if is_saved else None, *tensors)
 
     def set_layout(self, layout: Layout | Sequence[Layout]) -> Module:
         """Prepares the module for inputs in other layouts, such as those of another batch size, with
@@ -254,7 +262,12 @@ class Module(torch.nn.Module):
         return made.view(held.tensor.shape)
 
     def extra_repr(self) -> str:
-        return f'{shown(self.input_layouts)} -> {shown(self.output_layouts)}'
+        settings = self.shown_settings()
+        return f'{settings}{"; " * bool(settings)}{shown(self.input_layouts)} -> {shown(self.output_layouts)}'
+
+    def shown_settings(self) -> str:
+        """Returns the type and the given settings of the layer."""
+        return ', '.join([self.layer.type(), *self.layer._details(), *[f'depth={self.depth}'] * (self.depth != 1)])
 
     @property
     def inputs(self) -> list[Port]:
@@ -324,7 +337,10 @@ class Module(torch.nn.Module):
 
     def wholes(self):
         """Returns the state_dict() of the same module on one process."""
-        found = dict(zip((slot._handle for slot in (*self.slots, *self.states)), weights(self.layer).values()))
+        return self.from_tenon(dict(zip((slot._handle for slot in (*self.slots, *self.states)), weights(self.layer).values())))
+
+    def from_tenon(self, found):
+        """Returns that state_dict() from Tenon's whole tensors, by their handles."""
         own = dict(self.held_in())
         return {name: torch.from_numpy(found[own[name].slot._handle]).view(own[name].shape) if name in own else tensor.detach().clone()
                 for name, tensor in self.state_dict().items()}

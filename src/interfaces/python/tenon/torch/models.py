@@ -32,6 +32,10 @@ class Loaded(Module):
     def remade(self) -> Module:
         return Loaded(*self.made_by)
 
+    def shown_settings(self) -> str:
+        path, _, _, settings = self.made_by
+        return ', '.join([os.path.basename(os.fspath(path)), *(f'{name}={value}' for name, value in settings.items())])
+
 
 def difference(module: Module, reference: Callable[..., Any], *inputs: torch.Tensor) -> float:
     """Returns the largest difference between the outputs of a module and of a network on one

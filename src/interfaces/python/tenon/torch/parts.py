@@ -50,6 +50,13 @@ class Family(torch.nn.Module):
         for name, child in like._modules.items():
             self.add_module(name, None if child is None else whole.part_of(child))
 
+    def part_of(self, like: torch.nn.Module) -> torch.nn.Module:
+        """Returns the part for a module of the original, of the whole."""
+        if id(like) not in self.made:
+            is_list = isinstance(like, (torch.nn.Sequential, torch.nn.ModuleList, Parts))
+            self.made[id(like)] = (Parts if is_list else Part)(like, self)
+        return self.made[id(like)]
+
     def take_tensor(self, name, tensor, shape, is_parameter, is_persistent):
         """Takes over one, whose whole has this shape."""
         whole = self.whole
@@ -84,6 +91,12 @@ class Family(torch.nn.Module):
                 error_msgs.append(f'the buffer {prefix + name} has other values than in the module that was distributed, into whose '
                                   'network it was computed: distribute a module with these values.')
         torch.nn.Module._load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+
+
+def paths_in(whole):
+    """Returns what Tenon has of a network, by its names in the state_dict()."""
+    return {f'{path}.{name}' if path else name: held for path, module in whole.named_modules(remove_duplicate=False)
+            if isinstance(module, Family) for name, held in module.named.items()}
 
 
 class Part(Family):
@@ -128,7 +141,37 @@ class Parts(Part):
         return list(self._modules.values())[index]
 
 
-class Distributed(Family, Module):
+class Summed(Module):
+    """A network whose outputs that are partial sums (P), such as means over space, are given to all
+    ranks."""
+
+    def add_sums(self):
+        self.ports.sums = [None if 'P' not in port.layout.properties() else repartition(
+            port.layout, port.layout.like().set_properties(port.layout.properties().replace('P', 'B')).set_up(), port.value.dtype)
+            for port in self.ports.outputs]
+
+    def set_layout(self, layout: Layout | Sequence[Layout]) -> Summed:
+        Module.set_layout(self, layout)
+        if not hasattr(self.ports, 'sums'):
+            self.add_sums()
+        return self
+
+    def leaves(self, inputs):
+        """Returns the list of outputs."""
+        made = Module.forward(self, *inputs)
+        leaves = list(made) if isinstance(made, tuple) else [made]
+        return [y if added is None else added(y) for y, added in zip(leaves, self.ports.sums)]
+
+    @property
+    def output_layout(self) -> Layout:
+        return self.output_layouts[0]
+
+    @property
+    def output_layouts(self) -> list[Layout]:
+        return [port.layout if added is None else added.output_layout for port, added in zip(self.ports.outputs, self.ports.sums)]
+
+
+class Distributed(Family, Summed):
     """A module of torch on layouts of Tenon: see distribute()."""
 
     def __init__(self, make: Callable[[], Layer], layouts: Sequence[Layout], like: torch.nn.Module, graph: Any, depth: int,
@@ -157,8 +200,7 @@ class Distributed(Family, Module):
                 held = Held(self, name.replace('.', '_').replace('/', '_'), slot, number, tensor_on(slot), number < len(self.slots))
                 self.named[held.name] = held
                 self.held.append(held)
-        self.paths = {f'{path}.{name}' if path else name: held for path, module in self.named_modules(remove_duplicate=False)
-                      if isinstance(module, Family) for name, held in module.named.items()}
+        self.paths = paths_in(self)
 
     def complex_map(self):
         """Returns where Tenon has the complex parameters of the original. Collective."""
@@ -198,40 +240,14 @@ class Distributed(Family, Module):
     def remade(self) -> Distributed:
         return Distributed(self.make, self.input_layouts, self, self.graph, self.depth, self.settings)
 
-    def part_of(self, like: torch.nn.Module) -> Part:
-        if id(like) not in self.made:
-            is_list = isinstance(like, (torch.nn.Sequential, torch.nn.ModuleList, Parts))
-            self.made[id(like)] = (Parts if is_list else Part)(like, self)
-        return self.made[id(like)]
-
-    def add_sums(self):
-        """Prepares the sums of outputs that are partial sums (P), such as means over space."""
-        self.ports.sums = [None if 'P' not in port.layout.properties() else repartition(
-            port.layout, port.layout.like().set_properties(port.layout.properties().replace('P', 'B')).set_up(), port.value.dtype)
-            for port in self.ports.outputs]
-
-    def set_layout(self, layout: Layout | Sequence[Layout]) -> Distributed:
-        Module.set_layout(self, layout)
-        if not hasattr(self.ports, 'sums'):
-            self.add_sums()
-        return self
-
-    @property
-    def output_layout(self) -> Layout:
-        return self.output_layouts[0]
-
-    @property
-    def output_layouts(self) -> list[Layout]:
-        return [port.layout if added is None else added.output_layout for port, added in zip(self.ports.outputs, self.ports.sums)]
-
     def held_in(self, prefix=''):
         return ((prefix + name, held) for name, held in self.paths.items())
 
     def _get_name(self) -> str:
         return self.graph.name
 
-    def extra_repr(self) -> str:
-        return ', '.join([Module.extra_repr(self), *(f'{name}={value!r}' for name, value in self.settings.items())])
+    def shown_settings(self) -> str:
+        return ', '.join([*(f'{name}={value!r}' for name, value in self.settings.items()), *[f'depth={self.depth}'] * (self.depth != 1)])
 
     def forward(self, *inputs: Any) -> Any:
         """Returns what the original returns, of this rank's blocks."""
@@ -239,8 +255,5 @@ class Distributed(Family, Module):
         if self.training:
             for count in self.counts:
                 count.add_(1)
-        made = Module.forward(self, *given)
-        leaves = list(made) if isinstance(made, tuple) else [made]
-        leaves = [y if added is None else added(y) for y, added in zip(leaves, self.ports.sums)]
-        leaves = [y.reshape(()) if rank == 0 else y for y, rank in zip(leaves, self.graph.ranks)]
+        leaves = [y.reshape(()) if rank == 0 else y for y, rank in zip(self.leaves(given), self.graph.ranks)]
         return _pytree.tree_unflatten(leaves, self.graph.form)

@@ -16,6 +16,17 @@ def wave(tensor):
     return torch.cos(torch.arange(tensor.numel(), dtype=tensor.dtype)).reshape(tensor.shape)
 
 
+class Copy:
+    """A parameter that all ranks have."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    @staticmethod
+    def block(whole):
+        return whole
+
+
 def prove(own, module):
     """Raises an error unless the distributed module computes what the module computes on the first
     rank, in eval(): outputs, and the gradients of inputs and parameters. Collective."""
@@ -47,6 +58,7 @@ def prove(own, module):
     with torch.enable_grad():
         y = _pytree.tree_leaves(own(*given))
         held = {name: each for name, each in own.held_in() if name in of_parameters}
+        held.update({name: Copy(p) for name, p in own.named_parameters() if p.requires_grad and name in of_parameters and name not in held})
         found = torch.autograd.grad([each for each in y], [*given, *[each.tensor for each in held.values()]], grad_outputs=[
             block(layout.dual(), wave(whole)).reshape(each.shape) / copies_of(layout)
             for layout, whole, each in zip(own.output_layouts, outputs, y)], allow_unused=True)

@@ -81,9 +81,11 @@ class Single(Module):
         other.take_settings(self)
         return other
 
-    def extra_repr(self) -> str:
-        settings = (f'{name}={value}' for name, value in self.made_by['settings'].items() if value is not None)
-        return '; '.join(each for each in (', '.join(settings), super().extra_repr()) if each)
+    def shown_settings(self) -> str:
+        made = self.made_by
+        given = {**made['settings'], **{name: made[name] for name in ('dtype', 'signature', 'storage', 'initializer')},
+                 'depth': made['depth'] if made['depth'] != 1 else None}
+        return ', '.join(f'{name}={value}' for name, value in given.items() if value is not None)
 
     def take_settings(self, other: Single) -> None:
         """Takes over what the classes derived from this one have set beside the layer."""

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The modes of a module of torch: the graphs of train() and eval() must differ in what Tenon has in
+both modes only, batch normalisation and dropout."""
+from __future__ import annotations
+
+import re
+
+import torch
+from torch.utils import _pytree
+
+# Files of torch.nn with modules that compute the same in both modes.
+MODELESS = {f'torch.nn.modules.{name}' for name in ('container', 'conv', 'flatten', 'linear', 'normalization', 'padding', 'pixelshuffle',
+                                                    'pooling', 'sparse', 'upsampling')}
+
+
+def check_modes(module, keep):
+    """Refuses children in another mode than the whole, such as a batch normalisation that is frozen
+    by eval(), but for those that stay torch's."""
+    for name, child in module.named_modules():
+        if any(f'{name}.'.startswith(f'{each}.') for each in keep):
+            continue
+        if child.training != module.training and type(child).__module__ not in MODELESS:
+            modes = ['eval()', 'train()']
+            raise ValueError(
+                f'{name}, a {type(child).__name__}, is in {modes[child.training]}, and the whole {type(module).__name__} in '
+                f'{modes[module.training]}. A distributed module has one mode: call train() or eval() of the whole before, or '
+                'distribute(..., training=False), which makes a module that behaves as in eval() in both modes')
+
+
+# Arguments by which operators know that they are trained, for which Tenon has both modes; for
+# recurrent networks these are the same without dropout.
+DROPOUTS = {f'{kind}dropout{end}': 'train' for kind in ('', 'alpha_', 'feature_', 'feature_alpha_') for end in ('', '_')}
+RECURRENT = {'lstm': 'train', 'gru': 'train', 'rnn_tanh': 'train', 'rnn_relu': 'train'}
+OF_TRAINING = {'batch_norm': 'training', **DROPOUTS, **RECURRENT}
+
+
+def name_of(node):
+    """Returns the name of an operator of PyTorch without its namespace and overload."""
+    return getattr(getattr(node.target, '_schema', None), 'name', '').rpartition('::')[2]
+
+
+def counting_in(program):
+    """Returns the placeholders of buffers that count batches."""
+    buffers = program.graph_signature.inputs_to_buffers
+    return {node for node in program.graph.nodes if node.op == 'placeholder' and
+            buffers.get(node.name, '').rpartition('.')[2] == 'num_batches_tracked' and node.users}
+
+
+def set_to_inference(program):
+    """Sets batch normalisation and dropout in a graph of train() to inference, and lets it count no
+    batches. Batch normalisation without running statistics is the same in both modes."""
+    counting = counting_in(program)
+    for node in list(program.graph.nodes):
+        if counting & set(node.all_input_nodes):
+            program.graph.erase_node(node)
+        elif name_of(node) in OF_TRAINING and arguments_of(node).get('running_mean', node) is not None:
+            place = [argument.name for argument in node.target._schema.arguments].index(OF_TRAINING[name_of(node)])
+            node.args = (*node.args[:place], False, *node.args[place + 1:])
+    program.graph_module.recompile()
+
+
+def compared(evaluated, trained, name):
+    """Compares the graphs of both modes, and returns the names of the buffers that count batches."""
+    check_arguments(evaluated, False, name)
+    check_arguments(trained, True, name)
+    buffers, counting = trained.graph_signature.inputs_to_buffers, counting_in(trained)
+    ours = [node for node in evaluated.graph.nodes if makes_tensors(node)]
+    theirs = [node for node in trained.graph.nodes if makes_tensors(node) and not counting & set(node.all_input_nodes)]
+    same = dict(zip([node for node in trained.graph.nodes if node.op == 'placeholder'],
+                    [node for node in evaluated.graph.nodes if node.op == 'placeholder']))
+    for number, node in enumerate(theirs):
+        if number == len(ours) or not are_alike(ours[number], node, same):
+            raise ValueError(
+                f'{name} computes in train() what it does not in eval(), beside batch normalisation and dropout: {described(node)}. '
+                'distribute(..., training=False) makes a module that behaves as in eval() in both modes')
+        same[node] = ours[number]
+    if len(ours) > len(theirs):
+        raise ValueError(f'{name} computes in eval() what it does not in train(): {described(ours[len(theirs)])}. '
+                         'distribute(..., training=False) makes a module that behaves as in eval() in both modes')
+    return {buffers[node.name] for node in counting}
+
+
+def check_arguments(program, mode, name):
+    """Refuses batch normalisation and dropout that do not follow the mode: Tenon would train them in
+    train(), and not in eval()."""
+    for node in program.graph.nodes:
+        kind = name_of(node)
+        if kind not in OF_TRAINING or kind in RECURRENT:
+            continue
+        values = arguments_of(node)
+        has_effect = values['p'] != 0 if kind in DROPOUTS else values['running_mean'] is not None
+        if has_effect and values[OF_TRAINING[kind]] != mode:
+            what = 'is not trained in train(), as if it were frozen' if mode else 'is trained in eval()'
+            raise ValueError(f'{name} has an operator that {what}: {described(node)}. Batch normalisation and dropout follow train() and '
+                             'eval() of the whole, ' + ('or distribute(..., training=False) makes a module that behaves as in eval() in '
+                                                        'both modes' if mode else 'as torch.nn.Dropout does, and dropout(x, p, self.training)'))
+
+
+def arguments_of(node):
+    """Returns the arguments of an operator by their names, with its defaults."""
+    schema = node.target._schema.arguments
+    return {**{each.name: each.default_value for each in schema}, **dict(zip([each.name for each in schema], node.args)), **node.kwargs}
+
+
+def makes_tensors(node):
+    """Whether a node computes tensors; others compute extents, in an order that can differ."""
+    return (node.op == 'call_function' and source(node) is node
+            and any(isinstance(value, torch.Tensor) for value in _pytree.tree_leaves(node.meta.get('val'))))
+
+
+def source(node):
+    """Returns the node without dropout, which returns its argument in eval(), and slices of all
+    elements, in which exports differ."""
+    while name_of(node) in DROPOUTS or node.target is torch.ops.aten.slice.Tensor and node.args[2:] == (0, 2**63 - 1):
+        node = node.args[0]
+    return node
+
+
+def are_alike(evaluated, trained, same):
+    if evaluated.target != trained.target or len(evaluated.args) > len(trained.args):
+        return False
+    schema = getattr(trained.target, '_schema', None)
+    names = [argument.name for argument in schema.arguments] if schema else []
+    allowed = OF_TRAINING.get(name_of(trained))
+    if name_of(trained) in RECURRENT and dict(zip(names, trained.args)).get('dropout', 0) != 0:
+        return False
+    extent = object()
+
+    def known(node):
+        node = source(node)
+        return node if node.op != 'call_function' or makes_tensors(node) else extent
+    given, settings = torch.fx.node.map_arg((trained.args, trained.kwargs), lambda node: same.get(source(node), known(node)))
+    wanted, others = torch.fx.node.map_arg((tuple(filled(evaluated, schema, len(trained.args))), evaluated.kwargs), known)
+
+    def agree(a, b):
+        pairs = list(zip(_pytree.tree_leaves(a), _pytree.tree_leaves(b), strict=True))
+        return all(x is y or x == y or extent in (x, y) and isinstance(y if x is extent else x, int) for x, y in pairs)
+    try:
+        return agree(settings, others) and all(number < len(names) and names[number] == allowed or agree(a, b)
+                                               for number, (a, b) in enumerate(zip(wanted, given)))
+    except ValueError:
+        return False  # lists of different lengths
+
+
+def filled(node, schema, count):
+    """Returns the arguments of a node, with defaults for those that another call has and this one
+    has not."""
+    defaults = [argument.default_value for argument in schema.arguments] if schema else []
+    return [*node.args, *defaults[len(node.args):count]]
+
+
+def described(node):
+    found = re.findall(r'File "([^"]+)", line (\d+), in ([^\n]+)(?:\n([^\n]*))?', node.meta.get('stack_trace') or '')
+    if not found:
+        return str(node.target)
+    file, line, function, text = next((each for each in reversed(found) if '/torch/' not in each[0]), found[-1])
+    return f'{node.target}, {file}, line {line}, in {function}: {text.strip()}'

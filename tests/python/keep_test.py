@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Modules of PyTorch of which parts stay torch's on a split field, compared with themselves on one process."""
+import copy
+import gc
+import unittest
+from functools import partial
+
+from mpi4py import MPI
+
+import tenon
+
+try:
+    import torch
+except ImportError:
+    raise unittest.SkipTest('PyTorch is not installed')
+import tenon.torch as tt
+from distribute_test import IS_READ, Block, splits
+from torch_test import apart, block, drawn
+
+COMM = MPI.COMM_WORLD
+
+
+class Sorting(torch.nn.Module):
+    """What Tenon does not have, with parameters and running statistics of its own, an argument by name, and two results."""
+
+    def __init__(self, channels):
+        super().__init__()
+        self.norm, self.mix = torch.nn.BatchNorm2d(channels), torch.nn.Conv2d(channels, channels, 3, padding=1)
+
+    def forward(self, x, *, skip=None, power=1):
+        y, _ = torch.sort(self.mix(self.norm(x)), 3)
+        return y if skip is None else (y + skip) ** power, None, y.mean((1, 2))
+
+
+class Network(torch.nn.Module):
+    """Kept parts in a row and with a skip over them, one of which is evaluated twice, a result of another shape, an operator in place
+    after a kept part, and results from kept parts and pieces."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second, self.sorting = Block(2, 4), Block(4, 4), Sorting(4)
+        self.inner = torch.nn.ModuleDict({'pool': torch.nn.AvgPool2d(2), 'head': torch.nn.Conv2d(4, 3, 1)})
+        self.row, self.unused = torch.nn.Linear(8, 2), torch.nn.Linear(2, 2)
+
+    def forward(self, x, z):
+        a = self.first(x)
+        b, _, mean = self.sorting(a)
+        c = self.second(torch.relu_(b) + a)
+        c, _, _ = self.sorting(c, skip=a, power=2)
+        y = self.inner['head'](self.inner['pool'](torch.tanh(c) * z))
+        return {'y': y, 'rows': (self.row(mean), mean)}
+
+
+KEEP = ['sorting', 'inner.pool', 'row']
+
+
+def rows_of(network):
+    return [partial(tt.mean if 'S' not in layout.properties() else tt.total, comm=COMM) for layout in network.output_layouts]
+
+
+@unittest.skipUnless(IS_READ, 'files of this PyTorch are not read; 2.9 and later are')
+class Keep(unittest.TestCase):
+    def setUp(self):
+        self.usual = torch.get_default_dtype()
+        torch.set_default_dtype(torch.float64)
+        torch.manual_seed(3)
+
+    def tearDown(self):
+        torch.set_default_dtype(self.usual)
+
+    def train(self, network, fields, wanted, sums):
+        optimizer, losses = torch.optim.Adam(network.parameters(), lr=1e-3), []
+        for _ in range(10):
+            optimizer.zero_grad()
+            made = network(*fields)
+            parts = ((made['y'] - wanted) ** 2).sum(), *((row ** 2).sum() for row in made['rows'])
+            loss = sum(add(part) for add, part in zip(sums, parts))
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        return losses
+
+    def check_states(self, found, wanted, tolerance):
+        self.assertEqual(list(found), list(wanted))
+        for name, value in wanted.items():
+            self.assertEqual((found[name].shape, found[name].dtype), (value.shape, value.dtype), name)
+            self.assertLessEqual(apart(found[name].double(), value.double()), tolerance, name)
+
+    def test_training_is_that_of_one_process(self):
+        shape = [4, 2, 8, 8]
+        x, z, wanted = drawn(*shape, seed=1), drawn(4, 1, 8, 8, seed=2), drawn(4, 3, 4, 4, seed=4)
+        pairs = list(zip(splits(shape), splits([4, 1, 8, 8])))
+        for number, (layout, mask) in enumerate(pairs[::2] + pairs[3:]):
+            with self.subTest(layout.properties()):
+                torch.manual_seed(3 + COMM.rank)
+                one = Network()
+                network = tt.distribute(one, [layout, mask], proof=number == 0, keep=KEEP)
+                start = tt.gather_state_dict(network)
+                if COMM.rank == 0:
+                    self.check_states(start, one.state_dict(), 0)
+                one.load_state_dict(start)
+                self.assertIsInstance(network.sorting, Sorting)
+                self.assertEqual([(name, p.shape) for name, p in network.named_parameters()],
+                                 [(name, p.shape) for name, p in one.named_parameters()])
+                fields = [block(layout, x), block(mask, z)]
+                found = self.train(network, fields, block(network.output_layouts[0], wanted), rows_of(network))
+                expected = self.train(one, [x, z], wanted, [lambda value: value] * 3)
+                self.assertLess(max(abs(a - b) / b for a, b in zip(found, expected)), 1e-12)
+                self.check_states(tt.gather_state_dict(network), one.state_dict(), 1e-10)
+                network.eval(), one.eval()
+                with torch.no_grad():
+                    y = one(x, z)
+                    self.assertLess(apart(network(*fields)['y'], block(network.output_layouts[0], y['y'])), 1e-11)
+                other = copy.deepcopy(network)
+                self.assertIsNot(other.sorting, network.sorting)
+                self.assertFalse(other.training or other.sorting.training)
+                self.assertEqual(repr(other), repr(network))
+                tt.scatter_state_dict(network, start)
+                self.check_states(tt.gather_state_dict(network), start, 0)
+                self.assertLess(apart(other(*fields)['y'], block(network.output_layouts[0], y['y'])), 1e-11)
+
+    def test_gradients_of_inputs(self):
+        """Also where a kept part is the first, the last and all."""
+        shape = [2, 2, 4 * COMM.size, 3]
+        whole = drawn(*shape, seed=5)
+        for kept, layout in zip((('0', '2'), ('0', '1', '2')), splits(shape)):
+            one = torch.nn.Sequential(torch.nn.Softsign(), torch.nn.Conv2d(2, 2, 3, padding=1), torch.nn.Tanh())
+            with self.subTest(kept=kept, layout=layout.properties()):
+                network = tt.distribute(one, layout, keep=kept)
+                one.load_state_dict(tt.gather_state_dict(network))
+                x, given = whole.clone().requires_grad_(), block(layout, whole).requires_grad_()
+                y, found = one(x), network(given)
+                (y ** 3).sum().backward()
+                (found ** 3).sum().backward()
+                self.assertLess(apart(found.detach(), block(network.output_layout, y.detach())), 1e-13)
+                self.assertLess(apart(given.grad, block(layout, x.grad)), 1e-12)
+                for a, b in zip(network.parameters(), one.parameters()):
+                    self.assertLess(apart(a.grad, b.grad), 1e-12)
+
+    def test_other_batches_and_strict_states(self):
+        shape = [4, 4, 2 * COMM.size, 3]
+        one = torch.nn.Sequential(Block(4, 3), torch.nn.Softmax(1), torch.nn.Conv2d(3, 2, 1))
+        layout = splits(shape)[0]
+        network = tt.distribute(one, layout, keep=('1', '0.norm'))
+        state = tt.gather_state_dict(network)
+        one.load_state_dict(state)
+        whole = drawn(*shape)
+        for batch in (4, 3, 1, 4):
+            y, wanted = network(block(layout, whole)[:batch].clone()), one(whole[:batch])
+            self.assertLess(apart(y, block(network.output_layout, wanted)), 1e-13)
+        self.check_states(tt.gather_state_dict(network), one.state_dict(), 1e-13)
+        with self.assertRaisesRegex(RuntimeError, r'Missing key.*"0.norm.bias"'):
+            tt.scatter_state_dict(network, {name: value for name, value in state.items() if name != '0.norm.bias'})
+        with self.assertRaisesRegex(RuntimeError, r'Unexpected key.*"1.weight"'):
+            tt.scatter_state_dict(network, {**state, '1.weight': torch.zeros(1)})
+
+    def test_masks_are_those_of_one_rank(self):
+        """Dropout in a kept part, whose masks do not depend on the generators of the ranks."""
+        shape = [2, 2, 4 * COMM.size, 5]
+        one = torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), torch.nn.Dropout(0.4), torch.nn.Tanh())
+        one.load_state_dict(COMM.bcast(one.state_dict()))
+        alone = tt.distribute(one, tenon.Layout.sharded(tenon.Partition(MPI.COMM_SELF, [1]), shape, 'S2'), keep='1', seed=4)
+        layout, x = splits(shape)[0], drawn(*shape)
+        network = tt.distribute(one, layout, keep='1', seed=4)
+        torch.manual_seed(COMM.rank)
+        first, second = alone(x), alone(x)
+        self.assertGreater(apart(first, second), 0.01)
+        for wanted in (first, second):
+            self.assertLess(apart(network(block(layout, x)), block(layout, wanted)), 1e-13)
+        del alone  # whose communicator total() would otherwise take for one in use
+        gc.collect()
+
+    def test_modes(self):
+        shape = [2, 2, 2 * COMM.size, 3]
+        one = torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), torch.nn.BatchNorm2d(2), torch.nn.Conv2d(2, 2, 1))
+        one[1].eval()  # frozen, which is not possible but for kept parts
+        layout, x = splits(shape)[0], drawn(*shape)
+        network = tt.distribute(one, layout, keep='1')
+        one.load_state_dict(tt.gather_state_dict(network))
+        self.assertTrue(network.training and not network.get_submodule('1').training)
+        self.assertLess(apart(network(block(layout, x)), block(layout, one(x))), 1e-13)
+        network.train()
+        one.train()
+        self.assertLess(apart(network(block(layout, x)), block(layout, one(x))), 1e-13)
+        self.assertEqual(int(network.get_submodule('1').num_batches_tracked), 1)
+        fixed = tt.distribute(one, layout, keep='1', training=False).train()
+        self.assertLess(apart(fixed(block(layout, x)), block(layout, one.eval()(x))), 1e-13)
+
+    def test_hooks_are_those_of_kept_parts(self):
+        one = torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), torch.nn.Tanh())
+        one[1].register_forward_hook(lambda module, args, y: y * 2)
+        layout, x = splits([1, 2, 2 * COMM.size, 3])[0], drawn(1, 2, 2 * COMM.size, 3)
+        network = tt.distribute(one, layout, keep='1')
+        one.load_state_dict(tt.gather_state_dict(network))
+        self.assertLess(apart(network(block(layout, x)), block(layout, one(x))), 1e-13)
+
+    def refused(self, text, one, keep, layout=None):
+        layout = layout or splits([1, 2, 2 * COMM.size, 3])[0]
+        with self.assertRaisesRegex((ValueError, RuntimeError, tenon.Error), text):
+            tt.distribute(one, layout, keep=keep)
+
+    @unittest.skipIf(COMM.size > 2, 'as on two ranks')
+    def test_what_is_refused(self):
+        class InPlace(torch.nn.Module):
+            def forward(self, x):
+                return x.add_(1).sin()
+
+        class Late(torch.nn.Module):
+            is_before = False
+
+            def __init__(self):
+                super().__init__()
+                self.conv, self.act = torch.nn.Conv2d(2, 2, 1), torch.nn.Tanh()
+
+            def forward(self, x):
+                y = self.conv(x)
+                if self.is_before:
+                    y.view(-1).relu_()
+                z = self.act(y)
+                torch.relu_(y)
+                return y + z
+
+        class Tied(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv, self.act = torch.nn.Conv2d(2, 2, 1), torch.nn.Tanh()
+
+            def forward(self, x):
+                return self.conv(self.act(self.conv(x)))
+
+        class Given(Tied):
+            def forward(self, x):
+                return self.act(self.conv.bias)[:, None, None] + self.conv(x)
+
+        class Unused(Tied):
+            def forward(self, x):
+                return self.conv(x)
+
+        class Sorted(Tied):
+            def forward(self, x):
+                return torch.sort(self.act(self.conv(x)), 3)[0]
+
+        class Whole(Tied):
+            def forward(self, x):
+                return torch.tanh(self.act(self.conv(x) > 0))
+
+        chain = torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), InPlace())
+        self.refused('no module "conf" to keep: did you mean conv', Tied(), 'conf')
+        self.refused('names of modules inside the Tied are expected', Tied(), [''])
+        self.refused('"0.conv" is inside of "0"', torch.nn.Sequential(Tied()), ['0.conv', '0'])
+        self.refused('does not evaluate the module to keep, act', Unused(), 'act')
+        self.refused('the kept module 1 writes into its input', chain, '1')
+        late, layout, x = Late(), splits([1, 2, 2 * COMM.size, 3])[0], drawn(1, 2, 2 * COMM.size, 3)
+        network = tt.distribute(late, layout, keep='act', proof=True)
+        late.load_state_dict(tt.gather_state_dict(network))
+        self.assertLess(apart(network(block(layout, x)), block(layout, late(x))), 1e-13)
+        late.is_before = True
+        self.refused(r'Late writes into a tensor that is read on the other side .*keep_test.py, line [0-9]+, in forward: y.view',
+                     late, 'act')
+        self.refused('the parameter conv.* is read on several sides', Tied(), 'act')
+        self.refused('no field but a parameter', Given(), 'act')
+        self.refused('keep_test.py, line [0-9]+, in forward: return torch.sort', Sorted(), 'act')
+        self.refused('Whole passes torch.bool from a part to another one.*keep_test.py, line', Whole(), 'act')
+        if COMM.size > 1:
+            half = tenon.Layout.sharded(tenon.Partition(COMM, [COMM.size // 2]), [1, 2, 8, 3], 'S2')
+            self.refused('leaves some out', torch.nn.Sequential(torch.nn.Tanh(), torch.nn.Conv2d(2, 2, 1)), '0', half)
+
+
+if __name__ == '__main__':
+    unittest.main()
