@@ -16,6 +16,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <type_traits>
 
@@ -180,15 +181,30 @@ private:
     for (const Sum sum : {kSetY, kAddY, kSetX, kAddW})
       if (sum != kSetY || part_.hasAllOut)
         runs_[kPlain][sum].emplace(graphOf(kPlain, sum));
-    reserveWorkspace();
+    if (!cuda::measuresPlans() || context_->isCounting())
+      reserveWorkspace();
   }
   bool hasPlans() const { return runs_[kPlain][kAddY].has_value(); }
 
+  static std::span<const Sum> sumsOf(Pass pass) {
+    static constexpr Sum kSumsOfPasses[] = {kEndY, kSetY, kAddY, kSetX, kAddW};
+    const std::span<const Sum> all(kSumsOfPasses);
+    return pass == kForward ? all.first(3) : pass == kData ? all.subspan(3, 1) : all.last(1);
+  }
+  // The kind whose runs a pass uses for all sums but kEndY.
+  Kind kindOfSums(Pass pass) const { return kinds_[pass] >= kChannelsLast ? kinds_[pass] : kPlain; }
+
+  // Reserves what the selected runs need. This can be less than what others need that were measured
+  // or come first in cuDNN's list, so it waits for the selection.
   void reserveWorkspace() {
     Index bytes = 0;
-    for (const auto& ofKind : runs_)
-      for (const Run& run : ofKind)
-        bytes = std::max(bytes, run ? run->workspaceBytes() : 0);
+    for (const Pass pass : {kForward, kData, kWeights})
+      if (kinds_[pass] != kProducts)
+        for (const Sum sum : sumsOf(pass))
+          for (const Kind kind : {kindOfSums(pass), kinds_[pass]})
+            if (const Run& run = runs_[kind][sum])
+              bytes = std::max(bytes, run->workspaceBytes());
+    isReserved_ = true;
     hasWorkspace_ = bytes > 0;
     ScratchPlan scratch;
     workspaceAt_ = scratch.add<std::byte>(bytes);
@@ -230,8 +246,7 @@ private:
   // than kPlain are created only for the measurement, if the library has engines for them.
   std::vector<Run*> runsOf(Pass pass, Kind kind) {
     std::vector<Run*> runs;
-    for (const Sum sum : pass == kForward ? std::vector{kEndY, kSetY, kAddY}
-                                          : std::vector{pass == kData ? kSetX : kAddW}) {
+    for (const Sum sum : sumsOf(pass)) {
       if (!isWanted(kind, sum))
         continue;
       Run& run = runs_[kind][sum];
@@ -296,8 +311,28 @@ private:
       for (Run* run : runs)
         (*run)->take(cuda::planOf((*run)->graph()), isTried);
     }
-    reserveWorkspace();
   }
+
+  // While this object exists, the kernel works in a context of its own on the same stream. Scratch
+  // memory of the candidates, which can be gigabytes, is given back with it.
+  class OwnContext {
+  public:
+    explicit OwnContext(CudnnConvolution& convolution)
+        : convolution_(convolution), before_(convolution.context_) {
+      convolution_.context_ = std::make_shared<KernelContext>(before_->stream());
+      convolution_.context_->handles() = before_->handles();
+    }
+    OwnContext(const OwnContext&) = delete;
+    OwnContext& operator=(const OwnContext&) = delete;
+    ~OwnContext() {
+      convolution_.products_.reset();
+      convolution_.context_ = before_;
+    }
+
+  private:
+    CudnnConvolution& convolution_;
+    KernelContextPtr before_;
+  };
 
   Arrays arrays() const {
     Index last = 0;
@@ -344,6 +379,7 @@ private:
       return kNever;
     try {
       take(pass, candidate, /*isTried=*/true);
+      reserveWorkspace();
       callPass(arrays, pass);
       Nanoseconds fastest = kNever;
       for (int n = 0; n < kCalls && (n == 0 || fastest / 2 <= best); ++n)
@@ -383,6 +419,7 @@ private:
     for (std::size_t i = 0; i < times.size(); ++i)
       times[i] = i % kCandidates == 0 ? 0 : kNever;
     memoryError_.clear();
+    const OwnContext own(*this);
     std::optional<Arrays> at;
     try {
       at = arrays();
@@ -421,6 +458,7 @@ private:
         runs_[kind] = {};
     if (std::ranges::find(kinds_, kProducts) == kinds_.end())
       products_.reset();
+    reserveWorkspace();
     const auto name = [&](Pass pass) {
       if (kinds_[pass] == kProducts)
         return std::string("im2col+gemm");
@@ -476,9 +514,11 @@ private:
 
   void run(Pass pass, Sum sum, const T* x, const T* w, const T* y) {
     if (hasPlans())
-      run(*runs_[kinds_[pass] >= kChannelsLast ? kinds_[pass] : kPlain][sum], x, w, y);
+      run(*runs_[kindOfSums(pass)][sum], x, w, y);
   }
   void run(cuda::ConvolutionRun& plan, const T* x, const T* w, const T* y, const T* b = nullptr) {
+    if (!isReserved_)
+      reserveWorkspace();
     void* const workspace = hasWorkspace_ ? context_->scratch<void>(workspaceAt_) : nullptr;
     plan.run(*context_, x + firstX_, w, y + firstY_, workspace, b);
   }
@@ -498,7 +538,7 @@ private:
   Index firstX_ = 0, firstY_ = 0;          // offsets of the part in x and y
   // Indexed by kind and sum. A sum that overwrites y has no run if the part lacks some outputs.
   std::array<std::array<Run, kSums>, kProducts> runs_;
-  bool hasWorkspace_ = false;
+  bool isReserved_ = false, hasWorkspace_ = false;
   Index workspaceAt_ = 0;
   std::array<Kind, kPasses> kinds_{}; // kind selected for each pass
   std::map<const Run*, std::vector<cuda::ConvolutionPlanPtr>> engines_; // until the choice
