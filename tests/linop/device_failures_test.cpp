@@ -99,7 +99,7 @@ TEST_F(DeviceMemoryFails, ToBeTakenForAnOperator) {
 }
 
 // Memory that other ranks could open is never freed, but used again: the smallest piece that is
-// large enough, so that large lanes find the large ones.
+// large enough, since large lanes need the large ones.
 TEST(DeviceMemoryOfLanes, IsTheSmallestThatIsLargeEnough) {
   const auto makeArena = [] {
     const CommPtr comm = communicatorWithArena(kMebibytes);

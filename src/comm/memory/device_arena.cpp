@@ -59,8 +59,8 @@ private:
   // The pieces that this process has freed, of all its communicators.
   class FreedPieces {
   public:
-    // Returns the smallest piece of at least that size, so that large ones remain for those that
-    // need them, or an empty one.
+    // Returns the smallest piece of at least that size, since others may need the large ones, or an
+    // empty one.
     Piece take(Index minBytes) {
       const std::lock_guard lock(mutex_);
       auto best = pieces_.end();
