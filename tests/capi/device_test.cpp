@@ -173,6 +173,37 @@ TEST_F(Devices, WorkInOrderWithTheDefaultStreams) {
   }
 }
 
+// Copies that the program queues on a stream of its own, as Kokkos does, are in no order with the
+// calls' kernels if it has named the default stream instead, and in order if it has named its own.
+TEST_F(Devices, AStreamBesideTheDefaultStreamMustBeNamed) {
+  cudaSetDevice(Device::get().number());
+  constexpr std::size_t kBytes = 12 * sizeof(double);
+  cudaStream_t own = nullptr;
+  cudaStreamCreateWithFlags(&own, cudaStreamDefault); // a blocking stream
+  for (cudaStream_t named : {cudaStream_t(nullptr), own}) {
+    expectSuccess(TenonPartitionSetStream(all_, named));
+    TenonDTensor x = tensor(rows_, TENON_FLOAT64), y = tensor(rows_, TENON_FLOAT64);
+    void *from = memoryOf(currentDevice()), *to = memoryOf(currentDevice());
+    for (const auto& [one, array] : {std::pair(x, from), std::pair(y, to)}) {
+      expectSuccess(TenonDTensorSetSpace(one, TENON_MEMORY_DEVICE));
+      expectSuccess(place(one, array));
+    }
+    const std::vector<double> sent{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    std::vector<double> received(12);
+    cudaMemcpyAsync(from, sent.data(), kBytes, cudaMemcpyDefault, own);
+    expectSuccess(TenonDTensorCopy(x, y));
+    cudaMemcpyAsync(received.data(), to, kBytes, cudaMemcpyDefault, own);
+    cudaStreamSynchronize(own);
+    EXPECT_EQ(received == sent, named == own);
+    expectSuccess(TenonDTensorDestroy(&x));
+    expectSuccess(TenonDTensorDestroy(&y));
+    expectSuccess(TenonPartitionResetStream(all_));
+    cudaFree(from);
+    cudaFree(to);
+  }
+  cudaStreamDestroy(own);
+}
+
 TEST_F(Devices, MemoryThatCudaHasPinnedIsNotShared) {
   constexpr std::size_t kBytes = 1 << 20;
   std::vector<std::byte> memory(kBytes);

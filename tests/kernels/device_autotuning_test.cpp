@@ -90,5 +90,28 @@ TEST(DeviceAutotuning, SayThatAWayHadNoMemory) {
     });
 }
 
+// The context keeps the scratch memory of the selected candidates only, here the engines. The
+// products that were measured too have columns there.
+TEST(DeviceAutotuning, GiveBackTheScratchOfCandidates) {
+  inChild([] {
+    const auto context = std::make_shared<KernelContext>(Space::Device);
+    const auto scratchOf = [&](Index channels, double secondsOfProducts) {
+      ConvolutionShape shape = kShape;
+      shape.inChannels = shape.outChannels = channels;
+      const auto convolution = makeConvolution<float>(shape, Backend::Auto, context);
+      tenonStandinCost("product", secondsOfProducts);
+      Autotuner& tuner = *convolution->autotuner();
+      tuner.choose(tuner.measure());
+      EXPECT_EQ(has(convolution->implementation(), "im2col"), secondsOfProducts == 0)
+          << convolution->implementation();
+      return context->scratchBytes();
+    };
+    for (int engine = 0; engine < 200; ++engine)
+      tenonStandinCost(("engine " + std::to_string(engine)).c_str(), 1e-6);
+    const Index ofEngines = scratchOf(16, 1);
+    EXPECT_GT(scratchOf(12, 0), ofEngines);
+  });
+}
+
 } // namespace
 } // namespace tenon::test

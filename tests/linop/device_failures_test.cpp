@@ -98,6 +98,26 @@ TEST_F(DeviceMemoryFails, ToBeTakenForAnOperator) {
   expectRight(*make());
 }
 
+// Memory that other ranks could open is never freed, but used again: the smallest piece that is
+// large enough, since large lanes need the large ones.
+TEST(DeviceMemoryOfLanes, IsTheSmallestThatIsLargeEnough) {
+  const auto makeArena = [] {
+    const CommPtr comm = communicatorWithArena(kMebibytes);
+    return DeviceArena::make(comm->mpi(), comm->arena(), comm->whyNoArena()).arena;
+  };
+  constexpr Index kLarge = Index(96) << 20, kMedium = Index(32) << 20;
+  {
+    const auto arena = makeArena();
+    const Buffer large(kLarge, "a lane", arena), medium(kMedium, "a lane", arena);
+  }
+  const auto arena = makeArena();
+  tenonStandinFail("cudaMalloc:*");
+  const void *const medium = arena->allocate(kMedium), *const large = arena->allocate(kLarge);
+  tenonStandinFail("");
+  EXPECT_NE(medium, nullptr);
+  EXPECT_NE(large, nullptr);
+}
+
 // Sums, gathers and scatters must not copy between device and host (cudaMemcpyAsync() fails), for
 // long and short arrays, along the only axis or one of two.
 TEST(WithoutCopies, ConversionsGiveOnTheDeviceWhatTheyGiveOnTheHost) {

@@ -3,6 +3,7 @@
 // one that packs the parts for all ranks, and one that combines the parts of all ranks, for any
 // number of ranks. The values must be those of the host.
 #include "operators.hpp"
+#include "standin/calls.hpp"
 #include "standin/kernels.hpp"
 #include "support/own_communicator.hpp"
 
@@ -89,6 +90,28 @@ TEST(DeviceLaunches, OfASumAreOneForAllRanks) {
                                         test::onLine({40, 30}, "B"), TENON_FLOAT64, policy);
   // The first contribution covers the target and can be copied by another kernel.
   EXPECT_LE(kernelsOf(*op, Sense::Forward), packs + 2);
+}
+
+// Messages through the host: to send them, the host does not wait for copies of messages that it
+// has received in the same memory, since both are copied in order.
+TEST(DeviceWaits, AreNotForWhatWasReceivedBefore) {
+  MovementPolicy policy = MovementPolicy::fromOptions(Space::Device);
+  policy.carrier.transport = Transport::Messages;
+  const Layout plain = test::onLine({24, 3}, "S0");
+  const LinearOpRef op =
+      makeConversion(world(), plain, test::onLine({24, 3}, "S1"), TENON_FLOAT64, policy);
+  const Ends there(*op, Sense::Forward, 5), back(*op, Sense::Adjoint, 6);
+  const auto x = test::sameOnDevice(*there.x), y = test::sameOnDevice(*there.y),
+             dy = test::sameOnDevice(*back.x), dx = test::sameOnDevice(*back.y);
+  act(*op, Sense::Forward, 1, *x, 0, *y);
+  const std::uint64_t before = tenonStandinCalls().waits;
+  op->begin(Sense::Adjoint, 1, *dy, 0, *dx);
+  EXPECT_EQ(tenonStandinCalls().waits, before);
+  op->end(Sense::Adjoint);
+  act(*op, Sense::Forward, 1, *there.x, 0, *there.y);
+  act(*op, Sense::Adjoint, 1, *back.x, 0, *back.y);
+  EXPECT_EQ(test::elementsIn(*y), test::elementsIn(*there.y));
+  EXPECT_EQ(test::elementsIn(*dx), test::elementsIn(*back.y));
 }
 
 } // namespace

@@ -159,6 +159,33 @@ TEST_F(ByNccl, TwoSumsAreInFlightTogether) {
   EXPECT_EQ(test::elementsIn(*by), test::elementsOf(*b.y));
 }
 
+// A collective lasts until the slowest rank has called it. Meanwhile the others exchange halos
+// whose messages are copied through the host.
+TEST_F(ByNccl, HoldsUpNoCopiesOfMessages) {
+  if (world()->size() == 1)
+    GTEST_SKIP() << "one rank has nothing to sum";
+  const LinearOpRef sum = make(onLine({12}, "P"), onLine({12}, "B"));
+  MovementPolicy byMessages = MovementPolicy::fromOptions(Space::Device);
+  byMessages.carrier.transport = Transport::Messages;
+  const Layout rows = onLine({8, 5}, "S0"), columns = onLine({8, 5}, "S1");
+  const LinearOpRef exchange = makeConversion(world(), rows, columns, TENON_FLOAT64, byMessages);
+  const test::Ends a(*sum, Sense::Forward, 1), b(*exchange, Sense::Forward, 2);
+  const auto ax = test::sameOnDevice(*a.x), ay = test::sameOnDevice(*a.y),
+             bx = test::sameOnDevice(*b.x), by = test::sameOnDevice(*b.y);
+  const bool isSlowest = world()->rank() == world()->size() - 1;
+  if (!isSlowest)
+    sum->begin(Sense::Forward, 1, *ax, 0, *ay);
+  exchange->apply(*bx, *by);
+  if (isSlowest)
+    sum->begin(Sense::Forward, 1, *ax, 0, *ay);
+  sum->end(Sense::Forward);
+  options().set("-tenon_reduction", "auto");
+  makeConversion(world(), sum->domain(), sum->range(), TENON_FLOAT64)->apply(*a.x, *a.y);
+  exchange->apply(*b.x, *b.y);
+  EXPECT_EQ(test::elementsIn(*ay), test::elementsOf(*a.y));
+  EXPECT_EQ(test::elementsIn(*by), test::elementsOf(*b.y));
+}
+
 TEST_F(ByNccl, ArraysOnTheHostGoByTheRouteOfAnOperatorThatWasNotMadeForTheDevice) {
   const Layout from = onLine({9}, "P"), to = onLine({9}, "B");
   const LinearOpRef any = make(from, to, TENON_FLOAT64, Space::Host);

@@ -5,6 +5,7 @@
 //
 // Before each product the first 4096 bytes of the handle's workspace become NaN, because other
 // kernels may use it in between: a program that stores data there gets wrong values.
+#include "standin/calls.hpp"
 #include "standin/costs.hpp"
 #include "standin/failures.hpp"
 #include "standin/memory.hpp"
@@ -84,7 +85,7 @@ struct Product {
 };
 
 template <class T>
-cublasStatus_t multiply(cublasHandle_t handle, const char* who, const Product<T>& product) {
+cublasStatus_t queueProduct(cublasHandle_t handle, const char* who, const Product<T>& product) {
   if (!product.isValid())
     return CUBLAS_STATUS_INVALID_VALUE;
   if (isToFail(who))
@@ -113,14 +114,21 @@ cublasStatus_t multiplyBatch(cublasHandle_t handle, const char* who, Product<T> 
   if (count < 0 || (strideC < product.ldc * product.n && count > 1))
     return CUBLAS_STATUS_INVALID_VALUE;
   for (std::int64_t i = 0; i < count; ++i) {
-    const cublasStatus_t status = multiply(handle, who, product);
+    const cublasStatus_t status = queueProduct(handle, who, product);
     if (status != CUBLAS_STATUS_SUCCESS)
       return status;
     product.a += strideA;
     product.b += strideB;
     product.c += strideC;
   }
+  const Call call;
+  ++calls().libraries;
   return CUBLAS_STATUS_SUCCESS;
+}
+
+template <class T>
+cublasStatus_t multiply(cublasHandle_t handle, const char* who, const Product<T>& product) {
+  return multiplyBatch(handle, who, product, 0, 0, 0, 1);
 }
 
 bool transposes(cublasOperation_t operation) {

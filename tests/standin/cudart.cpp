@@ -25,6 +25,7 @@
 //                                the host, other than of registered memory. Padding in the
 //                                parameter can contain such an address by chance, so this is a
 //                                hint, and only the stand-in's own tests use it.
+#include "standin/calls.hpp"
 #include "standin/devices.hpp"
 #include "standin/failures.hpp"
 #include "standin/kernels.hpp"
@@ -59,7 +60,9 @@ namespace {
 // The state of the process; used while the lock of the stand-in is held (Call).
 struct State {
   std::map<const char*, std::size_t> hostMemory; // bytes of pinned and registered host memory
-  std::set<const void*> loaded;                  // kernels that were launched before
+  // Addresses and bytes of host memory that queued copies have to read.
+  std::multimap<const char*, std::size_t> sources;
+  std::set<const void*> loaded; // kernels that were launched before
   cudaMemPool_t pool = nullptr;
   cudaError_t lastError = cudaSuccess; // for cudaGetLastError()
   cudaError_t failure = cudaSuccess;   // after a fault of a kernel, all later calls return this
@@ -113,24 +116,42 @@ std::uint64_t hashOf(const void* p, std::size_t bytes) {
   return h;
 }
 
-// Queues a copy. A target on the host is filled with NaN until then, and a source on the host is
-// compared, by its hash, with its content at the time of the call.
+bool isToBeRead(const void* p, std::size_t bytes) {
+  const auto* begin = static_cast<const char*>(p);
+  for (const auto& [source, length] : state().sources)
+    if (source < begin + bytes && begin < source + length)
+      return true;
+  return false;
+}
+
+// Queues a copy. A target on the host is filled with NaN until then, unless an earlier copy has to
+// read it, and a source on the host is compared, by its hash, with its content at the time of the
+// call.
 void copyLater(CUstream_st& s, void* to, const void* from, std::size_t bytes) {
   const DeviceMemory& memory = DeviceMemory::get();
   const bool toDevice = memory.contains(to), fromDevice = memory.contains(from);
+  ++calls().copies;
+  if (!(toDevice || isRegistered(to)) || !(fromDevice || isRegistered(from)))
+    calls().pageableBytes += bytes;
   if (s.recording && !(toDevice && fromDevice))
     // A graph would repeat the copy at each launch, which Tenon never intends.
     refuse("a copy to or from the host is recorded");
   if (toDevice)
     memory.checkRange(to, bytes, "a copy");
-  else
+  else if (!isToBeRead(to, bytes))
     std::memset(to, 0xff, bytes);
   if (fromDevice)
     memory.checkRange(from, bytes, "a copy");
   const std::uint64_t before = fromDevice ? 0 : hashOf(from, bytes);
+  const auto* const source = static_cast<const char*>(from);
+  if (!fromDevice)
+    state().sources.emplace(source, bytes);
   enqueue(s, [=] {
     if (!fromDevice && hashOf(from, bytes) != before)
       refuse("the host's source of a copy was changed before the copy was done");
+    if (const auto read = state().sources.find(source);
+        !fromDevice && read != state().sources.end())
+      state().sources.erase(read);
     std::memmove(to, from, bytes);
   });
 }
@@ -236,6 +257,7 @@ cudaError_t cudaLaunchKernel(const void* entry, dim3 grid, dim3 block, void** ar
     return fail(cudaErrorInvalidConfiguration);
   const auto* bytes = static_cast<const char*>(arguments[0]);
   checkParameter(bytes, count);
+  ++calls().kernels;
   enqueue(*s, [entry, parameter = std::vector<char>(bytes, bytes + count), grid, block] {
     const std::vector<unsigned> order = blockOrder(grid.x);
     runKernel(entry, {parameter.data(), grid.x, block.x, order.empty() ? nullptr : order.data()});
@@ -284,6 +306,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
 }
 cudaError_t cudaDeviceSynchronize() {
   TENON_CALL(cudaErrorUnknown);
+  ++calls().waits;
   refuseWhileRecording(__func__);
   drainAll();
   return waited();
@@ -397,6 +420,8 @@ cudaError_t cudaIpcOpenMemHandle(void** p, cudaIpcMemHandle_t handle, unsigned) 
 }
 cudaError_t cudaIpcCloseMemHandle(void* p) {
   TENON_CALL(cudaErrorInvalidValue);
+  if (DeviceMemory::get().contextOf(p) != currentContext())
+    return fail(cudaErrorInvalidValue);
   return DeviceMemory::get().closeShown(p) ? cudaSuccess : fail(cudaErrorInvalidValue);
 }
 cudaError_t cudaHostAlloc(void** p, std::size_t bytes, unsigned) {
@@ -452,6 +477,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
   TENON_CALL(cudaErrorInvalidValue);
   DeviceMemory::get().checkRange(to, bytes, "cudaMemsetAsync");
+  ++calls().copies;
   enqueue(streamOf(stream, "cudaMemsetAsync"), [=] { std::memset(to, value, bytes); });
   return cudaSuccess;
 }
@@ -469,6 +495,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t s) {
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t s) {
   TENON_CALL(cudaErrorUnknown);
+  ++calls().waits;
   refuseWhileRecording(__func__);
   CUstream_st& stream = streamOf(s, "cudaStreamSynchronize");
   awaitOrdered(stream);
@@ -491,6 +518,7 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t stream) {
   refuseWhileRecording(__func__);
   if (e->context != s.context)
     return fail(cudaErrorInvalidResourceHandle);
+  ++calls().events;
   auto recording = std::make_shared<Recording>(Recording{&s});
   e->last = recording;
   enqueue(s, [recording, &s] {
@@ -516,6 +544,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t e, unsigned) {
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t e) {
   TENON_CALL(cudaErrorUnknown);
+  ++calls().waits;
   refuseWhileRecording(__func__);
   if (e->last && !e->last->isDone)
     drain(*e->last->stream, e->last.get());
@@ -574,6 +603,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
   TENON_CALL(cudaErrorUnknown);
   CUstream_st& s = streamOf(stream, "cudaGraphLaunch");
+  ++calls().graphs;
   for (const auto& run : graph->recorded->work)
     enqueue(s, [run, kept = graph->recorded] { run(); });
   return cudaSuccess;

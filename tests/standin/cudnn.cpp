@@ -10,6 +10,7 @@
 //     gradient of the data, gradient of the weights), followed by a bias and a rectifier at most,
 //     by loops, as work of the handle's stream
 // Before each execution the workspace becomes NaN, because other kernels may use it in between.
+#include "standin/calls.hpp"
 #include "standin/costs.hpp"
 #include "standin/devices.hpp"
 #include "standin/failures.hpp"
@@ -683,6 +684,7 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
     return fail(CUDNN_STATUS_EXECUTION_FAILED, "the plan cannot be executed");
   const double seconds =
       costOf(("engine " + std::to_string(planned->engine) + execution.costSuffix()).c_str());
+  ++calls().libraries;
   enqueue(*stream, [execution, stream, seconds] {
     execution.run();
     stream->seconds += seconds;

@@ -10,6 +10,7 @@
 // Two rules of cuFFT are made visible: before each transform the begin of the work area becomes
 // NaN, because other kernels may use it in between; and a transform to real numbers leaves NaN in
 // its input, which cuFFT may overwrite.
+#include "standin/calls.hpp"
 #include "standin/failures.hpp"
 #include "standin/memory.hpp"
 #include "standin/streams.hpp"
@@ -116,6 +117,7 @@ cufftResult run(const FftPlan& plan, int direction, void* from, void* to) {
   CUstream_st* const stream = streamHere(plan.stream, "cufftXtExec");
   if (!stream || isToFail("cufftXtExec"))
     return CUFFT_EXEC_FAILED;
+  ++calls().libraries;
   enqueue(*stream,
           [=] { transform<T>(plan, direction, static_cast<T*>(from), static_cast<T*>(to)); });
   return CUFFT_SUCCESS;

@@ -10,6 +10,7 @@
 // Mistakes end the program: ranks that make different calls, a communicator that is destroyed
 // before it is finalized, or aborted without a failure. Two ranks on one device are an error, as in
 // NCCL.
+#include "standin/calls.hpp"
 #include "standin/devices.hpp"
 #include "standin/failures.hpp"
 #include "standin/memory.hpp"
@@ -185,6 +186,7 @@ ncclResult_t run(ncclComm_t comm, const Collective& what, const void* from, std:
   drain(*stream);
   const std::uint64_t number = comm->give(what, given);
   ++comm->collectives;
+  ++calls().libraries;
   enqueue(*stream, [=] {
     std::vector<Bytes> all;
     for (int rank = 0; rank < comm->ranks; ++rank)

@@ -417,6 +417,17 @@ const std::vector<SharedScene>& sharedScenes() {
          return r.verdict(1);
        },
        kFaulted},
+      {"a kernel reads what was closed while the program's device was current",
+       [](Other& o, Shown&) { o.wait(); },
+       [](Other& o, Reading& r) {
+         void* const shown = r.device.openShown(o.hear<MemoryKey>());
+         r.start(shown);
+         setenv("TENON_STANDIN_DEVICES", "2", 1);
+         cudaSetDevice(1);
+         r.device.closeShown(shown);
+         return r.verdict(1);
+       },
+       kFaulted},
       {"it is open until it is closed as often as opened",
        [](Other& o, Shown& s) {
          s.fill(1);

@@ -7,6 +7,7 @@
 #include "kernels/cuda/handles.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/fourier/stage.hpp"
+#include "standin/calls.hpp"
 #include "standin/devices.hpp"
 #include "standin/failures.hpp"
 #include "standin/in_child.hpp"
@@ -365,6 +366,20 @@ TEST(DeviceMemory, IsTakenAgainBeforeItIsSaidToBeOut) {
   });
 }
 
+// Also memory that was freed in the order of another stream, for which nobody has waited.
+TEST(DeviceMemory, FreedOnAnotherStreamIsWaitedFor) {
+  inChild([] {
+    tenonStandinBytes(1000);
+    const KernelContext at(Space::Device), other(Space::Device);
+    { const Buffer array(700, "an array", other.memory()); }
+    { const Buffer array(600, "an array", at.memory()); }
+    { const Buffer array(700, "an array", other.memory()); }
+    cuda::returnSpare();
+    void* ofAnotherLibrary = nullptr;
+    EXPECT_EQ(cudaMalloc(&ofAnotherLibrary, 900), cudaSuccess);
+  });
+}
+
 TEST(DeviceMemory, IsNotWaitedForWhileAStreamRecords) {
   inChild([] {
     const KernelContext at(Space::Device);
@@ -394,6 +409,29 @@ TEST(DeviceMemory, OfTheScratchStaysWhereMoreDoesNotFit) {
     reserve(4096); // for which the old memory has to go first
     EXPECT_EQ(at.scratchBytes(), 4096);
   });
+}
+
+// Only short copies, which the driver stages well enough, read or write memory that is not
+// page-locked.
+TEST(DeviceCopies, OfTheProgramsMemoryPassThroughPageLockedPieces) {
+  for (const char* failing : {"", "cudaHostAlloc:*"})
+    inChild([&] {
+      KernelContext at(Space::Device);
+      tenonStandinFail(failing);
+      constexpr Index kBytes = (Index(21) << 20) + 13, kShort = 1000;
+      std::vector<unsigned char> sent(kBytes), received(kBytes);
+      for (Index i = 0; i < kBytes; ++i)
+        sent[i] = static_cast<unsigned char>(i * 2654435761U >> 13);
+      Buffer array(kBytes, "an array", at.memory());
+      at.copyAndWait(array.data<void>(), sent.data(), kBytes);
+      at.copyAndWait(received.data(), array.data<void>(), kBytes);
+      EXPECT_TRUE(received == sent);
+      if (*failing)
+        return; // the pieces are not page-locked either
+      EXPECT_EQ(tenonStandinCalls().pageableBytes, 0u);
+      at.copyAndWait(received.data(), array.data<void>(), kShort);
+      EXPECT_EQ(tenonStandinCalls().pageableBytes, std::uint64_t(kShort));
+    });
 }
 
 TEST(DeviceFailure, OfACallPassesAndOfAKernelStays) {

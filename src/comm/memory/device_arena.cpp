@@ -59,15 +59,18 @@ private:
   // The pieces that this process has freed, of all its communicators.
   class FreedPieces {
   public:
-    // Returns a piece of at least that size, or an empty one.
+    // Returns the smallest piece of at least that size, since others may need the large ones, or an
+    // empty one.
     Piece take(Index minBytes) {
       const std::lock_guard lock(mutex_);
-      const auto entry = std::find_if(pieces_.begin(), pieces_.end(),
-                                      [&](const Piece& piece) { return piece.bytes >= minBytes; });
-      if (entry == pieces_.end())
+      auto best = pieces_.end();
+      for (auto piece = pieces_.begin(); piece != pieces_.end(); ++piece)
+        if (piece->bytes >= minBytes && (best == pieces_.end() || piece->bytes < best->bytes))
+          best = piece;
+      if (best == pieces_.end())
         return {};
-      const Piece piece = *entry;
-      pieces_.erase(entry);
+      const Piece piece = *best;
+      pieces_.erase(best);
       return piece;
     }
     void keep(const Piece& piece) {

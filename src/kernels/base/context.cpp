@@ -6,6 +6,7 @@
 #include "sys/memory/memory.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace tenon {
 
@@ -15,6 +16,20 @@ namespace {
 constexpr Index kMinStaged = Index(4) << 10;
 // Page-locking more takes longer than the copy itself.
 constexpr Index kMaxStaged = Index(64) << 20;
+
+// Copies of memory of the program, which is rarely page-locked, pass through two page-locked pieces
+// in turn: while the device copies one, the host's threads copy the other. The driver does the same
+// with one thread. Short copies are left to it; a piece is large compared with the latency of a
+// copy.
+constexpr Index kMinInPieces = Index(256) << 10;
+constexpr Index kPieceBytes = Index(4) << 20;
+
+void copyOnHost(void* to, const void* from, Index bytes) {
+  parallelRanges(kernelThreads(), bytes, 1, [=](Index begin, Index end) {
+    std::memcpy(static_cast<std::byte*>(to) + begin, static_cast<const std::byte*>(from) + begin,
+                static_cast<std::size_t>(end - begin));
+  });
+}
 
 } // namespace
 
@@ -32,9 +47,56 @@ const Stream& KernelContext::transfers() {
   return *transfers_;
 }
 
-void KernelContext::copyAndWait(void* to, const void* from, Index bytes) const {
-  Device::get().copy(to, from, bytes, *stream_);
+const Stream& KernelContext::collectives() {
+  if (!collectives_)
+    collectives_ = Stream::make();
+  return *collectives_;
+}
+
+void KernelContext::copyAndWait(void* to, const void* from, Index bytes) {
+  Device& device = Device::get();
+  if (bytes >= kMinInPieces) {
+    const bool reachesTarget = device.reaches(to);
+    if (!reachesTarget || !device.reaches(from))
+      return copyInPieces(to, from, bytes, reachesTarget);
+  }
+  device.copy(to, from, bytes, *stream_);
   stream_->synchronise();
+}
+
+void KernelContext::copyInPieces(void* to, const void* from, Index bytes, bool toDevice) {
+  struct Piece {
+    Buffer memory;
+    Event copied;
+    Index begin = 0, bytes = 0;
+  };
+  std::array<Piece, 2> pieces{Piece{takeStaging(kPieceBytes), {}},
+                              Piece{takeStaging(kPieceBytes), {}}};
+  auto* const target = static_cast<std::byte*>(to);
+  const auto* const source = static_cast<const std::byte*>(from);
+  const auto finish = [&](Piece& piece) {
+    piece.copied.synchronise();
+    if (!toDevice)
+      copyOnHost(target + piece.begin, piece.memory.data<void>(), piece.bytes);
+    piece.bytes = 0;
+  };
+  std::size_t turn = 0;
+  for (Index begin = 0; begin < bytes; begin += kPieceBytes, turn = 1 - turn) {
+    Piece& piece = pieces[turn];
+    finish(piece);
+    piece.begin = begin;
+    piece.bytes = std::min(kPieceBytes, bytes - begin);
+    if (toDevice)
+      copyOnHost(piece.memory.data<void>(), source + begin, piece.bytes);
+    Device::get().copy(toDevice ? target + begin : piece.memory.data<std::byte>(),
+                       toDevice ? piece.memory.data<std::byte>() : source + begin, piece.bytes,
+                       *stream_);
+    stream_->record(piece.copied);
+  }
+  for (std::size_t n : {turn, 1 - turn}) {
+    finish(pieces[n]);
+    giveStaging(std::move(pieces[n].memory));
+  }
 }
 
 Buffer KernelContext::takeStaging(Index bytes) {

@@ -70,14 +70,19 @@ public:
   // Second stream, for copies between host and device that overlap with kernels. Work on it is
   // ordered with stream() by events alone.
   const Stream& transfers();
+  // Third stream, for collectives between devices (NCCL), which last until the slowest rank has
+  // called them; copies on transfers() must not wait behind them. Likewise ordered by events alone.
+  const Stream& collectives();
   // Copies between host and device in either direction, or within the device, after the work that
   // was queued on stream(), and waits for the copy. Only for a context of the device.
-  void copyAndWait(void* to, const void* from, Index bytes) const;
+  void copyAndWait(void* to, const void* from, Index bytes);
   // Page-locked host memory for a copy between host and device. The caller returns it by
   // giveStaging() after the copy, for reuse by the next copy unless it is large.
   Buffer takeStaging(Index bytes);
   void giveStaging(Buffer staging) noexcept;
 
+  // Whether a ScratchCount counts the scratch that kernels reserve.
+  bool isCounting() const noexcept { return counted_ != nullptr; }
   // Grows the scratch buffer to the size of the plan, if it is smaller.
   void reserve(const ScratchPlan& plan);
   template <class T>
@@ -118,9 +123,10 @@ private:
   // Throws TENON_ERR_SUPPORT, since host loops cannot work on device arrays.
   [[noreturn]] static void refuseHostKernel();
   void reserveParts(Index bytes);
+  void copyInPieces(void* to, const void* from, Index bytes, bool toDevice);
   void enlarge(Buffer& buffer, Index bytes, const char* label);
 
-  std::optional<Stream> stream_, transfers_;
+  std::optional<Stream> stream_, transfers_, collectives_;
   std::shared_ptr<MemorySource> memory_;
   Buffer scratch_, parts_; // parts_: partial results of reductions
   // If set, reserve() stores the largest plan here and allocates nothing.

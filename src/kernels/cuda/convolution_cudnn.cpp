@@ -5,6 +5,7 @@
 // It only estimates their times, so a measurement (base/autotuner.hpp) selects one.
 #include "kernels/convolution/backends.hpp"
 #include "kernels/cuda/dnn_graph.hpp"
+#include "kernels/cuda/window_part.hpp"
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
@@ -16,6 +17,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <type_traits>
 
@@ -23,51 +25,8 @@ namespace tenon {
 
 namespace {
 
-// The part of the window that is passed to the library.
-struct WindowPart {
-  Range in[kMaxSpatial], out[kMaxSpatial];
-  Index padLow[kMaxSpatial], padHigh[kMaxSpatial];
-  bool reads = true;     // whether any input is read
-  bool hasAllIn = true;  // whether every input is in `in`
-  bool hasAllOut = true; // whether every output is in `out`
-};
-
-WindowPart partOf(const WindowShape& w) {
-  WindowPart part;
-  for (int d = 0; d < kMaxSpatial; ++d) {
-    const Range out = outputsReaching(w, d), in = inputsReached(w, d, out);
-    const Index first = out.begin * w.stride[d] - w.padLow[d];
-    const Index end =
-        (out.end - 1) * w.stride[d] - w.padLow[d] + (w.kernel[d] - 1) * w.dilation[d] + 1;
-    part.out[d] = out;
-    part.in[d] = in;
-    part.padLow[d] = std::max<Index>(0, -first);
-    part.padHigh[d] = std::max<Index>(0, end - w.in[d]);
-    part.reads = part.reads && out.end > out.begin && in.end > in.begin;
-    part.hasAllIn = part.hasAllIn && in.begin == 0 && in.end == w.in[d];
-    part.hasAllOut = part.hasAllOut && out.begin == 0 && out.end == w.out[d];
-  }
-  return part;
-}
-
 constexpr int kDims = kMaxSpatial + 2;                // batch, channel, space
 constexpr Index kPerChannel[kDims] = {0, 1, 0, 0, 0}; // strides of a bias
-
-// Description of an array [a, b, space...] without its first `front` spatial dimensions (extent 1).
-cuda::ArrayBox arrayBox(Index a, Index b, const Index* space, const ImageStrides& strides,
-                        int front) {
-  cuda::ArrayBox box{{a, b}, {strides.batch, strides.channel}};
-  for (int d = front; d < kMaxSpatial; ++d) {
-    box.extent.push_back(space[d]);
-    box.strides.push_back(strides.space[d]);
-  }
-  // The stride of a dimension with one element is arbitrary, but the library has faster engines for
-  // dense arrays.
-  for (std::size_t d = box.extent.size(); d-- > 2;)
-    if (box.extent[d] == 1)
-      box.strides[d] = d + 1 < box.extent.size() ? box.strides[d + 1] * box.extent[d + 1] : 1;
-  return box;
-}
 
 enum Pass : std::size_t { kForward, kData, kWeights, kPasses };
 
@@ -180,15 +139,30 @@ private:
     for (const Sum sum : {kSetY, kAddY, kSetX, kAddW})
       if (sum != kSetY || part_.hasAllOut)
         runs_[kPlain][sum].emplace(graphOf(kPlain, sum));
-    reserveWorkspace();
+    if (!cuda::measuresPlans() || context_->isCounting())
+      reserveWorkspace();
   }
   bool hasPlans() const { return runs_[kPlain][kAddY].has_value(); }
 
+  static std::span<const Sum> sumsOf(Pass pass) {
+    static constexpr Sum kSumsOfPasses[] = {kEndY, kSetY, kAddY, kSetX, kAddW};
+    const std::span<const Sum> all(kSumsOfPasses);
+    return pass == kForward ? all.first(3) : pass == kData ? all.subspan(3, 1) : all.last(1);
+  }
+  // The kind whose runs a pass uses for all sums but kEndY.
+  Kind kindOfSums(Pass pass) const { return kinds_[pass] >= kChannelsLast ? kinds_[pass] : kPlain; }
+
+  // Reserves what the selected runs need. This can be less than what others need that were measured
+  // or come first in cuDNN's list, so it waits for the selection.
   void reserveWorkspace() {
     Index bytes = 0;
-    for (const auto& ofKind : runs_)
-      for (const Run& run : ofKind)
-        bytes = std::max(bytes, run ? run->workspaceBytes() : 0);
+    for (const Pass pass : {kForward, kData, kWeights})
+      if (kinds_[pass] != kProducts)
+        for (const Sum sum : sumsOf(pass))
+          for (const Kind kind : {kindOfSums(pass), kinds_[pass]})
+            if (const Run& run = runs_[kind][sum])
+              bytes = std::max(bytes, run->workspaceBytes());
+    isReserved_ = true;
     hasWorkspace_ = bytes > 0;
     ScratchPlan scratch;
     workspaceAt_ = scratch.add<std::byte>(bytes);
@@ -230,8 +204,7 @@ private:
   // than kPlain are created only for the measurement, if the library has engines for them.
   std::vector<Run*> runsOf(Pass pass, Kind kind) {
     std::vector<Run*> runs;
-    for (const Sum sum : pass == kForward ? std::vector{kEndY, kSetY, kAddY}
-                                          : std::vector{pass == kData ? kSetX : kAddW}) {
+    for (const Sum sum : sumsOf(pass)) {
       if (!isWanted(kind, sum))
         continue;
       Run& run = runs_[kind][sum];
@@ -296,8 +269,28 @@ private:
       for (Run* run : runs)
         (*run)->take(cuda::planOf((*run)->graph()), isTried);
     }
-    reserveWorkspace();
   }
+
+  // While this object exists, the kernel works in a context of its own on the same stream. Scratch
+  // memory of the candidates, which can be gigabytes, is given back with it.
+  class OwnContext {
+  public:
+    explicit OwnContext(CudnnConvolution& convolution)
+        : convolution_(convolution), before_(convolution.context_) {
+      convolution_.context_ = std::make_shared<KernelContext>(before_->stream());
+      convolution_.context_->handles() = before_->handles();
+    }
+    OwnContext(const OwnContext&) = delete;
+    OwnContext& operator=(const OwnContext&) = delete;
+    ~OwnContext() {
+      convolution_.products_.reset();
+      convolution_.context_ = before_;
+    }
+
+  private:
+    CudnnConvolution& convolution_;
+    KernelContextPtr before_;
+  };
 
   Arrays arrays() const {
     Index last = 0;
@@ -344,6 +337,7 @@ private:
       return kNever;
     try {
       take(pass, candidate, /*isTried=*/true);
+      reserveWorkspace();
       callPass(arrays, pass);
       Nanoseconds fastest = kNever;
       for (int n = 0; n < kCalls && (n == 0 || fastest / 2 <= best); ++n)
@@ -383,6 +377,7 @@ private:
     for (std::size_t i = 0; i < times.size(); ++i)
       times[i] = i % kCandidates == 0 ? 0 : kNever;
     memoryError_.clear();
+    const OwnContext own(*this);
     std::optional<Arrays> at;
     try {
       at = arrays();
@@ -421,6 +416,7 @@ private:
         runs_[kind] = {};
     if (std::ranges::find(kinds_, kProducts) == kinds_.end())
       products_.reset();
+    reserveWorkspace();
     const auto name = [&](Pass pass) {
       if (kinds_[pass] == kProducts)
         return std::string("im2col+gemm");
@@ -476,9 +472,11 @@ private:
 
   void run(Pass pass, Sum sum, const T* x, const T* w, const T* y) {
     if (hasPlans())
-      run(*runs_[kinds_[pass] >= kChannelsLast ? kinds_[pass] : kPlain][sum], x, w, y);
+      run(*runs_[kindOfSums(pass)][sum], x, w, y);
   }
   void run(cuda::ConvolutionRun& plan, const T* x, const T* w, const T* y, const T* b = nullptr) {
+    if (!isReserved_)
+      reserveWorkspace();
     void* const workspace = hasWorkspace_ ? context_->scratch<void>(workspaceAt_) : nullptr;
     plan.run(*context_, x + firstX_, w, y + firstY_, workspace, b);
   }
@@ -498,7 +496,7 @@ private:
   Index firstX_ = 0, firstY_ = 0;          // offsets of the part in x and y
   // Indexed by kind and sum. A sum that overwrites y has no run if the part lacks some outputs.
   std::array<std::array<Run, kSums>, kProducts> runs_;
-  bool hasWorkspace_ = false;
+  bool isReserved_ = false, hasWorkspace_ = false;
   Index workspaceAt_ = 0;
   std::array<Kind, kPasses> kinds_{}; // kind selected for each pass
   std::map<const Run*, std::vector<cuda::ConvolutionPlanPtr>> engines_; // until the choice

@@ -25,6 +25,11 @@ TENON_BOTH(float, float)
 TENON_BOTH(float, double)
 TENON_BOTH(double, float)
 TENON_BOTH(double, double)
+#define TENON_ROWS(U)                                                                              \
+  TENON_WHOLE(AddTo, RowError<float, U>, StoreGroup<float, double>)                                \
+  TENON_WHOLE(AddTo, RowTarget<float, U>, StoreGroup<float, double>)
+TENON_ROWS(float)
+TENON_ROWS(double)
 
 #define TENON_ALL(T)                                                                               \
   TENON_GROUPS(AddTo, RelativeError<T>)                                                            \

@@ -15,13 +15,18 @@ using namespace functors;
 #define TENON_ALL(T)                                                                               \
   TENON_GROUPS(AddMoments, GroupMoments<T>)                                                        \
   TENON_ENDS(AddMoments, Partial, StoreMoments<T>)                                                 \
+  TENON_WHOLE(AddMoments, GroupMoments<T>, StoreMoments<T>)                                        \
   TENON_GROUPS(AddSums, GroupMomentsTangent<T>)                                                    \
   TENON_ENDS(AddSums, TwoSums, StoreMomentsTangent<T>)                                             \
+  TENON_WHOLE(AddSums, GroupMomentsTangent<T>, StoreMomentsTangent<T>)                             \
   TENON_GROUPS(AddSums, GroupSlopes<T>)                                                            \
   TENON_ENDS(AddSums, TwoSums, StoreGroupSlopes<T>)                                                \
   TENON_ENDS(AddSums, TwoSums, StoreAllSlopes<T>)                                                  \
+  TENON_WHOLE(AddSums, GroupSlopes<T>, StoreGroupSlopes<T>)                                        \
+  TENON_WHOLE(AddSums, GroupSlopes<T>, StoreAllSlopes<T>)                                          \
   TENON_GROUPS(AddSums, WeightSlopes<T>)                                                           \
   TENON_ENDS(AddSums, TwoSums, AddWeightSlopes<T>)                                                 \
+  TENON_WHOLE(AddSums, WeightSlopes<T>, AddWeightSlopes<T>)                                        \
   TENON_ELEMENTS(AlongAxis<MomentsAdjoint<T>>)                                                     \
   TENON_ELEMENTS(AlongAxis<Normalise<T>>)                                                          \
   TENON_ELEMENTS(AlongAxis<NormaliseTangent<T>>)                                                   \

@@ -13,7 +13,9 @@ using namespace functors;
   TENON_ELEMENTS(MultiplyAddElements<T>)                                                           \
   TENON_GROUPS(AddTo, ProductTerm<T, 1>)                                                           \
   TENON_GROUPS(AddTo, ProductTerm<T, 2>)                                                           \
-  TENON_ENDS(AddTo, Wide, AddToElement<T, Wide>)
+  TENON_ENDS(AddTo, Wide, AddToElement<T, Wide>)                                                   \
+  TENON_WHOLE(AddTo, ProductTerm<T, 1>, AddToElement<T, Wide>)                                     \
+  TENON_WHOLE(AddTo, ProductTerm<T, 2>, AddToElement<T, Wide>)
 TENON_GROUPS(MaxTo, SizeTerm<float>)
 TENON_GROUPS(MaxTo, SizeTerm<double>)
 TENON_PRODUCTS(float, double)

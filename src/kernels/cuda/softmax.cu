@@ -36,6 +36,9 @@ using namespace functors;
   TENON_GROUPS(AddTo, LogLikelihood<T>)
 TENON_ALL(float)
 TENON_ALL(double)
+TENON_WHOLE(AddTo, AxisTerm<double, ElementOf<float>>, StoreGroup<float, double>)
+TENON_WHOLE(AddTo, AxisTerm<double, ProductOf<float>>, StoreGroup<float, double>)
+TENON_WHOLE(AddTo, AxisTerm<double, ExponentialOf<float>>, StoreGroup<float, double>)
 TENON_GROUPS(MaxTo, BadLabel<float>)
 TENON_GROUPS(MaxTo, BadLabel<double>)
 

@@ -65,6 +65,7 @@ public:
   // used in place and must remain valid.
   void setLayer(int layer, const LayerNumbers<const T>& numbers);
 
+  // x and y must not overlap.
   void forward(const PointBox& box, const PointArray<const T>& x, const PointArray<T>& y);
   // Tangents of x and of layers can be null.
   void tangent(const PointBox& box, const PointArray<const T>& x, const PointArray<const T>& dx,

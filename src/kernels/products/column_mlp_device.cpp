@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The multilayer perceptron at each point of a box (column_mlp.hpp), on the device. The box is
 // divided into parts of at most kMaxPoints points. For each part, every layer is a matrix product
-// followed by the activation. The scratch memory stores the values before and after each activation
-// for one part, because its adjoint, which first computes the part again, reads them.
+// followed by the activation. For derivatives the scratch memory stores the values before and after
+// each activation for one part; the adjoint first computes the part again. The forward pass needs
+// the values of two layers only, so its parts are larger, and it reads and writes arrays in place
+// if the points of a channel are adjacent.
 #include "kernels/products/column_mlp_device.hpp"
 
 #include "kernels/movement/block_copy.hpp"
@@ -45,6 +47,17 @@ ChannelBlock blockOf(const PointBox& box, const PointArray<T>& array, Index chan
   return block;
 }
 
+// Whether the array is a matrix [channel, point]: the points of a channel are adjacent.
+template <class T>
+bool isMatrix(const PointBox& box, const PointArray<T>& array) {
+  Index step = 1;
+  for (int d = box.rank; d > 0; --d)
+    if (box.extent[d - 1] > 1 &&
+        array.strides[d - 1] != std::exchange(step, step * box.extent[d - 1]))
+      return false;
+  return array.channel >= step;
+}
+
 } // namespace
 
 template <class T>
@@ -58,11 +71,17 @@ DeviceColumnMlp<T>::DeviceColumnMlp(std::vector<Index> widths, const PointwiseFu
     valueAt_.push_back(take(width));
     beforeAt_.push_back(take(width));
   }
+  const Index widest = *std::max_element(widths_.begin(), widths_.end());
   for (Index& spare : spareAt_)
-    spare = take(*std::max_element(widths_.begin(), widths_.end()));
-  points_ = std::clamp<Index>(kMaxBytes / (channels * Index(sizeof(T))), 1, kMaxPoints);
+    spare = take(widest);
+  const auto pointsFor = [](Index numbers) {
+    return std::clamp<Index>(kMaxBytes / (numbers * Index(sizeof(T))), 1, kMaxPoints);
+  };
+  points_ = pointsFor(channels);
+  forwardPoints_ = pointsFor(2 * widest);
+  levelElements_ = forwardPoints_ * widest;
   ScratchPlan plan;
-  scratch_ = plan.add<T>(channels * points_);
+  scratch_ = plan.add<T>(std::max(channels * points_, 2 * levelElements_));
   context_.reserve(plan);
   prepareGemm(context_);
 }
@@ -70,8 +89,8 @@ DeviceColumnMlp<T>::DeviceColumnMlp(std::vector<Index> widths, const PointwiseFu
 // Halves the longest dimension until a part fits the scratch. Each part is thus a box.
 template <class T>
 template <class Body>
-void DeviceColumnMlp<T>::eachPart(const Part& part, const Body& body) const {
-  if (part.points <= points_)
+void DeviceColumnMlp<T>::eachPart(const Part& part, Index maxPoints, const Body& body) const {
+  if (part.points <= maxPoints)
     return body(part);
   int longest = 0;
   for (int d = 0; d < part.box.rank; ++d)
@@ -83,16 +102,16 @@ void DeviceColumnMlp<T>::eachPart(const Part& part, const Body& body) const {
   high.first[longest] += half;
   low.points = low.box.count();
   high.points = high.box.count();
-  eachPart(low, body);
-  eachPart(high, body);
+  eachPart(low, maxPoints, body);
+  eachPart(high, maxPoints, body);
 }
 
 template <class T>
 template <class Body>
-void DeviceColumnMlp<T>::eachPart(const PointBox& box, const Body& body) const {
+void DeviceColumnMlp<T>::eachPart(const PointBox& box, Index maxPoints, const Body& body) const {
   const Part part{box, {}, box.count()};
   if (part.points > 0)
-    eachPart(part, body);
+    eachPart(part, maxPoints, body);
 }
 
 template <class T>
@@ -113,17 +132,17 @@ void DeviceColumnMlp<T>::store(const T* from, const Part& part, const PointArray
 }
 
 template <class T>
-void DeviceColumnMlp<T>::apply(int layer, const LayerNumbers<const T>& numbers, const T* h,
-                               Index points, bool adds, T* z) const {
-  const Index extent[] = {out(layer), points}, biasStrides[] = {1, 0}, rowStrides[] = {points, 1};
+void DeviceColumnMlp<T>::apply(int layer, const LayerNumbers<const T>& numbers, Rows<const T> h,
+                               Index points, bool adds, Rows<T> z) const {
+  const Index extent[] = {out(layer), points}, biasStrides[] = {1, 0}, rowStrides[] = {z.step, 1};
   // The biases are first broadcast to all points; the product then adds to them.
   if (numbers.biases)
     blockCombine(context_, adds ? Combine::Add : Combine::Copy, 2, extent, numbers.biases,
-                 biasStrides, z, rowStrides);
+                 biasStrides, z.first, rowStrides);
   if (numbers.weights)
     gemm<T>(context_, Backend::Auto, /*transA=*/false, /*transB=*/false, out(layer), points,
-            in(layer), /*alpha=*/T(1), numbers.weights, in(layer), h, points,
-            /*beta=*/T(adds || numbers.biases ? 1 : 0), z, points);
+            in(layer), /*alpha=*/T(1), numbers.weights, in(layer), h.first, h.step,
+            /*beta=*/T(adds || numbers.biases ? 1 : 0), z.first, z.step);
 }
 
 template <class T>
@@ -145,7 +164,7 @@ void DeviceColumnMlp<T>::compute(const Part& part, const PointArray<const T>& x)
   load(part, x, in(0), value(0));
   for (int l = 0; l < layers(); ++l) {
     T* z = isHidden(l) ? before(l + 1) : value(l + 1);
-    apply(l, layers_[l], value(l), part.points, /*adds=*/false, z);
+    apply(l, layers_[l], {value(l), part.points}, part.points, /*adds=*/false, {z, part.points});
     if (isHidden(l))
       pointwiseForward<T>(context_, activation_, out(l) * part.points, z, value(l + 1));
   }
@@ -154,9 +173,28 @@ void DeviceColumnMlp<T>::compute(const Part& part, const PointArray<const T>& x)
 template <class T>
 void DeviceColumnMlp<T>::forward(const PointBox& box, const PointArray<const T>& x,
                                  const PointArray<T>& y) {
-  eachPart(box, [&](const Part& part) {
-    compute(part, x);
-    store(value(layers()), part, y, out(layers() - 1));
+  eachPart(box, forwardPoints_, [&](const Part& part) {
+    const auto addressIn = [&](const auto& array) {
+      return array.first + offsetOf(part.first, array.strides, part.box.rank);
+    };
+    T* const levels = context_.scratch<T>(scratch_);
+    Rows<const T> h{levels, part.points};
+    if (isMatrix(part.box, x))
+      h = {addressIn(x), x.channel};
+    else
+      load(part, x, in(0), levels);
+    const bool writesInPlace = isMatrix(part.box, y);
+    for (int l = 0; l < layers(); ++l) {
+      Rows<T> z{levels + (l % 2 == 0 ? levelElements_ : 0), part.points};
+      if (!isHidden(l) && writesInPlace)
+        z = {addressIn(y), y.channel};
+      apply(l, layers_[l], h, part.points, /*adds=*/false, z);
+      if (isHidden(l))
+        pointwiseForward<T>(context_, activation_, out(l) * part.points, z.first, z.first);
+      h = {z.first, z.step};
+    }
+    if (!writesInPlace)
+      store(h.first, part, y, out(layers() - 1));
   });
 }
 
@@ -165,7 +203,7 @@ void DeviceColumnMlp<T>::tangent(const PointBox& box, const PointArray<const T>&
                                  const PointArray<const T>& dx,
                                  const std::vector<LayerNumbers<const T>>& dLayers,
                                  const PointArray<T>& dy) {
-  eachPart(box, [&](const Part& part) {
+  eachPart(box, points_, [&](const Part& part) {
     compute(part, x);
     // d(W h + b) = W dh + dW h + db, layer by layer.
     T *dh = spare(0), *dz = spare(1);
@@ -175,8 +213,9 @@ void DeviceColumnMlp<T>::tangent(const PointBox& box, const PointArray<const T>&
     else
       axpby<T>(context_, inputs, T(0), value(0), T(0), dh); // fills with zeros
     for (int l = 0; l < layers(); ++l) {
-      apply(l, {layers_[l].weights, nullptr}, dh, part.points, /*adds=*/false, dz);
-      apply(l, dLayers[l], value(l), part.points, /*adds=*/true, dz);
+      const Rows<T> to{dz, part.points};
+      apply(l, {layers_[l].weights, nullptr}, {dh, part.points}, part.points, /*adds=*/false, to);
+      apply(l, dLayers[l], {value(l), part.points}, part.points, /*adds=*/true, to);
       if (isHidden(l))
         pointwiseDerivative<T>(context_, activation_, out(l) * part.points, before(l + 1),
                                value(l + 1), dz, dz);
@@ -190,7 +229,7 @@ template <class T>
 void DeviceColumnMlp<T>::adjoint(const PointBox& box, const PointArray<const T>& x,
                                  const PointArray<const T>& dy, const PointArray<T>& dx,
                                  const std::vector<LayerNumbers<T>>& gradients) {
-  eachPart(box, [&](const Part& part) {
+  eachPart(box, points_, [&](const Part& part) {
     compute(part, x);
     // Backpropagation: dz is the cotangent of the layer's output before its activation.
     T *dz = spare(0), *dh = spare(1);

@@ -29,6 +29,12 @@ private:
     Index first[kMaxBlockRank];
     Index points;
   };
+  // A matrix [channel, point]: points are adjacent, channels `step` elements apart.
+  template <class U>
+  struct Rows {
+    U* first;
+    Index step;
+  };
 
   int layers() const { return static_cast<int>(layers_.size()); }
   Index in(int layer) const { return widths_[layer]; }
@@ -40,17 +46,17 @@ private:
   T* before(int level) const { return context_.scratch<T>(scratch_) + points_ * beforeAt_[level]; }
   T* spare(int index) const { return context_.scratch<T>(scratch_) + points_ * spareAt_[index]; }
 
-  // Calls body(part) for parts of at most points_ points that make up the box.
+  // Calls body(part) for parts of at most maxPoints points that make up the box.
   template <class Body>
-  void eachPart(const Part& all, const Body& body) const;
+  void eachPart(const Part& all, Index maxPoints, const Body& body) const;
   template <class Body>
-  void eachPart(const PointBox& box, const Body& body) const;
+  void eachPart(const PointBox& box, Index maxPoints, const Body& body) const;
   // Copy the part of a tensor's array to an array [channel, point], and back.
   void load(const Part& part, const PointArray<const T>& from, Index channels, T* to) const;
   void store(const T* from, const Part& part, const PointArray<T>& to, Index channels) const;
   // z = W h + b, or z += W h + b if `adds`; b can be null.
-  void apply(int layer, const LayerNumbers<const T>& numbers, const T* h, Index points, bool adds,
-             T* z) const;
+  void apply(int layer, const LayerNumbers<const T>& numbers, Rows<const T> h, Index points,
+             bool adds, Rows<T> z) const;
   // Adds dz h^T to the gradient of W, and the sums of dz over the points to that of b.
   void addGradients(int layer, const T* dz, Index points, const LayerNumbers<T>& gradients) const;
   // The forward pass of a part, after which value() and before() have the values of all layers.
@@ -62,7 +68,9 @@ private:
   std::vector<LayerNumbers<const T>> layers_;
   std::vector<Index> valueAt_, beforeAt_; // offsets in channels of points_ elements each
   Index spareAt_[2];
-  Index points_ = 0;  // maximum number of points of a part
+  Index points_ = 0; // maximum number of points of a part
+  // The same for the forward pass, whose scratch are the values of two layers, and their size.
+  Index forwardPoints_ = 0, levelElements_ = 0;
   Index scratch_ = 0; // offset of these arrays in the context's scratch
 };
 

@@ -7,7 +7,9 @@
 //     Term     computes term i of a group; Wide is the type of the result
 //     Use      receives the result of a group, and stores it
 // A group is one of several independent reductions, such as a row. reduceEach() reduces many groups
-// and leaves the results on the device; reduceAll() reduces all groups to one value that the host
+// and leaves the results on the device, in one stage if no group needs pieces, and
+// reduceInStages() one group or few, always in two, which takes fewer kernels to compile;
+// reduceAll() reduces all groups to one value that the host
 // waits for. eachAlongAxis() and reduceAlongAxis() work along the middle dimension of arrays
 // [outer, n, inner].
 #pragma once
@@ -69,10 +71,10 @@ void reduceInPieces(KernelContext& context, Index groups, Index n, Index pieces,
 
 constexpr Index kMaxBlocks = 1024; // thread blocks per reduction
 
-// Calls use(group, value) for each group, on the device.
+// Calls use(group, value) for each group, on the device, after all terms have been read.
 template <class Op, class Term, class Use>
-void reduceEach(KernelContext& context, Index groups, Index n, const Term& term,
-                typename Term::Wide neutral, const Use& use) {
+void reduceInStages(KernelContext& context, Index groups, Index n, const Term& term,
+                    typename Term::Wide neutral, const Use& use) {
   using Wide = typename Term::Wide;
   if (groups <= 0)
     return;
@@ -83,6 +85,15 @@ void reduceEach(KernelContext& context, Index groups, Index n, const Term& term,
   const functors::PieceTerm<Wide> part{parts, pieces};
   reduceInPieces<Op>(context, groups, pieces, piecesOf(groups, pieces, 1, part), part, neutral,
                      use);
+}
+
+// Calls use(group, value) for each group, on the device. use() must not write what term() reads.
+template <class Op, class Term, class Use>
+void reduceEach(KernelContext& context, Index groups, Index n, const Term& term,
+                typename Term::Wide neutral, const Use& use) {
+  if (groups > 0 && piecesOf(groups, n, kMaxBlocks, term) == 1)
+    return reduceInPieces<Op>(context, groups, n, 1, term, neutral, use);
+  reduceInStages<Op>(context, groups, n, term, neutral, use);
 }
 
 // A separate group of n terms.

@@ -117,8 +117,8 @@ template <class T, class Term>
 void sumTerms(KernelContext& context, Index n, const Term& term, double factor, T* sum) {
   if constexpr (kHasDevice)
     if (isOnDevice(context))
-      return device::reduceEach<functors::AddTo>(context, 1, n, term, 0.0,
-                                                 functors::StoreScaled<T>{factor, sum});
+      return device::reduceInStages<functors::AddTo>(context, 1, n, term, 0.0,
+                                                     functors::StoreScaled<T>{factor, sum});
   const double total = sumOfRuns(context, n, [=](Index begin, Index count) {
     return sumOfRun(begin, count, [=](Index i) { return term(0, i); });
   });

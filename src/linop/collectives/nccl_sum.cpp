@@ -2,9 +2,10 @@
 // Runs a sum over grid axes, or its adjoint, as one NCCL collective of the devices of the summed
 // ranks: P -> B is an AllReduce, P -> S a ReduceScatter, P -> R a Reduce, and the adjoints
 // AllGather and Broadcast. doBegin() queues the packing of the input on the kernels' stream, and
-// the collective on a second stream, after an event; doEnd() makes the kernels' stream wait for the
-// collective. Kernels that are queued between doBegin() and doEnd() therefore run concurrently with
-// the collective. Arrays on the host are summed by the ordinary route of the conversion (onHost_).
+// the collective on a separate stream, after an event; doEnd() makes the kernels' stream wait for
+// the collective. Kernels that are queued between doBegin() and doEnd() therefore run concurrently
+// with the collective. Arrays on the host are summed by the ordinary route of the conversion
+// (onHost_).
 #include "linop/collectives/nccl_sum.hpp"
 
 #include "comm/partition.hpp"
@@ -154,11 +155,11 @@ void NcclSum::doBegin(const Action& action) {
   const void* const from = packed(sourceOf(kind), x);
   landing_ = landing(targetOf(kind), action);
   KernelContext& context = x.context();
-  const Stream& transfers = context.transfers();
+  const Stream& collectives = context.collectives();
   context.stream().record(packed_);
-  transfers.wait(packed_);
-  queue(kind, from, landing_, transfers);
-  transfers.record(done_);
+  collectives.wait(packed_);
+  queue(kind, from, landing_, collectives);
+  collectives.record(done_);
   if (const Index bytes = x.localElements() * dataTypeSize(domainType()); bytes > 0)
     logMessage(bytes);
 }

@@ -37,7 +37,6 @@ Wire::~Wire() {
 void Wire::packed() {
   if (!isStaged())
     return;
-  received_.synchronise();
   context_->stream().record(packed_);
   context_->transfers().wait(packed_);
 }

@@ -72,8 +72,9 @@ public:
   }
   Index heldBytes() const noexcept { return elements_.bytes() + staging_.bytes(); }
 
-  // Makes the copies that send() queues wait for the packing kernels launched before. The host
-  // first waits for the copies of an earlier receive(), which may still read the same bytes.
+  // Makes the copies that send() queues wait for the packing kernels launched before. Copies of an
+  // earlier receive() can still read the bytes that they write; these are on the same stream, and
+  // so before them.
   void packed();
   // Copies elements at `from`, in kernel memory, to the bytes at offset `begin`. MPI can read them
   // once the event `ready` has completed.

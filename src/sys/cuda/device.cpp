@@ -187,6 +187,8 @@ void* Device::openShown(const MemoryKey& key) {
 }
 
 void Device::closeShown(void* memory) noexcept {
+  // MPI can free a communicator, and with it the arena, while the program's device is current.
+  const CurrentDeviceScope deviceScope(CurrentDeviceScope::Whose::Library);
   cudaIpcCloseMemHandle(memory);
 }
 
@@ -203,6 +205,7 @@ void Device::registerHost(void* memory, Index bytes) {
 }
 
 void Device::unregisterHost(void* memory) noexcept {
+  const CurrentDeviceScope deviceScope(CurrentDeviceScope::Whose::Library);
   cudaHostUnregister(memory);
 }
 

@@ -14,6 +14,9 @@
 #include "sys/options/options.hpp"
 
 #include <cstdint>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 namespace tenon::cuda {
 
@@ -55,6 +58,47 @@ cudaMemPool_t poolOf(int device) {
   return pool;
 }
 
+// The streams in whose order memory of the pool is freed. Memory that was freed on a stream can be
+// returned to the driver when the stream has got there.
+class FreeingStreams {
+public:
+  void add(const void* source, const Stream& stream) {
+    const std::lock_guard lock(mutex_);
+    streams_.emplace_back(source, stream);
+  }
+  void remove(const void* source) noexcept {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(streams_, [&](const auto& entry) { return entry.first == source; });
+  }
+  // Waits for all of them, except those that are being recorded.
+  void synchronise() {
+    std::vector<std::pair<const void*, Stream>> streams;
+    {
+      const std::lock_guard lock(mutex_);
+      streams = streams_;
+    }
+    for (const auto& [source, stream] : streams)
+      if (!isCaptured(stream))
+        stream.synchronise();
+  }
+  static bool isCaptured(const Stream& stream) {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream.handle()), &status),
+          "cudaStreamIsCapturing");
+    return status != cudaStreamCaptureStatusNone;
+  }
+
+private:
+  std::mutex mutex_;
+  std::vector<std::pair<const void*, Stream>> streams_; // by source of memory
+};
+
+// Never destroyed, since memory can be freed while static objects are destroyed.
+FreeingStreams& freeingStreams() {
+  static auto* instance = new FreeingStreams;
+  return *instance;
+}
+
 // The result of an allocation; NULL if memory ran out, which the caller reports.
 void* taken(void* memory, cudaError_t status, const char* call) {
   if (status == cudaErrorMemoryAllocation) {
@@ -77,6 +121,7 @@ public:
 
 protected:
   cudaStream_t stream() const { return static_cast<cudaStream_t>(stream_.handle()); }
+  const Stream& order() const { return stream_; }
   cudaMemPool_t pool() const { return pool_; }
 
   // The result of allocate(), repeated once after the pool has returned its cached memory.
@@ -94,7 +139,12 @@ private:
 // Memory of the pool, allocated and freed in the order of the stream, without waiting.
 class PoolMemory : public DeviceMemory {
 public:
-  using DeviceMemory::DeviceMemory;
+  PoolMemory(cudaMemPool_t pool, Stream stream) : DeviceMemory(pool, std::move(stream)) {
+    freeingStreams().add(this, order());
+  }
+  PoolMemory(const PoolMemory&) = delete;
+  PoolMemory& operator=(const PoolMemory&) = delete;
+  ~PoolMemory() override { freeingStreams().remove(this); }
   void* allocate(Index bytes) override {
     return takeBy([&] {
       void* memory = nullptr;
@@ -148,20 +198,20 @@ public:
 // Must not synchronise with a stream that is being recorded.
 bool trimPool(const Stream& stream) {
   cudaGetLastError(); // clears the error, which the program's next check would report
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream.handle()), &status),
-        "cudaStreamIsCapturing");
-  const cudaMemPool_t pool = poolOf(Device::get().number());
-  if (!pool || status != cudaStreamCaptureStatusNone)
+  if (!poolOf(Device::get().number()) || Stream::isRecording() ||
+      FreeingStreams::isCaptured(stream))
     return false;
   stream.synchronise();
-  check(cudaMemPoolTrimTo(pool, 0), "cudaMemPoolTrimTo");
+  returnSpare();
   return true;
 }
 
 void returnSpare() {
-  if (const cudaMemPool_t pool = poolOf(Device::get().number()))
-    check(cudaMemPoolTrimTo(pool, 0), "cudaMemPoolTrimTo");
+  const cudaMemPool_t pool = poolOf(Device::get().number());
+  if (!pool)
+    return;
+  freeingStreams().synchronise();
+  check(cudaMemPoolTrimTo(pool, 0), "cudaMemPoolTrimTo");
 }
 
 std::shared_ptr<MemorySource> poolMemory(int device, const Stream& stream) {

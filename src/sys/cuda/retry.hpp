@@ -10,12 +10,13 @@
 
 namespace tenon::cuda {
 
-// Waits for the stream and returns the cached memory of the pool to the driver. Returns false if
-// that is impossible: while the stream is recorded, and on devices without pools.
+// Waits for the stream, and for all others on which memory of the pool is freed, and returns the
+// cached memory of the pool to the driver. Returns false if that is impossible: while the stream is
+// recorded, and on devices without pools.
 bool trimPool(const Stream& stream);
 
-// Returns the unused memory of the pool to the driver, before a call that allocates much and cannot
-// be repeated, such as a collective one.
+// Returns the unused memory of the pool to the driver, also that which is freed on some stream but
+// not yet, before a call that allocates much and cannot be repeated, such as a collective one.
 void returnSpare();
 
 // Returns call(), repeated once if isOut(its status) reports that memory ran out and the pool could

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How many calls of CUDA nine small networks make in an Apply and in its adjoint, once all memory
+// and plans exist, counted by the stand-in for CUDA. A device takes some microseconds for each,
+// whatever it computes. The numbers may only become smaller; then change the table here and the one
+// in doc/cuda.md.
+#include "layer_run.hpp"
+#include "mesh_layers.hpp"
+#include "standin/calls.hpp"
+#include "support/networks.hpp"
+#include "sys/options/options.hpp"
+
+namespace tenon {
+namespace {
+
+using test::newLayer;
+using test::world;
+
+struct Numbers {
+  std::uint64_t kernels, libraries, copies, events, waits;
+};
+
+struct Case {
+  const char* name;
+  Shape input;
+  std::function<Ref<Layer>()> make;
+  Numbers apply, adjoint; // the most of each, on one process
+};
+
+Ref<Layer> perceptron() {
+  const Ref<Layer> net = test::newNetwork(world(), "sequential");
+  const Index widths[] = {64, 128, 128, 10};
+  for (int n = 0; n < 3; ++n) {
+    appendLayer(*net, test::newAffine(world(), widths[n], widths[n + 1]));
+    if (n < 2)
+      appendLayer(*net, test::newPointwise(world(), "tanh"));
+  }
+  return net;
+}
+
+Ref<Layer> columns() {
+  const Ref<Layer> layer = newLayer(world(), "columnmlp");
+  layer->set("widths", std::vector<Index>{8, 64, 64, 8});
+  return layer;
+}
+
+Ref<Layer> spectral() {
+  const Ref<Layer> net = test::newNetwork(world(), "sequential");
+  for (int n = 0; n < 2; ++n) {
+    const Ref<Layer> layer = newLayer(world(), "spectralconv");
+    layer->set("in_channels", Index(4));
+    layer->set("out_channels", Index(4));
+    layer->set("modes", std::vector<Index>{5, 5});
+    appendLayer(*net, layer);
+    appendLayer(*net, test::newPointwise(world(), "gelu"));
+  }
+  return net;
+}
+
+Ref<Layer> normalised() {
+  const Ref<Layer> net = test::newNetwork(world(), "sequential");
+  for (int n = 0; n < 2; ++n) {
+    appendLayer(*net, test::conv2d(world(), 4, 4, 3, 1));
+    const Ref<Layer> norm = newLayer(world(), "batchnorm");
+    norm->set("channels", Index(4));
+    appendLayer(*net, norm);
+    appendLayer(*net, test::newPointwise(world(), "relu"));
+  }
+  return net;
+}
+
+const test::MeshGraph& mesh() {
+  static const test::MeshGraph graph(44, /*twoSets=*/false);
+  return graph;
+}
+
+Ref<Layer> messages() {
+  return test::addedByEdges(world(), "sum", test::MeshPart(world(), mesh(), 44, {}));
+}
+
+std::vector<Case> cases() {
+  return {
+      {"perceptron", {32, 64}, perceptron, {5, 3, 0, 0, 0}, {5, 6, 0, 0, 0}},
+      {"column MLP", {1, 8, 100, 100}, columns, {5, 3, 0, 0, 0}, {16, 9, 0, 0, 0}},
+      {"LeNet-5",
+       {8, 1, 28, 28},
+       [] { return test::lenet5(world()); },
+       {12, 5, 0, 0, 0},
+       {13, 10, 0, 0, 0}},
+      {"small AlexNet",
+       {4, 3, 34, 34},
+       [] { return test::smallAlexNet(world()); },
+       {14, 6, 0, 0, 0},
+       {14, 12, 0, 0, 0}},
+      {"residual",
+       {4, 1, 8, 8},
+       [] { return test::residual(world()); },
+       {15, 6, 0, 4, 0},
+       {17, 12, 0, 4, 0}},
+      {"3-D U-Net",
+       {1, 1, 16, 16, 16},
+       [] { return test::unet3d(world()); },
+       {19, 8, 0, 0, 0},
+       {21, 16, 0, 0, 0}},
+      {"normalised", {2, 4, 16, 16}, normalised, {12, 2, 0, 0, 0}, {12, 4, 0, 0, 0}},
+      {"spectral", {2, 4, 16, 16}, spectral, {16, 8, 0, 0, 0}, {18, 8, 0, 0, 0}},
+      {"messages", {Index(mesh().targets.size()), 3}, messages, {10, 2, 0, 2, 0}, {15, 6, 0, 2, 0}},
+  };
+}
+
+class DeviceCalls : public testing::TestWithParam<Case> {
+protected:
+  void SetUp() override { options().set("-tenon_device_plans", "heuristic"); }
+  void TearDown() override { options().set("-tenon_device_plans", "measured"); }
+};
+
+Numbers countedIn(const std::function<void()>& work) {
+  const standin::Calls before = tenonStandinCalls();
+  work();
+  const standin::Calls after = tenonStandinCalls();
+  return {after.kernels - before.kernels, after.libraries - before.libraries,
+          after.copies - before.copies, after.events - before.events, after.waits - before.waits};
+}
+
+void expectAtMost(const Numbers& counted, const Numbers& most, const char* what) {
+  fmt::print("{:>10}: {:4} kernels, {:3} calls of libraries, {} copies, {} events, {} waits\n",
+             what, counted.kernels, counted.libraries, counted.copies, counted.events,
+             counted.waits);
+  EXPECT_LE(counted.kernels, most.kernels) << what;
+  EXPECT_LE(counted.libraries, most.libraries) << what;
+  EXPECT_LE(counted.copies, most.copies) << what;
+  EXPECT_LE(counted.events, most.events) << what;
+  EXPECT_LE(counted.waits, most.waits) << what;
+}
+
+TEST_P(DeviceCalls, AreThoseOfTheTable) {
+  const Case& c = GetParam();
+  const Ref<Layer> net = c.make();
+  const Layout input = test::onWorld(c.input, "B");
+  net->setDataType(TENON_FLOAT32);
+  net->setSpace(Space::Device);
+  net->setUp(input);
+  test::fillParameters(*net);
+  const auto made = [&](const Layout& layout) {
+    const auto tensor = makeRef<DTensor>(world(), layout, TENON_FLOAT32, Space::Device);
+    fillConstant(*tensor, 0.5);
+    return tensor;
+  };
+  const auto x = made(input), y = made(net->outputLayout()), dy = made(net->outputLayout().dual()),
+             dx = made(input.dual());
+  const auto apply = [&] { net->apply(*x, *y); };
+  const auto adjoint = [&] { net->applyAdjoint(*dy, dx.get()); };
+  for (int warming = 0; warming < 2; ++warming) {
+    apply();
+    adjoint();
+  }
+  expectAtMost(countedIn(apply), c.apply, "Apply");
+  expectAtMost(countedIn(adjoint), c.adjoint, "adjoint");
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, DeviceCalls, testing::ValuesIn(cases()), [](const auto& info) {
+  std::string name;
+  for (const char letter : std::string(info.param.name))
+    if (std::isalnum(static_cast<unsigned char>(letter)))
+      name += letter;
+  return name;
+});
+
+} // namespace
+} // namespace tenon
