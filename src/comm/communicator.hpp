@@ -208,7 +208,7 @@ public:
   const std::string& whySmallArena() const noexcept { return shared_.whySmall; }
   bool isAloneOnNode() const noexcept { return shared_.isAlone; }
   // Number of ranks per node if all nodes have the same number of consecutive ranks, otherwise 0.
-  // The same on all ranks.
+  // All ranks return the same number.
   int ranksPerNode() const noexcept { return ranksPerNode_; }
 
   // Memory that the devices of this node's ranks read from each other; NULL, with the reason, if

@@ -66,7 +66,7 @@ public:
     bool isLast; // True for the last piece of its message.
   };
   Arrival nextReceive();
-  // The same without waiting: none if no other piece has arrived.
+  // As nextReceive(), but returns nothing instead of waiting if no other piece has arrived.
   std::optional<Arrival> receivedPiece();
 
 private:

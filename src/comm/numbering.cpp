@@ -184,8 +184,8 @@ public:
 
   // The first keys of the blocks that begin at these rows. Collective.
   std::vector<std::uint64_t> of(std::span<const Index> rows) const {
-    // For each block the interval that contains its first key, and the number of keys below the
-    // middle of the interval.
+    // For each block the interval [low, high] that contains its first key, and the number of keys
+    // of all ranks below the middle of the interval.
     struct Search {
       std::vector<std::uint64_t> low, high, below;
       std::uint64_t middle(std::size_t k) const { return low[k] + (high[k] - low[k]) / 2; }
@@ -195,6 +195,7 @@ public:
       return Search{std::vector<std::uint64_t>(parts, ~ends_[0]),
                     std::vector<std::uint64_t>(parts, ends_[1]), std::vector<std::uint64_t>(parts)};
     });
+    // All ranks have the same sums, so they halve the same intervals and finish together.
     while (search.low != search.high) {
       for (std::size_t k = 0; k < parts; ++k)
         search.below[k] = static_cast<std::uint64_t>(

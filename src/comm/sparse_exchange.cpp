@@ -41,7 +41,8 @@ bool receiveLength(const Communicator& comm, int tag, std::vector<Index>& receiv
 }
 
 // Phase 1. Synchronous sends complete only when they are received, so a rank enters the barrier
-// once all its lengths have been received.
+// once all its lengths have been received. The barrier completes when all ranks have entered it:
+// then no length is on its way, and each rank knows that it has received all of its own.
 void exchangeLengths(const Communicator& comm, int tag, const SparseMessages& sends,
                      Buffers& buffers) {
   std::size_t sent = 0;
@@ -115,7 +116,8 @@ SparseMessages sparseExchange(Communicator& comm, SparseMessages sends) {
                          comm.mpi(), &buffers.requests[started++]),
                "MPI_Isend");
   waitFor(comm, buffers.requests.data(), started, [&] { return someOfText(othersOf(comm)); });
-  // The list for this rank itself is moved, not sent.
+  // Empty lists are not sent: the length 0 has told the receiver that there is none. The list for
+  // this rank itself is moved.
   if (const auto own = sends.find(comm.rank()); own != sends.end() && !own->second.empty())
     received.insert(sends.extract(own));
   return received;

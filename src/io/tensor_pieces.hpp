@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Which elements of a distributed tensor each rank writes to a file and reads from it, and their
 // packing into contiguous memory. Each element is written by one rank. If it has copies (a B axis
-// of the process grid replicates it), the rank with coordinate 0 on that axis writes it; ghost
-// cells of halos are neither written nor read. All ranks that own the element or a copy read it.
+// of the process grid replicates it), the rank with coordinate 0 on that axis writes it, and all
+// ranks with a copy read it. Ghost cells of halos are neither written nor read. For example, on a
+// grid of 2 x 2 ranks with S0 and B, ranks 0 and 2 each write half of the rows, and ranks 1 and 3
+// only read.
 // Functions that are used between messages allocate nothing, because a rank that failed there
 // would leave the other ranks waiting.
 #pragma once
@@ -50,8 +52,9 @@ private:
 const std::byte* packed(const DTensor& x, const Box& box, Buffer& buffer);
 void unpack(const std::byte* elements, const Box& box, DTensor& x);
 
-// Returns a box's contribution to the tensor's digest (kernels/movement/digest.hpp): from a
-// row-major copy of the box, or from a tensor that owns it.
+// Returns a box's contribution to the tensor's digest (kernels/movement/digest.hpp), a sum over all
+// elements that does not depend on how they are distributed. The first function reads a row-major
+// copy of the box; the second reads the box in a tensor that owns it.
 std::uint64_t digestOf(KernelContext& context, TenonDataType type, const Shape& shape,
                        const Box& box, const std::byte* elements);
 std::uint64_t digestOf(const DTensor& x, const Box& box);

@@ -3,14 +3,27 @@
 //
 //   name, about   texts
 //   levels        from the outermost: name, size
-//   links         name, level, bandwidth (B/s), latency (s), rules; units (optional, default 1)
+//   links         name, level, bandwidth (B/s), latency (s), rules; units (optional, default 1):
+//                 the number of neighbouring units of the level that share one instance
 //   messages      optional: overhead (s), copy_bandwidth (B/s)
-//   arrays        optional: host or device, the memory space to which these rates apply
+//   arrays        optional: host or device, the memory space to which the rates under `messages`
+//                 and `kernels` apply
 //   kernels       optional: flops (1/s), memory (B/s), call (s), measured: a list of kind,
 //                 pass (apply, adjoint, parameters), data_type, source, seconds per flop,
-//                 byte, row and column
-//   rules         groups: touching, filling, leaving or crossing; between, for crossing: level and
-//                 units; unless: the name of a link before this one; each: true
+//                 byte, row and column (kernel_rates.hpp), such as
+//                 {"kind": "conv", "pass": "apply", "data_type": "float32", "source": "measured",
+//                 "flop": 1e-11, "byte": 1e-10, "row": 2e-9, "column": 0}
+//
+// A rule of a link says which groups of devices use it; machine.hpp explains the terms. Its keys
+// are
+//
+//   groups        touching, filling, leaving or crossing
+//   between       only for crossing, and required there: level and units of the domains
+//   unless        optional: the name of a link listed before; groups that use that link do not use
+//                 this one
+//   each          optional: true if the load counts once per device
+//
+// For example, {"groups": "crossing", "between": {"level": "socket"}, "unless": "NVLink"}.
 //
 // Every number, except those of `measured`, which share one source, is an object with value, source
 // and, if it has one, unit: the origin of each number is documented. For example:

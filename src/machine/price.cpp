@@ -54,6 +54,8 @@ public:
       countAtOnce(rates);
     else
       countByLevel(rates);
+    // Each element that arrives is written or added once, and each element of the block is written
+    // at least once, those that become zero included.
     const double written = std::max(received_, static_cast<double>(written_));
     const double links = messages_ > 0 ? latency_ : 0;
     return {.seconds = links + static_cast<double>(messages_) * rates.overhead +
@@ -224,6 +226,8 @@ ExchangePrice exchange(const Layout& from, const Layout& to, Index elementBytes,
       if (price.seconds >= enough)
         return price;
     }
+    // On one grid both lists of positions are the same ranks. Between two grids, a rank can be in
+    // one of them only.
     if (from.grid() == to.grid())
       break;
   }

@@ -37,6 +37,7 @@ bool isActive(const Layout& layout, int position, const std::vector<int>& axes) 
   return true;
 }
 
+// The traffic of one MPI call that passes so many elements; a call without elements sends nothing.
 Traffic oneCall(Index elements) {
   return {.messages = elements > 0, .elements = elements};
 }
@@ -66,6 +67,8 @@ Index CollectivePieces::cut(int coordinate) const {
   return elements / ranks * coordinate + std::min<Index>(coordinate, elements % ranks);
 }
 
+// cut() counts indices of the divided dimension, each of which has elements / extent elements, or
+// elements if no dimension is divided.
 Index CollectivePieces::offset(int coordinate) const {
   const Index extent = cut(ranks);
   return extent == 0 ? 0 : elements / extent * cut(coordinate);

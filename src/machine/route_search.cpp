@@ -98,6 +98,8 @@ Route RouteSearch::run() {
   expand(kStart);
   for (int expanded = 1; expanded < kMaxNodes && !queue_.empty();) {
     Edge edge = pop();
+    // Since the edge was queued, a better path to the goal or to the edge's end may have been
+    // found.
     if (isHopeless(leastOf(edge)) || !isBetter(edge))
       continue;
     if (!edge.exact) {
@@ -126,7 +128,9 @@ void RouteSearch::expand(int node) {
     addChanges(node, goal);
 }
 
-// Adds edges from the start of a sum over several axes to layouts with shares on all of its ranks.
+// Adds edges from the start of a sum over several axes to layouts with shares on all of its ranks,
+// such as P,P -> S0,S0 for the sum P,P -> B,B. Changes of one axis lead there only in two steps,
+// through S0,P.
 void RouteSearch::addShares() {
   const Layout current = nodes_[kStart].layout, goal = nodes_[kGoal].layout;
   const std::vector<int> axes = changedAxes(current, goal);

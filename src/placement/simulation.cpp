@@ -47,6 +47,7 @@ double roundsOf(CollectiveKind kind, ReductionAlgorithm algorithm, Index n) {
     return static_cast<double>(n - 1);
   if (algorithm == ReductionAlgorithm::Ring)
     return 2 * static_cast<double>(n - 1);
+  // The bit width of n - 1 is ceil(log2 n), the depth of the tree; data move up and down.
   return 2 * std::bit_width(static_cast<std::uint64_t>(n - 1));
 }
 

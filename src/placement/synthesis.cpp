@@ -150,7 +150,8 @@ namespace {
 // it.
 constexpr Index kMaxStored = Index(1) << 23;
 
-// Whether a collective can be the last one of a program; the members must all get the whole sum.
+// Whether a collective can be the last one of a program. At the goal every member has the whole
+// sum, but a ReduceScatter leaves each member a share, and a Reduce leaves the sum on one.
 bool mayReachGoal(CollectiveKind kind) {
   return kind != CollectiveKind::ReduceScatter && kind != CollectiveKind::Reduce;
 }
@@ -163,6 +164,7 @@ std::vector<Move> movesOf(const Hierarchy& hierarchy) {
     for (CollectiveKind kind :
          {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather,
           CollectiveKind::Reduce, CollectiveKind::Broadcast}) {
+      // Master(e) is used with AllReduce only, as in the paper (synthesis.hpp).
       if (grouping.instruction.form == GroupForm::Master && kind != CollectiveKind::AllReduce)
         continue;
       Instruction instruction = grouping.instruction;

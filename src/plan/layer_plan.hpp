@@ -109,7 +109,8 @@ private:
   bool sharesHalo(const std::string& path) const;
   Layouts inputsFor(const DeclaredNetwork& declared) const;
   std::string pinnedInputsText(const DeclaredNetwork& declared) const;
-  // From the setting, or from the prediction if the setting is -1.
+  // Bytes of a bucket, a group of gradients that are summed together: from the setting, or from the
+  // prediction if the setting is -1.
   Index bucketBytes() const override;
   void addBuckets();
   void removeObservers() noexcept;

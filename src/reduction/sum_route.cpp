@@ -117,6 +117,7 @@ std::vector<Path> pathsBetween(const Layout& from, const Layout& to, int maxSums
       paths.push_back(std::move(path));
   };
   for (const auto& [between, sumsFirst] : separations) {
+    // Then one of the two parts is empty, and nothing has been separated.
     if (between == from || between == to)
       continue;
     add({between});

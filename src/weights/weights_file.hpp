@@ -36,7 +36,7 @@ private:
   WeightsDirectory directory_;
 };
 
-// The same for a tensor of any file.
+// Reads the elements of a block of a tensor, as WeightsFile::read() does, from any source of bytes.
 template <class T>
 void readBlock(const ByteSource& source, const StoredTensor& tensor,
                const std::vector<WeightsFile::Part>& parts, T* to);

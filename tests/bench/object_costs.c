@@ -32,6 +32,7 @@ typedef struct Objects {
 
 typedef TenonErrorCode (*Maker)(Objects* o);
 
+/* What the objects are made of and the calls are made on; created once, before all measurements. */
 static MPI_Comm comm = MPI_COMM_NULL;
 static TenonLayout plain, wide;
 static TenonDTensor field, ghosted, result, resultCotangent;
@@ -41,7 +42,8 @@ static TenonOptimizer stepper;
 static double array[(kCells + 2) * (kCells + 2) * kIn];
 static int calls;
 
-/* Defines an MPI function that counts its calls. */
+/* Defines an MPI function that counts its calls and then calls the real one: the program's function
+ * takes precedence over that of the MPI library, which also exists under the name PMPI_... */
 #define COUNTED(name, parameters, arguments)                                                       \
   int name parameters {                                                                            \
     ++calls;                                                                                       \
@@ -103,6 +105,7 @@ static Cost Now(void) {
   return c;
 }
 
+/* One row of the table in doc/costs.md: the mean over `count` objects or calls. */
 static void Print(const char* what, Cost from, Cost to, int count) {
   int rank;
 

@@ -17,7 +17,10 @@ struct StepArrays {
   std::vector<float> x, w, b, y, dx, dw, db, dy;
 };
 
-// One primitive with its operands, each attached to a plain array.
+// One primitive with its operands. oneDNN numbers the operands of a primitive by `argument`, such
+// as DNNL_ARG_SRC. input() and output() attach an operand to an array of the step: `plain` is the
+// format of the array, `wanted` the one that the primitive requires. If they differ, run() copies
+// inputs before the primitive and outputs after it. other() attaches memory in the wanted format.
 class PeerProduct {
 public:
   explicit PeerProduct(dnnl::primitive primitive) : primitive_(std::move(primitive)) {}
@@ -50,6 +53,7 @@ private:
   dnnl::stream stream_{engine()};
 
 public:
+  // The CPU, one for all peers and for the layers that they are compared with.
   static const dnnl::engine& engine();
 };
 

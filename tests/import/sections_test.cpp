@@ -35,6 +35,9 @@ Coverage coverageOf(const ImportedNetwork& network) {
     for (const auto& node : section.network.graph.nodes)
       if (node.sameAs < 0)
         layers.insert(node.layer.name);
+    // given.back() has the results of the section before this one. From the third section on, a
+    // value that is not among them is a result of an earlier section or an input of the network,
+    // which was stored while the section between ran.
     for (const int value : section.reads)
       coverage.isReadLater |= given.size() > 1 && !given.back().contains(value);
     given.emplace_back(section.gives.begin(), section.gives.end());
@@ -106,9 +109,11 @@ TEST(ModelSections, GiveTheValuesAndGradientsOfPyTorch) {
   EXPECT_TRUE(coverage.isReadLater);
 }
 
-// 70 layers of 2 parameters, whose results a last layer adds. With at most 4 parameters per
-// section, a section that began after the 65th layer would read more values than a graph can have
-// inputs (64), so the last sections are larger.
+// 70 layers of 2 parameters, which all read the input of the network; a last layer adds their
+// results. With at most 4 parameters per section, sections begin after 2, 4, ... layers. After n
+// layers, n + 1 values cross to later sections: the n results, and the input, which later layers
+// read too. A graph can have 64 inputs, so no section begins after 64 layers or more; the last one
+// begins after 62, and has all the other layers.
 TEST(ModelSections, ReadNoMoreValuesThanAGraphHasInputs) {
   ImportedNetwork network;
   network.graph.type = "graph";
@@ -125,6 +130,7 @@ TEST(ModelSections, ReadNoMoreValuesThanAGraphHasInputs) {
   network.graph.nodes.push_back(sum);
   const std::vector<int> starts = sectionStarts(network, 4);
   EXPECT_EQ(starts[1], 2);
+  EXPECT_EQ(starts[starts.size() - 2], 62);
   EXPECT_EQ(starts.back(), 71);
   for (std::size_t i = 0; i + 1 < starts.size(); ++i)
     EXPECT_LE(makeSection(network, starts[i], starts[i + 1]).reads.size(), 64U);

@@ -257,6 +257,32 @@ TEST(Segment, RefusesAChangedParameter) {
   expectError(TENON_ERR_STATE, {"weight", "was changed"}, [&] { step.adjoint(); });
 }
 
+// The recomputation fails in a layer before the dropout. The numbers of random draws and the modes
+// of the layers are then those before the call, not those of the Apply that was to run again.
+TEST(Segment, ThatFailsLeavesRandomNumbersAndModesAsTheyWere) {
+  bool fails = false;
+  const auto shell = test::newLayer(world(), "shell"), dropout = test::newDropout(world(), 0.25),
+             net = test::newLayer(world(), "sequential");
+  shellOf(*shell).functions().apply = [&fails](const DTensor& x, DTensor& y) {
+    if (fails)
+      throw Error(TENON_ERR_USER, "not again");
+    copyLocal(x, y);
+  };
+  net->set("recompute", true);
+  appendLayer(*net, shell);
+  appendLayer(*net, dropout);
+  test::Step step(net, onWorld(kField, "S0"));
+  test::fillValid(*step.x, 1);
+  test::fillValid(*step.dy, 2);
+  step.apply();
+  EXPECT_EQ(dropout->randomState().applied, 1U);
+  net->setTraining(false);
+  fails = true;
+  expectError(TENON_ERR_USER, {"not again"}, [&] { step.adjoint(); });
+  EXPECT_EQ(dropout->randomState().applied, 1U);
+  EXPECT_FALSE(dropout->isTraining());
+}
+
 TEST(Segment, IsTheSameInInference) {
   const auto kept = closure(/*recomputes=*/false), again = closure(/*recomputes=*/true);
   test::Step one(kept, onWorld(kField, "S2")), other(again, onWorld(kField, "S2"));

@@ -89,7 +89,8 @@ private:
     return seconds;
   }
 
-  // From (o i, s, b) to (i, s, b).
+  // Seconds of a move. Its source is split into o i parts of the channels, s of space and b of the
+  // batch, by the numbers of grid q; its target into i, s and b parts, by those of t.
   double move(std::size_t edge, const Grid4& q, const Grid4& t) const {
     const double target = t.i * t.s * t.b;
     const double g = std::max(q.o * q.i, t.i) * std::max(q.s, t.s) * std::max(q.b, t.b) / target;

@@ -92,6 +92,7 @@ void transformLine(const FftPlan& plan, int direction, const std::vector<Complex
   }
 }
 
+// Transforms all lines; runs when the stream reaches this work.
 template <class T>
 void transform(const FftPlan& plan, int direction, T* from, T* to) {
   if (plan.work)
@@ -118,6 +119,7 @@ cufftResult run(const FftPlan& plan, int direction, void* from, void* to) {
   if (!stream || isToFail("cufftXtExec"))
     return CUFFT_EXEC_FAILED;
   ++calls().libraries;
+  // The plan is copied: the program may change or destroy it before the work runs.
   enqueue(*stream,
           [=] { transform<T>(plan, direction, static_cast<T*>(from), static_cast<T*>(to)); });
   return CUFFT_SUCCESS;
@@ -131,6 +133,7 @@ using namespace tenon::standin;
 
 extern "C" {
 
+// Handles are not used again, so a call with a destroyed plan is an error.
 cufftResult cufftCreate(cufftHandle* handle) {
   const Call call;
   static cufftHandle next = 0;

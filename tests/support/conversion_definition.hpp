@@ -46,7 +46,7 @@ inline bool isUserCell(const Layout& layout, const Box& held, const std::vector<
   return false;
 }
 
-// Whether a halo applies to an index: it is beyond a side with a pole mode.
+// Whether an index is beyond a side with a pole mode.
 inline bool isBeyondPole(Index index, Index extent, const Modes& modes) {
   return (index < 0 && isPole(modes.low)) || (index >= extent && isPole(modes.high));
 }
@@ -70,7 +70,13 @@ inline int crossPoles(Index& row, Index extent, const Modes& modes) {
   return crossings;
 }
 
-// The global index that a local cell stands for in its role, or nothing (trimmed, or a zero).
+// The global index that a local cell stands for when the layout is the source of a conversion
+// (asSource) or its target; nothing if the conversion ignores the cell, or the cell is a zero.
+// Cells beyond the owned ones count in one of the two roles only. A halo of copies (G) is filled by
+// a conversion to it, and ignored by one from it, which reads owned cells. A halo of contributions
+// (G*, isPartial) is added to the owners by a conversion from it, and ignored by one to it.
+// With replicated ends, for example, cell -1 of a target G stands for element 0; so does cell -1 of
+// a source G*.
 inline std::optional<std::vector<Index>> globalOf(const Layout& layout, int position,
                                                   const std::vector<Index>& local, bool asSource) {
   std::vector<Index> global(local.size());
@@ -84,7 +90,7 @@ inline std::optional<std::vector<Index>> globalOf(const Layout& layout, int posi
     if (halo && asSource == halo->isPartial) {
       const Modes modes = modesAt(*halo, layout.box(position), local);
       if (isBeyondPole(index, layout.shape()[d], modes)) {
-        longitudes = halo->longitudes;
+        longitudes = halo->longitudes; // one dimension at most has poles
         if (layout.shape()[d] == 0)
           return std::nullopt;
         crossings = crossPoles(*value, layout.shape()[d], modes);
@@ -96,6 +102,7 @@ inline std::optional<std::vector<Index>> globalOf(const Layout& layout, int posi
       return std::nullopt;
     global[d] = *value;
   }
+  // Beyond a pole, a row continues on the opposite meridian, half of the longitudes away.
   if (crossings % 2 != 0) {
     const Index all = layout.shape()[longitudes];
     global[longitudes] = (global[longitudes] + all / 2) % all;
@@ -103,7 +110,8 @@ inline std::optional<std::vector<Index>> globalOf(const Layout& layout, int posi
   return global;
 }
 
-// The sign of that element's value.
+// The sign, 1 or -1, with which the cell has the value of the element globalOf(); -1 beyond odd
+// ends, and for components of vectors, which turn round at a pole, after an odd number of poles.
 inline int signOf(const Layout& layout, int position, const std::vector<Index>& local,
                   bool asSource) {
   int sign = 1;
@@ -123,7 +131,11 @@ inline int signOf(const Layout& layout, int position, const std::vector<Index>& 
   return sign;
 }
 
-// Whether r may send to s: the definition, written axis by axis.
+// Whether r may send to s: the definition, written axis by axis. On an axis where the source is
+// replicated (B) or the target is partial (P), data stay at their coordinate: a copy is there
+// already, and a sum must get each contribution once. If both hold, only coordinate 0 sends, since
+// the sum over the copies would otherwise be a multiple of the value. Between two grids,
+// coordinates do not correspond, so one coordinate, 0, sends the copy or receives the contribution.
 inline bool mayTalk(const Layout& a, int r, const Layout& b, int s) {
   const bool sameGrid = a.grid() == b.grid();
   if (sameGrid) {

@@ -12,7 +12,8 @@
 namespace tenon::test {
 
 inline std::atomic<long> allocations{0};
-inline std::atomic<long> bytesHeld{0}, mostBytesHeld{0}; // with what malloc adds
+// Bytes that malloc has reserved, which can be more than were requested.
+inline std::atomic<long> bytesHeld{0}, mostBytesHeld{0};
 
 inline void* held(void* memory) noexcept {
   const long now = bytesHeld += static_cast<long>(malloc_usable_size(memory));
@@ -21,7 +22,8 @@ inline void* held(void* memory) noexcept {
   return memory;
 }
 
-// Which allocation fails next, counted from 0; none below 0. With it all that follow, or it alone.
+// `next` allocations succeed and the one after them fails; below 0 all succeed. With forGood, all
+// allocations after that one fail too. `count` is the number of failures.
 struct Failures {
   std::atomic<long> next{-1};
   std::atomic<bool> forGood{false};
@@ -34,7 +36,7 @@ inline void failAllocation(long number, bool forGood) {
   failures.forGood = forGood;
   failures.next = number;
 }
-// Returns how many have failed.
+// From now on allocations succeed. Returns the number that failed since failAllocation().
 inline long endFailures() {
   failures.next = -1;
   return failures.count;
@@ -65,7 +67,7 @@ inline void* allocateCounted(std::size_t bytes, std::size_t alignment) {
   throw std::bad_alloc();
 }
 
-// Inlined, it would look to GCC as if memory of another operator new were given to free.
+// Not inlined: otherwise GCC sees memory of operator new being passed to free(), and warns.
 [[gnu::noinline]] inline void release(void* memory) {
   bytesHeld -= static_cast<long>(malloc_usable_size(memory));
   std::free(memory);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// As if each message took a while to travel, which on one node none does: while a Delay lives, a
-// conversion that has begun to send does not look at what has arrived before that time is over.
+// Delays the messages of conversions, for tests of what happens while they travel: on one node they
+// arrive almost at once. While a Delay exists, a conversion that has begun to send does not look
+// for messages that have arrived until the time is over.
 #pragma once
 
 #include "comm/mpi.hpp"
@@ -14,7 +15,8 @@ namespace tenon::test {
 
 class Delay : private ScheduleExecutor::Watch {
 public:
-  // For all conversions of the process.
+  // Delays all conversions of this process. At most one Delay can exist at a time, since the
+  // executors have one pointer to it.
   explicit Delay(double seconds) : seconds_(seconds) { ScheduleExecutor::watch = this; }
   ~Delay() override { ScheduleExecutor::watch = nullptr; }
   Delay(const Delay&) = delete;

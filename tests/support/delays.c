@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Preloaded into test programs with TENON_TEST_DELAYS: now and then a rank falls behind for up to a
- * third of a millisecond when it starts or looks after a message, so that messages arrive in orders
+ * quarter of a millisecond when it starts or looks after a message. Messages then arrive in orders
  * in which they otherwise seldom do. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How far a sweep over drawn cases goes.
+// How many random cases a test draws, by the CMake variable TENON_TEST_DRAWS: a percentage of the
+// number that a test states, and 100 in the deep presets.
 #pragma once
 
 #include "support/world.hpp"
@@ -8,19 +9,19 @@
 
 namespace tenon::test {
 
-// The percentage TENON_TEST_DRAWS of all (100 in the deep presets), and half of it beyond four
-// ranks, where the same draws give smaller parts at more cost.
+// The number of draws out of `all`. On more than four ranks it is half of that, since there the
+// same draws cost more and only give smaller parts.
 inline int draws(int all) {
   const int percent = world()->size() > 4 ? TENON_TEST_DRAWS / 2 : TENON_TEST_DRAWS;
   return std::max(1, all * percent / 100);
 }
 
-// The same of a test without ranks.
+// The number of draws of a test whose cost does not depend on the number of ranks.
 inline int drawsAlone(int all) {
   return std::max(1, all * TENON_TEST_DRAWS / 100);
 }
 
-// Whether this is a run of all draws.
+// Whether tests make all their draws.
 inline bool drawsAll() {
   return TENON_TEST_DRAWS == 100;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests of checks: whether one finds what is wrong.
+// For tests of checks. A check is a function with EXPECT_... in it that a test applies to right
+// results; here it is applied to deliberately wrong ones, and must fail.
 #pragma once
 
 #include "support/world.hpp"
@@ -8,7 +9,8 @@
 
 namespace tenon::test {
 
-// Whether a check fails on some rank. Its failures are no failures of the test that calls this.
+// Returns, on all ranks, whether a check fails on some rank. Its failures are intercepted: they do
+// not fail the test that calls this function. Collective.
 template <class Check>
 bool findsAFault(const Check& check) {
   testing::TestPartResultArray results;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Preloaded under LeakSanitizer: MPI closes its plugins before the process ends, and a stack into a
- * closed library names nobody. With the plugins kept, the function that called malloc is enough to
- * tell MPI's memory from ours, and stacks can be taken the fast way. */
+/* Preloaded under LeakSanitizer, which reports leaks when the process ends. MPI closes its plugins
+ * before, and then a call stack through a plugin has addresses without names. If plugins stay open,
+ * the name of the function that called malloc shows whether a leak is MPI's or ours, and the
+ * sanitizer need not record whole stacks. */
 #include <dlfcn.h>
 
 int dlclose(void* library) {

@@ -43,6 +43,8 @@ struct MeshGraph {
     sources = twoSets ? ids() : targets;
     const int targetCount = static_cast<int>(targets.size()),
               sourceCount = static_cast<int>(sources.size());
+    // Only the first half of the targets is drawn, which leaves nodes that receive no edge. One
+    // edge in ten is followed by a parallel one with another key.
     for (int e = upTo(mostEdges); e > 0; --e) {
       MeshEdge edge{upTo(sourceCount - 1), upTo((targetCount + 1) / 2 - 1), Index(1000 - 7 * e),
                     double(1 + upTo(3)) * (upTo(1) ? 1 : -1)};
@@ -70,10 +72,11 @@ struct MeshNodes {
 // rank alone; an edge counts twice.
 enum class MeshFault { None, GhostMissing, TargetsExchanged, KeysLocal, EdgeTwice };
 
-// How the lists of a graph are made.
+// How the lists of a graph are made. Edges have keys by which a sum over them is ordered (`keyed`).
+// They are on the rank that owns their target or, with `anywhere`, on any rank.
 struct MeshOptions {
   bool weighted = false, keyed = true;
-  bool anywhere = false; // edges on any ranks, some on two
+  bool anywhere = false; // some edges are also listed by a second rank
   MeshFault fault = MeshFault::None;
 };
 
@@ -83,7 +86,8 @@ struct MeshPart {
   std::vector<int> edges;     // by number
   EdgesPtr list;
 
-  // Who owns a node is a function of the seed; of three ranks and more one owns nothing.
+  // The owner of a node is a function of its id and the seed. With three or more ranks, one of them
+  // owns nothing.
   MeshPart(const CommPtr& comm, const MeshGraph& graph, unsigned seed, MeshOptions options = {}) {
     const int rank = comm->rank(), size = comm->size();
     const int empty = size > 2 ? static_cast<int>(seed) % size : -1;
@@ -114,7 +118,7 @@ struct MeshPart {
         edges.push_back(e);
     std::ranges::shuffle(edges, order);
     MeshNodes& from = graph.hasTwoSets() ? sources : targets;
-    // Where a rank has a node, which becomes a ghost if it is not listed yet.
+    // The position of a node in the rank's list. A node that is not listed yet becomes a ghost.
     const auto placeIn = [](MeshNodes& nodes, int node) {
       const auto found = std::ranges::find(nodes.listed, node) - nodes.listed.begin();
       if (found == static_cast<std::ptrdiff_t>(nodes.listed.size()))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Linked into tests of device code that run on a GPU: where there is none, all of them are skipped,
-// with the reason.
+// Linked into tests of device code that run on a GPU. On a machine without one, all tests of the
+// program are skipped, with the reason; any other error of the device is a failure.
 #include "sys/device.hpp"
 
 #include <gtest/gtest.h>

@@ -58,7 +58,7 @@ inline Ref<Layer> smallAlexNet(const CommPtr& comm) {
   return network;
 }
 
-// x + f(x) twice, in containers of their own, and then a mean of all pixels by an affine layer.
+// Two residual blocks tanh(x + f(x)), each a container, and an affine layer that reads all pixels.
 inline Ref<Layer> residual(const CommPtr& comm) {
   const Ref<Layer> network = newNetwork(comm, "sequential");
   add(*network, conv2d(comm, 1, 8, 3, 1), "first");
@@ -87,8 +87,8 @@ inline Ref<Layer> conv3d(const CommPtr& comm, Index in, Index out, Index kernel)
       std::vector<Window>(3, {.kernel = kernel, .padLow = kernel / 2, .padHigh = kernel / 2}));
 }
 
-// A U-Net of fields in three dimensions with two levels: down by pooling, up by transposed
-// convolutions, and what is found on the way down beside what comes up.
+// A U-Net of fields in three dimensions with two levels: down by pooling, and up by transposed
+// convolutions, whose outputs are concatenated with the values of the same level on the way down.
 inline Ref<Layer> unet3d(const CommPtr& comm) {
   const Ref<Layer> network = newNetwork(comm, "graph");
   int last = -1;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A communicator of all ranks of its own, with an arena of its own.
+// Communicators of all ranks that share nothing with the world communicator of other tests. An
+// arena is the shared memory in which ranks of one node exchange data
+// (comm/memory/shared_arena.hpp).
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -9,7 +11,7 @@
 
 namespace tenon::test {
 
-// Without one.
+// Returns a communicator without an arena.
 inline CommPtr ownCommunicator() {
   MPI_Comm parent = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &parent);
@@ -18,7 +20,8 @@ inline CommPtr ownCommunicator() {
   return comm;
 }
 
-// With -tenon_shared_memory set to so many MiB while it is made.
+// Returns a communicator whose arena has this size: the option -tenon_shared_memory is read when
+// the communicator is made.
 inline CommPtr communicatorWithArena(Index mebibytes) {
   options().set("-tenon_shared_memory", fmt::format("{}", mebibytes));
   MPI_Comm parent = MPI_COMM_NULL;

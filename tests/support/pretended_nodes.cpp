@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A program that has this source takes the ranks of one machine for those of several nodes: with
-// TENON_TEST_NODES=N of N nodes, among which they are dealt in turn; with TENON_TEST_NODE_RANKS=N
-// of nodes of N ranks, one after the other.
+// A test program with this source takes the ranks of one machine for those of several nodes, since
+// the library finds nodes by MPI_Comm_split_type(). With TENON_TEST_NODES=2, the ranks 0, 2, 4, ...
+// are on node 0 and 1, 3, 5, ... on node 1; with TENON_TEST_NODE_RANKS=2, the ranks 0 and 1 are on
+// node 0, 2 and 3 on node 1, and so on.
 #include "comm/mpi.hpp"
 
 #include <cstdlib>

@@ -46,7 +46,8 @@ public:
     return Grid::make(extents, order);
   }
 
-  // coveringHalos: every owned cell lies in its part's box, so that no value is lost.
+  // With coveringHalos, the box of each part contains all cells that the part owns, so no value is
+  // lost; otherwise boxes can also be smaller than parts, or empty.
   Layout layout(const Shape& shape, const GridPtr& grid, int haloPercent, bool coveringHalos) {
     LayoutSpec spec{.shape = shape, .grid = grid, .properties = properties(shape, *grid)};
     const std::size_t rank = shape.size();
@@ -65,6 +66,7 @@ public:
       if (chance(50))
         spec.cuts[d] = cuts(shape[d], parts);
     }
+    // All halos of a layout hold values (G), or all hold contributions (G*).
     const bool contributions = chance(50);
     const Layout plain(spec);
     for (std::size_t d = 0; d < rank; ++d)
@@ -77,6 +79,7 @@ public:
   // hold contributions), and another one, of even extent, has the longitudes.
   void poles(Layout& layout, bool onlyValues = false) {
     const Shape& shape = layout.shape();
+    // As in the library (poles.cpp), batch and channels are neither latitudes nor longitudes.
     const int rank = layout.ndim(), first = rank < 4 ? 0 : 2;
     if (rank < first + 2 || chance(50))
       return;
@@ -131,7 +134,9 @@ private:
     return kPoles[upTo(hasPoints ? 3 : 1)];
   }
 
-  // Another mode where there is one at all, for a pole the same or that of vectors.
+  // A mode for another run of channels on a side with this mode. A side has a mode for all channels
+  // or for none, since boxes are the same for all; a pole is one for all channels, but some can be
+  // components of a vector.
   Boundary like(Boundary mode) {
     if (isPole(mode))
       return chance(50) ? mode : vectorMode(mode);
@@ -166,7 +171,7 @@ private:
 
   Halo halo(const Layout& plain, int dim, bool isPartial, bool covering) {
     Halo result{.boxes = {}, .low = boundary(), .high = boundary(), .isPartial = isPartial};
-    const int least = covering ? 0 : -2;
+    const int least = covering ? 0 : -2; // of the widths; a negative one ends inside the part
     for (int part = 0; part < plain.parts(dim); ++part) {
       const Interval owned = plain.owned(dim, part);
       Interval box{owned.begin - between(least, 4), owned.end + between(least, 4)};

@@ -50,9 +50,10 @@ struct SphereCase {
   std::string grid = "gauss", norm = "ortho";
   bool sign = true, south = false;
 
-  // The real and the imaginary part of a coefficient at a place of the folded orders: the sum of
-  // this number times the elements of the field, in an analysis; and the number by which it
-  // contributes to an element, in a synthesis.
+  // One entry of the matrix: for the real (part 0) or the imaginary part of a coefficient, and an
+  // element (y, x) of the field. In an analysis, the coefficient is the sum of analysis() times the
+  // elements; in a synthesis, the element is the sum of synthesis() times the coefficients. Orders
+  // are stored folded: `place` is the position of an order in the array (orderAtPlace()).
   double analysis(const SphereRows& nodes, Index place, Index l, Index part, Index y,
                   Index x) const {
     const Index m = orderAtPlace(place, orders);
@@ -65,6 +66,8 @@ struct SphereCase {
                    Index x) const {
     const Index m = orderAtPlace(place, orders);
     const double wave = part == 0 ? std::cos(angle(m, x)) : -std::sin(angle(m, x));
+    // The coefficient of -m, which is not stored, is the conjugate of that of m, and together they
+    // give twice the real part. The orders 0 and columns / 2 are their own mirror images.
     return l < m ? 0
                  : (m == 0 || 2 * m == columns ? 1 : 2) / norm_(l, m) *
                        explicitLegendre(l, m, nodes.colatitude[row(y)]) * wave;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Preloaded into test programs with TENON_TEST_TRAPS: division by zero, invalid operations and
- * overflow end a program, in all its threads, as hosts set it that look for errors. Programs of the
- * system, such as mpiexec and Python, are left alone. */
+ * overflow end the program, in whichever thread they occur. Simulation codes enable these traps to
+ * find errors, so the library must not cause them. Programs of the system, such as mpiexec and
+ * Python, are not affected. */
 #define _GNU_SOURCE
 #include <fenv.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Preloaded into test programs under MPICH, which has no setting that lets a waiting process give
- * way: with more processes than cores each message takes as long as the scheduler lets the others
- * spin, about ten milliseconds. MPICH waits by asking UCX for progress; where there was none, this
- * yields. A build of MPICH on another network library never calls it. */
+/* Preloaded into test programs under MPICH, in which a waiting process spins, and no setting makes
+ * it yield its core. With more processes than cores, a message then takes as long as the scheduler
+ * lets the other processes spin, about ten milliseconds. MPICH waits by asking UCX, its network
+ * library, for progress. This function takes the place of UCX's, calls it, and yields if there was
+ * no progress. A build of MPICH on another network library never calls it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>

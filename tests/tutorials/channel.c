@@ -64,6 +64,7 @@ static void createChannel(MPI_Comm comm, Channel* ch) {
   }
   MPI_Cart_shift(ch->comm, 0, 1, &ch->below, &ch->above);
   MPI_Cart_shift(ch->comm, 1, 1, &ch->left, &ch->right);
+  /* The numbers of ghost cells differ on purpose: the library reads each array by its own. */
   createComponent(&ch->fields[0], ch, 1, 1, 1);
   createComponent(&ch->fields[1], ch, 1, 2, 1); /* one face more than cells, and its ghosts */
   createComponent(&ch->fields[2], ch, 2, 1, 3);
@@ -127,6 +128,7 @@ static void fillGhosts(Channel* ch) {
       if (ch->below ==
           MPI_PROC_NULL) /* w is 0 on the lower wall, which is the face below the first cell */
         *at(c, -1, i) = f == 1 ? 0 : sign * *at(c, 0, i);
+      /* w(rows - 1) is on the upper wall, about which w is odd: its mirror image is w(rows - 2). */
       if (ch->above == MPI_PROC_NULL)
         *at(c, rows, i) = sign * *at(c, f == 1 ? rows - 2 : rows - 1, i);
     }
@@ -138,7 +140,7 @@ static void fillGhosts(Channel* ch) {
 typedef struct Closure {
   TenonLayer network, first;
   TenonDTensor x, y, dx, dy;
-  TenonInt messages; /* of the first layer, as far as it has the ghost cells: of all of them */
+  TenonInt messages; /* of a whole Apply; only the first layer, with windows of 3, can need any */
 } Closure;
 
 static TenonErrorCode addConv(TenonLayer network, MPI_Comm comm, TenonInt in, TenonInt out,
@@ -179,6 +181,9 @@ static TenonErrorCode createClosure(const Channel* ch, int filled, Closure* c) {
   TenonLayout layout = NULL;
   TenonCall(TenonLayerCreateSequential(ch->comm, &c->network));
   TenonCall(addConv(c->network, ch->comm, FIELDS, HIDDEN, 3, &c->first));
+  /* One mode for z and one for x, for each of u, w and s. u is odd about both walls; w is 0 at the
+   * lower wall, and odd about the upper one, on which its last face is; s is even about both. All
+   * are periodic in x. */
   TenonCall(TenonObjectSetText((TenonObject)c->first, "boundary",
                                "odd,periodic; zero/odd_point,periodic; symmetric,periodic"));
   TenonCall(TenonObjectSetBool((TenonObject)c->first, "filled", filled ? TENON_TRUE : TENON_FALSE));
@@ -212,7 +217,8 @@ static TenonErrorCode destroyClosure(Closure* c) {
   return TENON_SUCCESS;
 }
 
-/* The solver's arrays become the tensor's value. */
+/* The solver's arrays become the tensor's value. Three arrays cannot be one tensor in place, so
+ * they are named first and then copied. */
 static TenonErrorCode take(const Channel* ch, TenonDTensor x) {
   void* first[FIELDS];
   TenonInt strides[FIELDS * 4], before[FIELDS * 4] = {0}, after[FIELDS * 4] = {0}, lengths[FIELDS];
@@ -299,7 +305,7 @@ static TenonErrorCode run(MPI_Comm comm, int filled, int event, Result* r, doubl
   TenonCall(createClosure(&ch, filled, &closure));
   TenonCall(differentiate(&ch, &direction, &closure, event, r));
   *messages = closure.messages;
-  TenonCall(evaluate(&ch, &closure, event, &r->sum));
+  TenonCall(evaluate(&ch, &closure, event, &r->sum)); /* y is still that at x + h / 2 direction */
   TenonCall(TenonDTensorGetBox(closure.y, low, high));
   TenonCall(TenonDTensorGetArrayRead(closure.y, TENON_FLOAT64, &array));
   value = (const double*)array;
@@ -329,6 +335,7 @@ static TenonErrorCode compare(int* rank) {
       ours[filled][i] = NAN;
     TenonCall(run(MPI_COMM_WORLD, filled, event, &r[filled], ours[filled], &messages[filled]));
     for (i = 0; i < OUTPUTS * NZ * NX; ++i)
+      /* NaN: the element is on another rank. A NaN that was computed fails in the sum below. */
       expect(isnan(ours[filled][i]) || fabs(ours[filled][i] - alone[i]) < 1e-13,
              "outputs are those of one process");
     expect(fabs(r[filled].sum - one.sum) < 1e-10 * fabs(one.sum),

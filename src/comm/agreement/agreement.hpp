@@ -39,7 +39,8 @@ struct AgreedText {
 // on one without memory for the text.
 void agree(Communicator& comm, const std::optional<Error>& mine, std::string_view what = "",
            const std::string& text = "");
-// The same for several texts; the error has the first that differs.
+// As above, for several texts that must each be the same on all ranks. The error names the first
+// one that differs.
 void agree(Communicator& comm, const std::optional<Error>& mine, std::span<const AgreedText> texts);
 
 // Runs a function, the body, on every rank. The ranks then agree on its outcome, and on the text

@@ -10,9 +10,11 @@
 // - ballots, from the leaves up: each rank sends the first failure in its subtree;
 // - the verdict, from the root down.
 //
-// No rank sends more than three messages. If a rank is late, the ranks above it in the tree wait.
-// After an eighth of the timeout, at most 10 s, rank 0 therefore sends each rank a direct message,
-// the call, which also reaches the ranks below an absent rank:
+// The ballots and "here" use one tree, and the verdict another one, chosen such that no rank sends
+// more than three messages in these phases (vote_tree.hpp); calls and answers come in addition. If
+// a rank is late, the ranks above it in the tree wait. After an eighth of the timeout, at most 10
+// s, rank 0 therefore sends each rank a direct message, the call, which also reaches the ranks
+// below an absent rank:
 //
 //  rank 0                                    another rank
 //  sends "here" down the tree
@@ -33,8 +35,11 @@
 //   call and the decision in its message queue.
 // Each rank that learns of a timeout marks the communicator as out of step, that is, unusable.
 // Messages are short enough for MPI to send them eagerly, before they are received. A rank that is
-// called still sends its messages of the tree before it answers. If all ranks succeed, it also
-// receives those sent to it, so no message remains for a later vote.
+// called stops waiting for the ballots of those below. It sends its own ballot, without theirs, up
+// the tree if it has not done so, because its parent expects a message; the content no longer
+// matters, since each rank also sends its ballot to rank 0 as the answer. If all ranks succeed,
+// each also receives the messages of the tree that were sent to it, so none remains for a later
+// vote.
 #pragma once
 
 #include "comm/communicator.hpp"

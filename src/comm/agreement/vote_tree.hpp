@@ -3,8 +3,9 @@
 // has one child, and every other rank at most two: a binary heap, in which place p has the children
 // 2 p and 2 p + 1. Order::Ranks has rank p at place p; Order::Mirrored numbers the ranks 1 ... n-1
 // from the end. The first tree is used for "here" (down) and ballots (up), the second for the
-// verdict (down). A rank that has children in one of them has at most one in the other, which
-// balances the number of messages. With 8 ranks:
+// verdict (down). Every rank but 0 that has children in one of them has none in the
+// other, which balances the number of messages: a rank sends at most three, its ballot and two down
+// one of the trees. With 8 ranks:
 //
 //   Order::Ranks:  0 - 1 -+- 2 -+- 4      Order::Mirrored:  0 - 7 -+- 6 -+- 4 - 1
 //                         |     +- 5                               |     +- 3

@@ -53,7 +53,8 @@ bool doesMpiYield() noexcept;
 
 class WaitPolicy {
 public:
-  // What the caller tests between two calls of wait().
+  // What the caller tests between two calls of wait(): a flag in shared memory, or MPI, by a call
+  // such as MPI_Iprobe().
   enum class Look { Memory, Mpi };
   explicit WaitPolicy(const Communicator& comm, Look look = Look::Memory)
       : WaitPolicy(comm.mpi(), look) {

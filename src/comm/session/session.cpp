@@ -154,7 +154,7 @@ void endWithMpi() noexcept {
   s.comm.reset();
   Communicator::freeAll();
   setFatalShareHook({});
-  // MPI_Abort cannot be called any more.
+  // MPI_Abort cannot be called after the end of MPI, so a fatal error ends this process only.
   setAbortHook(exitProcess);
 }
 

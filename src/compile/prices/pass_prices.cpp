@@ -31,12 +31,13 @@ bool computesCotangents(const Step& step) {
          std::ranges::any_of(step.writes, [](ValueId v) { return v != kNoValue; });
 }
 
-// What the kernels of a layer compute in a pass.
+// What the kernels of a layer compute in a pass: Apply, Apply again for a recomputation, and the
+// adjoint, which has cotangents if it computes those of inputs, not only gradients of parameters.
 struct KernelRuns {
   bool applies = false, appliesAgain = false, derives = false, hasCotangent = false;
 };
 
-// By node.
+// Returns what runs for each node. An epilogue counts for the node of its own layer.
 std::vector<KernelRuns> runsOf(const MapList& list, const Pass& pass) {
   std::vector<KernelRuns> runs(std::max(1, list.nodes()));
   for (const Step& step : pass.steps) {

@@ -30,7 +30,7 @@ struct PassMove {
 // Operators that send no messages are included, since they take time.
 std::vector<PassMove> movesOf(const CompiledNetwork& network, const MapList& list,
                               const Pass& pass);
-// The same of the list of one layer that contains no others.
+// The moves of a pass of a layer's own list; the layer must not contain others.
 std::vector<PassMove> movesOf(const MapList& list, const Pass& pass);
 
 // How an operator is carried out: a conversion as the target decides; what must be a single

@@ -107,6 +107,8 @@ void CompiledNetwork::compileNodes(const Target& target, Stored& stored) {
             stored);
 }
 
+// A layer that is several nodes with equal inputs and choices is compiled once: the later nodes
+// have the form and the list of the first one (sameAs).
 void CompiledNetwork::addNode(int number, const Target& target,
                               const std::optional<Layout>& computedHalo, Stored& stored) {
   const NetworkNode& declared = network_.nodes[number];
@@ -154,6 +156,7 @@ void CompiledNetwork::addRepartition(const Target& target, Stored& stored) {
   repartition->setTitle("the output of the network");
   repartition->setOutputLayout(*network_.output);
   const Layouts output = {values_[network_.outputs.front()]};
+  // The last layer has the required layout already.
   if (repartition->form(output, {}).output == output.front())
     return;
   network_.nodes.push_back({.type = repartition, .reads = network_.outputs});

@@ -20,11 +20,9 @@
 
 namespace tenon {
 
-// A random layer of a type, drawn for the tests and for `tenon check`: settings that are consistent
-// with each other, and shapes of inputs that fit them.
-
-// A random valid use of a layer type: settings, and shapes and values of its inputs. Tests of all
-// types draw examples.
+// A random valid use of a layer type, drawn by Declaration::example(): settings that are consistent
+// with each other, and shapes and values of inputs that fit them. The tests of all types and
+// `tenon check` draw examples.
 struct Example {
   std::vector<std::pair<const char*, SettingValue>> settings;
   std::vector<Shape> inputs;
@@ -85,8 +83,8 @@ std::optional<StoredName> storedName(const std::string& names, const std::string
 class ArrayKernel;
 struct KernelPlace;
 
-// The base class of the declarations of all layer types. A type overrides the functions below that
-// concern it.
+// The base class of the declarations of all layer types. A type must override outputShape(), rows()
+// and form(); all other virtual functions have defaults.
 class Declaration {
 public:
   using Owner = Settings::Owner;
@@ -115,12 +113,16 @@ public:
   void applySettings(Settings settings);
   // Throws TENON_ERR_ARG if settings contradict each other.
   void checkSettings() const;
+  // Takes over a setting of the container that the layer is in, unless the setting was set for this
+  // layer. The first form takes it over only if it was set for the container.
   void inherit(std::string_view name, const Declaration& container);
   void inherit(std::string_view name, SettingValue value) {
     settings_.inherit(name, std::move(value));
   }
   // Replaces all settings without a check, by settings that were in use before.
   void restore(Settings settings) { settings_ = std::move(settings); }
+
+  // ---- What a layer of the type computes.
 
   // The number of inputs, or -1 for one or more; and the reason for it, which is appended to the
   // error message about a different number of inputs.
@@ -151,12 +153,18 @@ public:
   // type has no examples.
   virtual Example example(ExampleDraw& draw) const;
 
-  // Whether the type contains layers, and whether a network file lists them.
+  // ---- Containers of layers, and graphs.
+
+  // Whether the type contains layers.
   virtual bool contains() const { return false; }
+  // Whether a network file lists the contained layers. A model does not: its own file has them.
+  virtual bool hasNodesInFile() const { return contains(); }
   // The names of the inputs of a graph, and its outputs; both are empty unless they were set.
   virtual std::vector<std::string> inputNames() const { return {}; }
   virtual std::vector<NetworkOutput> networkOutputs() const { return {}; }
-  virtual bool hasNodesInFile() const { return contains(); }
+
+  // ---- Other properties, which set-up, planner and files ask for.
+
   // Whether the layout of the output can be set.
   virtual bool takesOutputLayout() const { return false; }
   virtual void setOutputLayout(const Layout& layout);
@@ -203,8 +211,9 @@ public:
 protected:
   Declaration(std::string type, std::span<const OptionSpec> table);
   virtual std::string summary() const { return {}; }
-  // Throws if the settings, as far as they are set, contradict each other. Called after each set
-  // with only that setting, and by checkSettings() with all.
+  // Throws if the settings, as far as they are set, contradict each other. set() calls it with the
+  // new value as the only setting, which checks this value alone; checkSettings() calls it with all
+  // settings.
   virtual void check() const {}
   // The common first part of form() for types with several inputs: shapes, plain layouts (without
   // halos), the grid, the shape of the output and the signature.
@@ -227,6 +236,8 @@ protected:
   Index integer(std::string_view name) const { return value<Index>(name); }
   double real(std::string_view name) const { return value<double>(name); }
   std::string text(std::string_view name) const { return value<std::string>(name); }
+  // What the form depends on besides settings and lists, for agreedText(); a shell layer, for
+  // example, appends its labels.
   virtual std::string furtherText() const { return {}; }
 
   std::optional<Layout> outputLayout_;

@@ -19,11 +19,13 @@ namespace tenon {
 namespace {
 
 // Duration in seconds of one more kernel call, including the reorders (copies of arrays into other
-// formats) of the library oneDNN.
+// formats) of the library oneDNN: an estimate, the same for all machines and shapes.
 constexpr double kStripSeconds = 1e-5;
 
-// Upper bound of the time saved: the interior waits neither for the copy of the largest block nor
-// for a message.
+// Upper bound of the time saved. Computed as a whole, the layer reads an array with space for the
+// halo, so it waits until the rank's block has been copied there and a message has arrived. The
+// interior reads the block where it is and waits for neither. The largest block of any rank counts,
+// since all ranks must decide equally.
 double secondsSaved(const Layout& plain, Index elementBytes, const PieceRates& rates) {
   Index largestBlock = 1;
   for (int d = 0; d < plain.ndim(); ++d) {
@@ -44,11 +46,13 @@ Form formThatRuns(const Declaration& declaration, Index elementBytes,
   const std::string requested = canOverlap ? declaration.value<std::string>("overlap") : "off";
   if (requested == "off" || (requested == "auto" && !rates))
     return formOf(/*inPieces=*/false);
+  // Without rates (on the device) the saving is unknown: pieces are used only if required.
   Form form = formOf(/*inPieces=*/true);
   const std::size_t strips = form.pieces.empty() ? 0 : form.pieces.size() - 1;
   const bool saves =
       strips > 0 && rates &&
       secondsSaved(form.uses.front(), elementBytes, *rates) > double(strips) * kStripSeconds;
+  // Without strips the form has no pieces, so it is already the one that computes the whole.
   return requested == "on" || saves || strips == 0 ? form : formOf(false);
 }
 

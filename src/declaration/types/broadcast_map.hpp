@@ -84,12 +84,15 @@ public:
   }
 
 private:
-  // The device kernel computes an element of the small array from one contiguous range of reduced
-  // dimensions. The elements of other reduced dimensions are looped over here, one call per
-  // element.
+  // small <- max(small, large). The device kernel computes an element of the small array from one
+  // contiguous range of reduced dimensions. Therefore only the longest run of adjacent reduced
+  // dimensions is left to the kernel. From dimension d on, this function finds the next reduced
+  // dimension outside the run, and calls itself for each index of it, with the extent 1 there and
+  // `large` moved to that index.
   template <class T>
   void raise(KernelContext& context, int d, Shape extent, const Index* read, const T* large,
              const Strides& write, T* small) const {
+    // The run is found in extent_, since in `extent` dimensions have already been set to 1.
     while (d < ndim() && (places_[d] >= 0 || extent[d] <= 1 || isOfLongestRun(d, extent_)))
       ++d;
     if (d == ndim())
@@ -115,17 +118,20 @@ private:
         best = begin;
         bestEnd = end;
       }
-      begin = std::max(begin, end - 1);
+      begin = std::max(begin, end - 1); // behind the run, after the increment
     }
     return d >= best && d < bestEnd;
   }
 
   int ndim() const { return static_cast<int>(extent_.size()); }
+  // Strides of an array with one element per index of a dimension, repeated along all others.
   static Strides along(int dim) {
     Strides strides{};
     strides[dim] = 1;
     return strides;
   }
+  // y += factor weights x, element by element; null weights are ones. Along dimensions in which y
+  // has stride 0, this sums.
   template <class T>
   void addTo(double factor, const T* weights, const Index* weightStrides, const T* x,
              const Index* xStrides, LocalArray& y, const Index* yStrides) const {

@@ -68,8 +68,9 @@ Index poleCrossings(Index index, Index extent, Boundary low, Boundary high) {
   return last == first ? 1 : (beyond - 1) / (last - first) + 1;
 }
 
-// Appends an element that copies `global` with this sign to the run, if possible; the second
-// element of a run determines the step.
+// Appends an element that copies `global` with this sign to the run, if that continues its step;
+// the second element of a run determines the step. For example, the elements beyond a reflecting
+// end copy n-2, n-3, ..., which is one run with the step -1.
 bool extend(Segment& run, Index global, int sign, bool crossed) {
   if (run.sign != sign || run.crossed != crossed)
     return false;
@@ -197,7 +198,9 @@ std::vector<Segment> extensionSegments(Interval box, Index extent, Boundary low,
     }
     const auto source = extensionSource(index, extent, low, high);
     isOpen = isOpen && source;
-    if (!source) { // No other element of this side has a source either.
+    // Whether an element has a source depends on the mode of its side only, so no other element of
+    // this side has one either.
+    if (!source) {
       index = index < 0 ? std::min<Index>(box.end, 0) : box.end;
       continue;
     }

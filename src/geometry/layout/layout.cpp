@@ -468,8 +468,8 @@ Layout withoutIdleHalos(const Layout& layout) {
 bool haveSameMemory(const Layout& a, const Layout& b) {
   if (a == b)
     return true;
-  // Without their halos layouts are equal only if their cuts are, and most are not; this check
-  // avoids making a layout in most cases.
+  // Layouts without halos can be equal only if their cuts are. In most cases these differ already,
+  // so this check avoids making the layouts.
   const auto isCutAlike = [&] {
     for (int d = 0; d < a.ndim(); ++d)
       if (&a.cuts(d) != &b.cuts(d) && a.cuts(d) != b.cuts(d))

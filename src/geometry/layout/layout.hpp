@@ -71,9 +71,10 @@ struct Halo {
   // With pole modes, the dimension of the longitudes. If it is -1, Layout determines it: the only
   // other dimension that is periodic, or the only other one there is, besides batch and channels.
   int longitudes = -1;
-  // In the terms of E at poles only (channel_runs.hpp): with `crossed`, E has only the rows whose
-  // way crosses poles an odd number of times (true) or an even one (false). With a shift, each
-  // element copies the element at its index plus the shift, periodically.
+  // These two are set only in the terms into which E is divided at poles (channel_runs.hpp). With
+  // `crossed`, E fills only the rows that lead across poles an odd number of times (true) or an
+  // even one (false). With a shift, which the longitudes have, each element copies the element at
+  // its index plus the shift, periodically.
   std::optional<bool> crossed = {};
   Index shift = 0;
 
@@ -130,7 +131,8 @@ public:
 
   int parts(int dim) const { return static_cast<int>(cuts(dim).size()) - 1; }
   // The part of a dimension at a grid position, and the coordinates of a part on the dimension's
-  // splitting axes.
+  // splitting axes. These are the digits of the part, major axis first: on axes of 2 and 3
+  // processes, the coordinates (1, 2) are part 1 * 3 + 2 = 5.
   int part(int position, int dim) const;
   std::vector<int> partCoordinates(int dim, int part) const;
   Interval owned(int dim, int part) const;
@@ -139,7 +141,8 @@ public:
   int ownersAmong(int dim, int first, int last) const;
   // The largest number of elements that a position owns, without halos.
   Index mostOwnedElements() const noexcept { return data_->mostOwnedElements; }
-  // True if both ends of the halo boxes of a dimension are non-decreasing from part to part.
+  // True if both ends of the halo boxes of a dimension are non-decreasing from part to part, which
+  // searches by bisection require (partsNear() in segments.hpp). Boxes of the user need not be.
   bool boxesRise(int dim) const { return data_->margins[dim]->rises; }
 
   // True if a position has data: it is in the grid (not -1), and on coordinate 0 of all R axes.
@@ -155,8 +158,8 @@ public:
   Layout withoutHalos() const;
   // This layout with the boundary modes of one channel for all channels.
   Layout withModesOf(Index channel) const;
-  // A term of this layout at its poles: the rows that poles are crossed on the way to, with shifted
-  // longitudes, or all others.
+  // One of the two terms of this layout at its poles: with `crossed`, only the rows beyond an odd
+  // number of poles, whose longitudes are shifted by half of a circle; otherwise all other rows.
   Layout withPoleTerm(bool crossed) const;
   // The specification of this layout, with all defaults filled in. To change a layout, make one
   // from it.

@@ -3,8 +3,10 @@
 // Rows are numbered by their position in this rank's list of nodes, which is that of an index map
 // (index_map.hpp): first the nodes that the rank owns, then its ghosts, copies of nodes of other
 // ranks. For example, if rank 0 owns the nodes 10 and 11 and has the ghost 20, the edges 11 -> 10
-// and 20 -> 11 have source.at = {1, 2} and target.at = {0, 1}. The layouts, which contain the
-// counts of all ranks, are the same on all ranks; the lists are those of this rank. makeEdges() in
+// and 20 -> 11 have source.at = {1, 2} and target.at = {0, 1}. A rank has the edges that the user
+// listed on it, usually those whose targets it owns; then isOwned is true for targets. The
+// layouts of nodes and edges, which contain the counts of all ranks, are the same on all ranks; the
+// lists are those of this rank. makeEdges() in
 // linop/exchange/make_edges.hpp makes the object, collectively.
 #pragma once
 

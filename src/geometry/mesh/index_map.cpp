@@ -137,6 +137,8 @@ std::vector<std::vector<Index>> coloured(const IndexEntries& entries, std::size_
     ++perSource[sources[i]];
     ++perTarget[targets[i]];
   }
+  // An entry shares its source with at most s - 1 others and its target with at most t - 1, so one
+  // of s + t - 1 colours is free for it.
   const Index maxColours =
       *std::ranges::max_element(perSource) + *std::ranges::max_element(perTarget);
   ColourSets ofSources(perSource, maxColours), ofTargets(perTarget, maxColours);
@@ -390,7 +392,8 @@ Schedule IndexMap::schedule(const Layout& from, const Layout& to, int rank) cons
   schedule.targetExtent = extents(to.boxOfRank(rank));
   schedule.sends = transfers(sends_, from, to, rank, schedule.sourceExtent);
   schedule.receives = transfers(receives_, from, to, rank, schedule.targetExtent);
-  // Gaps are not listed: a sum begins by scaling the whole target.
+  // Gaps are not listed. Unless each target element has exactly one entry (isUneven_), and in the
+  // transpose always, the executor adds, and a sum begins by scaling the whole array.
   schedule.sumsOnReceipt = isUneven_;
   schedule.sumsOnTranspose = true;
   return schedule;

@@ -102,7 +102,8 @@ public:
 
   std::vector<Index> around(const std::vector<Index>& patches,
                             const std::vector<Index>& crossings) const override {
-    // An element mirrored about a point can be one point beyond the patch that was entered.
+    // An element mirrored about a point can be one point beyond the patch that was entered, so one
+    // more side may have to be crossed in each other dimension.
     const Index steps = std::accumulate(crossings.begin(), crossings.end(), Index(0)) +
                         (meetOnPoints_ ? spatialRank() - 1 : 0);
     std::vector<Index> reached = patches, frontier = patches;
@@ -235,7 +236,8 @@ private:
                       expected.side, expected.patch, expected.turned));
   }
 
-  // The sides beyond which an element is.
+  // The sides beyond which an element is: side 2 d is the low end of dimension d, 2 d + 1 the high
+  // end.
   std::vector<int> sidesBeyond(const LinkedElement& at, const Shape& extents) const {
     std::vector<int> sides;
     for (int d = 0; d < spatialRank(); ++d)
@@ -253,6 +255,8 @@ private:
     const Index depth = leavesHigh ? from.index[normal] - extents[normal] : -1 - from.index[normal];
     const std::size_t dims = from.index.size();
     LinkedElement to{neighbour.patch, std::vector<Index>(dims), from.factor, from.dims, from.signs};
+    // On points, both patches have the elements of the side itself. The first element beyond the
+    // side is then the second one of the neighbour, one further in.
     const Index onPoints = isOnPoints(neighbour) ? 1 : 0;
     to.index[entered] = entersHigh ? extents[entered] - 1 - depth - onPoints : depth + onPoints;
     // The dimension in the neighbour to which each dimension corresponds, and its direction.

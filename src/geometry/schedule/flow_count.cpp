@@ -177,6 +177,8 @@ Traffic FlowCount::all() const {
     product.messages *= parts.messages;
     product.elements = scaled(product.elements, parts.elements);
   }
+  // On an axis that splits nothing, and whose coordinate is not fixed, the ranks at all coordinates
+  // are peers with the same elements.
   for (int axis = 0; axis < peerLayout_.grid().axes(); ++axis)
     if ((*coordinates_)[axis] == kAnyCoordinate && !peerLayout_.property(axis).isShard()) {
       product.messages *= peerLayout_.grid().extent(axis);

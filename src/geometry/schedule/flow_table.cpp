@@ -118,6 +118,8 @@ AlongDim FlowTable::among(const Sides& sides, AxisMask sameCoordinate) {
   if ((peer.root & sameCoordinate & nonzeroCoordinates_[positionIndex]) != 0)
     return {};
   Traffic product{1, 1};
+  // The position keeps elements only if it has data in the peers' layout, which needs coordinate 0
+  // on all R axes.
   Index kept = (peer.root & nonzeroCoordinates_[positionIndex]) == 0 ? 1 : 0;
   for (int d = 0; d < own.layout->ndim(); ++d) {
     const AlongDim& factor = along(sides, d, sameCoordinate);

@@ -5,6 +5,8 @@
 //   below the shared range | shared with the source's box | above the shared range
 //   by the boundary mode   | copied index by index        | by the boundary mode
 //
+// "By the boundary mode" also holds for elements within the domain that `from` does not have: there
+// the extension of the mode is the element itself, and canRefill() returns false.
 // canRefill() checks that all these source elements are in the rank's own box. If boundary modes
 // differ by channel, it checks one run of channels with equal modes at a time.
 #include "geometry/schedule/refill.hpp"
@@ -55,8 +57,11 @@ bool canRefill(const Layout& from, const Layout& to, int dim, int part) {
   const Interval sourceBox = from.box(dim, part), targetBox = to.box(dim, part);
   if (targetBox.empty())
     return true;
-  // The user's values cannot be computed from elements in the domain, and those beyond a pole not
-  // along one dimension, so `from` must have them; across a pole, shifted in the same dimension.
+  // The user's values cannot be computed at all. Rows beyond a pole cannot be computed along one
+  // dimension, since their longitudes are shifted. Both must therefore be in `from`, with the same
+  // mode and, at a pole, with the same dimension of longitudes. All other modes can be computed
+  // here. `from` must then have the same mode, or none: a halo that it has out there by another
+  // mode would contain other values.
   const auto& source = from.halo(dim);
   const auto& target = to.halo(dim);
   const bool haveSamePoles = source && target && source->longitudes == target->longitudes;
@@ -81,6 +86,7 @@ bool canRefill(const Layout& from, const Layout& to, int dim, int part) {
 
 } // namespace
 
+// The source side of the schedule, see refill.hpp.
 std::vector<Segment> heldSegments(const Layout& layout, int dim, int part) {
   const Interval box = layout.box(dim, part);
   if (box.empty())

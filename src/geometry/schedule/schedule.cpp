@@ -80,6 +80,7 @@ std::optional<std::vector<int>> peerCoordinates(const Layout& layout, int positi
     } else if (isRepeatedAlong(peerLayout, axis, otherRole(role))) {
       coordinate = 0;
     }
+    // Along an R axis only coordinate 0 has data.
     if (peerLayout.property(axis).isRoot()) {
       if (coordinate > 0)
         return std::nullopt;
@@ -91,6 +92,7 @@ std::optional<std::vector<int>> peerCoordinates(const Layout& layout, int positi
 
 bool liesOn(const Layout& layout, int dim, int part, const std::vector<int>& coordinates) {
   const std::vector<int>& axes = layout.splitAxes(dim);
+  // The coordinates are the digits of the part; the minor axis, which is last, is the lowest digit.
   for (std::size_t i = axes.size(); i-- > 0;) {
     const int extent = layout.grid().extent(axes[i]);
     const int fixed = coordinates[axes[i]];
@@ -183,7 +185,8 @@ public:
     std::vector<Coverage> notSupplied;
     return {gapsOf(touched(notSupplied)), gapsOf(notSupplied)};
   }
-  // The same of several terms of a conversion: the gaps of those before that this one leaves.
+  // If a conversion has several terms, an element is a gap if no term covers it: removes the
+  // elements that this term covers from the gaps that the terms before have left.
   void closeGaps(Gaps& gaps) const {
     std::vector<Coverage> notSupplied;
     gaps.zeros = without(gaps.zeros, touched(notSupplied));
@@ -274,6 +277,8 @@ private:
     return result;
   }
 
+  // Chooses one candidate in each dimension from `dim` on, in all combinations. A candidate is a
+  // part, which determines the coordinates on the axes that split its dimension.
   void chooseParts(int dim) {
     if (dim == peerLayout_.ndim()) {
       const auto blocks = productBlocks(chosen_);

@@ -121,7 +121,9 @@ std::vector<int> partsNear(const std::vector<Segment>& runs, const Layout& layou
       addAlong(range);
       continue;
     }
-    // Half of the longitudes further on, the period is the same in both directions.
+    // The run's elements copy or are copied by elements half of the longitudes away. The shifted
+    // range can leave the domain at either end, and then continues at the other one; it is searched
+    // in both directions, since half a period forwards and backwards is the same place.
     for (const Index shift : {-halo->shift, halo->shift})
       addAlong({range.begin + shift, range.end + shift});
   }

@@ -133,7 +133,9 @@ public:
 private:
   void addProduct(const FlowCount& count, const Interval* run, Index number,
                   std::vector<AlongDim>& key) const {
-    // A position without peers gets a key that no flow has.
+    // If the conversion is one product, the factor of this dimension determines the counts.
+    // Otherwise a peer can be in several products, and the parts themselves are compared. A
+    // position without peers gets a key that no flow has.
     if (isOne_ || !count.hasPeers()) {
       key.push_back(count.hasPeers() ? count.along(dim_) : AlongDim{{-1, -1}, -1});
       return;
@@ -216,7 +218,8 @@ LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
   }
   const FlowCount whole(from, to, rank, role);
   flow.keptElements = whole.keptElements();
-  // Units are nested, so the traffic that crosses a level is the difference of two counts.
+  // Units are nested, so the traffic that crosses a level is the difference of two counts: of all
+  // peers in one unit of the level around, and of those in one unit of this level.
   Traffic around = whole.all();
   for (std::size_t level = 0; level < units.apart.size(); ++level) {
     const Traffic inside = FlowCount(from, to, rank, role, units.apart[level]).all();

@@ -27,7 +27,8 @@ Flow countFlow(const Layout& from, const Layout& to, int rank, Role role);
 // Counts by level. The work is also proportional to the number of ranks in an outermost unit.
 LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
                     const std::vector<Index>& unitRanks);
-// The same for units that are separated by axes, without a loop over the ranks of a unit.
+// As above, for units that are separated by axes of the grid. This is faster, since it does not
+// visit the ranks of a unit one by one.
 LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
                     const UnitAxes& units);
 
@@ -35,7 +36,8 @@ LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
 // receives as many messages and elements as one of these. There are few, because traffic is a
 // product over dimensions, and along each dimension the numbers differ at few parts.
 std::vector<int> unlikePositions(const Layout& from, const Layout& to);
-// The same, where the numbers are also equal on each level.
+// As above, but a position has the same numbers as one of these on each level of the units, and not
+// only in sum.
 std::vector<int> unlikePositions(const Layout& from, const Layout& to, const UnitAxes& units);
 
 } // namespace tenon

@@ -92,6 +92,9 @@ private:
 template <class T, int W>
 class CufftStage final : public FourierStage<T> {
 public:
+  // Both lines are {extent, first, count, atEnd} (PackedLine). With m stored modes, a line of
+  // complex elements keeps the modes 0 ... m-1 and -m ... -1; one of real elements keeps 0 ... m-1,
+  // since its other modes are their conjugates.
   CufftStage(KernelContext& context, const FourierStageShape& shape, ScratchPlan& plan)
       : context_(context),
         shape_(shape), elements_{shape.dim.extent, shape.dim.begin, shape.dim.count, 0},
@@ -103,6 +106,7 @@ public:
                   block_ * shape.inner, context.stream()),
         elementLines_(plan.add<T>(W * block_ * shape.inner * elements_.extent)),
         modeLines_(plan.add<T>(2 * block_ * shape.inner * modes_.extent)) {
+    // The functors that copy the lines of a block compute their indices in 32 bits.
     checkElementCount(block_ * shape.inner * elements_.extent, "a Fourier transform");
     if constexpr (kIsReal)
       synthesis_.emplace(kIsDouble ? CUFFT_Z2D : CUFFT_C2R, shape.dim.extent, block_ * shape.inner,
@@ -120,6 +124,8 @@ public:
   void adjoint(Index outer, const T* y, T* x) override {
     eachBlock(outer, [=, this](Index first, Index lines, T* elements, T* modes, void* work) {
       const T* from = y + first * 2 * modes_.packed();
+      // cuFFT's inverse to reals adds to each mode k its mirror image, mode -k. The adjoint has the
+      // stored mode once only, so modes other than 0 and n/2, which have no image, are halved.
       if constexpr (kIsReal)
         walk(lines * modes_.extent,
              functors::HalvedLines<T>{{modes_, shape_.inner, from, modes}, shape_.dim.extent});
@@ -134,7 +140,9 @@ public:
 private:
   static constexpr bool kIsReal = W == 1, kIsDouble = std::is_same_v<T, double>;
   static constexpr cufftType kComplex = kIsDouble ? CUFFT_Z2Z : CUFFT_C2C;
-  static constexpr Index kBlock = Index(1) << 20; // pairs of a block: 16 MiB of float64
+  // Pairs of a block, 16 MiB of float64. Blocks bound the scratch memory, which otherwise would be
+  // as large as the whole array.
+  static constexpr Index kBlock = Index(1) << 20;
 
   const CufftPlan& synthesis() const { return synthesis_ ? *synthesis_ : analysis_; }
 

@@ -3,8 +3,9 @@
 // by plane (a plane is one channel of one image): the maximum, or the mean, of the inputs that a
 // window reads; with its adjoint (the gradient) and its tangent (the derivative in a direction).
 // Padding is absent, not zero. Only AverageIncludePad counts padding: it divides by the number of
-// taps (elements of the window) before padEnd, which is the kernel's volume except for a last
-// window that extends beyond the padding. Layers create an object per shape by makePooling().
+// elements of the window, also those on padding. A last window can extend beyond the padding, by
+// rounding the number of outputs up; its elements from index padEnd on (WindowShape), where the
+// padding ends, do not count. Layers create an object per shape by makePooling().
 // Example of maxima over windows of 2 with stride 2:
 //     x = 3 1 2 5  ->  y = 3 5,      and for this x the adjoint of dy = 7 8 is dx = 7 0 0 8.
 #pragma once
@@ -41,8 +42,9 @@ public:
   virtual void adjoint(const T* dy, const void* workspace, T* dx) = 0;
   // dy = the derivative in the direction dx.
   virtual void tangent(const T* dx, const void* workspace, T* dy) = 0;
-  // The backend in use: never Auto, and Blas (Tenon's loops) if oneDNN was requested but does not
-  // support the case (maxima, cropped or dilated windows, empty shapes).
+  // The backend in use: never Auto. If oneDNN was requested but does not support the case (maxima,
+  // cropped or dilated windows, empty shapes), it is Blas, which for pooling means Tenon's own
+  // loops.
   virtual Backend backend() const = 0;
 };
 
@@ -57,8 +59,9 @@ struct ImageWindows {
   Index batch, channels;
   WindowShape window;
 };
-// y = the maxima, on dense images of the host whose channels are last in memory. Each window must
-// read an input.
+// y = the maxima, on dense images of the host whose channels are last in memory. A plane of such an
+// image is not contiguous, so Pooling cannot read it; this loop compares all channels of two inputs
+// at once. Each window must read an input.
 template <class T>
 void maximaChannelsLast(KernelContext& context, const ImageWindows& images, const T* x, T* y);
 

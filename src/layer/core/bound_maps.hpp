@@ -3,7 +3,8 @@
 // (declaration/core/map_list.hpp) describes a layer as a short program, in which each map reads and
 // writes numbered values (tensors). It has tables of
 //
-//   operators   redistribute data between ranks
+//   operators   linear operators between layouts: most redistribute data between ranks; some, such
+//               as a crop to the owned elements, are local
 //   kernels     compute on the arrays of one rank
 //   sources     update an array before kernels read it: parameters, targets, states
 //   constants   tensors with fixed values
@@ -12,7 +13,10 @@
 //
 //   form             the layouts of all arrays of a layer for given inputs (core/form.hpp)
 //
-//   node             one use of a layer in a network
+//   node             one use of a layer in a network (but see memory(), for a node of the machine)
+//
+//   use              a parameter in the layout in which the kernels read it (parameter.hpp,
+//                    ParameterUse), which can differ from the one in which it is stored
 //
 //   type on tensors  a layer type whose kernels need more than arrays, such as targets, states or
 //                    operators; they are made by make<Name>Kernel() (layer_types.hpp), other
@@ -37,7 +41,7 @@ class Layer;
 // A kernel with its parameters and the layer that it belongs to.
 struct BoundKernel {
   std::shared_ptr<LocalKernel> kernel; // shared by the lists of a layer and of its containers
-  std::shared_ptr<ParameterUses> uses; // parameters; shared by all kernels of a layer's form
+  std::shared_ptr<ParameterUses> uses; // its parameters; shared by all kernels of a layer's form
   const Layer* layer;
 
   bool wantsGradients() const;
@@ -92,9 +96,10 @@ public:
   const PointwiseFunction& function(int map) const {
     return *kernels_[list_.maps()[map].object].kernel->function();
   }
-  // Visits the parameters that the kernels use, each with its layer, also the parameters of map
-  // lists that a kernel runs itself. A parameter is visited once per kernel; the kernels of one
-  // layer, which share their parameters, are adjacent.
+  // Calls visit() for each parameter that a kernel uses, with the layer of that kernel. Where a
+  // kernel itself runs a list of maps (a container that recomputes), the parameters of that list
+  // follow. A parameter is visited once per kernel: twice if its layer has two kernels. The kernels
+  // of one layer are adjacent, so a caller can skip repetitions by comparing with the last visit.
   void forEachUse(const std::function<void(ParameterUse& use, const Layer& layer)>& visit) const;
   Source& source(int index) const { return *sources_[index]; }
   DTensor& constant(int index) const { return *constants_[index]; }
@@ -109,7 +114,8 @@ public:
   Buffer buffer(Index bytes, std::string label) const {
     return {bytes, std::move(label), context_->memory()};
   }
-  // Memory for several tensors, readable by other ranks of the node (shared memory).
+  // Memory for several tensors, readable by other ranks on the same node of the machine (shared
+  // memory).
   Buffer memory(Index bytes) const;
   TenonDataType dataType() const noexcept { return type_; }
   KernelContext& context() const noexcept { return *context_; }
@@ -125,6 +131,7 @@ public:
 
 private:
   explicit BoundMaps(const Layer& layer);
+  // Replaces the kernels that the list fuses (KernelEntry::fused) by one kernel each.
   void fuseKernels();
   // Tells each kernel its epilogue before it is called, since autotuning measures both together.
   void expectEpilogues() const;

@@ -81,12 +81,13 @@ public:
     if (!workspace)
       return inner_->infer(x, outputs);
     // The workspace (the per-Apply memory of this kernel) has no bytes, but each level of the stack
-    // has its own, so its address identifies the pending Apply.
+    // has its own, so its address identifies the pending Apply. A new Apply on the same level
+    // overwrites the entry; until then the derivatives of the pending one can read it repeatedly.
     noteConditions(conditions_[workspace]);
     inner_->apply(x, outputs, *frame_, Saving::Nothing);
   }
-  // Each derivative recomputes the activations and then frees them, because another pending Apply
-  // can need the frame next.
+  // Each derivative recomputes the activations and then frees them. There is one frame for all
+  // pending Applies, and the next derivative may be that of another one, whose activations differ.
   void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&, DTensor& dy) override {
     runAgain(point);
     DTensor* const outputs[] = {&dy};
@@ -126,17 +127,32 @@ private:
       conditions.training[i] = leaves_[i]->isTraining();
   }
 
-  // Runs the Apply of `at` again under its conditions, which fills frame_.
+  // While the object exists, the layers are under the conditions of an earlier Apply. Afterwards
+  // the present conditions hold again, also if the recomputation throws: otherwise the next Apply
+  // would draw the random numbers of the earlier one.
+  class EarlierConditions {
+  public:
+    EarlierConditions(const SegmentKernel& kernel, const Conditions& ofApply) : kernel_(kernel) {
+      kernel.noteConditions(present_);
+      kernel.restore(ofApply);
+    }
+    ~EarlierConditions() { kernel_.restore(present_); }
+    EarlierConditions(const EarlierConditions&) = delete;
+    EarlierConditions& operator=(const EarlierConditions&) = delete;
+
+  private:
+    const SegmentKernel& kernel_;
+    Conditions present_;
+  };
+
+  // Runs the Apply that left the inputs and the workspace of `at` again, under the conditions of
+  // that Apply. This fills frame_ with its activations, which the caller's derivative then reads.
   void runAgain(const KernelPoint& at) {
-    const Conditions& ofApply = conditions_.at(at.workspace);
-    Conditions current;
-    noteConditions(current);
-    restore(ofApply);
+    const EarlierConditions ofApply(*this, conditions_.at(at.workspace));
     const HeldStates held(states_);
     // The surrounding set-up keeps the inputs unchanged, so references to them suffice.
     DTensor* const outputs[] = {output_.get()};
     inner_->apply(at.inputs, outputs, *frame_, Saving::References);
-    restore(current);
   }
   void restore(const Conditions& conditions) const {
     for (std::size_t i = 0; i < random_.size(); ++i)

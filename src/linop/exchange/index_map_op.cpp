@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An index map as an operator: its schedule, run by the executor of conversions. Transports,
-// bindings, halves and use in place are therefore the same as for conversions.
+// An index map as an operator: its schedule, run by the executor of conversions
+// (schedule_executor.hpp). The following are therefore the same as for conversions: transports
+// (shared memory or messages), binding to fixed arrays (doBind), beginning and ending an action in
+// two calls (doBegin, doEnd), and one array for both operands (worksInPlace).
 #include "linop/exchange/index_map_op.hpp"
 
 #include "linop/exchange/conversion.hpp"
@@ -23,6 +25,7 @@ IndexMapOp::IndexMapOp(const CommPtr& comm, IndexMapPtr map, const Layout& domai
                        TenonDataType type, const CarrierPolicy& policy)
     : LinearOp(comm, domain, map->rangeFor(domain), checkedType(*map, type)), map_(std::move(map)),
       policyText_(policy.agreedText()),
+      // The schedule is made here and again for each executor, since it is large and not stored.
       sent_(sentTraffic(map_->schedule(this->domain(), range(), comm->rank()), comm->rank())),
       executors_(
           comm, [this] { return map_->schedule(this->domain(), range(), this->comm()->rank()); },

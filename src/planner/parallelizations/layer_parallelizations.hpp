@@ -68,7 +68,8 @@ public:
   int count() const { return 2 * firstBalanced(); }
   int firstBalanced() const { return static_cast<int>(onFineGrid_.size() + onFields_.size()); }
   bool isBalanced(int number) const { return number >= firstBalanced(); }
-  // The same parallelization with the output aligned with the windows.
+  // Each parallelization has two numbers: below firstBalanced() the output is aligned with the
+  // windows that compute it, and from there on it is divided evenly. Returns the first of them.
   int aligned(int number) const { return number % firstBalanced(); }
   // Null for a parallelization on the fine grid.
   const FieldParallelization* onField(int number) const;

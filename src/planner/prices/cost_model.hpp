@@ -61,7 +61,8 @@ public:
   virtual ~CostModel() = default;
 
   const FineGrid& grid() const noexcept { return grid_; }
-  // Those on the fine grid.
+  // The parallelizations on the fine grid. A model can have further ones, with higher numbers, on
+  // the grids of pinned fields (parallelizationCount()).
   const std::vector<Parallelization>& parallelizations() const noexcept {
     return parallelizations_;
   }
@@ -72,7 +73,7 @@ public:
   int layers() const noexcept { return static_cast<int>(names_.size()); }
   const std::vector<std::string>& names() const noexcept { return names_; }
 
-  // What exists.
+  // ---- The parallelizations that exist, and what each of them is.
 
   // Number of parallelizations. Among plans of equal time those after the fine grid's are
   // preferred, which lets a layer keep the distribution of a pinned field.
@@ -105,7 +106,7 @@ public:
   virtual std::vector<Layout> uses(int /*layer*/, int /*parallelization*/) const { return {}; }
   virtual bool isBalanced(int /*layer*/, int /*parallelization*/) const { return false; }
 
-  // What it costs.
+  // ---- What a layer or a move costs, in seconds and bytes of a process.
 
   virtual double layerSeconds(int layer, int parallelization, Precision precision) const = 0;
   virtual double moveSeconds(int move, int from, int to, Precision precision) const = 0;

@@ -51,7 +51,7 @@ public:
   int firstLike(int move) const { return firstLike_[move]; }
 
   double seconds(int move, int from, int to, Precision precision) const;
-  // Of Precision::Close.
+  // The terms of which the seconds of Precision::Close are the sum.
   MoveTerms terms(int move, int from, int to) const;
 
 private:

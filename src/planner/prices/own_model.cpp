@@ -132,7 +132,8 @@ ParallelizationCost OwnModel::costOf(const Kind& kind, const std::vector<Form>& 
   const Form& form = forms.front();
   ParallelizationCost cost;
   layerPrices_.addForm(*layer.declaration, form, wantsCotangent(layer), cost);
-  // An input that is not pinned is available in any layout: only its halo is communicated.
+  // An input that is not pinned is available in any layout, so no move leads to this layer. Only
+  // the halo of the input is communicated.
   if (const Layout& use = form.uses.front(); layer.readsInput && !task_.input && use.hasHalos())
     layerPrices_.addConversion(use.withoutHalos(), use, /*hasCotangent=*/false, cost);
   for (const ParameterForm& parameter : form.parameters) {

@@ -49,6 +49,8 @@ Forest::Forest(const CostTables& tables)
     const int a = rootOf(parentOf, pair.from), b = rootOf(parentOf, pair.to);
     const auto known = std::ranges::find_if(
         edges_, [&](const Edge& edge) { return edge.from == pair.from && edge.to == pair.to; });
+    // The edge of the forest that has this pair's table: a new one if the pair joins two trees, or
+    // an existing one between the same layers.
     edgeOf_.push_back(a != b ? static_cast<int>(edges_.size())
                              : static_cast<int>(known - edges_.begin()));
     if (a != b) { // The pair joins two trees: an edge of the forest.
@@ -237,6 +239,8 @@ void Forest::improve(std::vector<int>& plan, int fixed) const {
       if (layer == fixed)
         continue;
       std::vector<double> sums = own_[layer];
+      // own_ contains the minima of pairs that close cycles. The tables of all pairs are added
+      // below as they are, so the minima are subtracted.
       for (std::size_t k = 0; k < sums.size(); ++k)
         sums[k] -= closing_[layer][k];
       for (int number : pairsOf_[layer]) {

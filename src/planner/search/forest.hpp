@@ -23,7 +23,8 @@ public:
   // A good, not necessarily optimal, plan in which the layer has this state: the best plan of the
   // forest, improved by changes of other layers, one at a time, while the sum decreases.
   std::vector<int> goodPlan(int layer, int state) const;
-  // The same for the state with the least bound.
+  // A good plan, as above, in which layer 0 has the state with the least bound; then all layers are
+  // improved, layer 0 included.
   std::vector<int> goodPlan() const;
   // By layer: the states whose bounds are at most `maxSum`.
   std::vector<std::vector<int>> upTo(double maxSum) const;

@@ -180,9 +180,11 @@ private:
     keep(small);
     for (int round = 0; round < kMaxMultipliers; ++round) {
       multiplier_ = (small.seconds - fast.seconds) / (fast.bytes - small.bytes);
+      // Both plans have the same sum of seconds and multiplier times bytes: they are on one line.
       const double onLine = fast.seconds + multiplier_ * fast.bytes;
       const auto [next, least] = solve(multiplier_);
       const double value = next.seconds + multiplier_ * next.bytes;
+      // A plan within the limit has bytes <= limit, so its seconds are at least this.
       lower_ = std::max(lower_, least - multiplier_ * limit_);
       if (value >= onLine * (1 - kCostRounding))
         break;

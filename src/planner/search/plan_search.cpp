@@ -291,8 +291,9 @@ PlannedLayer plannedLayer(const CostModel& model, int layer,
   return planned;
 }
 
-// Number of plans that are replayed with overlap, those with the least sums. Overlap differs little
-// between plans of nearly equal cost.
+// Number of plans that are replayed with overlap. The search minimises the sum of all times, which
+// ignores overlap, so the plans with the least sums are replayed and the fastest is chosen. A few
+// are enough, since overlap differs little between plans of nearly equal cost.
 constexpr int kReplayed = 16;
 
 // Replaces the plan by the one that is fastest with overlap. The first candidate has the least sum,

@@ -55,7 +55,8 @@ const Program& fittingProgram(const std::vector<Program>& programs, const Hierar
                   programs.size(), fmt::join(hierarchy, ","), reasons));
 }
 
-// Price of a step at rates with levels; a collective is priced by its best algorithm.
+// Price of a step at rates with levels, by which the steps of a route can be compared with a
+// program; a collective is priced by its best algorithm.
 double priceOfStep(const RouteStep& step, Index elementBytes, const LinkRates& rates) {
   if (step.collective)
     if (const auto collective =
@@ -208,7 +209,7 @@ std::optional<Movement> summed(const RoutedConversion& conversion, std::string& 
     break;
   }
   if (!change || conversion.from.grid().extentOf(change->axes) == 1)
-    return std::nullopt;
+    return std::nullopt; // nothing is summed between ranks
   return byVendor(conversion, *change);
 }
 

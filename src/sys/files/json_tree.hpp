@@ -29,7 +29,9 @@ struct JsonNode {
   std::string text;              // the text, or the digits of an integer larger than an Index
   std::vector<std::string> keys; // the keys of an object
   std::vector<JsonNode> items;   // the items of a list, or an object's values by key
-  std::size_t byte = 0;          // counted from 1: start of its key or, without a key, its end
+  // Position in the file, counted from 1: the start of its key or, without a key, the end of the
+  // value, which is as far as the parser has read when it makes the node.
+  std::size_t byte = 0;
 };
 
 // Throws TENON_ERR_FORMAT, with `file` and the byte, if the text is not one JSON value, has a

@@ -15,7 +15,7 @@ namespace tenon {
 // exist; `what` names the kind of file in messages.
 std::string findDataFile(const std::string& nameOrPath, const std::string& what,
                          const std::string& folder, const std::string& ownFolder);
-// The same for several folders below each share folder, in this order.
+// As above, but searches several folders below each share folder, in this order.
 std::string findDataFile(const std::string& nameOrPath, const std::string& what,
                          const std::vector<std::string>& folders, const std::string& ownFolder);
 

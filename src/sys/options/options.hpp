@@ -54,7 +54,7 @@ public:
   std::optional<Index> findInt(std::string_view prefix, std::string_view name) const;
   std::optional<std::vector<Index>> findInts(std::string_view prefix, std::string_view name) const;
   std::optional<double> findReal(std::string_view prefix, std::string_view name) const;
-  // For the types String, Choice and Word.
+  // The text of an option of type String, Choice or Word (OptionSpec::Type).
   std::optional<std::string> findString(std::string_view prefix, std::string_view name) const;
   std::optional<std::string> findChoice(std::string_view prefix, std::string_view name) const;
 

@@ -30,8 +30,10 @@ def candidates():
             raise ImportError(f'TENON_DIR is {prefix}, and there is no libtenon.so in its lib')
         return [str(path) for path in found]
     here = Path(__file__).resolve().parent
+    # LIBRARY is the library of the installation (its path from this folder) or of the build (absolute); None in a wheel.
     if LIBRARY is None:
         return [str(inside(here / 'lib'))]
+    # If that file is missing, dlopen() searches the name with the version: in LD_LIBRARY_PATH and the system's folders.
     return [str((here / LIBRARY).resolve()), 'libtenon.so.' + '.'.join(VERSION.split('.')[:2])]
 
 
