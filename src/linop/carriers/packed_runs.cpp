@@ -8,31 +8,34 @@
 #include "comm/memory/lane.hpp"
 #include "dtensor/arithmetic.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace tenon {
 
 PackedRuns::PackedRuns(Index bytes, int fields)
-    : maxRuns_(bytes < kLargePart ? static_cast<std::size_t>(bytes / fields / kMinRun) : 0) {
-  runs_.reserve(maxRuns_);
+    : maxRuns_(bytes < kLargePart ? static_cast<std::size_t>(bytes / fields / kMinRun) : 0),
+      found_(static_cast<std::size_t>(maxRuns_ > 0 ? fields : 0)) {
+  if (!found_.empty())
+    found_.front().runs.reserve(maxRuns_);
 }
 
-bool PackedRuns::add(const Run& run) {
-  if (!runs_.empty() && runs_.back().offset + runs_.back().bytes == run.offset) {
-    runs_.back().bytes += run.bytes;
+bool PackedRuns::add(std::vector<Run>& runs, const Run& run) const {
+  if (!runs.empty() && runs.back().offset + runs.back().bytes == run.offset) {
+    runs.back().bytes += run.bytes;
     return true;
   }
-  if (runs_.size() == maxRuns_)
+  if (runs.size() == maxRuns_)
     return false;
-  runs_.push_back(run);
+  runs.push_back(run);
   return true;
 }
 
 // Adds the runs of all indices of `dim` and of the dimensions after it. Returns false if there are
 // too many.
-bool PackedRuns::addRegion(const Region& region, int dim, Index offset) {
+bool PackedRuns::addRegion(Found& found, const Region& region, int dim, Index offset) const {
   if (dim == inner_)
-    return add({offset * elementBytes_, innerBytes_});
+    return add(found.runs, {offset * elementBytes_, innerBytes_});
   const bool isListed = region.list && region.list->dims.front() == dim;
   for (Index i = 0; i < region.extent[dim]; ++i) {
     Index place = offset;
@@ -41,46 +44,61 @@ bool PackedRuns::addRegion(const Region& region, int dim, Index offset) {
       const Index* at =
           region.list->positions.data() + (region.first + i) * static_cast<Index>(dims.size());
       for (std::size_t d = 0; d < dims.size(); ++d)
-        place += at[d] * strides_[dims[d]];
+        place += at[d] * found.strides[dims[d]];
     } else {
-      place += (region.begin[dim] + i * region.step[dim]) * strides_[dim];
+      place += (region.begin[dim] + i * region.step[dim]) * found.strides[dim];
     }
-    if (!addRegion(region, dim + 1, place))
+    if (!addRegion(found, region, dim + 1, place))
       return false;
   }
   return true;
 }
 
-bool PackedRuns::find(const DTensor& x, std::span<const Region> regions) {
-  if (maxRuns_ == 0 || (isKnown_ && strides_ == x.strides()))
-    return hasRuns_;
-  isKnown_ = true;
-  strides_ = x.strides();
+void PackedRuns::findRuns(Found& found, const DTensor& x, std::span<const Region> regions) {
+  found.strides = x.strides();
+  found.runs.clear();
+  found.runs.reserve(maxRuns_);
   elementBytes_ = dataTypeSize(x.dataType());
-  runs_.clear();
-  hasRuns_ = std::ranges::all_of(regions, [&](const Region& region) {
+  found.hasRuns = std::ranges::all_of(regions, [&](const Region& region) {
     Index contiguous = 1;
     Index begin = 0; // Of the innermost dimensions.
     inner_ = x.ndim();
     const auto isInner = [&](int d) {
       const bool isListed =
           region.list && std::ranges::find(region.list->dims, d) != region.list->dims.end();
-      return !isListed && (region.extent[d] == 1 || region.step[d] * strides_[d] == contiguous);
+      return !isListed &&
+             (region.extent[d] == 1 || region.step[d] * found.strides[d] == contiguous);
     };
     for (int d = inner_ - 1; d >= 0 && isInner(d); --d) {
-      begin += region.begin[d] * strides_[d];
+      begin += region.begin[d] * found.strides[d];
       contiguous *= region.extent[d];
       inner_ = d;
     }
     innerBytes_ = contiguous * elementBytes_;
-    return addRegion(region, 0, begin);
+    return addRegion(found, region, 0, begin);
   });
-  return hasRuns_;
+}
+
+bool PackedRuns::find(const DTensor& x, std::span<const Region> regions) {
+  if (maxRuns_ == 0)
+    return false;
+  // Most arrays have the strides of the last one.
+  for (std::size_t i = 0; i < used_; ++i) {
+    const std::size_t at = (at_ + i) % used_;
+    if (found_[at].strides == x.strides()) {
+      at_ = at;
+      return found_[at].hasRuns;
+    }
+  }
+  // Once there are as many as fields, the one after the last used one is replaced.
+  at_ = used_ < found_.size() ? used_++ : (at_ + 1) % found_.size();
+  findRuns(found_[at_], x, regions);
+  return found_[at_].hasRuns;
 }
 
 std::byte* PackedRuns::pack(const DTensor& x, std::byte* elements) const {
   const auto* array = static_cast<const std::byte*>(arrayOf(x));
-  for (const Run& run : runs_) {
+  for (const Run& run : found_[at_].runs) {
     std::memcpy(elements, array + run.offset, static_cast<std::size_t>(run.bytes));
     elements += run.bytes;
   }
@@ -90,7 +108,7 @@ std::byte* PackedRuns::pack(const DTensor& x, std::byte* elements) const {
 const std::byte* PackedRuns::unpack(DTensor& y, const std::byte* elements, bool adds) const {
   visitDataType(y.dataType(), [&]<class T>(T) {
     auto* const array = reinterpret_cast<std::byte*>(y.mutableData<T>());
-    for (const Run& run : runs_) {
+    for (const Run& run : found_[at_].runs) {
       if (adds) {
         auto* const sums = reinterpret_cast<T*>(array + run.offset);
         const auto* const values = reinterpret_cast<const T*>(elements);
@@ -114,10 +132,6 @@ std::span<const Region> regionsOf(const std::vector<Region>& regions, const Acti
   return std::span(regions).subspan(count * static_cast<std::size_t>(field), count);
 }
 
-bool isUnscaled(const Region& region) {
-  return region.sign == 1 && (!region.list || region.list->weights.empty());
-}
-
 } // namespace
 
 std::byte* packPart(const Action& action, const Part& part, PackedRuns& runs, std::byte* elements,
@@ -138,9 +152,8 @@ std::byte* packPart(const Action& action, const Part& part, PackedRuns& runs, st
 const std::byte* combinePart(const Action& action, const Part& part, Interval chunks,
                              PackedRuns& runs, const std::byte* elements, const Meeting& meeting) {
   const bool isPlain = action.alpha == 1 && (meeting.beta == 0 || meeting.beta == 1) &&
-                       meeting.combine != Combine::Max && std::ranges::all_of(part.to, isUnscaled);
-  if (!isPlain || chunks != part.chunks.all() || action.y->space() != Space::Host ||
-      !runs.find(*action.y, regionsOf(part.to, action, 0)))
+                       meeting.combine != Combine::Max && !part.isScaled;
+  if (!isPlain || chunks != part.chunks.all() || action.y->space() != Space::Host)
     return combineChunks(action, part, chunks, elements, meeting);
   for (int field = 0; field < action.fields(); ++field) {
     DTensor& y = action.target(field);

@@ -43,6 +43,10 @@ void makeBoxOfRun(Region& region) {
   region.list = nullptr;
 }
 
+bool isScaled(const Region& region) {
+  return region.sign != 1 || (region.list && !region.list->weights.empty());
+}
+
 // Adds the same regions of the fields from 1 on.
 void addFields(std::vector<Region>& regions, int fields) {
   const std::vector<Region> one = regions;
@@ -86,8 +90,9 @@ std::vector<Part> partsOf(const std::vector<Transfer>& transfers, bool transpose
     const Index all = fields * transfer.elements;
     const Index chunkElements = LaneShape(all * elementBytes).dataBytes / elementBytes;
     Chunks chunks(sources, rank, chunkElements);
+    const bool scaled = std::ranges::any_of(targets, isScaled);
     parts.push_back(
-        {transfer.peer, all, std::move(sources), std::move(targets), std::move(chunks)});
+        {transfer.peer, all, std::move(sources), std::move(targets), std::move(chunks), scaled});
   }
   return parts;
 }

@@ -78,6 +78,7 @@ struct Part {
   Index elements = 0;           // Of all fields.
   std::vector<Region> from, to; // Those of field 0, then the same of field 1, ...
   Chunks chunks;
+  bool isScaled = false; // True if some elements have a sign or a weight.
 
   int fields() const noexcept { return to.empty() ? 1 : to.back().field + 1; }
   template <class Visit>

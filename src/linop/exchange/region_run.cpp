@@ -279,6 +279,8 @@ void scaleRegion(double factor, const Region& region, DTensor& y, BlockQueue* qu
 // Clears the rest of y slab by slab: in each dimension the elements below and above the region,
 // within the region's bounds in all preceding dimensions. So no element is written twice.
 void clearAround(const Region& region, DTensor& y) {
+  if (region.elements == y.localElements())
+    return;
   Region rest;
   std::copy(y.extent().begin(), y.extent().end(), rest.extent.begin());
   rest.step.fill(1);
