@@ -64,9 +64,10 @@ using test::Ends;
 using test::world;
 
 // An operator in which every rank sends its part to all others.
-LinearOpRef allGather() {
-  return makeRef<Conversion>(world(), test::onLine({10, 7}, "S0"), test::onLine({10, 7}, "B"),
-                             TENON_FLOAT64, test::by(Transport::Messages));
+LinearOpRef allGather(Index columns = 7) {
+  return makeRef<Conversion>(world(), test::onLine({10, columns}, "S0"),
+                             test::onLine({10, columns}, "B"), TENON_FLOAT64,
+                             test::by(Transport::Messages));
 }
 
 // Number of messages that this rank sends and receives in it.
@@ -146,7 +147,7 @@ TEST(MessagesOfArrays, AreGhostsInBothDirections) {
 }
 
 TEST(Bind, UsesPersistentRequests) {
-  const LinearOpRef op = allGather();
+  const LinearOpRef op = allGather(/*columns=*/400);
   const Ends ends(*op, Sense::Forward, 3), others(*op, Sense::Forward, 4);
   const int messages = messagesOf(*ends.x);
   requests = {};
