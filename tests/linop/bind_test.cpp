@@ -168,6 +168,24 @@ TEST(Bind, UsesPersistentRequests) {
   EXPECT_EQ(requests.started, 3 * messages);
 }
 
+// MPI sends a small message at once, but not by a persistent request.
+TEST(Bind, SendsSmallMessagesWithoutPersistentRequests) {
+  const LinearOpRef op = allGather(/*columns=*/1);
+  const Ends ends(*op, Sense::Forward, 3);
+  requests = {};
+  op->bind(Sense::Forward, *ends.x, *ends.y);
+  const int receives = static_cast<int>(requests.fixed.size());
+  op->apply(*ends.x, *ends.y);
+  EXPECT_EQ(requests.started, receives);
+  EXPECT_EQ(requests.made, messagesOf(*ends.x) - receives);
+  EXPECT_TRUE(requests.received.empty());
+  const auto bound = elementsOf(*ends.y);
+  op->unbind();
+  fillRaw(*ends.y, 5, /*integers=*/true);
+  op->apply(*ends.x, *ends.y);
+  EXPECT_EQ(elementsOf(*ends.y), bound);
+}
+
 TEST(Bind, SendsFromAndReceivesIntoContiguousArrays) {
   const LinearOpRef op = allGather();
   const Ends ends(*op, Sense::Forward, 3);
