@@ -44,11 +44,12 @@ public:
   void placeSend(int index, std::byte* data) { sends_[index].data = data; }
   void placeReceive(int index, std::byte* data) { receives_[index].data = data; }
   // Creates persistent requests for the following rounds, whose messages stay where they are.
+  // If some are small, all are sent without, which is faster.
   void makePersistent();
 
   void startReceives();
   void startSend(int index);
-  // Starts all sends, with one MPI call if requests are persistent.
+  // Starts all sends, with one MPI call if their requests are persistent.
   void startSends();
   void waitSends();
 
@@ -81,6 +82,7 @@ private:
   RequestList requestsFor(const std::vector<Message>& messages) const;
   Message pieceOf(const Message& message, int piece) const;
   bool hasNewArrivals();
+  bool hasPersistentSends() const { return isPersistent_ && !sendsAtOnce_; }
 
   CommPtr comm_;
   int tag_;
@@ -88,6 +90,7 @@ private:
   std::vector<Message> sends_, receives_;
   RequestList sendRequests_, receiveRequests_;
   bool isPersistent_ = false;
+  bool sendsAtOnce_ = false; // Persistent requests are those of receives only.
   // Of the round in flight: by receive, its pieces that nextReceive() has not returned; the
   // requests that have completed, and how many of them nextReceive() has returned.
   std::vector<int> missing_, completed_;

@@ -4,6 +4,7 @@
 //
 //   rows   ghosts of a mesh, in strips (two ranks: one message of two runs of rows) or scattered:
 //          copies to ghosts (fill), and sums at the owners (add)
+//   fields four fields of one number for each node of strips, in one exchange and in four
 //   halo   the halo of a grid in the caller's memory, in place; "shared array" is memory that
 //          the ranks of the node share
 //   sum    a sum over all ranks, P -> B, of 16 numbers
@@ -36,7 +37,7 @@
 namespace tenon::bench {
 namespace {
 
-constexpr Target kRows{1.0}, kSmallRows{1.2}, kHalo{1.0}, kSum{1.2}, kShared{1.0},
+constexpr Target kRows{1.0}, kSmallRows{1.2}, kHalo{1.0}, kSum{1.2}, kShared{1.0}, kFourFields{1.3},
     kSharedLarge{0.7};
 constexpr TenonInt kSmallRow = 1, kLargeRow = 32; // numbers
 
@@ -180,6 +181,69 @@ void measureRows(MPI_Comm comm, const Torus& torus, TenonInt columns) {
   }
 }
 
+// Several fields with their ghosts. The operator of the first one is applied to all of them.
+struct Fields {
+  static constexpr int kCount = 4;
+  std::deque<Fill> each;
+  std::vector<TenonDTensor> x, u, du;
+
+  Fields(MPI_Comm comm, const Torus& torus, const char* transport) {
+    for (int i = 0; i < kCount; ++i) {
+      Fill& field = each.emplace_back(comm, torus, 1, transport, /*isBound=*/false);
+      std::ranges::copy(valuesOf(torus, 1, /*complete=*/false), field.array);
+      x.push_back(field.x);
+      u.push_back(field.u);
+      du.push_back(field.du);
+    }
+  }
+  void fill() { require(TenonLinearOpApplyMany(each[0].op, kCount, x.data(), u.data())); }
+  void clearGhosts(const Torus& torus) {
+    for (Fill& field : each)
+      std::fill(field.array + torus.owned, field.array + torus.listed(), 0.0);
+  }
+  void add() { require(TenonLinearOpApplyMany(each[0].adjoint, kCount, du.data(), x.data())); }
+};
+
+void measureFields(MPI_Comm comm, const Torus& torus, const char* transport) {
+  Fields one(comm, torus, transport), together(comm, torus, transport),
+      apart(comm, torus, transport);
+  const Values after = valuesOf(torus, 1, /*complete=*/true);
+  together.fill();
+  for (const Fill& field : together.each)
+    requireEqual(comm, "four fields", Values(field.array, field.array + after.size()), after);
+#ifdef TENON_BENCH_PETSC
+  StarForest forest(comm, int(torus.owned), torus.ghostRanks, torus.ghostRows, 1);
+  std::deque<Values> arrays(Fields::kCount, Values(after.size()));
+#endif
+  for (const bool adds : {false, true}) {
+    // The ghosts are 0; otherwise the sums would grow with each call.
+    for (Fields* fields : {&one, &together, &apart})
+      fields->clearGhosts(torus);
+    Race race(comm,
+              fmt::format("{} {}, {}", adds ? "add" : "fill", torus.name(),
+                          *transport == 'm' ? "messages" : "shared memory"),
+              20, rounds);
+    race.add("one field", [&] { adds ? one.each[0].add() : one.each[0].fill(); });
+    race.add("four fields", [&] { adds ? together.add() : together.fill(); });
+    race.add("four calls", [&] {
+      for (Fill& field : apart.each)
+        adds ? field.add() : field.fill();
+    });
+#ifdef TENON_BENCH_PETSC
+    race.add("PetscSF, four", [&] {
+      for (Values& array : arrays)
+        adds ? forest.add(array.data()) : forest.fill(array.data());
+    });
+#endif
+    race.timeByDistance();
+    race.eachDistance([&] {
+      race.print("four fields", "library", "one field", kFourFields);
+      race.print("four fields", "library", "four calls");
+      race.print("four fields", "library", "PetscSF, four");
+    });
+  }
+}
+
 // In the rows "changed", each method first writes the cells that it sends, as a solver does.
 void measureHalo(MPI_Comm comm, int cells, bool changes) {
   const Slabs s(comm, cells, 1);
@@ -290,6 +354,9 @@ void run(const Selection& selected) {
       for (const TenonInt columns : {1, 8, 32, 47})
         measureRows(comm, torus, columns);
     }
+  if (selected.has("fields") && ranks > 1)
+    for (const char* transport : {"messages", "auto"})
+      measureFields(comm, Torus(comm, 100, /*isScattered=*/false), transport);
   if (selected.has("halo"))
     for (const bool changes : {false, true})
       for (const int cells : {16, 64})

@@ -64,9 +64,10 @@ using test::Ends;
 using test::world;
 
 // An operator in which every rank sends its part to all others.
-LinearOpRef allGather() {
-  return makeRef<Conversion>(world(), test::onLine({10, 7}, "S0"), test::onLine({10, 7}, "B"),
-                             TENON_FLOAT64, test::by(Transport::Messages));
+LinearOpRef allGather(Index columns = 7) {
+  return makeRef<Conversion>(world(), test::onLine({10, columns}, "S0"),
+                             test::onLine({10, columns}, "B"), TENON_FLOAT64,
+                             test::by(Transport::Messages));
 }
 
 // Number of messages that this rank sends and receives in it.
@@ -146,7 +147,7 @@ TEST(MessagesOfArrays, AreGhostsInBothDirections) {
 }
 
 TEST(Bind, UsesPersistentRequests) {
-  const LinearOpRef op = allGather();
+  const LinearOpRef op = allGather(/*columns=*/400);
   const Ends ends(*op, Sense::Forward, 3), others(*op, Sense::Forward, 4);
   const int messages = messagesOf(*ends.x);
   requests = {};
@@ -165,6 +166,24 @@ TEST(Bind, UsesPersistentRequests) {
   op->apply(*ends.x, *ends.y);
   EXPECT_EQ(requests.made, 2 * messages);
   EXPECT_EQ(requests.started, 3 * messages);
+}
+
+// MPI sends a small message at once, but not by a persistent request.
+TEST(Bind, SendsSmallMessagesWithoutPersistentRequests) {
+  const LinearOpRef op = allGather(/*columns=*/1);
+  const Ends ends(*op, Sense::Forward, 3);
+  requests = {};
+  op->bind(Sense::Forward, *ends.x, *ends.y);
+  const int receives = static_cast<int>(requests.fixed.size());
+  op->apply(*ends.x, *ends.y);
+  EXPECT_EQ(requests.started, receives);
+  EXPECT_EQ(requests.made, messagesOf(*ends.x) - receives);
+  EXPECT_TRUE(requests.received.empty());
+  const auto bound = elementsOf(*ends.y);
+  op->unbind();
+  fillRaw(*ends.y, 5, /*integers=*/true);
+  op->apply(*ends.x, *ends.y);
+  EXPECT_EQ(elementsOf(*ends.y), bound);
 }
 
 TEST(Bind, SendsFromAndReceivesIntoContiguousArrays) {
