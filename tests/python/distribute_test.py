@@ -266,6 +266,43 @@ class Distribute(unittest.TestCase):
                 with self.assertRaisesRegex(RuntimeError, 'Missing key'):
                     tt.scatter_state_dict(network, state)
 
+    def test_one_complex_parameter(self):
+        """Tenon's real parameter has its name, and what the network does not read of it stays as the first rank has it."""
+        class Line(torch.nn.Module):
+            def __init__(self, read):
+                super().__init__()
+                self.weight, self.read = torch.nn.Parameter(torch.randn(2, 3, 6, dtype=torch.complex128)), read
+
+            def forward(self, x):
+                z = torch.fft.rfft(x)
+                made = torch.zeros(x.shape[0], 3, z.shape[2], dtype=z.dtype)
+                made[:, :, :self.read] = torch.einsum('bix,iox->box', z[:, :, :self.read], self.weight[:, :, :self.read])
+                return torch.fft.irfft(made, n=x.shape[2])
+
+        class Inner(torch.nn.Module):
+            def __init__(self, read):
+                super().__init__()
+                self.line = Line(read)
+
+            def forward(self, x):
+                return torch.tanh(self.line(x))
+
+        shape = [2, 2, 10 + 2 * COMM.size]
+        x = drawn(*shape, seed=5)
+        for kind in (Line, Inner):
+            for read in (6, 4):
+                with self.subTest(f'{kind.__name__} {read}'):
+                    torch.manual_seed(3)
+                    one, other = kind(read), kind(read)
+                    network = tt.distribute(one, tenon.Layout.sharded(tenon.Partition(COMM, [COMM.size]), shape, 'S2'))
+                    self.check_states(tt.gather_state_dict(network), one.state_dict(), 0)
+                    tt.scatter_state_dict(network, other.state_dict())
+                    for each in (network, copy.deepcopy(network)):
+                        self.check_states(tt.gather_state_dict(each), other.state_dict(), 0)
+                        with torch.no_grad():
+                            y = each(block(each.input_layout, x))
+                            self.assertLess(apart(y, block(each.output_layout, other(x))), 1e-12)
+
     def test_complex_parameters_beside_a_computed_weight(self):
         """A weight made of real parameters is not one of the elements of the complex ones."""
         class Scaled(Fourier):
