@@ -154,7 +154,7 @@ class Distributed(Family, Module):
         slots = (*self.slots, *self.states)
         left_out = computed(self.layer)
         self.names, self.known, self.made = {}, {}, {}
-        # Tenon's real parameter can have the name of the complex one, which is not its tensor.
+        # Tenon's real parameter can have the name of the complex one, which is another tensor.
         shared = {name for name in names if name in tensors and not tensors[name].is_complex()}
         self.slot_of = {id(tensors[name]): (number, slot) for number, (name, slot) in enumerate(zip(names, slots)) if name in shared}
         self.used = {id(tensors[name]) for name in self.graph.used if name in tensors}
