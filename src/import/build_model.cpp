@@ -112,8 +112,8 @@ private:
       if (const auto type = program_.types.find(operation.results[i]);
           type != program_.types.end() && values[i])
         values[i] = builder_.rounded(values[i], type->second);
-    if (const std::string* changed = InPlace::changed(operation); changed && !values.empty())
-      inPlace_.write(builder_, names_, *changed, values[0]);
+    if (InPlace::changed(operation) && !values.empty())
+      inPlace_.write(builder_, names_, operation, values[0]);
     inPlace_.note(operation);
     for (std::size_t i = 0; i < operation.results.size(); ++i)
       names_[operation.results[i]] = i < values.size() ? values[i] : nullptr;
@@ -154,7 +154,12 @@ private:
     const auto found = names_.find(name);
     if (found != names_.end() && !found->second)
       throw Error(TENON_ERR_SUPPORT, notComputed(program_, name));
-    if (found == names_.end() || inPlace_.isStale(name))
+    if (inPlace_.isStale(name))
+      throw Error(TENON_ERR_SUPPORT,
+                  fmt::format("the output '{}' shares memory that was changed in place through a "
+                              "view of it; use operators that make new values",
+                              name));
+    if (found == names_.end())
       throw Error(TENON_ERR_FORMAT, fmt::format("the output '{}' is not computed", name));
     ModelGraph& graph = builder_.graph();
     const std::size_t place = graph.outputs.size();

@@ -118,7 +118,7 @@ struct ModelProgram {
   // Values that are tensors of the file: name, and index in `tensors`.
   std::vector<std::pair<std::string, std::size_t>> constants;
   std::set<std::string> flags;    // names of boolean values
-  std::set<std::string> integers; // names of integer values, of ONNX only
+  std::set<std::string> integers; // names of integer values
   // PyTorch's type number of each value. A result that is computed from constants only is rounded
   // to this type at import, as PyTorch does. Empty for older files, whose test was computed without
   // this rounding.

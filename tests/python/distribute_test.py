@@ -266,6 +266,43 @@ class Distribute(unittest.TestCase):
                 with self.assertRaisesRegex(RuntimeError, 'Missing key'):
                     tt.scatter_state_dict(network, state)
 
+    def test_one_complex_parameter(self):
+        """Tenon's real parameter has its name, and what the network does not read of it stays as the first rank has it."""
+        class Line(torch.nn.Module):
+            def __init__(self, read):
+                super().__init__()
+                self.weight, self.read = torch.nn.Parameter(torch.randn(2, 3, 6, dtype=torch.complex128)), read
+
+            def forward(self, x):
+                z = torch.fft.rfft(x)
+                made = torch.zeros(x.shape[0], 3, z.shape[2], dtype=z.dtype)
+                made[:, :, :self.read] = torch.einsum('bix,iox->box', z[:, :, :self.read], self.weight[:, :, :self.read])
+                return torch.fft.irfft(made, n=x.shape[2])
+
+        class Inner(torch.nn.Module):
+            def __init__(self, read):
+                super().__init__()
+                self.line = Line(read)
+
+            def forward(self, x):
+                return torch.tanh(self.line(x))
+
+        shape = [2, 2, 10 + 2 * COMM.size]
+        x = drawn(*shape, seed=5)
+        for kind in (Line, Inner):
+            for read in (6, 4):
+                with self.subTest(f'{kind.__name__} {read}'):
+                    torch.manual_seed(3)
+                    one, other = kind(read), kind(read)
+                    network = tt.distribute(one, tenon.Layout.sharded(tenon.Partition(COMM, [COMM.size]), shape, 'S2'))
+                    self.check_states(tt.gather_state_dict(network), one.state_dict(), 0)
+                    tt.scatter_state_dict(network, other.state_dict())
+                    for each in (network, copy.deepcopy(network)):
+                        self.check_states(tt.gather_state_dict(each), other.state_dict(), 0)
+                        with torch.no_grad():
+                            y = each(block(each.input_layout, x))
+                            self.assertLess(apart(y, block(each.output_layout, other(x))), 1e-12)
+
     def test_complex_parameters_beside_a_computed_weight(self):
         """A weight made of real parameters is not one of the elements of the complex ones."""
         class Scaled(Fourier):
@@ -308,6 +345,62 @@ class Distribute(unittest.TestCase):
             network.float()
         with self.assertRaisesRegex(RuntimeError, 'does not compute what the module computes'):
             prove(network, torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), torch.nn.Tanh()))
+
+    def test_arguments_and_views_that_are_refused(self):
+        """Valid modules, whose arguments and writes in place are not ignored."""
+        class Of(torch.nn.Module):
+            def __init__(self, function, **parts):
+                super().__init__()
+                self.function = function
+                for name, part in parts.items():
+                    setattr(self, name, part)
+
+            def forward(self, x):
+                return self.function(self, x)
+
+        def written(view, change=lambda v: v.mul_(2)):
+            def function(module, x):
+                y = x * 1
+                change(view(y))
+                return y + 1
+            return Of(function)
+
+        def stale(view):
+            def function(module, x):
+                z = torch.fft.rfft(x)
+                v = view(z)
+                z.mul_(2)
+                return v.real + 1
+            return Of(function)
+
+        def output(module, x):
+            y = x * 1
+            y.transpose(2, 3).zero_()
+            return y
+
+        places = torch.arange(6).repeat(2)
+        table = lambda module, x: module.table(places).sum() * x
+        changed = 'memory that was changed'
+        for text, module in (
+                (changed, written(lambda y: y.swapdims(2, 3))), (changed, written(lambda y: y.unfold(3, 2, 2))),
+                (changed, written(lambda y: y.ravel()[2:5])), (changed, written(lambda y: y[0].transpose_(1, 2))),
+                (changed, written(lambda y: torch.meshgrid(y[0, 0, 0], indexing='ij')[0])),
+                (changed, written(lambda y: torch.einsum('abcd->abdc', y))),
+                (changed, stale(lambda z: z.real)), (changed, stale(lambda z: z.conj())), ("output 'mul'.*" + changed, Of(output)),
+                ('padding_idx', Of(table, table=torch.nn.Embedding(6, 4, padding_idx=0))),
+                ('scale_grad_by_freq', Of(table, table=torch.nn.Embedding(6, 4, scale_grad_by_freq=True))),
+                ('argument dtype of aten.sum', Of(lambda module, x: x.sum(1, True, dtype=torch.int64) + x)),
+                ('bits of integers', Of(lambda module, x: x * (torch.arange(3) & 2))),
+                ('proj_size', Of(lambda module, x: module.lstm(x[0])[0], lstm=torch.nn.LSTM(3, 4, proj_size=2)))):
+            with self.subTest(text):
+                layout = tenon.Layout.sharded(tenon.Partition(COMM, [COMM.size]), [1, 2, 4, 3], 'B')
+                with self.assertRaisesRegex(tenon.Error, '(?s)ERR_SUPPORT.*' + text):
+                    tt.distribute(module, layout, training=False)
+        stopped = Of(lambda module, x: x + torch.tanh(x).detach())
+        with self.assertRaisesRegex(tenon.Error, '(?s)ERR_SUPPORT.*detach'):
+            tt.distribute(stopped, layout)
+        x = drawn(1, 2, 4, 3)
+        self.assertLess(apart(tt.distribute(stopped, layout, training=False)(x), stopped(x)), 1e-14)
 
     def test_modes_of_parts(self):
         """Layers that do not follow train() and eval() of the whole are refused."""

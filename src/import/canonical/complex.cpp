@@ -52,6 +52,13 @@ ModelBuilder::Value ModelBuilder::ofParts(const Parts& parts) {
   return complex(concatenate(both, static_cast<int>(shape.size()) - 1));
 }
 
+ModelBuilder::Value ModelBuilder::conjugated(Value z) {
+  if (!z->isComplex())
+    return z;
+  const Parts parts = partsOf(z);
+  return ofParts({parts.real, affine(parts.imaginary, {-1}, {0})});
+}
+
 ModelBuilder::Value ModelBuilder::pairsOf(Value z) {
   if (const auto existing = pairs_.find(z); existing != pairs_.end())
     return existing->second;

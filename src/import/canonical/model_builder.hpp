@@ -255,6 +255,8 @@ public:
   };
   Parts partsOf(Value z);
   Value ofParts(const Parts& parts);
+  // Returns real numbers as they are.
+  Value conjugated(Value z);
   // Multiplies the modes of all channels by a weight [in, out, modes...].
   Value modes(Value coefficients, Value weight);
   // einsum() of real and complex factors.
@@ -297,8 +299,7 @@ private:
   Value minimumOf(Value a, Value b);
   Value roundedQuotientOf(Value a, Value b, bool isTruncated);
   Value remainderOf(Value a, Value b, bool isTruncated);
-  Value extremeOf(Value a, Value b, std::pair<const char*, const char*> relations,
-                  const char* bound);
+  Value extremeOf(Value a, Value b, std::pair<const char*, const char*> relations);
   Value refuseBinary(const std::string& function, Value a, Value b);
   Value withConstant(const std::string& function, Value x, Value c);
   Value asAffine(const std::string& function, Value x, Value c);

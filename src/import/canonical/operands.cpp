@@ -29,6 +29,8 @@ std::string notComputed(const ModelProgram& program, const std::string& value) {
 }
 
 const ModelArgument* Operands::find(std::string_view name) const {
+  if (!read_.contains(name))
+    read_.emplace(name);
   for (const auto& [key, argument] : operation_.arguments)
     if (key == name)
       return argument.isNothing() ? nullptr : &argument;
@@ -37,6 +39,20 @@ const ModelArgument* Operands::find(std::string_view name) const {
 
 bool Operands::has(std::string_view name) const {
   return find(name) != nullptr;
+}
+
+bool Operands::isInteger(std::string_view name) const {
+  const ModelArgument* argument = find(name);
+  return argument && (argument->isValue() ? builder_.program().integers.contains(argument->text)
+                                          : argument->kind == ModelArgument::Kind::Integer);
+}
+
+std::vector<std::string> Operands::unread() const {
+  std::vector<std::string> names;
+  for (const auto& [name, argument] : operation_.arguments)
+    if (!argument.isNothing() && !read_.contains(name))
+      names.push_back(name);
+  return names;
 }
 
 Operands::Value Operands::valueOf(const ModelArgument* argument) const {

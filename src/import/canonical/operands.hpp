@@ -7,6 +7,7 @@
 
 #include "import/canonical/model_builder.hpp"
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string_view>
@@ -39,8 +40,9 @@ public:
   Value neededInput(std::size_t place) const;
   ModelValues values(std::string_view name) const;
 
-  // Whether the argument is a boolean by its type in the file, and not a number.
+  // Whether the argument is a boolean, or an integer, by its type in the file.
   bool isFlag(std::string_view name) const { return isFlag(find(name)); }
+  bool isInteger(std::string_view name) const;
   bool isFlagItem(std::string_view name, std::ptrdiff_t place) const {
     const ModelArgument* list = find(name);
     return list && isFlag(&list->list[static_cast<std::size_t>(place)]);
@@ -63,11 +65,15 @@ public:
   // Sizes of windows: a single number is repeated for all dimensions.
   std::vector<Index> perDimension(std::string_view name, Index otherwise, int count) const;
 
+  // Returns the names of the arguments that none of these functions has looked up.
+  std::vector<std::string> unread() const;
+
 private:
   const ModelArgument* find(std::string_view name) const;
   Value valueOf(const ModelArgument* argument) const;
   bool isFlag(const ModelArgument* argument) const {
-    return argument && argument->isValue() && flags_.contains(argument->text);
+    return argument && (argument->isValue() ? flags_.contains(argument->text)
+                                            : argument->kind == ModelArgument::Kind::Flag);
   }
   Index integerOf(const ModelArgument& argument, std::string_view name) const;
   double realOf(const ModelArgument& argument, std::string_view name) const;
@@ -76,6 +82,7 @@ private:
   const ModelOperation& operation_;
   const Names& names_;
   const Flags& flags_;
+  mutable std::set<std::string, std::less<>> read_; // names that were looked up
 };
 
 // The error text for a result that Tenon does not compute, such as the mask of a Dropout.

@@ -215,24 +215,19 @@ ModelBuilder::Value ModelBuilder::quotientOf(Value a, Value b) {
 }
 
 ModelBuilder::Value ModelBuilder::maximumOf(Value a, Value b) {
-  return extremeOf(a, b, {"gt", "lt"}, "low");
+  return extremeOf(a, b, {"gt", "lt"});
 }
 
 ModelBuilder::Value ModelBuilder::minimumOf(Value a, Value b) {
-  return extremeOf(a, b, {"lt", "gt"}, "high");
+  return extremeOf(a, b, {"lt", "gt"});
 }
 
 // Maximum or minimum of two tensors. Where neither is strictly larger, the result is their mean. If
 // they are equal, the mean has the gradient 1/2 for each, as in PyTorch; if one is NaN, so is the
-// mean.
-// A maximum has the relations "gt", "lt" and is the lower bound of a clamp, a minimum the reverse.
+// mean. A clamp has the whole derivative there, or none, so it cannot be used.
+// A maximum has the relations "gt", "lt", a minimum the reverse.
 ModelBuilder::Value ModelBuilder::extremeOf(Value a, Value b,
-                                            std::pair<const char*, const char*> relations,
-                                            const char* bound) {
-  if (a->isConstant())
-    std::swap(a, b);
-  if (b->isKnown() && elements(b->shape) == 1 && broadcast(a->shape, b->shape) == a->shape)
-    return unary("clamp", a, {{bound, fold(b).numbers()[0]}});
+                                            std::pair<const char*, const char*> relations) {
   const Value mean = binary("add", affine(a, {0.5}, {0}), affine(b, {0.5}, {0}));
   return where(compare(relations.first, a, b), a, where(compare(relations.second, a, b), b, mean));
 }

@@ -6,6 +6,8 @@
 // computes (operator_rows.hpp). Comparisons return 0 and 1, because layers have real numbers only.
 #include "import/pt2/operator_rows.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <span>
 
 namespace tenon {
@@ -17,26 +19,63 @@ using Value = ModelBuilder::Value;
 ModelValues unchanged(ModelBuilder&, const Operands& operands, const char*) {
   return {self(operands)};
 }
+// In inference it changes nothing; in training it would keep gradients from its argument.
+ModelValues detached(ModelBuilder& b, const Operands& operands, const char*) {
+  const Value x = self(operands);
+  return {b.mode() == ModelMode::Training && !x->isKnown()
+              ? b.refuse("a detach, whose argument gets no gradient, in training",
+                         "the network in eval mode, or without detach()", x->shape)
+              : x};
+}
 // Returns an argument as 0 and 1: a number is true if it is not 0.
 Value flagsOf(ModelBuilder& b, const Operands& operands, const char* name) {
   const Value x = operands.needed(name);
   return operands.isFlag(name) ? x : b.compare("ne", x, b.number(0));
 }
+// The type that a conversion is to; none if it keeps that of its argument.
+std::optional<Index> typeOf(const Operands& operands) {
+  if (operands.has("dtype"))
+    return operands.integer("dtype");
+  if (const Value other = operands.value("other"))
+    return operands.isFlag("other")      ? TorchType::kBool
+           : operands.isInteger("other") ? TorchType::kInt64
+           : other->isComplex()          ? TorchType::kFirstComplex
+                                         : TorchType::kFloat32;
+  return std::nullopt;
+}
+// Whether integers are the same ones in a type; narrower types would wrap others around.
+bool areOfType(ModelBuilder& b, const Operands& operands, Value x, Index type) {
+  if (operands.isFlag("self"))
+    return true;
+  if (!operands.isInteger("self") && !(x->isConstant() && x->asConstant().isInteger()))
+    return false;
+  if (type > TorchType::kInt16)
+    return true;
+  const Index most = type == TorchType::kUint8   ? 255
+                     : type == TorchType::kInt16 ? 32767
+                                                 : 127,
+              least = type == TorchType::kUint8 ? 0 : -most - 1;
+  return x->isKnown() && std::ranges::all_of(b.integersOf(x, "an integer"),
+                                             [&](Index i) { return i >= least && i <= most; });
+}
 // Converts the element type. Between real types this changes nothing, because a run has one type.
 ModelValues converted(ModelBuilder& b, const Operands& operands, const char*) {
-  const Value x = self(operands);
-  // PyTorch's type numbers.
-  constexpr Index kInt32 = 4, kInt64 = 5, kFloat16 = 6, kFloat32 = 7, kFloat64 = 8, kBool = 12,
-                  kBfloat16 = 13;
-  const Index type = operands.integer("dtype", kFloat32);
-  if (type == kFloat16 || type == kFloat32 || type == kFloat64 || type == kBfloat16 ||
-      (x->isConstant() && x->asConstant().isInteger()))
+  Value x = self(operands);
+  const std::optional<Index> type = typeOf(operands);
+  if (!type)
     return {x};
-  if (type == kBool)
+  if (*type >= TorchType::kFirstComplex && *type <= TorchType::kLastComplex)
+    return {x->isComplex() ? x : b.ofParts({x, b.affine(x, {0}, {0})})};
+  if (*type == TorchType::kBool && !x->isComplex())
     return {flagsOf(b, operands, "self")};
-  // Narrower integers would wrap around.
-  if (type == kInt32 || type == kInt64)
-    return {operands.isFlag("self") ? x : b.truncated(x)};
+  if (x->isComplex()) // the imaginary part is lost
+    x = b.partsOf(x).real;
+  if (TorchType::isReal(*type))
+    return {x};
+  if (TorchType::isInteger(*type) && areOfType(b, operands, x, *type))
+    return {x};
+  if (*type == TorchType::kInt32 || *type == TorchType::kInt64)
+    return {b.truncated(x)};
   return {b.refuse("a conversion to integers of fewer than 32 bits, or to another type",
                    "32 or 64 bits, or real numbers", x->shape)};
 }
@@ -49,10 +88,10 @@ ModelValues arithmetic(ModelBuilder& b, const Operands& operands, const char* va
     variant = operands.text("rounding_mode", "") == "floor" ? "floordiv" : "truncdiv";
   return {b.binary(variant, self(operands), other)};
 }
-// other - self.
+// other - alpha self.
 ModelValues reversedSub(ModelBuilder& b, const Operands& operands, const char*) {
-  b.check(operands.real("alpha", 1) == 1, "it has a factor alpha");
-  return {b.binary("sub", operands.needed("other"), self(operands))};
+  return {b.binary("sub", operands.needed("other"),
+                   b.affine(self(operands), {operands.real("alpha", 1)}, {0}))};
 }
 // The product of all pairs of elements of two vectors.
 ModelValues outer(ModelBuilder& b, const Operands& operands, const char*) {
@@ -62,6 +101,17 @@ ModelValues outer(ModelBuilder& b, const Operands& operands, const char*) {
 }
 ModelValues power(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.binary("pow", self(operands), operands.needed("exponent"))};
+}
+// Whether the arguments of an operation on bits are truth values, whose bits are logical.
+bool areFlags(const Operands& operands) {
+  return operands.isFlag("self") && (!operands.has("other") || operands.isFlag("other"));
+}
+// `variant`: the operation.
+ModelValues bitwise(ModelBuilder& b, const Operands& operands, const char* variant) {
+  const Value x = self(operands);
+  if (!areFlags(operands))
+    return {b.refuse("an operation on the bits of integers", "booleans", x->shape)};
+  return {*variant == 'n' ? b.unary("not", x) : b.compare(variant, x, operands.needed("other"))};
 }
 ModelValues logic(ModelBuilder& b, const Operands& operands, const char* variant) {
   return {b.compare(variant, flagsOf(b, operands, "self"), flagsOf(b, operands, "other"))};
@@ -111,19 +161,19 @@ ModelValues where(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.where(operands.needed("condition"), operands.needed("self"), operands.needed("other"))};
 }
 
-constexpr Pt2Row kArithmeticRows[] = {{"__and__", logic, "and"},
-                                      {"__or__", logic, "or"},
+constexpr Pt2Row kArithmeticRows[] = {{"__and__", bitwise, "and"},
+                                      {"__or__", bitwise, "or"},
                                       {"_to_copy", converted},
                                       {"add", arithmetic, "add"},
                                       {"addcdiv", addProduct, "div"},
                                       {"addcmul", addProduct, "mul"},
                                       {"alias", unchanged},
-                                      {"bitwise_and", logic, "and"},
-                                      {"bitwise_not", inverse},
-                                      {"bitwise_or", logic, "or"},
+                                      {"bitwise_and", bitwise, "and"},
+                                      {"bitwise_not", bitwise, "not"},
+                                      {"bitwise_or", bitwise, "or"},
                                       {"clone", unchanged},
                                       {"contiguous", unchanged},
-                                      {"detach", unchanged},
+                                      {"detach", detached},
                                       {"div", arithmetic, "truediv"},
                                       {"divide", arithmetic, "truediv"},
                                       {"eq", comparison, "eq"},
@@ -163,7 +213,7 @@ constexpr Pt2Row kArithmeticRows[] = {{"__and__", logic, "and"},
                                       {"threshold", threshold},
                                       {"to", converted},
                                       {"true_divide", arithmetic, "truediv"},
-                                      {"type_as", unchanged},
+                                      {"type_as", converted},
                                       {"where", where}};
 
 } // namespace

@@ -16,11 +16,21 @@ namespace {
 
 using Value = ModelBuilder::Value;
 
+// The number as the type of the result stores it: that of dtype, or of the argument of *_like and
+// new_* operators.
+double stored(const Operands& operands, double number) {
+  const bool isTyped = operands.has("dtype");
+  const Index type = operands.integer("dtype", 0);
+  if (isTyped ? type == TorchType::kBool : operands.isFlag("self"))
+    return number != 0 ? 1 : 0;
+  return (isTyped ? TorchType::isInteger(type) : operands.isInteger("self")) ? std::trunc(number)
+                                                                             : number;
+}
 // *_like operators take the shape from their argument.
 ModelValues filled(ModelBuilder& b, const Operands& operands, double number) {
   const Shape shape = operands.has("size") ? operands.integers("size", {}) : self(operands)->shape;
   b.checkShape(shape);
-  return {b.expand(b.number(number), shape)};
+  return {b.expand(b.number(stored(operands, number)), shape)};
 }
 ModelValues zeros(ModelBuilder& b, const Operands& operands, const char*) {
   return filled(b, operands, 0);
@@ -42,6 +52,7 @@ ModelValues full(ModelBuilder& b, const Operands& operands, const char*) {
 }
 // The intersection of both triangles of a matrix of ones.
 ModelValues identity(ModelBuilder& b, const Operands& operands, const char*) {
+  operands.has("dtype"); // has 0 and 1 in every type
   const Index rows = operands.integer("n"), columns = operands.integer("m", rows);
   constexpr Index kMaxRows = 4096;
   b.check(rows >= 0 && columns >= 0 && rows <= kMaxRows && columns <= kMaxRows,
@@ -50,7 +61,7 @@ ModelValues identity(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.triangle(b.triangle(square, /*isUpper=*/true, 0), /*isUpper=*/false, 0)};
 }
 ModelValues scalarTensor(ModelBuilder& b, const Operands& operands, const char*) {
-  return {b.number(operands.real("s"))};
+  return {b.number(stored(operands, operands.real("s")))};
 }
 // [start, end) by steps.
 ModelValues range(ModelBuilder& b, const Operands& operands, const char*) {
@@ -64,13 +75,14 @@ ModelValues range(ModelBuilder& b, const Operands& operands, const char*) {
     numbers.push_back(first + i * step);
     areIntegers = areIntegers && numbers.back() == std::floor(numbers.back());
   }
-  // The type is that of the arguments, unless one is requested. PyTorch's numbers of integer types
-  // are 1 (uint8) to 5 (int64).
-  constexpr Index kFirstInteger = 1, kInt64 = 5, kFloat32 = 7;
-  const Index type = operands.integer("dtype", areIntegers ? kInt64 : kFloat32);
-  return {
-      b.constant(ModelConstant::ofNumbers({static_cast<Index>(numbers.size())}, numbers,
-                                          /*isInteger=*/type >= kFirstInteger && type <= kInt64))};
+  // The type is that of the arguments, unless one is requested.
+  const Index type =
+      operands.integer("dtype", areIntegers ? TorchType::kInt64 : TorchType::kFloat32);
+  const Shape shape = {static_cast<Index>(numbers.size())};
+  if (TorchType::isInteger(type) && !areIntegers)
+    return {b.refuse("a range of integers with steps that are none", "integers", shape)};
+  return {b.constant(ModelConstant::ofNumbers(shape, std::move(numbers),
+                                              /*isInteger=*/TorchType::isInteger(type)))};
 }
 // Equidistant numbers including both ends.
 ModelValues linspace(ModelBuilder& b, const Operands& operands, const char*) {

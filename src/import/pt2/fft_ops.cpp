@@ -98,11 +98,7 @@ ModelValues partOf(ModelBuilder& b, const Operands& operands, const char* varian
   return {*variant == 'r' ? parts.real : parts.imaginary};
 }
 ModelValues conjugate(ModelBuilder& b, const Operands& operands, const char*) {
-  const Value x = self(operands);
-  if (!x->isComplex())
-    return {x};
-  const ModelBuilder::Parts parts = b.partsOf(x);
-  return {b.ofParts({parts.real, b.affine(parts.imaginary, {-1}, {0})})};
+  return {b.conjugated(self(operands))};
 }
 ModelValues viewAsComplex(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.complex(self(operands))};

@@ -9,10 +9,13 @@
 // A view whose operation cannot be inverted, such as a transpose, leaves the owner stale.
 #include "import/pt2/pt2.hpp"
 
+#include "import/pt2/operator_rows.hpp"
+
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <set>
+#include <span>
+#include <string_view>
 
 namespace tenon {
 
@@ -27,47 +30,99 @@ const std::string* selfName(const ModelOperation& operation) {
   return nullptr;
 }
 
-// Whether an operator of PyTorch can return a view of its argument's memory.
-bool makesView(const std::string& type) {
-  static const std::set<std::string, std::less<>> views = {"alias",
-                                                           "alpha_dropout",
-                                                           "chunk",
-                                                           "contiguous",
-                                                           "detach",
-                                                           "diagonal",
-                                                           "dropout",
-                                                           "expand",
-                                                           "expand_as",
-                                                           "feature_alpha_dropout",
-                                                           "flatten",
-                                                           "mT",
-                                                           "moveaxis",
-                                                           "movedim",
-                                                           "feature_dropout",
-                                                           "narrow",
-                                                           "permute",
-                                                           "reshape",
-                                                           "reshape_as",
-                                                           "select",
-                                                           "slice",
-                                                           "split",
-                                                           "squeeze",
-                                                           "swapaxes",
-                                                           "split_with_sizes",
-                                                           "t",
-                                                           "to",
-                                                           "type_as",
-                                                           "transpose",
-                                                           "unbind",
-                                                           "unflatten",
-                                                           "unsqueeze",
-                                                           "view",
-                                                           "view_as",
-                                                           "view_as_complex",
-                                                           "view_as_real"};
-  constexpr std::size_t kAten = 5; // length of "aten."
-  return type.starts_with("aten.") &&
-         views.contains(type.substr(kAten, type.find('.', kAten) - kAten));
+bool isOneOf(std::span<const std::string_view> names, const ModelOperation& operation) {
+  return std::ranges::find(names, atenName(operation.type)) != names.end();
+}
+
+// Operators of PyTorch whose results can be views of their first argument's memory, also those that
+// only return it, or copy it for some layouts in memory.
+constexpr std::string_view kViews[] = {"_conj",
+                                       "_unsafe_view",
+                                       "alias",
+                                       "alpha_dropout",
+                                       "chunk",
+                                       "conj",
+                                       "conj_physical",
+                                       "contiguous",
+                                       "detach",
+                                       "detach_",
+                                       "diagonal",
+                                       "dropout",
+                                       "expand",
+                                       "expand_as",
+                                       "feature_alpha_dropout",
+                                       "flatten",
+                                       "imag",
+                                       "mT",
+                                       "moveaxis",
+                                       "movedim",
+                                       "feature_dropout",
+                                       "narrow",
+                                       "permute",
+                                       "ravel",
+                                       "real",
+                                       "reshape",
+                                       "reshape_as",
+                                       "select",
+                                       "slice",
+                                       "split",
+                                       "squeeze",
+                                       "swapaxes",
+                                       "swapdims",
+                                       "t",
+                                       "to",
+                                       "split_with_sizes",
+                                       "type_as",
+                                       "transpose",
+                                       "unbind",
+                                       "unflatten",
+                                       "unfold",
+                                       "unsqueeze",
+                                       "view",
+                                       "view_as",
+                                       "view_as_complex",
+                                       "view_as_real"};
+// Each result is a view of the argument at its place in the list.
+constexpr std::string_view kViewsOfLists[] = {"broadcast_tensors", "meshgrid"};
+// These exchange dimensions of the argument itself, and leave the memory as it is.
+constexpr std::string_view kTurns[] = {"swapaxes_", "swapdims_", "t_", "transpose_"};
+
+// The product of one tensor is a view of it, if the equation sums over no label.
+bool onlyReorders(const ModelOperation& operation) {
+  for (const auto& [name, argument] : operation.arguments)
+    if (name == "equation") {
+      const std::size_t arrow = argument.text.find("->");
+      const std::string_view text = argument.text, from = text.substr(0, arrow);
+      return arrow == text.npos || std::ranges::all_of(from, [&](char label) {
+               return text.find(label, arrow) != text.npos;
+             });
+    }
+  return false;
+}
+
+// Returns the name of the tensor whose memory a result can share; null if it is a new one.
+const std::string* viewed(const ModelOperation& operation, std::size_t result) {
+  if (InPlace::changed(operation) || isOneOf(kViews, operation))
+    return selfName(operation);
+  const bool isProduct = atenName(operation.type) == "einsum" && onlyReorders(operation);
+  if (!isProduct && !isOneOf(kViewsOfLists, operation))
+    return nullptr;
+  for (const auto& [name, argument] : operation.arguments)
+    if (name == "tensors" && result < argument.list.size() &&
+        (!isProduct || argument.list.size() == 1) && argument.list[result].isValue())
+      return &argument.list[result].text;
+  return nullptr;
+}
+
+// Complex numbers with a new real or imaginary part. The real part of real numbers are they
+// themselves.
+ModelBuilder::Value withPart(ModelBuilder& b, ModelBuilder::Value x, ModelBuilder::Value part,
+                             bool isReal) {
+  if (!x->isComplex())
+    return part;
+  const ModelBuilder::Parts parts = b.partsOf(x);
+  return b.ofParts(isReal ? ModelBuilder::Parts{part, parts.imaginary}
+                          : ModelBuilder::Parts{parts.real, part});
 }
 
 } // namespace
@@ -93,18 +148,13 @@ std::set<std::string> InPlace::writtenNames(const ModelProgram& program) {
   return written;
 }
 
-// A result of an operator that writes in place is the same memory as its argument.
 void InPlace::note(const ModelOperation& operation) {
-  const std::string* self = changed(operation);
-  if (!self && makesView(operation.type))
-    self = selfName(operation);
-  if (!self)
-    return;
-  const std::string root = rootOf(*self);
-  for (const std::string& result : operation.results) {
-    views_[result] = {*self, root, &operation};
-    members_[root].push_back(result);
-  }
+  for (std::size_t i = 0; i < operation.results.size(); ++i)
+    if (const std::string* source = viewed(operation, i)) {
+      const std::string root = rootOf(*source);
+      views_[operation.results[i]] = {*source, root, &operation};
+      members_[root].push_back(operation.results[i]);
+    }
 }
 
 const std::string& InPlace::rootOf(const std::string& name) const {
@@ -112,8 +162,12 @@ const std::string& InPlace::rootOf(const std::string& name) const {
   return found == views_.end() ? name : found->second.root;
 }
 
-void InPlace::write(ModelBuilder& builder, Operands::Names& names, std::string name,
+void InPlace::write(ModelBuilder& builder, Operands::Names& names, const ModelOperation& operation,
                     ModelBuilder::Value value) {
+  std::string name = *changed(operation);
+  // The elements of a view that is turned have no longer the places that its operation gave them.
+  if (const auto view = views_.find(name); view != views_.end() && isOneOf(kTurns, operation))
+    view->second.by = nullptr;
   // First mark everything that shares the memory as stale, then update the chain of tensors from
   // this view to the owner.
   const std::string root = rootOf(name);
@@ -128,7 +182,7 @@ void InPlace::write(ModelBuilder& builder, Operands::Names& names, std::string n
     if (view == views_.end())
       return;
     name = view->second.source;
-    value = whole(builder, *view->second.by, names, value);
+    value = view->second.by ? whole(builder, *view->second.by, names, value) : nullptr;
   }
 }
 
@@ -136,11 +190,18 @@ ModelBuilder::Value InPlace::whole(ModelBuilder& b, const ModelOperation& by,
                                    const Operands::Names& names, ModelBuilder::Value part) {
   static const Operands::Flags noFlags;
   const Operands operands(b, by, names, noFlags);
-  // Views that only relabel elements are inverted by a reshape, slices by replacing the slice.
+  // Views that only relabel elements are inverted by a reshape, parts by replacing the part.
   const auto isType = [&](const char* type) { return by.type.starts_with(type); };
-  if (changed(by) || isType("aten.alias.") || isType("aten.detach."))
+  if (changed(by) || isType("aten.alias.") || isType("aten.detach.") || isType("aten.detach_."))
     return part;
-  const ModelBuilder::Value x = names.at(*selfName(by));
+  const std::string* self = selfName(by);
+  if (!self)
+    return nullptr;
+  const ModelBuilder::Value x = names.at(*self);
+  if (isType("aten.real.") || isType("aten.imag."))
+    return withPart(b, x, part, isType("aten.real."));
+  if (isType("aten.view_as_real."))
+    return b.complex(part);
   if (isType("aten.view.") || isType("aten.unsqueeze.") || isType("aten.squeeze."))
     return b.reshape(part, x->shape);
   if (!isType("aten.slice.") && !isType("aten.select."))

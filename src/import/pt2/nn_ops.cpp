@@ -64,23 +64,23 @@ ModelValues convolution(ModelBuilder& b, const Operands& operands, const char*) 
 ModelValues linear(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.linear(self(operands), operands.needed("weight"), operands.value("bias"))};
 }
-// addmm and baddbmm: self + mat1 mat2; factors other than 1 have no layer.
+// addmm and baddbmm: beta self + alpha mat1 mat2.
 ModelValues addmm(ModelBuilder& b, const Operands& operands, const char*) {
-  b.check(operands.real("beta", 1) == 1 && operands.real("alpha", 1) == 1,
-          "it has factors alpha or beta");
   const bool isMatrix = operands.has("mat1"); // otherwise a batch of matrices
   const Value product = b.matmul(operands.needed(isMatrix ? "mat1" : "batch1"),
                                  operands.needed(isMatrix ? "mat2" : "batch2"));
-  return {b.binary("add", product, operands.needed("self"))};
+  return {b.binary("add", b.affine(product, {operands.real("alpha", 1)}, {0}),
+                   b.affine(operands.needed("self"), {operands.real("beta", 1)}, {0}))};
 }
 ModelValues matmul(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.matmul(self(operands),
                    operands.has("other") ? operands.value("other") : operands.needed("mat2"))};
 }
-// The inner product of two vectors.
-ModelValues dot(ModelBuilder& b, const Operands& operands, const char*) {
+// The inner product of two vectors. vdot conjugates the first.
+ModelValues dot(ModelBuilder& b, const Operands& operands, const char* variant) {
   const Value other = operands.needed(operands.has("tensor") ? "tensor" : "other");
-  return {b.reduce("sum", b.binary("mul", self(operands), other), {0}, /*keeps=*/false)};
+  const Value x = *variant == '\0' ? self(operands) : b.conjugated(self(operands));
+  return {b.reduce("sum", b.binary("mul", x, other), {0}, /*keeps=*/false)};
 }
 // Matrix times vector.
 ModelValues product(ModelBuilder& b, const Operands& operands, const char*) {
@@ -105,7 +105,7 @@ ModelValues attention(ModelBuilder& b, const Operands& operands, const char*) {
 ModelValues statelessNorm(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands), weight = operands.value("weight"), bias = operands.value("bias");
   const double epsilon = operands.real("eps", 1e-5);
-  if (operands.has("running_mean") || x->ndim() < 2)
+  if (operands.has("running_mean") || !operands.flag("training", true) || x->ndim() < 2)
     return {b.refuse("a batch norm that takes the statistics of the batch",
                      "the model in eval mode", x->shape)};
   if (x->shape[0] == 1 && !x->isOfParameters())
@@ -139,6 +139,9 @@ ModelValues instanceNorm(ModelBuilder& b, const Operands& operands, const char*)
     return {b.batchNorm(self(operands), operands.value("weight"), operands.value("bias"),
                         operands.value("running_mean"), operands.value("running_var"),
                         operands.real("eps", 1e-5))};
+  if (operands.has("running_mean"))
+    return {b.refuse("an instance norm that changes its running statistics",
+                     "the model in eval mode", self(operands)->shape)};
   return {b.norm(ModelOp::InstanceNorm, self(operands), operands.value("weight"),
                  operands.value("bias"), operands.real("eps", 1e-5))};
 }
@@ -200,8 +203,8 @@ ModelValues adaptivePool(ModelBuilder& b, const Operands& operands, const char*)
   const Value x = self(operands);
   return {b.adaptivePooling(x, operands.perDimension("output_size", 1, spatialOf(x)))};
 }
-// A change of resolution to a size, or by factors, from which PyTorch takes the distance of the
-// results even if the size was rounded.
+// A change of resolution to a size, by factors, or to a size with factors, from which PyTorch takes
+// the distance of the results even if the size was rounded.
 struct Upsampling {
   std::vector<Index> sizes;
   std::vector<double> steps; // distance of two results in elements of the input
@@ -209,22 +212,29 @@ struct Upsampling {
 
   Upsampling(ModelBuilder& b, const Operands& operands, Value x)
       : sizes(operands.integers("output_size", {})) {
-    const std::vector<double> factors =
-        sizes.empty() ? operands.reals("scale_factors") : std::vector<double>();
-    b.check((sizes.empty() ? factors.size() : sizes.size()) ==
-                static_cast<std::size_t>(spatialOf(x)),
+    const auto space = static_cast<std::size_t>(spatialOf(x));
+    const bool isOfSizes = !sizes.empty();
+    const std::vector<double> given =
+        isOfSizes ? std::vector<double>() : operands.reals("scale_factors");
+    b.check((isOfSizes ? sizes.size() : given.size()) == space && space <= 3,
             "it has another number of sizes or factors");
-    const bool isOfSizes = factors.empty();
-    for (std::size_t s = 0; s < static_cast<std::size_t>(spatialOf(x)); ++s) {
+    for (std::size_t s = 0; s < space; ++s) {
       const auto n = static_cast<double>(x->shape[s + 2]);
+      // Zero and negative factors beside a size are none, in PyTorch.
+      const double factor = isOfSizes ? operands.real(nameOfFactor(s, space), 0) : given[s];
       if (!isOfSizes) {
-        b.check(factors[s] > 0 && factors[s] < 1e6, "a factor is out of range");
-        sizes.push_back(static_cast<Index>(std::floor(n * factors[s])));
-        isExact = isExact && n * factors[s] == std::floor(n * factors[s]);
+        b.check(factor > 0 && factor < 1e6, "a factor is out of range");
+        sizes.push_back(static_cast<Index>(std::floor(n * factor)));
       }
       b.check(sizes[s] >= 1 && n >= 1, "a size is out of range");
-      steps.push_back(isOfSizes ? n / static_cast<double>(sizes[s]) : 1 / factors[s]);
+      const auto m = static_cast<double>(sizes[s]);
+      isExact = isExact && (factor <= 0 || n * factor == m);
+      steps.push_back(factor <= 0 ? n / m : 1 / factor);
     }
+  }
+  static const char* nameOfFactor(std::size_t s, std::size_t space) {
+    constexpr const char* kNames[] = {"scales_d", "scales_h", "scales_w"};
+    return space == 1 ? "scales" : kNames[s + 3 - space];
   }
 };
 // Interpolates each dimension by a matrix; `isAntialiased` averages over as many elements as a
@@ -313,7 +323,7 @@ std::span<const Pt2Row> pt2Layers() {
                                     {"upsample_linear", upsample},
                                     {"upsample_nearest", upsample},
                                     {"upsample_trilinear", upsample},
-                                    {"vdot", dot}};
+                                    {"vdot", dot, "conjugate"}};
   return rows;
 }
 

@@ -40,6 +40,24 @@ inline ModelBuilder::Value self(const Operands& operands) {
   const ModelBuilder::Value x = operands.value("self");
   return x ? x : operands.needed("input");
 }
+// Returns "zeros" for "aten.zeros.default"; "" if it is not in aten.
+inline std::string_view atenName(std::string_view type) {
+  constexpr std::string_view kAten = "aten.";
+  if (!type.starts_with(kAten))
+    return "";
+  type.remove_prefix(kAten.size());
+  return type.substr(0, type.find('.'));
+}
+// PyTorch's numbers of types.
+struct TorchType {
+  static constexpr Index kUint8 = 1, kInt16 = 3, kInt32 = 4, kInt64 = 5, kFloat16 = 6, kFloat32 = 7,
+                         kFloat64 = 8, kFirstComplex = 9, kLastComplex = 11, kBool = 12,
+                         kBfloat16 = 13;
+  static bool isInteger(Index type) { return type >= kUint8 && type <= kInt64; }
+  static bool isReal(Index type) {
+    return (type >= kFloat16 && type <= kFloat64) || type == kBfloat16;
+  }
+};
 // Returns the number of spatial dimensions of a field [batch, channels, space...].
 inline int spatialOf(ModelBuilder::Value x) {
   return std::max(x->ndim() - 2, 0);

@@ -62,19 +62,42 @@ const Pt2Row* familyOf(std::string_view name) {
   return rowOf(name);
 }
 
-// Returns "zeros" for "aten.zeros.default"; "" if it is not an operator of aten.
-std::string_view atenName(std::string_view type) {
-  constexpr std::string_view kAten = "aten.";
-  if (!type.starts_with(kAten))
-    return "";
-  type.remove_prefix(kAten.size());
-  return type.substr(0, type.find('.'));
-}
-
 // Python's operators have rows of their own; other names must be in aten.
 const Pt2Row* rowOfType(std::string_view type) {
   const Pt2Row* row = rowOf(kPythonRows, type);
   return row || atenName(type).empty() ? row : familyOf(atenName(type));
+}
+
+// Arguments that change neither a result nor its derivative, or only what is refused for another
+// reason, such as the dropout of a recurrent network in training.
+constexpr std::string_view kWithoutEffect[] = {
+    // The extents of the input, and what follows from the others.
+    "C", "HxW", "N", "enable_gqa", "output_padding", "output_size",
+    // Memory, and how it is computed.
+    "copy", "cudnn_enable", "cudnn_enabled", "implicit", "non_blocking", "path", "pin_memory",
+    // Of training alone, and how a gradient is stored.
+    "dropout", "momentum", "sparse", "sparse_grad"};
+// A sum of real numbers in another real type is that of the network's own; one of integers must
+// not round them.
+bool keepsNumbers(const Operands& operands) {
+  const Index type = operands.integer("dtype");
+  const bool isOfIntegers = operands.isInteger("self") || operands.isFlag("self") ||
+                            operands.isInteger("input") || operands.isFlag("input");
+  return TorchType::isReal(type) || (TorchType::isInteger(type) && isOfIntegers);
+}
+// Refuses an operation of which the row has not read an argument.
+void checkArguments(ModelBuilder& b, const Operands& operands, ModelValues& results) {
+  for (const std::string& name : operands.unread()) {
+    const bool isWithoutEffect =
+        name == "dtype" ? keepsNumbers(operands)
+                        : std::ranges::find(kWithoutEffect, name) != std::end(kWithoutEffect);
+    if (!isWithoutEffect)
+      results = ModelValues(
+          std::max<std::size_t>(results.size(), 1),
+          b.refuse(fmt::format("the argument {} of {}", name, operands.operation().type),
+                   "the operator without this argument",
+                   results.empty() ? Shape{1} : results[0]->shape));
+  }
 }
 
 } // namespace
@@ -92,8 +115,13 @@ ModelValues buildPt2(ModelBuilder& b, const Operands& operands, bool isWritten) 
   if (isWritten && std::ranges::find(kWritten, atenName(type)) != std::end(kWritten))
     return {b.zeros(atenName(type).ends_with("_like") ? self(operands)->shape
                                                       : operands.integers("size", {}))};
-  if (const Pt2Row* row = rowOfType(type))
-    return row->build(b, operands, row->variant);
+  if (const Pt2Row* row = rowOfType(type)) {
+    const std::size_t refusals = b.graph().refusals.size();
+    ModelValues results = row->build(b, operands, row->variant);
+    if (b.graph().refusals.size() == refusals)
+      checkArguments(b, operands, results);
+    return results;
+  }
   // Assertions about shapes have no results and are ignored.
   if (operation.results.empty() && !atenName(type).ends_with('_'))
     return {};

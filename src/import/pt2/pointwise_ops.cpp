@@ -30,7 +30,7 @@ ModelValues dropout(ModelBuilder& b, const Operands& operands, const char*) {
 // These drop whole channels, or keep the mean and variance.
 ModelValues otherDropout(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
-  const bool drops = b.mode() == ModelMode::Training && operands.real("p", 0.5) > 0;
+  const bool drops = operands.real("p", 0.5) > 0 && b.mode() == ModelMode::Training;
   return {drops || operands.flag("train", false)
               ? b.refuse("a dropout of channels, or by alpha, in training",
                          "dropout of single elements, or the network in eval mode", x->shape)
@@ -73,7 +73,15 @@ Value clamp(ModelBuilder& b, Value x, std::optional<double> low, std::optional<d
 ModelValues hardTanh(ModelBuilder& b, const Operands& operands, const char*) {
   return {clamp(b, self(operands), operands.real("min_val", -1), operands.real("max_val", 1))};
 }
+// Bounds that are tensors share a derivative with the value where they are equal to it, as in
+// PyTorch; numbers take it all.
 ModelValues clampBetween(ModelBuilder& b, const Operands& operands, const char*) {
+  if (operands.operation().type.ends_with(".Tensor")) {
+    Value x = self(operands);
+    if (operands.has("min"))
+      x = b.binary("max", x, operands.value("min"));
+    return {operands.has("max") ? b.binary("min", x, operands.value("max")) : x};
+  }
   const auto bound = [&](const char* name) {
     return operands.has(name) ? std::optional(operands.real(name)) : std::nullopt;
   };

@@ -64,17 +64,18 @@ public:
   // Returns names of tensors whose memory is written to, through any view.
   static std::set<std::string> writtenNames(const ModelProgram& program);
 
-  // Records that the results of an operation are views of its first argument, if they are.
+  // Records which results of an operation are views of its arguments.
   void note(const ModelOperation& operation);
   bool isStale(const std::string& name) const { return stale_.contains(name); }
-  // Assigns a new value to a tensor, and to the tensors of which it is a view.
-  void write(ModelBuilder& builder, Operands::Names& names, std::string name,
+  // Assigns a new value to the tensor that an operation writes to, and to the tensors of which it
+  // is a view.
+  void write(ModelBuilder& builder, Operands::Names& names, const ModelOperation& operation,
              ModelBuilder::Value value);
 
 private:
   struct View {
     // A view: its source (the tensor that was viewed, possibly a view itself), its root (the tensor
-    // that owns the memory), and the operation that created it.
+    // that owns the memory), and the operation that created it; null once it was turned in place.
     std::string source, root;
     const ModelOperation* by;
   };

@@ -95,6 +95,11 @@ ModelValues recurrent(ModelBuilder& b, const Operands& operands, const char* var
     return ModelValues(isLstm ? 3 : 2,
                        b.refuse("a recurrent network of a sequence without batch, or in training",
                                 "an input of 3 dimensions, in eval mode", x->shape));
+  if (isLstm && operands.values("params").size() ==
+                    static_cast<std::size_t>(operands.integer("num_layers", 1)) *
+                        (operands.flag("bidirectional", false) ? 2 : 1) *
+                        (operands.flag("has_biases", true) ? 5 : 3))
+    return ModelValues(3, b.refuse("a recurrent network with proj_size", "proj_size 0", x->shape));
   const Network network(b, operands, variant);
   x = isBatchFirst ? b.transpose(x, {1, 0, 2}) : x;
   // [batch, features] as one entry [1, batch, features] of a stack of states.

@@ -69,6 +69,9 @@ ModelValues extreme(ModelBuilder& b, const Operands& operands, const char* varia
 // sum((x - mean)^2) / (n - correction); the correction is 1 by default.
 Value variance(ModelBuilder& b, const Operands& operands) {
   const Value x = self(operands);
+  if (x->isComplex())
+    return b.refuse("a variance of complex numbers", "that of their real and imaginary parts",
+                    x->shape);
   const std::vector<int> dims = dimsOf(b, operands, x);
   double count = 1;
   for (const int d : dims)
@@ -103,9 +106,9 @@ ModelValues logSoftmax(ModelBuilder& b, const Operands& operands, const char*) {
   return {b.binary(
       "sub", x, b.logSumExp(x, {b.dimension(operands.integer("dim"), x->ndim())}, /*keeps=*/true))};
 }
-// The norms of order 1, 2 and infinity.
+// The norms of order 1, 2 and infinity, which are those of the magnitudes of complex numbers.
 ModelValues norm(ModelBuilder& b, const Operands& operands, const char*) {
-  const Value x = self(operands);
+  const Value x = self(operands)->isComplex() ? b.unary("abs", self(operands)) : self(operands);
   const double order = operands.has("p") ? operands.real("p", 2) : operands.real("ord", 2);
   const std::vector<int> dims = dimsOf(b, operands, x);
   const bool keeps = operands.flag("keepdim", false);

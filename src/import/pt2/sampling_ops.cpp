@@ -50,6 +50,15 @@ ModelValues oneHot(ModelBuilder& b, const Operands& operands, const char*) {
 ModelValues embedding(ModelBuilder& b, const Operands& operands, const char*) {
   const Value table = operands.needed("weight"), places = operands.needed("indices");
   b.check(table->ndim() == 2, "its table has another number of dimensions than two");
+  // They change the gradient of the table alone.
+  const bool isPadded = operands.integer("padding_idx", -1) >= 0,
+             isScaled = operands.flag("scale_grad_by_freq", false);
+  if ((isPadded || isScaled) && !table->isKnown()) {
+    Shape shape = places->shape;
+    shape.push_back(table->shape[1]);
+    return {b.refuse("an embedding with padding_idx or scale_grad_by_freq, whose table is trained",
+                     "one without them, or a table that is a buffer", shape)};
+  }
   if (!places->isKnown())
     return {b.matmul(b.oneHot(places, places->ndim(), table->shape[0]), table)};
   Shape shape = places->shape;
@@ -94,12 +103,27 @@ ModelBuilder::Windows windowsOf(const Operands& operands) {
           .low = both("padding", 0),
           .high = both("padding", 0)};
 }
+Value withBatch(ModelBuilder& b, Value x) {
+  Shape shape = x->shape;
+  shape.insert(shape.begin(), 1);
+  return b.reshape(x, shape);
+}
+Value withoutBatch(ModelBuilder& b, Value x) {
+  return b.reshape(x, Shape(x->shape.begin() + 1, x->shape.end()));
+}
+// The batch can be absent.
 ModelValues unfold(ModelBuilder& b, const Operands& operands, const char*) {
-  return {b.unfolded(self(operands), windowsOf(operands))};
+  const Value x = self(operands);
+  const ModelBuilder::Windows windows = windowsOf(operands);
+  return {x->ndim() == 3 ? withoutBatch(b, b.unfolded(withBatch(b, x), windows))
+                         : b.unfolded(x, windows)};
 }
 ModelValues fold(ModelBuilder& b, const Operands& operands, const char*) {
-  return {
-      b.foldedWindows(self(operands), operands.integers("output_size", {}), windowsOf(operands))};
+  const Value x = self(operands);
+  const ModelBuilder::Windows windows = windowsOf(operands);
+  const std::vector<Index> size = operands.integers("output_size", {});
+  return {x->ndim() == 2 ? withoutBatch(b, b.foldedWindows(withBatch(b, x), size, windows))
+                         : b.foldedWindows(x, size, windows)};
 }
 // Windows of one dimension, whose elements become the last dimension.
 ModelValues windowsAlong(ModelBuilder& b, const Operands& operands, const char*) {

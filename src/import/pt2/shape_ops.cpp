@@ -101,16 +101,19 @@ ModelValues permute(ModelBuilder& b, const Operands& operands, const char*) {
     order.push_back(b.dimension(d, x->ndim()));
   return {b.transpose(x, order)};
 }
-// Without arguments (t, mT) the last two dimensions are exchanged.
+// Without arguments (t, mT) the last two dimensions are exchanged; t leaves a vector as it is.
 ModelValues transpose(ModelBuilder& b, const Operands& operands, const char*) {
   const Value x = self(operands);
   std::vector<int> order;
   for (int d = 0; d < x->ndim(); ++d)
     order.push_back(d);
+  // swapaxes has other names than transpose and swapdims.
+  const bool hasAxes = operands.has("axis0");
+  const Index first = operands.integer(hasAxes ? "axis0" : "dim0", -1),
+              second = operands.integer(hasAxes ? "axis1" : "dim1", x->ndim() > 1 ? -2 : -1);
   if (x->ndim() > 0)
-    std::swap(
-        order[static_cast<std::size_t>(b.dimension(operands.integer("dim0", -1), x->ndim()))],
-        order[static_cast<std::size_t>(b.dimension(operands.integer("dim1", -2), x->ndim()))]);
+    std::swap(order[static_cast<std::size_t>(b.dimension(first, x->ndim()))],
+              order[static_cast<std::size_t>(b.dimension(second, x->ndim()))]);
   return {b.transpose(x, order)};
 }
 ModelValues flattenAll(ModelBuilder& b, const Operands& operands, const char*) {

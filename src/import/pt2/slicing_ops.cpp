@@ -30,9 +30,10 @@ ModelValues pad(ModelBuilder& b, const Operands& operands, const char* variant) 
   const std::vector<Index> pads = operands.integers(operands.has("pad") ? "pad" : "padding", {});
   b.check(pads.size() % 2 == 0 && static_cast<int>(pads.size()) <= 2 * x->ndim(),
           "it has another number of paddings");
+  const double value = operands.real("value", 0);
   for (std::size_t i = 0; 2 * i < pads.size(); ++i)
     x = b.pad(x, x->ndim() - 1 - static_cast<int>(i), pads[2 * i], pads[2 * i + 1], boundary,
-              operands.real("value", 0));
+              value);
   return {x};
 }
 ModelValues concatenate(ModelBuilder& b, const Operands& operands, const char*) {

@@ -225,6 +225,71 @@ class Kinks(nn.Module):
         return self.second(F.relu6(self.first(x)))
 
 
+class Views(nn.Module):
+    """Writes to the real and imaginary parts of spectra, and to other views."""
+    def forward(self, x):  # [batch, 3, 6, 8]
+        z = torch.fft.rfft(x)
+        z[..., 1].imag = 0.25
+        z.imag = z.imag * 0.5
+        z.real[..., 1:3] *= 0.25
+        torch.view_as_real(z)[:, 1:, 2:4, 3, 1] = x[:, 1:, 2:4, 0]
+        y = x * 2
+        y.real[:, 1].mul_(3)
+        y.unsqueeze_(2)
+        y[:, :, :, 0].squeeze_(2).add_(1)
+        turned = x * 1
+        turned.transpose_(1, 2)
+        turned[:, 0] *= 2
+        return torch.fft.irfft(z, n=8) + y.squeeze(2) + turned.swapaxes(1, 2) * x.swapaxes(1, 2).mean(1)[:, :, None]
+
+
+class Ties(nn.Module):
+    """Bounds and values that are equal, where derivatives are those of PyTorch 2.14."""
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("low", torch.arange(-6.0, 2.0) / 4)
+
+    def forward(self, x):  # multiples of 1/4
+        y = torch.clamp(x, -0.5, 0.5) + 4 * F.relu6(4 * x)
+        y = y + 5 * torch.maximum(x, torch.tensor(0.5)) + 6 * torch.minimum(self.low, x) + 7 * F.hardtanh(x, -0.25, 0.25)
+        return y + 8 * torch.clamp(x, self.low, torch.tensor(0.5)) + 9 * torch.clamp(x, min=self.low)
+
+
+class Settings(nn.Module):
+    """Arguments that have other than their usual values."""
+    def forward(self, x):  # [batch, 4, 6, 8]
+        y = F.scaled_dot_product_attention(x, x[:, ::2], x[:, 1::2], enable_gqa=True)
+        y = y + torch.baddbmm(x[:, 0], x[:, 1], x[:, 2].mT @ x[:, 3], beta=0.5, alpha=-2)[:, None]
+        y = y + torch.rsub(x, x * x, alpha=3)
+        sized = torch.ops.aten.upsample_bilinear2d.default(x, [9, 13], False, 1.6, 1.7)
+        sized = sized + torch.ops.aten.upsample_nearest2d.default(x, [9, 13], 1.6, 1.7)
+        windows = F.unfold(x[0], (2, 3), padding=1)
+        y = y + F.fold(windows * windows, (6, 8), (2, 3), padding=1) + sized[:, :, :6, 5:]
+        flags = torch.arange(8).to(torch.bool) & (torch.full((8,), 2, dtype=torch.bool) | torch.zeros(8, dtype=torch.bool))
+        y = y + (x * flags).sum(3, keepdim=True) * flags.sum() + torch.full((8,), 2.7, dtype=torch.int64)
+        z = torch.fft.fft(x)
+        y = y + z.to(x.dtype) + torch.linalg.vector_norm(z, 2, dim=3, keepdim=True) + x.type_as(torch.arange(2))
+        return y + torch.fft.ifft(x.to(z.dtype) * (1 + 2j)).imag
+
+
+def write_bare(name, model, x):
+    """Without a test in the file, for networks at kinks, where a test of the export would say nothing."""
+    torch.export.save(torch.export.export(model, (x,)), f"{FOLDER}/{name}.f64.pt2")
+    numpy.savez_compressed(f"{FOLDER}/{name}.npz", **computed(model, x))
+
+
+def views():
+    write_bare("views", Views().double(), torch.randn(2, 3, 6, 8, dtype=torch.float64))
+
+
+def ties():
+    write_bare("ties", Ties().double(), torch.randint(-4, 5, (2, 3, 6, 8)).double() / 4)
+
+
+def settings():
+    write_bare("settings", Settings().double(), torch.randn(2, 4, 6, 8, dtype=torch.float64) * 2)
+
+
 def kinks():
     x = torch.randn(2, 2, 8, 6, dtype=torch.float64)
     x[:, 1, 4, 2:4] = x[:, 0, 4, 2:4] * (1 + 1e-8 * torch.randn(2, 2, dtype=torch.float64))
@@ -369,5 +434,6 @@ def hidden_one():
 if __name__ == "__main__":
     torch.manual_seed(7)
     for name in sys.argv[1:] or ("parameter_values", "recurrence", "tables", "nothing", "hidden_one", "shifted_modes",
-                                 "padded_modes", "filters", "functions", "places", "samples", "recurrences", "biases", "kinks"):
+                                 "padded_modes", "filters", "functions", "places", "samples", "recurrences", "biases", "kinks", "views", "ties",
+                                 "settings"):
         globals()[name]()

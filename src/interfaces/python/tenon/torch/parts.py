@@ -179,10 +179,17 @@ class Distributed(Family, Summed):
         for name, value in (('like', like), ('graph', graph), ('settings', settings), ('make', make)):
             self.__dict__[name] = value
         Module.__init__(self, make(), layouts, depth)
+        self.__dict__['own_complex'] = like.own_complex if isinstance(like, Distributed) else self.complex_of(like)
         del self.__dict__['like'], self.known, self.slot_of, self.merged, self.used, self.made
         self.add_sums()
         synchronize([entry for entry in self.entries() if entry[1] is None], self.comm)  # what Tenon does not have
         self.counts = [buffer for name, buffer in self.named_buffers() if name in graph.counts]
+
+    def complex_of(self, like):
+        """Returns the first rank's values of the complex parameters; others keep none. The network may not read all of their
+        elements, and Tenon has only those that it reads."""
+        tensors = {**dict(like.named_parameters(remove_duplicate=False)), **dict(like.named_buffers(remove_duplicate=False))}
+        return {name: tensors[name].detach().cpu().clone() for name in self.graph.complexes} if self.comm.rank == 0 else {}
 
     def adopt(self, names: Sequence[str]) -> None:
         like = self.like
@@ -190,13 +197,15 @@ class Distributed(Family, Summed):
         slots = (*self.slots, *self.states)
         left_out = computed(self.layer)
         self.names, self.known, self.made = {}, {}, {}
-        self.slot_of = {id(tensors[name]): (number, slot) for number, (name, slot) in enumerate(zip(names, slots)) if name in tensors}
+        # Tenon's real parameter can have the name of the complex one, which is another tensor.
+        shared = {name for name in names if name in tensors and not tensors[name].is_complex()}
+        self.slot_of = {id(tensors[name]): (number, slot) for number, (name, slot) in enumerate(zip(names, slots)) if name in shared}
         self.used = {id(tensors[name]) for name in self.graph.used if name in tensors}
         # Parameters that Tenon has in another form, as one with others.
         self.merged = {id(parameter) for parameter in like.parameters() if id(parameter) in self.used and id(parameter) not in self.slot_of}
         self.take_members(like, self)
         for number, (name, slot) in enumerate(zip(names, slots)):
-            if name not in tensors and slot._handle not in left_out:
+            if name not in shared and slot._handle not in left_out:
                 held = Held(self, name.replace('.', '_').replace('/', '_'), slot, number, tensor_on(slot), number < len(self.slots))
                 self.named[held.name] = held
                 self.held.append(held)
@@ -206,7 +215,8 @@ class Distributed(Family, Summed):
         """Returns where Tenon has the complex parameters of the original. Collective."""
         if 'places_of_complex' not in self.__dict__:
             layers = [self.make(path).set_up_many(self.input_layouts) for path in self.graph.numbered]
-            real = [held.index for held in self.held if held.is_parameter and held.name in self.named and held.name not in self.graph.names]
+            real = [held.index for held in self.held if held.is_parameter and held.name in self.named
+                    and (held.name in self.graph.complexes or held.name not in self.graph.names)]
             self.__dict__['places_of_complex'] = ComplexMap(self.graph.complexes, layers, real)
         return self.__dict__['places_of_complex']
 
@@ -220,7 +230,7 @@ class Distributed(Family, Summed):
             return found
         mapped = self.complex_map()
         own = self.names_of_real(mapped)
-        found.update(mapped.to_complex({index: found.pop(name).numpy() for index, name in own.items()}))
+        found.update(mapped.to_complex({index: found.pop(name).numpy() for index, name in own.items()}, self.own_complex, self.comm))
         return {name: found[name] for name in sorted(found, key=(self.graph.names + list(found)).index)}
 
     def in_own_form(self, state, prefix=''):
@@ -233,7 +243,10 @@ class Distributed(Family, Summed):
             return state  # load_state_dict() reports what is missing or does not fit
         mapped = self.complex_map()
         own = self.names_of_real(mapped)
-        made = mapped.to_real({name: state[key] for key, name in named.items()})
+        given = {name: state[key].detach().cpu() for key, name in named.items()}
+        if self.comm.rank == 0:
+            self.__dict__['own_complex'] = {name: value.clone() for name, value in given.items()}
+        made = mapped.to_real(given)
         return {**{key: value for key, value in state.items() if key not in named},
                 **{prefix + own[index]: value for index, value in made.items()}}
 
