@@ -168,6 +168,17 @@ TEST(Bind, UsesPersistentRequests) {
   EXPECT_EQ(requests.started, 3 * messages);
 }
 
+TEST(Bind, TakesEffectAfterAnApplyToTheSameArrays) {
+  const LinearOpRef op = allGather(/*columns=*/400);
+  const Ends ends(*op, Sense::Forward, 3);
+  op->apply(*ends.x, *ends.y);
+  op->bind(Sense::Forward, *ends.x, *ends.y);
+  requests = {};
+  op->apply(*ends.x, *ends.y);
+  EXPECT_EQ(requests.started, messagesOf(*ends.x));
+  EXPECT_EQ(requests.made, 0);
+}
+
 // MPI sends a small message at once, but not by a persistent request.
 TEST(Bind, SendsSmallMessagesWithoutPersistentRequests) {
   const LinearOpRef op = allGather(/*columns=*/1);

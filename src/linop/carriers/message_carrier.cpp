@@ -140,6 +140,7 @@ void MessageCarrier::bind(DTensor& x, DTensor& y) {
   place(round, placesFor(action), action);
   round.exchange->makePersistent();
   bound_.emplace(Bound{Ref<DTensor>::share(&x), Ref<DTensor>::share(&y), std::move(round)});
+  plain_.x = plain_.y = 0; // An action that it was placed for may be one between the bound arrays.
 }
 
 // The round of an action, with its messages placed.
