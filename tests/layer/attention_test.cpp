@@ -423,6 +423,36 @@ TEST(Attention, MemoryDoesNotGrowWithTheSequence) {
   EXPECT_GE(gatheredByAll, gatheredByTwo + 2 * part * (ranks - 2));
 }
 
+// Three keys with equal scores of 9000, so each has the probability 1/3, whose digits a logarithm
+// of the sum that is rounded to float32 would not keep.
+TEST(Attention, LargeScoresKeepTheDigitsOfDerivatives) {
+  const AttentionCase c{1, 2, 3, 2, 2, 0.5, false, {}};
+  for (const char* properties : {"B", "S0"}) {
+    const Ref<Layer> layer = newAttention(c, TENON_FLOAT32);
+    Layouts layouts;
+    for (const Shape& shape : shapesOf(c, 0))
+      layouts.push_back(onWorld(shape, properties));
+    layer->setUp(layouts);
+    std::vector<Ref<DTensor>> x, d;
+    for (const Layout& layout : layouts) {
+      x.push_back(tensor(layout, TENON_FLOAT32));
+      d.push_back(tensor(layout.dual(), TENON_FLOAT32));
+      test::fillValid(*x.back(), 3 + x.size());
+    }
+    std::fill_n(x[0]->mutableData<float>(), x[0]->localElements(), 100.F);
+    std::fill_n(x[1]->mutableData<float>(), x[1]->localElements(), 90.F);
+    const auto y = tensor(layer->outputLayout(), TENON_FLOAT32),
+               dy = tensor(layer->outputLayout().dual(), TENON_FLOAT32);
+    test::fillValid(*dy, 9);
+    layer->apply(reads(x), *y);
+    layer->applyAdjoint(*dy, writes(d));
+    const Numbers given = gathered(*dy), dv = gathered(*d[2]);
+    for (std::size_t key = 0; key < 3; ++key)
+      for (std::size_t f = 0; f < 2; ++f)
+        EXPECT_NEAR(dv[2 * key + f], (given[f] + given[2 + f]) / 3, 1e-6) << properties;
+  }
+}
+
 // Result and cotangents of a query whose keys are all excluded are 0; other queries are not
 // affected.
 TEST(Attention, AQueryThatSeesNoKeyHasNoResult) {

@@ -202,6 +202,24 @@ std::map<std::string, std::vector<double>> runningOf(Layer& layer) {
   return names.values;
 }
 
+// The mean of one element is the element, whatever it is: the terms of the derivative, which are
+// multiplied by 1 / sqrt(epsilon), cancel without a rest.
+TEST(LayerNorm, OfSingleElementsHasNoDerivative) {
+  const auto layer = test::layerWith("layernorm", {{"shape", Indices{1}}, {"dim", Index(1)}});
+  layer->setDataType(TENON_FLOAT32);
+  const Layout input = onWorld({6, 1, 5}, "S0");
+  layer->setUp(input);
+  test::fillParameters(*layer);
+  const auto x = test::tensor(input, TENON_FLOAT32), y = test::tensor(input, TENON_FLOAT32),
+             dx = test::tensor(input.dual(), TENON_FLOAT32),
+             dy = test::tensor(input.dual(), TENON_FLOAT32);
+  test::fillValid(*x, 1);
+  test::fillValid(*dy, 2);
+  layer->apply(*x, *y);
+  layer->applyAdjoint(*dy, dx.get());
+  EXPECT_EQ(test::gathered(*dx), std::vector<double>(30));
+}
+
 // PyTorch's formula: running <- 0.9 running + 0.1 batch, from mean 0 and variance 1, with the
 // variance divided by n - 1. Batches of two sizes in two layouts, so the layer converts the
 // statistics; then inference, which uses them alone.

@@ -251,13 +251,13 @@ public:
   }
 
 protected:
-  // Saves the logarithm of the softmax's denominator for each query.
+  // Saves the largest score of each query, and the sum of the exponentials relative to it.
   KernelEntry kernel(const Form& form) const override {
     Shape shape = form.output.shape();
-    shape.back() = 1;
+    shape.back() = 2;
     LayoutSpec spec = form.output.spec();
     spec.shape = shape;
-    spec.cuts.back() = {0, 1};
+    spec.cuts.back() = {0, 2};
     return {.name = type(),
             .savesInputs = true,
             .savesOutput = true,

@@ -24,7 +24,6 @@ using namespace functors;
   TENON_ELEMENTS(AlongAxis<SoftmaxSlope<T>>)                                                       \
   TENON_ELEMENTS(AlongAxis<Causal<T>>)                                                             \
   TENON_ELEMENTS(RaisedMaximum<T>)                                                                 \
-  TENON_ELEMENTS(LogSum<T>)                                                                        \
   TENON_ELEMENTS(AlongAxis<CrossEntropySlope<T>>)                                                  \
   TENON_ELEMENTS(QuotientSum<T>)                                                                   \
   TENON_ELEMENTS(PickedLabel<T>)                                                                   \

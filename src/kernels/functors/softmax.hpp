@@ -257,15 +257,6 @@ struct RaisedMaximum {
     s[i] *= c[i];
   }
 };
-// m + log s, or m if nothing was summed: exp(x - r) is then 0 for all x, which are -infinity.
-template <class T>
-struct LogSum {
-  const T *m, *s;
-  T* r;
-  TENON_DEVICE void operator()(Index i) const {
-    r[i] = s[i] == T(0) ? m[i] : m[i] + std::log(s[i]);
-  }
-};
 // e / s, or 0 if nothing was summed. s is a sum of exponentials whose largest is 1.
 template <class T>
 struct QuotientOrZero {

@@ -343,7 +343,7 @@ void RowKernels::normaliseAdjoint(const NormalisePoint<T>& point, const T* dy,
             if (dIn) {
               TENON_INDEPENDENT_ITERATIONS
               for (Index i = begin; i < end; ++i)
-                dIn[i] = weight(i) * scale * dOut[i];
+                dIn[i] = scale * (weight(i) * dOut[i]);
             }
           });
     });
@@ -351,7 +351,7 @@ void RowKernels::normaliseAdjoint(const NormalisePoint<T>& point, const T* dy,
   if (d.moments.mean)
     putByGroup([&](Index r) { return weightOfRow(r); },
                [&](Index g, const TwoSums& sums) {
-                 const double scale = scaleOfGroup(g);
+                 const double scale = static_cast<T>(scaleOfGroup(g)); // rounded as in dx
                  d.moments.mean[g] = static_cast<T>(-scale * sums.first);
                  d.moments.second[g] = static_cast<T>(-0.5 * scale * scale * scale * sums.second);
                });

@@ -244,11 +244,6 @@ void axisQuotientsOrZero(KernelContext& context, const AxisShape& shape, const T
   forEachElement(context, shape, 1, functors::QuotientOrZero<T>{e, s, y});
 }
 
-template <class T>
-void logSums(KernelContext& context, Index rows, const T* m, const T* s, T* r) {
-  eachElement(context, rows, kExponentialCost, functors::LogSum<T>{m, s, r});
-}
-
 #define TENON_INSTANTIATE(T)                                                                       \
   template void axisMaxima<T>(KernelContext&, const AxisShape&, const T*, T*);                     \
   template void axisExponentials<T>(KernelContext&, const AxisShape&, const T*, const T*, T*);     \
@@ -267,8 +262,7 @@ void logSums(KernelContext& context, Index rows, const T* m, const T* s, T* r) {
                                     const T*, T*);                                                 \
   template void maskCausal<T>(KernelContext&, const AxisShape&, const CausalRows&, T*);            \
   template void raiseMaxima<T>(KernelContext&, Index, T*, T*, T*);                                 \
-  template void axisQuotientsOrZero<T>(KernelContext&, const AxisShape&, const T*, const T*, T*);  \
-  template void logSums<T>(KernelContext&, Index, const T*, const T*, T*);
+  template void axisQuotientsOrZero<T>(KernelContext&, const AxisShape&, const T*, const T*, T*);
 TENON_INSTANTIATE(float)
 TENON_INSTANTIATE(double)
 #undef TENON_INSTANTIATE

@@ -80,8 +80,5 @@ void raiseMaxima(KernelContext& context, Index rows, T* m, T* s, T* c);
 template <class T>
 void axisQuotientsOrZero(KernelContext& context, const AxisShape& shape, const T* e, const T* s,
                          T* y);
-// r = m + log s, or m where s is 0.
-template <class T>
-void logSums(KernelContext& context, Index rows, const T* m, const T* s, T* r);
 
 } // namespace tenon

@@ -7,18 +7,19 @@
 //
 // Let m be the running maximum of a query's scores x, and s the sum of exp(x - m). For each block
 // of keys, s and the sum of exp(x - m) v are first rescaled by exp(old m - new m), and then the
-// terms of the block are added. The logarithm r = m + log s of each query is saved. The derivatives
-// compute the probabilities p = exp(x - r) from it, without a pass over the keys for maxima and
-// sums. (A d before a name denotes a tangent or a cotangent; dy.y is a dot product per
-// query.)
+// terms of the block are added. m and s of each query are saved. The derivatives compute the
+// probabilities p = exp(x - m) / s from them, without a pass over the keys for maxima and sums.
+// (One number r = m + log s, with p = exp(x - r), would be rounded by half a unit in the last place
+// of r: with scores of 10^4 in float32 by 5e-4, and p by as much relative to itself. A d before a
+// name denotes a tangent or a cotangent; dy.y is a dot product per query.)
 //
 //   tangent   dx = scale (dq k^T + q dk^T),   dy = sum of p dx v + p dv  -  y (sum of p dx)
 //   adjoint   dx = p (dy v^T - dy.y),   dq += scale dx k,   dk += scale dx^T q,   dv += p^T dy
 //
 // The sums dk and dv rotate together with the block to which they belong, and return to its owner
 // after the last turn. The cotangent of the mask is dx, summed over the dimensions in which the
-// mask is broadcast. If a mask excludes all keys of a query, s and the result are 0 and r is
-// finite, so p is 0 in the derivatives too.
+// mask is broadcast. If a mask excludes all keys of a query, s and the result are 0 and m is
+// finite, and p is 0 in the derivatives too.
 #include "dtensor/arithmetic.hpp"
 #include "kernels/elementwise/pointwise.hpp"
 #include "kernels/elementwise/reduce.hpp"
@@ -163,8 +164,10 @@ public:
           timesValues<T>(tile, n, p, part.v, out);
         });
       });
-      if (workspace && allRows() > 0)
-        logSums<T>(*context_, allRows(), maxima, sums, workspace->data<T>());
+      if (workspace && allRows() > 0) {
+        axpby<T>(*context_, allRows(), 1, maxima, 0, workspace->data<T>());
+        axpby<T>(*context_, allRows(), 1, sums, 0, workspace->data<T>() + allRows());
+      }
       axisQuotientsOrZero<T>(*context_, {allRows(), outputs_, 1}, out, sums, out);
     });
     logFlops(flops_ * double(features_ + outputs_));
@@ -175,7 +178,7 @@ public:
       const T *const q = at.inputs[kQueries]->data<T>(), *const mask = maskOf<T>(at.inputs);
       const T* const dq = dx[kQueries] ? dx[kQueries]->data<T>() : nullptr;
       const T* const dMask = maskOf<T>(dx);
-      const T* const logs = at.workspace->data<T>();
+      const T* const saved = at.workspace->data<T>();
       T* const out = dy.mutableData<T>();
       T* const sums = rowArray<T>(/*number=*/0); // of p dx, per query
       T* const sumsOfBlock = rowArray<T>(/*number=*/1);
@@ -187,7 +190,7 @@ public:
             forEachTile(first, n, [&](const QueryTile& tile) {
               const Index rows = rowsOf(tile), row = rowOf(tile);
               const AxisShape shape{rows, n, 1};
-              T* const p = probabilities(tile, q, mask, part, first, n, logs);
+              T* const p = probabilities(tile, q, mask, part, first, n, saved);
               if (dPart.v.first)
                 timesValues<T>(tile, n, p, dPart.v, out);
               if (!dq && !dPart.k.first && !dMask)
@@ -218,7 +221,7 @@ public:
                      *const out = dy.data<T>();
       T* const dq = dx[kQueries] ? dx[kQueries]->mutableData<T>() : nullptr;
       T* const dMask = dx.size() > kMask && dx[kMask] ? dx[kMask]->mutableData<T>() : nullptr;
-      const T* const logs = at.workspace->data<T>();
+      const T* const saved = at.workspace->data<T>();
       T* const dots = rowArray<T>(/*number=*/0); // dy.y of each query
       axisDots<T>(*context_, {allRows(), outputs_, 1}, out, at.y->data<T>(), dots);
       if (dq)
@@ -230,7 +233,7 @@ public:
           [&](const KeyPart<const T>& part, const auto& cotangents, Index first, Index n) {
             forEachTile(first, n, [&](const QueryTile& tile) {
               const Index rows = rowsOf(tile);
-              T* const p = probabilities(tile, q, mask, part, first, n, logs);
+              T* const p = probabilities(tile, q, mask, part, first, n, saved);
               const KeyPart<T> sums = cotangents();
               if (sums.v.first)
                 addTransposed<T>(tile, n, outputs_, /*alpha=*/1, p, out, sums.v);
@@ -266,15 +269,19 @@ public:
 private:
   // Elements of a tile's scores: bounds the scratch memory, while matrix products remain large.
   static constexpr Index kTileElements = Index(1) << 19;
+  // Of the scores of several matrices. On the host their products run one after the other, and the
+  // scores stay in a cache of the core between products and softmax.
+  static constexpr Index kCachedElements = Index(1) << 16;
 
   // Plans scratch memory for the scores of a tile and the longest block, and for their derivatives.
   void planScratch(TenonDataType type) {
     tileRows_ = std::clamp(kTileElements / std::max<Index>(1, longest_), Index(1),
                            std::max<Index>(1, rows_));
-    tileMatrices_ = tileRows_ < rows_
-                        ? 1
-                        : std::clamp(kTileElements / std::max<Index>(1, longest_ * rows_), Index(1),
-                                     std::max<Index>(1, matrices_));
+    const Index together =
+        context_->space() == Space::Device ? kTileElements : kCachedElements * context_->threads();
+    tileMatrices_ = tileRows_ < rows_ ? 1
+                                      : std::clamp(together / std::max<Index>(1, longest_ * rows_),
+                                                   Index(1), std::max<Index>(1, matrices_));
     visitFloating(type, [&]<class T>(T) {
       ScratchPlan plan;
       scores_ = plan.add<T>(tileMatrices_ * tileRows_ * longest_);
@@ -382,7 +389,8 @@ private:
   }
 
   // The scores of the tile's queries and the block's keys, as matrices [rows of the tile, n]. The
-  // result is in scratch memory, which probabilities() overwrites with exp(scores - logs).
+  // result is in scratch memory, which probabilities() overwrites. `saved` are the maxima of all
+  // queries, then their sums.
   template <class T>
   T* scores(const QueryTile& tile, const T* q, const T* mask, const KeyPart<const T>& part,
             Index first, Index n) {
@@ -395,9 +403,12 @@ private:
   }
   template <class T>
   T* probabilities(const QueryTile& tile, const T* q, const T* mask, const KeyPart<const T>& part,
-                   Index first, Index n, const T* logs) {
+                   Index first, Index n, const T* saved) {
     T* const p = scores(tile, q, mask, part, first, n);
-    axisExponentials<T>(*context_, {rowsOf(tile), n, 1}, p, logs + rowOf(tile), p);
+    const AxisShape shape{rowsOf(tile), n, 1};
+    const T* const maxima = saved + rowOf(tile);
+    axisExponentials<T>(*context_, shape, p, maxima, p);
+    axisQuotientsOrZero<T>(*context_, shape, p, maxima + allRows(), p);
     return p;
   }
 
