@@ -102,7 +102,8 @@ void copyLocal(const DTensor& x, DTensor& y) {
 }
 
 void checkFactor(double factor, TenonDataType type, const std::string& who) {
-  if (isInteger(type) && !fitsInto(type, factor))
+  // The negative factor is needed too: elements beyond an odd wall are multiplied by it.
+  if (isInteger(type) && !(fitsInto(type, factor) && fitsInto(type, -factor)))
     throw Error(
         TENON_ERR_DATATYPE,
         fmt::format("{} has integer elements and cannot be multiplied by {}; pass an integer "

@@ -2,9 +2,11 @@
 // Rows of grids on the sphere, associated Legendre functions, and the sums of spherical harmonic
 // transforms, below MPI. Numbers with 30 digits are from mpmath: Legendre functions by the
 // hypergeometric sum, Gauss nodes by Newton's method, both with at least 40 digits. The sums are
-// compared with their definition, with functions from the explicit formula for low degrees.
+// compared with their definition, with functions from the explicit formula for low degrees. Also
+// basis functions of filters.
 #include "kernels/expect_near_largest.hpp"
 #include "kernels/sphere/circles.hpp"
+#include "kernels/sphere/filter_basis.hpp"
 #include "kernels/sphere/legendre.hpp"
 #include "kernels/thread_count.hpp"
 #include "support/sphere_reference.hpp"
@@ -354,6 +356,22 @@ TYPED_TEST(Sphere, TransformsCirclesByDefinition) {
     fourier.toColumns(lines, X.data(), gotColumns.data());
     this->expectClose(gotColumns, columns, "to columns, case " + std::to_string(i));
   }
+}
+
+// R_n^0(r) is the Legendre polynomial P_k(2 r^2 - 1) of degree k = n / 2; sums of powers of r have no
+// digits left at n = 62. The factor makes the function's mean square over the unit disk 1 / pi.
+TEST(FilterBasis, KeepsTheDigitsOfZernikePolynomialsOfHighDegrees) {
+  constexpr Index kDegrees = 64;
+  constexpr double kCutoff = 0.5;
+  const FilterBasis basis(FilterBasisKind::Zernike, kDegrees, 1, kCutoff);
+  for (Index n = 0; n < kDegrees; n += 2)
+    for (const double r : {0., 0.21, 0.5, 0.83, 0.997, 1.}) {
+      double value = 0;
+      ASSERT_TRUE(basis.evaluate(n * (n + 1) / 2 + n / 2, r * kCutoff, /*phi=*/1, &value));
+      const double expected = std::sqrt(double(n + 1) / std::numbers::pi) *
+                              std::legendre(static_cast<unsigned>(n / 2), 2 * r * r - 1);
+      EXPECT_NEAR(value, expected, 1e-12) << "degree " << n << " at " << r;
+    }
 }
 
 } // namespace

@@ -55,6 +55,16 @@ TEST(Scale, MultipliesAlsoIntegers) {
               [&] { labels->apply(1.5, *ends.x, 0, *ends.y); });
 }
 
+// Each factor is an integer that int32 holds, but not their product.
+TEST(Scale, RefusesProductsOfFactorsThatIntegersCannotHold) {
+  const LinearOpRef multiple = scale(100000, conversion("S0", "B", TENON_INT32));
+  const Ends ends(*multiple, Sense::Forward, 1);
+  expectError(TENON_ERR_DATATYPE, {"integer", "10000000000", "int32"},
+              [&] { multiple->apply(100000, *ends.x, 0, *ends.y); });
+  expectError(TENON_ERR_DATATYPE, {"integer", "-2147483648"},
+              [] { scale(-0x1p31, conversion("S0", "B", TENON_INT32)); });
+}
+
 TEST(Scale, ShowsItsFactor) {
   EXPECT_NE(scale(2.5, conversion("S0", "B"))->describe().find("2.5"), std::string::npos);
 }

@@ -39,9 +39,11 @@ FilterPoint pointSeenFrom(double centre, double colatitude, double longitude) {
 Index columnsWithin(double centre, double colatitude, double cutoff, Index columns) {
   if (std::abs(centre - colatitude) > cutoff)
     return -1;
-  const double sines = std::sin(centre) * std::sin(colatitude),
-               cosine = (std::cos(cutoff) - std::cos(centre) * std::cos(colatitude)) / sines;
-  if (cutoff >= kPi || sines < 1e-12 || cosine <= -1)
+  const double sines = std::sin(centre) * std::sin(colatitude);
+  if (cutoff >= kPi || sines < 1e-12) // at a pole all columns are at one distance
+    return columns / 2;
+  const double cosine = (std::cos(cutoff) - std::cos(centre) * std::cos(colatitude)) / sines;
+  if (cosine <= -1)
     return columns / 2;
   const double width = std::acos(std::min(cosine, 1.)) * double(columns) / (2 * kPi);
   return std::min(columns / 2, static_cast<Index>(width));

@@ -43,6 +43,7 @@ private:
     // A factor of 0 is not a special case: launch() sends nothing for alpha = 0.
     Action scaled = action;
     scaled.alpha *= factor_;
+    checkFactor(scaled.alpha, action.sense == Sense::Forward ? rangeType() : domainType(), title());
     launch(*op_, scaled);
   }
   void doEnd(const Action&) override { complete(*op_); }
