@@ -358,8 +358,8 @@ TYPED_TEST(Sphere, TransformsCirclesByDefinition) {
   }
 }
 
-// R_n^0(r) is the Legendre polynomial P_k(2 r^2 - 1) of degree k = n / 2; sums of powers of r have no
-// digits left at n = 62. The factor makes the function's mean square over the unit disk 1 / pi.
+// R_n^0(r) is the Legendre polynomial P_k(2 r^2 - 1) of degree k = n / 2; sums of powers of r have
+// no digits left at n = 62. The factor makes the function's mean square over the unit disk 1 / pi.
 TEST(FilterBasis, KeepsTheDigitsOfZernikePolynomialsOfHighDegrees) {
   constexpr Index kDegrees = 64;
   constexpr double kCutoff = 0.5;

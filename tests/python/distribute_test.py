@@ -395,12 +395,16 @@ class Distribute(unittest.TestCase):
             with self.subTest(text):
                 layout = tenon.Layout.sharded(tenon.Partition(COMM, [COMM.size]), [1, 2, 4, 3], 'B')
                 with self.assertRaisesRegex(tenon.Error, '(?s)ERR_SUPPORT.*' + text):
-                    tt.distribute(module, layout, training=False)
+                    tt.distribute(module, layout, training=text in ('padding_idx', 'scale_grad_by_freq'))
         stopped = Of(lambda module, x: x + torch.tanh(x).detach())
         with self.assertRaisesRegex(tenon.Error, '(?s)ERR_SUPPORT.*detach'):
             tt.distribute(stopped, layout)
         x = drawn(1, 2, 4, 3)
         self.assertLess(apart(tt.distribute(stopped, layout, training=False)(x), stopped(x)), 1e-14)
+        padded = Of(table, table=torch.nn.Embedding(6, 4, padding_idx=0))
+        unbounded = Of(lambda module, x: torch.maximum(x, torch.tensor(-torch.inf)) - torch.minimum(torch.tensor(torch.inf), 2 * x))
+        for module in (padded, unbounded):
+            self.assertLess(apart(tt.distribute(module.double(), layout, training=False)(x), module(x)), 1e-14)
 
     def test_modes_of_parts(self):
         """Layers that do not follow train() and eval() of the whole are refused."""

@@ -228,6 +228,13 @@ ModelBuilder::Value ModelBuilder::minimumOf(Value a, Value b) {
 // A maximum has the relations "gt", "lt", a minimum the reverse.
 ModelBuilder::Value ModelBuilder::extremeOf(Value a, Value b,
                                             std::pair<const char*, const char*> relations) {
+  // A bound that bounds nothing: the mean below would be infinite.
+  const double none = relations.first == std::string_view("gt") ? -HUGE_VAL : HUGE_VAL;
+  const Shape shape = broadcast(a->shape, b->shape);
+  if (isFilledWith(a, none))
+    return expand(b, shape);
+  if (isFilledWith(b, none))
+    return expand(a, shape);
   const Value mean = binary("add", affine(a, {0.5}, {0}), affine(b, {0.5}, {0}));
   return where(compare(relations.first, a, b), a, where(compare(relations.second, a, b), b, mean));
 }

@@ -74,7 +74,8 @@ constexpr std::string_view kWithoutEffect[] = {
     // The extents of the input, and what follows from the others.
     "C", "HxW", "N", "enable_gqa", "output_padding", "output_size",
     // Memory, and how it is computed.
-    "copy", "cudnn_enable", "cudnn_enabled", "implicit", "non_blocking", "path", "pin_memory",
+    "copy", "cudnn_enable", "cudnn_enabled", "half_to_float", "implicit", "non_blocking", "path",
+    "pin_memory",
     // Of training alone, and how a gradient is stored.
     "dropout", "momentum", "sparse", "sparse_grad"};
 // A sum of real numbers in another real type is that of the network's own; one of integers must

@@ -53,11 +53,12 @@ ModelValues embedding(ModelBuilder& b, const Operands& operands, const char*) {
   // They change the gradient of the table alone.
   const bool isPadded = operands.integer("padding_idx", -1) >= 0,
              isScaled = operands.flag("scale_grad_by_freq", false);
-  if ((isPadded || isScaled) && !table->isKnown()) {
+  if ((isPadded || isScaled) && !table->isKnown() && b.mode() == ModelMode::Training) {
     Shape shape = places->shape;
     shape.push_back(table->shape[1]);
     return {b.refuse("an embedding with padding_idx or scale_grad_by_freq, whose table is trained",
-                     "one without them, or a table that is a buffer", shape)};
+                     "one without them, a table that is a buffer, or the network in eval mode",
+                     shape)};
   }
   if (!places->isKnown())
     return {b.matmul(b.oneHot(places, places->ndim(), table->shape[0]), table)};
