@@ -194,6 +194,60 @@ class Keep(unittest.TestCase):
         one.load_state_dict(tt.gather_state_dict(network))
         self.assertLess(apart(network(block(layout, x)), block(layout, one(x))), 1e-13)
 
+    def test_proof_leaves_modes(self):
+        one = torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), torch.nn.BatchNorm2d(2), torch.nn.Conv2d(2, 2, 1))
+        one[1].eval()
+        network = tt.distribute(one, splits([2, 2, 2 * COMM.size, 3])[0], keep='1', proof=True)
+        self.assertTrue(network.training and one.training)
+        self.assertFalse(network.get_submodule('1').training)
+
+    def test_other_names_of_kept_parts(self):
+        """Modules and parameters of a kept part that have names outside of it remain the same."""
+        class Named(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight = torch.nn.Parameter(drawn(2, 2, 1, 1))
+                self.group = torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), torch.nn.BatchNorm2d(2))
+                self.group[0].weight, self.first = self.weight, self.group[0]
+                self.register_buffer('mean', self.group[1].running_mean)
+                self.conv = torch.nn.Conv2d(2, 2, 1)
+
+            def forward(self, x):
+                return self.conv(self.group(x))
+
+        one, layout, x = Named(), splits([2, 2, 2 * COMM.size, 3])[0], drawn(2, 2, 2 * COMM.size, 3)
+        network = tt.distribute(one, layout, keep='group')
+        for each in (network, copy.deepcopy(network)):
+            one.load_state_dict(tt.gather_state_dict(each))
+            self.assertEqual([name for name, _ in each.named_parameters()], [name for name, _ in one.named_parameters()])
+            self.assertIs(each.first, each.group[0])
+            for made, given in ((each, block(layout, x)), (one, x)):
+                optimizer = torch.optim.SGD(made.parameters(), 0.1)
+                optimizer.zero_grad()
+                (made(given) ** 2).sum().backward()
+                optimizer.step()
+            self.check_states(tt.gather_state_dict(each), one.state_dict(), 1e-12)
+
+    def test_values_that_are_not_saved(self):
+        """Buffers and attributes outside of the state_dict() are those of the first rank too."""
+        class Scaled(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer('scale', torch.randn(2, 1, 1), persistent=False)
+                self.shifts = [torch.randn(2, 1, 1), torch.arange(2)[:, None, None] + COMM.rank]
+                self.own = torch.randn(2 + COMM.rank)  # in another form on each rank
+
+            def forward(self, x):
+                return torch.sin(x * self.scale + self.shifts[0] * self.shifts[1])
+
+        torch.manual_seed(COMM.rank)
+        one = torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), Scaled())
+        shape = [1, 2, 2 * COMM.size, 3]
+        network, x = tt.distribute(one, splits(shape)[0], keep='1'), drawn(*shape)
+        one.load_state_dict(tt.gather_state_dict(network))
+        one[1].scale, one[1].shifts = COMM.bcast((one[1].scale, one[1].shifts))
+        self.assertLess(apart(network(block(network.input_layout, x)), block(network.output_layout, one(x))), 1e-13)
+
     def refused(self, text, one, keep, layout=None):
         layout = layout or splits([1, 2, 2 * COMM.size, 3])[0]
         with self.assertRaisesRegex((ValueError, RuntimeError, tenon.Error), text):

@@ -15,7 +15,7 @@ import torch
 from torch.export.graph_signature import (ExportGraphSignature, InputKind, InputSpec, OutputKind, OutputSpec, TensorArgument)
 from torch.utils import _pytree
 
-from .kept import Call
+from .kept import Call, Followed
 from .modes import DROPOUTS, described, name_of
 
 
@@ -43,6 +43,12 @@ class Cut:
     inputs: list[str]
     outputs: list[str]
     ranks: dict[str, int]  # the number of dimensions of each value that crosses
+
+
+def addresses(module: torch.nn.Module) -> set[int]:
+    """Returns where the values of a module are, those of its attributes among them."""
+    leaves = [leaf for part in module.modules() for leaf in _pytree.tree_leaves(vars(part))]
+    return {leaf.data_ptr() for leaf in leaves if isinstance(leaf, torch.Tensor) and leaf.layout is torch.strided and leaf.numel()}
 
 
 def is_tensor(node: torch.fx.Node) -> bool:
@@ -107,14 +113,15 @@ class Memory:
 class Cutter:
     """Cuts a graph of torch.export. `dtype` is the type that values which cross have."""
 
-    def __init__(self, program, calls, dtype, title):
-        self.program, self.calls, self.dtype, self.title = program, calls, dtype, title
+    def __init__(self, program, followed, dtype, title):
+        self.program, self.calls, self.dtype, self.title = program, followed.calls, dtype, title
+        self.own = {name: addresses(module) for name, module in followed.modules.items()}
         self.nodes = list(program.graph.nodes)
         self.number = {node: number for number, node in enumerate(self.nodes)}
         specs = {spec.arg.name: spec for spec in program.graph_signature.input_specs}
         self.spec_of = {node: specs[node.name] for node in self.nodes if node.op == 'placeholder'}
         self.fields = [node for node, spec in self.spec_of.items() if spec.kind == InputKind.USER_INPUT]
-        self.memory = Memory(self.nodes, calls)
+        self.memory = Memory(self.nodes, self.calls)
         self.kept = [node for node in self.nodes if is_kept(node)]
         self.results = {node for kept in self.kept for node in kept.users}
         self.output = self.nodes[-1]
@@ -285,6 +292,6 @@ class PieceOf:
             made[node] = graph.node_copy(node, made.__getitem__)
 
 
-def cut(program: Any, calls: list[Call], dtype: torch.dtype, folder: str, title: str) -> Cut:
+def cut(program: Any, followed: Followed, dtype: torch.dtype, folder: str, title: str) -> Cut:
     """Cuts the graph at the kept modules, and writes the pieces to a folder."""
-    return Cutter(program, calls, dtype, title).steps(folder)
+    return Cutter(program, followed, dtype, title).steps(folder)

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import Any, Callable, Sequence
 
 import torch
-from torch._subclasses import FakeTensorMode
+from torch._subclasses import FakeTensor, FakeTensorMode
 from torch.utils import _pytree
 
 from ..calls import Layer, Layout
@@ -167,6 +167,12 @@ def shapes_of(module, evaluation, shapes, dtype):
     return made
 
 
+def is_stored(tensor):
+    """Whether it is a tensor with values, which all ranks can have."""
+    return (isinstance(tensor, torch.Tensor) and not isinstance(tensor, FakeTensor) and tensor.layout is torch.strided
+            and not tensor.is_meta)
+
+
 def layout_after(shape: list[int], sources: Sequence[Layout]) -> Layout:
     """Returns the layout of a result: that of an argument of this shape, or else as split as one of as
     many dimensions is, or only by samples."""
@@ -193,15 +199,15 @@ class Divided(Family, Module):
         self.check_ranks(layouts)
         steps = [step for step in graph.cut.steps if isinstance(step, Kept)]
         self.of_kept = {name for step in steps for name in step.outputs if name}
-        memo: dict[int, Any] = {}
+        self.copied: dict[int, Any] = {}  # by the originals' numbers
         names = list(dict.fromkeys(step.call.name for step in steps))
-        self.__dict__['kept'] = {name: copy.deepcopy(like.get_submodule(name), memo) for name in names}
+        self.__dict__['kept'] = {name: copy.deepcopy(like.get_submodule(name), self.copied) for name in names}
         self.pieces: dict[int, Piece] = {}
         self.set_ups: list[Route] = []
         self.set_layout(layouts)
         self.take_tree(like)
         self.take_modes(like)
-        synchronize([entry for entry in self.entries() if entry[1] is None], self.comm)
+        synchronize([entry for entry in self.entries() if entry[1] is None] + self.other_entries(), self.comm)
         for module in self.kept.values():
             for parameter in module.parameters():
                 parameter.tenon_is_summed = True  # type: ignore[attr-defined]
@@ -217,7 +223,8 @@ class Divided(Family, Module):
         """Takes over the modules and parameters of the original."""
         tensors = {**dict(like.named_parameters(remove_duplicate=False)), **dict(like.named_buffers(remove_duplicate=False))}
         self.known, self.merged, self.held = {}, set(), []
-        self.made = {id(like.get_submodule(name)): module for name, module in self.kept.items()}
+        self.made = {id(original): own for name, module in self.kept.items()
+                     for original, own in zip(like.get_submodule(name).modules(), module.modules())}
         self.used = {id(tensors[name]) for name in self.graph.used if name in tensors}
         self.slot_of, own = {}, {}
         for piece in self.pieces.values():
@@ -235,7 +242,20 @@ class Divided(Family, Module):
             piece.follow_held()
         self.paths = paths_in(self)
         self.counts = [buffer for name, buffer in self.named_buffers() if name in self.graph.counts]
-        del self.known, self.slot_of, self.merged, self.used, self.made
+        del self.known, self.slot_of, self.merged, self.used, self.made, self.copied
+
+    def other_entries(self):
+        """Returns the tensors of kept parts that are not in the state_dict(): buffers that are not saved, and attributes. Those
+        that some ranks lack, as what an evaluation on one rank has left, are not among them. Collective."""
+        known, found = {id(tensor) for _, _, tensor in self.entries()}, {}
+        for name, kept in self.kept.items():
+            for path, module in kept.named_modules(prefix=name):
+                for key, tensor in _pytree.tree_flatten_with_path(vars(module))[0]:
+                    if is_stored(tensor) and id(tensor) not in known:
+                        known.add(id(tensor))
+                        found[path + _pytree.keystr(key), tuple(tensor.shape), tensor.dtype] = tensor
+        common = set(found).intersection(*self.comm.allgather(list(found)))
+        return [(key[0], None, found[key]) for key in sorted(common, key=str)]
 
     def piece(self, number, layouts):
         """Returns a piece, which the first layouts make."""
