@@ -298,12 +298,32 @@ class Keep(unittest.TestCase):
             def forward(self, x):
                 return torch.tanh(self.act(self.conv(x) > 0))
 
+        class Counting(Tied):
+            name = 'count'
+
+            def __init__(self):
+                super().__init__()
+                self.act.register_buffer('count', torch.ones(2, 1, 1), persistent=False)
+                self.act.steps = torch.ones(3, 2, 1, 1)
+                self.row = self.act.steps[1]
+
+            def forward(self, x):
+                return self.act(self.conv(x)) * (self.row if self.name == 'row' else getattr(self.act, self.name))
+
+        class Adding(torch.nn.Module):
+            def forward(self, x):
+                return torch.add(x, 1, out=x).sin()
+
         chain = torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), InPlace())
         self.refused('no module "conf" to keep: did you mean conv', Tied(), 'conf')
         self.refused('names of modules inside the Tied are expected', Tied(), [''])
         self.refused('"0.conv" is inside of "0"', torch.nn.Sequential(Tied()), ['0.conv', '0'])
         self.refused('does not evaluate the module to keep, act', Unused(), 'act')
         self.refused('the kept module 1 writes into its input', chain, '1')
+        self.refused('the kept module 1 writes into its input', torch.nn.Sequential(torch.nn.Softsign(), Adding()), '1')
+        for name in ('count', 'steps', 'row'):
+            Counting.name = name
+            self.refused('a buffer of the kept module act, outside of it', Counting(), 'act')
         late, layout, x = Late(), splits([1, 2, 2 * COMM.size, 3])[0], drawn(1, 2, 2 * COMM.size, 3)
         network = tt.distribute(late, layout, keep='act', proof=True)
         late.load_state_dict(tt.gather_state_dict(network))

@@ -46,9 +46,13 @@ class Cut:
 
 
 def addresses(module: torch.nn.Module) -> set[int]:
-    """Returns where the values of a module are, those of its attributes among them."""
+    """Returns where the values of a module are in memory, also those of its attributes."""
     leaves = [leaf for part in module.modules() for leaf in _pytree.tree_leaves(vars(part))]
-    return {leaf.data_ptr() for leaf in leaves if isinstance(leaf, torch.Tensor) and leaf.layout is torch.strided and leaf.numel()}
+    return {address(leaf) for leaf in leaves if isinstance(leaf, torch.Tensor) and leaf.layout is torch.strided and leaf.numel()}
+
+
+def address(tensor):
+    return tensor.untyped_storage().data_ptr()
 
 
 def is_tensor(node: torch.fx.Node) -> bool:
@@ -167,6 +171,7 @@ class Cutter:
         pieces = [PieceOf(self, segment) for segment in range(len(self.kept) + 1)]
         for piece in pieces:
             piece.collect()
+            self.check_stored(piece)
         wanted = {each for piece in pieces for each in piece.given} | set(self.output.all_input_nodes)
         wanted |= {each for kept in self.kept for each in kept.args[0]}
         steps = []
@@ -196,6 +201,18 @@ class Cutter:
             found = value.dtype if isinstance(value, torch.Tensor) else 'a list'
             raise ValueError(f'{self.title} passes {found} from a part to another one, and {self.dtype} is expected: '
                              f'{described(node)}. Keep a module that contains both')
+
+    def check_stored(self, piece):
+        """Refuses buffers of kept modules, which can change them, in pieces, which have them as constants."""
+        tensors = {**self.program.constants, **self.program.state_dict}
+        for name in (self.spec_of[node].target for node in piece.stored):
+            value = tensors.get(name)
+            if not isinstance(value, torch.Tensor) or isinstance(value, torch.nn.Parameter) or not value.numel():
+                continue
+            owner = next((each for each, places in self.own.items() if address(value) in places), None)
+            if owner is not None:
+                raise ValueError(f'{self.title} reads {name}, a buffer of the kept module {owner}, outside of it, where it would remain '
+                                 'as it is now: let the kept module return it, or keep the module that reads it')
 
     def check_owners(self, steps):
         """Refuses parameters that are read in several parts, and complex ones."""

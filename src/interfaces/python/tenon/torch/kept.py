@@ -125,9 +125,12 @@ class Watch(TorchDispatchMode):
         self.tensors, self.is_written = tensors, False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        for argument, given in zip(func._schema.arguments, args):
+        arguments = func._schema.arguments
+        given = {**dict(zip([argument.name for argument in arguments], args)), **(kwargs or {})}
+        for argument in arguments:
             if argument.alias_info is not None and argument.alias_info.is_write:
-                self.is_written |= any(torch._C._is_alias_of(given, tensor) for tensor in self.tensors)
+                written = [leaf for leaf in _pytree.tree_leaves(given.get(argument.name)) if isinstance(leaf, torch.Tensor)]
+                self.is_written |= any(torch._C._is_alias_of(leaf, tensor) for leaf in written for tensor in self.tensors)
         return func(*args, **(kwargs or {}))
 
 
