@@ -3,6 +3,7 @@
 import copy
 import gc
 import unittest
+import unittest.mock
 from functools import partial
 
 from mpi4py import MPI
@@ -11,6 +12,7 @@ import tenon
 
 try:
     import torch
+    import torch.utils.checkpoint
 except ImportError:
     raise unittest.SkipTest('PyTorch is not installed')
 import tenon.torch as tt
@@ -247,6 +249,100 @@ class Keep(unittest.TestCase):
         one.load_state_dict(tt.gather_state_dict(network))
         one[1].scale, one[1].shifts = COMM.bcast((one[1].scale, one[1].shifts))
         self.assertLess(apart(network(block(network.input_layout, x)), block(network.output_layout, one(x))), 1e-13)
+
+    def test_what_depends_on_the_batch(self):
+        """An extent that a kept part is given is fixed in its evaluation."""
+        class Scaled(torch.nn.Module):
+            def forward(self, x, count):
+                return x / count
+
+        class Network(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.scaled = Scaled()
+
+            def forward(self, x):
+                return self.scaled(x, self.count(x))
+
+        class Counting(Network):
+            count = staticmethod(lambda x: x.shape[0])
+
+        class Fixed(Network):
+            count = staticmethod(lambda x: int(x.shape[0]))
+
+        layout, x = splits([4, 2, 2 * COMM.size, 3])[0], drawn(4, 2, 2 * COMM.size, 3)
+        for one in (Counting(), Fixed()):
+            network = tt.distribute(one, layout, keep='scaled')
+            self.assertLess(apart(network(block(layout, x)), block(layout, one(x))), 1e-13)
+            with self.assertRaisesRegex(ValueError, r'was exported for inputs of \[4, .* and one of \[2, .*Distribute it'):
+                network(block(layout, x)[:2].clone())
+
+    def test_recomputations(self):
+        """What draws again would draw other masks."""
+        layout = splits([1, 2, 2 * COMM.size, 3])[0]
+        x = block(layout, drawn(*layout.shape())).requires_grad_()
+        for own, draws in ((torch.nn.Dropout(0.5), True), (torch.nn.Tanh(), False)):
+            network = tt.distribute(torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), own, torch.nn.Softsign()), layout, keep='1')
+            for is_reentrant in (False, True):
+                network.zero_grad()
+                network(x).sum().backward()
+                wanted = [p.grad for p in network.parameters()]
+                network.zero_grad()
+                loss = torch.utils.checkpoint.checkpoint(network, x, use_reentrant=is_reentrant).sum()
+                if draws:
+                    with self.assertRaisesRegex(RuntimeError, 'the kept module 1 draws numbers in an evaluation within a backward pass'):
+                        loss.backward()
+                else:
+                    loss.backward()
+                    self.assertLess(max(apart(p.grad, each) for p, each in zip(network.parameters(), wanted)), 1e-13)
+
+    def test_generators_of_devices_are_left_alone(self):
+        layout = splits([1, 2, 2 * COMM.size, 3])[0]
+        network = tt.distribute(torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), torch.nn.Dropout(0.5)), layout, keep='1')
+        state = torch.get_rng_state()
+        with unittest.mock.patch('torch.cuda.manual_seed_all') as seeded:
+            network(block(layout, drawn(*layout.shape())))
+        self.assertFalse(seeded.called)
+        self.assertTrue(torch.equal(torch.get_rng_state(), state))
+
+    def test_layouts_are_prepared_without_an_evaluation(self):
+        """Counts and buffers are left as they are, also while a backward pass is to follow that reads them, and train() need not
+        be possible."""
+        class Counting(torch.nn.Module):
+            count = 0
+
+            def forward(self, x):
+                self.count += 1
+                return x / self.count
+
+        layout, x = splits([4, 2, 2 * COMM.size, 3])[0], drawn(4, 2, 2 * COMM.size, 3)
+        one = torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), torch.nn.BatchNorm2d(2), Counting()).eval()
+        network = tt.distribute(one, layout, keep=['1', '2'])
+        one.load_state_dict(tt.gather_state_dict(network))
+        self.assertEqual((one[2].count, network.get_submodule('2').count), (0, 0))
+        for net, given in ((network, block(layout, x)), (one, x)):
+            (net(given).sum() + net(given[:3].clone()).sum()).backward()
+        for a, b in zip(network.parameters(), one.parameters()):
+            self.assertLess(apart(a.grad, b.grad), 1e-12)
+        single = torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), torch.nn.AdaptiveAvgPool2d(1), torch.nn.BatchNorm2d(2))
+        layout = splits([1, 2, 2 * COMM.size, 3])[0]
+        network = tt.distribute(single, layout, keep='2')
+        with self.assertRaisesRegex(ValueError, 'more than 1 value per channel'):
+            network(block(layout, x[:1]))
+        single.load_state_dict(tt.gather_state_dict(network))
+        self.assertLess(apart(network.eval()(block(layout, x[:1])), single.eval()(x[:1])), 1e-13)
+
+    def test_replicated_beside_kept_parts(self):
+        layout, x = splits([2, 2, 2 * COMM.size, 3])[0], drawn(2, 2, 2 * COMM.size, 3)
+        one = torch.nn.Sequential(torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), torch.nn.BatchNorm2d(2)), torch.nn.PReLU(2))
+        network = tt.replicated(torch.nn.Sequential(tt.distribute(one[0], layout, keep='1'), copy.deepcopy(one[1])))
+        one.load_state_dict(tt.gather_state_dict(network))
+        (one(x) ** 2).sum().backward()
+        (network(block(layout, x)) ** 2).sum().backward()
+        for a, b in zip(network.parameters(), one.parameters()):
+            self.assertLess(apart(a.grad, b.grad), 1e-12)
+        with self.assertRaisesRegex(ValueError, 'is a torch.nn.BatchNorm2d'):
+            tt.replicated(torch.nn.Sequential(network, torch.nn.BatchNorm2d(2)))
 
     def refused(self, text, one, keep, layout=None):
         layout = layout or splits([1, 2, 2 * COMM.size, 3])[0]

@@ -43,6 +43,7 @@ class Cut:
     inputs: list[str]
     outputs: list[str]
     ranks: dict[str, int]  # the number of dimensions of each value that crosses
+    extents: list[list[int | None]]  # of the inputs, None where any can follow
 
 
 def addresses(module: torch.nn.Module) -> set[int]:
@@ -184,7 +185,9 @@ class Cutter:
         for node in wanted:
             self.check_value(node)
         self.check_owners(steps)
-        return Cut(steps, [node.name for node in self.fields], outputs, {node.name: node.meta['val'].dim() for node in wanted | set(self.fields)})
+        extents = [[n.node.maybe_as_int() if isinstance(n, torch.SymInt) else n for n in node.meta['val'].shape] for node in self.fields]
+        return Cut(steps, [node.name for node in self.fields], outputs,
+                   {node.name: node.meta['val'].dim() for node in wanted | set(self.fields)}, extents)
 
     def step_of(self, node, wanted):
         call = self.calls[node.args[1]]

@@ -21,7 +21,7 @@ from ..models import computed, weights
 from .copies import synchronize
 from .cuts import Kept
 from .functions import also_direct, call, data_type_of, refuse_vmap, repartition
-from .kept import filled
+from .kept import filled, seeded, without_parameters
 from .layers import Module
 from .parts import Family, Summed, paths_in
 from .ports import Port
@@ -82,6 +82,7 @@ class Route:
 
     def __init__(self, whole, layouts):
         self.whole, self.cut, self.dtype = whole, whole.graph.cut, whole.dtype
+        self.check_extents(layouts)
         self.layouts = dict(zip(self.cut.inputs, layouts))
         self.ports_of, self.crossings = [], {}
         for number, step in enumerate(self.cut.steps):
@@ -96,6 +97,14 @@ class Route:
         type = data_type_of(self.dtype)
         self.inputs = [Port(layout, type, 'the input' + f' {index}' * (len(layouts) > 1)) for index, layout in enumerate(layouts)]
         self.shapes = [port.value.shape for port in self.inputs]
+
+    def check_extents(self, layouts):
+        """Refuses other extents where torch.export fixed them: what kept parts are given can depend on them."""
+        for layout, extents in zip(layouts, self.cut.extents):
+            if any(n is not None and n != given for n, given in zip(extents, layout.shape())):
+                shown = ', '.join('any' if n is None else str(n) for n in extents)
+                raise ValueError(f'the {self.whole.graph.name} was exported for inputs of [{shown}], and one of {layout.shape()} is given: its '
+                                 'code, or what it gives to kept modules, fixes these extents. Distribute it for the others too')
 
     def whole_shape(self, name):
         return self.layouts[name].shape() if self.cut.ranks[name] else []
@@ -141,9 +150,7 @@ class Route:
             if name not in wholes:
                 wholes[name] = self.crossings[name, True](values[name]).reshape(self.whole_shape(name))
         args, named = filled(step.call.arguments, iter([wholes[name] for name in step.inputs]))
-        # Masks are the same on all ranks.
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed((self.whole.seed + 1000003 * self.whole.evaluations + number) % 2**63)
+        with seeded((self.whole.seed + 1000003 * self.whole.evaluations + number) % 2**63, list(wholes.values()), step.call.name):
             result = self.whole.kept[step.call.name](*args, **named)
         made = [y for y in _pytree.tree_leaves(result) if isinstance(y, torch.Tensor)]
         for name, y in zip(step.outputs, made):
@@ -157,14 +164,18 @@ class Route:
 
 
 def shapes_of(module, evaluation, shapes, dtype):
-    """Returns the shapes of a kept part's results, which is not evaluated for them."""
-    values = [(buffer, buffer.clone()) for buffer in module.buffers()]  # counts of batches are changed all the same
-    with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad():
-        args, named = filled(evaluation.arguments, iter([torch.empty(shape, dtype=dtype) for shape in shapes]))
-        made = [list(y.shape) for y in _pytree.tree_leaves(module(*args, **named)) if isinstance(y, torch.Tensor)]
-    for buffer, value in values:
-        buffer.copy_(value)
-    return made
+    """Returns the shapes of a kept part's results, which is not evaluated for them. Where that is refused in its mode, as
+    statistics of one value are in train(), the shapes are those in eval(); an evaluation raises the error."""
+    def made(own):
+        with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad():
+            args, named = filled(evaluation.arguments, iter([torch.empty(shape, dtype=dtype) for shape in shapes]))
+            return [list(y.shape) for y in _pytree.tree_leaves(own(*args, **named)) if isinstance(y, torch.Tensor)]
+    try:
+        return made(without_parameters(module))
+    except Exception:
+        if not any(part.training for part in module.modules()):
+            raise
+        return made(without_parameters(module).eval())
 
 
 def is_stored(tensor):
