@@ -104,7 +104,8 @@ class Route:
             if any(n is not None and n != given for n, given in zip(extents, layout.shape())):
                 shown = ', '.join('any' if n is None else str(n) for n in extents)
                 raise ValueError(f'the {self.whole.graph.name} was exported for inputs of [{shown}], and one of {layout.shape()} is given: its '
-                                 'code, or what it gives to kept modules, fixes these extents. Distribute it for the others too')
+                                 'code, or what it gives to kept modules, fixes these extents. Distribute it for the others too, or with '
+                                 'an example of other extents')
 
     def whole_shape(self, name):
         return self.layouts[name].shape() if self.cut.ranks[name] else []
