@@ -15,7 +15,7 @@ import torch
 from torch.export.graph_signature import (ExportGraphSignature, InputKind, InputSpec, OutputKind, OutputSpec, TensorArgument)
 from torch.utils import _pytree
 
-from .kept import Call, Followed
+from .kept import Call, Followed, is_stored
 from .modes import DROPOUTS, described, name_of
 
 
@@ -49,7 +49,7 @@ class Cut:
 def addresses(module: torch.nn.Module) -> set[int]:
     """Returns where the values of a module are in memory, also those of its attributes."""
     leaves = [leaf for part in module.modules() for leaf in _pytree.tree_leaves(vars(part))]
-    return {address(leaf) for leaf in leaves if isinstance(leaf, torch.Tensor) and leaf.layout is torch.strided and leaf.numel()}
+    return {address(leaf) for leaf in leaves if is_stored(leaf) and leaf.numel()}
 
 
 def address(tensor):
@@ -210,7 +210,7 @@ class Cutter:
         tensors = {**self.program.constants, **self.program.state_dict}
         for name in (self.spec_of[node].target for node in piece.stored):
             value = tensors.get(name)
-            if not isinstance(value, torch.Tensor) or isinstance(value, torch.nn.Parameter) or not value.numel():
+            if not is_stored(value) or isinstance(value, torch.nn.Parameter) or not value.numel():
                 continue
             owner = next((each for each, places in self.own.items() if address(value) in places), None)
             if owner is not None:

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import Any, Callable, Sequence
 
 import torch
-from torch._subclasses import FakeTensor, FakeTensorMode
+from torch._subclasses import FakeTensorMode
 from torch.utils import _pytree
 
 from ..calls import Layer, Layout
@@ -21,7 +21,7 @@ from ..models import computed, weights
 from .copies import synchronize
 from .cuts import Kept
 from .functions import also_direct, call, data_type_of, refuse_vmap, repartition
-from .kept import filled, seeded, without_parameters
+from .kept import filled, is_stored, seeded, without_parameters
 from .layers import Module
 from .parts import Family, Summed, paths_in
 from .ports import Port
@@ -177,12 +177,6 @@ def shapes_of(module, evaluation, shapes, dtype):
         if not any(part.training for part in module.modules()):
             raise
         return made(without_parameters(module).eval())
-
-
-def is_stored(tensor):
-    """Whether it is a tensor with values, which all ranks can have."""
-    return (isinstance(tensor, torch.Tensor) and not isinstance(tensor, FakeTensor) and tensor.layout is torch.strided
-            and not tensor.is_meta)
 
 
 def layout_after(shape: list[int], sources: Sequence[Layout]) -> Layout:

@@ -13,6 +13,7 @@ import functools
 from typing import Any, Iterator, Sequence
 
 import torch
+from torch._subclasses import FakeTensor
 from torch.utils import _pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -142,6 +143,12 @@ def marked(tree: Any) -> Any:
 
 def filled(tree: Any, tensors: Iterator[torch.Tensor]) -> Any:
     return _pytree.tree_map(lambda leaf: next(tensors) if leaf is torch.Tensor else leaf, tree)
+
+
+def is_stored(tensor: Any) -> bool:
+    """Whether it is a tensor with values, which all ranks can have."""
+    return (isinstance(tensor, torch.Tensor) and not isinstance(tensor, FakeTensor) and tensor.layout is torch.strided
+            and not tensor.is_meta)
 
 
 def without_parameters(module: torch.nn.Module) -> torch.nn.Module:
