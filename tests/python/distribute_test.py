@@ -466,6 +466,15 @@ class Distribute(unittest.TestCase):
         layout = tenon.Layout.sharded(tenon.Partition(COMM, [COMM.size]), [2, 2, 4, 3], 'B')
         tt.distribute(torch.nn.Sequential(torch.nn.Conv2d(2, 2, 3, padding=1), torch.nn.Tanh()), layout, proof=True)
 
+    def test_a_proof_of_a_number(self):
+        class Mean(torch.nn.Conv2d):
+            def forward(self, x):
+                y = super().forward(x)
+                return y * 2, y.mean()
+
+        layout = tenon.Layout.sharded(tenon.Partition(COMM, [COMM.size]), [1, 2, 2 * COMM.size, 5], 'S2')
+        tt.distribute(Mean(2, 2, 3, padding=1), layout, proof=True)
+
     def test_errors_of_one_rank(self):
         """Folders and files that one rank cannot write are an error of all."""
         with unittest.mock.patch('tempfile.mkdtemp', side_effect=OSError('no space')), self.assertRaisesRegex(

@@ -3,6 +3,7 @@
 import copy
 import gc
 import unittest
+import unittest.mock
 from functools import partial
 
 from mpi4py import MPI
@@ -11,6 +12,7 @@ import tenon
 
 try:
     import torch
+    import torch.utils.checkpoint
 except ImportError:
     raise unittest.SkipTest('PyTorch is not installed')
 import tenon.torch as tt
@@ -194,6 +196,154 @@ class Keep(unittest.TestCase):
         one.load_state_dict(tt.gather_state_dict(network))
         self.assertLess(apart(network(block(layout, x)), block(layout, one(x))), 1e-13)
 
+    def test_proof_leaves_modes(self):
+        one = torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), torch.nn.BatchNorm2d(2), torch.nn.Conv2d(2, 2, 1))
+        one[1].eval()
+        network = tt.distribute(one, splits([2, 2, 2 * COMM.size, 3])[0], keep='1', proof=True)
+        self.assertTrue(network.training and one.training)
+        self.assertFalse(network.get_submodule('1').training)
+
+    def test_other_names_of_kept_parts(self):
+        """Modules and parameters of a kept part that have names outside of it remain the same."""
+        class Named(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight = torch.nn.Parameter(drawn(2, 2, 1, 1))
+                self.group = torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), torch.nn.BatchNorm2d(2))
+                self.group[0].weight, self.first = self.weight, self.group[0]
+                self.register_buffer('mean', self.group[1].running_mean)
+                self.conv = torch.nn.Conv2d(2, 2, 1)
+
+            def forward(self, x):
+                return self.conv(self.group(x))
+
+        one, layout, x = Named(), splits([2, 2, 2 * COMM.size, 3])[0], drawn(2, 2, 2 * COMM.size, 3)
+        network = tt.distribute(one, layout, keep='group')
+        for each in (network, copy.deepcopy(network)):
+            one.load_state_dict(tt.gather_state_dict(each))
+            self.assertEqual([name for name, _ in each.named_parameters()], [name for name, _ in one.named_parameters()])
+            self.assertIs(each.first, each.group[0])
+            for made, given in ((each, block(layout, x)), (one, x)):
+                optimizer = torch.optim.SGD(made.parameters(), 0.1)
+                optimizer.zero_grad()
+                (made(given) ** 2).sum().backward()
+                optimizer.step()
+            self.check_states(tt.gather_state_dict(each), one.state_dict(), 1e-12)
+
+    def test_values_that_are_not_saved(self):
+        """Buffers and attributes outside of the state_dict() are those of the first rank too."""
+        class Scaled(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer('scale', torch.randn(2, 1, 1), persistent=False)
+                self.shifts = [torch.randn(2, 1, 1), torch.arange(2)[:, None, None] + COMM.rank]
+                self.own = torch.randn(2 + COMM.rank)  # in another form on each rank
+
+            def forward(self, x):
+                return torch.sin(x * self.scale + self.shifts[0] * self.shifts[1])
+
+        torch.manual_seed(COMM.rank)
+        one = torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), Scaled())
+        shape = [1, 2, 2 * COMM.size, 3]
+        network, x = tt.distribute(one, splits(shape)[0], keep='1'), drawn(*shape)
+        one.load_state_dict(tt.gather_state_dict(network))
+        one[1].scale, one[1].shifts = COMM.bcast((one[1].scale, one[1].shifts))
+        self.assertLess(apart(network(block(network.input_layout, x)), block(network.output_layout, one(x))), 1e-13)
+
+    def test_what_depends_on_the_batch(self):
+        """An extent that a kept part is given is fixed in its evaluation."""
+        class Scaled(torch.nn.Module):
+            def forward(self, x, count):
+                return x / count
+
+        class Network(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.scaled = Scaled()
+
+            def forward(self, x):
+                return self.scaled(x, self.count(x))
+
+        class Counting(Network):
+            count = staticmethod(lambda x: x.shape[0])
+
+        class Fixed(Network):
+            count = staticmethod(lambda x: int(x.shape[0]))
+
+        layout, x = splits([4, 2, 2 * COMM.size, 3])[0], drawn(4, 2, 2 * COMM.size, 3)
+        for one in (Counting(), Fixed()):
+            network = tt.distribute(one, layout, keep='scaled')
+            self.assertLess(apart(network(block(layout, x)), block(layout, one(x))), 1e-13)
+            with self.assertRaisesRegex(ValueError, r'was exported for inputs of \[4, .* and one of \[2, .*Distribute it'):
+                network(block(layout, x)[:2].clone())
+
+    def test_recomputations(self):
+        """What draws again would draw other masks."""
+        layout = splits([1, 2, 2 * COMM.size, 3])[0]
+        x = block(layout, drawn(*layout.shape())).requires_grad_()
+        for own, draws in ((torch.nn.Dropout(0.5), True), (torch.nn.Tanh(), False)):
+            network = tt.distribute(torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), own, torch.nn.Softsign()), layout, keep='1')
+            for is_reentrant in (False, True):
+                network.zero_grad()
+                network(x).sum().backward()
+                wanted = [p.grad for p in network.parameters()]
+                network.zero_grad()
+                loss = torch.utils.checkpoint.checkpoint(network, x, use_reentrant=is_reentrant).sum()
+                if draws:
+                    with self.assertRaisesRegex(RuntimeError, 'the kept module 1 draws numbers in an evaluation within a backward pass'):
+                        loss.backward()
+                else:
+                    loss.backward()
+                    self.assertLess(max(apart(p.grad, each) for p, each in zip(network.parameters(), wanted)), 1e-13)
+
+    def test_generators_of_devices_are_left_alone(self):
+        layout = splits([1, 2, 2 * COMM.size, 3])[0]
+        network = tt.distribute(torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), torch.nn.Dropout(0.5)), layout, keep='1')
+        state = torch.get_rng_state()
+        with unittest.mock.patch('torch.cuda.manual_seed_all') as seeded:
+            network(block(layout, drawn(*layout.shape())))
+        self.assertFalse(seeded.called)
+        self.assertTrue(torch.equal(torch.get_rng_state(), state))
+
+    def test_layouts_are_prepared_without_an_evaluation(self):
+        """Counts and buffers are left as they are, also while a backward pass is to follow that reads them, and train() need not
+        be possible."""
+        class Counting(torch.nn.Module):
+            count = 0
+
+            def forward(self, x):
+                self.count += 1
+                return x / self.count
+
+        layout, x = splits([4, 2, 2 * COMM.size, 3])[0], drawn(4, 2, 2 * COMM.size, 3)
+        one = torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), torch.nn.BatchNorm2d(2), Counting()).eval()
+        network = tt.distribute(one, layout, keep=['1', '2'])
+        one.load_state_dict(tt.gather_state_dict(network))
+        self.assertEqual((one[2].count, network.get_submodule('2').count), (0, 0))
+        for net, given in ((network, block(layout, x)), (one, x)):
+            (net(given).sum() + net(given[:3].clone()).sum()).backward()
+        for a, b in zip(network.parameters(), one.parameters()):
+            self.assertLess(apart(a.grad, b.grad), 1e-12)
+        single = torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), torch.nn.AdaptiveAvgPool2d(1), torch.nn.BatchNorm2d(2))
+        layout = splits([1, 2, 2 * COMM.size, 3])[0]
+        network = tt.distribute(single, layout, keep='2')
+        with self.assertRaisesRegex(ValueError, 'more than 1 value per channel'):
+            network(block(layout, x[:1]))
+        single.load_state_dict(tt.gather_state_dict(network))
+        self.assertLess(apart(network.eval()(block(layout, x[:1])), single.eval()(x[:1])), 1e-13)
+
+    def test_replicated_beside_kept_parts(self):
+        layout, x = splits([2, 2, 2 * COMM.size, 3])[0], drawn(2, 2, 2 * COMM.size, 3)
+        one = torch.nn.Sequential(torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), torch.nn.BatchNorm2d(2)), torch.nn.PReLU(2))
+        network = tt.replicated(torch.nn.Sequential(tt.distribute(one[0], layout, keep='1'), copy.deepcopy(one[1])))
+        one.load_state_dict(tt.gather_state_dict(network))
+        (one(x) ** 2).sum().backward()
+        (network(block(layout, x)) ** 2).sum().backward()
+        for a, b in zip(network.parameters(), one.parameters()):
+            self.assertLess(apart(a.grad, b.grad), 1e-12)
+        with self.assertRaisesRegex(ValueError, 'is a torch.nn.BatchNorm2d'):
+            tt.replicated(torch.nn.Sequential(network, torch.nn.BatchNorm2d(2)))
+
     def refused(self, text, one, keep, layout=None):
         layout = layout or splits([1, 2, 2 * COMM.size, 3])[0]
         with self.assertRaisesRegex((ValueError, RuntimeError, tenon.Error), text):
@@ -244,12 +394,32 @@ class Keep(unittest.TestCase):
             def forward(self, x):
                 return torch.tanh(self.act(self.conv(x) > 0))
 
+        class Counting(Tied):
+            name = 'count'
+
+            def __init__(self):
+                super().__init__()
+                self.act.register_buffer('count', torch.ones(2, 1, 1), persistent=False)
+                self.act.steps = torch.ones(3, 2, 1, 1)
+                self.row = self.act.steps[1]
+
+            def forward(self, x):
+                return self.act(self.conv(x)) * (self.row if self.name == 'row' else getattr(self.act, self.name))
+
+        class Adding(torch.nn.Module):
+            def forward(self, x):
+                return torch.add(x, 1, out=x).sin()
+
         chain = torch.nn.Sequential(torch.nn.Conv2d(2, 2, 1), InPlace())
         self.refused('no module "conf" to keep: did you mean conv', Tied(), 'conf')
         self.refused('names of modules inside the Tied are expected', Tied(), [''])
         self.refused('"0.conv" is inside of "0"', torch.nn.Sequential(Tied()), ['0.conv', '0'])
         self.refused('does not evaluate the module to keep, act', Unused(), 'act')
         self.refused('the kept module 1 writes into its input', chain, '1')
+        self.refused('the kept module 1 writes into its input', torch.nn.Sequential(torch.nn.Softsign(), Adding()), '1')
+        for name in ('count', 'steps', 'row'):
+            Counting.name = name
+            self.refused('a buffer of the kept module act, outside of it', Counting(), 'act')
         late, layout, x = Late(), splits([1, 2, 2 * COMM.size, 3])[0], drawn(1, 2, 2 * COMM.size, 3)
         network = tt.distribute(late, layout, keep='act', proof=True)
         late.load_state_dict(tt.gather_state_dict(network))

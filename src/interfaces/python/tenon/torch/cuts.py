@@ -15,7 +15,7 @@ import torch
 from torch.export.graph_signature import (ExportGraphSignature, InputKind, InputSpec, OutputKind, OutputSpec, TensorArgument)
 from torch.utils import _pytree
 
-from .kept import Call
+from .kept import Call, Followed, is_stored
 from .modes import DROPOUTS, described, name_of
 
 
@@ -43,6 +43,17 @@ class Cut:
     inputs: list[str]
     outputs: list[str]
     ranks: dict[str, int]  # the number of dimensions of each value that crosses
+    extents: list[list[int | None]]  # of the inputs, None where any can follow
+
+
+def addresses(module: torch.nn.Module) -> set[int]:
+    """Returns where the values of a module are in memory, also those of its attributes."""
+    leaves = [leaf for part in module.modules() for leaf in _pytree.tree_leaves(vars(part))]
+    return {address(leaf) for leaf in leaves if is_stored(leaf) and leaf.numel()}
+
+
+def address(tensor):
+    return tensor.untyped_storage().data_ptr()
 
 
 def is_tensor(node: torch.fx.Node) -> bool:
@@ -107,14 +118,15 @@ class Memory:
 class Cutter:
     """Cuts a graph of torch.export. `dtype` is the type that values which cross have."""
 
-    def __init__(self, program, calls, dtype, title):
-        self.program, self.calls, self.dtype, self.title = program, calls, dtype, title
+    def __init__(self, program, followed, dtype, title):
+        self.program, self.calls, self.dtype, self.title = program, followed.calls, dtype, title
+        self.own = {name: addresses(module) for name, module in followed.modules.items()}
         self.nodes = list(program.graph.nodes)
         self.number = {node: number for number, node in enumerate(self.nodes)}
         specs = {spec.arg.name: spec for spec in program.graph_signature.input_specs}
         self.spec_of = {node: specs[node.name] for node in self.nodes if node.op == 'placeholder'}
         self.fields = [node for node, spec in self.spec_of.items() if spec.kind == InputKind.USER_INPUT]
-        self.memory = Memory(self.nodes, calls)
+        self.memory = Memory(self.nodes, self.calls)
         self.kept = [node for node in self.nodes if is_kept(node)]
         self.results = {node for kept in self.kept for node in kept.users}
         self.output = self.nodes[-1]
@@ -160,6 +172,7 @@ class Cutter:
         pieces = [PieceOf(self, segment) for segment in range(len(self.kept) + 1)]
         for piece in pieces:
             piece.collect()
+            self.check_stored(piece)
         wanted = {each for piece in pieces for each in piece.given} | set(self.output.all_input_nodes)
         wanted |= {each for kept in self.kept for each in kept.args[0]}
         steps = []
@@ -172,7 +185,9 @@ class Cutter:
         for node in wanted:
             self.check_value(node)
         self.check_owners(steps)
-        return Cut(steps, [node.name for node in self.fields], outputs, {node.name: node.meta['val'].dim() for node in wanted | set(self.fields)})
+        extents = [[n.node.maybe_as_int() if isinstance(n, torch.SymInt) else n for n in node.meta['val'].shape] for node in self.fields]
+        return Cut(steps, [node.name for node in self.fields], outputs,
+                   {node.name: node.meta['val'].dim() for node in wanted | set(self.fields)}, extents)
 
     def step_of(self, node, wanted):
         call = self.calls[node.args[1]]
@@ -189,6 +204,18 @@ class Cutter:
             found = value.dtype if isinstance(value, torch.Tensor) else 'a list'
             raise ValueError(f'{self.title} passes {found} from a part to another one, and {self.dtype} is expected: '
                              f'{described(node)}. Keep a module that contains both')
+
+    def check_stored(self, piece):
+        """Refuses buffers of kept modules, which can change them, in pieces, which have them as constants."""
+        tensors = {**self.program.constants, **self.program.state_dict}
+        for name in (self.spec_of[node].target for node in piece.stored):
+            value = tensors.get(name)
+            if not is_stored(value) or isinstance(value, torch.nn.Parameter) or not value.numel():
+                continue
+            owner = next((each for each, places in self.own.items() if address(value) in places), None)
+            if owner is not None:
+                raise ValueError(f'{self.title} reads {name}, a buffer of the kept module {owner}, outside of it, where it would remain '
+                                 'as it is now: let the kept module return it, or keep the module that reads it')
 
     def check_owners(self, steps):
         """Refuses parameters that are read in several parts, and complex ones."""
@@ -285,6 +312,6 @@ class PieceOf:
             made[node] = graph.node_copy(node, made.__getitem__)
 
 
-def cut(program: Any, calls: list[Call], dtype: torch.dtype, folder: str, title: str) -> Cut:
+def cut(program: Any, followed: Followed, dtype: torch.dtype, folder: str, title: str) -> Cut:
     """Cuts the graph at the kept modules, and writes the pieces to a folder."""
-    return Cutter(program, calls, dtype, title).steps(folder)
+    return Cutter(program, followed, dtype, title).steps(folder)

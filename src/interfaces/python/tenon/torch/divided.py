@@ -21,7 +21,7 @@ from ..models import computed, weights
 from .copies import synchronize
 from .cuts import Kept
 from .functions import also_direct, call, data_type_of, refuse_vmap, repartition
-from .kept import filled
+from .kept import filled, is_stored, seeded, without_parameters
 from .layers import Module
 from .parts import Family, Summed, paths_in
 from .ports import Port
@@ -82,6 +82,7 @@ class Route:
 
     def __init__(self, whole, layouts):
         self.whole, self.cut, self.dtype = whole, whole.graph.cut, whole.dtype
+        self.check_extents(layouts)
         self.layouts = dict(zip(self.cut.inputs, layouts))
         self.ports_of, self.crossings = [], {}
         for number, step in enumerate(self.cut.steps):
@@ -96,6 +97,15 @@ class Route:
         type = data_type_of(self.dtype)
         self.inputs = [Port(layout, type, 'the input' + f' {index}' * (len(layouts) > 1)) for index, layout in enumerate(layouts)]
         self.shapes = [port.value.shape for port in self.inputs]
+
+    def check_extents(self, layouts):
+        """Refuses other extents where torch.export fixed them: what kept parts are given can depend on them."""
+        for layout, extents in zip(layouts, self.cut.extents):
+            if any(n is not None and n != given for n, given in zip(extents, layout.shape())):
+                shown = ', '.join('any' if n is None else str(n) for n in extents)
+                raise ValueError(f'the {self.whole.graph.name} was exported for inputs of [{shown}], and one of {layout.shape()} is given: its '
+                                 'code, or what it gives to kept modules, fixes these extents. Distribute it for the others too, or with '
+                                 'an example of other extents')
 
     def whole_shape(self, name):
         return self.layouts[name].shape() if self.cut.ranks[name] else []
@@ -141,9 +151,7 @@ class Route:
             if name not in wholes:
                 wholes[name] = self.crossings[name, True](values[name]).reshape(self.whole_shape(name))
         args, named = filled(step.call.arguments, iter([wholes[name] for name in step.inputs]))
-        # Masks are the same on all ranks.
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed((self.whole.seed + 1000003 * self.whole.evaluations + number) % 2**63)
+        with seeded((self.whole.seed + 1000003 * self.whole.evaluations + number) % 2**63, list(wholes.values()), step.call.name):
             result = self.whole.kept[step.call.name](*args, **named)
         made = [y for y in _pytree.tree_leaves(result) if isinstance(y, torch.Tensor)]
         for name, y in zip(step.outputs, made):
@@ -157,14 +165,18 @@ class Route:
 
 
 def shapes_of(module, evaluation, shapes, dtype):
-    """Returns the shapes of a kept part's results, which is not evaluated for them."""
-    values = [(buffer, buffer.clone()) for buffer in module.buffers()]  # counts of batches are changed all the same
-    with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad():
-        args, named = filled(evaluation.arguments, iter([torch.empty(shape, dtype=dtype) for shape in shapes]))
-        made = [list(y.shape) for y in _pytree.tree_leaves(module(*args, **named)) if isinstance(y, torch.Tensor)]
-    for buffer, value in values:
-        buffer.copy_(value)
-    return made
+    """Returns the shapes of a kept part's results, which is not evaluated for them. Where that is refused in its mode, as
+    statistics of one value are in train(), the shapes are those in eval(); an evaluation raises the error."""
+    def made(own):
+        with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad():
+            args, named = filled(evaluation.arguments, iter([torch.empty(shape, dtype=dtype) for shape in shapes]))
+            return [list(y.shape) for y in _pytree.tree_leaves(own(*args, **named)) if isinstance(y, torch.Tensor)]
+    try:
+        return made(without_parameters(module))
+    except Exception:
+        if not any(part.training for part in module.modules()):
+            raise
+        return made(without_parameters(module).eval())
 
 
 def layout_after(shape: list[int], sources: Sequence[Layout]) -> Layout:
@@ -193,15 +205,15 @@ class Divided(Family, Module):
         self.check_ranks(layouts)
         steps = [step for step in graph.cut.steps if isinstance(step, Kept)]
         self.of_kept = {name for step in steps for name in step.outputs if name}
-        memo: dict[int, Any] = {}
+        self.copied: dict[int, Any] = {}  # by the originals' numbers
         names = list(dict.fromkeys(step.call.name for step in steps))
-        self.__dict__['kept'] = {name: copy.deepcopy(like.get_submodule(name), memo) for name in names}
+        self.__dict__['kept'] = {name: copy.deepcopy(like.get_submodule(name), self.copied) for name in names}
         self.pieces: dict[int, Piece] = {}
         self.set_ups: list[Route] = []
         self.set_layout(layouts)
         self.take_tree(like)
         self.take_modes(like)
-        synchronize([entry for entry in self.entries() if entry[1] is None], self.comm)
+        synchronize([entry for entry in self.entries() if entry[1] is None] + self.other_entries(), self.comm)
         for module in self.kept.values():
             for parameter in module.parameters():
                 parameter.tenon_is_summed = True  # type: ignore[attr-defined]
@@ -217,7 +229,8 @@ class Divided(Family, Module):
         """Takes over the modules and parameters of the original."""
         tensors = {**dict(like.named_parameters(remove_duplicate=False)), **dict(like.named_buffers(remove_duplicate=False))}
         self.known, self.merged, self.held = {}, set(), []
-        self.made = {id(like.get_submodule(name)): module for name, module in self.kept.items()}
+        self.made = {id(original): own for name, module in self.kept.items()
+                     for original, own in zip(like.get_submodule(name).modules(), module.modules())}
         self.used = {id(tensors[name]) for name in self.graph.used if name in tensors}
         self.slot_of, own = {}, {}
         for piece in self.pieces.values():
@@ -235,7 +248,20 @@ class Divided(Family, Module):
             piece.follow_held()
         self.paths = paths_in(self)
         self.counts = [buffer for name, buffer in self.named_buffers() if name in self.graph.counts]
-        del self.known, self.slot_of, self.merged, self.used, self.made
+        del self.known, self.slot_of, self.merged, self.used, self.made, self.copied
+
+    def other_entries(self):
+        """Returns the tensors of kept parts that are not in the state_dict(): buffers that are not saved, and attributes. Those
+        that some ranks lack, as what an evaluation on one rank has left, are not among them. Collective."""
+        known, found = {id(tensor) for _, _, tensor in self.entries()}, {}
+        for name, kept in self.kept.items():
+            for path, module in kept.named_modules(prefix=name):
+                for key, tensor in _pytree.tree_flatten_with_path(vars(module))[0]:
+                    if is_stored(tensor) and id(tensor) not in known:
+                        known.add(id(tensor))
+                        found[path + _pytree.keystr(key), tuple(tensor.shape), tensor.dtype] = tensor
+        common = set(found).intersection(*self.comm.allgather(list(found)))
+        return [(key[0], None, found[key]) for key in sorted(common, key=str)]
 
     def piece(self, number, layouts):
         """Returns a piece, which the first layouts make."""

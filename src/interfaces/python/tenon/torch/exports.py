@@ -216,7 +216,7 @@ def exported(module, examples, folder, training, keep, dtype):
     program._example_inputs = None  # a whole field
     if keep:
         followed.check()
-        parts = cut(program, followed.calls, dtype, folder, type(module).__name__)
+        parts = cut(program, followed, dtype, folder, type(module).__name__)
     else:
         torch.export.save(program, path)
     outputs = [node.meta['val'] for node in list(program.graph.nodes)[-1].args[0]]

@@ -11,6 +11,7 @@ from mpi4py import MPI
 
 from ..calls import Layout
 from . import copies
+from .divided import Divided
 from .functions import comm_of
 from .layers import Module
 from .networks import entries_of
@@ -73,8 +74,9 @@ def replicated(module: Network, comm: MPI.Comm | Layout | None = None) -> Networ
     Returns the module. A term of the loss that is not of a block, such as the size of a parameter, is
     divided by the number of ranks. Collective."""
     over = comm_of(comm)
+    kept = {id(inner) for part in module.modules() if isinstance(part, Divided) for each in part.kept.values() for inner in each.modules()}
     for name, part in module.named_modules():
-        if isinstance(part, Module):
+        if isinstance(part, Module) or id(part) in kept:  # which have whole tensors
             continue
         kernel = getattr(part, 'kernel_size', 1)
         is_window = isinstance(part, torch.nn.modules.conv._ConvNd) and any(extent != 1 for extent in kernel)  # type: ignore[union-attr]

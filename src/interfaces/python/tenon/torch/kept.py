@@ -6,12 +6,14 @@ What is evaluated later is the module itself, with its hooks and its mode."""
 from __future__ import annotations
 
 import contextlib
+import copy
 import dataclasses
 import difflib
 import functools
 from typing import Any, Iterator, Sequence
 
 import torch
+from torch._subclasses import FakeTensor
 from torch.utils import _pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -63,12 +65,14 @@ class Followed:
 
     def __init__(self, module: torch.nn.Module, names: Sequence[str]) -> None:
         self.modules = {name: module.get_submodule(name) for name in names}
+        self.copies: dict[str, torch.nn.Module] = {}
         self.calls: list[Call] = []
 
     @contextlib.contextmanager
     def __call__(self) -> Iterator[None]:
         self.calls.clear()
         defined()
+        self.copies = {name: without_parameters(module) for name, module in self.modules.items()}
         current.append(self)
         with contextlib.ExitStack() as replaced:
             for name, module in self.modules.items():
@@ -100,9 +104,8 @@ class Followed:
         """Returns tensors like the results of a call, for tensors without memory."""
         call = self.calls[number]
         args, named = filled(call.arguments, iter(inputs))
-        module = self.modules[call.name]
-        with restored(module), Watch(inputs) as watch:
-            result = torch.nn.Module.__call__(module, *args, **named)
+        with Watch(inputs) as watch:
+            result = self.copies[call.name](*args, **named)
         leaves = _pytree.tree_leaves(result)
         tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
         if watch.is_written:
@@ -125,9 +128,12 @@ class Watch(TorchDispatchMode):
         self.tensors, self.is_written = tensors, False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        for argument, given in zip(func._schema.arguments, args):
+        arguments = func._schema.arguments
+        given = {**dict(zip([argument.name for argument in arguments], args)), **(kwargs or {})}
+        for argument in arguments:
             if argument.alias_info is not None and argument.alias_info.is_write:
-                self.is_written |= any(torch._C._is_alias_of(given, tensor) for tensor in self.tensors)
+                written = [leaf for leaf in _pytree.tree_leaves(given.get(argument.name)) if isinstance(leaf, torch.Tensor)]
+                self.is_written |= any(torch._C._is_alias_of(leaf, tensor) for leaf in written for tensor in self.tensors)
         return func(*args, **(kwargs or {}))
 
 
@@ -139,27 +145,42 @@ def filled(tree: Any, tensors: Iterator[torch.Tensor]) -> Any:
     return _pytree.tree_map(lambda leaf: next(tensors) if leaf is torch.Tensor else leaf, tree)
 
 
+def is_stored(tensor: Any) -> bool:
+    """Whether it is a tensor with values, which all ranks can have."""
+    return (isinstance(tensor, torch.Tensor) and not isinstance(tensor, FakeTensor) and tensor.layout is torch.strided
+            and not tensor.is_meta)
+
+
+def without_parameters(module: torch.nn.Module) -> torch.nn.Module:
+    """Returns a copy with the same parameters, for evaluations without values: its counts and buffers are its own."""
+    return copy.deepcopy(module, {id(parameter): parameter for parameter in module.parameters()})
+
+
+@contextlib.contextmanager
+def seeded(seed: int, tensors: Sequence[torch.Tensor], name: str) -> Iterator[None]:
+    """Gives torch's generators, of the CPU and of the tensors' devices, a seed, and restores them afterwards: what an evaluation
+    draws is the same on all ranks. It depends on the number of the evaluation, and is not repeated in a backward pass."""
+    devices = sorted({tensor.device.index for tensor in tensors if tensor.device.type == 'cuda'})
+    with torch.random.fork_rng(devices):
+        generators = [torch.default_generator, *[torch.cuda.default_generators[index] for index in devices]]
+        for generator in generators:
+            generator.manual_seed(seed)
+        is_again = torch._C._current_graph_task_id() != -1  # in a backward pass
+        states = [generator.get_state() for generator in generators if is_again]
+        yield
+        if any(not torch.equal(state, generator.get_state()) for state, generator in zip(states, generators)):
+            raise RuntimeError(f'the kept module {name} draws numbers in an evaluation within a backward pass, as of '
+                               'torch.utils.checkpoint, which would differ from those before: leave it out of the checkpoint')
+
+
 @contextlib.contextmanager
 def as_operator(followed, name, module):
     """Replaces forward() of a module; its hooks belong to what is kept."""
     own = {key: module.__dict__[key] for key in ('forward', *HOOKS) if key in module.__dict__}
     module.__dict__.update({key: type(value)() for key, value in own.items() if key != 'forward'},
                            forward=lambda *args, **named: followed.call(name, (args, named)))
-    module.__dict__['tenon_own'] = own
     try:
         yield
     finally:
-        del module.__dict__['tenon_own'], module.__dict__['forward']
+        del module.__dict__['forward']
         module.__dict__.update(own)
-
-
-@contextlib.contextmanager
-def restored(module):
-    """The module as it was."""
-    replaced = {key: module.__dict__.pop(key) for key in ('forward', *HOOKS) if key in module.__dict__}
-    module.__dict__.update(module.__dict__['tenon_own'])
-    try:
-        yield
-    finally:
-        module.__dict__.pop('forward', None)
-        module.__dict__.update(replaced)

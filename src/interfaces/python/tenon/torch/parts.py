@@ -74,6 +74,8 @@ class Family(torch.nn.Module):
             whole.held.append(held)
         elif id(tensor) in whole.merged:
             pass
+        elif id(tensor) in whole.copied:  # of a kept part
+            (self.register_parameter if is_parameter else self.register_buffer)(name, whole.copied[id(tensor)])
         elif is_parameter:
             self.register_parameter(name, torch.nn.Parameter(tensor.detach().clone(), tensor.requires_grad))
         else:
@@ -180,7 +182,7 @@ class Distributed(Family, Summed):
             self.__dict__[name] = value
         Module.__init__(self, make(), layouts, depth)
         self.__dict__['own_complex'] = like.own_complex if isinstance(like, Distributed) else self.complex_of(like)
-        del self.__dict__['like'], self.known, self.slot_of, self.merged, self.used, self.made
+        del self.__dict__['like'], self.known, self.slot_of, self.merged, self.used, self.made, self.copied
         self.add_sums()
         synchronize([entry for entry in self.entries() if entry[1] is None], self.comm)  # what Tenon does not have
         self.counts = [buffer for name, buffer in self.named_buffers() if name in graph.counts]
@@ -196,7 +198,7 @@ class Distributed(Family, Summed):
         tensors = {**dict(like.named_parameters(remove_duplicate=False)), **dict(like.named_buffers(remove_duplicate=False))}
         slots = (*self.slots, *self.states)
         left_out = computed(self.layer)
-        self.names, self.known, self.made = {}, {}, {}
+        self.names, self.known, self.made, self.copied = {}, {}, {}, {}
         # Tenon's real parameter can have the name of the complex one, which is another tensor.
         shared = {name for name in names if name in tensors and not tensors[name].is_complex()}
         self.slot_of = {id(tensors[name]): (number, slot) for number, (name, slot) in enumerate(zip(names, slots)) if name in shared}

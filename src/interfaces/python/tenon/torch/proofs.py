@@ -52,7 +52,7 @@ def prove(own, module):
                 each.training = mode
     raise_on_all(comm, error, 'the module was not evaluated')
     outputs, of_inputs, of_parameters = comm.bcast(results)
-    was_training = own.training
+    was_training, own_modes = own.training, [each.training for each in own.modules()]
     own.eval()
     given = [block(layout, whole.detach()).contiguous().requires_grad_() for layout, whole in zip(own.input_layouts, wholes)]
     with torch.enable_grad():
@@ -60,11 +60,13 @@ def prove(own, module):
         held = {name: each for name, each in own.held_in() if name in of_parameters}
         held.update({name: Copy(p) for name, p in own.named_parameters() if p.requires_grad and name in of_parameters and name not in held})
         found = torch.autograd.grad([each for each in y], [*given, *[each.tensor for each in held.values()]], grad_outputs=[
-            block(layout.dual(), wave(whole)).reshape(each.shape) / copies_of(layout)
+            block(layout.dual(), wave(whole).reshape(layout.shape())).reshape(each.shape) / copies_of(layout)
             for layout, whole, each in zip(own.output_layouts, outputs, y)], allow_unused=True)
     own.train(was_training)
+    for each, mode in zip(own.modules(), own_modes):  # kept parts have modes of their own
+        each.training = mode
     found = [*[dx if dx is None else sum_of_copies(layout, dx) for layout, dx in zip(own.input_layouts, found)], *found[len(given):]]
-    rows = [('output', own_y, block(layout, whole).reshape(own_y.shape), whole)
+    rows = [('output', own_y, block(layout, whole.reshape(layout.shape())).reshape(own_y.shape), whole)
             for layout, own_y, whole in zip(own.output_layouts, y, outputs)]
     rows += [('gradient of an input', dx, block(layout, whole), whole) for layout, dx, whole in zip(own.input_layouts, found, of_inputs)
              if whole is not None and dx is not None]
