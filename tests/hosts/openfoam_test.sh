@@ -14,6 +14,7 @@ mpiexec=("${@:3}") # and its flag for the number of processes
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/tenon/openfoam
 if [[ -z ${WM_PROJECT_DIR:-} && -e $cache/complete ]]; then
   set +eu
+  set -- # it reads arguments as files of settings
   # shellcheck source=/dev/null
   source "$cache/etc/bashrc"
   set -eu
