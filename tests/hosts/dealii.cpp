@@ -64,6 +64,15 @@ int main(int argc, char** argv) {
   for (unsigned i = 0; i < count; ++i)
     CHECK(constant.begin()[i] == value(shared->local_to_global(i)));
 
+  // A vector with more entries than the tensor is refused, such as one of a refined mesh.
+  bool isRefused = false;
+  try {
+    const auto all = tenon::placeGhosted(x, v);
+  } catch (const std::length_error&) {
+    isRefused = true;
+  }
+  CHECK(isRefused == (count != owned));
+
   /* Each rank contributes its number plus 1 to each of its entries and ghosts. */
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

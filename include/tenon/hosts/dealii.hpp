@@ -27,6 +27,9 @@
 
 #include <tenon.hpp>
 
+#include <stdexcept>
+#include <string>
+
 namespace tenon {
 
 /** @brief The local entries of a Utilities::MPI::Partitioner, ghosts included, by their global
@@ -61,6 +64,13 @@ template <class Vector>
 Placement placeVector(DTensor& x, Vector& vector, bool isGhosted, const Where& where) {
   const auto& partitioner = *vector.get_partitioner();
   const TenonInt owned = partitioner.locally_owned_size(), ghosts = partitioner.n_ghost_indices();
+  const TenonInt entries = owned + (isGhosted ? ghosts : 0);
+  // Also a longer vector is an error: after a refinement it is not that of the map any more.
+  if (x.localSize(where) != entries)
+    throw std::length_error("the vector has " + std::to_string(entries) +
+                            (isGhosted ? " owned entries and ghosts" : " owned entries") +
+                            ", but the tensor has " + std::to_string(x.localSize(where)) +
+                            "; after a refinement, make map and tensors again");
   std::vector<TenonInt> behind(dimensionsOf(x.get(), where));
   if (isGhosted)
     behind[0] = ghosts;
