@@ -118,6 +118,13 @@ void placementsEndWithTheirScope() {
   CHECK(thrown([&] { x.fill(0); }) == TENON_ERR_STATE);
   float single[1] = {};
   CHECK(thrown([&] { (void)x.place(single); }) == TENON_ERR_DATATYPE);
+  try {
+    (void)x.place(single);
+  } catch (const tenon::Error& error) {
+    const std::string message = error.message();
+    CHECK(message.find("float32 elements") != std::string::npos);
+    CHECK(message.find("tensor has float64") != std::string::npos);
+  }
   CHECK(isOfWrongLength([&] { (void)x.place(field.data(), {{1, 2, 3}}); }));
 }
 

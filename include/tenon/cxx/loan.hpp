@@ -47,6 +47,13 @@ constexpr TenonDataType dataTypeOf() {
                                              : TENON_INT32;
 }
 
+inline const char* nameOf(TenonDataType type) {
+  return type == TENON_FLOAT32   ? "float32"
+         : type == TENON_FLOAT64 ? "float64"
+         : type == TENON_INT64   ? "int64"
+                                 : "int32";
+}
+
 inline std::size_t dimensionsOf(TenonDTensor x, const Where& where) {
   TenonLayout layout = nullptr;
   Call(where).check(TenonDTensorGetLayout(x, &layout));
@@ -348,7 +355,10 @@ private:
     Call(where).check(TenonDTensorGetDataType(this->get(), &own));
     if (own != type) {
       const std::string message =
-          "the elements of the array are of another type than those of the tensor";
+          std::string("the array has ") + nameOf(type) + " elements, but the tensor has " +
+          nameOf(own) +
+          "; give both the same type (tensors of a layer have its setting data_type, which is "
+          "float32 by default)";
       throw Error(TENON_ERR_DATATYPE, message, message);
     }
     const std::size_t dimensions = dimensionsOf(this->get(), where);
