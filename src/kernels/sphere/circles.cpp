@@ -5,6 +5,7 @@
 // copied, each by one strided copy. A rank without all orders has zeros for the others.
 #include "kernels/sphere/circles.hpp"
 
+#include "kernels/base/parallel.hpp"
 #include "kernels/elementwise/reduce.hpp"
 #include "kernels/movement/block_copy.hpp"
 #include "kernels/products/gemm.hpp"
@@ -17,6 +18,20 @@ namespace tenon {
 namespace {
 
 constexpr Index kScratchNumbers = Index(1) << 17; // of a block of circles on the host
+
+// Where pairs of numbers are in an array of lines: that of the first pair, and the distances of two
+// pairs and of two lines.
+struct StridedPairs {
+  Index begin, pair, line;
+};
+
+template <class T>
+void copyPairs(Index pairs, const T* from, Index fromStride, T* to, Index toStride) {
+  for (Index i = 0; i < pairs; ++i) {
+    to[i * toStride] = from[i * fromStride];
+    to[i * toStride + 1] = from[i * fromStride + 1];
+  }
+}
 
 } // namespace
 
@@ -63,7 +78,9 @@ void CircleFourier<T>::toColumns(Index lines, const T* X, T* x) {
   });
 }
 
-// Even places have the orders 0, 1, ..., odd places M-1, M-2, ...
+// Even places have the orders 0, 1, ..., odd places M-1, M-2, ... On the device each parity is one
+// strided copy of pairs; on the host that walk costs more than the transform itself, because its
+// innermost rows have two numbers, so there a loop copies pairs.
 template <class T>
 void CircleFourier<T>::copyOrders(Index lines, bool toPlaces, const T* from, T* to) {
   const Index orders = columns_.modes;
@@ -71,16 +88,25 @@ void CircleFourier<T>::copyOrders(Index lines, bool toPlaces, const T* from, T* 
     const Index first = place_ + (place_ % 2 == parity ? 0 : 1), end = place_ + places_;
     if (first >= end)
       continue;
-    const Index extent[] = {lines, (end - first + 1) / 2, 2}, placed[] = {2 * places_, 4, 1},
-                ordered[] = {2 * orders, parity == 0 ? 2 : -2, 1};
-    const Index atPlace = 2 * (first - place_),
-                atOrder = 2 * (parity == 0 ? first / 2 : orders - 1 - first / 2);
-    if (toPlaces)
-      blockCombine(*context_, Combine::Copy, 3, extent, from + atOrder, ordered, to + atPlace,
-                   placed);
-    else
-      blockCombine(*context_, Combine::Copy, 3, extent, from + atPlace, placed, to + atOrder,
-                   ordered);
+    // The pairs of one line, of which every second place is of this parity.
+    const StridedPairs atPlaces{2 * (first - place_), 4, 2 * places_},
+        atOrders{2 * (parity == 0 ? first / 2 : orders - 1 - first / 2), parity == 0 ? 2 : -2,
+                 2 * orders};
+    const Index pairs = (end - first + 1) / 2;
+    const StridedPairs &source = toPlaces ? atOrders : atPlaces,
+                       &target = toPlaces ? atPlaces : atOrders;
+    if (isOnDevice(*context_)) {
+      const Index extent[] = {lines, pairs, 2}, read[] = {source.line, source.pair, 1},
+                  written[] = {target.line, target.pair, 1};
+      blockCombine(*context_, Combine::Copy, 3, extent, from + source.begin, read,
+                   to + target.begin, written);
+      continue;
+    }
+    parallelRanges(context_->threads(), lines, /*cost=*/4 * pairs, [=](Index begin, Index end) {
+      for (Index line = begin; line < end; ++line)
+        copyPairs(pairs, from + source.begin + line * source.line, source.pair,
+                  to + target.begin + line * target.line, target.pair);
+    });
   }
 }
 

@@ -200,21 +200,27 @@ void SphereLegendre<T>::fillPanel(Index place, Index first, Index count, const D
                     });
 }
 
-// Sums and differences of the rows of each pair, for `count` orders from `first`.
+// Sums and differences of the rows of each pair, for `count` orders from `first`. They are computed
+// in local arrays of one cache line and then stored by pairs (real, imaginary), because the pairs
+// of different orders go to different places: one loop over both would be scalar.
 template <class T>
 void SphereLegendre<T>::fold(Index first, Index count, const T* x, T* folded) const {
   const Index row = 2 * block_.places, field = block_.rows * row, parity = pairs() * width_;
+  T sums[2 * kGroup<T>], differences[2 * kGroup<T>];
+  const T zeros[2 * kGroup<T>] = {}; // the row of a pair that does not exist
   for (std::size_t j = 0; j < pairs_.size(); ++j)
     for (std::size_t f = 0; f < fieldAt_.size(); ++f) {
       const T* start = x + fieldAt_[f] * field + 2 * first;
-      const T *north = start + pairs_[j].north * row, *south = start + pairs_[j].south * row;
-      T* to = folded + static_cast<Index>(j) * width_ + 2 * static_cast<Index>(f);
+      const T *north = pairs_[j].north < 0 ? zeros : start + pairs_[j].north * row,
+              *south = pairs_[j].south < 0 ? zeros : start + pairs_[j].south * row;
       for (Index i = 0; i < 2 * count; ++i) {
-        const T a = pairs_[j].north < 0 ? T(0) : north[i],
-                b = pairs_[j].south < 0 ? T(0) : south[i];
-        T* sum = to + (i / 2) * 2 * parity + i % 2;
-        sum[0] = a + b;
-        sum[parity] = a - b;
+        sums[i] = north[i] + south[i];
+        differences[i] = north[i] - south[i];
+      }
+      T* to = folded + static_cast<Index>(j) * width_ + 2 * static_cast<Index>(f);
+      for (Index i = 0; i < count; ++i, to += 2 * parity) {
+        std::copy_n(sums + 2 * i, 2, to);
+        std::copy_n(differences + 2 * i, 2, to + parity);
       }
     }
 }
@@ -222,16 +228,24 @@ void SphereLegendre<T>::fold(Index first, Index count, const T* x, T* folded) co
 template <class T>
 void SphereLegendre<T>::unfold(Index first, Index count, const T* folded, T* x) const {
   const Index row = 2 * block_.places, field = block_.rows * row, parity = pairs() * width_;
+  T even[2 * kGroup<T>], odd[2 * kGroup<T>];
   for (std::size_t j = 0; j < pairs_.size(); ++j)
     for (std::size_t f = 0; f < fieldAt_.size(); ++f) {
-      T* start = x + fieldAt_[f] * field + 2 * first;
       const T* from = folded + static_cast<Index>(j) * width_ + 2 * static_cast<Index>(f);
-      for (Index i = 0; i < 2 * count; ++i) {
-        const T* even = from + (i / 2) * 2 * parity + i % 2;
-        if (pairs_[j].north >= 0)
-          start[pairs_[j].north * row + i] = even[0] + even[parity];
-        if (pairs_[j].south >= 0)
-          start[pairs_[j].south * row + i] = even[0] - even[parity];
+      for (Index i = 0; i < count; ++i, from += 2 * parity) {
+        std::copy_n(from, 2, even + 2 * i);
+        std::copy_n(from + parity, 2, odd + 2 * i);
+      }
+      T* start = x + fieldAt_[f] * field + 2 * first;
+      if (pairs_[j].north >= 0) {
+        T* north = start + pairs_[j].north * row;
+        for (Index i = 0; i < 2 * count; ++i)
+          north[i] = even[i] + odd[i];
+      }
+      if (pairs_[j].south >= 0) {
+        T* south = start + pairs_[j].south * row;
+        for (Index i = 0; i < 2 * count; ++i)
+          south[i] = even[i] - odd[i];
       }
     }
 }
