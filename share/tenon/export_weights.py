@@ -7,7 +7,9 @@ import struct
 
 import torch
 
-TYPES = {"float16": "F16", "float32": "F32", "float64": "F64", "int64": "I64"}
+# Names of element types in a safetensors file.
+TYPES = {torch.bool: "BOOL", torch.uint8: "U8", torch.int8: "I8", torch.int16: "I16", torch.float16: "F16", torch.bfloat16: "BF16",
+         torch.int32: "I32", torch.float32: "F32", torch.int64: "I64", torch.float64: "F64"}
 
 
 def export_weights(model, path, mean=None, std=None):
@@ -19,9 +21,12 @@ def export_weights(model, path, mean=None, std=None):
     # The order of the layers is in the header, for a library that sorts the tensors by name.
     header, data, end = {"__metadata__": {"tenon.order": "\n".join(tensors)}}, [], 0
     for name, tensor in tensors.items():
-        data.append(tensor.contiguous().numpy())
-        header[name] = {"dtype": TYPES[data[-1].dtype.name], "shape": data[-1].shape,
-                        "data_offsets": [end, end := end + data[-1].nbytes]}
+        if tensor.dtype not in TYPES:
+            raise TypeError(f"{name} has elements of {tensor.dtype}, which a safetensors file does not have; of a complex tensor "
+                            "export torch.view_as_real(), its pairs of real numbers")
+        # As bytes, since NumPy has no bfloat16; of a scalar, its one element.
+        data.append(tensor.contiguous().reshape(-1).view(torch.uint8).numpy())
+        header[name] = {"dtype": TYPES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [end, end := end + data[-1].nbytes]}
     text = json.dumps(header).encode()
     with open(path, "wb") as file:
         file.write(b"".join([struct.pack("<Q", len(text)), text] + [array.tobytes() for array in data]))
