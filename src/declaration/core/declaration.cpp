@@ -77,6 +77,7 @@ std::optional<StoredName> storedName(const std::string& names, const std::string
   for (const std::string& entry : names.empty() ? std::vector<std::string>() : split(names, ';')) {
     const std::size_t equals = entry.find('='), bracket = entry.find('[');
     const bool hasExtents = bracket != entry.npos;
+    // What follows "="; without one, nothing, and an empty name is an error below.
     StoredName stored{entry.substr(std::min(equals, entry.size() - 1) + 1)};
     bool isGood = equals != entry.npos && equals > 0;
     if (hasExtents && isGood && bracket > equals && entry.ends_with(']')) {

@@ -83,6 +83,7 @@ Interval BoundaryText::channels(std::string_view range) const {
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
     // A tensor cannot have more channels than elements.
     const bool isNumber = error == std::errc() && end == word.data() + word.size();
+    // What is not a channel becomes the only or the first end, -1, which is an error below.
     if (!isNumber || number < 0 || number > kMaxElements)
       ends.clear();
     ends.push_back(isNumber && number <= kMaxElements ? number : -1);
@@ -336,6 +337,8 @@ void Windowed::checkBoundaryShape(const Shape& field) const {
       std::ranges::find_if(windowList, [](const Window& window) { return !window.bands.empty(); });
   if (banded == windowList.end())
     return;
+  // A last band without an end has the modes of all further channels, so the channels before it
+  // are a minimum. Otherwise each channel is in a band, and the number must be exact.
   const std::vector<ModeBand>& bands = banded->bands;
   const bool isOpen = bands.back().end == kOpenEnd;
   const Index namedChannels =

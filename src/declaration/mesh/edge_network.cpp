@@ -122,6 +122,7 @@ template <class T>
 class BlockRows {
 public:
   BlockRows(T* first, Index edges, Index channels, Index perChannel, KernelContext& context)
+      // LocalArray takes memory that can be written; cotangents of messages are only read.
       : extent_{edges, channels, perChannel}, strides_{channels * perChannel, perChannel, 1},
         memory_{const_cast<Element*>(first),
                 dataTypeOf<Element>(),
@@ -330,6 +331,8 @@ private:
   std::vector<GatheredPart> gatheredParts_;
   RowLists edgesOfNodes_; // for each node: its edges, by position in the block
   RowLists nodesOfEdges_; // for each edge: its node
+  // The rows of a block, one array after the other: those that the MLP reads; in a derivative their
+  // tangents or cotangents; and those that it writes, or their cotangents, if messages are summed.
   Buffer blockMemory_;
 };
 

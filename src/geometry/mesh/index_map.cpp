@@ -84,8 +84,8 @@ public:
     return end;
   }
 
-  // The smallest colour that is free at both places: goes to the first word that has a free colour
-  // at both, and if these are different colours, so that no common one is in it, to the next word.
+  // The smallest colour that is free at both places. A word with a free colour at each place can
+  // still have none that is free at both; the search then goes on at the next word.
   static Index smallestFree(ColourSets& sources, Index source, ColourSets& targets, Index target) {
     for (Index number = 0;;) {
       if (const Index next = targets.firstFree(target, sources.firstFree(source, number));

@@ -105,7 +105,7 @@ std::vector<NamedTensor> namedTensors(const Layer& layer) {
                                    p->name())) {
         const std::size_t slash = layerPath.rfind('/');
         const std::string container = slash == layerPath.npos ? "" : layerPath.substr(0, slash);
-        named.isKnown = false; // PyTorch has it as well
+        named.isKnown = false; // its name in files says that files have it
         named.file = container.empty() ? stored->name : nameInFile(container) + "." + stored->name;
         named.extents = std::move(stored->extents);
       }

@@ -204,9 +204,10 @@ Form ShellDeclaration::form(const Layouts& inputs, const Choice& choice) const {
     return makeLayout(shape, grid, broadcast, std::vector<CutSource>(shape.size()));
   };
   for (const Declared& p : declared_)
-    form.parameters.push_back({p.name, replicated(p.shape), p.fanIn, p.fanOut});
+    form.parameters.push_back(
+        {.name = p.name, .use = replicated(p.shape), .fanIn = p.fanIn, .fanOut = p.fanOut});
   for (const DeclaredState& s : states_)
-    form.states.push_back({s.name, replicated(s.shape), s.initial});
+    form.states.push_back({.name = s.name, .use = replicated(s.shape), .initial = s.initial});
   return form;
 }
 
