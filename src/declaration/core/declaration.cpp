@@ -183,8 +183,11 @@ Declaration::FormBeginning Declaration::beginForm(const Layouts& inputs,
   Shape output = outputShape(formInputs.shapes);
   Signature signature = Signature::choose(rows(formInputs.shapes), formInputs.plain,
                                           formInputs.grid, choice.labels, title());
-  return {std::move(formInputs.shapes), std::move(formInputs.plain), std::move(formInputs.grid),
-          std::move(output), std::move(signature)};
+  return {.shapes = std::move(formInputs.shapes),
+          .plain = std::move(formInputs.plain),
+          .grid = std::move(formInputs.grid),
+          .output = std::move(output),
+          .signature = std::move(signature)};
 }
 
 Form Declaration::formLikeInput(const Layouts& inputs, const Choice& choice) const {

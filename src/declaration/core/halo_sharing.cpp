@@ -48,7 +48,7 @@ bool isPeriodicSomewhere(const Halo& halo) {
 Interval sourcesOf(Interval box, Index extent, const Halo& halo) {
   std::vector<ModeBand> bands = halo.bands;
   if (bands.empty())
-    bands.push_back({0, halo.low, halo.high});
+    bands.push_back({.end = 0, .low = halo.low, .high = halo.high}); // the end is not read
   Interval merged;
   for (const ModeBand& band : bands)
     for (const Segment& run : extensionSegments(box, extent, band.low, band.high))

@@ -213,7 +213,8 @@ void Windowed::readBoundary(std::vector<Window>& windows) const {
                       d));
     if (!lists.isForAll() && !areLinked) {
       for (std::size_t i = 0; i < ends.size(); ++i)
-        window.bands.push_back({ends[i], (*modes[i])[d].low, (*modes[i])[d].high});
+        window.bands.push_back(
+            {.end = ends[i], .low = (*modes[i])[d].low, .high = (*modes[i])[d].high});
       joinNones(window.bands, &ModeBand::low, padsWithZeros(), boundary);
       joinNones(window.bands, &ModeBand::high, padsWithZeros(), boundary);
     }
@@ -251,8 +252,9 @@ void setVectorModes(Window& window, const std::vector<Index>& channels) {
   for (const ModeBand& band : bandsOf(window)) {
     for (; next != channels.end() && *next < band.end; ++next) {
       if (*next > begin)
-        divided.push_back({*next, band.low, band.high});
-      divided.push_back({*next + 1, vectorMode(band.low), vectorMode(band.high)});
+        divided.push_back({.end = *next, .low = band.low, .high = band.high});
+      divided.push_back(
+          {.end = *next + 1, .low = vectorMode(band.low), .high = vectorMode(band.high)});
       begin = *next + 1;
     }
     if (begin < band.end)

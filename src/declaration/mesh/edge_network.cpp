@@ -51,7 +51,7 @@ std::vector<EdgeBlock> blocksOf(const RowLists& sums, Index edges) {
   Index node = 0, first = 0;
   for (Index i = 1; i <= sums.rows; ++i)
     if (const Index end = beginOf(sums, i); end - first >= edges || i == sums.rows) {
-      blocks.push_back({node, i, first, end});
+      blocks.push_back({.firstNode = node, .endNode = i, .first = first, .end = end});
       node = i;
       first = end;
     }
@@ -66,7 +66,7 @@ std::vector<EdgeBlock> blocksOf(Index count, Index edges) {
   std::vector<EdgeBlock> blocks;
   for (Index first = 0; first == 0 || first < count; first += edges) {
     const Index end = std::min(count, first + edges);
-    blocks.push_back({first, end, first, end});
+    blocks.push_back({.firstNode = first, .endNode = end, .first = first, .end = end});
   }
   return blocks;
 }

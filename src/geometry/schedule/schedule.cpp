@@ -264,7 +264,8 @@ private:
       auto shared =
           role_ == Role::Source ? overlaps(own, peerSegments) : overlaps(peerSegments, own);
       if (!shared.empty())
-        candidates_[dim].push_back({peerLayout_.partCoordinates(dim, part), std::move(shared)});
+        candidates_[dim].push_back(
+            {.coordinates = peerLayout_.partCoordinates(dim, part), .overlaps = std::move(shared)});
     }
   }
 

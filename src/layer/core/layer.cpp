@@ -370,7 +370,8 @@ void Layer::setRecording(bool records) {
 }
 
 void SavedModes::note(Layer& layer) {
-  modes_.push_back({&layer, layer.isTraining(), layer.isRecording()});
+  modes_.push_back(
+      {.layer = &layer, .training = layer.isTraining(), .records = layer.isRecording()});
   for (Layer* child : layer.children())
     note(*child);
 }

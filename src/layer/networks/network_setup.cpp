@@ -202,7 +202,8 @@ private:
     assignments_.push_back(assignment);
     std::vector<int> outputs = walk(container, reads);
     assignments_.pop_back();
-    list_.containers.push_back({&container, reads, outputs, assignment});
+    list_.containers.push_back(
+        {.layer = &container, .reads = reads, .outputs = outputs, .assignment = assignment});
     return outputs;
   }
 

@@ -372,7 +372,7 @@ public:
     for (const Box& box : {x_, whole})
       for (Index group = 0; group < groups; ++group)
         counts.push_back(elementsOf(group, box));
-    return {groups, ReadList<double>(context, std::move(counts))};
+    return {.groups = groups, .counts = ReadList<double>(context, std::move(counts))};
   }
 
 private:

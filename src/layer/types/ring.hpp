@@ -240,9 +240,11 @@ private:
     if (!x)
       return {};
     if constexpr (std::is_const_v<T>)
-      return {x->template data<std::remove_const_t<T>>(), columns, ownKeys() * columns};
+      return {.first = x->template data<std::remove_const_t<T>>(),
+              .row = columns,
+              .matrix = ownKeys() * columns};
     else
-      return {x->template mutableData<T>(), columns, ownKeys() * columns};
+      return {.first = x->template mutableData<T>(), .row = columns, .matrix = ownKeys() * columns};
   }
   template <class T>
   KeyPart<T> partIn(T* array, bool hasKeys = true, bool hasValues = true) const {

@@ -132,12 +132,13 @@ void ShellDeclaration::checkDeclared(const char* kind, const std::string& name,
 
 void ShellDeclaration::addParameter(std::string name, Shape shape, Index fanIn, Index fanOut) {
   checkDeclared("parameter", name, shape);
-  declared_.push_back({std::move(name), std::move(shape), fanIn, fanOut});
+  declared_.push_back(
+      {.name = std::move(name), .shape = std::move(shape), .fanIn = fanIn, .fanOut = fanOut});
 }
 
 void ShellDeclaration::addState(std::string name, Shape shape, double initial) {
   checkDeclared("state", name, shape);
-  states_.push_back({std::move(name), std::move(shape), initial});
+  states_.push_back({.name = std::move(name), .shape = std::move(shape), .initial = initial});
 }
 
 void ShellDeclaration::setWorkspace(Index bytes) {

@@ -198,7 +198,9 @@ private:
     else {
       DeclaredLayer& before = network_.layers[reads.front().layer];
       before.dependents.push_back({declaration, reads.front().output});
-      origins_.push_back({reads.front().layer, static_cast<int>(before.dependents.size()), shape});
+      origins_.push_back({.layer = reads.front().layer,
+                          .output = static_cast<int>(before.dependents.size()),
+                          .shape = shape});
     }
   }
 
@@ -228,7 +230,7 @@ private:
                                   .shape = reads[input].shape,
                                   .output = reads[input].output});
     network_.layers.push_back(std::move(declared));
-    return {layer, 0, shape};
+    return {.layer = layer, .output = 0, .shape = shape};
   }
 
   std::vector<Shape> inputs_;
